@@ -220,7 +220,7 @@ fn read(folder: &Path) -> Core {
     toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The sources of a core after those of what it needs, each once.
+/// The sources of a core after those of the cores that it needs, each once.
 fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for need in &core.needs {
@@ -240,7 +240,7 @@ fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
 const LARGE: u64 = 1_000_000;
 
 /// Verilator's options: to find faults, and to be fast. A module that stands in a design many times is one piece of C++ in the
-/// former, which halves what there is to compile of a test bed.
+/// former, which halves the C++ of a test bed.
 const CAREFUL: [&str; 7] = ["--assert", "--x-assign", "unique", "--x-initial", "unique", "--inline-mult", "1"];
 const FAST: [&str; 6] = ["--no-assert", "--x-assign", "fast", "--x-initial", "fast", "-DPENSTOCK_FAST"];
 
@@ -264,8 +264,8 @@ fn each<T: Sync>(work: &[T], does: impl Fn(&T) + Sync) {
     });
 }
 
-/// Verilator, and where what it makes is kept: beside all build scripts' folders, for clippy's run of this one has another than
-/// the build's. What was made of the same sources in the same way is not made again.
+/// Verilator, and the place of its output: beside all build scripts' folders, for clippy's run of this one has another
+/// than the build's. Output of the same sources, made in the same way, is not made again.
 struct Verilator {
     command: String,
     root: String,
@@ -290,7 +290,7 @@ impl Verilator {
         all
     }
 
-    /// The folder of what is made of a build.
+    /// The folder of a build's output.
     fn made(&self, build: &Build, sources: &[PathBuf]) -> PathBuf {
         let mut hash = DefaultHasher::new();
         (&self.version, self.arguments(build, sources)).hash(&mut hash);
@@ -306,7 +306,7 @@ impl Verilator {
             return;
         }
         let _ = fs::remove_dir_all(self.kept.join(&build.name));
-        // Whole or not at all.
+        // It is made whole or not at all.
         let begun = made.with_extension("begun");
         fs::create_dir_all(&begun).unwrap_or_else(|e| panic!("{}: {e}", begun.display()));
         let status = Command::new(&self.command)
@@ -351,7 +351,7 @@ fn is_draw(port: &Port) -> bool {
     !port.input && port.width <= 64 && port.name.starts_with("draw_")
 }
 
-/// C functions that make, end and clock a core; what crosses is one structure each way.
+/// C functions that make, end and clock a core; one structure crosses each way.
 fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
     let mut c = format!("#include <cstring>\n#include \"{prefix}.h\"\n#include \"verilated.h\"\n");
     for (kind, input) in [("In", true), ("Out", false)] {
@@ -472,7 +472,7 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
     let mut r = format!("/// The core `{name}`.\npub mod {name} {{\n    use core::ffi::c_void;\n");
     let _ = writeln!(
         r,
-        "    /// Another number for another core: what its sources say, without comments.\n    pub const SOURCES: u64 = {digest:#018x};"
+        "    /// Another number for another core: a digest of its sources without comments.\n    pub const SOURCES: u64 = {digest:#018x};"
     );
     for (kind, input, says) in
         [("In", true, "The inputs at its ports for a clock."), ("Out", false, "The outputs at its ports in a clock.")]
@@ -511,7 +511,7 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
             // SAFETY: the function takes any number and never fails.
             Self(unsafe {{ {name}_new(seed) }})
         }}
-        /// One clock: what the outputs show with these inputs, then the edge.
+        /// One clock: gives the outputs under these inputs, then comes the edge.
         pub fn clock(&mut self, input: &In) -> Out {{
             let mut output = Out::default();
             // SAFETY: the pointer comes from `{name}_new` and is this object's alone; both structures are of the layout
@@ -519,8 +519,8 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
             unsafe {{ {name}_clock(self.0, input, &mut output) }};
             output
         }}
-        /// As many clocks with the same inputs, but none from the first on in which a random word is drawn (`draw_`); how
-        /// many, and what the outputs show in the clock that comes next.
+        /// As many clocks with the same inputs, but none from the first on in which a random word is drawn (`draw_`).
+        /// Gives their number, and the outputs of the clock that comes next.
         pub fn run(&mut self, input: &In, clocks: u64) -> (u64, Out) {{
             let mut output = Out::default();
             // SAFETY: as in `clock`.

@@ -88,7 +88,7 @@ async def frames(dut) -> None:
 
 
 async def rates(dut) -> list[float]:
-    """Return what each reaction point sends in a window, Gb/s on its line."""
+    """Return the rate of each reaction point in a window, Gb/s on its line."""
     sent = [0, 0]
     for _ in range(WINDOW):
         await RisingEdge(dut.clk_i)
@@ -99,8 +99,8 @@ async def rates(dut) -> list[float]:
 
 @cocotb.test()
 async def a_notification_slows_its_reaction_point(dut) -> None:
-    """Compare what both send before the message and after it."""
-    # All inputs are driven from the first clock on: Icarus Verilog knows what is unknown.
+    """Compare the rates of both before the message and after it."""
+    # All inputs are driven from the first clock on: Icarus Verilog knows unknown values.
     for name in QUIET:
         getattr(dut, name).value = 0
     cocotb.start_soon(Clock(dut.clk_i, CLOCK_NS, unit="ns").start())

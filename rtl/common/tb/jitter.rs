@@ -13,11 +13,11 @@ const LATENCY: u64 = 50;
 const EPISODES: u64 = 200;
 const CLOCKS: u64 = 10_000;
 
-/// The unit, and what it should say.
+/// The unit, and the answers expected of it.
 struct Bench {
     core: Core,
     clock: u64,
-    /// When the value that is worked on is due, and what it is.
+    /// When the value that is worked on is due, and the value.
     due: Option<(u64, u64)>,
     /// The outputs, from a value that is done to the next start.
     shown: Option<u64>,

@@ -104,7 +104,7 @@ impl Master {
         self.now.is_some() || !self.coming.is_empty()
     }
 
-    /// Reset: what was to be done is forgotten.
+    /// Reset: the accesses that were to come are forgotten.
     pub fn clear(&mut self) {
         *self = Self::new(self.map);
     }

@@ -36,7 +36,7 @@ impl Default for Bucket {
 }
 
 impl Bucket {
-    /// Whether so many octets are in it in this clock, and what is.
+    /// Whether so many octets are in it in this clock, and how many are.
     pub fn shows(&mut self, octets: u32) -> (bool, u64) {
         let now = Instant(self.clock * CLOCK_PS);
         if self.coming.front().is_some_and(|(at, _)| *at == self.clock)

@@ -1,7 +1,7 @@
 //! The cores as Rust types, for tests that hold them to the Rust state machines clock by clock.
 //!
 //! Each build in a `core.toml` is a module here, with the structures `In` and `Out`, a field a port, and `Core`, whose
-//! `clock` shows what the outputs are under given inputs and then lets the clock's edge come.
+//! `clock` gives the outputs under given inputs and then lets the clock's edge come.
 
 pub mod axil;
 pub mod bits;
@@ -23,10 +23,10 @@ pub trait Clocked {
     type Out;
     /// A core that has not been reset.
     fn new(seed: u64) -> Self;
-    /// One clock: what the outputs show with these inputs, then the edge.
+    /// One clock: gives the outputs under these inputs, then comes the edge.
     fn clock(&mut self, input: &Self::In) -> Self::Out;
-    /// As many clocks with the same inputs, but none from the first on in which a random word is drawn; how many, and what
-    /// the outputs show in the clock that comes next.
+    /// As many clocks with the same inputs, but none from the first on in which a random word is drawn. Gives their
+    /// number, and the outputs of the clock that comes next.
     fn run(&mut self, input: &Self::In, clocks: u64) -> (u64, Self::Out);
 }
 

@@ -1,7 +1,7 @@
-//! Frames as beats of the cores' streams: what feeds an input, and what reads an output and holds it to the rules.
+//! Frames as beats of the cores' streams: a source feeds an input, a sink reads an output and holds it to the rules.
 //!
-//! The rules (rtl/README.md): octet 0 in the lowest bits, `tkeep` contiguous and all ones but with `tlast`, what is shown
-//! stays until it is taken.
+//! The rules (rtl/README.md): octet 0 in the lowest bits, `tkeep` contiguous and all ones but with `tlast`, and a beat
+//! that is shown stays until it is taken.
 
 use std::collections::VecDeque;
 
@@ -94,7 +94,7 @@ impl Source {
         self.shown.take().expect("a beat is taken only if one is shown")
     }
 
-    /// Reset: what was coming never comes.
+    /// Reset: beats that were to come never come.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
@@ -114,14 +114,14 @@ impl Sink {
     /// If a rule of the streams is broken.
     pub fn see(&mut self, valid: bool, beat: Beat, ready: bool) -> Option<Frame> {
         if let Some(waits) = self.waits.take() {
-            assert!(valid, "what was shown is withdrawn");
+            assert!(valid, "a beat that was shown is withdrawn");
             // Data behind tkeep may be anything.
             assert_eq!(
                 (beat.keep, beat.last, beat.user),
                 (waits.keep, waits.last, waits.user),
-                "what is shown changes"
+                "a beat that is shown changes"
             );
-            assert_eq!(beat.data, waits.data, "what is shown changes");
+            assert_eq!(beat.data, waits.data, "a beat that is shown changes");
         }
         if !valid {
             return None;

@@ -1,7 +1,7 @@
-//! Failing vectors: what the pins of a core were given, from its making to the clock in which a test failed.
+//! Failing vectors: the inputs of a core, from its making to the clock in which a test failed.
 //!
-//! A test that fails leaves them in `tb/vectors` of its core; each test replays what stands there for it before it tries
-//! anything else. They hold pins, not seeds, so that they say the same however a test later draws its inputs.
+//! A test that fails leaves them in `tb/vectors` of its core; each test replays those that stand there for it before it
+//! tries anything else. They hold pins, not seeds, so that they say the same however a test later draws its inputs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl<I: Pins> Recorder<I> {
         Self { folder, build, seed: 0, clocks: Vec::new() }
     }
 
-    /// A core is made whose registers begin with what `seed` gives; what was before does not matter.
+    /// A core is made whose registers begin with values of `seed`; earlier clocks do not matter.
     pub fn begin(&mut self, seed: u64) {
         self.seed = seed;
         self.clocks.clear();
@@ -62,7 +62,7 @@ impl<I: Pins> Drop for Recorder<I> {
     fn drop(&mut self) {
         if thread::panicking() && !self.clocks.is_empty() {
             let text = text_of(self.build, self.seed, &self.clocks);
-            // Its name follows from what it holds, so that none takes the place of another.
+            // Its name follows from its text, so that none takes the place of another.
             let name = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, octet| {
                 (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
             });

@@ -1,5 +1,5 @@
-//! The whole congestion point on a bench that knows what each output must show in every clock: what the algorithm says
-//! comes from the simulator's state machine, when it says it from the latencies that the documentation states.
+//! The whole congestion point on a bench that knows what each output must show in every clock: the algorithm's
+//! answers come from the simulator's state machine, their clocks from the latencies that the documentation states.
 
 use std::collections::VecDeque;
 
@@ -95,7 +95,7 @@ impl Gathering {
     /// A clock; the frame that ends in it.
     fn clock(&mut self, valid: bool, ready: bool, data: u64, keep: u8, last: bool) -> Option<Vec<u8>> {
         if let Some(stayed) = self.stays {
-            assert_eq!((valid, (data, keep, last)), (true, stayed), "what is shown stays");
+            assert_eq!((valid, (data, keep, last)), (true, stayed), "a beat that is shown stays");
         }
         self.stays = (valid && !ready).then_some((data, keep, last));
         if !valid || !ready {
@@ -140,7 +140,7 @@ struct Model {
     done_at: Option<u64>,
     answer: Option<(u64, Answer, Option<Sample>)>,
     reload: Option<(u64, u64)>,
-    /// When messages that wait show to what makes their frames, and what they then are.
+    /// When the maker of frames sees the messages that wait, and the messages then.
     waiting: VecDeque<u64>,
     messages: VecDeque<Told>,
     word: u32,
@@ -149,7 +149,7 @@ struct Model {
     counters: Counters,
 }
 
-/// Where a test is, for what it says if it fails.
+/// The place of a test, for its message if it fails.
 #[derive(Clone, Copy)]
 struct At {
     clock: u64,
@@ -162,7 +162,7 @@ impl std::fmt::Display for At {
     }
 }
 
-/// The core, what drives it, and what is expected.
+/// The core, its drivers, and the expected outputs.
 pub struct Bench {
     pub core: Core,
     pub input: In,
@@ -237,7 +237,7 @@ impl Bench {
         self.out_message = Gathering::default();
     }
 
-    /// Forgets what was still to be sent.
+    /// Forgets the beats that were still to be sent.
     pub fn forget(&mut self) {
         self.beats.clear();
         self.input.s_axis_tvalid = false;

@@ -99,7 +99,7 @@ struct Model {
     reference: Reference,
     /// Clocks since the reset.
     clock: u64,
-    /// From when the next arrival is taken, when the one that was taken is done, and what then comes.
+    /// From when the next arrival is taken, when the one that was taken is done, and the answer that then comes.
     free_at: u64,
     done_at: Option<u64>,
     answer: Option<(u64, Answer, Option<Sample>)>,

@@ -7,8 +7,8 @@ use penstock_cosim::{Random, at_least, cp_notifier, cp_output_select, cp_queue_m
 /// The buffer of the build, octets.
 const BUFFER: u32 = 20_000;
 
-/// Octets of one frame and another at the same time and at any pace: the length is what came less what left, within 0 and
-/// the buffer; what is wrong (frames that leave without having come) does not take it out of its bounds.
+/// Octets of one frame and another at the same time and at any pace: the length is the octets that came less those that
+/// left, within 0 and the buffer; faults (frames that leave without having come) do not take it out of its bounds.
 #[test]
 fn queue_monitor_counts_within_its_bounds() {
     use cp_queue_monitor::{Core, In};
@@ -65,7 +65,7 @@ fn queue_monitor_counts_within_its_bounds() {
 }
 
 /// The example of 802.1Qau's message: Qsp 26 000, queue 52 000 after 39 000, w 2; sampled priority 3, VID 100, message's
-/// priority 6, flow 5. Without the two tags what follows moves up.
+/// priority 6, flow 5. Without the two tags the octets behind them move up.
 #[test]
 fn notifier_makes_the_standards_example() {
     use cp_notifier::{Core, In};

@@ -10,7 +10,7 @@ use penstock_schemes::{
     Place, Queue, Scheme, To, Value,
 };
 
-/// Clocks from an arrival to what its sample shows: QCN's and SMCC's.
+/// Clocks from an arrival to the outputs of its sample: QCN's and SMCC's.
 pub const QCN_SAMPLE: u64 = 56;
 pub const SMCC_SAMPLE: u64 = 2;
 /// Clocks from there to the draw of the table's random word, and to the interval.
@@ -110,7 +110,7 @@ impl Reference {
         Self::Qcn(Box::new(SamplingCp::new(&config, CpId(1))))
     }
 
-    /// An arrival; if it is sampled, what it shows, and what `conclude` needs.
+    /// An arrival; if it is sampled, its outputs, and the sample for `conclude`.
     pub fn arrive(&mut self, octets: u16, dropped: bool, len: u64, word: u32) -> Option<(Answer, Option<Sample>)> {
         let fate = if dropped { Fate::Dropped } else { Fate::Queued };
         let queue = Queue { len: Octets(len), ..Queue::default() };
@@ -168,7 +168,7 @@ impl Reference {
             cp = tried;
             left += u64::from(u16::MAX);
         }
-        // The least that samples is one more than what is left.
+        // The least length that samples is one more than the octets left.
         let (mut not, mut does) = (0, u16::MAX);
         while does - not > 1 {
             let middle = not + (does - not) / 2;

@@ -1,4 +1,4 @@
-//! The delay line: every beat leaves in its clock, and what does not fit is dropped whole.
+//! The delay line: every beat leaves in its clock, and a frame that does not fit is dropped whole.
 
 // One macro makes the inputs of all builds, and only one of them has pins of a memory beside.
 #![allow(clippy::needless_update)]
@@ -276,8 +276,8 @@ fn too_much_for_it() {
     assert!(passed > clocks / 1_000 && all_dropped > 0, "{passed} frames passed");
 }
 
-/// A sink that stalls for longer than half the stamp's range, and than all of it, any number of times: what became due meanwhile
-/// leaves at once, a beat a clock, and what comes later keeps its delay.
+/// A sink that stalls for longer than half the stamp's range, and than all of it, any number of times: beats that
+/// became due meanwhile leave at once, a beat a clock, and those that come later keep their delay.
 #[test]
 fn due_stays_due_beyond_the_stamps_range() {
     let mut random = Random::new(57);

@@ -79,7 +79,7 @@ fn arbitrates(count: usize, strict: bool, clocks: u64, mut clock: impl FnMut(&In
     let mut sources = vec![Source::default(); count];
     let mut sent = vec![VecDeque::new(); count];
     let mut sink = Sink::default();
-    // The arbiter's state, in words: who is served, whether it still is, and the beat that it has taken.
+    // The arbiter's state, in words: the input that is served, whether it still is, and the beat that was taken.
     let (mut served, mut busy, mut in_frame) = (count - 1, false, false);
     let mut taken: Option<(usize, Beat)> = None;
     let (mut load, mut gaps, mut stalls, mut holds) = (1, 1, 1, 1);

@@ -1,5 +1,5 @@
-//! The frame FIFO: frames come out whole and in order or not at all, what does not come out is counted, and nothing is
-//! dropped while there is room.
+//! The frame FIFO: frames come out whole and in order or not at all, those that do not come out are counted, and none
+//! is dropped while there is room.
 
 use std::collections::VecDeque;
 
@@ -103,7 +103,7 @@ macro_rules! frames_are_whole {
                     before = held + beats;
                     clock += 1;
                     if !cut && step + 1 == all {
-                        assert!(inside.iter().all(|(_, full)| *full), "what there was room for came out");
+                        assert!(inside.iter().all(|(_, full)| *full), "frames that had room came out");
                         dropped += inside.len() as u32;
                         assert_eq!((out.frames_o, out.dropped_o), (frames, dropped));
                     }

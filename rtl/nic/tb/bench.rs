@@ -1,4 +1,4 @@
-//! A NIC with its lines, host, memories and bus, and what must come out of it.
+//! A NIC with its lines, host, memories and bus, and the frames that must come out of it.
 //!
 //! Every frame that goes in is expected at its place: in the host's queue, on its line, or in a counter. Reaction points are
 //! compared in every clock with the state machines of [`penstock_cosim::reaction_point`].
@@ -14,7 +14,7 @@ use penstock_cosim::stream::{Frame, Sink, Source};
 
 use crate::pins::{LINES, Nic, POINTS, Pins, Shown};
 
-/// The longest frame without FCS, and what of a longer one passes a delay line.
+/// The longest frame without FCS, and the octets of a longer one that pass a delay line.
 pub const LONGEST: usize = 1514;
 const CUT: usize = 1520;
 const FCS: usize = 4;
@@ -26,7 +26,7 @@ pub const CONTROL_ADDRESS: u64 = 0x0180_c200_0001;
 pub const MACS: [u64; POINTS] = [0x0200_0000_0011, 0x0200_0000_0012, 0x0200_0300_0011, 0x7eff_0000_0011];
 pub const SINK_MAC: u64 = 0x0200_0000_00aa;
 
-/// The frame of which a beat has gone in, once it is known what becomes of it: with its last beat, or where it is cut.
+/// The frame of which a beat has gone in, once its fate is known: with its last beat, or where it is cut.
 fn decided(coming: &mut VecDeque<Frame>, beats: &mut usize, last: bool) -> Option<Frame> {
     *beats += 1;
     let cut_here = *beats == CUT / 8;
@@ -80,7 +80,7 @@ pub struct Line {
     pub starts: Vec<u64>,
 }
 
-/// Which rules hold for what comes in and what takes it.
+/// The rules that sources and sinks keep.
 #[derive(Debug, Clone, Copy)]
 pub struct Traffic {
     /// Frames that arrive keep the gap of a 1 Gb/s line.

@@ -1,4 +1,4 @@
-//! Messages that nobody needs, as many as a line can bring: what they may cost.
+//! Messages that nobody needs, as many as a line can bring, and their cost.
 
 use penstock_cosim::Random;
 use penstock_cosim::messages::{message, message_of, put};

@@ -1,5 +1,5 @@
 //! The whole NIC at its pins: registers over AXI4-Lite, reaction points in lock step with the state machines, every frame at
-//! its place, and whatever is wrong at the pins.
+//! its place, and all that can be wrong at the pins.
 
 mod bench;
 mod floods;
@@ -61,7 +61,7 @@ fn configure<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
     world.set("clock.run", 1, &starts);
 }
 
-/// Everything stops, and what is under way arrives; then the counters must tell what the world has seen.
+/// Everything stops, and frames under way arrive; then the counters must tell what the world has seen.
 fn settle<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
     let starts = || scheme.start();
     world.traffic = Traffic { line_stalls: u64::MAX, host_stalls: u64::MAX, ..world.traffic };
@@ -95,7 +95,7 @@ fn settle<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
             let made = read(world, &format!("reaction_point[{i}].next_sequence"));
             missing += u64::from((made as u32).wrapping_sub(world.next_sequence(i)));
         }
-        assert_eq!(missing, dropped, "line {p}: what was lost is counted");
+        assert_eq!(missing, dropped, "line {p}: lost frames are counted");
         assert_eq!(read(world, &at("line[].frames")), world.lines[p].seen + dropped);
         if dropped == 0 {
             assert_eq!(read(world, &at("line[].octets")), world.lines[p].seen_octets);
@@ -115,7 +115,7 @@ fn settle<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
     if world.any_message.is_none() {
         assert_eq!((receiver, refused), (world.receiver, 0));
         assert!(world.messages.iter().all(|m| m.is_empty()), "every message is served");
-        assert_eq!(world.host_missing, lost, "what was lost is counted");
+        assert_eq!(world.host_missing, lost, "lost frames are counted");
     }
     assert_eq!(arrived, taken_out + receiver[0] + receiver[1] + refused + host[0] + lost, "every frame is somewhere");
     let steered = ["host.paced", "host.unpaced"].map(|name| read(world, name));
@@ -269,7 +269,7 @@ fn line_rate<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
             let count = starts_of.iter().filter(|&&at| at >= from).count() as u64;
             assert!(count + 3 >= FRAMES, "line {p}: {count} frames in {} clocks", 84 * FRAMES);
         }
-        assert!(world.host_seen - seen + 12 >= brought, "what arrives reaches the host");
+        assert!(world.host_seen - seen + 12 >= brought, "arriving frames reach the host");
     }
     settle(&mut world, scheme);
 }
@@ -314,7 +314,8 @@ fn latencies<N: Nic, S: Scheme>(seed: u64, scheme: &S, served: u64, moved: u64) 
     let shown = 1 + run(&mut world, &|out| out.point[0].current_rate != before);
     assert_eq!((unpaced, paced), (14, 18));
     assert_eq!((taken - 7, shown), (served, moved));
-    // Each way has its own delay: what leaves has that of the way out, what comes that of the way in, instead of the least.
+    // Each way has its own delay, instead of the least: frames that leave have that of the way out, frames that come that
+    // of the way in.
     for (out, back) in [(300, 0), (0, 900), (77, 1_000), (800, 8)] {
         rest(&mut world);
         for p in 0..N::PORTS {
@@ -362,7 +363,7 @@ fn pause_storms<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
         world.set(&format!("reaction_point[{i}].enable"), 1, &starts);
     }
     for round in 0..rounds(15) {
-        // How long it takes from a line to a stop, and from that to what is on its way.
+        // Clocks from a line to a stop, and from that to the frames on their way.
         const LATENCY: u64 = 40;
         let storm = |enable: u8, quanta: u16| {
             let mut frame = Frame::new(vec![0; 60]);
@@ -436,7 +437,7 @@ struct Anything {
 impl Anything {
     fn see(&mut self, beat: Option<Beat>, ready: bool) -> Option<Vec<u8>> {
         if self.held.is_some() {
-            assert_eq!(beat, self.held, "what is shown stays until it is taken");
+            assert_eq!(beat, self.held, "a beat that is shown stays until it is taken");
         }
         self.held = beat.filter(|_| !ready);
         let beat = beat.filter(|_| ready)?;
@@ -446,7 +447,7 @@ impl Anything {
 }
 
 /// Beats that break every rule of the streams, settings that contradict each other, and resets: rates stay within their
-/// bounds; when what was begun has ended, a frame passes each way and a message is served.
+/// bounds; when the frames that were begun have ended, a frame passes each way and a message is served.
 fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     let mut random = Random::new(seed);
     let mut world: World<N, S::Machine> = quiet_world(seed, scheme);
@@ -489,7 +490,7 @@ fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
             pins.words = [[random.word(); 2]; POINTS];
             see(&world.nic.clock(&pins), &pins);
         }
-        // A last beat for what was begun; pauses that are still on are told to end.
+        // A last beat for each frame that was begun; pauses that are still on are told to end.
         let mut sources: [Source; LINES + 1] = Default::default();
         let mut resume = control(&mut random);
         resume.octets = vec![0; 60];

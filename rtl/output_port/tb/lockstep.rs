@@ -28,7 +28,7 @@ impl Line {
     fn send(&mut self, from_ps: u64, rate: u64, octets: u64) -> u64 {
         let start = from_ps.max(self.free_ps);
         if rate != self.rate {
-            // The port does not carry what is left of a clock over a change of the rate.
+            // The port does not carry the rest of a clock over a change of the rate.
             let start = start.div_ceil(CLOCK_PS) * CLOCK_PS;
             (self.rate, self.remainder) = (rate, 0);
             self.free_ps = start + self.time(octets);

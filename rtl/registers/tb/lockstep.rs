@@ -1,4 +1,4 @@
-//! The registers: what is written comes out of its port and reads back, what is at a port reads; nothing else moves.
+//! The registers: a written value comes out of its port and reads back, a value at a port reads; nothing else moves.
 
 use std::cell::Cell;
 

@@ -70,7 +70,7 @@ pub trait Nic {
     type Settings;
     type Machine: Machine;
     fn new(seed: u64) -> Self;
-    /// Anything that is allowed; or what is usual, with this largest rate.
+    /// Any settings that are allowed; or the usual ones, with this largest rate.
     fn any(random: &mut Random) -> Self::Settings;
     fn usual(max_rate: u64) -> Self::Settings;
     /// Least and largest rate, bit/s.
@@ -78,7 +78,7 @@ pub trait Nic {
     fn machine(settings: &Self::Settings) -> Self::Machine;
     /// A flow has to start anew, since the hardware counts no further.
     fn overflows(machine: &Self::Machine) -> bool;
-    /// The input pins of the core, and what they say.
+    /// The input pins of the core, and their values.
     type In: vectors::Pins + Default;
     fn inputs(settings: &Self::Settings, pins: &Pins) -> Self::In;
     fn settings(inputs: &Self::In) -> Self::Settings;
@@ -88,7 +88,8 @@ pub trait Nic {
     const NAMES: (&'static str, &'static str);
 }
 
-/// The inputs of a core. Those of both schemes name their ports alike but for the settings and what their reaction points say.
+/// The inputs of a core. Those of both schemes name their ports alike but for the settings and the state of the
+/// reaction points.
 macro_rules! inputs {
     ($inputs:ident, $pins:expr, { $($setting:ident: $value:expr),* $(,)? }) => {{
         let pins: &$crate::pins::Pins = $pins;

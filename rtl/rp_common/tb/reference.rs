@@ -13,7 +13,7 @@ use crate::pins::{POINTS, Pins, Shown};
 /// Octets on the line beside a frame's.
 pub const LINE: u64 = 20;
 
-/// A counter: what happened shows two clocks later.
+/// A counter: an event shows two clocks later.
 #[derive(Default)]
 struct Counter {
     happened: bool,
@@ -149,7 +149,7 @@ enum Looked {
 /// Hands a message to its reaction point, or to none.
 #[derive(Default)]
 struct Demux {
-    /// Whose it is, by the addresses of the clock before.
+    /// The point that it is for, by the addresses of the clock before.
     message: Option<Looked>,
     mac: [u64; POINTS],
     unknown: u32,
@@ -204,7 +204,7 @@ impl Gate {
         Self { way: Way::Waits, bucket: Bucket::default(), sent: None, dropped: Counter::default() }
     }
 
-    /// That a beat is taken, and what is shown of it.
+    /// Whether a beat is taken, and the beat that is shown.
     fn shows(&self, tx: Option<Beat>, ready: bool) -> (bool, Option<Beat>) {
         let passes = self.way == Way::Passes;
         (self.way == Way::Drops || passes && ready, tx.filter(|_| passes))

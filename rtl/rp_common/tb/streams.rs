@@ -16,7 +16,7 @@ const CLOCK_HZ: u64 = 125_000_000;
 /// Clocks of one lock step, of which each core has two, side by side.
 const CLOCKS: u64 = 1_000_000;
 
-/// A core, and what it has to show.
+/// A core, and the outputs that it has to show.
 struct Bench<N: Nic> {
     nic: N,
     reference: Option<Reference<N::Machine>>,
@@ -45,7 +45,7 @@ impl<N: Nic> Bench<N> {
         self.both(&inputs)
     }
 
-    /// The core and what it has to show, by its pins alone.
+    /// The outputs of the core, and those that it has to show, by its pins alone.
     fn both(&mut self, inputs: &N::In) -> Shown {
         let (shown, pins) = (self.nic.clock(inputs), N::pins(inputs));
         if pins.reset {
@@ -160,7 +160,7 @@ pub fn lock_step<N: Nic>(seed: u64) {
     let (mut arrived, mut passed, mut left_out) = (0u64, 0u64, [0u64; 5]);
     let mut bench = Bench::<N>::new(seed);
     while clocks + bench.clocks < at_least(CLOCKS) {
-        // A core that is new, or one that is reset within whatever goes on; a vector begins with the former.
+        // A core that is new, or one that is reset in the middle; a vector begins with the former.
         if random.one_in(4) {
             clocks += bench.clocks;
             bench = Bench::new(random.next());
@@ -212,7 +212,7 @@ pub fn lock_step<N: Nic>(seed: u64) {
                 });
             }
             let out = bench.clock(&pins);
-            // Frames whole and in their order, apart from what the reference says.
+            // Frames whole and in their order, apart from the reference.
             if pins.rx.is_some() && out.rx_ready {
                 let whole = rx.take().filter(|frame| message_at(&frame.octets, N::KIND).is_none());
                 rx.expected.extend(whole);
@@ -267,7 +267,7 @@ pub fn back_to_back_messages_at_line_rate<N: Nic>(seed: u64) {
 }
 
 /// Forged messages in every beat that a line can bring, with a data frame between each few, where none may wait: the stream never
-/// stops, all data pass, and what is more than the reaction points take is dropped and counted.
+/// stops, all data pass, and messages beyond those that the reaction points take are dropped and counted.
 pub fn floods_of_messages_cost_no_data<N: Nic>(seed: u64) {
     let mut random = Random::new(seed);
     let mut bench = Bench::<N>::new(seed);
@@ -340,7 +340,7 @@ pub fn garbage_leaves_nothing_stuck<N: Nic>(seed: u64) {
             let out = clock(&Pins { rx, rx_ready: ready & 4 == 0, tx, tx_ready, ..Pins::default() });
             assert!(within(&out), "seed {seed}, round {round}: {:?}", out.point);
         }
-        // One last beat for what was begun, then a frame; the bucket may be empty.
+        // One last beat for each frame that was begun, then a frame; the bucket may be empty.
         let mut sources: [Source; 3] = Default::default();
         for source in &mut sources {
             source.push(&Frame::new(vec![0; 8]));
@@ -371,7 +371,7 @@ pub fn garbage_leaves_nothing_stuck<N: Nic>(seed: u64) {
     }
 }
 
-/// Frames leave whole, in order, at the rate; what is too long for the bucket is dropped and counted.
+/// Frames leave whole, in order, at the rate; frames too long for the bucket are dropped and counted.
 pub fn frames_go_at_the_rate<N: Nic>(seed: u64) {
     let mut random = Random::new(seed);
     let mut bench = Bench::<N>::new(seed);
@@ -400,7 +400,7 @@ pub fn frames_go_at_the_rate<N: Nic>(seed: u64) {
                     octets[i] += u64::from(length) + LINE;
                     announced[i] += 1;
                     assert_eq!(usize::from(length), way.inside[0].octets.len() + 4);
-                    // Never more than the bucket and what has come into it: whole steps of 0.5 Mb/s, one octet a refill.
+                    // Never more than the bucket and its refills: whole steps of 0.5 Mb/s, one octet a refill.
                     let refills = clock / REFILL * (max_rate / 500_000);
                     assert!(octets[i] <= DEPTH + refills, "seed {seed}, clock {clock}");
                 }
@@ -415,7 +415,7 @@ pub fn frames_go_at_the_rate<N: Nic>(seed: u64) {
             }
             if clock + 1 == clocks {
                 assert!(out.dropped[0].abs_diff(dropped[0]) <= 1 && out.dropped[1].abs_diff(dropped[1]) <= 1);
-                assert!((0..2).all(|i| announced[i] - ways[i].passed <= 1), "what is announced goes");
+                assert!((0..2).all(|i| announced[i] - ways[i].passed <= 1), "a frame that is announced goes");
                 assert!(shortest || (dropped[0] > 0 && dropped[1] > 0) || max_rate < 100_000_000);
             }
         }

@@ -1,4 +1,4 @@
-//! A switch of four ports with what drives its lines and its registers.
+//! A switch of four ports with the drivers of its lines and its registers.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ enum Core {
     Smcc(smcc_switch::Core),
 }
 
-/// The switch, and what it is connected to.
+/// The switch, and the parts that it is connected to.
 pub struct Bench {
     core: Core,
     pub input: In,
@@ -101,7 +101,7 @@ impl Bench {
         bench
     }
 
-    /// Reset, in the middle of whatever goes on: lines and sinks go on as they were.
+    /// Reset, in the middle of all traffic: lines and sinks go on as they were.
     pub fn reset(&mut self) {
         self.input.rst_i = true;
         self.follow = None;

@@ -1,4 +1,4 @@
-//! Follows a congestion point by what it shows of its events: each sample, its Fb, whether it calls for a message, and the
+//! Follows a congestion point by its outputs: each sample, its Fb, whether it calls for a message, and the
 //! interval behind it are those of the simulator's state machine, in the clocks that the core's documentation states.
 
 use std::collections::VecDeque;
@@ -86,7 +86,8 @@ impl Follow {
         self.clock += 1;
     }
 
-    /// The frame of a message: it says what the oldest answer says of which none was seen or lost. Gives its destination.
+    /// The frame of a message: it agrees with the oldest answer whose message was neither seen nor lost. Gives its
+    /// destination.
     pub fn message(&mut self, frame: &Frame) -> u64 {
         let smcc = self.variant.smcc;
         let message = Message::of(frame, smcc).expect("it is one");

@@ -117,7 +117,7 @@ fn a_pause_is_not_lost_with_a_full_queue() {
 fn pauses_run_to_the_clock_whatever_else_comes() {
     let mut random = Random::new(25);
     let mut bench = Bench::new(26);
-    // Until which clock each priority is stopped, and what changes that: when, which, until when.
+    // Until which clock each priority is stopped, and the changes of that: when, which, until when.
     let (mut until, mut coming) = ([0u64; 8], VecDeque::new());
     let (mut pauses, mut others, mut frames, mut takes) = (0u32, 0u32, 0u32, true);
     let mut left = 0u32;

@@ -1,19 +1,19 @@
-//! The end of a run: software writes 0 to `clock.run` whatever goes on.
+//! The end of a run: software writes 0 to `clock.run` at any time.
 
 use penstock_cosim::Random;
 
 use crate::bench::{Bench, PORTS};
 use crate::{QUIET, bench, frame, station};
 
-/// All that was shown is taken, and what was coming has come.
+/// All beats that were shown are taken, and frames that were coming have come.
 fn settle(bench: &mut Bench) {
     (bench.sinks, bench.reader) = ([256; PORTS], 256);
     bench.run(800);
     assert!(bench.lines.iter().all(|line| line.left() == 0));
 }
 
-/// Frames that have begun on a line end there, whole; nothing that is shown is withdrawn (the bench sees to that); what is left of
-/// a frame that was coming is no frame of the next run; and each run begins with counters of 0.
+/// Frames that have begun on a line end there, whole; nothing that is shown is withdrawn (the bench sees to that); the
+/// rest of a frame that was coming is no frame of the next run; and each run begins with counters of 0.
 #[test]
 fn a_run_ends_between_frames() {
     let mut bench = bench(false, 9);

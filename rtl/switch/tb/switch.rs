@@ -1,5 +1,5 @@
-//! The switch: frames go to the ports that the table says, the congestion point does what the simulator's does, and whatever
-//! comes at the pins, nothing sticks and nothing leaves its bounds.
+//! The switch: frames go to the ports that the table says, the congestion point does what the simulator's does, and
+//! nothing sticks or leaves its bounds, whatever comes at the pins.
 
 #[path = "bench.rs"]
 mod bench;
@@ -154,7 +154,7 @@ fn shortest_frames_at_line_rate_on_all_ports() {
 }
 
 /// Three lines bring more than the congestion point's port takes: samples, Fb and messages are the simulator's, and the messages
-/// reach those who sent, before data.
+/// reach the senders, before data.
 #[test]
 fn messages_go_back_to_who_sent() {
     const CLOCKS: u64 = 120_000;
@@ -224,7 +224,7 @@ fn messages_go_back_to_who_sent() {
     }
 }
 
-/// Whatever lines bring, whatever sinks do, and with resets in the middle: afterwards a good frame passes everywhere.
+/// Garbage from lines, stalls of sinks, and resets in the middle: afterwards a good frame passes everywhere.
 #[test]
 fn nothing_sticks() {
     for smcc in [false, true] {
@@ -252,7 +252,7 @@ fn nothing_sticks() {
                 bench.run(random.below(4000));
             }
             bench.garbage = 0;
-            // A frame of one beat ends what was begun; what waits goes, and pauses end.
+            // A frame of one beat ends a frame that was begun; frames that wait go, and pauses end.
             for line in 0..PORTS {
                 bench.lines[line].push(&Frame::new(vec![0; 8]));
             }
@@ -338,8 +338,8 @@ fn flow_control_stops_and_lets_go() {
     assert_eq!(bench.read("pfc.paused"), 0);
 }
 
-/// From the clock of a pause frame's last beat on: whatever waits at the port that it came by, and whenever it comes, no frame
-/// of data starts there later than the documentation says.
+/// From the clock of a pause frame's last beat on, no frame of data starts at the port that it came by later than the
+/// documentation says, whatever waits there and whenever the pause comes.
 #[test]
 fn pauses_are_obeyed_within_their_bound() {
     const BOUND: u64 = 5;
@@ -400,7 +400,7 @@ fn pauses_are_obeyed_within_their_bound() {
     assert_eq!(bench.line(1, "pauses_taken"), 3_000);
 }
 
-/// Lines that take nothing cost what is for them alone.
+/// Lines that take nothing cost only the frames for them.
 #[test]
 fn stalled_lines_stop_nobody_else() {
     let mut bench = bench(false, 7);

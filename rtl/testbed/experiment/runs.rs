@@ -37,7 +37,7 @@ pub struct Run {
     pub settings: Settings,
     /// The clock in which it ends.
     end: u64,
-    /// By what its times are divided.
+    /// The divisor of its times.
     scale: u64,
     /// Its text in the header.
     says: String,
@@ -111,8 +111,8 @@ fn all(scale: u64) -> Vec<Run> {
     runs
 }
 
-/// Kabbani and Yasuda 2010: the service rate falls for 3.7 s. What is not set has their
-/// value in the registers' reset values and the build.
+/// Kabbani and Yasuda 2010: the service rate falls for 3.7 s. Settings that are not
+/// named here have their value in the registers' reset values and the build.
 fn netfpga(figure: u32, points: usize, round_trip_us: u64, scale: u64) -> Run {
     let at = |tenths: u64| tenths * CLOCK_HZ / 10 / scale;
     let one_way = round_trip_us / 2 * US;

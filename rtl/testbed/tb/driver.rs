@@ -1,4 +1,4 @@
-//! The test bed as a driver of experiments sees it: settings by name, flows that start, clocks that pass, and what was measured.
+//! The test bed as a driver of experiments sees it: settings by name, flows that start, clocks that pass, measurements.
 //!
 //! It works with any build of `testbed`; the fast ones are for long runs. A random word is asked for in the clock in which it is
 //! drawn, so that a stream of the simulator can be given to both.
@@ -15,7 +15,7 @@ pub const POINTS: usize = NICS * POINTS_A_NIC;
 /// Clocks a second.
 pub const CLOCK_HZ: u64 = 125_000_000;
 
-/// Whose registers.
+/// The owner of registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bus {
     Nic(usize),
@@ -98,7 +98,7 @@ impl Measured {
     }
 }
 
-/// A test bed and what drives it.
+/// A test bed and its drivers.
 pub struct Testbed<C> {
     core: C,
     input: In,

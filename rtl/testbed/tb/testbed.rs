@@ -92,7 +92,7 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
         }
     }
 
-    /// One clock, and what its outputs have to show; `starts` makes a reaction point's machine.
+    /// One clock, and the outputs that it has to show; `starts` makes a reaction point's machine.
     fn clock(&mut self, starts: &impl Fn() -> M) {
         let out = self.bed.clock();
         let input = *self.bed.input();
@@ -232,7 +232,7 @@ fn fast_runs_are_the_same() {
                 bed.run(left.min(stretch));
             }
         }
-        // All are asked what the clock that comes shows.
+        // All are asked for the outputs of the clock that comes.
         bed.run(0);
         (bed.measured(), bed.queue(), (0..POINTS).map(|point| bed.rates(point)).collect::<Vec<_>>())
     });

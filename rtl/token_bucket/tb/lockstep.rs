@@ -90,8 +90,8 @@ fn follows_the_simulators_bucket() {
     println!("asked for {asked} frames");
 }
 
-/// A full bucket, and in the clock of a refill a frame as long as the refill, or some octets shorter or longer: with what is left
-/// the bucket is just full, or runs over, or does not.
+/// A full bucket, and in the clock of a refill a frame as long as the refill, or some octets shorter or longer: with
+/// the rest the bucket is just full, or runs over, or does not.
 #[test]
 fn a_frame_of_a_refills_length_goes_with_the_refill() {
     for gift in [3, 100, 1_234, 2_000, 2_998] {

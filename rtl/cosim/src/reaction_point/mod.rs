@@ -1,4 +1,5 @@
-//! The state machines of reaction points, told what happens at the pins of a core, and what these have to show in every clock.
+//! The state machines of reaction points, told what happens at the pins of a core, and the outputs that it has to show
+//! in every clock.
 
 mod qcn;
 mod smcc;
@@ -11,7 +12,7 @@ pub use smcc::{Settings as SmccSettings, SmccPoint, any_size, defaults as smcc_d
 pub struct Message {
     /// QCN: quantised feedback.
     pub fb: u8,
-    /// SMCC: who says it.
+    /// SMCC: the congestion point that says it.
     pub cp: u64,
     /// SMCC: the queue's offset, octets.
     pub q_off: i32,

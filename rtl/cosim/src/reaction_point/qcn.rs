@@ -3,7 +3,7 @@
 //!
 //! The hardware serves one event at a time, at clocks that follow from the inputs alone; at each of them the state machine
 //! is called, and its answer expected as many clocks later as the documentation says. A frame whose octets end a cycle is
-//! given to it when the cycle's end is served, with what came until then.
+//! given to it when the cycle's end is served, with the octets that came until then.
 
 use std::collections::VecDeque;
 
