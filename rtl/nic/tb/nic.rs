@@ -314,8 +314,8 @@ fn latencies<N: Nic, S: Scheme>(seed: u64, scheme: &S, served: u64, moved: u64) 
     let shown = 1 + run(&mut world, &|out| out.point[0].current_rate != before);
     assert_eq!((unpaced, paced), (14, 18));
     assert_eq!((taken - 7, shown), (served, moved));
-    // Each way has its own delay, instead of the least: frames that leave have that of the way out, frames that come that
-    // of the way in.
+    // Each way has its own delay, instead of the least: frames that leave have that of the way out, frames that come
+    // that of the way in.
     for (out, back) in [(300, 0), (0, 900), (77, 1_000), (800, 8)] {
         rest(&mut world);
         for p in 0..N::PORTS {
