@@ -59,7 +59,7 @@ _state = _State()
 
 
 def install() -> None:
-    """Take over the signals that end a command, but for those that whoever started it wants ignored."""
+    """Take over the signals that end a command, but for those that its parent wants ignored."""
     for number in _SIGNALS:
         if getsignal(number) != SIG_IGN:
             signal(number, _handle)

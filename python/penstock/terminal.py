@@ -41,7 +41,7 @@ class Plain(io.TextIOWrapper):
 
 
 class Styled:
-    """The same stream for who makes the colours, and has made visible what comes from others."""
+    """The same stream for a caller that makes the colours, and has made the texts of others visible."""
 
     def __init__(self, stream: Plain) -> None:
         self._stream = stream

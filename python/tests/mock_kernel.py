@@ -22,7 +22,7 @@ class MockKernel:
     Attributes:
         devices: the octets of ``ieee_qcn`` of each interface, or an error number that its driver gives.
         stats: the octets of ``ieee_qcn_stats`` that every interface has.
-        privileged: whoever asks may set.
+        privileged: every caller may set.
         refuses_set: the error number with which every driver refuses to set; as an octet in the answer.
         silent: it answers nothing.
         mangle: octets of an answer that are replaced, by their place.

@@ -1,4 +1,4 @@
-"""The arena: its standings by hand, its report, what is refused, and a stop in the midst of it."""
+"""The arena: its standings by hand, its report, its refusals, and a stop in the midst of it."""
 
 import json
 import math
@@ -190,7 +190,7 @@ def test_competitors_are_tuned_and_ranked_once_more(file: Path, tmp_path: Path) 
     assert proposals or all(answer.why for answer in found.tunings.values())
     expected = {f"{name}-tuned" if name in proposals else name for name in names}
     assert {total.competitor.name for total in found.tuned.totals} == expected
-    # What runs with other settings comes to other numbers, what does not to the same.
+    # Runs with other settings come to other numbers, the rest to the same.
     plain = {standing.competitor.name: standing.values for standing in found.standings["shared"]}
     for standing in found.tuned.standings["shared"]:
         name = standing.competitor.name.removesuffix("-tuned")

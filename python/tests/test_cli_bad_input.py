@@ -1,4 +1,4 @@
-"""Bad input: exit status 2, a message with place, key and what would be right, and nothing written."""
+"""Bad input: exit status 2, a message with place, key and remedy, and nothing written."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`penstock compare`: what it runs, prints and writes."""
+"""`penstock compare`: its runs, its output and its files."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`penstock run`: what it prints, what it writes, and how it ends."""
+"""`penstock run`: its output, its files, and how it ends."""
 
 import io
 import json
@@ -133,7 +133,7 @@ def test_folder_holds_records_and_figures(penstock: Command, small: Path, tmp_pa
     figures = {f"{name}.{kind}" for name in ("overview",) for kind in ("png", "svg")}
     tables = {f"{name}.parquet" for name in ("queues", "rates", "signals", "flows")}
     assert {path.name for path in folder.iterdir()} == figures | tables | {"scenario.toml", "summary.json"}
-    # What was resolved runs again to the same result.
+    # The resolved scenario runs again to the same result.
     again = json.loads(
         penstock("run", folder / "scenario.toml", "--json", "--out", tmp_path / "again", "--no-figures").stdout
     )
@@ -177,7 +177,7 @@ def test_narrow_terminal_keeps_numbers_whole(small: Path) -> None:
     out = Console(width=40, record=True, file=io.StringIO())
     print_queues(out, Scenario.load(small).run().summary["queues"])
     text = out.export_text()
-    # What does not fit comes below, with the names once more.
+    # Columns that do not fit come below, with the names once more.
     assert text.count("sw0->h2") > 1
     for word in ("mean", "empty", "utilisation", "feedback"):
         assert text.count(word) == 1
@@ -224,7 +224,7 @@ def test_existing_folder_is_kept_unless_forced(penstock: Command, small: Path, t
     assert done.returncode == 2
     assert "exists already" in done.stderr
     assert "--force" in done.stderr
-    # Not even --force removes what is no result of Penstock.
+    # Not even --force removes files that are no result of Penstock.
     assert penstock("run", small, "--out", out, "--force").returncode == 2
     assert [path.name for path in out.iterdir()] == ["mine.txt"]
     (out / "mine.txt").unlink()
@@ -272,7 +272,7 @@ def test_killed_run_leaves_nothing_under_its_name(penstock: Command, small: Path
     status, _, _ = interrupt(["run", str(small), *ENDLESS], out, signal.SIGKILL)
     assert status == -signal.SIGKILL
     assert not out.exists()
-    # The next run of that name removes what the killed one left under a hidden one.
+    # The next run of that name removes the remains of the killed one under a hidden one.
     assert len(list(out.parent.iterdir())) == 1
     assert penstock("run", small, "--out", out, "--no-figures").returncode == 0
     assert [path.name for path in out.parent.iterdir()] == ["out"]
@@ -348,7 +348,7 @@ def test_kept_claim_of_losslessness(penstock: Command, tmp_path: Path) -> None:
     assert stopped["sw0->h2"] == 0
     assert result.column("queues", "paused_s").sum() == pytest.approx(sum(stopped.values()), rel=1e-6)
     assert "paused" in done.stdout
-    # The table of thresholds, and what they take for granted.
+    # The table of thresholds, and their assumptions.
     stops = next(line for line in done.stdout.splitlines() if line.startswith("h0->sw0 and"))
     assert "60 KB" in stops
     assert 'pfc.response = "0 s"' in done.stdout

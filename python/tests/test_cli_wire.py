@@ -1,4 +1,4 @@
-"""`penstock wire`: frames as octets on the command line, and what is wrong with them."""
+"""`penstock wire`: frames as octets on the command line, and their faults."""
 
 import json
 from pathlib import Path

@@ -18,7 +18,7 @@ def _small(name: str = "small") -> Scenario:
 
 
 def _numbers(comparison: Comparison) -> list[object]:
-    """Return what the same runs repeat: all but what they cost."""
+    """Return the part that the same runs repeat: all but their cost."""
     document = json.loads(json.dumps(comparison.document))
     for run in document["runs"]:
         del run["run"]

@@ -1,4 +1,4 @@
-"""The documentation's formulas, the pages of the cores, and what the navigation leads to."""
+"""The documentation's formulas, the pages of the cores, and the navigation's pages."""
 
 import html
 import re

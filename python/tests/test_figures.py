@@ -1,4 +1,4 @@
-"""Figures: what is drawn, how it is thinned, and that the same result gives the same file."""
+"""Figures: their content, how it is thinned, and that the same result gives the same file."""
 
 import copy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Figures of flows that complete: what is drawn, for how many flows, and others' results beside one's own."""
+"""Figures of flows that complete: their content, for how many flows, and others' results beside one's own."""
 
 from pathlib import Path
 from typing import Any

@@ -80,7 +80,7 @@ def started(text: str, folder: Path) -> "subprocess.Popen[str]":
 
 
 def interrupt(process: "subprocess.Popen[str]") -> tuple[float, str]:
-    """Interrupt a run; return how long it took to end, and what it said."""
+    """Interrupt a run; return how long it took to end, and its words."""
     process.send_signal(signal.SIGINT)
     sent = time.monotonic()
     said = process.communicate(timeout=60)[1]
@@ -108,7 +108,7 @@ LATE = 'start = "600 s"\nframe = "64 octets"\n'
 )
 def test_an_endless_run_is_interrupted_within_a_second(text: str, tmp_path: Path) -> None:
     took_s, said = interrupt(started(text, tmp_path))
-    # A second, and what the machine needs to write the results when it is busy.
+    # A second, and the time that the machine needs to write the results when it is busy.
     assert took_s < 5, said
 
 

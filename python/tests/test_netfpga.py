@@ -1,4 +1,4 @@
-"""The NetFPGA experiment makes sense: what its result must show, and runs without a part of QCN that do not show it.
+"""The NetFPGA experiment makes sense: features of its result, and runs without a part of QCN that lack them.
 
 The scenarios are in scenarios/netfpga: the service rate is 0.95 Gb/s, 0.2 Gb/s from 2.3 s to 6 s, and 0.95 Gb/s again.
 A claim about a queue or a link is held against every one of ten seeds, a claim about fairness against their mean.

@@ -27,7 +27,7 @@ Measure = Callable[..., Any]
 
 @pytest.fixture
 def of(monkeypatch: pytest.MonkeyPatch) -> Measure:
-    """Return what measures samples, in KB, one a millisecond from 1 ms on."""
+    """Return a function that measures samples, in KB, one a millisecond from 1 ms on."""
 
     def measure(metric: str, kilobytes: list[float], **arguments: Any) -> Any:
         octets = np.array(kilobytes) * 1000

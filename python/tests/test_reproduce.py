@@ -93,7 +93,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def paper(tmp_path: Path) -> Write:
-    """Return what writes a paper, with one piece of one of its files replaced."""
+    """Return a function that writes a paper, with one piece of one of its files replaced."""
 
     def write(file: str = "", before: str = "", after: str = "") -> Path:
         folder = tmp_path / "papers" / "small"
@@ -170,7 +170,7 @@ def test_bad_papers_are_refused(paper: Write, file: str, before: str, after: str
     error = caught.value
     assert key is None or error.key == key
     assert words in f"{error.message} {error.hint}"
-    # What is wrong in an experiment may show only where a claim asks for a run of it.
+    # A fault in an experiment may show only where a claim asks for a run of it.
     assert Path(error.file).parent == folder
 
 
@@ -280,7 +280,7 @@ def test_the_function_answers_in_memory_and_writes_when_asked(
     found = reproduce(listed.name, controls=True, watch=Watch(planned=planned.append))
     # QCN and, for the control, none, with three seeds each.
     assert (found.path, found.toothless, planned) == (None, (), [6])
-    # QCN keeps 55.8 KB in so short a run, above 33 KB and 40 per cent of it, and loses a third of what none loses.
+    # QCN keeps 55.8 KB in so short a run, above 33 KB and 40 per cent of it, and loses a third as much as none.
     assert found.totals == {"claims": 3, "holds": 1, "differs": 1, "untestable": 1}
     assert [path.name for path in tmp_path.iterdir()] == ["papers"]
     assert found.plot("small", "figure-1", tmp_path / "figure.svg").axes
@@ -441,7 +441,7 @@ def test_papers_are_whole(folder: Path) -> None:
     assert (folder / "README.md").is_file()
     unknown = set(whole.drawings.entries) - {figure.name for figure in whole.figures}
     assert not unknown
-    # What a reader is told of a claim that cannot be tested is why.
+    # A reader is told why a claim cannot be tested.
     assert all(claim.untestable or claim.testable for claim in whole.claims)
 
 

@@ -1,4 +1,4 @@
-"""Metrics of runs: what they take from a result's tables, checked by hand and against the exact sums of the summary."""
+"""Metrics of runs: their numbers from a result's tables, checked by hand and against the summary's exact sums."""
 
 from typing import Any
 

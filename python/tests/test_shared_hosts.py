@@ -33,7 +33,7 @@ def queue(limit: str, when_full: str) -> dict[str, str]:
 
 
 def test_connections_share_a_reaction_point_or_have_their_own() -> None:
-    # Their own: the bottleneck leaves each busy one about a quarter, and the free one has what is left of the line.
+    # Their own: the bottleneck leaves each busy one about a quarter, and the free one has the rest of the line.
     own = flows(reaction_points="per-flow")
     assert own["busy0"]["throughput_bps"] < 4e9
     assert own["free"]["throughput_bps"] > 5e9

@@ -1,4 +1,4 @@
-"""Signals: how commands end by them, and what they leave; the long trial is `tools/signal_trial.py`."""
+"""Signals: how commands end by them, and their remains; the long trial is `tools/signal_trial.py`."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""State diagrams: all of docs/schemes can be drawn, and what could not be read is refused."""
+"""State diagrams: all of docs/schemes can be drawn, and an unreadable one is refused."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Sweeps: which runs they come to, what the store keeps of them, and what is left when one is killed."""
+"""Sweeps: which runs they come to, the records in the store, and the remains when one is killed."""
 
 import fcntl
 import json

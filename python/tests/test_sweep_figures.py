@@ -1,4 +1,4 @@
-"""Figures of sweeps: what is along the axes, what is a line, what is refused, and the Pareto front."""
+"""Figures of sweeps: their axes, their lines, refusals, and the Pareto front."""
 
 from pathlib import Path
 from typing import Any

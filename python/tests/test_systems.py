@@ -1,4 +1,4 @@
-"""Other systems than Linux: the rest works there, and what does not says so."""
+"""Other systems than Linux: some commands refuse and say so, and the rest works there."""
 
 import os
 import subprocess

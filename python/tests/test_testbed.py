@@ -1,4 +1,4 @@
-"""The testbed: what can be seen without rights, and a network in namespaces of its own."""
+"""The testbed: tests without rights, and a network in namespaces of its own."""
 
 import json
 import os
@@ -166,8 +166,8 @@ def test_two_senders_meet_the_simulators_queue(scheme: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("flow_control", [True, False])
 def test_flow_control_loses_nothing_where_frames_are_lost_without_it(flow_control: bool) -> None:
     text = TWO.replace('duration = "60 ms"', 'duration = "20 ms"').replace('warmup = "20 ms"', 'warmup = "5 ms"')
-    # Between XOFF and the end of the buffer is room for what comes in some 20 ms of the machine: a process may be
-    # as late now and then, whatever 99 % of the frames are.
+    # Between XOFF and the end of the buffer is room for the frames of some 20 ms of the machine: a process may be as
+    # late now and then, even if 99 % of the frames are in time.
     text = text.replace("time_scale = 100", "time_scale = 400")
     if flow_control:
         text = text.replace("[testbed]", '[pfc]\nxoff = "40 KB"\n\n[testbed]')
@@ -182,7 +182,7 @@ def test_flow_control_loses_nothing_where_frames_are_lost_without_it(flow_contro
     assert (simulated.summary["totals"]["frames_dropped"] == 0) == flow_control
     assert throughput(measured) == pytest.approx(throughput(simulated), rel=0.05)
     if flow_control:
-        # Both inputs are stopped in turn, as often as in the simulator: what lies between XOFF and XON sets the pace.
+        # Both inputs are stopped in turn, as often as in the simulator: the distance from XOFF to XON sets the pace.
         assert totals["pause_frames"] == pytest.approx(simulated.summary["totals"]["pause_frames"], rel=0.5)
         assert queue_median(measured) == pytest.approx(queue_median(simulated), rel=0.15)
     nothing_left()
@@ -233,7 +233,7 @@ def test_a_run_that_is_ended_leaves_nothing(number: signal.Signals, status: int,
     assert victim.wait(60) == status
     assert list(system.NAMESPACES.glob(f"pt-{victim.pid}-*")) == []
     assert list(records.glob(f"pt-{victim.pid}-*")) == []
-    # Ctrl-C keeps what was recorded.
+    # Ctrl-C keeps the records.
     assert (tmp_path / "out").exists() == (number == signal.SIGINT)
     if number == signal.SIGINT:
         assert 0 < Result.open(tmp_path / "out").summary["interrupted_at_s"] < 0.6

@@ -78,7 +78,7 @@ MACS = {node["name"]: node["mac"] for node in lay_out(Scenario.from_toml(TWO).re
 
 @dataclass
 class Seen:
-    """A run with a flood: its result, what the flood and each process said at the end.
+    """A run with a flood: its result, the last words of the flood and of each process.
 
     ``memory`` has each process's resident octets at their greatest.
     """
@@ -181,7 +181,7 @@ def cnm(destination: str, flow: int) -> bytes:
 
 
 def delivered_bps(seen: Seen, flow: str) -> float:
-    """Return what a flow has delivered."""
+    """Return the rate that a flow has delivered."""
     (found,) = (one for one in seen.result.summary["flows"] if one["name"] == flow)
     return found["throughput_bps"]
 

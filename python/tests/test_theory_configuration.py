@@ -1,4 +1,4 @@
-"""The theory's view of a scenario: periods, bottleneck, delays; and what it refuses."""
+"""The theory's view of a scenario: periods, bottleneck, delays; and its refusals."""
 
 from typing import Any
 

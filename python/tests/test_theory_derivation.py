@@ -35,7 +35,7 @@ def test_each_step_follows_from_those_before() -> None:
 
 
 def _signs(module: ModuleType) -> list[tuple[str, int]]:
-    """Return every sign of a module's functions: what stands there, and its number in the file."""
+    """Return every sign of a module's functions: its text, and its number in the file."""
     return [(ast.unparse(node), number) for number, node in enumerate(_nodes(_tree(module)))]
 
 

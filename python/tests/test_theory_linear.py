@@ -60,7 +60,7 @@ def test_random_systems_grow_or_decay_in_simulation_as_margins_say() -> None:
         growth = _growth(system, root, 8.0)
         assert (growth < 0) == bool(found.stable)
         assert (found.phase_rad > 0) == bool(found.stable)
-        # What is left of other roots, and of the period, in so short a run.
+        # Other roots, and the period, still show in so short a run.
         assert growth == pytest.approx(root.real, rel=0.25, abs=0.1)
 
 

@@ -37,7 +37,7 @@ def test_the_spiral_is_equation_8() -> None:
 
 
 def test_a_slide_of_qcn_decays_with_w_over_pc() -> None:
-    """On Fb = 0 y = -x pC/w, so that x goes down as exp(-t pC/w): 1.6 ms, whatever Gd and T."""
+    """On Fb = 0 y = -x pC/w, so that x goes down as exp(-t pC/w): 1.6 ms, at any Gd and T."""
     for gain, cycle_s in ((1e-4, 5e-4), (3e-2, 7e-4)):
         plane = QcnPlane(capacity_fps=125_000, weight_s=1.6e-3, gain=gain, cycle_s=cycle_s, excess_fps=10_000)
         path = follow(plane, 20.0, -20.0 / 1.6e-3, 4e-3)

@@ -139,8 +139,8 @@ def test_the_predicate_ranks_the_intervals_of_figure_5_as_the_amplitudes_do() ->
         assert slides[0] > 2 * slides[1]
         assert reaches[0] > reaches[1]
         assert deviates[0] < 0.9 * deviates[1]
-    # What the paper does not compare, and the theorem does not order: T of 30 KB with background slides more than T of
-    # 150 KB without, and deviates more. docs/explanation/theory/sliding-mode.md has the cause.
+    # The paper does not compare these two, and the theorem does not order them: T of 30 KB with background slides more
+    # than T of 150 KB without, and deviates more. docs/explanation/theory/sliding-mode.md has the cause.
     assert found["[4, 6]"][0] > found["[0, 2]"][0]
     assert found["[4, 6]"][1] > found["[0, 2]"][1]
 

@@ -140,7 +140,7 @@ def test_nearest_change() -> None:
 
 # "ECN or Delay", CoNEXT 2016, section 3.2: with a feedback delay of 85 us DCQCN is stable with 2 flows and unstable
 # with 10, and stable with either with 4 us; 40 Gb/s, R_AI 40 Mb/s, Kmax 200 KB. Its 64 flows ask for marks more likely
-# than Pmax; what its figure 3 has there belongs to a line of marks that goes on beyond Kmax.
+# than Pmax; its figure 3 has there a point of a line of marks that goes on beyond Kmax.
 @pytest.mark.parametrize(("flows", "delay_us", "stable"), [(2, 85, True), (10, 85, False), (2, 4, True), (10, 4, True)])
 def test_dcqcn_is_stable_where_its_authors_say(flows: int, delay_us: float, stable: bool) -> None:
     model = _published(flows, delay_us)
@@ -477,7 +477,7 @@ def test_a_map_of_200_by_200_margins_is_whole_and_tells_how_far_it_is() -> None:
 
 
 def test_a_map_says_where_least_rates_fill_the_link_and_packets_stay_in_a_full_buffer() -> None:
-    # SMCC's least rate is 10 Mb/s: 100 flows and more of them fill 1 Gb/s whatever they are told.
+    # SMCC's least rate is 10 Mb/s: 100 flows and more of them fill 1 Gb/s against all messages.
     scenario = Scenario.load(ROOT / "scenarios/sliding-mode/three-sources.toml")
     x, y = axes.read("delay=200us..1130us:2", "smcc"), axes.read("flows=40..280:3", "smcc")
     drawn = maps.draw_up(scenario, x, y, "amplitude", scheme="smcc")

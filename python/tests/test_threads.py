@@ -58,7 +58,7 @@ def test_what_cannot_be_cut_says_why() -> None:
 
 @pytest.mark.parametrize("wrong", [0, -1, 1025, "many", 1.5, "2"])
 def test_numbers_that_no_run_has(wrong: Any) -> None:
-    """They are refused by name, with what would be right."""
+    """They are refused by name, with a remedy."""
     with pytest.raises(ScenarioError, match="neither a number of threads from 1 to 1024 nor auto"):
         Scenario.from_toml(LEAVES, name="leaves").run(threads=wrong)
 
@@ -76,7 +76,7 @@ def test_the_command_says_what_it_chose(penstock: Command, tmp_path: Path) -> No
 
 
 def test_an_interrupt_ends_all_threads(tmp_path: Path) -> None:
-    """Ctrl-C keeps what was recorded up to then."""
+    """Ctrl-C keeps the records up to then."""
     leaves, out = tmp_path / "leaves.toml", tmp_path / "results" / "long"
     leaves.write_text(LEAVES)
     status, _, stderr = interrupt(["run", str(leaves), "--threads", "2", *ENDLESS], out)

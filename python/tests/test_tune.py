@@ -60,7 +60,7 @@ def test_the_same_seed_finds_the_same_on_any_number_of_cores(monkeypatch: pytest
     second = again()
     assert first.proposal == second.proposal
     assert 5e3 <= _given(first.scenario).number("q_eq") <= 50e3
-    # What was not to be tuned is as it was.
+    # Parameters that were not to be tuned are as they were.
     own = _given(quick())
     assert point_of(own, [knob for knob in knobs(own, own.parameters, []) if knob.name not in ("w", "q_eq")]) == {
         name: value

@@ -168,7 +168,7 @@ def test_what_keeps_the_guards_ranks_first() -> None:
     assert of(queue_p99_octets=100e3, frames_dropped=2) == 1.0
     # Twice one and the frames that are allowed beyond these: 1 + ln 3. A share of 0.05 of the rate too little: 1.05.
     assert of(frames_dropped=2.02 + 2 * 3.02) == pytest.approx(1 + math.log(3))
-    # What is lost after the warm-up, where none is allowed, is lost in the whole run too, and counts once.
+    # A frame lost after the warm-up, where none is allowed, is lost in the whole run too, and counts once.
     assert of(frames_dropped=2, frames_dropped_measured=2) == pytest.approx(1 + math.log(3))
     assert of(frames_dropped=2.02 + 2 * 3.02, frames_dropped_measured=2) == pytest.approx(1 + math.log(3))
     assert of(utilization=0.90) == pytest.approx(1.05)
@@ -223,7 +223,7 @@ def test_calm_parameters_that_flood_a_network_at_100_gbps_at_its_start_break_a_g
         flow = [{ from = "h0..h63", to = "h64", stagger = "1 ms" }]
         record.queues = ["sw0->h64"]
     """
-    # What a search for stability finds, if losses count after the warm-up alone.
+    # The find of a search for stability, if losses count after the warm-up alone.
     found: dict[str, str | float] = {
         "q_eq": "13.2 KB",
         "w": 2.41,

@@ -1,4 +1,4 @@
-"""The dissector, by tshark: every field of every golden frame, links between frames, and what is wrong with frames."""
+"""The dissector, by tshark: every field of every golden frame, links between frames, and faults of frames."""
 
 import json
 import os

@@ -563,7 +563,7 @@ def print_columns(
         typer.Argument(metavar="COLUMN…", autocompletion=completion.column, help="Its columns.  [default: all]"),
     ] = None,
 ) -> None:
-    """Print columns of a table of an earlier run, comma between them; without a table, list what there is."""
+    """Print columns of a table of an earlier run, comma between them; without a table, list the tables."""
     from penstock.cli.table import print_table
 
     print_table(folder, table, columns or [])

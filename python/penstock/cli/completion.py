@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 Words = list[tuple[str, str]]
-"""Words, each with what the shell says of it."""
+"""Words, each with the shell's text about it."""
 
 
 def _quietly(complete: Callable[..., Words]) -> Callable[..., Words]:

@@ -81,7 +81,7 @@ class Progress:
         self._stopped = True
 
     def task(self, label: str) -> Watcher:
-        """Return what a run calls to show its progress under ``label``; any thread may call it."""
+        """Return a function that a run calls to show its progress under ``label``; any thread may call it."""
         row = None
 
         def update(simulated_s: float, duration_s: float, events_so_far: int, wall_s: float) -> None:
@@ -179,7 +179,7 @@ class Progress:
         )
 
     def part(self, label: str) -> Callable[[float], None]:
-        """Return what is called with the share of a calculation that is done."""
+        """Return a function to call with the share of a calculation that is done."""
         row = None
         started = time.monotonic()
 

@@ -38,7 +38,7 @@ def run_one(
     scenario = find(name, request.sets)
     # Laying the scenario out finds what is wrong with it before anything is written.
     plan = scenario.outline(scheme=scheme, profile=request.profile, seed=seed, limit=request.limit)
-    # With priorities of their own schemes, the plan's is called "mixed" whatever was chosen for the others.
+    # With priorities of their own schemes, the plan's is called "mixed" under any choice for the others.
     folder = request.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
 
     ports = [port.strip() for port in pcap.split(",")] if pcap is not None else []

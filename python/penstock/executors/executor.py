@@ -1,4 +1,4 @@
-"""The interface of an executor: it takes jobs, hands back what came of each as it ends, and can be stopped.
+"""The interface of an executor: it takes jobs, hands back the outcome of each as it ends, and can be stopped.
 
 :func:`penstock.runs.run_many` is its one caller: it decides which jobs are sent, which are sent again, and what an
 error means. An executor only says how a job ended: with a value, with an error, early, or with its worker lost.

@@ -54,7 +54,7 @@ class Place:
 
 
 NOWHERE = Place()
-"""The place of what is not read from a file."""
+"""The place of a value that is not read from a file."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Axes of maps: from what a person types, such as ``feedback_delay=0us..2ms:200``, to configurations along it."""
+"""Axes of maps: from a person's words, such as ``feedback_delay=0us..2ms:200``, to configurations along it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

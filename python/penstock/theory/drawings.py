@@ -181,7 +181,7 @@ def figure_9() -> Drawn:
         several.set(xlim=(-2.7, 2.6), ylim=(-4.2, 1.0), yticks=[], xlabel="x")
         several.spines["left"].set_visible(False)
         several.grid(visible=False)
-        several.set_title("(b) what decides, from the same x", **_PANEL)
+        several.set_title("(b) effect of α and β, from the same x", **_PANEL)
         closed.set(xlim=(-2.6, 0.3), ylim=(-0.9, 0.9), xlabel="x", ylabel="y")
         closed.axhline(0, **_DASHED)
         closed.axvline(0, **_DASHED)

@@ -34,7 +34,7 @@ _MOST_EVENTS = 20_000
 """More events than this are no trajectory any more but an error."""
 
 _SLACK = 1e-6
-"""A mode beside a line leads away from it if it does so faster than this part of what the other does."""
+"""A mode beside a line leads away from it if it does so faster than this part of the other's speed."""
 
 _STILL = 1e-8
 """A model that moves by less than this part of its rest in its own time scale does not move."""

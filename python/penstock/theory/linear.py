@@ -14,7 +14,7 @@ and the loop's transfer function is L(s) = Q(s) exp(-s tau) / P(s), closed with 
 Stability is decided exactly, not by reading a Bode plot: roots cross the imaginary axis at frequencies w where
 |P(jw)| = |Q(jw)|, which do not depend on tau, in the direction of the sign of d(|P|^2 - |Q|^2)/dw^2, at delays that
 follow one another at 2 pi / w (Cooke and van den Driessche, "On zeroes of some transcendental equations", Funkcialaj
-Ekvacioj 29, 1986). The number of unstable roots at tau is the number without delay and what has crossed until tau.
+Ekvacioj 29, 1986). The number of unstable roots at tau is the number without delay and those crossed until tau.
 
 All functions work on whole arrays of systems: leading axes of the matrices are those of a map.
 """
@@ -176,7 +176,7 @@ def loop_margins(p: Array, q: Array, tau: Array | float, xp: Any = np) -> Margin
     last_delay = xp.max(xp.where(was_stable, crossed_at, -xp.inf), axis=-1)
     phase_lacking, lacks_at = _lead(unstable(late[..., None])[..., 0], (lap - ahead) * w, rightward, xp)
 
-    # Where no lead alone does what less delay does, it is what that delay lags at the crossing that it undoes.
+    # Where no lead alone does as much as less delay, the lead is the lag of that delay at the crossing that it undoes.
     delay_at = xp.argmax(xp.where(was_stable, crossed_at, -xp.inf), axis=-1) // len(laps)
     lag = (late - last_delay) * xp.take_along_axis(w, delay_at[..., None], axis=-1)[..., 0]
     by_delay = xp.isinf(phase_lacking)

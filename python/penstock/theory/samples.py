@@ -148,7 +148,7 @@ def by_clock(
 ) -> SampledTrajectory:
     """Integrate one configuration whose rate a clock changes, from ``state`` to ``stop_s``.
 
-    What the clock sets reaches the queue after the delay. The interval of the clock holds then traffic of one rate but
+    The clock's rate reaches the queue after the delay. The interval of the clock holds then traffic of one rate but
     for that.
 
     Args:

@@ -107,8 +107,8 @@ end
 
 -- Flows -----------------------------------------------------------------------------------------------------------------
 
--- Which frame of a flow came last, and which notification of it: by the source's address and its number of the flow. What
--- was found for a frame when it was read first is kept, for Wireshark dissects it again whenever it is shown.
+-- Which frame of a flow came last, and which notification of it: by the source's address and its number of the flow.
+-- Links found when a frame was read first are kept, for Wireshark dissects it again whenever it is shown.
 local last_tagged, last_notified, found = {}, {}, {}
 
 local function flow_key(address, flow)

@@ -4,8 +4,8 @@
     >>> from penstock.wire.scapy_layers import CNM, CNTag
     >>> bytes(Ether() / CNTag(flow_identifier=5) / CNM(quantized_feedback=25))
 
-Fields have the names of ``penstock wire formats``. Importing this module tells scapy of the EtherTypes. What 802.1Q,
-PFC, LLDP, IP and RoCE need, scapy has itself. It comes with the extra ``penstock[wire]``.
+Fields have the names of ``penstock wire formats``. Importing this module tells scapy of the EtherTypes. Scapy itself
+has the layers of 802.1Q, PFC, LLDP, IP and RoCE. The module comes with the extra ``penstock[wire]``.
 """
 
 from typing import Any, ClassVar
