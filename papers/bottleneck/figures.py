@@ -29,7 +29,7 @@ _SWITCHES = {"sw0->sw1": "sw0", "sw1->sw2": "sw1", "sw2->sw3": "sw2"}
     bs=Source.of(_EXPERIMENT, "qcn-bs", "shape", seeds=_TWENTY),
 )
 def figure_4(data: Data) -> "Figure":
-    """(a) QCN, (b) QCN/BS: each flow's delivered rate, and the three queues. Of 20 seeds, (b) is the best for flow 1."""
+    """(a) QCN, (b) QCN/BS: rates of the flows, and the three queues. Of 20 seeds, (b) is the best for flow 1."""
     figure, axes = plt.subplots(2, 2, figsize=(6.6, 5.4), sharex=True, sharey="row", layout="constrained")
     best = max(data["bs"], key=lambda seed: seed["ratio"])
     for column, (title, seed) in enumerate((("(a) QCN", data["qcn"][0]), ("(b) QCN/BS", best))):

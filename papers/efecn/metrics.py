@@ -260,7 +260,7 @@ def least_advertised_bps(result: Result, to_s: float = 0.006) -> float:
 
 
 def sources(result: Result, from_s: float = 0.0, to_s: float = 0.1) -> dict[str, Any]:
-    """For figures: when the sources converge, and each one's allowed rate over time, at the samples beside each change."""
+    """For figures: when the sources converge, and their allowed rates over time, at the samples beside each change."""
     time_s, allowed = flow_samples(result, "rate_bps")
     chosen = (time_s >= from_s) & (time_s <= to_s)
     rates = {}
