@@ -243,7 +243,7 @@ def figure_21(data: Data) -> "Figure":
     qcn=Source.of("longer-star", "qcn", "queue_lengths", settings=_settings("qcn", 25), queues=_QUEUES[:1]),
 )
 def beyond_lock_up(data: Data) -> "Figure":
-    """A second with Qeq of 25 frames, seed 1: R1's queue, and the saved values of enhanced QCN's sources; dotted: 63."""
+    """A second with Qeq of 25 frames, seed 1: R1's queue, and the values that enhanced QCN saves; dotted: 63."""
     figure, axes = plt.subplots(2, 1, figsize=(6.6, 4.6), layout="constrained", sharex=True)
     seen = data["enhanced"][0]
     for scheme, (time_s, octets) in (("qcn-multicast", seen["queue"]), ("qcn", data["qcn"][0][_QUEUES[0]])):
