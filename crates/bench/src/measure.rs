@@ -125,7 +125,7 @@ fn once(workload: &Workload, program: &Program, plan: &Plan) -> Result<Measured,
 /// The engine is compiled once for each scheme, for each probe, and with or without flow control. All of them together
 /// would take many minutes: every scheme is there with the probe, the rest for two schemes.
 fn engine(plan: &Plan, probe: bool) -> Result<(u64, u64), String> {
-    let (configs, pfc) = (plan.configs(), plan.network.pfc.is_some());
+    let (configs, pfc) = (plan.configs(), plan.network.needs_flow_control());
     match &configs[..] {
         configs if probe && !pfc => Ok(SchemeConfig::visit(configs, Watched(plan))),
         [SchemeConfig::None(config)] => Ok(special::<NoControl>(plan, config, probe)),
@@ -148,7 +148,7 @@ impl Visitor for Watched<'_> {
 /// A run that is not [`Watched`].
 fn special<S: Scheme>(plan: &Plan, config: &S::Config, probe: bool) -> (u64, u64) {
     let configs = core::slice::from_ref(config);
-    match (probe, plan.network.pfc.is_some()) {
+    match (probe, plan.network.needs_flow_control()) {
         (true, _) => drive::<S, _, true>(plan, configs, Recorder::<true>::in_memory::<S>(plan)),
         (false, true) => drive::<S, _, true>(plan, configs, NoProbe),
         (false, false) => drive::<S, _, false>(plan, configs, NoProbe),

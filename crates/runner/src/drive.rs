@@ -13,7 +13,7 @@ use penstock_results::summary::{Ending, Measured, TestbedSummary, flow_rows};
 use penstock_results::{Course, Simulation, Summary};
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
-use penstock_sim::network::{Marking, PortId};
+use penstock_sim::network::PortId;
 use penstock_sim::{Outcome, Partition, Sim};
 
 use crate::capture::{Capture, Frames};
@@ -73,9 +73,7 @@ impl Visitor for Job<'_> {
         let vars = SchemeVars::of::<S>();
         // Two engines for each scheme: a lean one, and one with the features that cost time at every hop.
         let network = &self.plan.network;
-        let marks_otherwise = network.marking != Marking::default();
-        let stateful = network.pfc.is_some() || !network.pools.is_empty() || marks_otherwise;
-        let full = stateful || self.plan.record.arrivals || !self.capture.is_empty();
+        let full = network.needs_flow_control() || self.plan.record.arrivals || !self.capture.is_empty();
         let folder = self.folder.as_ref();
         memory::check_network(self.plan, self.partition.as_ref().map_or(1, |partition| partition.parts()))?;
         let folder_of_capture = folder.filter(|_| !self.capture.is_empty());

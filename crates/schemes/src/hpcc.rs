@@ -235,6 +235,8 @@ pub struct Rp {
     /// W and Wc.
     w: f64,
     w_c: f64,
+    /// That of W.
+    allowance: Allowance,
     u: f64,
     inc_stage: u32,
     /// The last telemetry, and when it came; never before the first.
@@ -255,12 +257,10 @@ impl Rp {
             self.u = decode(telemetry.digest);
             return self.known(now);
         }
-        let last = core::mem::replace(&mut self.last, *telemetry);
-        if !self.known(now) || !last.same_path(telemetry) {
-            return false;
-        }
         let (mut u, mut tau) = (-1.0, 0.0);
-        for step in telemetry.hops().iter().zip(last.hops()).filter_map(|(hop, earlier)| hop.since(earlier)) {
+        let known = self.known(now) && self.last.same_path(telemetry);
+        let pairs = telemetry.hops().iter().zip(self.last.hops()).filter(|_| known);
+        for step in pairs.filter_map(|(hop, earlier)| hop.since(earlier)) {
             // Octets a second.
             let b = step.rate / 8.0;
             let in_queue = step.len / (b * self.t / PS_PER_S as f64);
@@ -269,6 +269,7 @@ impl Rp {
                 (u, tau) = (in_queue + on_line, step.time_ps.min(self.t));
             }
         }
+        self.last = *telemetry;
         if u >= 0.0 {
             self.u = (1.0 - tau / self.t) * self.u + tau / self.t * u;
         }
@@ -279,6 +280,12 @@ impl Rp {
     fn known(&mut self, now: Instant) -> bool {
         let before = core::mem::replace(&mut self.last_at, now);
         before != Instant::NEVER && now.since(before).0 < LONGEST_NS * 1000
+    }
+
+    /// The allowance of the window W.
+    fn allow(&self) -> Allowance {
+        let rate = (self.w * 8.0 * PS_PER_S as f64 / self.t) as u64;
+        Allowance { rate: BitRate(rate.clamp(self.least, self.line.0)), window: Some(Octets(self.w as u64)) }
     }
 
     /// `ComputeWind` (algorithm 1, lines 11 to 20); `update` says whether a round trip ends.
@@ -292,6 +299,7 @@ impl Rp {
         };
         // An idle network has U = 0.
         self.w = self.w.clamp(self.narrowest, self.widest);
+        self.allowance = self.allow();
         if update {
             (self.inc_stage, self.w_c) = (stage, self.w);
         }
@@ -309,7 +317,7 @@ impl ReactionPoint<Hpcc> for Rp {
         let t = config.base_rtt.0 as f64;
         let least = config.min_rate.0.min(line.0);
         let in_t = |rate: u64| rate as f64 / 8.0 * t / PS_PER_S as f64;
-        Self {
+        let mut rp = Self {
             eta: config.eta,
             max_stage: config.max_stage,
             w_ai: config.w_ai.0 as f64,
@@ -328,7 +336,10 @@ impl ReactionPoint<Hpcc> for Rp {
             sent: 0,
             settled: 0,
             last_update: 0,
-        }
+            allowance: Allowance { rate: line, window: None },
+        };
+        rp.allowance = rp.allow();
+        rp
     }
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Hpcc>) {
@@ -365,12 +376,11 @@ impl ReactionPoint<Hpcc> for Rp {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        let rate = (self.w * 8.0 * PS_PER_S as f64 / self.t) as u64;
-        Allowance { rate: BitRate(rate.clamp(self.least, self.line.0)), window: Some(Octets(self.w as u64)) }
+        self.allowance
     }
 
     fn limiting(&self) -> bool {
-        self.allowance().rate < self.line
+        self.allowance.rate < self.line
     }
 
     fn vars(&self, row: &mut [i64]) {

@@ -73,7 +73,7 @@ impl Search<'_> {
         if waiting.is_empty() {
             return waiting;
         }
-        for (port, p) in (0..).map(PortId).zip(self.ports) {
+        for (port, p) in (0..).map(PortId).zip(self.ports).filter(|(_, p)| p.watched()) {
             for (class, q) in (0..).map(TrafficClass).zip(&p.queues).filter(|(class, _)| p.stopped & class.bit() != 0) {
                 let own = QueueId(port.0 * p.queues.len() as u32 + u32::from(class.0));
                 for frame in q.waiting.iter(self.frames) {

@@ -165,7 +165,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// from `seed`.
     ///
     /// # Panics
-    /// If `network` is not as its documentation says, if it has priority flow control and the engine has not (`PFC`),
+    /// If `network` is not as its documentation says, if it [needs flow control](Network::needs_flow_control) without `PFC`,
     /// if there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         let flows = network.flows.len() + network.processes.flows();
@@ -174,9 +174,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             "a network has at most {MAX_INDEX} queues, hops and flows"
         );
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
-        assert!(PFC || network.pfc.is_none(), "priority flow control needs the engine that has it");
-        let plain = network.pools.is_empty() && network.marking == crate::network::Marking::default();
-        assert!(PFC || plain, "pools, and marks by the port or at departure, need the engine that has them");
+        assert!(
+            PFC || !network.needs_flow_control(),
+            "flow control, pools, and marks by the port or at departure need the engine that has them"
+        );
         let mut fabric = Fabric::new(network, configs, seed, event_queue_for(network));
         let mut endpoints = Endpoints::new(network, configs, seed);
         for (id, flow) in (0..).map(FlowId).zip(&network.flows) {

@@ -5,7 +5,7 @@
 //! its delivery at the far end, and a departure at t always precedes an arrival at t.
 //!
 //! With priority flow control (`PFC`) departures from switches have consequences elsewhere: there the end of each
-//! transmission is an event as well.
+//! transmission is an event as well. Ports that share memory need none ([`crate::pool`]).
 
 use penstock_endpoint::{FlowId, PortId, TrafficClass};
 use penstock_schemes::{BitRate, Class, CongestionPoint, Fate, FlowKey, Instant, Out, Scheme, To};
@@ -14,11 +14,12 @@ use crate::admission::{Admitted, Entry};
 use crate::event::{CounterId, CpIndex, Event};
 use crate::event_queue::EventQueue;
 use crate::facts::{HopFacts, facts, weight_of};
-use crate::frame::{FrameId, Frames, Marks, Payload};
+use crate::frame::{FrameId, Frames, Payload};
 use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
 use crate::point::CpState;
-use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, PortState, QueueState, TAPPED};
+use crate::pool::Pools;
+use crate::port::{DRAINS, MARKS_AT_DEPARTURE, MARKS_BY_PORT, PortState, QueueState, TAPPED};
 use crate::random::{Owner, Stream};
 use crate::start::{Watched, class_of, ports, watched};
 use crate::taps::Taps;
@@ -33,6 +34,17 @@ impl<S: Scheme> Out<S> for Sender<'_, S> {
     fn send(&mut self, to: To, class: Class, signal: S::Signal) {
         self.0.push((to, class, signal));
     }
+}
+
+/// The answer of a queue's pool to a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// It has room, or there is no pool.
+    Free,
+    /// The frame has its memory.
+    Taken,
+    /// It has none.
+    Refused,
 }
 
 /// All ports with their queues, lines, congestion points and frames, and the event queue.
@@ -171,7 +183,45 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     ) -> Entry {
         let (p, mut around) = self.at(port);
         around.settle(p);
-        around.enqueue(p, index, class, octets, from, out)
+        let mut memory = Memory::Free;
+        if PFC && p.pooled() {
+            if !around.takes_memory(p, class, octets) {
+                return self.enqueue_in_settled_pool(port, index, class, octets, from, out);
+            }
+            memory = Memory::Taken;
+        }
+        around.enqueue(p, index, class, octets, from, memory, out)
+    }
+
+    /// The same, when all ports that share memory with the queue have been settled.
+    #[cold]
+    fn enqueue_in_settled_pool(
+        &mut self,
+        port: PortId,
+        index: FrameId,
+        class: TrafficClass,
+        octets: u16,
+        from: PortId,
+        out: &mut Outbox<S>,
+    ) -> Entry {
+        let mut memory = Memory::Free;
+        if let Some(pools) = self.pauses.pools.as_deref() {
+            let claim = pools.claim(port, class, from, octets);
+            let mut place = 0;
+            while let Some(neighbour) = self.pauses.port_of_pool(claim, place) {
+                if !self.port(neighbour).watched() {
+                    self.settle(neighbour);
+                }
+                place += 1;
+            }
+            // Where congestion points decide on frames, the pool is asked after that.
+            let refuses = |pools: &Pools| !S::Cp::ADMITS && !pools.has_room(claim);
+            if self.pauses.pools.as_deref().is_some_and(refuses) {
+                memory = Memory::Refused;
+            }
+        }
+        let (p, mut around) = self.at(port);
+        around.enqueue(p, index, class, octets, from, memory, out)
     }
 
     /// A frame has crossed the line of `port`.
@@ -352,7 +402,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     #[inline(always)]
     fn start(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, octets: u16, at: Instant) {
         if PFC && p.attention & (TAPPED | MARKS_AT_DEPARTURE) != 0 {
-            self.look_at_start(p, class, index, at);
+            self.reborrow().look_at_start(p, class, index, at);
         }
         self.transmit(p, index, octets, at);
         p.in_service_octets = octets;
@@ -366,9 +416,9 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
 
     /// A frame leaves for a line that is looked at, or is marked as it leaves.
     #[inline(never)]
-    fn look_at_start(&mut self, p: &PortState, class: TrafficClass, index: FrameId, at: Instant) {
+    fn look_at_start(self, p: &PortState, class: TrafficClass, index: FrameId, at: Instant) {
         if p.attention & MARKS_AT_DEPARTURE != 0 && p.is_to_mark(class) {
-            self.mark(index);
+            self.frames.mark(index);
         }
         if p.tapped() {
             self.taps.frame_starts(p, Some(class), index, at);
@@ -377,9 +427,9 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
 
     /// A frame has joined a queue of a port that marks by the length of all its queues.
     #[inline(never)]
-    fn mark_as_it_comes(&mut self, p: &PortState, class: TrafficClass, index: FrameId) {
-        if p.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) == MARKS_BY_PORT && p.is_to_mark(class) {
-            self.mark(index);
+    fn mark_as_it_comes(self, p: &PortState, class: TrafficClass, index: FrameId) {
+        if p.is_to_mark(class) {
+            self.frames.mark(index);
         }
     }
 
@@ -397,7 +447,18 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         self.events.schedule_from(p.lane, delivery, Event::Deliver(index), p.index.into());
     }
 
-    /// See [`Fabric::enqueue`]; the port is settled.
+    /// Whether a queue's pool gives a frame its memory at once; else it may have room nevertheless. The port is settled.
+    #[inline(always)]
+    fn takes_memory(&mut self, p: &PortState, class: TrafficClass, octets: u16) -> bool {
+        let q = &p.queues[class.index()];
+        // A frame that its own queue might refuse or mark is not given memory before.
+        let joins = !S::Cp::ADMITS && !p.watched() && q.len + u64::from(octets) <= u64::from(q.plain_len);
+        let pools = self.pauses.pools.as_deref_mut().filter(|_| joins);
+        pools.is_some_and(|pools| pools.takes_surely(self.now, p.index, class, octets))
+    }
+
+    /// See [`Fabric::enqueue`]; the port is settled, and `memory` is the answer of the queue's pool.
+    #[expect(clippy::too_many_arguments, reason = "the hop's values stay in registers")]
     #[inline(always)]
     pub(crate) fn enqueue(
         &mut self,
@@ -406,6 +467,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         class: TrafficClass,
         octets: u16,
         from: PortId,
+        memory: Memory,
         out: &mut Outbox<S>,
     ) -> Entry {
         let mut admitted = Admitted { class, octets, entry: Entry::Queued };
@@ -414,14 +476,16 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         }
         let Admitted { class, octets, entry } = admitted;
         let (rate, stopped, marks_above) = (p.rate, p.stops::<PFC>(class), p.marks_above);
-        let special = PFC && p.is_special();
+        let (special, held) = (PFC && p.is_special(), PFC && p.watched());
         let marks_above = if special && p.marks_otherwise() { u32::MAX } else { marks_above };
         let q = &mut p.queues[class.index()];
         let len = q.len + u64::from(octets);
-        let counter = self.counter(from, class);
+        let counter = if held { self.counter(from, class) } else { CounterId::NONE };
         let fits = !(S::Cp::ADMITS && entry == Entry::Dropped)
             && self.takes_in(q, counter, index, octets, marks_above)
-            && !(special && self.refuses(p.index, class, from, octets));
+            && !(special
+                && memory != Memory::Taken
+                && self.refuses((p.index, class, from, octets), p.attention, memory));
         q.arrived += 1;
         if fits {
             q.statistics.pass(self.now, q.len);
@@ -429,11 +493,11 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
                 q.statistics.max = len;
             }
             q.len = len;
-            if PFC {
+            if held {
                 self.pauses.hold(index, counter, octets);
-                if special {
-                    self.pauses.take_from_pool(self.now, index, (p.index, class, from, octets), counter);
-                }
+            }
+            if special && memory != Memory::Taken {
+                self.pauses.take_from_pool(self.now, index, (p.index, class, from, octets), counter);
             }
         } else {
             q.dropped += 1;
@@ -451,8 +515,8 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             self.frames.remove(index);
             return if S::Cp::ADMITS && entry == Entry::Trimmed { Entry::TrimmedInVain } else { Entry::Dropped };
         }
-        if special {
-            self.mark_as_it_comes(p, class, index);
+        if special && p.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) == MARKS_BY_PORT {
+            self.reborrow().mark_as_it_comes(p, class, index);
         }
         if p.busy_until <= self.now && !stopped {
             self.start(p, class, index, octets, self.now);
@@ -482,11 +546,16 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     }
 
     /// Whether a frame that has room in its queue is refused: the queue's pool has no memory for it, or the watchdog drains the queue.
-    #[inline(never)]
-    fn refuses(&mut self, port: PortId, class: TrafficClass, from: PortId, octets: u16) -> bool {
-        let pool = self.pauses.pools.as_deref_mut();
-        pool.is_some_and(|pools| !pools.admits(pools.claim(port, class, from, octets)))
-            || self.pauses.drops_at(port, class)
+    #[inline(always)]
+    fn refuses(&mut self, at: (PortId, TrafficClass, PortId, u16), attention: u8, memory: Memory) -> bool {
+        let (port, class, from, octets) = at;
+        if memory == Memory::Refused || S::Cp::ADMITS {
+            let pools = self.pauses.pools.as_deref_mut();
+            if pools.is_some_and(|pools| !pools.admits(pools.claim(port, class, from, octets))) {
+                return true;
+            }
+        }
+        attention & DRAINS != 0 && self.pauses.drops_at(port, class)
     }
 
     /// The same for frame `index`, which is marked where it finds room in a queue that is longer with it than `above`.
@@ -498,19 +567,9 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         }
         let fits = self.fits(q, counter, octets);
         if fits && len > u64::from(above) {
-            self.mark(index);
+            self.frames.mark(index);
         }
         fits
-    }
-
-    /// Marks a frame, if it may be marked.
-    #[cold]
-    fn mark(&mut self, index: FrameId) {
-        let slot = self.frames.get_mut(index);
-        if slot.marks.contains(Marks::ECN_CAPABLE) {
-            slot.marks = slot.marks.with(Marks::CONGESTION_EXPERIENCED);
-            self.frames.marked += 1;
-        }
     }
 
     /// A frame goes straight onto the free line of a port without queue.
@@ -531,8 +590,10 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     fn depart(&mut self, p: &mut PortState, class: TrafficClass, at: Instant) {
         let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
         if PFC {
-            self.pauses.let_go(p.in_service_frame, p.in_service_octets);
-            if p.is_special()
+            if p.watched() {
+                self.pauses.let_go(p.in_service_frame, p.in_service_octets);
+            }
+            if p.pooled()
                 && let Some(pools) = self.pauses.pools.as_deref_mut()
             {
                 pools.give_back(at, p.index, class, p.in_service_frame, p.in_service_octets);

@@ -203,6 +203,16 @@ impl<S: Scheme> Frames<S> {
         self.free = index;
     }
 
+    /// Marks a frame, if it may be marked.
+    #[cold]
+    pub(crate) fn mark(&mut self, index: FrameId) {
+        let slot = self.get_mut(index);
+        if slot.marks.contains(Marks::ECN_CAPABLE) {
+            slot.marks = slot.marks.with(Marks::CONGESTION_EXPERIENCED);
+            self.marked += 1;
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn get(&self, index: FrameId) -> &Slot<S> {
         &self.slots[index.index()]

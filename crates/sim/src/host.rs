@@ -7,7 +7,7 @@ use crate::admission::Entry;
 use crate::engine::{Sim, Sources, State};
 use crate::event::Event;
 use crate::event_queue::EventQueue;
-use crate::fabric::{Around, Outbox};
+use crate::fabric::{Around, Memory, Outbox};
 use crate::frame::{FrameId, Marks, Payload, Slot};
 use crate::network::{FlowId, HopId, NodeId, PortId};
 use crate::port::PortState;
@@ -229,7 +229,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     #[inline(never)]
     fn take_turn(&mut self, port: PortId, limiter: LimiterId) {
         let State { fabric, sources, .. } = &mut self.state;
-        if !PFC && fabric.events.would_be_first(fabric.now, Event::NicFree(port)) {
+        if !(PFC && fabric.pauses.stops_neighbours()) && fabric.events.would_be_first(fabric.now, Event::NicFree(port))
+        {
             sources.take_turn(limiter);
             self.events_at_once += 1;
             self.release_in_turn(limiter);
@@ -316,7 +317,7 @@ fn put_on_line<S: Scheme, const PFC: bool>(
         around.pass(p, index, class, octets);
         (index, Entry::Queued)
     } else {
-        (index, around.enqueue(p, index, class, octets, PortId::NONE, outbox))
+        (index, around.enqueue(p, index, class, octets, PortId::NONE, Memory::Free, outbox))
     }
 }
 

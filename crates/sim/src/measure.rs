@@ -116,7 +116,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             self.pass_rate(flow);
         }
         let now = self.fabric.now;
-        pass_all(now, &mut self.fabric.ports, &mut self.fabric.pauses, &mut self.hosts, self.sources.flows_mut());
+        pass_all(now, &mut self.fabric.ports, &mut self.hosts, self.sources.flows_mut());
         let readings = self.windows.iter_mut().map(|(_, start)| start).chain([&mut self.measuring]);
         for start in readings {
             start.take_extremes(&self.fabric.ports, &self.fabric.pauses, &self.hosts);
@@ -175,7 +175,7 @@ impl Parts<'_> {
             queues: (0..).map(QueueId).zip(queues(self.ports)).map(queue).collect(),
             flows: (0..self.lasting).map(|flow| self.flow_reading(FlowId(flow))).collect(),
             hosts: self.hosts.iter().map(HostRecord::reading).collect(),
-            pools: self.pauses.pools().iter().map(PoolState::reading).collect(),
+            pools: self.pauses.pools().iter().map(|pool| pool.reading(self.now)).collect(),
         }
     }
 
@@ -260,21 +260,12 @@ impl Parts<'_> {
 }
 
 /// Brings time-weighted sums, and the generators' offers, to the present. Ports are settled.
-fn pass_all(
-    now: Instant,
-    ports: &mut [PortState],
-    pauses: &mut Pauses,
-    hosts: &mut [HostRecord],
-    flows: &mut [Flow<Source>],
-) {
+fn pass_all(now: Instant, ports: &mut [PortState], hosts: &mut [HostRecord], flows: &mut [Flow<Source>]) {
     for p in ports.iter_mut() {
         p.pass_rate(now);
     }
     for q in queues_mut(ports) {
         q.statistics.pass(now, q.len);
-    }
-    for pool in pauses.pools_mut() {
-        pool.pass(now);
     }
     for host in hosts {
         host.pass(now);
@@ -335,7 +326,7 @@ impl Reading {
             reading.most = reading.most.max(host.most);
         }
         for (reading, pool) in self.pools.iter_mut().zip(pauses.pools()) {
-            reading.max = reading.max.max(pool.statistics.max);
+            reading.max = reading.max.max(pool.used.max);
             reading.headroom_max = reading.headroom_max.max(pool.most_in_headroom);
         }
     }
@@ -369,9 +360,9 @@ impl HostRecord {
 }
 
 impl PoolState {
-    fn reading(&self) -> PoolReading {
+    fn reading(&self, now: Instant) -> PoolReading {
         let counts = PoolCounts { frames_refused: self.refused };
-        PoolReading { area: self.statistics.area, max: self.used, headroom_max: self.in_headroom, counts }
+        PoolReading { area: self.used.area(now), max: self.used.now, headroom_max: self.in_headroom, counts }
     }
 }
 

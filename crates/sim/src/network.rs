@@ -427,6 +427,13 @@ impl Network {
         Some((PortId((queue.index() / per_port) as u32), priority))
     }
 
+    /// Whether it needs the engine with priority flow control (`PFC` of [`Sim`](crate::Sim)): for flow control, for pools, or for
+    /// marks by the port or at departure.
+    #[must_use]
+    pub fn needs_flow_control(&self) -> bool {
+        self.pfc.is_some() || !self.pools.is_empty() || self.marking != Marking::default()
+    }
+
     /// How many queues a port has: one per priority and the control queue.
     #[must_use]
     pub fn queues_per_port(&self) -> usize {

@@ -130,7 +130,7 @@ pub(crate) struct Pauses {
     /// For each queue.
     pub(crate) stops: Vec<Stop>,
     pub(crate) lines: Vec<PauseLine>,
-    /// For each slot of a frame in a queue: its counter, or none.
+    /// For each slot of a frame in a queue of a watched port: its counter, or none.
     charged: Vec<CounterId>,
     /// Counters that have crossed a threshold.
     pub(crate) crossed: Vec<CounterId>,
@@ -207,6 +207,12 @@ impl Pauses {
             }
         }
         pauses
+    }
+
+    /// Whether there is flow control.
+    #[inline(always)]
+    pub(crate) fn stops_neighbours(&self) -> bool {
+        !self.lines.is_empty()
     }
 
     /// The counter of the frames that come over the line of port `from` (none: from nowhere) in `class`, if there is

@@ -20,14 +20,17 @@
 //!
 //! With flow control a frame beyond T goes into the headroom, and the neighbour is told to stop. The pool is asked when a
 //! frame of the neighbour comes or goes: a threshold that falls because of others stops it with its next frame.
+//!
+//! *Departures.* Ports are settled lazily ([`crate::fabric`]), so a pool may not know yet that a frame has left another port. It
+//! then takes itself to be fuller than it is. A frame that it has room for nevertheless, without a new maximum, has room;
+//! for any other all ports of the switch are settled first.
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{Instant, Octets};
 
 use crate::event::CounterId;
 use crate::frame::FrameId;
-use crate::network::{Ingress, Network, NodeId, QueueId};
-use crate::port::LengthStatistics;
+use crate::network::{Ingress, Network, NodeId, Port, QueueId};
 
 /// Memory of one switch that the queues of some priorities share.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +100,14 @@ struct Account {
 }
 
 impl Account {
+    /// Whether `beyond` octets beyond a reserve are no more than the dynamic threshold: [`threshold`](Self::threshold) without its
+    /// conversions. Sizes are far below 2^53 octets.
+    #[inline(always)]
+    fn is_within(&self, beyond: u64) -> bool {
+        let free = self.shared.saturating_sub(self.used);
+        self.alpha.is_none_or(|alpha| beyond as i64 as f64 <= free as i64 as f64 * alpha)
+    }
+
     /// The dynamic threshold as it is now.
     fn threshold(&self) -> u64 {
         let free = self.shared.saturating_sub(self.used);
@@ -110,19 +121,65 @@ impl Account {
     }
 
     /// Whether one that holds `held` may take `more`.
+    #[inline(always)]
     fn allows(&self, held: u64, more: u64) -> bool {
         let (before, after) = (self.beyond(held), self.beyond(held + more));
-        after == 0 || (self.used + (after - before) <= self.shared && after <= self.threshold())
+        after == 0 || (self.used + (after - before) <= self.shared && self.is_within(after))
     }
 
+    /// Takes `more` if that is [allowed](Self::allows).
+    #[inline(always)]
+    fn takes(&mut self, held: &mut u64, more: u64) -> bool {
+        let (before, after) = (self.beyond(*held), self.beyond(*held + more));
+        let shared = self.used + (after - before);
+        if after != 0 && (shared > self.shared || !self.is_within(after)) {
+            return false;
+        }
+        self.used = shared;
+        *held += more;
+        true
+    }
+
+    #[inline(always)]
     fn take(&mut self, held: &mut u64, more: u64) {
         self.used += self.beyond(*held + more) - self.beyond(*held);
         *held += more;
     }
 
+    #[inline(always)]
     fn give_back(&mut self, held: &mut u64, octets: u64) {
         self.used -= self.beyond(*held) - self.beyond(*held - octets);
         *held -= octets;
+    }
+}
+
+/// The memory that a pool has given, over time. Changes may be told in any order.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Usage {
+    /// Octets given.
+    pub(crate) now: u64,
+    /// The most since the last reading.
+    pub(crate) max: u64,
+    /// Octets × ps of all that were given since time zero, each counted to the end of time (2^64 ps), modulo 2^128.
+    to_the_end: u128,
+}
+
+impl Usage {
+    /// The integral of the octets up to `at`, octets × ps, when all changes until then have been told.
+    pub(crate) fn area(&self, at: Instant) -> u128 {
+        self.to_the_end.wrapping_sub(u128::from(self.now) * u128::from(u64::MAX - at.0))
+    }
+
+    #[inline(always)]
+    fn take(&mut self, at: Instant, octets: u64) {
+        self.now += octets;
+        self.to_the_end = self.to_the_end.wrapping_add(u128::from(octets) * u128::from(u64::MAX - at.0));
+    }
+
+    #[inline(always)]
+    fn give_back(&mut self, at: Instant, octets: u64) {
+        self.now -= octets;
+        self.to_the_end = self.to_the_end.wrapping_sub(u128::from(octets) * u128::from(u64::MAX - at.0));
     }
 }
 
@@ -154,13 +211,16 @@ pub(crate) struct PoolState {
     egress: Account,
     ingress: Account,
     /// Memory taken, the headroom's included.
-    pub(crate) used: u64,
+    pub(crate) used: Usage,
     pub(crate) in_headroom: u64,
     /// The most memory taken of the headroom since the last reading.
     pub(crate) most_in_headroom: u64,
-    pub(crate) statistics: LengthStatistics,
     /// Frames that found no memory.
     pub(crate) refused: u64,
+    /// Whether the ingress account refuses frames or stops neighbours. One that only counts is not kept.
+    keeps_ingress: bool,
+    /// The ports of the switch.
+    ports: Vec<PortId>,
 }
 
 /// The part of a pool that an account takes a frame from.
@@ -171,7 +231,7 @@ enum Part {
 }
 
 impl PoolState {
-    fn new(pool: &Pool, queues: u64, groups: u64) -> Self {
+    fn new(pool: &Pool, queues: u64, groups: u64, lossless: bool, ports: Vec<PortId>) -> Self {
         let reserved = queues * pool.egress.reserve.0 + groups * pool.ingress.reserve.0;
         let shared = pool.size.0.checked_sub(reserved);
         let shared = shared.unwrap_or_else(|| panic!("reserves of {reserved} octets in a pool of {}", pool.size));
@@ -182,15 +242,17 @@ impl PoolState {
             headroom: pool.headroom.0,
             egress: account(pool.egress),
             ingress: account(pool.ingress),
-            used: 0,
+            used: Usage::default(),
             in_headroom: 0,
             most_in_headroom: 0,
-            statistics: LengthStatistics::default(),
             refused: 0,
+            keeps_ingress: lossless || pool.ingress.alpha.is_some(),
+            ports,
         }
     }
 
     /// Memory of a frame.
+    #[inline(always)]
     fn memory(&self, octets: u16) -> u64 {
         u64::from(u32::from(octets).div_ceil(u32::from(self.cell)) * u32::from(self.cell))
     }
@@ -207,14 +269,9 @@ impl PoolState {
         fits.then_some(Part::Headroom)
     }
 
-    /// Lets time-weighted sums reach the present.
-    pub(crate) fn pass(&mut self, now: Instant) {
-        self.statistics.pass(now, self.used);
-    }
-
     /// The maxima start again.
     pub(crate) fn restart_extremes(&mut self) {
-        self.statistics.restart_extremes(self.used);
+        self.used.max = self.used.now;
         self.most_in_headroom = self.in_headroom;
     }
 }
@@ -267,7 +324,9 @@ impl Pools {
                     }
                 }
             }
-            pools.list.push(PoolState::new(pool, own_queues, own_groups));
+            let own = |(_, port): &(PortId, &Port)| port.node == pool.node;
+            let ports = (0..).map(PortId).zip(&network.ports).filter(own).map(|(id, _)| id).collect();
+            pools.list.push(PoolState::new(pool, own_queues, own_groups, network.pfc.is_some(), ports));
         }
         Some(Box::new(pools))
     }
@@ -285,10 +344,33 @@ impl Pools {
         let holder = &self.holders[claim.queue.index()];
         let Some(pool) = self.list.get(holder.pool.index()) else { return true };
         let more = pool.memory(claim.octets);
+        if !pool.keeps_ingress {
+            return pool.egress.allows(holder.held, more);
+        }
         let group = self.groups.get(claim.group.index());
         let lossless = group.is_some_and(|group| group.headroom.is_some());
         group.is_none_or(|group| pool.part(group, more).is_some())
             && (lossless || pool.egress.allows(holder.held, more))
+    }
+
+    /// Takes memory for a frame if there is some, whichever frames have left that the pool does not know of, and if this makes no
+    /// new maximum. A pool that keeps its ingress account takes none here.
+    #[inline(always)]
+    pub(crate) fn takes_surely(&mut self, now: Instant, port: PortId, class: TrafficClass, octets: u16) -> bool {
+        let holder = &mut self.holders[(port.0 * self.per_port + u32::from(class.0)) as usize];
+        let Some(pool) = self.list.get_mut(holder.pool.index()) else { return true };
+        let more = pool.memory(octets);
+        if pool.keeps_ingress || pool.used.now + more > pool.used.max || !pool.egress.takes(&mut holder.held, more) {
+            return false;
+        }
+        pool.used.take(now, more);
+        true
+    }
+
+    /// The ports of the switch whose pool the queue has; none without a pool.
+    pub(crate) fn neighbours(&self, claim: Claim) -> &[PortId] {
+        let pool = self.holders[claim.queue.index()].pool;
+        self.list.get(pool.index()).map_or(&[], |pool| &pool.ports)
     }
 
     /// The same for a frame that is dropped without.
@@ -305,12 +387,17 @@ impl Pools {
     pub(crate) fn take(&mut self, now: Instant, frame: FrameId, claim: Claim) {
         let holder = &mut self.holders[claim.queue.index()];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return };
+        let more = pool.memory(claim.octets);
+        pool.egress.take(&mut holder.held, more);
+        pool.used.take(now, more);
+        pool.used.max = pool.used.max.max(pool.used.now);
+        if !pool.keeps_ingress {
+            return;
+        }
         if frame.index() >= self.charged.len() {
             self.charged.resize(frame.index() + 1, CounterId::NONE);
         }
         self.charged[frame.index()] = claim.group;
-        let more = pool.memory(claim.octets);
-        pool.egress.take(&mut holder.held, more);
         match self.groups.get_mut(claim.group.index()) {
             None => pool.ingress.used += more,
             Some(group) => match pool.part(group, more) {
@@ -322,17 +409,19 @@ impl Pools {
                 Some(Part::Common) | None => pool.ingress.take(&mut group.held, more),
             },
         }
-        pool.statistics.pass(now, pool.used);
-        pool.used += more;
-        pool.statistics.max = pool.statistics.max.max(pool.used);
     }
 
     /// A frame departs from its queue.
+    #[inline(always)]
     pub(crate) fn give_back(&mut self, at: Instant, port: PortId, class: TrafficClass, frame: FrameId, octets: u16) {
         let holder = &mut self.holders[(port.0 * self.per_port + u32::from(class.0)) as usize];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return };
         let octets = pool.memory(octets);
         pool.egress.give_back(&mut holder.held, octets);
+        pool.used.give_back(at, octets);
+        if !pool.keeps_ingress {
+            return;
+        }
         match self.groups.get_mut(self.charged[frame.index()].index()) {
             None => pool.ingress.used -= octets,
             Some(group) => {
@@ -343,8 +432,6 @@ impl Pools {
                 pool.ingress.give_back(&mut group.held, octets - of_headroom);
             }
         }
-        pool.statistics.pass(at, pool.used);
-        pool.used -= octets;
     }
 
     /// Whether the neighbour whose frames a group are is to stop.
@@ -395,6 +482,10 @@ impl Pools {
             let Some(state) = self.list.get(pool.index()) else { continue };
             let memory = state.memory(octets as u16);
             queues[queue.index()] += memory;
+            if !state.keeps_ingress {
+                own[pool.index()] += memory;
+                continue;
+            }
             match groups.get_mut(self.charged[frame.index()].index()) {
                 Some(group) => *group += memory,
                 None => own[pool.index()] += memory,
@@ -417,7 +508,8 @@ impl Pools {
                 in_headroom += group.in_headroom;
                 shared_in += pool.ingress.beyond(group.held);
             }
-            let accounts = (pool.used, pool.egress.used, pool.ingress.used, pool.in_headroom);
+            let in_ingress = if pool.keeps_ingress { pool.ingress.used } else { shared_in };
+            let accounts = (pool.used.now, pool.egress.used, in_ingress, pool.in_headroom);
             let found = (held, shared, shared_in, in_headroom);
             assert!(accounts == found && came == held, "pool {}: {accounts:?}, found {found:?}, came {came}", id.0);
             let all = pool.size + pool.in_headroom;

@@ -70,7 +70,7 @@ pub(crate) struct QueueState {
     pub(crate) statistics: LengthStatistics,
 }
 
-/// The end of each transmission of a port is an event.
+/// The end of each transmission of a port is an event, and its frames are held by ingress counters.
 pub(crate) const WATCHED: u8 = 1;
 /// The probe sees the frames that go over the line of a port.
 pub(crate) const TAPPED: u8 = 2;
@@ -232,6 +232,12 @@ impl PortState {
     #[inline(always)]
     pub(crate) fn watched(&self) -> bool {
         self.attention & WATCHED != 0
+    }
+
+    /// Whether its queues share memory with others.
+    #[inline(always)]
+    pub(crate) fn pooled(&self) -> bool {
+        self.attention & POOLED != 0
     }
 
     /// Whether the probe sees the frames that go over the line.

@@ -219,7 +219,7 @@ impl Lines<'_> {
     fn check_ingress(&self) {
         let counted = self.pauses.held();
         let mut held = vec![0; counted.len()];
-        for p in self.ports {
+        for p in self.ports.iter().filter(|p| p.watched()) {
             let serving = (p.in_service != TrafficClass::NONE).then_some(p.in_service_frame);
             for frame in p.queues.iter().flat_map(|q| q.waiting.iter(self.frames)).chain(serving) {
                 if let Some(counter) = self.pauses.holder(frame) {

@@ -197,9 +197,10 @@ pub(crate) fn ports(network: &Network, pfc: bool) -> Vec<PortState> {
         queues.push(QueueState::new(network.control_capacity.0 as u32, 0, u32::MAX, CpIndex::NONE));
         let mut state = PortState::new(network, port, id, lanes[id.index()], queues.into_boxed_slice());
         let switch = network.nodes[port.node.index()].kind == NodeKind::Switch;
-        if pfc && switch && (network.pfc.is_some() || pooled.contains(&port.node)) {
-            // Others see its departures: the neighbours that it stops, and the queues that share its memory.
-            state.attention = WATCHED | if pooled.contains(&port.node) { POOLED } else { 0 };
+        if pfc && switch {
+            // The neighbours that it stops see its departures.
+            state.attention |= if network.pfc.is_some() { WATCHED } else { 0 };
+            state.attention |= if pooled.contains(&port.node) { POOLED } else { 0 };
         }
         if pfc && switch && network.ecn_threshold.is_some() {
             state.attention |= if network.marking.by_port { MARKS_BY_PORT } else { 0 };

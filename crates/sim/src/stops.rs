@@ -7,7 +7,7 @@ use crate::event::CounterId;
 use crate::frame::FrameId;
 use crate::network::QueueId;
 use crate::pause::Pauses;
-use crate::pool::PoolState;
+use crate::pool::{Claim, PoolState};
 use crate::watchdog::Watchdog;
 
 impl Pauses {
@@ -36,6 +36,11 @@ impl Pauses {
         {
             self.crossed.push(counter);
         }
+    }
+
+    /// One of the ports whose queues share memory with the queue of a claim, by its place among them.
+    pub(crate) fn port_of_pool(&self, claim: Claim, place: usize) -> Option<PortId> {
+        self.pools.as_deref()?.neighbours(claim).get(place).copied()
     }
 
     /// All pools.

@@ -309,7 +309,7 @@ fn reach_is_read_off_the_network() {
 }
 
 #[test]
-#[should_panic(expected = "needs the engine that has it")]
+#[should_panic(expected = "need the engine that has them")]
 fn the_lean_engine_refuses_flow_control() {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
     let _ = Sim::<NoControl, _, false>::new(&chain().network, &[config], 1, NoProbe);

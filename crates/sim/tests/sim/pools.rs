@@ -289,6 +289,25 @@ proptest! {
         prop_assert_eq!(&whole, &run(&network, Instant(0), &[Instant(cut), END]));
     }
 
+    /// A pool that learns of departures when it has to gives the same as one that is told of each at once, as under flow control.
+    #[test]
+    fn a_pool_may_learn_late_of_departures(network in random_network().prop_flat_map(pooled), cut in 0u64..END.0) {
+        let nobody_stops = Pfc {
+            priorities: Vec::new(),
+            ingress: vec![None; network.ports.len()],
+            quanta: 1,
+            response: Duration::ZERO,
+            watchdog: None,
+        };
+        let outcomes = [None, Some(nobody_stops)].map(|pfc| {
+            let mut outcome = run(&Network { pfc, ..network.clone() }, Instant(cut), &[END]);
+            // The end of each transmission is an event there.
+            outcome.totals.events = 0;
+            outcome
+        });
+        prop_assert_eq!(&outcomes[0], &outcomes[1]);
+    }
+
     /// With the headroom of `pfc::headroom` in the pool, for each line, no frame of a lossless priority is lost, wherever the threshold is.
     #[test]
     fn with_headroom_in_the_pool_no_frame_is_lost(
