@@ -1,4 +1,7 @@
 //! Where the threads of a run wait for one another: thousands of times a second, mostly for microseconds.
+//!
+//! The standard library's barrier puts a thread to sleep at once, which takes longer than most windows, and waits for ever
+//! for a thread that has failed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};

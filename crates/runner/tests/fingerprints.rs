@@ -3,12 +3,15 @@
 //! A change that is meant to alter results renews the file, and the commit says why:
 //! `PENSTOCK_RENEW=1 cargo test -p penstock-runner --test fingerprints`
 
+mod committed;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use committed::{files, scenarios};
 use penstock_runner::{Options, fingerprint};
 use penstock_scenario::{Choice, Scenario};
 
@@ -19,7 +22,7 @@ const BENCH_DURATION: &str = "5 ms";
 #[test]
 fn every_scenario_has_the_committed_fingerprint() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let scenarios = home.join("../../scenarios");
+    let scenarios = scenarios();
     let committed = home.join("tests/fingerprints.txt");
     let found: BTreeMap<String, String> =
         files(&scenarios).into_iter().map(|file| (name(&scenarios, &file), run(&scenarios, &file))).collect();
@@ -52,17 +55,6 @@ fn run(scenarios: &Path, file: &Path) -> String {
     let plan = scenario.plan(&Choice::default()).unwrap_or_else(|error| panic!("{error}"));
     let run = penstock_runner::run(&plan, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
     fingerprint(&run).unwrap().to_string()
-}
-
-/// Every `.toml` below `folder`, in order.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    entries
-        .into_iter()
-        .flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] })
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-        .collect()
 }
 
 /// The name of a scenario, such as `netfpga/one-source-100us`.

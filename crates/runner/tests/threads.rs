@@ -1,17 +1,14 @@
 //! A run gives the same bytes on several threads as on one, in every table and in the summary.
 
-use std::fs;
+mod committed;
+
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 
+use committed::{files, scenarios};
 use penstock_runner::{Options, Run, Threads, fingerprint, run};
 use penstock_scenario::{Choice, Scenario};
 use penstock_schemes::{Duration, SCHEMES};
-
-fn scenarios() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
-}
 
 fn parse(text: &str, settings: &[(&str, &str)]) -> Scenario {
     let mut scenario = Scenario::parse(text, "test.toml", "test").unwrap_or_else(|error| panic!("{error}"));
@@ -158,15 +155,4 @@ fn every_scenario_gives_the_same_on_several_threads() {
         several += usize::from(threads > 1);
     }
     assert!(several > 10, "{several}");
-}
-
-/// Every `.toml` below `folder`, in order.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    entries
-        .into_iter()
-        .flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] })
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-        .collect()
 }

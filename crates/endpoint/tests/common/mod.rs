@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use penstock_endpoint::{Supply, Taken};
+use penstock_schemes::none::NoControl;
 use penstock_schemes::*;
 
 pub(crate) fn us(n: u64) -> Instant {
@@ -66,22 +67,8 @@ impl Configuration for Window {
 }
 
 impl Scheme for Windowed {
-    const INFO: Info = Info {
-        name: "windowed",
-        title: "A constant window",
-        source: "tests",
-        description: "",
-        parameters: &[],
-        profiles: &[],
-        set_point: None,
-        signals: None,
-        actions: &[],
-        tuned: &[],
-        recovers_alone: true,
-        raises_on_signal: false,
-        integer_state: true,
-        needs_order: false,
-    };
+    const INFO: Info =
+        Info { name: "windowed", title: "A constant window", source: "tests", ..<NoControl as Scheme>::INFO };
     type Config = Window;
     type Tag = ();
     type Echo = ();

@@ -1,7 +1,7 @@
 //! Flows that share a reaction point, each with a regulator of its own; and a stopped queue as schemes see it.
 
 use crate::common::{Builder, lossless};
-use penstock_schemes::none::{Config, Silent};
+use penstock_schemes::none::{Config, NoControl, Silent};
 use penstock_schemes::{
     Allowance, BitRate, CongestionPoint, Draw, Duration, Fate, FlowKey, Frame, Info, Instant, Never, Octets, Out,
     Place, Queue, ReactionPoint, Release, Scheme, SchemeConfig,
@@ -22,22 +22,8 @@ fn us(n: u64) -> Instant {
 struct Regulated;
 
 impl Scheme for Regulated {
-    const INFO: Info = Info {
-        name: "regulated",
-        title: "A regulator for each flow",
-        source: "tests",
-        description: "",
-        parameters: &[],
-        profiles: &[],
-        set_point: None,
-        signals: None,
-        actions: &[],
-        tuned: &[],
-        recovers_alone: true,
-        raises_on_signal: false,
-        integer_state: true,
-        needs_order: false,
-    };
+    const INFO: Info =
+        Info { name: "regulated", title: "A regulator for each flow", source: "tests", ..<NoControl as Scheme>::INFO };
     type Config = Config;
     type Tag = ();
     type Echo = Never;

@@ -1,6 +1,7 @@
 //! A scheme with all that the contract offers: acknowledgements, a window, verdicts, tags, signals to the previous hop. It has no
 //! other purpose.
 
+use penstock_schemes::none::NoControl;
 use penstock_schemes::*;
 
 /// The treatment of a frame by a full queue.
@@ -58,17 +59,8 @@ impl Scheme for Trial {
         name: "trial",
         title: "All that the contract offers",
         source: "tests",
-        description: "",
-        parameters: &[],
-        profiles: &[],
-        set_point: None,
         signals: Some(Signals::backward(64)),
-        actions: &[],
-        tuned: &[],
-        recovers_alone: true,
-        raises_on_signal: false,
-        integer_state: true,
-        needs_order: false,
+        ..<NoControl as Scheme>::INFO
     };
     type Config = Config;
     type Tag = ();
