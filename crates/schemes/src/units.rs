@@ -114,6 +114,11 @@ impl BitRate {
     #[must_use]
     pub const fn serialisation(self, octets: u64) -> (Duration, u64) {
         let bit_ps = octets as u128 * 8 * PS_PER_S as u128;
+        if bit_ps <= u64::MAX as u128 {
+            // Frames up to 2 MB: one division of 64 bits.
+            let bit_ps = bit_ps as u64;
+            return (Duration(bit_ps / self.0), bit_ps % self.0);
+        }
         let rate = self.0 as u128;
         (Duration((bit_ps / rate) as u64), (bit_ps % rate) as u64)
     }

@@ -138,6 +138,14 @@ pub(crate) fn queues_mut(ports: &mut [PortState]) -> impl Iterator<Item = &mut Q
     ports.iter_mut().flat_map(|port| &mut port.queues)
 }
 
+/// The time that so many octets (with overhead) take on a line: picoseconds, and remainder in 1/rate picoseconds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Serialisation {
+    octets: u32,
+    time: Duration,
+    remainder: u64,
+}
+
 /// A transmission at a rate that the line no longer has.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Older {
@@ -152,6 +160,8 @@ pub(crate) struct Older {
 pub(crate) struct Ledger {
     /// A transmission that was in progress when the rate changed goes on at its own rate.
     pub(crate) older: Older,
+    /// The serialisation that was known before the present one: data and acknowledgements often take turns.
+    known_before: Serialisation,
     /// Bits of frames that broken lines cut off.
     pub(crate) cut_bits: u64,
     /// Frames lost on the line.
@@ -301,8 +311,7 @@ impl PortState {
     #[inline(always)]
     pub(crate) fn serialise(&mut self, octets: u32) -> Duration {
         if octets != self.known_octets {
-            let (time, remainder) = self.rate.serialisation(u64::from(octets));
-            (self.known_octets, self.known_time, self.known_remainder) = (octets, time, remainder);
+            self.know(octets);
         }
         if self.known_remainder == 0 {
             return self.known_time;
@@ -314,6 +323,18 @@ impl PortState {
         } else {
             self.known_time
         }
+    }
+
+    #[inline(always)]
+    fn know(&mut self, octets: u32) {
+        let present =
+            Serialisation { octets: self.known_octets, time: self.known_time, remainder: self.known_remainder };
+        let mut known = std::mem::replace(&mut self.ledger.known_before, present);
+        if known.octets != octets {
+            let (time, remainder) = self.rate.serialisation(u64::from(octets));
+            known = Serialisation { octets, time, remainder };
+        }
+        (self.known_octets, self.known_time, self.known_remainder) = (known.octets, known.time, known.remainder);
     }
 
     /// Bits of the transmission in progress that are still to come, rounded down. Its time may be a picosecond longer than its
@@ -358,6 +379,7 @@ impl PortState {
         }
         self.rate = rate;
         self.known_octets = 0;
+        self.ledger.known_before = Serialisation::default();
         self.remainder = 0;
     }
 
