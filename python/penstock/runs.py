@@ -195,11 +195,16 @@ class _Many(Generic[T]):
         last = min(self._failures, default=len(self._runs))
         while self._waiting and len(self._under_way) < room and self._waiting[0] < last:
             place = self._waiting.popleft()
-            session.submit(Job(place, self._runs[place], self._takes[place], self._keep_interrupted))
             self._under_way.add(place)
+            session.submit(Job(place, self._runs[place], self._takes[place], self._keep_interrupted))
 
     def _take_in(self, ends: Sequence[Ended[T]]) -> None:
         for ended in ends:
+            if ended.place not in self._under_way:
+                # Told again, since an interrupt came when it was told.
+                continue
+            if self._keep is None and ended.values:
+                (self._found[ended.place],) = ended.values
             self._under_way.discard(ended.place)
             if ended.lost:
                 self._resend(ended)
@@ -207,9 +212,7 @@ class _Many(Generic[T]):
                 self._failing(ended.place, ended.error)
             elif ended.values:
                 (value,) = ended.values
-                if self._keep is None:
-                    self._found[ended.place] = value
-                else:
+                if self._keep is not None:
                     self._keep(ended.place, value)
                 self._watch.done()
 

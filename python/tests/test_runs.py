@@ -1,14 +1,18 @@
 """Many runs at a time: order, interruption, failures of single runs."""
 
+import itertools
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
+from types import FrameType
 
 import pytest
 from conftest import SMALL
 
-from penstock import ClaimError, PenstockError, Result, Scenario, ScenarioError
+from penstock import ClaimError, PenstockError, Result, Scenario, ScenarioError, runs
+from penstock.executors import cores
 from penstock.runs import Run, Watch, copies, run_many
 
 
@@ -62,6 +66,57 @@ def test_an_interrupt_keeps_what_is_done() -> None:
     # The thread goes on with the next runs until the main thread has dropped them.
     assert [found[0], found[1]] == [1, 2]
     assert 2 not in found
+
+
+class _Interrupt:
+    """A trace function that interrupts the main thread at a line of the code that hands runs to threads."""
+
+    def __init__(self, line: int) -> None:
+        self.left = line
+        self.function = ""
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> "_Interrupt | None":
+        if frame.f_code.co_filename not in (cores.__file__, runs.__file__):
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                self.function = frame.f_code.co_name
+                raise KeyboardInterrupt
+        return self
+
+
+def test_an_interrupt_at_any_line_ends_the_runs_and_keeps_what_is_done() -> None:
+    def late(*_: object) -> None:
+        raise TimeoutError("the runs do not end")
+
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        for line in itertools.count(1):
+            taken: list[int] = []
+
+            def take(place: int, result: Result, loss: ClaimError | None, taken: list[int] = taken) -> int:
+                taken.append(place)
+                return _seed(place, result, loss)
+
+            interrupt = _Interrupt(line)
+            signal.alarm(30)
+            sys.settrace(interrupt)
+            try:
+                found = run_many(_runs(3), take, Watch(), workers=1)
+            except KeyboardInterrupt:
+                # Before the first run, or as the second one, while the runs end.
+                continue
+            finally:
+                sys.settrace(None)
+            # A run whose start is interrupted is nobody's.
+            assert sorted(found) == sorted(taken) or interrupt.function == "submit", line
+            if interrupt.left > 0:
+                break
+        assert line > 50
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_ctrl_c_ends_runs_that_nobody_watches() -> None:

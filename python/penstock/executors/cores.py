@@ -2,8 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from queue import Empty, SimpleQueue
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
 from penstock.executors.executor import Ended, Executor, Job, Session
@@ -41,38 +40,50 @@ class Cores(Executor):
 
 
 class _Threads(Session[T]):
+    """The jobs of one call.
+
+    An interrupt comes between any two steps of the main thread. So threads alone say how jobs have ended, an end counts
+    as told when the next ones are asked for, and the session waits for its threads, not for a number of ends.
+    """
+
     def __init__(self, pool: ThreadPoolExecutor, workers: int, watch: "Watch") -> None:
         self._pool = pool
         self._room = workers + _WAITING
         self._watch = watch
         self._over = threading.Event()
-        self._ends: SimpleQueue[Ended[T]] = SimpleQueue()
-        self._outstanding = 0
+        self._under_way: set[Future[None]] = set()
+        self._news = threading.Event()
+        self._ends: list[Ended[T] | None] = []
+        """Of each job that has ended, in their order; none once it has been told."""
+        self._told = 0
+        self._shown = 0
 
     @property
     def room(self) -> int:
         return self._room
 
     def submit(self, job: Job[T]) -> None:
-        self._pool.submit(self._work, job)
-        self._outstanding += 1
+        future = self._pool.submit(self._work, job)
+        self._under_way.add(future)
+        future.add_done_callback(self._under_way.discard)
 
     def ended(self, timeout_s: float) -> Sequence[Ended[T]]:
-        found: list[Ended[T]] = []
-        try:
-            found.append(self._ends.get(timeout=timeout_s))
-            while True:
-                found.append(self._ends.get_nowait())
-        except Empty:
-            self._outstanding -= len(found)
-            return found
+        self._ends[self._told : self._shown] = [None] * (self._shown - self._told)
+        self._told = self._shown
+        self._news.clear()
+        if len(self._ends) == self._told:
+            self._news.wait(timeout_s)
+        self._shown = len(self._ends)
+        return self._untold(self._shown)
 
     def stop(self) -> Sequence[Ended[T]]:
         self._over.set()
-        found: list[Ended[T]] = []
-        while self._outstanding:
-            found += self.ended(_BETWEEN_LOOKS_S)
-        return found
+        while wait(set(self._under_way), timeout=_BETWEEN_LOOKS_S).not_done:
+            pass
+        return self._untold(len(self._ends))
+
+    def _untold(self, until: int) -> Sequence[Ended[T]]:
+        return [end for end in self._ends[self._told : until] if end is not None]
 
     def _is_over(self) -> bool:
         return self._over.is_set() or self._watch.stopped()
@@ -85,7 +96,8 @@ class _Threads(Session[T]):
                 ended = job(_Ending(self._watch.run(job.run.label), self._is_over))
         except BaseException as error:
             ended = Ended(job.place, error=error)
-        self._ends.put(ended)
+        self._ends.append(ended)
+        self._news.set()
 
 
 class _Ending:

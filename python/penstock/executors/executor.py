@@ -109,6 +109,8 @@ class Session(ABC, Generic[T]):
     def ended(self, timeout_s: float) -> Sequence[Ended[T]]:
         """Return the jobs that have ended since the last call; wait for the first of them for so long, s.
 
+        A job may be returned once more by :meth:`stop`, where an interrupt has kept the caller from dealing with it.
+
         A signal is seen within ``timeout_s``, whatever handlers libraries have put before Python's.
         """
 
