@@ -26,10 +26,14 @@ def main() -> "NoReturn":
         app()
     except SystemExit as end:
         status = end.code
-    except BaseException:
-        # A fault of Penstock's own: the traceback says where.
-        sys.excepthook(*sys.exc_info())
+    except BaseException as error:
         status = 1
+        if isinstance(error, OSError) and error.filename is None:
+            # Help and version are written where no command tells of failures.
+            print(f"error: standard output: {error.strerror}", file=sys.stderr)
+        else:
+            # A fault of Penstock's own: the traceback says where.
+            sys.excepthook(*sys.exc_info())
     interrupts.finish(status if isinstance(status, int) else 0 if status is None else 1)
 
 

@@ -3,7 +3,7 @@
 Nested data is JSON text here; the package ``penstock`` makes Python objects of it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import final
@@ -197,12 +197,23 @@ class Scenario:
         """
 
     @staticmethod
-    def parse(text: str, origin: str = "<string>", name: str = "scenario") -> Scenario:
-        """Read text; ``origin`` stands for the file in messages.
+    def parse(text: str, origin: str = "<string>", name: str = "scenario", keys_set: Sequence[str] = ()) -> Scenario:
+        """Read text; ``origin`` stands for the file in messages, ``keys_set`` are keys of the text that count as set.
 
         Raises:
             ScenarioError: the text is not TOML.
         """
+
+    def copy(self) -> Scenario:
+        """Copy the scenario."""
+
+    @property
+    def origin(self) -> str:
+        """The file, or the words that stand for it in messages."""
+
+    @property
+    def keys_set(self) -> list[str]:
+        """The keys that were set, as dotted paths."""
 
     def set(self, key: str, value: str) -> None:
         """Set the key with the dotted path ``key``, such as ``flow.0.rate``; ``value`` is TOML or bare text.

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from penstock._core import PenstockError
 from penstock.executors.cores import Cores
 from penstock.executors.executor import Ended, Executor, Job, Session, Take
-from penstock.scenario import Progress, Scenario
+from penstock.scenario import Parts, Progress, Scenario, joined, parts_of
 
 T = TypeVar("T")
 
@@ -86,21 +86,19 @@ class Copies:
     """Makes copies of a scenario, in any thread and on any machine.
 
     Attributes:
-        text: the scenario, as TOML.
-        name: its name.
+        parts: the scenario's text and what is known beside it.
     """
 
-    text: str
-    name: str
+    parts: Parts
 
     def __call__(self) -> Scenario:
         """Make a copy."""
-        return Scenario.from_toml(self.text, name=self.name)
+        return joined(self.parts)
 
 
 def copies(scenario: Scenario) -> Copies:
     """Return a function that makes a copy of the scenario as it is now, in any thread."""
-    return Copies(scenario.to_toml(), scenario.name)
+    return Copies(parts_of(scenario))
 
 
 def run_many(

@@ -245,6 +245,9 @@ class Scenario:
         scenario._core = core
         return scenario
 
+    def __reduce__(self) -> "tuple[Callable[[Parts], Scenario], tuple[Parts]]":
+        return joined, (parts_of(self),)
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read a scenario file.
@@ -280,6 +283,10 @@ class Scenario:
             ScenarioError: the text is not TOML.
         """
         return cls._wrap(_core.Scenario.parse(text, origin, name))
+
+    def copy(self) -> Self:
+        """Return a copy: a key that is set in one is not set in the other."""
+        return self._wrap(self._core.copy())
 
     @classmethod
     def new(cls, name: str, *, scheme: str = "qcn", topology: str = "star") -> Self:
@@ -445,3 +452,18 @@ class Scenario:
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name!r}: {self.question!r}>"
+
+
+Parts = tuple[str, str, str, tuple[str, ...]]
+"""A scenario as it travels: its text, the words that stand for its file, its name, and the keys that were set."""
+
+
+def parts_of(scenario: Scenario) -> Parts:
+    """Take a scenario apart."""
+    core = scenario._core
+    return core.toml(), core.origin, core.name, tuple(core.keys_set)
+
+
+def joined(parts: Parts) -> Scenario:
+    """Make a scenario of its parts."""
+    return Scenario._wrap(_core.Scenario.parse(*parts))

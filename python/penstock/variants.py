@@ -122,7 +122,7 @@ def varied(scenario: Scenario, vary: Mapping[str, Any] | Sequence[Axis]) -> dict
 
 
 def _with(scenario: Scenario, settings: Mapping[str, Value]) -> Scenario:
-    made = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+    made = scenario.copy()
     for key, value in settings.items():
         made.set(key, value)
     return made

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import pickle
 import threading
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ from conftest import ROOT, SMALL, Command
 import penstock
 from penstock import OutputError, PenstockError, Result, Scenario, ScenarioError
 from penstock.catalogue import Key, Parameter, Profile, Scheme, keys
+from penstock.runs import copies
 from penstock.scenario import Description, FairPeriod, FlowDescription, Node, Outline
 from penstock.summary import FlowSummary, HostSummary, QueueSummary, RunSummary, Summary, Totals
 
@@ -346,3 +348,20 @@ def test_rows_of_some_queues_are_those_of_the_whole_table(result: Result) -> Non
     assert (rates == result.column("rates", "throughput_bps")[1 :: len(result.summary["flows"])]).all()
     with pytest.raises(PenstockError, match="no recorded table is called 'arrivals'"):
         result.rows_of("arrivals", ["sw0->h2"], "time_s")
+
+
+LATE = SMALL + '\n[[change]]\nlink = "sw0->h2"\nat = "15 ms"\nrate = "0.5 Gbps"\n'
+"""A change that a shorter run leaves out, where its duration was set; in a file it would be a mistake."""
+
+
+def test_a_copy_knows_its_file_and_the_keys_that_were_set() -> None:
+    scenario = Scenario.from_toml(LATE, origin="late.toml", name="late").set("duration", "10 ms")
+    note = "a change is left out: the duration was set, and the run ends at 10 ms"
+    for copy in (scenario.copy(), pickle.loads(pickle.dumps(scenario)), copies(scenario)()):
+        assert copy.name == "late"
+        assert note in copy.outline()["notes"]
+        with pytest.raises(ScenarioError, match=r"late\.toml:.* warmup"):
+            copy.set("warmup", "1 s").describe()
+    assert note in scenario.outline()["notes"]
+    with pytest.raises(ScenarioError, match=r"a change at or after the end of the run"):
+        Scenario.from_toml(scenario.to_toml()).describe()

@@ -251,3 +251,15 @@ def test_runs_that_are_over_take_no_settings(penstock: Command, small: Path, tmp
         done = penstock("compare", *arguments, "--out", tmp_path / "out")
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
         assert not (tmp_path / "out").exists()
+
+
+def test_a_duration_that_is_set_leaves_later_changes_out_everywhere(penstock: Command, tmp_path: Path) -> None:
+    file = tmp_path / "late.toml"
+    file.write_text(SMALL + '\n[[change]]\nlink = "sw0->h2"\nat = "15 ms"\nrate = "0.5 Gbps"\n')
+    shorter = ("--set", "duration=10 ms")
+    compared = penstock("compare", str(file), "--schemes", "qcn,none", *shorter, "--json")
+    assert compared.returncode == 0, compared.stderr
+    swept = penstock(
+        "sweep", str(file), "--vary", "schemes.qcn.q_eq=20 KB,33 KB", *shorter, "--out", str(tmp_path / "s")
+    )
+    assert swept.returncode == 0, swept.stderr

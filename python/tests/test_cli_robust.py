@@ -145,10 +145,11 @@ def test_any_terminal_is_written_to(here: Path) -> None:
     assert closed.returncode == 1
     assert b"standard output: Bad file descriptor" in closed.stderr
     assert b"Traceback" not in closed.stderr
-    with Path("/dev/full").open("wb") as full:
-        filled = command("schemes", stdout=full)
-    assert filled.returncode == 1
-    assert filled.stderr == b"error: standard output: No space left on device\n"
+    for asked in ("schemes", "--help", "--version"):
+        with Path("/dev/full").open("wb") as full:
+            filled = command(asked, stdout=full)
+        assert filled.returncode == 1
+        assert filled.stderr == b"error: standard output: No space left on device\n"
 
 
 def test_a_back_end_of_notebooks_draws_files(here: Path) -> None:

@@ -46,11 +46,30 @@ impl PyScenario {
         Scenario::load(&path).map(Self::new).map_err(|error| scenario_error(py, &error))
     }
 
-    /// Reads text. `origin` stands for the file in messages.
+    /// Reads text. `origin` stands for the file in messages; `keys_set` are keys of the text that count as set.
     #[staticmethod]
-    #[pyo3(signature = (text, origin = "<string>", name = "scenario"))]
-    fn parse(py: Python<'_>, text: &str, origin: &str, name: &str) -> PyResult<Self> {
-        Scenario::parse(text, origin, name).map(Self::new).map_err(|error| scenario_error(py, &error))
+    #[pyo3(signature = (text, origin = "<string>", name = "scenario", keys_set = Vec::new()))]
+    fn parse(py: Python<'_>, text: &str, origin: &str, name: &str, keys_set: Vec<String>) -> PyResult<Self> {
+        let mut scenario = Scenario::parse(text, origin, name).map_err(|error| scenario_error(py, &error))?;
+        scenario.take_as_set(&keys_set);
+        Ok(Self::new(scenario))
+    }
+
+    /// Copies the scenario: what is set in one is not set in the other.
+    fn copy(&self) -> Self {
+        Self { scenario: Mutex::new(self.now()), outlined: Mutex::default() }
+    }
+
+    /// The file, or the words that stand for it in messages.
+    #[getter]
+    fn origin(&self) -> String {
+        self.now().file().to_owned()
+    }
+
+    /// The keys that were set, as dotted paths.
+    #[getter]
+    fn keys_set(&self) -> Vec<String> {
+        self.now().keys_set()
     }
 
     /// Sets the key with the dotted path `key`.

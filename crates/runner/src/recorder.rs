@@ -230,6 +230,10 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
 impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Recorder<'_, ARRIVALS> {
     const ARRIVALS: bool = ARRIVALS;
 
+    fn sees_arrivals(&self) -> bool {
+        self.arrivals.is_some()
+    }
+
     fn interval(&self) -> Option<Duration> {
         Some(self.plan.record.interval)
     }

@@ -90,6 +90,13 @@ impl Notes {
 impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Watcher<'_, ARRIVALS> {
     const ARRIVALS: bool = ARRIVALS;
 
+    fn sees_arrivals(&self) -> bool {
+        match self {
+            Self::Recorder(recorder) => Probe::<S>::sees_arrivals(&**recorder),
+            Self::Notes(_) => false,
+        }
+    }
+
     fn interval(&self) -> Option<Duration> {
         match self {
             Self::Recorder(recorder) => Probe::<S>::interval(&**recorder),

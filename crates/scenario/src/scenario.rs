@@ -79,6 +79,30 @@ impl Scenario {
         self.set_value(key, value).map_err(|fault| fault.in_file(&self.file))
     }
 
+    /// The file, or the words that stand for it in messages.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The keys that [`set`](Self::set) has set, as dotted paths; none below another.
+    #[must_use]
+    pub fn keys_set(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        self.tree.visit_set("", &mut |path| found.push(path.to_owned()));
+        found
+    }
+
+    /// Takes keys of the text as [set](Self::set): where [`to_toml`](Self::to_toml) was read again, they are those of
+    /// [`keys_set`](Self::keys_set) before. Keys that the text does not have are left out.
+    pub fn take_as_set(&mut self, keys: &[String]) {
+        for key in keys {
+            if let Some(node) = self.tree.at_mut(&key.split('.').collect::<Vec<_>>()) {
+                node.mark(Origin::Set);
+            }
+        }
+    }
+
     /// The file as it was read, with the values set since.
     #[must_use]
     pub fn to_toml(&self) -> String {

@@ -108,6 +108,21 @@ impl Node {
         }
     }
 
+    /// Calls `found` with the path of each value that was set, if it is not in another that was.
+    pub(crate) fn visit_set(&self, path: &str, found: &mut dyn FnMut(&str)) {
+        if self.origin == Origin::Set {
+            return found(path);
+        }
+        let below = |part: &str| if path.is_empty() { part.to_owned() } else { format!("{path}.{part}") };
+        match &self.data {
+            Data::List(items) => {
+                items.iter().enumerate().for_each(|(place, item)| item.visit_set(&below(&place.to_string()), found));
+            }
+            Data::Table(entries) => entries.iter().for_each(|(key, entry)| entry.visit_set(&below(key), found)),
+            _ => {}
+        }
+    }
+
     /// The value at a path of keys and indices.
     pub(crate) fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |node, part| node.child(part))

@@ -15,11 +15,11 @@ use crate::event::{CounterId, CpIndex, Event};
 use crate::event_queue::EventQueue;
 use crate::facts::{HopFacts, facts, weight_of};
 use crate::frame::{FrameId, Frames, Payload};
+use crate::memory::Memory;
 use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
 use crate::point::CpState;
-use crate::pool::Pools;
-use crate::port::{DRAINS, MARKS_AT_DEPARTURE, MARKS_BY_PORT, PortState, QueueState, TAPPED};
+use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, PortState, QueueState, TAPPED};
 use crate::random::{Owner, Stream};
 use crate::start::{Watched, class_of, ports, watched};
 use crate::taps::Taps;
@@ -34,17 +34,6 @@ impl<S: Scheme> Out<S> for Sender<'_, S> {
     fn send(&mut self, to: To, class: Class, signal: S::Signal) {
         self.0.push((to, class, signal));
     }
-}
-
-/// The answer of a queue's pool to a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Memory {
-    /// It has room, or there is no pool.
-    Free,
-    /// The frame has its memory.
-    Taken,
-    /// It has none.
-    Refused,
 }
 
 /// All ports with their queues, lines, congestion points and frames, and the event queue.
@@ -190,37 +179,6 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             }
             memory = Memory::Taken;
         }
-        around.enqueue(p, index, class, octets, from, memory, out)
-    }
-
-    /// The same, when all ports that share memory with the queue have been settled.
-    #[cold]
-    fn enqueue_in_settled_pool(
-        &mut self,
-        port: PortId,
-        index: FrameId,
-        class: TrafficClass,
-        octets: u16,
-        from: PortId,
-        out: &mut Outbox<S>,
-    ) -> Entry {
-        let mut memory = Memory::Free;
-        if let Some(pools) = self.pauses.pools.as_deref() {
-            let claim = pools.claim(port, class, from, octets);
-            let mut place = 0;
-            while let Some(neighbour) = self.pauses.port_of_pool(claim, place) {
-                if !self.port(neighbour).watched() {
-                    self.settle(neighbour);
-                }
-                place += 1;
-            }
-            // Where congestion points decide on frames, the pool is asked after that.
-            let refuses = |pools: &Pools| !S::Cp::ADMITS && !pools.has_room(claim);
-            if self.pauses.pools.as_deref().is_some_and(refuses) {
-                memory = Memory::Refused;
-            }
-        }
-        let (p, mut around) = self.at(port);
         around.enqueue(p, index, class, octets, from, memory, out)
     }
 
@@ -447,16 +405,6 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         self.events.schedule_from(p.lane, delivery, Event::Deliver(index), p.index.into());
     }
 
-    /// Whether a queue's pool gives a frame its memory at once; else it may have room nevertheless. The port is settled.
-    #[inline(always)]
-    fn takes_memory(&mut self, p: &PortState, class: TrafficClass, octets: u16) -> bool {
-        let q = &p.queues[class.index()];
-        // A frame that its own queue might refuse or mark is not given memory before.
-        let joins = !S::Cp::ADMITS && !p.watched() && q.len + u64::from(octets) <= u64::from(q.plain_len);
-        let pools = self.pauses.pools.as_deref_mut().filter(|_| joins);
-        pools.is_some_and(|pools| pools.takes_surely(self.now, p.index, class, octets))
-    }
-
     /// See [`Fabric::enqueue`]; the port is settled, and `memory` is the answer of the queue's pool.
     #[expect(clippy::too_many_arguments, reason = "the hop's values stay in registers")]
     #[inline(always)]
@@ -543,19 +491,6 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             let len = q.len + u64::from(octets);
             len <= u64::from(q.plain_len) || q.has_room_beyond(len)
         }
-    }
-
-    /// Whether a frame that has room in its queue is refused: the queue's pool has no memory for it, or the watchdog drains the queue.
-    #[inline(always)]
-    fn refuses(&mut self, at: (PortId, TrafficClass, PortId, u16), attention: u8, memory: Memory) -> bool {
-        let (port, class, from, octets) = at;
-        if memory == Memory::Refused || S::Cp::ADMITS {
-            let pools = self.pauses.pools.as_deref_mut();
-            if pools.is_some_and(|pools| !pools.admits(pools.claim(port, class, from, octets))) {
-                return true;
-            }
-        }
-        attention & DRAINS != 0 && self.pauses.drops_at(port, class)
     }
 
     /// The same for frame `index`, which is marked where it finds room in a queue that is longer with it than `above`.

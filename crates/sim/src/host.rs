@@ -7,8 +7,9 @@ use crate::admission::Entry;
 use crate::engine::{Sim, Sources, State};
 use crate::event::Event;
 use crate::event_queue::EventQueue;
-use crate::fabric::{Around, Memory, Outbox};
+use crate::fabric::{Around, Outbox};
 use crate::frame::{FrameId, Marks, Payload, Slot};
+use crate::memory::Memory;
 use crate::network::{FlowId, HopId, NodeId, PortId};
 use crate::port::PortState;
 use crate::probe::Probe;
@@ -211,7 +212,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if entry != Entry::Queued {
             self.count_refusal(index, entry);
         }
-        if !self.outbox.is_empty() || P::ARRIVALS {
+        if !self.outbox.is_empty() || (P::ARRIVALS && self.probe.sees_arrivals()) {
             self.seen_at_queue(port, sent.class, sent.release.flow, entry == Entry::Queued);
         }
         if sent.open {

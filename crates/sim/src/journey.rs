@@ -75,7 +75,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if entry != Entry::Queued {
             self.count_refusal(index, entry);
         }
-        if !self.outbox.is_empty() || (P::ARRIVALS && self.state.fabric.frames.get(index).kind() == Kind::Data) {
+        let shows = P::ARRIVALS && self.probe.sees_arrivals();
+        if !self.outbox.is_empty() || (shows && self.state.fabric.frames.get(index).kind() == Kind::Data) {
             self.seen_at_queue(port, class, flow, entry == Entry::Queued);
         }
     }
@@ -85,7 +86,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn seen_at_queue(&mut self, port: PortId, class: TrafficClass, flow: FlowKey, queued: bool) {
         let queue = self.state.fabric.queue_at(port, class);
         self.route_from_cp(queue);
-        if P::ARRIVALS && class != self.state.fabric.control_class() {
+        if P::ARRIVALS && self.probe.sees_arrivals() && class != self.state.fabric.control_class() {
             let len = Octets(self.state.fabric.queue(queue).len);
             let now = self.state.fabric.now;
             self.probe.arrival(now, queue, FlowId(flow.0), len, !queued);

@@ -114,6 +114,7 @@ mod generator;
 mod host;
 mod journey;
 mod measure;
+mod memory;
 pub mod metrics;
 pub mod network;
 pub mod outcome;

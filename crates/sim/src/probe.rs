@@ -7,8 +7,13 @@ use crate::network::{FlowId, HopId, PortId, QueueId};
 
 /// Watches a run.
 pub trait Probe<S: Scheme> {
-    /// Whether [`arrival`](Self::arrival) is to be called, for every data frame at every queue.
+    /// Whether [`arrival`](Self::arrival) may be called, for every data frame at every queue.
     const ARRIVALS: bool = false;
+
+    /// Whether it is called in this run, where [`ARRIVALS`](Self::ARRIVALS) says that it may be.
+    fn sees_arrivals(&self) -> bool {
+        Self::ARRIVALS
+    }
 
     /// Distance of the calls of [`sample`](Self::sample); `None` for never.
     fn interval(&self) -> Option<Duration> {

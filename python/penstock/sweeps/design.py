@@ -16,6 +16,7 @@ from penstock.catalogue import keys
 from penstock.catalogue import schemes as every_scheme
 from penstock.errors import ArgumentError
 from penstock.reading import Table, lines_of, nearest, parse
+from penstock.runs import Copies, copies
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import NOWHERE, Axis, Key, Place, SweepError, Value, axis, check_distinct, points
 from penstock.variants import Variant
@@ -104,7 +105,7 @@ class Case:
         chosen: the scheme instead of the scenario's own.
         scheme: the name of the scheme, or of the variant.
         seed: its seed.
-        text: the scenario as TOML, with the settings.
+        copy: makes a copy of the scenario with the settings; without them where they cannot be set.
         key: a hash of the resolved scenario without the settings of schemes that act nowhere in it, of the seed, the
             version, and the records that are kept: equal for equal rows.
         fault: the reason why it cannot run.
@@ -115,7 +116,7 @@ class Case:
     chosen: str | None
     scheme: str
     seed: int
-    text: str
+    copy: Copies
     key: str
     fault: str | None = None
 
@@ -151,7 +152,7 @@ def design(
             raise place.error("schemes", f"{name!r} is no scheme", nearest(str(name), known))
         if labels.count(name) > 1:
             raise place.error("schemes", f"{name!r} is there twice", "name each once")
-    own = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+    own = scenario.copy()
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= 1000:
         raise place.error("limit", f"{limit!r} is no such factor", "write a whole number from 1 to 1000")
     made = Design(own, tuple(axes), tuple(schemes), _seeds(seeds, own, place), profile, queue, series, limit, place)
@@ -231,24 +232,23 @@ _Suspect = tuple[str, Value | None]
 
 def _cases(made: Design, faults: dict[_Suspect, SweepError], legal: set[_Suspect]) -> list[Case]:
     found: list[Case] = []
-    origin = made.scenario.to_toml()
-    own_scheme = made.scenario.scheme
+    unset, own_scheme = copies(made.scenario), made.scenario.scheme
     for settings in points(made.axes):
         # Which of the values a message is about, the message says itself; all of them are under suspicion.
         named = [(key.key, value) for key, value in zip(made.keys, settings, strict=True)]
         for choice in made.schemes or (None,):
             chosen = choice.scheme if isinstance(choice, Variant) else choice
             suspects: list[_Suspect] = [*named, ("schemes", _label(choice))]
-            text = fault = None
+            copy, fault = unset, None
             acting = f"{settings} {_label(choice)}"
             try:
-                scenario = Scenario.from_toml(origin, name=made.scenario.name)
+                scenario = made.scenario.copy()
                 for key, value in named:
                     scenario.set(key, value)
                 with choice.named() if isinstance(choice, Variant) else nullcontext():
                     if isinstance(choice, Variant):
                         scenario = choice.of(scenario)
-                    text = scenario.to_toml()
+                    copy = copies(scenario)
                     acting = _acting(
                         scenario.resolved(scheme=chosen, profile=made.profile, seed=made.seeds[0], limit=made.limit)
                     )
@@ -264,7 +264,7 @@ def _cases(made: Design, faults: dict[_Suspect, SweepError], legal: set[_Suspect
                 kept = (__version__, str(seed), made.queue or "", "series" if made.series else "", acting)
                 hashed = sha256("\n".join(kept).encode()).hexdigest()[:32]
                 label = _label(choice) if choice is not None else own_scheme
-                found.append(Case(len(found), settings, chosen, label, seed, text or "", hashed, fault))
+                found.append(Case(len(found), settings, chosen, label, seed, copy, hashed, fault))
     return found
 
 

@@ -16,7 +16,7 @@ from penstock.errors import ArgumentError, nearest
 from penstock.executors.executor import Executor
 from penstock.frames import MissingExtraError, pandas_frame, polars_frame
 from penstock.result import ClaimError, Result
-from penstock.runs import Copies, Run, Watch, run_many
+from penstock.runs import Run, Watch, run_many
 from penstock.scenario import Scenario
 from penstock.sweeps.design import Case, Design, cases_of_all, design, read
 from penstock.sweeps.journal import Late
@@ -401,8 +401,7 @@ def run_designs(
 def _run(made: Design, case: Case) -> Run:
     told = [f"{key.key} = {value}" for key, value in zip(made.keys, case.settings, strict=True)]
     label = ", ".join([*told, case.scheme, f"seed {case.seed}"])
-    scenario = Copies(case.text, made.scenario.name)
-    return Run(label, scenario, case.seed, case.chosen, made.profile, limit=made.limit)
+    return Run(label, case.copy, case.seed, case.chosen, made.profile, limit=made.limit)
 
 
 def _written(result: Result, name: str) -> bytes:

@@ -121,7 +121,7 @@ def apply(scenario: Scenario, base: Configuration, settings: Mapping[str, float]
     changed = base
     planned = {name: value for name, value in settings.items() if name not in FIELDS and name not in base.parameters}
     if planned:
-        copy = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+        copy = scenario.copy()
         for name, value in planned.items():
             copy.set(name, written(value, _unit_of_key(name)))
         changed = configuration(copy, scheme=base.scheme)

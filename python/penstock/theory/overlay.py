@@ -210,7 +210,7 @@ def overlay(
         numbers = tuple(range(plan["seed"], plan["seed"] + seeds))
         interval_s = min(plan["interval_s"], max(_FINE_S, plan["duration_s"] * max(1, len(plan["flows"])) / _MOST_ROWS))
         _bounded(seeds, plan["duration_s"] / interval_s)
-        own = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+        own = scenario.copy()
         own.set("record.interval", write_quantity(round(interval_s, 9), "s"))
         own.set("record.queues", f'["{periods[0].queue}"]')
         results = _results(own, numbers, progress, scheme=scheme, profile=profile)

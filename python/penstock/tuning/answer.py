@@ -327,7 +327,7 @@ def _chosen_of(
 
 def _chosen(scenario: Scenario, scheme: str | None, profile: str | None) -> Scenario:
     """A copy of a scenario that says itself which scheme and profile it runs."""
-    copy = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+    copy = scenario.copy()
     # Faults of either are told before anything is set.
     copy.describe(scheme=scheme, profile=profile)
     if scheme is not None:

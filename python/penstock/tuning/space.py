@@ -161,7 +161,7 @@ def moved(given: Configuration, tuned: Sequence[Knob], point: Point) -> Configur
 
 def set_to(scenario: Scenario, tuned: Sequence[Knob], point: Point) -> Scenario:
     """Return a copy of a scenario with a point's values."""
-    copy = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+    copy = scenario.copy()
     for knob in tuned:
         table = knob.key.rpartition(".")[0]
         for name in (knob.name, *knob.also):

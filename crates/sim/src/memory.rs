@@ -1,0 +1,79 @@
+//! The memory that a frame needs of its queue's pool, asked for as the frame comes. See [`crate::pool`].
+
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::{CongestionPoint, Scheme};
+
+use crate::admission::Entry;
+use crate::fabric::{Around, Fabric, Outbox};
+use crate::frame::FrameId;
+use crate::pool::Pools;
+use crate::port::{DRAINS, PortState};
+
+/// The answer of a queue's pool to a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// It has room, or there is no pool.
+    Free,
+    /// The frame has its memory.
+    Taken,
+    /// It has none.
+    Refused,
+}
+
+impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
+    /// [`Fabric::enqueue`], when all ports that share memory with the queue have been settled.
+    #[cold]
+    pub(crate) fn enqueue_in_settled_pool(
+        &mut self,
+        port: PortId,
+        index: FrameId,
+        class: TrafficClass,
+        octets: u16,
+        from: PortId,
+        out: &mut Outbox<S>,
+    ) -> Entry {
+        let mut memory = Memory::Free;
+        if let Some(pools) = self.pauses.pools.as_deref() {
+            let claim = pools.claim(port, class, from, octets);
+            let mut place = 0;
+            while let Some(neighbour) = self.pauses.port_of_pool(claim, place) {
+                if !self.port(neighbour).watched() {
+                    self.settle(neighbour);
+                }
+                place += 1;
+            }
+            // Where congestion points decide on frames, the pool is asked after that.
+            let refuses = |pools: &Pools| !S::Cp::ADMITS && !pools.has_room(claim);
+            if self.pauses.pools.as_deref().is_some_and(refuses) {
+                memory = Memory::Refused;
+            }
+        }
+        let (p, mut around) = self.at(port);
+        around.enqueue(p, index, class, octets, from, memory, out)
+    }
+}
+
+impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
+    /// Whether a queue's pool gives a frame its memory at once; else it may have room nevertheless. The port is settled.
+    #[inline(always)]
+    pub(crate) fn takes_memory(&mut self, p: &PortState, class: TrafficClass, octets: u16) -> bool {
+        let q = &p.queues[class.index()];
+        // A frame that its own queue might refuse or mark is not given memory before.
+        let joins = !S::Cp::ADMITS && !p.watched() && q.len + u64::from(octets) <= u64::from(q.plain_len);
+        let pools = self.pauses.pools.as_deref_mut().filter(|_| joins);
+        pools.is_some_and(|pools| pools.takes_surely(self.now, p.index, class, octets))
+    }
+
+    /// Whether a frame that has room in its queue is refused: the queue's pool has no memory for it, or the watchdog drains the queue.
+    #[inline(always)]
+    pub(crate) fn refuses(&mut self, at: (PortId, TrafficClass, PortId, u16), attention: u8, memory: Memory) -> bool {
+        let (port, class, from, octets) = at;
+        if memory == Memory::Refused || S::Cp::ADMITS {
+            let pools = self.pauses.pools.as_deref_mut();
+            if pools.is_some_and(|pools| !pools.admits(pools.claim(port, class, from, octets))) {
+                return true;
+            }
+        }
+        attention & DRAINS != 0 && self.pauses.drops_at(port, class)
+    }
+}
