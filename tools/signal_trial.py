@@ -24,7 +24,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock import PenstockError, Result, wire
+from penstock import PenstockError, Result, Scenario, wire
 from penstock.lab.serving import page_files
 from penstock.sweeps.store import JOURNAL
 from penstock.testbed import leftovers, system
@@ -129,6 +129,13 @@ COMMANDS = {
     "lab-long": ("lab", "small.toml", "--no-browser"),
     "testbed-run": ("testbed", "run", "bed.toml", "--force"),
     "testbed-up-long": ("testbed", "up", "bed.toml", "--set", "duration=1000 s"),
+    "testbed-down": ("testbed", "down"),
+    "new": ("new", "fresh", "--force"),
+    "plot": ("plot", "done", "--show", "queue"),
+    "table": ("table", "done", "queues", "time_s", "queue_octets"),
+    "wire-decode": ("wire", "decode", "done/capture.pcapng"),
+    "wire-stats": ("wire", "stats", "done/capture.pcapng"),
+    "wire-install": ("wire", "install-dissector", "--folder", "plugins"),
     "schemes": ("schemes", "qcn"),
     "scenarios": ("scenarios", "."),
     "schema": ("schema",),
@@ -292,11 +299,12 @@ def tried(trial: Trial, folder: Path) -> tuple[str, list[str]]:
 
 
 def prepared(folder: Path) -> Path:
-    """Returns the folder with a scenario, a paper, and the store of a sweep without runs in it."""
+    """Returns the folder with a scenario, its results, a paper, and the store of a sweep without runs in it."""
     (folder / "store").mkdir()
     (folder / "store" / "sweep.json").write_text('{"finished": true, "failed": [], "runs": 0, "vary": []}\n')
     for name, text in {"small.toml": SCENARIO, **FILES}.items():
         (folder / name).write_text(text, encoding="utf-8")
+    Scenario.from_toml(SCENARIO, name="small").run(out=folder / "done", pcap=["sw0->h2"])
     (folder / "papers" / "paper").mkdir(parents=True)
     for name, text in PAPER.items():
         (folder / "papers" / "paper" / name).write_text(text, encoding="utf-8")

@@ -395,7 +395,7 @@ def test_axes() -> None:
         ("flows", "not of the form KEY=A..B"),
         ("flows=1", "not of the form KEY=A..B"),
         ("flws=1..2", "did you mean flows"),
-        ("flows=2..1", "no axis"),
+        ("flows=2..1", "not above"),
         ("delay=0us..1ms:log", "no axis"),
         ("flows=0..4", "fewer than one flow"),
         ("delay=-1us..2us", "is negative; a time is not"),

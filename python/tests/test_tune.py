@@ -160,7 +160,7 @@ def test_an_answer_shows_itself_and_saves_what_it_shows(answer: Tuning, tmp_path
         (["--for", "latency", "--scheme", "none"], "none has nothing to tune"),
         (["--for", "latency", "--scheme", "bcn", "--profile", "paper-efecn"], "schemes.bcn.drift to false"),
         (["--for", "latency", "--against", "nobody"], "no profile nobody"),
-        (["--for", "latency", "--keys", "w=3..1"], "no axis"),
+        (["--for", "latency", "--keys", "w=3..1"], "not above"),
         (["--for", "latency", "--out", "x.json"], ".toml"),
         (["--for", "latency", "--set", 'record.queues=["sw1->h10"]'], "record.queues"),
         (["--for", "latency", "--set", "schemes.qcn.sampling=step"], "sample"),

@@ -61,7 +61,7 @@ def test_all_that_is_usually_tuned_has_an_effect() -> None:
     [
         ("schemes.qcn.ww=1..2", "did you mean"),
         ("flows=1..4", "not a parameter of qcn"),
-        ("w=2..1", "no axis"),
+        ("w=2..1", "not above"),
         ("w=1..5000", "reaches from"),
         ("w=1", "KEY=A..B"),
         ("sample_count=10..100", "no effect while sampling is table"),

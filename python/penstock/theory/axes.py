@@ -69,15 +69,20 @@ def read(text: str, scheme: str) -> Axis:
     # A number of more digits than that is too large whatever it is.
     points = int(counts[0][:9]) if counts else _POINTS
     name, unit = meaning(key, scheme)
-    low, high = quantity(first, unit), quantity(last, unit)
+    try:
+        low, high = quantity(first, unit), quantity(last, unit)
+    except Unsuited as wrong:
+        raise Unsuited(f"{text}: {wrong.reason}", wrong.hint) from None
     if points > _MOST_POINTS:
         raise Unsuited(f"{text}: too many points along an axis", f"write {_MOST_POINTS} points or fewer")
     if unit == "count" and high > _MOST:
         raise Unsuited(f"{text}: a count is at most {_MOST}", "for instance flows=1..64")
-    if points < 2 or not low < high or low < 0 or (log and low == 0):
+    if not low < high:
+        raise Unsuited(f"{text}: {last} is not above {first}", "write the smaller bound first")
+    if points < 2 or low < 0 or (log and low == 0):
         raise Unsuited(
             f"{text}: from {first} to {last} in {points} steps is no axis",
-            "write 2 points or more, from 0 or more to a larger value, and from above 0 with log",
+            "write 2 points or more, from 0 or more, and from above 0 with log",
         )
     if name == "flows" and low < 1:
         raise Unsuited(f"{text}: with fewer than one flow there is nothing to control", "for instance flows=1..64")

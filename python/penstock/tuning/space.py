@@ -111,8 +111,7 @@ def _asked(
         if own.number(name) <= 0:
             raise Unsuited(f"{key} is 0, from which no bounds follow", f"write them: {key}=A..B")
         return _usual(own, parameter, standard)
-    # Two points are enough to learn where the bounds are.
-    axis = read(f"{key}={span.split(':')[0]}:2", own.scheme)
+    axis = read(f"{key}={span.split(':')[0]}", own.scheme)
     low, high = float(axis.values[0]), float(axis.values[-1])
     if low < parameter["minimum"] or high > parameter["maximum"]:
         raise Unsuited(
