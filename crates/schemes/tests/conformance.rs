@@ -77,7 +77,7 @@ fn a_broken_scheme_is_found_out() {
         (conforms::<Broken<19>>(&Config), "to queues that the port has"),
         (conforms::<Broken<20>>(&Config), "the last frame of a flow is acknowledged"),
         (conforms::<Broken<21>>(&Config), "the set point is a length of the queue"),
-        (conforms::<Broken<22>>(&Config), "a number of the scheme, named once"),
+        (conforms::<Broken<22>>(&Config), "numbers of the scheme, each named once"),
         (conforms::<Broken<23>>(&Config), "a condition names a choice or a switch"),
         (tells_the_source::<Broken<24>>(&Config), "as long as `INFO` says"),
         (tells_the_source::<Broken<25>>(&Config), "hears nothing in a scheme without signals"),
