@@ -69,10 +69,7 @@ def read(text: str, scheme: str) -> Axis:
     # A number of more digits than that is too large whatever it is.
     points = int(counts[0][:9]) if counts else _POINTS
     name, unit = meaning(key, scheme)
-    try:
-        low, high = quantity(first, unit), quantity(last, unit)
-    except Unsuited as wrong:
-        raise Unsuited(f"{text}: {wrong.reason}", wrong.hint) from None
+    low, high = quantity(first, unit), quantity(last, unit)
     if points > _MOST_POINTS:
         raise Unsuited(f"{text}: too many points along an axis", f"write {_MOST_POINTS} points or fewer")
     if unit == "count" and high > _MOST:

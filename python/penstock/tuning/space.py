@@ -111,7 +111,11 @@ def _asked(
         if own.number(name) <= 0:
             raise Unsuited(f"{key} is 0, from which no bounds follow", f"write them: {key}=A..B")
         return _usual(own, parameter, standard)
-    axis = read(f"{key}={span.split(':')[0]}", own.scheme)
+    try:
+        axis = read(f"{key}={span.split(':')[0]}", own.scheme)
+    except Unsuited as wrong:
+        named = wrong.reason if wrong.reason.startswith(key) else f"{text}: {wrong.reason}"
+        raise Unsuited(named, wrong.hint) from None
     low, high = float(axis.values[0]), float(axis.values[-1])
     if low < parameter["minimum"] or high > parameter["maximum"]:
         raise Unsuited(
