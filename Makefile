@@ -234,10 +234,10 @@ check-test:
 	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements/dev.txt
 	@touch $@
 
+# Python compiles the modules of a run now, and not at each run where PYTHONDONTWRITEBYTECODE is set: that costs a second.
 .venv/.extension: $(RUST_SOURCES) pyproject.toml .venv/.run
 	MAKEFLAGS= VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/python -m maturin develop --release --locked
-	# Python compiles the modules of a run now, and not at each run where PYTHONDONTWRITEBYTECODE is set: that costs a second.
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c '$(LOADED)'
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c '$(LOADED)'
 	@touch $@
 
 LOADED := import penstock.cli.run, penstock.cli.report, penstock.figures, matplotlib.backends.backend_agg, matplotlib.backends.backend_svg
