@@ -21,6 +21,7 @@ from penstock.catalogue import Key, Parameter, Profile, Scheme, keys
 from penstock.runs import copies
 from penstock.scenario import Description, FairPeriod, FlowDescription, Node, Outline
 from penstock.summary import FlowSummary, HostSummary, QueueSummary, RunSummary, Summary, Totals
+from penstock.tuning.answer import _standard
 
 KEYWORDS: dict[str, Any] = {
     "question": "Do two senders share one port?",
@@ -363,5 +364,7 @@ def test_a_copy_knows_its_file_and_the_keys_that_were_set() -> None:
         with pytest.raises(ScenarioError, match=r"late\.toml:.* warmup"):
             copy.set("warmup", "1 s").describe()
     assert note in scenario.outline()["notes"]
+    # So does the standard that `penstock tune` compares with.
+    assert note in _standard(scenario, "qcn", None)[1].outline()["notes"]
     with pytest.raises(ScenarioError, match=r"a change at or after the end of the run"):
         Scenario.from_toml(scenario.to_toml()).describe()

@@ -15,7 +15,7 @@ from penstock.catalogue import about
 from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
 from penstock.runs import Watch
-from penstock.scenario import AssignedScheme, Description, Scenario
+from penstock.scenario import AssignedScheme, Description, Scenario, joined, parts_of
 from penstock.theory.configuration import Unsuited, configurations
 from penstock.theory.models import DELAYED
 from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, Observed, companions, guards, score
@@ -346,11 +346,12 @@ def _standard(own: Scenario, scheme: str, against: str | None) -> tuple[str, Sce
     names = [*(profile["name"] for profile in known["profiles"]), DEFAULTS]
     if against is not None and against not in names:
         raise Unsuited(f"{scheme} has no profile {against}", f"its profiles are {', '.join(names)}")
-    document = tomllib.loads(own.to_toml())
+    text, origin, named, keys_set = parts_of(own)
+    document = tomllib.loads(text)
     for name in names if against is None else [against]:
         table = {} if name == DEFAULTS else {"profile": name}
         document["schemes"] = {**document.get("schemes", {}), scheme: table}
-        standard = Scenario.from_toml(tomli_w.dumps(document), name=own.name)
+        standard = joined((tomli_w.dumps(document), origin, named, keys_set))
         try:
             standard.describe()
         except ScenarioError as error:
