@@ -371,12 +371,15 @@ class Scenario:
         return cast(Outline, json.loads(self._core.outline(scheme, profile, seed, limit)))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the scenario to a file as TOML.
+        """Write the scenario to a file as TOML, which runs as this scenario does.
+
+        A duration that was set may leave flows, changes or windows out; then the file is the resolved scenario, without
+        them.
 
         Raises:
             OSError: the file cannot be written; one that had the name before is as it was.
         """
-        write_text(Path(path), self.to_toml())
+        write_text(Path(path), text_alone(self))
 
     def run(
         self,
@@ -462,6 +465,25 @@ def parts_of(scenario: Scenario) -> Parts:
     """Take a scenario apart."""
     core = scenario._core
     return core.toml(), core.origin, core.name, tuple(core.keys_set)
+
+
+def text_alone(scenario: Scenario) -> str:
+    """Return a text that runs by itself as the scenario does.
+
+    It is the scenario's own, unless a duration that was set cuts off something that the text has behind its end.
+    """
+    text, origin, name, keys_set = parts_of(scenario)
+    if "duration" not in keys_set:
+        return text
+    try:
+        whole = scenario.resolved()
+    except _core.ScenarioError:
+        return text  # Nothing runs as this scenario does.
+    try:
+        Scenario.from_toml(text, origin=origin, name=name).outline()
+    except _core.ScenarioError:
+        return whole
+    return text
 
 
 def joined(parts: Parts) -> Scenario:

@@ -355,6 +355,23 @@ LATE = SMALL + '\n[[change]]\nlink = "sw0->h2"\nat = "15 ms"\nrate = "0.5 Gbps"\
 """A change that a shorter run leaves out, where its duration was set; in a file it would be a mistake."""
 
 
+@pytest.mark.parametrize(
+    ("duration", "resolved"), [("15 ms", True), ("600 ms", False)], ids=["flows are cut off", "nothing is cut off"]
+)
+def test_a_saved_scenario_runs_as_it_does(tmp_path: Path, duration: str, resolved: bool) -> None:
+    scenario = Scenario.named("baseline/ten-gig").set("duration", duration).set("warmup", "5 ms")
+    scenario.save(tmp_path / "saved.toml")
+    saved = Scenario.load(tmp_path / "saved.toml")
+    assert saved.describe()["flows"] == scenario.describe()["flows"]
+    assert (saved.to_toml() != scenario.to_toml()) == resolved
+
+
+def test_what_cannot_run_is_saved_as_it_is(tmp_path: Path) -> None:
+    scenario = Scenario.named("baseline/ten-gig").set("duration", "15 ms")  # the warm-up lasts 100 ms
+    scenario.save(tmp_path / "saved.toml")
+    assert (tmp_path / "saved.toml").read_text() == scenario.to_toml()
+
+
 def test_a_copy_knows_its_file_and_the_keys_that_were_set() -> None:
     scenario = Scenario.from_toml(LATE, origin="late.toml", name="late").set("duration", "10 ms")
     note = "a change is left out: the duration was set, and the run ends at 10 ms"

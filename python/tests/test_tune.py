@@ -144,6 +144,11 @@ def test_an_answer_shows_itself_and_saves_what_it_shows(answer: Tuning, tmp_path
     text = (tmp_path / "better.toml").read_text()
     assert text.startswith(f"# {answer.scenario.name} with parameters that `penstock tune` proposes for")
     assert Scenario.load(tmp_path / "better.toml").describe()["schemes"] == answer.scenario.describe()["schemes"]
+    cut = replace(answer, scenario=Scenario.named("baseline/ten-gig").set("duration", "15 ms").set("warmup", "5 ms"))
+    cut.save(tmp_path / "cut.toml")
+    saved = Scenario.load(tmp_path / "cut.toml")
+    assert saved.describe()["flows"] == cut.scenario.describe()["flows"]
+    assert (tmp_path / "cut.toml").read_text().startswith("# ten-gig with parameters that `penstock tune` proposes for")
     without = replace(answer, verdicts=())
     with pytest.raises(PenstockError, match="no gain is shown"):
         without.save(tmp_path / "worse.toml")

@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from penstock.scenario import Scenario, joined, parts_of
+from penstock.scenario import Scenario, text_alone
 from penstock.tuning import wording
 from penstock.tuning.goals import MEASURES, mean
 from penstock.tuning.verdict import LEVEL, Verdict
@@ -93,9 +93,9 @@ def as_scenario(answer: "Tuning", name: str) -> Scenario:
     ]
     lines += [_sentence(answer, verdict) for verdict in answer.verdicts] or ["Interrupted before a verdict."]
     question = f"{answer.scenario.question} (Parameters proposed by `penstock tune --for {answer.goal.name}`.)"
-    text, origin, named, keys_set = parts_of(answer.scenario)
     comment = "".join(f"# {line}\n" for line in lines) + "\n"
-    return joined((comment + text, origin, named, keys_set)).set("question", question)
+    text = comment + text_alone(answer.scenario)
+    return Scenario.from_toml(text, name=answer.scenario.name).set("question", question)
 
 
 def _choice(answer: "Tuning") -> str:
