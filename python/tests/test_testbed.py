@@ -13,7 +13,7 @@ import pytest
 from conftest import SMALL
 
 from penstock import Result, Scenario
-from penstock.testbed import TestbedError, leftovers, run, system
+from penstock.testbed import TestbedError, leftovers, run, running, system
 from penstock.testbed.layout import lay_out
 from penstock.testbed.leftovers import State, started
 
@@ -237,6 +237,28 @@ def test_a_run_that_is_ended_leaves_nothing(number: signal.Signals, status: int,
     assert (tmp_path / "out").exists() == (number == signal.SIGINT)
     if number == signal.SIGINT:
         assert 0 < Result.open(tmp_path / "out").summary["interrupted_at_s"] < 0.6
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_an_interrupt_within_the_removal_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = State.new("two")
+    state.save()
+    for host in ("h0", "h1"):
+        system.ip("netns", "add", f"{state.prefix}-{host}")
+    told = []
+
+    def interrupted(*words: str) -> None:
+        told.append(words)
+        if len(told) == 1:
+            raise KeyboardInterrupt
+        system._run(["ip", *words], None)
+
+    monkeypatch.setattr(system, "ip", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        running._remove(state)
+    assert leftovers.namespaces(state.prefix) == []
+    assert not state.file.exists()
+    assert not Path(state.folder).exists()
 
 
 @pytest.mark.usefixtures("namespaces")

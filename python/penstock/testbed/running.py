@@ -121,8 +121,8 @@ def _run(
     leftovers.clear()
     state = leftovers.State.new(name)
     folder = Path(state.folder)
-    interrupts.at_end(state.remove)
     try:
+        interrupts.at_end(state.remove)
         state.save()
         (folder / "scenario.toml").write_text(resolved)
         wall_s, unread, faults = _drive(state, layout, folder, applications=applications, progress=progress, told=told)
@@ -131,9 +131,21 @@ def _run(
         )
         return Result(core)
     finally:
-        if keep is not None:
-            shutil.copytree(folder, keep, dirs_exist_ok=True)
+        try:
+            if keep is not None:
+                shutil.copytree(folder, keep, dirs_exist_ok=True)
+        finally:
+            _remove(state)
+
+
+def _remove(state: leftovers.State) -> None:
+    """Remove all that a run has made; a Ctrl-C that breaks this off does so once."""
+    try:
         state.remove()
+    except KeyboardInterrupt:
+        state.remove()
+        raise
+    finally:
         interrupts.not_at_end(state.remove)
 
 
