@@ -47,7 +47,7 @@ enum Command {
 const REPEATS: u32 = 101;
 
 const USAGE: &str = "usage: penstock-bench [--root DIR] [--repeats N] [--no-instructions] [--check] | \
-                     penstock-bench [--root DIR] run W1|W2|W3|W4|W5 [--scheme minimal|NAME] [--probe on|off] [--duration TIME]";
+                     penstock-bench [--root DIR] run W1|…|W8 [--scheme minimal|NAME] [--probe on|off] [--duration TIME]";
 
 impl Command {
     fn parse(arguments: Vec<String>) -> Result<Self, String> {
@@ -88,7 +88,7 @@ impl Command {
     fn execute(self) -> Result<ExitCode, String> {
         match self {
             Self::Run { root, workload, program, duration } => {
-                let workload = Workload::find(&workload).ok_or_else(|| format!("{workload}: not one of W1 to W6"))?;
+                let workload = Workload::find(&workload).ok_or_else(|| format!("{workload}: not one of W1 to W8"))?;
                 let measured = measure::run(workload, &program, &root, duration.as_deref())?;
                 println!("hops {}", measured.hops);
                 println!("events {}", measured.events);

@@ -48,7 +48,7 @@ pub(crate) struct Ceiling {
 }
 
 /// All workloads.
-pub(crate) const WORKLOADS: [Workload; 6] = [
+pub(crate) const WORKLOADS: [Workload; 8] = [
     Workload {
         name: "W1",
         title: "16 sources share 99 % of a 10 Gb/s bottleneck",
@@ -115,6 +115,30 @@ pub(crate) const WORKLOADS: [Workload; 6] = [
         // 1.3 times those of W2.
         none: Some(Ceiling { instructions: 333.0, time_ratio: None }),
         qcn: Ceiling { instructions: 416.0, time_ratio: None },
+        others: None,
+    },
+    Workload {
+        name: "W7",
+        title: "W1 over TCP, acknowledged every second segment",
+        file: "scenarios/bench/dumbbell-16-tcp.toml",
+        minimal: None,
+        timed: "2 s",
+        counted: ["50 ms", "150 ms"],
+        // Twice QCN's on W1.
+        none: Some(Ceiling { instructions: 690.0, time_ratio: None }),
+        qcn: Ceiling { instructions: 690.0, time_ratio: None },
+        others: None,
+    },
+    Workload {
+        name: "W8",
+        title: "W2 over TCP, acknowledged every second segment",
+        file: "scenarios/bench/fat-tree-k8-tcp.toml",
+        minimal: None,
+        timed: "1 ms",
+        counted: ["50 us", "150 us"],
+        // Twice QCN's on W2.
+        none: Some(Ceiling { instructions: 640.0, time_ratio: None }),
+        qcn: Ceiling { instructions: 640.0, time_ratio: None },
         others: None,
     },
 ];

@@ -79,8 +79,11 @@ impl TransmitQueues {
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// Lets the transport of a flow send the segments that it may into the transmit queue, if there is one.
+    #[inline(always)]
     pub(crate) fn fill_transmit_queue(&mut self, flow: FlowId) {
-        self.fill_in_turn(flow, false);
+        if self.state.transports.transmit.exist() {
+            self.fill_in_turn(flow, false);
+        }
     }
 
     /// The same; says how many segments were sent. Out of turn, a flow waits behind those that wait already.
