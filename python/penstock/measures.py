@@ -72,7 +72,13 @@ MEASURES = (
         "The rate that all flows of [[flow]] tables together deliver, wire overhead included.",
         better="more",
     ),
-    Measure("jain_index", "Jain", "index", "Jain's index of the controlled flows' throughputs.", better="more"),
+    Measure(
+        "jain_index",
+        "Jain",
+        "index",
+        "Jain's index of the controlled flows' throughputs over their fair shares.",
+        better="more",
+    ),
     Measure(
         "rate_amplitude_bps",
         "rate amplitude",
@@ -176,7 +182,7 @@ def measure(result: "Result", queue: str | None) -> Measured:
         "feedback_rate": summary["feedback_rate"],
     }
     if summary["flows"]:
-        values["throughput_bps"] = sum(flow["throughput_bps"] for flow in summary["flows"])
+        values["throughput_bps"] = _together_bps(summary)
         values["jain_index"] = summary["jain_index"]
     if chosen:
         values |= {
@@ -223,6 +229,17 @@ def measure(result: "Result", queue: str | None) -> Measured:
         flows=len(summary["flows"]),
         groups={group.name: fmean(throughput_bps[flow] for flow in group.flows) for group in groups(result)},
     )
+
+
+def _together_bps(summary: "Summary") -> float:
+    """Return the rate of all flows together. That of a flow with a size covers only the time that it is there."""
+    end_s = summary.get("interrupted_at_s", summary.get("ended_at_s", summary["duration_s"]))
+    measured_s = end_s - summary["warmup_s"]
+    parts = (
+        flow["throughput_bps"] * (flow["active_s"] / measured_s if "active_s" in flow and measured_s > 0 else 1.0)
+        for flow in summary["flows"]
+    )
+    return sum(parts)
 
 
 def busiest(summaries: Iterable["Summary"]) -> str | None:

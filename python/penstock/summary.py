@@ -126,7 +126,11 @@ class QueueSummary(TypedDict):
 
 
 class FlowSummary(TypedDict):
-    """A flow. Rates cover the time after the warm-up and count wire overhead, counts cover the whole run."""
+    """A flow.
+
+    Rates cover the time after the warm-up, those of a flow with a size the part of it from its start to its end. They
+    count wire overhead. Counts cover the whole run.
+    """
 
     name: str
     """The flow."""
@@ -135,17 +139,25 @@ class FlowSummary(TypedDict):
     destinations: list[str]
     """The hosts that receive."""
     throughput_bps: float
-    """Rate of delivery over the measured time, wire overhead included; the mean over the destinations, bit/s."""
+    """Rate of delivery over the measured time, or, for a flow with a size, over that of it from the flow's start to its
+    end; wire overhead included; the mean over the destinations, bit/s.
+    """
     fair_rate_bps: float
-    """Time-weighted max-min fair share over the measured time; it counts as zero while the flow is not active, bit/s.
+    """Time-weighted max-min fair share over the same time; it counts as zero while the flow is not active, and ends
+    with a flow that has a size, bit/s.
+    """
+    active_s: NotRequired[float]
+    """The measured time from the start of a flow with a size to its end; all of it for other flows, s.
+
+    Present only where some flow of a ``[[flow]]`` table has a size.
     """
     mean_rate_bps: float
     """Time-weighted mean of the allowed rate while the flow was active, bit/s."""
     std_rate_bps: float
     """Time-weighted standard deviation of the allowed rate while the flow was active, bit/s."""
     goodput_bps: NotRequired[float]
-    """Octets of data that the transport delivered in order, over the measured time: neither headers nor what came
-    twice, bit/s.
+    """Octets of data that the transport delivered in order, over the same time: neither headers nor what came twice,
+    bit/s.
 
     Present only where some flow has a transport.
     """
@@ -320,17 +332,25 @@ class WindowFlow(TypedDict):
     name: str
     """The flow."""
     throughput_bps: float
-    """Rate of delivery over the measured time, wire overhead included; the mean over the destinations, bit/s."""
+    """Rate of delivery over the measured time, or, for a flow with a size, over that of it from the flow's start to its
+    end; wire overhead included; the mean over the destinations, bit/s.
+    """
     fair_rate_bps: float
-    """Time-weighted max-min fair share over the measured time; it counts as zero while the flow is not active, bit/s.
+    """Time-weighted max-min fair share over the same time; it counts as zero while the flow is not active, and ends
+    with a flow that has a size, bit/s.
+    """
+    active_s: NotRequired[float]
+    """The measured time from the start of a flow with a size to its end; all of it for other flows, s.
+
+    Present only where some flow of a ``[[flow]]`` table has a size.
     """
     mean_rate_bps: float
     """Time-weighted mean of the allowed rate while the flow was active, bit/s."""
     std_rate_bps: float
     """Time-weighted standard deviation of the allowed rate while the flow was active, bit/s."""
     goodput_bps: NotRequired[float]
-    """Octets of data that the transport delivered in order, over the measured time: neither headers nor what came
-    twice, bit/s.
+    """Octets of data that the transport delivered in order, over the same time: neither headers nor what came twice,
+    bit/s.
 
     Present only where some flow has a transport.
     """
@@ -371,7 +391,7 @@ class WindowSummary(TypedDict):
     feedback_rate: float
     """Feedback frames that reached sources over data frames sent."""
     jain_index: float
-    """Jain's index of the controlled flows' throughputs."""
+    """Jain's index of the controlled flows, of throughput over fair share."""
     queues: list[QueueSummary]
     """The recorded queues."""
     flows: list[WindowFlow]
@@ -476,10 +496,11 @@ class Summary(TypedDict):
     feedback_rate: float
     """Feedback frames that reached sources over data frames sent."""
     jain_index: float
-    """Jain's index of the throughputs of the controlled flows of ``[[flow]]`` tables: 1 if they are equal, 1/n if one
-    of n has all.
+    """Jain's index of the controlled flows of ``[[flow]]`` tables, of throughput over fair share: 1 if each has the
+    same part of its share, 1/n if one of n has all.
 
-    1 if there is nothing to compare.
+    Flows without a share do not count; where no fair share is computed, it is that of the throughputs. 1 if there is
+    nothing to compare.
     """
     queues: list[QueueSummary]
     """The recorded queues."""

@@ -152,6 +152,9 @@ macro_rules! condition {
     (uncontrolled) => {
         " Present only where some flow has no congestion management."
     };
+    (finite) => {
+        " Present only where some flow of a `[[flow]]` table has a size."
+    };
     (transported) => {
         " Present only where some flow has a transport."
     };

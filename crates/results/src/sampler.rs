@@ -58,7 +58,7 @@ impl<P: Deref<Target = Plan>> Sampler<P> {
         let nothing =
             QueueNow { len: Octets(0), frames: 0, line_bits: 0, scheduled_bits: 0, dropped: 0, paused: Duration::ZERO };
         Self {
-            fair: FairNow::default(),
+            fair: FairNow::new(&plan),
             settling: (0..plan.single).map(|flow| Settling::new(&plan, FlowId(flow as u32))).collect(),
             at: Instant::ZERO,
             queues: vec![nothing; plan.record.queues.len()],
@@ -87,14 +87,31 @@ impl<P: Deref<Target = Plan>> Sampler<P> {
         }
     }
 
+    /// The flows with a size, for [`end`](Self::end).
+    pub fn finite(&self) -> impl Iterator<Item = usize> + use<P> {
+        let plan = &self.plan;
+        let finite: Vec<usize> = if plan.finite() {
+            (0..plan.single).filter(|i| plan.network.flows[*i].size.is_some()).collect()
+        } else {
+            Vec::new()
+        };
+        finite.into_iter()
+    }
+
+    /// The `i`-th flow had ended `at`, or goes on. All flows with a size are told of before the samples of an instant, since the others' fair
+    /// shares grow.
+    pub fn end(&mut self, i: usize, at: Option<Instant>) {
+        self.fair.end(i, at);
+    }
+
     /// The sample of the `i`-th flow at `now`.
     pub fn flow(&mut self, now: Instant, i: usize, state: FlowNow) -> FlowSample {
         let interval = now.since(self.at);
-        let period = self.fair.at(&self.plan.fair, now);
+        let (since, shares_bps) = self.fair.at(&self.plan, now);
+        let share_bps = shares_bps[i];
         let before = std::mem::replace(&mut self.delivered[i], state.delivered);
         let bits = (state.delivered.0 - before.0) * 8;
-        let share_bps = period.max_min_bps[i];
-        self.settling[i].sample(now, &state, period.time.start, share_bps);
+        self.settling[i].sample(now, &state, since, share_bps);
         FlowSample {
             rate: state.allowed,
             throughput_bps: if interval == Duration::ZERO { 0.0 } else { bits as f64 / interval.as_seconds() },

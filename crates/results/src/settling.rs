@@ -117,7 +117,8 @@ mod tests {
     /// Samples at 0 s, 1 s, …: the allowed rate and the share since an instant.
     fn follow(settling: &mut Settling, from: u64, rates: &[u64], since: u64, share_bps: f64) {
         for (i, &rate) in rates.iter().enumerate() {
-            let flow = FlowNow { allowed: BitRate(rate), delivered: Octets(0), sent: Octets(0), signals: 0 };
+            let flow =
+                FlowNow { allowed: BitRate(rate), delivered: Octets(0), sent: Octets(0), signals: 0, ended: None };
             settling.sample(seconds(from + i as u64), &flow, seconds(since), share_bps);
         }
     }
@@ -190,7 +191,8 @@ mod tests {
     fn a_finite_flow_is_judged_until_its_last_frame() {
         let mut s = Settling::of(Some(Octets(1500)));
         follow(&mut s, 0, &[1000; 60], 0, 1000.0);
-        let done = FlowNow { allowed: BitRate(0), delivered: Octets(1500), sent: Octets(1500), signals: 0 };
+        let done =
+            FlowNow { allowed: BitRate(0), delivered: Octets(1500), sent: Octets(1500), signals: 0, ended: None };
         for t in 60..200 {
             s.sample(seconds(t), &done, seconds(0), 1000.0);
         }

@@ -5,7 +5,7 @@
 //! made from a source, such as [`FlowSource`]: the engine's outcome, and a method for each metric that the engine does
 //! not know.
 
-use penstock_scenario::{Plan, plan};
+use penstock_scenario::{FairPeriod, Plan, plan};
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::metrics_of;
 use penstock_sim::network::{Limiting, NodeKind, QueueId, Transmit};
@@ -76,7 +76,8 @@ record! {
         loss_rate: f64, "";
         /// Feedback frames that reached sources over data frames sent.
         feedback_rate: f64, "";
-        /// Jain's index of the throughputs of the controlled flows of `[[flow]]` tables: 1 if they are equal, 1/n if one of n has all. 1 if there is
+        /// Jain's index of the controlled flows of `[[flow]]` tables, of throughput over fair share: 1 if each has the same part of its share, 1/n
+        /// if one of n has all. Flows without a share do not count; where no fair share is computed, it is that of the throughputs. 1 if there is
         /// nothing to compare.
         jain_index: f64, "";
         /// The recorded queues.
@@ -132,7 +133,8 @@ metrics_of!(queue, run => object!(QueueSummary of QueueSource,
      the whole run; in a window, everything covers the window."));
 
 metrics_of!(flow, run => object!(FlowSummary of FlowSource,
-    "A flow. Rates cover the time after the warm-up and count wire overhead, counts cover the whole run."));
+    "A flow. Rates cover the time after the warm-up, those of a flow with a size the part of it from its start to its end. They count \
+     wire overhead. Counts cover the whole run."));
 
 metrics_of!(flow, table => object!(FlowRow of FlowSource, "A row of the table of flows."));
 
@@ -153,7 +155,7 @@ record! {
         loss_rate: f64, "";
         /// Feedback frames that reached sources over data frames sent.
         feedback_rate: f64, "";
-        /// Jain's index of the controlled flows' throughputs.
+        /// Jain's index of the controlled flows, of throughput over fair share.
         jain_index: f64, "";
         /// The recorded queues.
         queues: Vec<QueueSummary>, "";
@@ -325,6 +327,10 @@ impl FlowSource<'_> {
         self.plan.transported
     }
 
+    fn finite(&self) -> bool {
+        self.plan.finite()
+    }
+
     fn name(&self) -> String {
         self.plan.flow_names[self.flow].clone()
     }
@@ -427,6 +433,8 @@ impl Summary {
     ) -> Self {
         let totals = &outcome.totals;
         let probing = totals.probes_sent > 0;
+        let periods = fair::periods(plan, &outcome.flows);
+        let flows = flow_sources(plan, outcome, &periods, settling, ending);
         Self {
             scenario: plan.name.clone(),
             question: plan.question.clone(),
@@ -444,9 +452,9 @@ impl Summary {
             totals: Totals::new(&TotalsSource { plan, outcome: totals, probing }),
             loss_rate: ratio(totals.frames_dropped, totals.frames_sent),
             feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),
-            jain_index: fairness(plan, outcome),
+            jain_index: fairness(plan, &flows),
             queues: queues(plan, outcome),
-            flows: flow_sources(plan, outcome, settling, ending).iter().map(FlowSummary::new).collect(),
+            flows: flows.iter().map(FlowSummary::new).collect(),
             hosts: hosts(plan, outcome),
             pools: pools(plan, outcome),
             deadlocks: deadlocks(plan, outcome),
@@ -455,7 +463,7 @@ impl Summary {
             } else {
                 Vec::new()
             },
-            windows: windows.iter().map(|measured| window(plan, measured, probing)).collect(),
+            windows: windows.iter().map(|measured| window(plan, measured, &periods, probing)).collect(),
             testbed: None,
             run: RunSummary {
                 wall_s: ending.wall_s,
@@ -487,7 +495,8 @@ impl Summary {
 /// The rows of the table of flows.
 #[must_use]
 pub fn flow_rows(plan: &Plan, outcome: &Outcome, settling: &[Option<Duration>], ending: &Ending) -> Vec<FlowRow> {
-    flow_sources(plan, outcome, settling, ending).iter().map(FlowRow::new).collect()
+    let periods = fair::periods(plan, &outcome.flows);
+    flow_sources(plan, outcome, &periods, settling, ending).iter().map(FlowRow::new).collect()
 }
 
 /// The scheme of each priority; nothing where all have the same, settings aside.
@@ -502,18 +511,19 @@ fn schemes(plan: &Plan) -> Vec<Assigned> {
     if differ { all } else { Vec::new() }
 }
 
-/// The summary of a window. `probing` says whether sources send probes at any time.
-fn window(plan: &Plan, measured: &Measured, probing: bool) -> WindowSummary {
+/// The summary of a window. `periods` are the fair shares of the run, `probing` says whether sources send probes at any time.
+fn window(plan: &Plan, measured: &Measured, periods: &[FairPeriod], probing: bool) -> WindowSummary {
     let Measured { window, until, outcome } = measured;
     let spec = &plan.windows[*window];
     let totals = &outcome.totals;
-    let count = plan.single;
-    let fair = fair::mean_bps(&plan.fair, spec.time.start, *until, count, |period| &period.max_min_bps);
-    let flow = |(i, outcome): (usize, &FlowOutcome)| {
+    let flows = &outcome.flows[..plan.single];
+    let fair = fair::mean_bps(periods, spec.time.start, *until, flows, |period| &period.max_min_bps);
+    let flow = |(i, outcome)| {
         // A window tells no proportional share and no settling time.
         let (max_min_bps, proportional_bps, settling) = (fair[i], 0.0, None);
-        WindowFlow::new(&FlowSource { plan, flow: i, outcome, probing, max_min_bps, proportional_bps, settling })
+        FlowSource { plan, flow: i, outcome, probing, max_min_bps, proportional_bps, settling }
     };
+    let flows: Vec<FlowSource<'_>> = flows.iter().enumerate().map(flow).collect();
     WindowSummary {
         name: spec.name.clone(),
         start_s: spec.time.start.since(Instant::ZERO).as_seconds(),
@@ -521,18 +531,22 @@ fn window(plan: &Plan, measured: &Measured, probing: bool) -> WindowSummary {
         totals: WindowTotals::new(&TotalsSource { plan, outcome: totals, probing }),
         loss_rate: ratio(totals.frames_dropped, totals.frames_sent),
         feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),
-        jain_index: fairness(plan, outcome),
+        jain_index: fairness(plan, &flows),
         queues: queues(plan, outcome),
-        flows: outcome.flows.iter().take(plan.single).enumerate().map(flow).collect(),
+        flows: flows.iter().map(WindowFlow::new).collect(),
         hosts: hosts(plan, outcome),
         pools: pools(plan, outcome),
     }
 }
 
-/// Jain's index of the controlled flows' throughputs.
-fn fairness(plan: &Plan, outcome: &Outcome) -> f64 {
-    let flows = plan.network.flows.iter().zip(&outcome.flows).take(plan.single);
-    jain_index(flows.filter(|(flow, _)| flow.reaction_point.is_some()).map(|(_, flow)| flow.throughput_bps))
+/// Jain's index of the controlled flows' throughputs, each over the flow's fair share where there is one.
+fn fairness(plan: &Plan, flows: &[FlowSource<'_>]) -> f64 {
+    let entitled = |flow: &&FlowSource<'_>| flow.controlled() && (!plan.shared || flow.max_min_bps > 0.0);
+    let flows = || flows.iter().filter(entitled);
+    // Equal shares change nothing, and dividing by them would round.
+    let alike = flows().zip(flows().skip(1)).all(|(one, next)| one.max_min_bps == next.max_min_bps);
+    let part = |flow: &FlowSource<'_>| flow.outcome.throughput_bps / if alike { 1.0 } else { flow.max_min_bps };
+    jain_index(flows().map(part))
 }
 
 fn queues(plan: &Plan, outcome: &Outcome) -> Vec<QueueSummary> {
@@ -544,12 +558,13 @@ fn queues(plan: &Plan, outcome: &Outcome) -> Vec<QueueSummary> {
 fn flow_sources<'a>(
     plan: &'a Plan,
     outcome: &'a Outcome,
+    periods: &[FairPeriod],
     settling: &[Option<Duration>],
     ending: &Ending,
 ) -> Vec<FlowSource<'a>> {
-    let (from, count) = (ending.measured_from(plan), plan.single);
-    let max_min_bps = fair::mean_bps(&plan.fair, from, ending.end, count, |period| &period.max_min_bps);
-    let proportional_bps = fair::mean_bps(&plan.fair, from, ending.end, count, |period| &period.proportional_bps);
+    let (from, flows) = (ending.measured_from(plan), &outcome.flows[..plan.single]);
+    let max_min_bps = fair::mean_bps(periods, from, ending.end, flows, |period| &period.max_min_bps);
+    let proportional_bps = fair::mean_bps(periods, from, ending.end, flows, |period| &period.proportional_bps);
     let source = |(flow, outcome_of_flow): (usize, &'a FlowOutcome)| FlowSource {
         plan,
         flow,
@@ -559,7 +574,7 @@ fn flow_sources<'a>(
         proportional_bps: proportional_bps[flow],
         settling: settling[flow],
     };
-    outcome.flows.iter().take(count).enumerate().map(source).collect()
+    flows.iter().enumerate().map(source).collect()
 }
 
 fn hosts(plan: &Plan, outcome: &Outcome) -> Vec<HostSummary> {

@@ -75,6 +75,51 @@ fn a_flow_alone_takes_the_ideal_time() {
     assert_eq!(groups, expected);
 }
 
+/// The rates of a flow with a size are over the time that it is there, and its fair share ends with it. 200 frames each from two
+/// hosts and 400 from a third one meet at a port: they take turns for 600 times 12 us, the last 200 come alone. So the
+/// shares are a third for 7.2 ms; the third flow has all of the port for 2.4 ms more, half of it on average.
+#[test]
+fn a_fair_share_ends_with_its_flow() {
+    let flow = |from: &str, size: &str| {
+        format!("[[flow]]\nname = \"{from}\"\nfrom = \"{from}\"\nto = \"h1\"\nsize = \"{size}\"\n")
+    };
+    let window = "[[window]]\nname = \"late\"\nstart = \"8 ms\"\nend = \"20 ms\"\n";
+    let run = run(&[&flow("h0", "300 KB"), &flow("h2", "300 KB"), &flow("h3", "600 KB"), window].concat());
+    let summary = &run.summary;
+    let near = |found: f64, expected: f64| assert!((found - expected).abs() < 0.01 * expected, "{found} {expected}");
+    for (flow, (took_s, rate_bps)) in
+        summary.flows.iter().zip([(7.2e-3, 1e9 / 3.0), (7.2e-3, 1e9 / 3.0), (9.6e-3, 5e8)])
+    {
+        assert_eq!(flow.active_s, flow.completion_time_s);
+        near(flow.active_s.unwrap(), took_s);
+        near(flow.throughput_bps, rate_bps);
+        near(flow.fair_rate_bps, rate_bps);
+    }
+    // Each has all of its share; of the throughputs alone the index would be 0.961.
+    assert!(summary.jain_index > 0.9999, "{}", summary.jain_index);
+    // From 8 ms on the third flow alone is there, for 1.6 ms.
+    let late = &summary.windows[0];
+    assert_eq!((late.flows[0].throughput_bps, late.flows[0].fair_rate_bps), (0.0, 0.0));
+    near(late.flows[2].active_s.unwrap(), 1.6e-3);
+    near(late.flows[2].throughput_bps, 1e9);
+    near(late.flows[2].fair_rate_bps, 1e9);
+    assert_eq!(late.jain_index, 1.0);
+    let rates = run.table(Table::Rates).expect("rates are recorded");
+    let shares = |time_s: f64| -> Vec<f64> {
+        let mut found = Vec::new();
+        for batch in &rates.batches {
+            let column =
+                |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().values().to_vec();
+            let of_time = column("time_s").into_iter().zip(column("fair_rate_bps"));
+            found.extend(of_time.filter(|(time, _)| *time == time_s).map(|(_, share)| share));
+        }
+        found
+    };
+    assert_eq!(shares(0.005), [1e9 / 3.0; 3]);
+    assert_eq!(shares(0.008), [0.0, 0.0, 1e9]);
+    assert_eq!(shares(0.02), [0.0; 3]);
+}
+
 /// Three flows of 300 KB at the same instant to one host: each would take 200 × 12 us and 14 us alone. Their frames take turns, so
 /// that the last one ends when three times as many have passed.
 #[test]

@@ -106,19 +106,19 @@ pub(crate) fn plan(
     notes.extend(of_records);
     let windows = windows::windows(experiment.window.inner(), &network, duration, bounds)?;
     check_offered(&network, duration).map_err(|e| experiment.flow.excess(e))?;
-    let fair = if !counted.tables.is_empty() || !network.sequels.is_empty() {
+    let shares = if !counted.tables.is_empty() || !network.sequels.is_empty() {
         // Flows that a process makes are too many and too short for a share to be a reference. The start of a flow that
         // waits for others is not known beforehand.
-        no_shares(single, duration)
+        None
     } else if network.spread.is_some() {
         notes
             .push("no fair share is computed: frames of a flow take several paths (network.load_balancing)".to_owned());
-        no_shares(single, duration)
+        None
     } else if let Err((message, hint)) = check_shares(&network, duration, bounds) {
         notes.push(format!("no fair share is computed: {message} ({hint})"));
-        no_shares(single, duration)
+        None
     } else {
-        fair::periods(&network, duration, bounds).map_err(|e| experiment.flow.excess(e))?
+        Some(fair::periods(&network, duration, &[], bounds).map_err(|e| experiment.flow.excess(e))?)
     };
 
     notes.extend(pfc::notes(&network));
@@ -146,7 +146,8 @@ pub(crate) fn plan(
         record: recorded,
         windows,
         notes,
-        fair,
+        shared: shares.is_some(),
+        fair: shares.unwrap_or_else(|| no_shares(single, duration)),
         transported: network.flows.iter().any(|flow| flow.transport.is_some())
             || network.processes.list.iter().any(|process| process.transport.is_some()),
         made: Made::new(counted, layout, points),
@@ -163,10 +164,12 @@ fn no_shares(flows: usize, duration: Duration) -> Vec<FairPeriod> {
     vec![FairPeriod { time, max_min_bps: vec![0.0; flows], proportional_bps: vec![0.0; flows] }]
 }
 
-/// Whether flows and links change seldom enough for a reference allocation.
+/// Whether flows and links change seldom enough for a reference allocation. A flow with a size changes the traffic once more when
+/// it ends.
 fn check_shares(network: &Network, duration: Duration, bounds: &Bounds<'_>) -> Result<(), Excess> {
-    let periods = fair::boundaries(network, duration).len() as u64;
-    let less = format!("starts, stops and changes at fewer instants than {periods}");
+    let ends = network.flows.iter().filter(|flow| flow.size.is_some()).count();
+    let periods = (fair::boundaries(network, duration, &[]).len() + ends) as u64;
+    let less = format!("starts, ends and changes at fewer instants than {periods}");
     bounds.check(SHARES, periods * network.flows.len() as u64, &less)?;
     bounds.check(SHARING, periods * network.hops.len() as u64, &less)
 }

@@ -4,17 +4,16 @@
 //! rates evenly until a link or a demand stops them). *Proportional*: the sum of the logarithms of the rates is largest
 //! (found by adjusting the price of one link after the other until its load is its capacity; a flow's rate is the
 //! inverse of the prices along its way). Uncontrolled flows are served first; the capacity that they take is gone.
-//! Greedy flows want all, others their mean rate. A finite flow counts from its start to its stop, or to the end.
+//! Greedy flows want all, others their mean rate. A flow counts from its start to its stop; one with a size counts to its end,
+//! which only the run knows: see [`FairShares`].
 //!
 //! Only `+ - * /` on `f64`, in a fixed order, so that the bits agree on all machines.
 
-use std::ops::Range;
-
 use penstock_schemes::{BitRate, Duration, Instant};
-use penstock_sim::network::{FlowId, Network, PortEvent};
+use penstock_sim::network::{Flow, FlowId, Network, PortEvent};
 
-use crate::FairPeriod;
 use crate::limits::{Bounds, Excess};
+use crate::{FairPeriod, Plan};
 
 /// Proportional rates are as exact as this, relatively, when the iteration stops by itself.
 const TOLERANCE: f64 = 1e-10;
@@ -42,9 +41,105 @@ struct Search {
     max_updates: usize,
 }
 
-/// Start of each period: the start and the instants at which a flow starts or stops or a link changes.
-pub(crate) fn boundaries(network: &Network, duration: Duration) -> Vec<Instant> {
-    let flows = network.flows.iter().flat_map(|f| [Some(f.start), f.stop]).flatten();
+/// The reference allocation of a run, in which flows with a size end. [`Plan::fair`] takes them to go on.
+#[derive(Debug, Clone)]
+pub struct FairShares {
+    routes: Vec<Vec<usize>>,
+    boundaries: Vec<Instant>,
+}
+
+impl FairShares {
+    /// That of a run of `plan`; `None` if [`Plan::fair`] holds whatever flows end.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Option<Self> {
+        let network = &plan.network;
+        (plan.shared && plan.finite())
+            .then(|| Self { routes: routes(network), boundaries: boundaries(network, plan.duration, &[]) })
+    }
+
+    /// When the traffic or a link last changed by the plan, up to `now`.
+    #[must_use]
+    pub fn changed(&self, now: Instant) -> Instant {
+        self.boundaries[self.boundaries.partition_point(|at| *at <= now) - 1]
+    }
+
+    /// The max-min fair rate of each flow at `now`, bit/s, where `ended` tells of each flow when it ended, if it has.
+    #[must_use]
+    pub fn max_min_bps(&self, plan: &Plan, now: Instant, ended: &[Option<Instant>]) -> Vec<f64> {
+        let mut links = Links::new(&plan.network);
+        links.change(&plan.network, now);
+        let mut waits = || true;
+        let bounds = Bounds::new(plan.limits, &mut waits);
+        let active = Active { network: &plan.network, ended };
+        let (rates, _) = allocate(&active, &self.routes, links.capacity(), None, now, &bounds)
+            .unwrap_or_else(|(message, _)| panic!("nothing interrupts: {message}"));
+        rates
+    }
+
+    /// The periods of a run whose flows have ended so.
+    #[must_use]
+    pub fn periods(&self, plan: &Plan, ended: &[Option<Instant>]) -> Vec<FairPeriod> {
+        let mut waits = || true;
+        periods(&plan.network, plan.duration, ended, &Bounds::new(plan.limits, &mut waits))
+            .unwrap_or_else(|(message, _)| panic!("nothing interrupts: {message}"))
+    }
+}
+
+/// The flows that are active.
+struct Active<'a> {
+    network: &'a Network,
+    /// When each flow ended, if it did; empty where that is not known.
+    ended: &'a [Option<Instant>],
+}
+
+impl Active<'_> {
+    fn at(&self, flow: usize, time: Instant) -> bool {
+        let Flow { start, stop, .. } = &self.network.flows[flow];
+        let over = |at: &Option<Instant>| at.is_some_and(|at| at <= time);
+        *start <= time && !over(stop) && !self.ended.get(flow).is_some_and(over)
+    }
+}
+
+/// The links' capacities along time.
+struct Links {
+    rates: Vec<BitRate>,
+    down: Vec<bool>,
+    /// How many of the network's changes are done.
+    changes: usize,
+}
+
+impl Links {
+    fn new(network: &Network) -> Self {
+        let rates: Vec<BitRate> = network.ports.iter().map(|p| p.rate).collect();
+        Self { down: vec![false; rates.len()], rates, changes: 0 }
+    }
+
+    /// Does the changes up to `now`.
+    fn change(&mut self, network: &Network, now: Instant) {
+        for change in network.changes[self.changes..].iter().take_while(|change| change.at <= now) {
+            self.changes += 1;
+            match change.event {
+                PortEvent::Rate(rate) => self.rates[change.port.index()] = rate,
+                PortEvent::Down => self.down[change.port.index()] = true,
+                PortEvent::Up => self.down[change.port.index()] = false,
+            }
+        }
+    }
+
+    fn capacity(&self) -> Vec<f64> {
+        self.rates.iter().zip(&self.down).map(|(r, down)| if *down { 0.0 } else { r.0 as f64 }).collect()
+    }
+}
+
+/// The links on each flow's way.
+fn routes(network: &Network) -> Vec<Vec<usize>> {
+    let route = |f| network.route(FlowId(f as u32)).map(|hop| network.hops[hop.index()].port.index()).collect();
+    (0..network.flows.len()).map(route).collect()
+}
+
+/// Start of each period: the start and the instants at which a flow starts, stops or has `ended`, or a link changes.
+pub(crate) fn boundaries(network: &Network, duration: Duration, ended: &[Option<Instant>]) -> Vec<Instant> {
+    let flows = network.flows.iter().flat_map(|f| [Some(f.start), f.stop]).chain(ended.iter().copied()).flatten();
     let changes = network.changes.iter().map(|c| c.at);
     let mut times: Vec<Instant> = flows.chain(changes).filter(|t| t.0 < duration.0).collect();
     times.push(Instant::ZERO);
@@ -53,55 +148,46 @@ pub(crate) fn boundaries(network: &Network, duration: Duration) -> Vec<Instant> 
     times
 }
 
-/// The reference allocation in each period of a run of length `duration`.
-pub(crate) fn periods(network: &Network, duration: Duration, bounds: &Bounds<'_>) -> Result<Vec<FairPeriod>, Excess> {
-    let routes: Vec<Vec<usize>> = (0..network.flows.len())
-        .map(|f| network.route(FlowId(f as u32)).map(|hop| network.hops[hop.index()].port.index()).collect())
-        .collect();
-    let starts = boundaries(network, duration);
+/// The reference allocation in each period of a run of length `duration`, in which flows have `ended` so.
+pub(crate) fn periods(
+    network: &Network,
+    duration: Duration,
+    ended: &[Option<Instant>],
+    bounds: &Bounds<'_>,
+) -> Result<Vec<FairPeriod>, Excess> {
+    let (routes, active) = (routes(network), Active { network, ended });
+    let starts = boundaries(network, duration, ended);
     let ends = starts.iter().skip(1).copied().chain([Instant(duration.0)]);
-    let mut rates: Vec<BitRate> = network.ports.iter().map(|p| p.rate).collect();
-    let mut down = vec![false; network.ports.len()];
-    let mut changes = network.changes.iter().peekable();
+    let mut links = Links::new(network);
     let mut search = Search { price: vec![0.0; network.ports.len()], max_updates: MAX_UPDATES / starts.len() };
     starts
         .iter()
         .zip(ends)
         .map(|(&start, end)| {
-            while let Some(change) = changes.next_if(|c| c.at <= start) {
-                match change.event {
-                    PortEvent::Rate(rate) => rates[change.port.index()] = rate,
-                    PortEvent::Down => down[change.port.index()] = true,
-                    PortEvent::Up => down[change.port.index()] = false,
-                }
-            }
-            let capacity = rates.iter().zip(&down).map(|(r, down)| if *down { 0.0 } else { r.0 as f64 }).collect();
-            period(network, &routes, capacity, &mut search, start..end, bounds)
+            links.change(network, start);
+            let (max_min_bps, proportional_bps) =
+                allocate(&active, &routes, links.capacity(), Some(&mut search), start, bounds)?;
+            Ok(FairPeriod { time: start..end, max_min_bps, proportional_bps })
         })
         .collect()
 }
 
-fn period(
-    network: &Network,
+/// The max-min fair rate of each flow at `time`, and the proportionally fair one; without a `search` zero in its place.
+fn allocate(
+    active: &Active<'_>,
     routes: &[Vec<usize>],
     mut capacity: Vec<f64>,
-    search: &mut Search,
-    time: Range<Instant>,
+    search: Option<&mut Search>,
+    time: Instant,
     bounds: &Bounds<'_>,
-) -> Result<FairPeriod, Excess> {
-    let active = |f: &&usize| {
-        let flow = &network.flows[**f];
-        flow.start <= time.start && flow.stop.is_none_or(|stop| stop > time.start)
-    };
-    let all: Vec<usize> = (0..network.flows.len()).collect();
+) -> Result<(Vec<f64>, Vec<f64>), Excess> {
+    let flows = &active.network.flows;
     let (controlled, free): (Vec<usize>, Vec<usize>) =
-        all.iter().filter(active).partition(|f| network.flows[**f].reaction_point.is_some());
-    let want = |f: &usize| Want {
-        links: routes[*f].clone(),
-        demand: network.flows[*f].traffic.mean_bps().unwrap_or(f64::INFINITY),
-    };
-    let mut max_min_bps = vec![0.0; all.len()];
-    let mut proportional_bps = vec![0.0; all.len()];
+        (0..flows.len()).filter(|f| active.at(*f, time)).partition(|f| flows[*f].reaction_point.is_some());
+    let want =
+        |f: &usize| Want { links: routes[*f].clone(), demand: flows[*f].traffic.mean_bps().unwrap_or(f64::INFINITY) };
+    let mut max_min_bps = vec![0.0; flows.len()];
+    let mut proportional_bps = vec![0.0; flows.len()];
 
     let wants: Vec<Want> = free.iter().map(want).collect();
     for ((f, want), rate) in free.iter().zip(&wants).zip(max_min(&capacity, &wants, bounds)?) {
@@ -115,10 +201,12 @@ fn period(
     for (f, rate) in controlled.iter().zip(max_min(&capacity, &wants, bounds)?) {
         max_min_bps[*f] = rate;
     }
-    for (f, rate) in controlled.iter().zip(proportional(&capacity, &wants, search, bounds)?) {
-        proportional_bps[*f] = rate;
+    if let Some(search) = search {
+        for (f, rate) in controlled.iter().zip(proportional(&capacity, &wants, search, bounds)?) {
+            proportional_bps[*f] = rate;
+        }
     }
-    Ok(FairPeriod { time, max_min_bps, proportional_bps })
+    Ok((max_min_bps, proportional_bps))
 }
 
 /// Max-min fair rates.

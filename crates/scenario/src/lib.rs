@@ -46,6 +46,7 @@ mod windows;
 mod write;
 
 pub use error::ScenarioError;
+pub use fair::FairShares;
 pub use made::{Made, MadeFlow};
 pub use pfc::headroom_needed;
 pub use plan::{Application, Assigned, FairPeriod, Plan, Record, Sampled, Testbed, Window};

@@ -53,8 +53,10 @@ pub struct Plan {
     pub windows: Vec<Window>,
     /// Notes on the layout of the run for a reader of the results, in sentences.
     pub notes: Vec<String>,
-    /// The reference allocation.
+    /// The reference allocation, if flows with a size went on to the end; see [`FairShares`](crate::FairShares).
     pub fair: Vec<FairPeriod>,
+    /// Whether there is one: else it is of zeros.
+    pub shared: bool,
     /// Whether some flow has a transport.
     pub transported: bool,
     /// Settings that only the testbed needs.
@@ -190,6 +192,12 @@ pub(crate) fn table_places(network: &Network, schemes: &[Assigned]) -> u64 {
 }
 
 impl Plan {
+    /// Whether some flow of a `[[flow]]` table has a size.
+    #[must_use]
+    pub fn finite(&self) -> bool {
+        self.network.flows.iter().any(|flow| flow.size.is_some())
+    }
+
     /// Places in the tables of all congestion points and reaction points, at the most.
     #[must_use]
     pub fn table_places(&self) -> u64 {

@@ -112,6 +112,11 @@ impl<'a> Given<'a> {
         let Data::Table(entries) = &node.data else {
             let hint = match place.path {
                 "" => "a scenario is a table".to_owned(),
+                // An entry of a list.
+                path if path.rsplit('.').next().is_some_and(|last| last.parse::<usize>().is_ok()) => {
+                    let keys: Vec<String> = known.iter().take(3).map(|key| format!("{key} = …")).collect();
+                    format!("write a table, as in {{ {} }}", keys.join(", "))
+                }
                 path => format!("write [{path}]"),
             };
             return Err(place.error(format!("expected a table, found {}", node.data.noun()), hint));

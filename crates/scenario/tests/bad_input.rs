@@ -53,6 +53,11 @@ fn each_mistake_is_named_with_its_place() {
         ("\"1 s\"", "\"300000000 s\"", "\"300000000 s\" is too large (at most 2000000 s)"),
         ("\"1 s\"", "\"10 Gbps\"", "is a rate, not a time (for instance \"15 ms\")"),
         ("\"1 s\"", "\"0 s\"", "\"0 s\" is zero; this time must be more"),
+        (
+            "to = \"h3\"\n",
+            "to = \"h3\"\n[[load]]\nload = 0.5\nsize = { points = [[\"1 KB\", 0.0]] }\n",
+            "load.0.size.points.0: expected a table, found a list (write a table, as in { size = …, share = … })",
+        ),
         ("\"1 s\"", "[]", "expected a time with its unit, as in \"15 ms\", found a list"),
         ("\"10 Gbps\"", "\"0 Gbps\"", "x.toml:8: topology.star.link_rate: \"0 Gbps\" is zero; this rate must be more"),
         ("\"10 Gbps\"", "\"-1 Gbps\"", "\"-1 Gbps\" is negative"),

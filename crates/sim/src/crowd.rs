@@ -333,7 +333,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let first = leaves.clone().next().expect("a way has a last link");
         put(&mut self.leaves, id.index(), first);
         leaves.for_each(|leaf| self.end_of_hop[leaf.index()] = End { destination: id, flow: place });
-        put(&mut self.state.records, place.index(), FlowRecord::new(id, 1, frames));
+        put(&mut self.state.records, place.index(), FlowRecord::new(id, 1, true, frames));
     }
 
     /// Forgets the flows that are over and that nothing refers to: their places are free.
@@ -397,7 +397,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.crowd.place_of.remove(&key.0);
         }
         let destination = self.crowd.destination(flow);
-        self.state.records[flow.index()] = FlowRecord::new(destination, 1, None);
+        self.state.records[flow.index()] = FlowRecord::new(destination, 1, true, None);
         self.state.sources.forget_flow(flow);
         self.state.sources.flow_mut(flow).supply_mut().forget();
         self.state.transports.forget(flow);

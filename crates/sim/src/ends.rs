@@ -80,6 +80,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if std::mem::replace(&mut ends.ended[flow.index()], true) {
             return;
         }
+        self.state.records[flow.index()].ended = Some(self.state.fabric.now);
         ends.left -= usize::from(ends.finite[flow.index()]);
         let events = &mut self.state.fabric.events;
         for &number in ends.followers.get(flow.index()).into_iter().flatten() {

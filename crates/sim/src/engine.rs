@@ -546,6 +546,7 @@ impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
             delivered: Octets(record.delivered_octets / u64::from(record.destinations)),
             sent: source.sent_octets(),
             signals: record.signals,
+            ended: record.ended,
         }
     }
 

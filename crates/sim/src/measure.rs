@@ -397,7 +397,8 @@ pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: 
             to.rate_area - from.rate_area,
             to.rate_area_squared.less(from.rate_area_squared).as_f64(),
         );
-        let rate = |bits: f64| if measured == Duration::ZERO { 0.0 } else { bits / measured.as_seconds() };
+        let active = flow.counts_within(start.at, end.at);
+        let rate = |bits: f64| if active == Duration::ZERO { 0.0 } else { bits / active.as_seconds() };
         let measures = FlowMeasures {
             throughput_bps: rate(bits),
             mean_rate_bps,
@@ -406,6 +407,8 @@ pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: 
             transmit_queue_mean_octets: moments(measured, to.transmit_area - from.transmit_area, 0.0).0,
             started: flow.started,
             completed: flow.completed,
+            ended: flow.ended,
+            active_s: active.as_seconds(),
         };
         FlowOutcome::new(to.counts.since(&count.counts), measures)
     };

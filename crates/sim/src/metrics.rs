@@ -122,15 +122,19 @@ macro_rules! metrics_of {
         { runner run source: String, "", "The host that sends." }
         { runner run destinations: Vec<String>, "", "The hosts that receive." }
         { measure always throughput_bps: f64, "bit/s",
-            "Rate of delivery over the measured time, wire overhead included; the mean over the destinations." }
+            "Rate of delivery over the measured time, or, for a flow with a size, over that of it from the flow's start to its end; wire \
+             overhead included; the mean over the destinations." }
         { runner always fair_rate_bps: f64, "bit/s",
-            "Time-weighted max-min fair share over the measured time; it counts as zero while the flow is not active." }
+            "Time-weighted max-min fair share over the same time; it counts as zero while the flow is not active, and ends with a flow \
+             that has a size." }
+        { measure always active_s: f64, "s",
+            "The measured time from the start of a flow with a size to its end; all of it for other flows.", where finite }
         { measure always mean_rate_bps: f64, "bit/s",
             "Time-weighted mean of the allowed rate while the flow was active." }
         { measure always std_rate_bps: f64, "bit/s",
             "Time-weighted standard deviation of the allowed rate while the flow was active." }
         { measure always goodput_bps: f64, "bit/s",
-            "Octets of data that the transport delivered in order, over the measured time: neither headers nor what came twice.",
+            "Octets of data that the transport delivered in order, over the same time: neither headers nor what came twice.",
             where transported }
         { count inside frames_offered: u64, "frames", "Frames that the flow's generator made." }
         { count always frames_sent: u64, "frames", "Frames released into the network." }
@@ -156,11 +160,12 @@ macro_rules! metrics_of {
         { measure inside started: Option<penstock_schemes::Instant>, "", "When the flow began, if it did." }
         { measure inside completed: Option<penstock_schemes::Instant>, "",
             "When the last frame of a finite flow was delivered, if all of them were." }
+        { measure inside ended: Option<penstock_schemes::Instant>, "", "When the flow was completed or stopped, if it was." }
         { runner run completion_time_s: Option<f64>, "s",
             "Flow completion time: from the start of a finite flow to the delivery of its last frame. Null if frames are \
              missing." }
         { runner table proportional_rate_bps: f64, "bit/s",
-            "Time-weighted proportionally fair share over the measured time." }
+            "Time-weighted proportionally fair share over the same time." }
         { runner run group: String, "",
             "Name of the `[[flow]]` table that the flow comes from: `f0..f7` for eight flows." }
         { runner run controlled: bool, "", "Whether the scheme limits the flow." }

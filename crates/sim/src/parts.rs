@@ -232,9 +232,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> View<S> for Together<'_, S, P, PFC
     fn flow(&self, flow: FlowId) -> FlowNow {
         let records = self.0.iter().map(|part| &part.state.records[flow.index()]);
         let delivered: u64 = records.clone().map(|record| record.delivered_octets).sum();
-        let destinations = records.map(|record| record.destinations).next().unwrap_or(1);
+        let destinations = records.clone().map(|record| record.destinations).next().unwrap_or(1);
+        let ended = records.filter_map(|record| record.ended).min();
         let of_source: FlowNow = self.of_flow(flow).state.flow(flow);
-        FlowNow { delivered: Octets(delivered / u64::from(destinations)), ..of_source }
+        FlowNow { delivered: Octets(delivered / u64::from(destinations)), ended, ..of_source }
     }
 
     fn cp(&self, queue: QueueId) -> Option<&S::Cp> {

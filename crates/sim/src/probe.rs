@@ -220,4 +220,6 @@ pub struct FlowNow {
     pub sent: Octets,
     /// Signals received since the start of the run.
     pub signals: u64,
+    /// When it was completed or stopped, if it was.
+    pub ended: Option<Instant>,
 }

@@ -13,8 +13,12 @@ pub(crate) struct FlowRecord {
     pub(crate) destinations: u32,
     /// Deliveries that complete it; more than there will ever be for a flow without size.
     expected: u64,
+    /// Whether the flow has a size.
+    finite: bool,
     pub(crate) started: Option<Instant>,
     pub(crate) completed: Option<Instant>,
+    /// When it was completed or stopped, whichever came first.
+    pub(crate) ended: Option<Instant>,
     pub(crate) delivered: u64,
     /// With overhead, over all destinations.
     pub(crate) delivered_octets: u64,
@@ -31,14 +35,17 @@ pub(crate) struct FlowRecord {
 }
 
 impl FlowRecord {
-    /// A flow of `frames` frames, if it has a size, to its `destinations`, the first of which is the `first`.
-    pub(crate) fn new(first: DestinationId, destinations: u32, frames: Option<u64>) -> Self {
+    /// A flow, `finite` if it has a size, to its `destinations`, the first of which is the `first`. `frames` deliveries to each
+    /// complete it, unless a transport says when it is complete.
+    pub(crate) fn new(first: DestinationId, destinations: u32, finite: bool, frames: Option<u64>) -> Self {
         Self {
             first_destination: first,
             destinations,
             expected: frames.map_or(u64::MAX, |frames| frames * u64::from(destinations)),
+            finite,
             started: None,
             completed: None,
+            ended: None,
             delivered: 0,
             delivered_octets: 0,
             dropped: 0,
@@ -57,6 +64,8 @@ impl FlowRecord {
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.started = self.started.or(other.started);
         self.completed = self.completed.or(other.completed);
+        // In one part of the network it is stopped, in another one completed.
+        self.ended = self.ended.into_iter().chain(other.ended).min();
         self.delivered += other.delivered;
         self.delivered_octets += other.delivered_octets;
         self.dropped += other.dropped;
@@ -64,6 +73,16 @@ impl FlowRecord {
         self.copies += other.copies;
         self.signals += other.signals;
         self.probes += other.probes;
+    }
+
+    /// Of the time from `from` to `until` the part that counts for the flow's rates: all of it, or, for a flow with a size, that from its
+    /// start to its end.
+    pub(crate) fn counts_within(&self, from: Instant, until: Instant) -> Duration {
+        if !self.finite {
+            return until.since(from);
+        }
+        let begin = self.started.map_or(until, |at| at.max(from));
+        self.ended.map_or(until, |at| at.min(until)).since(begin)
     }
 
     /// A frame of `octets`, with overhead, has been delivered. Returns whether it completes the flow.

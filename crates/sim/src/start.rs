@@ -109,7 +109,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
             }
         };
         let (source, frames) = source(flow, network.wire_overhead, self.seed, id, &self.transports);
-        self.records.push(FlowRecord::new(first, destinations, frames));
+        self.records.push(FlowRecord::new(first, destinations, flow.size.is_some(), frames));
         let spec = FlowSpec { class: network.class(flow.priority), frame: flow.frame, destinations };
         let acks = |priority: Option<u8>| priority.map_or(network.control_class(), |priority| network.class(priority));
         self.transports.receive(id, flow, acks);

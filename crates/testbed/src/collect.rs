@@ -145,6 +145,7 @@ fn samples(plan: &Plan, records: &Records, end: Instant, collector: &mut Collect
                 delivered: Octets(delivered),
                 sent: Octets(sample.sent),
                 signals: sample.signals,
+                ended: None,
             };
             collector.flow(now, i, state, sample.vars.as_deref())?;
         }
@@ -221,6 +222,7 @@ fn flow_outcome(plan: &Plan, records: &Records, flow: usize, measured: Duration)
         feedback_received: source.map_or(0, |end| end.counts.signals),
         segments_discarded: source.map_or(0, |end| end.counts.discarded),
         started: Some(spec.start),
+        active_s: seconds,
         ..FlowOutcome::default()
     }
 }
