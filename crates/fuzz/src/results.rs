@@ -218,9 +218,17 @@ fn flows(plan: &Plan, summary: &Summary) -> Option<String> {
             network.route(FlowId(i as u32)).map(|hop| &network.hops[hop.index()]).filter(|hop| hop.children == 0);
         let line = last.map(|hop| fastest[hop.port.index()]).max()? as f64;
         let wire = f64::from(flow.frame) + f64::from(network.wire_overhead);
+        // A frame counts whole when it arrives, even if the time measured, or that of the flow, had just begun.
+        let seconds = f.active_s.unwrap_or(seconds);
         let most = line * (1.0 + ROUNDING) + if seconds > 0.0 { wire * 8.0 / seconds } else { 0.0 };
         if f.throughput_bps > most {
             return Some(format!("{} has {} bit/s over a line of {line} bit/s", f.name, f.throughput_bps));
+        }
+        if f.fair_rate_bps > line * (1.0 + ROUNDING) {
+            return Some(format!(
+                "the fair share of {} is {} bit/s over a line of {line} bit/s",
+                f.name, f.fair_rate_bps
+            ));
         }
         let own = fastest[network.hops[flow.root.index()].port.index()] as f64;
         if f.mean_rate_bps > own * (1.0 + ROUNDING) || f.std_rate_bps > own * (0.5 + 1e-6) {

@@ -149,18 +149,22 @@ fn fair_shares_and_completion_are_those_of_the_flows() {
     let flow = &result.summary.flows[0];
     let alone_s = 0.024;
     let completion_s = flow.completion_time_s.unwrap();
-    assert!((alone_s..0.2).contains(&completion_s), "{completion_s}");
+    assert!((alone_s..0.1).contains(&completion_s), "{completion_s}");
     assert_eq!(flow.frames_delivered, 2000);
     assert_eq!(result.summary.flows[1].completion_time_s, None);
     let rates = result.table(Table::Rates).unwrap();
     let fair = reals(&rates, "fair_rate_bps");
     // Row 3 t + i is flow i at t ms.
     assert_eq!(fair[..3], [1e9, 0.0, 0.0]);
-    assert!((fair[3 * 50 + 1] - 1e9 / 3.0).abs() < 1.0, "{}", fair[3 * 50 + 1]);
-    assert!((fair[3 * 150 + 1] - 0.5e9 / 3.0).abs() < 1.0, "{}", fair[3 * 150 + 1]);
-    // 10 ms at 0, 90 ms at 1/3 and 100 ms at 1/6 of 1 Gb/s.
-    let mean = (90.0 / 3.0 + 100.0 / 6.0) / 200.0 * 1e9;
+    assert!((fair[3 * 20 + 1] - 1e9 / 3.0).abs() < 1.0, "{}", fair[3 * 20 + 1]);
+    assert_eq!(fair[3 * 99..3 * 100], [0.0, 5e8, 5e8]);
+    assert_eq!(fair[3 * 150..3 * 151], [0.0, 2.5e8, 2.5e8]);
+    // 10 ms at 0, a third of 1 Gb/s until the first flow ends, half of it until 100 ms, and a quarter for 100 ms.
+    let mean = ((completion_s - 0.01) / 3.0 + (0.1 - completion_s) / 2.0 + 0.1 / 4.0) / 0.2 * 1e9;
     assert!((result.summary.flows[1].fair_rate_bps - mean).abs() < 1.0);
+    // The first flow had all for 10 ms, and a third after that.
+    let own = (0.01 + (completion_s - 0.01) / 3.0) / completion_s * 1e9;
+    assert!((flow.fair_rate_bps - own).abs() < 1.0);
 }
 
 #[test]

@@ -142,8 +142,11 @@ fn measuring_begins_after_the_warm_up() {
     assert!((q.mean_octets - (3000.0 * 5.0 + 1500.0 * 12.0) / 100.0).abs() < 1e-9);
     assert!((q.utilization - 0.17).abs() < 1e-12);
     assert_eq!(outcome.measured, Duration::from_us(100));
-    // Both frames are delivered after the warm-up: 12 000 bits in 100 us.
-    assert!((outcome.flows[0].throughput_bps - 12_000.0 / 100e-6).abs() < 1e-3);
+    // Both frames are delivered after the warm-up, at 26 and 38 us, and their flows end with them.
+    for (flow, active_s) in outcome.flows.iter().zip([6e-6, 18e-6]) {
+        assert!((flow.active_s - active_s).abs() < 1e-15);
+        assert!((flow.throughput_bps - 12_000.0 / active_s).abs() < 1e-3);
+    }
 }
 
 /// The same queue in two windows that meet at 26 us, and in a third that holds both: an event at the instant at which
@@ -179,7 +182,10 @@ fn windows_have_statistics_and_counts_of_their_own() {
     assert_eq!(queue(&second), (1500.0 * 11.0 / 34.0, 0, 1500, 0, 2));
     assert_eq!(queue(&both), ((3000.0 * 5.0 + 1500.0 * 12.0) / 40.0, 0, 3000, 0, 2));
     assert_eq!(queue(&whole), (540.0, 0, 3000, 2, 2));
-    assert_eq!(both.flows[0].throughput_bps, 12_000.0 / 40e-6);
+    // The first flow is there for 6 us of the third window, and of no other: the window that opens as it ends has its frame.
+    assert_eq!((both.flows[0].throughput_bps, both.flows[0].active_s), (12_000.0 / 6e-6, 6e-6));
+    assert_eq!((first.flows[0].throughput_bps, first.flows[0].active_s), (0.0, 6e-6));
+    assert_eq!((second.flows[0].throughput_bps, second.flows[0].active_s), (0.0, 0.0));
     assert_eq!((first.measured, whole.measured), (Duration::from_us(6), Duration::from_us(100)));
     // Windows change nothing.
     assert_eq!(whole, without_control(&b.network, us(100)));
