@@ -19,7 +19,7 @@ A message of state A that says dQ = 0 brings that mean down to almost nothing. S
 from dataclasses import dataclass
 from typing import Literal
 
-from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.configuration import Configuration
 from penstock.theory.models.smcc import Smcc
 
 Place = Literal["target", "below", "anywhere"]
@@ -49,8 +49,6 @@ def equilibrium(given: Configuration) -> Equilibrium:
     Raises:
         Unsuited: the scheme is not SMCC.
     """
-    if given.scheme != Smcc.scheme:
-        raise Unsuited(f"{given.scheme} has no states A and B", "the deal-breaker of Jiang et al. 2015 is SMCC's")
     model = Smcc.of(given)
     elsewhere: Place = "below" if model.zero_above == 1.0 else "anywhere"
     return Equilibrium(

@@ -122,13 +122,12 @@ class QcnPlane:
         Raises:
             Unsuited: the scheme is not QCN, or samples more often the larger |Fb| is; or a target rate that is none.
         """
-        _of_scheme(given, cls.scheme)
+        fluid = QcnModel.of(given) if model == "sampled" else QcnPrinted.of(given)
         rate_bps = given.line_rate_bps if target_bps is None else target_bps
         if not 0 < rate_bps < math.inf:
             raise Unsuited(
                 f"a target rate of {rate_bps:g} bit/s is not possible", "use a rate above 0, for instance 1e9"
             )
-        fluid = QcnModel.of(given) if model == "sampled" else QcnPrinted.of(given)
         per_frame_bits = BITS_PER_OCTET * float(fluid.wire_octets)
         probability, fair_fps = float(fluid.share_sampled), given.capacity_fps / given.flows
         cycle_s = float(fluid.byte_reset_octets) / given.frame_octets / fair_fps
@@ -216,10 +215,9 @@ class SmccPlane:
         Raises:
             Unsuited: the scheme is not SMCC, or a target rate is given: its sources have none.
         """
-        _of_scheme(given, cls.scheme)
+        fluid = SmccModel.of(given)
         if target_bps is not None:
             raise Unsuited(f"sources of {given.scheme} have no target rate", f"leave it out, or use {QcnPlane.scheme}")
-        fluid = SmccModel.of(given)
         # Frames/s for each frame of offset, and of growth.
         octets_per_bit = float(fluid.octets_per_bit)
         alpha, beta = float(fluid.alpha) * octets_per_bit, float(fluid.beta) * octets_per_bit
@@ -309,7 +307,8 @@ def plane_of(
         Unsuited: the scheme has no plane, or no target rates; or see :meth:`QcnPlane.of`.
     """
     if given.scheme not in _PLANES:
-        raise _planeless(given.scheme)
+        known = " and ".join(_PLANES)
+        raise Unsuited(f"there is no planar model of {given.scheme}", f"use one of {known} (Jiang et al. 2015)")
     return _PLANES[given.scheme].of(given, model=model, target_bps=target_bps)
 
 
@@ -322,16 +321,6 @@ def round_s(plane: QcnPlane | SmccPlane) -> float:
 def theorem_of(scheme: str) -> int | None:
     """Return the number of Jiang et al.'s theorem on the sliding of a scheme; None if there is none."""
     return _PLANES[scheme].theorem if scheme in _PLANES else None
-
-
-def _of_scheme(given: Configuration, scheme: str) -> None:
-    if given.scheme != scheme:
-        raise _planeless(given.scheme)
-
-
-def _planeless(scheme: str) -> Unsuited:
-    known = " and ".join(_PLANES)
-    return Unsuited(f"there is no planar model of {scheme}", f"use one of {known} (Jiang et al. 2015)")
 
 
 def _limits(fluid: FluidModel) -> Limits:

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.theory.configuration import BITS_PER_OCTET, Configuration
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -104,13 +104,20 @@ class FluidModel(ABC):
     """Whether `penstock tune` narrows its search by it; not where a model has no rest to aim at."""
 
     @classmethod
-    @abstractmethod
     def of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of its scheme.
 
         Raises:
-            Unsuited: the model leaves out what the configuration asks for.
+            Unsuited: the configuration is of another scheme, or the model leaves out what it asks for.
         """
+        if configuration.scheme != cls.scheme:
+            raise Unsuited(f"a model of {cls.scheme} does not describe {configuration.scheme}")
+        return cls._of(configuration)
+
+    @classmethod
+    @abstractmethod
+    def _of(cls, configuration: Configuration) -> Self:
+        """Return the model of a configuration that is of its scheme; see :meth:`of`."""
 
     @abstractmethod
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:

@@ -82,7 +82,7 @@ class Bcn(Stateless):
     lines: ClassVar[tuple[str, ...]] = ("Fb", "queue above 2 Qeq", "queue above Qsc")
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Self:
+    def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of BCN."""
         number, word = configuration.number, configuration.parameters
         for name, what in (

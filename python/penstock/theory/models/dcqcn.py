@@ -84,7 +84,7 @@ class Dcqcn(Waiting):
     lines: ClassVar[tuple[str, ...]] = ("queue less Kmin", "queue less Kmax")
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Self:
+    def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of DCQCN."""
         number, word = configuration.number, configuration.parameters
         if word["marking"] == "pi" and cls is Dcqcn:
@@ -254,11 +254,11 @@ class Controlled(Dcqcn):
     lines: ClassVar[tuple[str, ...]] = ("queue less the reference",)
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Self:
+    def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of DCQCN whose queues are marked by a controller."""
         if configuration.parameters["marking"] != "pi":
             raise Unsuited("no controller marks: thresholds do", "set schemes.dcqcn.marking to pi")
-        return super().of(configuration)
+        return super()._of(configuration)
 
     @classmethod
     def _parameters(cls, configuration: Configuration) -> dict[str, Value]:

@@ -89,7 +89,7 @@ class Dctcp(EndToEnd):
     forecasts: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Self:
+    def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of DCTCP."""
         number, marking = configuration.number, configuration.parameters["marking"]
         if marking != "threshold":

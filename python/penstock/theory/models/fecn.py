@@ -66,7 +66,7 @@ class Fecn(AtIntervals, Clocked):
     lines: ClassVar[tuple[str, ...]] = ("queue less Qeq",)
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Self:
+    def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of FECN."""
         number, word = configuration.number, configuration.parameters
         for name in ("limited_increase", "capacity_adjustment"):

@@ -156,7 +156,7 @@ class Paper004(_Qcn):
     lines: ClassVar[tuple[str, ...]] = ("Fb", "end of the cycles of Fast Recovery")
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Self:
+    def _of(cls, configuration: Configuration) -> Self:
         """Return the printed model of a configuration of QCN; it has no delay in any configuration."""
         shared = _Qcn.shared(configuration)
         return cls(**{**shared, "delay_s": 0.0}, gd_per_frame=1 / configuration.number("gd_inverse"))
@@ -276,7 +276,7 @@ class Sampled(_Qcn, Recovering):
     lines: ClassVar[tuple[str, ...]] = ("Fb", "end of the cycles of Fast Recovery")
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Self:
+    def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of QCN."""
         shared, word = _Qcn.shared(configuration), configuration.parameters
         quantised = word["quantise"] != "none"
@@ -409,7 +409,7 @@ class Averaged(_Qcn):
     lines: ClassVar[tuple[str, ...]] = ("Fb",)
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Self:
+    def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of QCN."""
         timer = configuration.number("rpg_time_reset") if configuration.parameters["timer_on"] else np.inf
         return cls(**_Qcn.shared(configuration), timer_s=timer, r_hai_bps=configuration.number("rpg_hai_rate"))

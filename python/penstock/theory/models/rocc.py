@@ -66,7 +66,7 @@ class Rocc(AtIntervals):
     lines: ClassVar[tuple[str, ...]] = ("queue less Qref",)
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Self:
+    def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of RoCC."""
         number = configuration.number
         return cls(

@@ -93,7 +93,7 @@ class Smcc(Stateless):
     linear: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Self:
+    def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of SMCC, with a grain of one frame."""
         number, parameters = configuration.number, configuration.parameters
         counted = parameters["sampling"] == "count"

@@ -74,7 +74,7 @@ class Timely(EndToEnd):
     forecasts: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Self:
+    def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of TIMELY, by the law that it has."""
         patched = configuration.parameters["law"] == "patched"
         if patched and cls is Timely:
