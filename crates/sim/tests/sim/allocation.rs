@@ -85,9 +85,10 @@ fn flow_control_does_not_allocate() {
 /// Windows of ten frames, acknowledged one by one, in queues that tell the previous hop of each frame.
 #[test]
 fn acknowledgements_and_signals_to_the_previous_hop_do_not_allocate() {
-    let config = Config { window: Some(15_000), tells_previous_hop: false, ..PLAIN };
+    let config = Config { window: Some(15_000), tells_previous_hop: true, ..PLAIN };
     let (outcome, allocations) = run::<Trial, false>(&incast(false), &[config], ms(300), ms(400));
     assert!(outcome.totals.acks_delivered > 5_000, "{:?}", outcome.totals);
+    assert!(outcome.totals.signals_to_previous_hops > 5_000, "{:?}", outcome.totals);
     assert_eq!(allocations, 0, "allocations");
 }
 
