@@ -12,7 +12,7 @@ import pytest
 from penstock import Scenario
 from penstock.theory import delay, hybrid
 from penstock.theory.models.base import Array
-from penstock.theory.models.qcn import Paper004, Sampled
+from penstock.theory.models.qcn import Printed, Sampled
 from penstock.theory.models.smcc import Smcc
 
 ROOT = Path(__file__).parents[2]
@@ -120,7 +120,7 @@ def test_both_integrators_agree_where_there_is_no_delay() -> None:
 
 def test_the_printed_qcn_slides_down_its_switching_line() -> None:
     # On Fb = 0: x + (w/pC) y = 0 with w/pC = 2/1250 s, so that x falls as exp(-t / 1.6 ms).
-    model = Paper004(**QCN, gd_per_frame=1 / 128)
+    model = Printed(**QCN, gd_per_frame=1 / 128)
     path = hybrid.integrate(model, np.array([100e3, 520e6, 520e6, 0.0]), 1.0)
     slide = path.first_sliding()
     assert slide is not None
@@ -166,7 +166,7 @@ def test_the_weight_of_growth_is_that_of_the_whole_link_under_other_traffic() ->
     # Half of 1 Gb/s taken by others, two flows on the rest, a queue that grows by 125 frames/s: w/(p C) is 2/1250 s
     # with the link's C, so that Fb is 0.2 frames below that of the offset alone; 0.4 with the capacity that is left.
     half: dict[str, Any] = {**QCN, "capacity_bps": 0.5e9}
-    model = Paper004(**half, gd_per_frame=1 / 128)
+    model = Printed(**half, gd_per_frame=1 / 128)
     state = np.array([64e3, (0.5e9 + 125 * 8e3) / 2, 250e6, 0.0])
     assert model.fb_frames(state) == pytest.approx(-0.2)
     # The model by samples counts the arrivals, which are the link's rate at rest.

@@ -238,7 +238,7 @@ def test_settling_is_the_first_time_from_which_a_queue_stays_near_its_rest() -> 
     [
         (["sliding-mode/three-sources", "--scheme", "af-qcn"], "there is no fluid model of af-qcn"),
         (["sliding-mode/three-sources", "--scheme", "dcqcn", "--model", "steps"], "dcqcn has no form in steps"),
-        (["sliding-mode/three-sources", "--model", "paper004"], "smcc has no model 'paper004'"),
+        (["sliding-mode/three-sources", "--model", "printed"], "smcc has no model 'printed'"),
         (["sliding-mode/parking-lot-1"], "the bottleneck moves"),
         (["sliding-mode/three-sources", "--out", "figure.doc"], "unknown type of file"),
         (["sliding-mode/three-sources", "--scheme", "bcn", "--set", "schemes.bcn.bcn_00=true"], "no bcn_00"),

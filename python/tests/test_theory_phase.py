@@ -13,7 +13,7 @@ from penstock.cli import app
 from penstock.theory.configuration import Unsuited, configurations
 from penstock.theory.drawings import DRAWINGS
 from penstock.theory.models.base import FluidModel
-from penstock.theory.models.qcn import Paper004, Sampled
+from penstock.theory.models.qcn import Printed, Sampled
 from penstock.theory.phase import SLIDE, field, follow, messages
 from penstock.theory.planar import Limits, Model, PairPlane, QcnPlane, SmccPlane
 from penstock.theory.portrait import portrait
@@ -112,14 +112,14 @@ def test_the_plane_and_the_fluid_models_are_the_same() -> None:
     given = configurations(Scenario.load(ROOT / f"scenarios/{FIGURE_5}.toml").set("schemes.qcn.timer_on", False))[0]
     rng = np.random.default_rng(2)
     fluids: tuple[tuple[Model, FluidModel], ...] = (
-        ("paper004", Paper004.of(given)),
+        ("printed", Printed.of(given)),
         ("sampled", Sampled.of(given)),
     )
     for model, fluid in fluids:
         for _ in range(20):
             target = rng.uniform(3e8, 9e8)
             plane = QcnPlane.of(given, model=model, target_bps=target)
-            x, y = rng.uniform(1, 60), rng.uniform(-1e4, 1e4) if model == "paper004" else 0.0
+            x, y = rng.uniform(1, 60), rng.uniform(-1e4, 1e4) if model == "printed" else 0.0
             queue, rate = fluid.from_paper(x, y)
             state = np.array([queue, rate, target, 0.0])
             for law in (0, 1):
@@ -183,7 +183,7 @@ def test_commands(tmp_path: Path) -> None:
 
 
 WRONG = [
-    (["sliding", FIGURE_5, "--model", "paper"], "the models are paper004 and sampled"),
+    (["sliding", FIGURE_5, "--model", "paper"], "the models are printed and sampled"),
     (["sliding", FIGURE_5, "--offset", "1e6"], "outside of the queue"),
     (["sliding", "sliding-mode/three-sources", "--simulate"], "theorem 3 holds in every state"),
     (["sliding", FIGURE_5, "--scheme", "bcn"], "bcn has no theorem on sliding"),

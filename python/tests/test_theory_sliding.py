@@ -151,7 +151,7 @@ def test_verdict_at_a_state() -> None:
     assert verdict(given, offset_octets=9_900, target_bps=550e6).slides
     assert not verdict(given, offset_octets=10_100, target_bps=550e6).slides
     assert not verdict(given, offset_octets=-9_900, target_bps=550e6).slides
-    assert QcnPlane.of(given, model="paper004", target_bps=550e6).sliding_to_frames() == pytest.approx(10)
+    assert QcnPlane.of(given, model="printed", target_bps=550e6).sliding_to_frames() == pytest.approx(10)
     # Per second and with ln 2 instead of 1/2: cycles of 2.4 and 15 ms make 2T = 1/(ln 2 (1/2.4 + 1/15) ms) = 2.985 ms.
     found = verdict(given, model="sampled").sides[-1]
     assert found.left == pytest.approx(1e-3 / np.log(2) / (1 / 2.4 + 1 / 15))

@@ -36,7 +36,7 @@ def sliding_verdicts(
     *,
     scheme: str | None = None,
     profile: str | None = None,
-    model: Model = "paper004",
+    model: Model = "printed",
     offset_octets: float | None = None,
     target_bps: float | None = None,
 ) -> list[Verdict]:
@@ -44,7 +44,7 @@ def sliding_verdicts(
 
     Periods that the model does not describe, such as that of a first flow that fills no link, are left out.
 
-    ``model`` is ``paper004`` or ``sampled``, a reading of the rate laws; ``offset_octets`` the queue above its target,
+    ``model`` is ``printed`` or ``sampled``, a reading of the rate laws; ``offset_octets`` the queue above its target,
     by default a quarter of it; ``target_bps`` R(0), by default the line's rate.
 
     Raises:

@@ -38,7 +38,7 @@ STEPS = "steps"
 """The name of the form that goes by whole steps."""
 
 HOLD_S = 0.05
-"""How long a queue must stay near its rest to have settled, s: as for paper 004's response times."""
+"""How long a queue must stay near its rest to have settled, s: as for the response times of Jiang et al. 2015."""
 
 BAND = 0.25
 """How near that is, as a share of its rest."""

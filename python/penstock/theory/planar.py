@@ -8,7 +8,7 @@ target rate that changes. These have a plane, with fields, lines and theorems. A
 The rate laws of the paper, (15) and (25), are printed as time derivatives, but say what one message does. Both readings
 are models here:
 
-``paper004``
+``printed``
     as printed: a message acts once a second. Figures 6 to 9 are of this kind, with gains of their own.
 ``sampled``
     as the algorithm acts: a source gets p r messages a second, so that Gd becomes Gd p r, alpha becomes alpha p r and
@@ -25,12 +25,12 @@ import numpy as np
 from penstock.theory import laws, theorems
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
 from penstock.theory.models.base import FluidModel
-from penstock.theory.models.qcn import Paper004 as QcnPrinted
+from penstock.theory.models.qcn import Printed as QcnPrinted
 from penstock.theory.models.qcn import Sampled as QcnModel
 from penstock.theory.models.smcc import Smcc as SmccModel
 
-Model = Literal["paper004", "sampled"]
-MODELS: tuple[Model, ...] = ("paper004", "sampled")
+Model = Literal["printed", "sampled"]
+MODELS: tuple[Model, ...] = ("printed", "sampled")
 
 _INFINITE = float("inf")
 

@@ -84,7 +84,7 @@ class Verdict:
 def verdict(
     given: Configuration,
     *,
-    model: Model = "paper004",
+    model: Model = "printed",
     offset_octets: float | None = None,
     target_bps: float | None = None,
 ) -> Verdict:
@@ -191,7 +191,7 @@ class Slid:
     excess_share: float
 
 
-def along(result: Result, given: Configuration, *, model: Model = "paper004", settle_s: float = 0.0) -> Slid:
+def along(result: Result, given: Configuration, *, model: Model = "printed", settle_s: float = 0.0) -> Slid:
     """Return how often theorem 2 holds along a simulated run, over the time of a configuration.
 
     Args:

@@ -577,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn gains_are_those_of_paper_001() {
+    fn gains_are_those_of_so_in_et_al_2008() {
         let c = config();
         // 10 Gb/s × (3750 − 250 − 2 × 156) / 3750 = 10 Gb/s × 3188 / 3750.
         assert_eq!(limiter(&c, &[bcn(CP, 250, 156)]).rate(), 8_501_333_333);

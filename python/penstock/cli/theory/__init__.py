@@ -26,7 +26,7 @@ _AT = typer.Option(
     help="The time whose flows and links count, s.  [default: the longest period]",
 )
 _MODEL = typer.Option(
-    "--model", metavar="NAME", help="paper004: the rate laws as printed; sampled: as the algorithm acts, per second."
+    "--model", metavar="NAME", help="printed: the rate laws as printed; sampled: as the algorithm acts, per second."
 )
 _TARGET = typer.Option(
     "--target",
@@ -115,7 +115,7 @@ def draw_map(
 @asks
 def sliding(
     asked: Asked,
-    model: Annotated[str, _MODEL] = "paper004",
+    model: Annotated[str, _MODEL] = "printed",
     offset: Annotated[
         float | None,
         typer.Option(
@@ -216,7 +216,7 @@ def overlay(
         typer.Option(
             metavar="NAME",
             help="The model: steps (by sample or clock; qcn, smcc, bcn, fecn), sampled (qcn, smcc, bcn), "
-            "averaged or paper004 (qcn), interval (fecn), published (dcqcn).  [default: the first that the scheme has]",
+            "averaged or printed (qcn), interval (fecn), published (dcqcn).  [default: the first that the scheme has]",
         ),
     ] = None,
     out: Annotated[

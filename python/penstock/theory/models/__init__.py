@@ -6,13 +6,13 @@ from penstock.theory.models.bcn import Bcn
 from penstock.theory.models.dcqcn import Controlled, Dcqcn
 from penstock.theory.models.dctcp import Dctcp
 from penstock.theory.models.fecn import Fecn
-from penstock.theory.models.qcn import Averaged, Paper004, Sampled
+from penstock.theory.models.qcn import Averaged, Printed, Sampled
 from penstock.theory.models.rocc import Rocc
 from penstock.theory.models.smcc import Smcc
 from penstock.theory.models.timely import Patched, Timely
 
 MODELS: tuple[type[FluidModel], ...] = (
-    *(Sampled, Averaged, Paper004, Bcn, Smcc, Fecn),
+    *(Sampled, Averaged, Printed, Bcn, Smcc, Fecn),
     *(Dcqcn, Controlled, Dctcp, Rocc, Timely, Patched),
 )
 """All models; of a scheme's, the first is the nearest to the algorithm."""

@@ -1,6 +1,6 @@
 """QCN as a fluid, three times: as Jiang et al. 2015 print it, per sample as the algorithm works, averaged with delay.
 
-``Paper004`` is equations (12) to (18) to the letter. In (15) a decrease is per feedback message and written per second;
+``Printed`` is equations (12) to (18) to the letter. In (15) a decrease is per feedback message and written per second;
 N does not occur in it, nor does the rate of samples. ``Sampled`` puts that right: a flow of rate r is sampled
 p r / frame times a second, and each time is cut by Gd |Fb|. ``Averaged`` is the averaging-principle model of Alizadeh,
 Kabbani, Atikoglu and Prabhakar (SIGMETRICS 2011): messages and cycles as independent random processes, with what the
@@ -126,7 +126,7 @@ class _Qcn(FluidModel):
 
 
 @dataclass(frozen=True)
-class Paper004(_Qcn):
+class Printed(_Qcn):
     """Equations (12) to (18) of Jiang et al. 2015 as printed: C in frames/s, Fb in frames, rates of change per second.
 
     A cycle lasts T = B / fair rate. R(0) is what the rate was when the last decrease began, other than by sliding;
@@ -138,7 +138,7 @@ class Paper004(_Qcn):
 
     gd_per_frame: Value
 
-    form: ClassVar[str] = "paper004"
+    form: ClassVar[str] = "printed"
     source: ClassVar[str] = "Jiang et al. 2015, equations (12) to (18)"
     per: ClassVar[str] = "as printed: per-message and per-cycle changes written per second"
     omits: ClassVar[tuple[str, ...]] = (
