@@ -366,7 +366,7 @@ def test_a_saved_scenario_runs_as_it_does(tmp_path: Path, duration: str, resolve
     assert (saved.to_toml() != scenario.to_toml()) == resolved
 
 
-def test_what_cannot_run_is_saved_as_it_is(tmp_path: Path) -> None:
+def test_a_scenario_that_cannot_run_is_saved_as_it_is(tmp_path: Path) -> None:
     scenario = Scenario.named("baseline/ten-gig").set("duration", "15 ms")  # the warm-up lasts 100 ms
     scenario.save(tmp_path / "saved.toml")
     assert (tmp_path / "saved.toml").read_text() == scenario.to_toml()

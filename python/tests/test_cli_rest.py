@@ -32,7 +32,7 @@ def test_help_imports_nothing_heavy() -> None:
         assert f"\n  {command} " in printed
 
 
-def test_what_draws_nothing_imports_no_matplotlib() -> None:
+def test_a_command_that_draws_nothing_imports_no_matplotlib() -> None:
     imported, _ = imported_by("schemes")
     assert "rich" in imported
     assert "matplotlib" not in imported

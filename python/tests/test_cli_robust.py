@@ -178,7 +178,7 @@ def test_escape_sequences_are_shown_not_obeyed(here: Path) -> None:
             assert "Traceback" not in text
 
 
-def test_what_is_printable() -> None:
+def test_control_characters_are_printed_as_escapes() -> None:
     assert printable("a\tb\nc") == "a\tb\nc"
     assert printable(EVIL) == "\\x1b[31mred\\x9b2J\\u202e"
     text = json.dumps({"name": EVIL}, ensure_ascii=False)

@@ -84,7 +84,7 @@ def test_a_watch_is_told_of_each_run() -> None:
     assert len(done) == 4
 
 
-def test_what_was_recorded_until_a_stop_is_kept(tmp_path: Path) -> None:
+def test_the_record_until_a_stop_is_kept(tmp_path: Path) -> None:
     done: list[int] = []
     watch = Watch(done=lambda: done.append(1), stopped=lambda: len(done) == 2)
     endless = _small("endless").set("duration", "100000 s").set("record.interval", "100 ms")
@@ -141,7 +141,7 @@ def test_a_run_that_loses_frames_ends_no_other(tmp_path: Path) -> None:
         ({"seeds": 2, "queue": "sw0->h3"}, 'queue="sw0->h3": no recorded queue has this name', "did you mean sw0->h2?"),
     ],
 )
-def test_what_cannot_be_compared(arguments: dict[str, object], words: str, hint: str) -> None:
+def test_a_comparison_that_is_not_possible_is_refused(arguments: dict[str, object], words: str, hint: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         penstock.compare(_small(), **arguments)  # type: ignore[arg-type]
     assert caught.value.message == words
@@ -149,7 +149,7 @@ def test_what_cannot_be_compared(arguments: dict[str, object], words: str, hint:
     assert isinstance(caught.value, ValueError)
 
 
-def test_what_is_wrong_is_found_before_the_first_run(tmp_path: Path) -> None:
+def test_wrong_arguments_are_found_before_the_first_run(tmp_path: Path) -> None:
     runs: list[str] = []
     watch = Watch(run=runs.append)
     with pytest.raises(ArgumentError, match="two scenarios have the name small"):

@@ -116,7 +116,7 @@ def test_workloads_and_competitors_of_an_arena(monkeypatch: pytest.MonkeyPatch, 
     assert complete(monkeypatch, "arena", "own.toml", "--workloads", "in") == []
 
 
-def test_what_is_wrong_completes_to_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_wrong_words_complete_to_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.toml").write_text("scheme = ")
     every = [profile["name"] for about in schemes() for profile in about["profiles"]]

@@ -41,7 +41,7 @@ def test_values_of_a_device_are_read() -> None:
     assert found.stats == {"rppp_rp_centiseconds": list(range(8)), "rppp_created_rps": list(range(10, 18))}
 
 
-def test_what_is_not_set_stays_as_it_is() -> None:
+def test_values_that_are_not_set_stay_as_they_are() -> None:
     kernel = MockKernel({"eth0": structure()})
     with running(kernel) as channel:
         values = {"rpg_time_reset": "300 us", "rpg_enable": "true", "rpg_max_rate": "10 Gbps"}

@@ -226,7 +226,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("change", list(BAD))
-def test_what_no_scenario_can_say_is_refused_with_its_line(change: tuple[str, str, str], tmp_path: Path) -> None:
+def test_lines_that_no_scenario_can_hold_are_refused(change: tuple[str, str, str], tmp_path: Path) -> None:
     file, old, new = change
     texts = {"topology": TOPOLOGY, "flow": FLOWS}
     assert old in texts[file]
@@ -363,7 +363,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("old", list(REFUSED))
-def test_what_no_file_can_say_is_refused_with_its_key(old: str) -> None:
+def test_keys_that_no_file_can_hold_are_refused(old: str) -> None:
     new, words = REFUSED[old]
     with pytest.raises(ArgumentError) as refused:
         export(Scenario.from_toml(SCENARIO.replace(old, new)), to="hpcc")

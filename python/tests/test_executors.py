@@ -140,7 +140,7 @@ def test_an_interrupt_stops_the_cluster_and_keeps_what_had_ended() -> None:
     assert asked.stopped == 1
 
 
-def test_what_keep_raises_stops_the_cluster() -> None:
+def test_an_exception_of_keep_stops_the_cluster() -> None:
     def keep(_place: int, _value: int) -> None:
         raise OSError(28, "No space left on device")
 

@@ -126,7 +126,7 @@ def test_a_curve_has_no_more_points_than_one_sees() -> None:
     assert len(steps(np.array([np.nan]))[0]) == 0
 
 
-def test_what_is_drawn_does_not_grow_with_the_flows() -> None:
+def test_a_drawing_does_not_grow_with_the_flows() -> None:
     for figure in (
         distributions({"a": [table(100_000)], "b": [table(100_000, 2)]}),
         slowdowns({"a": [table(100_000)], "b": [table(100_000, 2)]}),

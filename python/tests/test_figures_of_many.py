@@ -40,7 +40,7 @@ def words(axes: Axes) -> list[str]:
     return [text.get_text() for text in legend.get_texts()]
 
 
-def test_what_is_drawn_does_not_grow_with_the_flows(many: Result) -> None:
+def test_a_drawing_does_not_grow_with_the_flows(many: Result) -> None:
     assert len(many.summary["flows"]) == 940
     rates = many.plot(show="rates").axes[0]
     assert len(rates.lines) + len(rates.collections) + len(rates.patches) <= 12

@@ -94,7 +94,7 @@ def test_the_lowest_source_before_two_end() -> None:
     assert metric("stays_lowest")(Made([1.0] * 40 + [9.0] * 60, [5.0] * 100)) is False
 
 
-def test_what_control_frames_cost() -> None:
+def test_the_cost_of_control_frames() -> None:
     # In 60 ms, 4 flows send probes at 5, 6, ... 59 ms: 55 each, 220 in all, and each comes back; no message.
     slow = {"duration": "60 ms", "schemes.fecn.n0": 20, **{f"flow.{i}.stop": "60 ms" for i in (0, 1)}}
     fecn = run("four-sources", "fecn", slow)

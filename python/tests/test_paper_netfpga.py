@@ -83,7 +83,7 @@ def test_drained_and_recovered() -> None:
     assert METRICS["link_idle"](result, "rise") == pytest.approx(0.25)
 
 
-def test_what_never_fills_is_drained_at_once_and_what_never_drains_has_no_time() -> None:
+def test_a_queue_that_never_fills_is_drained_at_once_and_one_that_never_drains_has_no_time() -> None:
     used = np.ones(10_000)
     assert METRICS["drained_s"](Made(np.full(10_000, 40_000), used)) == 0.0
     assert METRICS["drained_s"](Made(np.full(10_000, 60_000), used)) is None

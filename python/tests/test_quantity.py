@@ -83,7 +83,7 @@ def test_a_written_number_reads_back(unit: str, most: float, step: float) -> Non
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -1.0, 1e30])
 @pytest.mark.parametrize("unit", ["octets", "s", "bit/s", "count"])
-def test_what_is_no_quantity_is_not_written(number: float, unit: str) -> None:
+def test_a_number_that_is_no_quantity_is_not_written(number: float, unit: str) -> None:
     with pytest.raises(ValueError, match="there is no quantity of"):
         _core.write_quantity(number, unit)
 

@@ -42,7 +42,7 @@ def test_settling_from_the_start_and_from_the_flow() -> None:
     assert metrics.settling_s(result, "a", band=0.03) == pytest.approx(5e-3)
 
 
-def test_what_ends_outside_has_not_settled() -> None:
+def test_a_series_that_ends_outside_has_not_settled() -> None:
     assert metrics.settling_s(made([100, 100, 90]), "a") is None
     assert metrics.settling_s(made([100, 100, 90]), "a", to_s=2e-3) == 0.0
 

@@ -38,7 +38,7 @@ def test_a_bound_says_by_how_much_it_is_missed(bound: Bound, value: float, misse
     assert bound.misses_by(value) == pytest.approx(missed)
 
 
-def test_what_is_no_number_keeps_to_no_bound() -> None:
+def test_nan_keeps_to_no_bound() -> None:
     assert Within(Bound(at_least=0.0)).judge(one(math.nan)).verdict == DIFFERS
     assert combine([math.nan, 1.0], "share", Bound(at_least=0.0)).good == 1
     both = combine([math.nan, 1.0, 2.0], "median")

@@ -162,7 +162,7 @@ def test_the_first_failure_ends_the_others() -> None:
     assert caught.value.file == "there.toml"
 
 
-def test_what_take_raises_is_a_failure() -> None:
+def test_an_exception_of_take_is_a_failure() -> None:
     def take(place: int, _result: Result, _loss: ClaimError | None) -> None:
         raise PenstockError(f"run {place}")
 

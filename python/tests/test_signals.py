@@ -98,7 +98,7 @@ def test_signals_that_are_ignored_stay_ignored() -> None:
     assert done.stdout.split() == ["True", "False"]
 
 
-def test_what_was_ended_early_is_compared_with_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_ended_early_is_compared_with_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = Scenario.from_toml(SMALL, name="small")
 
     def interrupted(self: Scenario, **_: object) -> Result:

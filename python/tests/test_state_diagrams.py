@@ -42,7 +42,7 @@ def test_diagrams_of_schemes_can_be_read(source: Path, tmp_path: Path) -> None:
     assert (tmp_path / "states.svg").read_text().startswith("<?xml")
 
 
-def test_what_is_written_of_schemes_is_of_schemes_that_there_are() -> None:
+def test_pages_of_schemes_are_of_known_schemes() -> None:
     names = {scheme["name"] for scheme in catalogue.schemes()}
     written = {path.name.split(".")[0] for path in (ROOT / "docs" / "schemes").iterdir()}
     assert "qcn" in written
@@ -60,7 +60,7 @@ def test_what_is_written_of_schemes_is_of_schemes_that_there_are() -> None:
         ('label = "a cycle ends"', 'bend = "left"', "it can be"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(before: str, after: str, words: str, tmp_path: Path) -> None:
+def test_a_diagram_that_cannot_be_drawn_is_refused(before: str, after: str, words: str, tmp_path: Path) -> None:
     assert before in TWO
     bad = tmp_path / "bad.toml"
     bad.write_text(TWO.replace(before, after))

@@ -314,7 +314,7 @@ def test_a_run_that_fails_is_told_and_stops_no_other(tmp_path: Path, monkeypatch
     assert _bytes(tmp_path / "out") == _bytes(tmp_path / "undisturbed")
 
 
-def test_what_has_changed_runs_and_nothing_else(tmp_path: Path) -> None:
+def test_changed_runs_alone_run_again(tmp_path: Path) -> None:
     out, done = tmp_path / "out", []
     watch = Watch(done=lambda: done.append(1))
     sweep(_small(), BUFFERS, seeds=2, out=out, watch=watch)

@@ -105,7 +105,7 @@ def test_no_point_beats_one_of_the_front(swept: Sweep) -> None:
         ({"show": "map", "where": {"w": 1, "link_delay": "1 us"}}, "needs two keys", "vary more keys"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(swept: Sweep, keywords: Any, message: str, hint: str) -> None:
+def test_a_figure_that_cannot_be_drawn_is_refused(swept: Sweep, keywords: Any, message: str, hint: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         swept.plot(**keywords)
     assert message in caught.value.message

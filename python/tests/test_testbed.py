@@ -90,7 +90,7 @@ def test_without_control_there_is_no_tag_and_more_data() -> None:
         ),
     ],
 )
-def test_what_does_not_suit_is_refused(change: tuple[str, str], said: str) -> None:
+def test_an_unsuited_scenario_is_refused(change: tuple[str, str], said: str) -> None:
     with pytest.raises(TestbedError, match=said) as caught:
         lay_out(resolved(TWO.replace(*change, 1)))
     assert caught.value.unsuited

@@ -126,7 +126,7 @@ def test_parameters_carry_the_units_of_the_catalogue() -> None:
         ({"flow": [flow | {"traffic": "constant", "rate": "100 Mbps"} for flow in flows()]}, "no link with a"),
     ],
 )
-def test_what_has_no_model_is_refused_with_the_reason(keys: dict[str, Any], reason: str) -> None:
+def test_a_scenario_without_model_is_refused_with_the_reason(keys: dict[str, Any], reason: str) -> None:
     slow = {"dumbbell": {"sources": 3, "receivers": 3, "link_rate": "1 Gbps", "bottleneck_rate": "1.5 Gbps"}}
     topology = {"topology": {"dumbbell": slow["dumbbell"] | {"buffer": "128 KB"}}} if "full" in reason else {}
     with pytest.raises(Unsuited) as caught:

@@ -271,7 +271,7 @@ def test_margins_that_the_authors_of_dcqcn_published(case: Any, degrees: float) 
     assert float(np.degrees(found.phase_rad)) == pytest.approx(degrees, abs=0.05)
 
 
-def test_what_the_appendix_of_dcqcn_does_otherwise_is_all_that_is_between_it_and_the_model() -> None:
+def test_the_changes_of_dcqcns_appendix_are_all_that_is_between_it_and_the_model() -> None:
     import theory_tables
 
     model = dict(theory_tables.TABLES["dcqcn"]())

@@ -244,7 +244,7 @@ def test_settling_is_the_first_time_from_which_a_queue_stays_near_its_rest() -> 
         (["sliding-mode/three-sources", "--scheme", "bcn", "--set", "schemes.bcn.bcn_00=true"], "no bcn_00"),
     ],
 )
-def test_what_no_model_describes_is_refused_with_the_reason(
+def test_a_scenario_that_no_model_describes_is_refused_with_the_reason(
     arguments: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)

@@ -157,7 +157,7 @@ def test_verdict_at_a_state() -> None:
     assert found.left == pytest.approx(1e-3 / np.log(2) / (1 / 2.4 + 1 / 15))
 
 
-def test_what_is_refused() -> None:
+def test_other_schemes_and_offsets_outside_are_refused() -> None:
     """No theorem on other schemes, and no offset beyond the queue."""
     given = configurations(figure_5("150 KB"))[0]
     for offset in (-64_001, 64_001):
@@ -311,7 +311,7 @@ def test_a_target_rate_that_is_none(target: str) -> None:
         ("phase --target 1e9", "have no target rate"),
     ],
 )
-def test_what_smcc_does_not_know_is_refused(
+def test_an_option_that_smcc_does_not_know_is_refused(
     command: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -545,7 +545,7 @@ def test_margin_of_smcc_is_its_limit_cycle() -> None:
         (("map", str(TEN_GIG), "--x", "flows=1..4", "--y", "delay=1us..2us", "--scheme", "smcc"), "no margin"),
     ],
 )
-def test_what_has_no_margin_is_refused_with_the_reason(arguments: tuple[str, ...], words: str) -> None:
+def test_a_question_without_answer_is_refused_with_the_reason(arguments: tuple[str, ...], words: str) -> None:
     outcome = _cli(*arguments)
     assert outcome.exit_code == 2
     assert words in outcome.stderr

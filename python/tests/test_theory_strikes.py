@@ -79,7 +79,7 @@ def test_a_rate_that_changes_stretches_what_is_left_of_a_distance() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_is_struck_is_every_nth_of_all_frames(seed: int) -> None:
+def test_every_nth_of_all_frames_is_struck(seed: int) -> None:
     random = np.random.default_rng(seed)
     every = int(random.integers(1, 40))
     streams = [Source(random.uniform(1e6, 1e9), ahead_frames=random.random()) for _ in range(random.integers(1, 6))]

@@ -47,7 +47,7 @@ def test_threads_change_nothing() -> None:
     assert two.threads is not None and two.threads[0] == 2 and "events a thread" in two.threads[1]
 
 
-def test_what_cannot_be_cut_says_why() -> None:
+def test_a_run_that_cannot_be_cut_says_why() -> None:
     """A run that needs the whole network has one thread."""
     scenario = Scenario.from_toml(LEAVES, name="leaves")
     scenario.set("network.feedback", '{ ideal = "2 us" }')

@@ -147,7 +147,7 @@ def test_probability_moves_its_maximum_too() -> None:
 # Goals.
 
 
-def test_what_keeps_the_guards_ranks_first() -> None:
+def test_settings_that_keep_the_guards_rank_first() -> None:
     goal = GOALS["latency"]
     kept = guards(goal, [_run(utilization=0.95, frames_dropped=4), _run(utilization=0.97, frames_dropped=0)])
     assert [(guard.measure, guard.bound) for guard in kept] == [

@@ -62,7 +62,7 @@ def test_of_a_frame_that_is_cut_off_only_whole_fields_are_shown() -> None:
     assert wire.decode(b"").faults == ["eth: Destination Address at octet 0 is cut off: 0 of 6 octets are there"]
 
 
-def test_what_is_encoded_is_decoded() -> None:
+def test_an_encoded_frame_is_decoded() -> None:
     data = wire.encode(
         "cnm", {"vlan.vid": 7, "source": "02:00:00:00:00:aa"}, q_offset=-3, msdu=b"\x12\x34\x56", dei=True
     )

@@ -154,7 +154,7 @@ def test_a_notification_leads_to_its_flow_and_back(tmp_path: Path) -> None:
         ("cim", 32, b"\x02\x01", "cim.msdu_length.illegal"),
     ],
 )
-def test_what_is_wrong_is_told(name: str, at: int, octets: bytes, expert: str, tmp_path: Path) -> None:
+def test_a_wrong_field_is_told(name: str, at: int, octets: bytes, expert: str, tmp_path: Path) -> None:
     good = by_name(name).data
     bad = good[:at] + octets + good[at + len(octets) :]
     before, after = dissected(tmp_path, [good, bad])
@@ -163,7 +163,7 @@ def test_what_is_wrong_is_told(name: str, at: int, octets: bytes, expert: str, t
     assert [told for told in after if told.endswith((".illegal", ".unknown", ".set", ".zero"))] == [expert]
 
 
-def test_what_is_malformed_behind_a_tag_is_told(tmp_path: Path) -> None:
+def test_a_malformed_frame_behind_a_tag_is_told(tmp_path: Path) -> None:
     frame = by_name("data").data[:30]
     (told,) = dissected(tmp_path, [frame])
     assert "cn_tag.rest.malformed" in told

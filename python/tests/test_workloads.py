@@ -35,7 +35,7 @@ def test_a_file_names_its_repository(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(MEANS))
-def test_what_is_written_reads_the_same(name: str) -> None:
+def test_a_written_distribution_reads_the_same(name: str) -> None:
     known = workloads.distribution(name)
     assert workloads.parse(known.text(), name) == known
 

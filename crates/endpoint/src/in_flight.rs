@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_is_no_longer_in_flight() {
+    fn settled_octets_are_no_longer_in_flight() {
         let mut f = InFlight::default();
         f.send(at(0), 4000);
         assert_eq!((f.octets(), f.deadline), (Octets(4000), at(0) + FIRST_SILENCE));
@@ -181,7 +181,7 @@ mod tests {
 
     /// After a silence, late acknowledgements settle nothing twice.
     #[test]
-    fn what_was_given_up_stays_given_up() {
+    fn octets_that_were_given_up_stay_given_up() {
         let mut f = InFlight::default();
         f.send(at(0), 3000);
         assert_eq!(f.give_up(), Octets(3000));

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_system_forbids_is_not_helped_by_force() {
+    fn a_refusal_of_the_system_is_not_helped_by_force() {
         let made = |number| RunError::io(Path::new("out"), MAKE_FOLDER)(io::Error::from_raw_os_error(number));
         for number in [OPERATION_DENIED, DENIED, READ_ONLY, NAME_TOO_LONG] {
             let hint = made(number).hint().unwrap();

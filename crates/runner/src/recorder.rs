@@ -347,7 +347,7 @@ mod tests {
     "#;
 
     #[test]
-    fn what_is_held_in_memory_does_not_grow_with_simulated_time() {
+    fn the_rows_in_memory_do_not_grow_with_simulated_time() {
         let plan = Scenario::parse(BUSY, "busy.toml", "busy").unwrap().plan(&Choice::default()).unwrap();
         let SchemeConfig::Qcn(config) = &plan.schemes[0].config else { panic!("not QCN") };
         let root = tempfile::tempdir().unwrap();

@@ -57,7 +57,7 @@ fn a_name_that_is_taken_is_refused_before_the_run() {
 }
 
 #[test]
-fn what_is_no_results_folder_is_neither_opened_nor_replaced() {
+fn another_folder_is_neither_opened_nor_replaced() {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("notes.txt"), "mine").unwrap();
     assert!(matches!(penstock_runner::open(root.path()), Err(RunError::NoResults { .. })));

@@ -105,7 +105,7 @@ fn every_part_of_a_network_gives_the_same_on_several_threads() {
 
 /// A run that needs the whole network has one thread, and says so.
 #[test]
-fn what_cannot_be_cut_runs_on_one_thread_and_says_why() {
+fn a_run_that_cannot_be_cut_has_one_thread_and_says_why() {
     let refused: &[(&[(&str, &str)], &str)] = &[
         (&[("record.arrivals", "true")], "arrivals are recorded"),
         (&[("network.feedback", "{ ideal = \"2 us\" }")], "ideal feedback, which crosses no line"),

@@ -258,7 +258,7 @@ fn lists_within_lists_are_refused_where_they_are_deepest() {
 }
 
 #[test]
-fn what_follows_from_the_choice_of_a_scheme_is_blamed_on_it() {
+fn a_consequence_of_the_choice_of_a_scheme_is_blamed_on_it() {
     let text = GOOD.replace("[schemes.qcn]\nq_eq = \"33 KB\"\n", "").replace("150 KB", "20 KB");
     let error = outcome(&text).unwrap_err();
     assert_eq!((error.line, error.key.as_deref()), (Some(3), Some("schemes.qcn.q_eq")), "{error}");
@@ -442,7 +442,7 @@ fn files_that_are_no_scenarios_are_refused() {
 }
 
 #[test]
-fn what_is_set_from_outside_is_named_as_such() {
+fn a_setting_from_outside_is_named_as_such() {
     let with = |key: &str, value: &str| {
         let mut scenario = Scenario::parse(GOOD, "x.toml", "x").unwrap();
         scenario.set(key, value)?;
@@ -507,7 +507,7 @@ fn what_is_set_from_outside_is_named_as_such() {
 }
 
 #[test]
-fn what_is_chosen_for_a_run_is_checked() {
+fn the_choices_of_a_run_are_checked() {
     let with = |choice: Choice| Scenario::parse(GOOD, "x.toml", "x").unwrap().plan(&choice);
     let scheme = |name: &str| Choice { scheme: Some(name.into()), ..Choice::default() };
     let profile = |name: &str| Choice { profile: Some(name.into()), ..Choice::default() };

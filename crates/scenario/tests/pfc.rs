@@ -225,7 +225,7 @@ fn thresholds_may_lie_beyond_a_buffer_that_bounds_nothing() {
 }
 
 #[test]
-fn what_head_rooms_take_for_granted_is_said() {
+fn the_assumptions_of_headrooms_are_noted() {
     let notes = |text: &str| outcome(text).unwrap().notes.join("\n");
     let of_default = notes(GOOD);
     assert!(

@@ -60,7 +60,7 @@ fn each_priority_has_its_scheme_and_settings() {
 }
 
 #[test]
-fn what_is_chosen_for_a_run_is_for_the_other_priorities() {
+fn the_choices_of_a_run_are_for_the_other_priorities() {
     let none = Choice { scheme: Some("none".into()), ..Choice::default() };
     let plan = outcome(GOOD, &none).unwrap();
     assert_eq!(assigned(&plan).iter().map(|a| a.1).collect::<Vec<_>>(), ["none", "none", "qcn"]);

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fair_flow_is_told_is_an_option() {
+    fn the_message_to_a_fair_flow_is_an_option() {
         for (below, told) in [("weighted", Some(16)), ("qcn", Some(31)), ("nothing", None)] {
             let (mut cp, now) = unfair(&[("below_share", choice(below))]);
             assert_eq!(arrive(&mut cp, now, (2, 1), 39_000), told, "{below}");

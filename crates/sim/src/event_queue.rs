@@ -20,7 +20,7 @@ use std::collections::BinaryHeap;
 use penstock_schemes::{Duration, Instant};
 
 /// The content of an event: a kind and an index, packed by the engine.
-pub(crate) type What = u32;
+pub(crate) type Packed = u32;
 
 /// An event's turn among those of one time.
 pub(crate) type Rank = u32;
@@ -40,7 +40,7 @@ pub(crate) const ELSEWHERE: Lane = NO_LANE + 1;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scheduled {
     pub(crate) at: Instant,
-    pub(crate) what: What,
+    pub(crate) what: Packed,
     pub(crate) rank: Rank,
 }
 
@@ -76,7 +76,7 @@ impl EventQueue {
 
     /// Puts in an event at `at`, which is not before the last event taken.
     #[inline(always)]
-    pub(crate) fn push(&mut self, lane: Lane, at: Instant, rank: Rank, what: What) {
+    pub(crate) fn push(&mut self, lane: Lane, at: Instant, rank: Rank, what: Packed) {
         if !self.lanes.get_mut(usize::from(lane)).is_some_and(|lane| lane.push(at, rank, what)) {
             let event = Scheduled { at, what, rank };
             if lane == ELSEWHERE {
@@ -102,7 +102,7 @@ impl EventQueue {
     }
 
     /// Gives every event the content that `change` makes of its own. Times and turns stay.
-    pub(crate) fn change(&mut self, change: &mut dyn FnMut(What) -> What) {
+    pub(crate) fn change(&mut self, change: &mut dyn FnMut(Packed) -> Packed) {
         for lane in &mut self.lanes {
             let mut place = lane.head;
             while place != lane.tail {
@@ -128,7 +128,7 @@ impl EventQueue {
 
     /// Takes the first event, if it is before `limit`.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, limit: Instant) -> Option<(Instant, What)> {
+    pub(crate) fn pop(&mut self, limit: Instant) -> Option<(Instant, Packed)> {
         let [a, b, c] = &mut self.lanes;
         let mut lane = if b.before(a) { b } else { a };
         if c.before(lane) {
@@ -177,7 +177,7 @@ impl Ring {
 
     /// Appends an event; false if it cannot be the last one here, or if there is no room.
     #[inline(always)]
-    fn push(&mut self, at: Instant, rank: Rank, what: What) -> bool {
+    fn push(&mut self, at: Instant, rank: Rank, what: Packed) -> bool {
         let next = (self.tail + 1) % LANE_SIZE;
         if at < self.last_at || next == self.head {
             return false;
@@ -211,7 +211,7 @@ impl Ring {
 
     /// Takes the first event; there must be one.
     #[inline(always)]
-    fn pop(&mut self) -> What {
+    fn pop(&mut self) -> Packed {
         let what = self.events[self.head % LANE_SIZE].what;
         self.head = (self.head + 1) % LANE_SIZE;
         self.first_at = if self.head == self.tail { Instant::NEVER } else { self.events[self.head].at };
@@ -263,7 +263,7 @@ struct Calendar {
     due: Vec<Scheduled>,
     cursor: usize,
     buckets: Buckets,
-    far: BinaryHeap<Reverse<(Instant, Rank, u64, What)>>,
+    far: BinaryHeap<Reverse<(Instant, Rank, u64, Packed)>>,
     far_inserted: u64,
     /// Bucket of the first event in `far`.
     far_bucket: u64,

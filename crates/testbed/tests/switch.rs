@@ -104,7 +104,7 @@ fn a_full_queue_drops_and_counts_for_the_flow() {
 }
 
 #[test]
-fn what_no_bridge_forwards_is_refused_and_what_is_unknown_is_flooded() {
+fn frames_that_no_bridge_forwards_are_refused_and_unknown_ones_are_flooded() {
     let plan = plan(THREE);
     let mut bridge = Bridge::<Qcn>::new(&plan, node(&plan, "sw0"), &[config(&plan)]);
     let mut lldp = frame(&plan, node(&plan, "h0"), node(&plan, "h3"), None, 60);

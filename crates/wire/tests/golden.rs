@@ -108,7 +108,7 @@ fn a_notification_with_a_fault_is_refused_and_says_why() {
 }
 
 #[test]
-fn what_is_unusual_is_noted() {
+fn unusual_fields_are_noted() {
     let mut frame = find("cnm");
     let notes = |frame: &[u8]| -> Vec<String> {
         read(frame).iter().flat_map(|layer| layer.notes().map(|note| note.to_string()).collect::<Vec<_>>()).collect()

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_vector_is_read() {
         let clocks = [Two(0, false), Two(0, false), Two(26, true), Two(26, true), Two(26, false), Two(26, false)];
         let text = text_of("two", 7, &clocks);
         assert_eq!(text, "build two\nseed 7\n*2\noctets_i=0x1a take_i=0x1\n*1\ntake_i=0x0\n*1\n");

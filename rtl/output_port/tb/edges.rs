@@ -169,7 +169,7 @@ fn the_rate_is_the_given_one_until_the_first_change() {
 /// The rest of the clock in which a frame ends counts for one that has waited for the line, or came within `Slack` clocks
 /// after it got free, and for no other.
 #[test]
-fn what_is_left_of_a_clock_counts_for_frames_that_come_in_time() {
+fn the_rest_of_a_clock_counts_for_frames_that_come_in_time() {
     // 88.4 clocks a frame: two of them take 177, but 178 if the second begins with a whole clock.
     const RATE: u64 = 950_000_000;
     let one = (SHORT * OCTET).div_ceil(RATE);

@@ -527,7 +527,7 @@ impl Probe<NoControl> for Bits {
 /// 12 000 bits at 7 Gb/s last 1 714 285.7 ps, some frames a picosecond longer than others. One that starts in the very moment of a
 /// sample, at 10 us, has put nothing on the line yet: neither a bit more than the frame before it, nor a bit less.
 #[test]
-fn what_was_sent_never_decreases() {
+fn the_bits_sent_never_decrease() {
     let mut b = star(1, BitRate(7_000_000_000), US, ROOMY);
     b.network.flows[0].traffic = Traffic::Constant(BitRate(1_200_000_000));
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };

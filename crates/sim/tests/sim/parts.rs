@@ -281,7 +281,7 @@ fn a_finite_flow_completes_at_the_same_time() {
 }
 
 #[test]
-fn what_cannot_be_cut_says_why() {
+fn a_network_that_cannot_be_cut_says_why() {
     let refused = |change: &dyn Fn(&mut Network)| {
         let mut b = two_switches(Duration::from_us(5));
         change(&mut b.network);

@@ -146,7 +146,7 @@ fn a_stop_runs_out_where_its_renewal_is_lost() {
 /// The line breaks under the pause frame (73 to 73.512 us, or on its way until 74.512 us) and is whole at 80 us: told again, it
 /// acts at 80 + 1.512 + 0.5 = 82.012 us.
 #[test]
-fn what_a_broken_line_has_lost_is_told_anew() {
+fn a_pause_frame_that_a_broken_line_lost_is_sent_again() {
     for broken in [73_200, 74_000] {
         let mut b = chain();
         let port = b.port(2, 0);
@@ -181,7 +181,7 @@ fn a_stop_outlasts_the_break_of_its_line() {
 /// XOFF at 4500 octets, which is all that the buffer holds: reached at 49 us. It acts only at 49 + 1.512 + 30 = 80.512 us, so
 /// frames arrive at 61 us (one departs: 4500), 73 us (6000: dropped) and 85 us (one departs).
 #[test]
-fn what_exceeds_the_ingress_buffer_is_dropped() {
+fn a_frame_that_exceeds_the_ingress_buffer_is_dropped() {
     let mut b = chain();
     let pfc = b.network.pfc.as_mut().unwrap();
     let ingress = Ingress { buffer: Octets(4500), xoff: Octets(4500), xon: Octets(1500) };

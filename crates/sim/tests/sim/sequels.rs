@@ -91,7 +91,7 @@ fn the_first_end_of_a_flow_counts() {
 }
 
 #[test]
-fn what_waits_for_a_flow_that_does_not_end_does_not_begin() {
+fn a_sequel_of_a_flow_that_does_not_end_does_not_begin() {
     let mut b = tens(2);
     b.network.flows[0].size = None;
     follow(&mut b, 1, &[0], Duration::ZERO);

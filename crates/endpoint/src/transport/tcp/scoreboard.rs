@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_again_is_in_flight_and_not_lost_again() {
+    fn a_segment_that_is_sent_again_is_in_flight_and_not_lost_again() {
         let mut board = ten();
         select(&mut board, 200, 500);
         assert!(board.find_lost());
