@@ -92,7 +92,7 @@ def loop(r_ai_mbps: float, k_max_kb: float, flows: int, mended: frozenset[str] =
         return of(p, now, TIMER_S * (now if "timer" in mended else rate))
 
     def slopes(name: str) -> tuple[float, float, float]:
-        """A mean at rest, and its derivatives by p and by the rate."""
+        """A mean at equilibrium, and its derivatives by p and by the rate."""
         tiny = 1e-30
         by_p, by_rate = means(p + 1j * tiny, rate + 0j), means(p + 0j, rate + 1j * tiny * rate)
         return (

@@ -206,7 +206,7 @@ def main() -> None:
     given = parser.parse_args()
     for name in given.tables:
         if name not in TABLES:
-            parser.error(f"{name}: no such table; there are {', '.join(TABLES)}")
+            parser.error(f"{name}: unknown table; there are {', '.join(TABLES)}")
     runs = Runs(load(ROOT / "papers" / "netfpga"))
     for name in given.tables or TABLES:
         table, seeds = TABLES[name]

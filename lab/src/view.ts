@@ -86,7 +86,7 @@ export class RunView {
     this.rebuild();
   }
 
-  /** Draws all of it anew, as after a change of colours. */
+  /** Draws all of it again, as after a change of colours. */
   rebuild(): void {
     this.plots.close();
     this.build();

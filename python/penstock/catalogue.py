@@ -190,5 +190,5 @@ def keys(section: str | None = None) -> list[Key]:
     chosen = chosen or [full for full, name in names.items() if name.startswith(f"{word}.")]
     if not chosen:
         hint = nearest(word, names.values(), f"the sections are {', '.join(names.values())}")
-        raise ArgumentError(f"{section}: no such section of a scenario file", hint)
+        raise ArgumentError(f"{section}: unknown section of a scenario file", hint)
     return [key for key in known if key["section"] in chosen]

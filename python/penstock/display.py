@@ -159,7 +159,7 @@ def reproduction_html(found: "Reproduction") -> str:
 
 
 def report_html(report: "Report") -> str:
-    """Show margins: where a configuration rests, and how far each mode is from instability."""
+    """Show margins: the equilibrium of a configuration, and how far each mode is from instability."""
     given = report.configuration
     rest = ", ".join(f"{key} {value:.4g}" for key, value in report.equilibrium.items())
     head = (

@@ -59,8 +59,8 @@ def template(scheme: str, topology: str) -> str:
         hint = nearest(scheme, known, f"the schemes are {', '.join(known)}", cutoff=0.3)
         raise ArgumentError(f'scheme="{scheme}": unknown scheme', hint)
     if topology not in TOPOLOGIES:
-        message = f'topology="{topology}": no such topology to start from'
-        raise ArgumentError(message, f"one of {', '.join(TOPOLOGIES)}")
+        message = f'topology="{topology}": unknown topology'
+        raise ArgumentError(message, f"start from one of {', '.join(TOPOLOGIES)}")
     values = _VALUES | {"scheme": f'"{scheme}"'}
     values |= dict(zip(("from", "to"), (f'"{ends}"' for ends in TOPOLOGIES[topology]), strict=True))
     sections = {section: list(group) for section, group in groupby(keys(), key=lambda key: key["section"])}

@@ -241,7 +241,7 @@ def test_a_workload_that_does_not_allow_a_competitor_is_no_failure(file: Path, t
         ('scheme = "qcn"', 'scheme = "qnc"', 16, "competitor.0.scheme", "'qnc' is no scheme"),
         ('name = "deep"', 'name = "a;b"', 16, "competitor.0.name", "no name of a variant"),
         (ARENA, "title = 3", None, "title", "is not a text"),
-        (ARENA, "", None, "workload", "there is none"),
+        (ARENA, "", None, "workload", "is missing"),
     ],
 )
 def test_wrong_files_are_refused_with_their_place(
@@ -275,7 +275,7 @@ def test_every_scheme_takes_part_in_the_arena_of_penstock() -> None:
         for case in own
         if case.fault is not None
     ]
-    # The head-room of a link of a millisecond is larger than the buffer: flow control cannot be had there.
+    # The headroom of a link of a millisecond is larger than the buffer: flow control cannot be had there.
     assert all("headroom" in fault for _, _, fault in refused)
     with_pfc = {one.name for one in entries.competitors if any(key.startswith("pfc.") for key in one.settings)}
     far = ("two-distances-near", "two-distances-far", "long-delay")

@@ -103,7 +103,7 @@ def test_formats_are_listed(penstock: Command) -> None:
         (("decode", ""), "the frame has no octets", "give its octets"),
         (("decode", "00", "--cim", "5"), "--cim 5: this is no EtherType", "from 0x0600 to 0xffff"),
         (("decode", "00", "--smcc", "x"), "--smcc x: this is no EtherType", "from 0x0600 to 0xffff"),
-        (("encode", "cnmm"), "cnmm: there is no such kind of frame", "did you mean cnm?"),
+        (("encode", "cnmm"), "cnmm: unknown kind of frame", "did you mean cnm?"),
         (("encode", "cnm", "q_ofset=1"), "q_ofset: a frame of kind cnm has no field", "did you mean q_offset?"),
         (
             ("encode", "cnm", "q_offset"),
@@ -112,7 +112,7 @@ def test_formats_are_listed(penstock: Command) -> None:
         ),
         (("encode", "cnm", "vid=1", "vid=2"), "vid has two values", "leave one of them out"),
         (("encode", "cnm", "vid=4096"), "vid cannot be '4096': it takes a whole number from 0 to 4095", ""),
-        (("formats", "cnmm"), "cnmm: no such format", "did you mean cnm?"),
+        (("formats", "cnmm"), "cnmm: unknown format", "did you mean cnm?"),
         (("stats", "none.pcap"), "none.pcap: no such file", "a pcap or pcapng file"),
     ],
 )

@@ -97,17 +97,17 @@ def test_a_system_without_netlink_says_so(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("device", "values", "priorities", "words"),
     [
-        ("eth9", {"rpg_gd": "7"}, [3], "eth9: there is no such network interface"),
+        ("eth9", {"rpg_gd": "7"}, [3], "eth9: unknown network interface"),
         ("a-name-of-sixteen", {"rpg_gd": "7"}, [3], "no interface can have this name"),
         ("", {"rpg_gd": "7"}, [3], "no interface can have this name"),
         ("eth0", {"rpg_gdd": "7"}, [3], "did you mean rpg_gd"),
         ("eth0", {"rpg_gd": "32"}, [3], "rpg_gd: 32 is out of range; its values are 0 to 31"),
         ("eth0", {"rpg_ai_rate": "5 ms"}, [3], "is a time, not a rate"),
         ("eth0", {"cndd_state_machine": "ready"}, [3], "the states are reset, edge, interior, interior-ready"),
-        ("eth0", {"rpg_gd": "7"}, [8], "priority 8: there is no such priority"),
+        ("eth0", {"rpg_gd": "7"}, [8], "unknown priority 8"),
         ("eth0", {"rpg_gd": "7"}, [-1], "priority -1"),
         ("eth0", {}, [3], "no value is given"),
-        ("eth0", {"rppp_created_rps": "1"}, [3], "reaction points have no such value"),
+        ("eth0", {"rppp_created_rps": "1"}, [3], "unknown value of reaction points"),
     ],
 )
 def test_wrong_input_is_refused_before_the_kernel_is_asked_to_set(
@@ -134,7 +134,7 @@ def test_this_kernel_refuses_the_loopback_with_a_clear_message(penstock: Command
         assert hint.startswith("hint: QCN needs a card whose driver has it, such as mlx4; `penstock dcb plan`")
     done = penstock("dcb", "show", "no-such-dev")
     assert done.returncode == 2
-    assert "no-such-dev: there is no such network interface" in done.stderr
+    assert "no-such-dev: unknown network interface" in done.stderr
 
 
 def _namespaces() -> str | None:
@@ -337,7 +337,7 @@ def test_the_commands_print_tables_and_json(penstock: Command) -> None:
     ("words", "part"),
     [
         (["plan", "nowhere"], "neither a file nor a scenario"),
-        (["plan", "baseline/ten-gig", "--outside", "h"], "h: the scenario has no such node"),
+        (["plan", "baseline/ten-gig", "--outside", "h"], "h: unknown node"),
         (["show", "nowhere.toml"], "nowhere.toml: neither a file nor a scenario"),
         (["set", "lo", "rpg_gd"], "rpg_gd: not of the form KEY=VALUE"),
         (["set", "lo", "rpg_gd=7", "rpg_gd=8"], "rpg_gd has two values"),

@@ -372,7 +372,7 @@ def test_keys_that_no_file_can_hold_are_refused(old: str) -> None:
 
 def test_other_things_that_no_file_can_say() -> None:
     scenario = Scenario.from_toml(SCENARIO)
-    with pytest.raises(ArgumentError, match="no such format; did you mean hpcc"):
+    with pytest.raises(ArgumentError, match="unknown format; did you mean hpcc"):
         export(scenario, to="hpc")
     with pytest.raises(ArgumentError, match=r"topology: there is one tier of switches; htsim's .topo"):
         export(scenario, to="htsim")

@@ -301,8 +301,8 @@ def test_the_function_answers_in_memory_and_writes_when_asked(
 @pytest.mark.parametrize(
     ("arguments", "words", "hint"),
     [
-        ({"paper": "smal"}, "smal: no such paper", "did you mean small?"),
-        ({"figure": "1"}, "1: no such figure of small", "did you mean figure-1?"),
+        ({"paper": "smal"}, "smal: unknown paper", "did you mean small?"),
+        ({"figure": "1"}, "1: unknown figure of small", "did you mean figure-1?"),
         ({"reading": {"schemes.bcn.q_eq": "1 KB"}}, 'reading="schemes.bcn.q_eq": no run uses this key', "NAME"),
     ],
 )
@@ -330,7 +330,7 @@ def test_a_figure_that_nothing_draws_is_refused(paper: Write, tmp_path: Path, mo
     found = reproduce("small", short=True)
     for names, words in (
         (("small", "figure-1"), "draws none"),
-        (("large", "figure-1"), "no such paper in this reproduction"),
+        (("large", "figure-1"), "unknown paper"),
     ):
         with pytest.raises(ArgumentError, match=words):
             found.plot(*names)

@@ -166,7 +166,7 @@ def test_the_function_gives_what_the_command_writes(penstock: Command, tmp_path:
     assert (scenario.name, scenario.describe()["scheme"]) == ("two", "bcn")
     with pytest.raises(ArgumentError, match='scheme="qnc": unknown scheme; did you mean qcn'):
         Scenario.new("two", scheme="qnc")
-    with pytest.raises(ArgumentError, match='topology="ring": no such topology to start from; one of star'):
+    with pytest.raises(ArgumentError, match='topology="ring": unknown topology; start from one of star'):
         Scenario.new("two", topology="ring")
 
 
@@ -175,5 +175,5 @@ def test_keys_and_schema_of_a_section() -> None:
     assert keys("star") == keys("topology.star")
     assert {key["section"] for key in keys("topology")} > {"topology.star", "topology.dumbbell"}
     assert schema("topology.star") == schema()["properties"]["topology"]["properties"]["star"]
-    with pytest.raises(ArgumentError, match="flw: no such section of a scenario file; did you mean flow"):
+    with pytest.raises(ArgumentError, match="flw: unknown section of a scenario file; did you mean flow"):
         schema("flw")

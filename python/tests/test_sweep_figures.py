@@ -92,14 +92,14 @@ def test_no_point_beats_one_of_the_front(swept: Sweep) -> None:
 @pytest.mark.parametrize(
     ("keywords", "message", "hint"),
     [
-        ({"show": "lnes"}, "no such figure", "lines, map, pareto"),
+        ({"show": "lnes"}, "unknown figure", "lines, map, pareto"),
         ({"metric": "queue_meen_octets"}, "no number of a run", "queue_mean_octets"),
         ({"metric": "scheme"}, "no number of a run", ""),
         ({"metric": "loss_rate,jain_index"}, "the figure lines has 1", "metric=A"),
         ({"metric": "slowdown_p99"}, "no run that is shown has slowdown_p99", "other runs"),
         ({"x": "bufer"}, "x=bufer: no key of the sweep", "buffer"),
-        ({"where": {"w": 3}}, "w=3: the sweep has no such value", "it has 1, 2"),
-        ({"where": {"buffer": "1 KB"}}, "no such value", "50 KB"),
+        ({"where": {"w": 3}}, "w=3: unknown value", "the sweep has 1, 2"),
+        ({"where": {"buffer": "1 KB"}}, "unknown value", "50 KB"),
         ({"panel": "scheme"}, "link_delay has 2 values (1 us, 50 us) and no place", "where=link_delay=1 us"),
         ({"show": "pareto", "x": "w"}, "metrics along its axes", "leave x="),
         ({"show": "map", "where": {"w": 1, "link_delay": "1 us"}}, "needs two keys", "vary more keys"),

@@ -104,7 +104,7 @@ def test_smcc_goes_round_its_ellipse_as_equation_26_says() -> None:
     w = math.sqrt(float(model.a1_per_s2()))
     path = hybrid.integrate(model, start, math.pi / w)
     assert path.segments[0].stop_s == pytest.approx(math.pi / 2 / w, rel=3e-4)
-    # The line y = 0 is at rest without grain and delay: nothing leads along it.
+    # The line y = 0 is all equilibria without grain and delay: nothing leads along it.
     assert path.states[0][-1] - 64e3 == pytest.approx(y0 / w, rel=3e-4)
     assert path.states[1][-1] == pytest.approx(500e6, rel=1e-9)
 
@@ -155,7 +155,7 @@ def test_many_configurations_at_once_are_each_what_they_are_alone() -> None:
 
 
 def test_a_model_that_comes_to_rest_on_its_line_does_not_stall() -> None:
-    # With one cycle of Fast Recovery QCN spirals into its rest, which lies on Fb = 0.
+    # With one cycle of Fast Recovery QCN spirals into its equilibrium, which lies on Fb = 0.
     model = Sampled(**{**QCN, "flows": 3.0, "byte_reset_octets": 150e3, "threshold": 1.0}, halved=True)
     path = hybrid.integrate(model, model.start(), 0.6, most_events=300)
     assert path.sliding_s() > 0
@@ -169,7 +169,7 @@ def test_the_weight_of_growth_is_that_of_the_whole_link_under_other_traffic() ->
     model = Printed(**half, gd_per_frame=1 / 128)
     state = np.array([64e3, (0.5e9 + 125 * 8e3) / 2, 250e6, 0.0])
     assert model.fb_frames(state) == pytest.approx(-0.2)
-    # The model by samples counts the arrivals, which are the link's rate at rest.
+    # The model by samples counts the arrivals, which are the link's rate at equilibrium.
     assert Sampled(**half, halved=True).fb_octets(state) == pytest.approx(-200 / (1 + 125e-6 * 8), rel=1e-3)
 
 

@@ -309,7 +309,7 @@ def _of_the_fluid(seen: Observed) -> float:
 
 
 def test_a_queue_at_rest_deviates_by_its_frames() -> None:
-    # n frames of 1 500 octets vary by the square root of n frames, and at rest little else does.
+    # n frames of 1 500 octets vary by the square root of n frames, and at equilibrium little else does.
     given = _given(quick(rpg_time_reset="5 ms", sample_base="150 KB"))
     (seen, _) = forecast([Course(stack_models([model_of(given)] * 2), 0.5)], 0.0)
     frames = seen["queue_mean_octets"] / 1500

@@ -166,7 +166,7 @@ impl<X: Supply> Flow<X> {
         self.supply.next_octets() + self.tag
     }
 
-    /// Its counts begin anew.
+    /// Its counts begin again at zero.
     pub(crate) fn forget_counts(&mut self) {
         (self.sent, self.sent_octets) = (0, 0);
     }

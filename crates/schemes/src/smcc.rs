@@ -243,7 +243,7 @@ const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "dealbreaker",
-        description: "The readings under which Jiang et al.'s figure 15 shows a rest at 48 KB with Ra 64 Mb/s; they starve \
+        description: "The readings under which Jiang et al.'s figure 15 settles at 48 KB with Ra 64 Mb/s; they starve \
                       sources when little bandwidth is left.",
         settings: &[
             ("ra", mbps(64)),

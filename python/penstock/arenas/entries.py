@@ -132,7 +132,7 @@ def read(path: str | PathLike[str] = STANDARD) -> Entries:
     title = document.text("title", "An arena")
     workloads = [_workload(table) for table in document.tables("workload", lines_of(file, "workload"))]
     if not workloads:
-        raise document.error("workload", "there is none", "add [[workload]]")
+        raise document.error("workload", "is missing", "add [[workload]]")
     own = [_competitor(table) for table in document.tables("competitor", lines_of(file, "competitor"))]
     document.end(("title", "workload", "competitor"))
     _once(document, "workload", [workload.name for workload in workloads])

@@ -28,7 +28,7 @@ def show_schemes(name: str | None, *, json: bool) -> None:
             words = [scheme["name"] for scheme in known]
             near = get_close_matches(name, words, n=1, cutoff=0.3)
             hint = f"did you mean {near[0]}?" if near else f"the schemes are {', '.join(words)}"
-            raise InputError(f"{name}: no such scheme", hint)
+            raise InputError(f"{name}: unknown scheme", hint)
         known = chosen
     if json:
         typer.echo(jsonlib.dumps([_contract(scheme) for scheme in known], indent=2))

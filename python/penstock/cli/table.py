@@ -11,7 +11,7 @@ from penstock.cli.failure import InputError
 from penstock.result import Result
 
 _ROWS = 20_000
-"""So many rows are written at a time."""
+"""Rows that are written at a time."""
 
 
 def print_table(folder: Path, table: str | None, columns: list[str]) -> None:

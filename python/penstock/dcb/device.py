@@ -78,7 +78,7 @@ def write(
     chosen = sorted(set(priorities))
     for priority in chosen:
         if not 0 <= priority < 8:
-            raise ArgumentError(f"priority {priority}: there is no such priority", "priorities are 0 to 7")
+            raise ArgumentError(f"unknown priority {priority}", "priorities are 0 to 7")
     if not numbers:
         raise ArgumentError("no value is given", "name a member and its value, such as rpg_gd=7")
     with _open(channel) as asked:
@@ -95,7 +95,7 @@ def _number(name: str, text: str) -> int:
     known = [member.name for member in members()]
     if name not in known:
         raise ArgumentError(
-            f"{name}: reaction points have no such value", nearest(name, known, f"they have {', '.join(known)}")
+            f"{name}: unknown value of reaction points", nearest(name, known, f"they have {', '.join(known)}")
         )
     try:
         return dcb_read(name, text)
@@ -160,7 +160,7 @@ _ELSEWHERE = "QCN needs a card whose driver has it, such as mlx4; `penstock dcb 
 
 def _refusal(device: str, number: int) -> DeviceError | ArgumentError:
     if number == errno.ENODEV:
-        return ArgumentError(f"{device}: there is no such network interface", "`ip link` lists them")
+        return ArgumentError(f"{device}: unknown network interface", "`ip link` lists them")
     # Python knows Linux's EOPNOTSUPP by its other name.
     name = "EOPNOTSUPP" if number == errno.EOPNOTSUPP else errno.errorcode.get(number, f"error {number}")
     text = os.strerror(number)

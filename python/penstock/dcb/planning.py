@@ -185,7 +185,7 @@ def _outside(outline: Outline, outside: Iterable[str]) -> list[str]:
     for name in apart:
         if name not in nodes:
             few = ", ".join(nodes[:5])
-            raise ArgumentError(f"{name}: the scenario has no such node", nearest(name, nodes, f"it has {few}, …"))
+            raise ArgumentError(f"{name}: unknown node", nearest(name, nodes, f"the scenario has {few}, …"))
     return apart
 
 

@@ -87,7 +87,7 @@ def export(
         ScenarioError: a value of the scenario is not legal.
     """
     if to not in FORMATS:
-        raise ArgumentError(f"to={to!r}: no such format", nearest(to, FORMATS, f"write {' or '.join(FORMATS)}"))
+        raise ArgumentError(f"to={to!r}: unknown format", nearest(to, FORMATS, f"write {' or '.join(FORMATS)}"))
     result = source if isinstance(source, Result) else None
     scenario = Scenario.from_toml(source.scenario_toml) if isinstance(source, Result) else source
     plan = scenario.describe(seed=seed, limit=limit)

@@ -35,7 +35,7 @@ _PAIRS = {("topology", "flows"), ("topology", "distribution"), ("fabric", "matri
 _HTSIM = {"nodes", "tiers", "podsize", "connections", "triggers", "failures"}
 
 _OWN_TABLES = 1000
-"""So many flows have a table each, with samples and a fair share; more are listed in a trace, a line each."""
+"""The most flows that have a table each, with samples and a fair share; more are listed in a trace, a line each."""
 
 # HPCC's generator of traffic offers this where nobody says more.
 _LOAD = 0.3

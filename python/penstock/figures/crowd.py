@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FLOWS_APART = len(FLOW_COLOURS)
-"""Up to so many flows have a colour each; more are drawn as a crowd."""
+"""The most flows that have a colour each; more are drawn as a crowd."""
 
 _NAMED = 3
-"""Up to so many flows stand out of a crowd, by name."""
+"""The most flows that stand out of a crowd, by name."""
 
 _LEVELS_APART = 6
-"""Up to so many fair shares at a time have a line each; of more, the median and the bounds of nine tenths have."""
+"""The most fair shares at a time that have a line each; of more, the median and the bounds of nine tenths have."""
 
 _MOST_RATES = 2_000_000
-"""Of so many rates percentiles are taken in a tenth of a second."""
+"""The most rates of which percentiles are taken: they take a tenth of a second."""
 
 _GRAIN = 0.01
 """Levels that are closer than this part of the panel's height are one, and so are moments of its width."""

@@ -20,10 +20,10 @@ _POINTS = 1000
 """Steps of a curve at the most: more than a page has dots for."""
 
 _LINEAR = 4.0
-"""An axis whose ends are less than so many times apart is linear."""
+"""The quotient of an axis's ends below which the axis is linear."""
 
 _FEW_DECADES = 200.0
-"""An axis whose ends are less than so many times apart has numbers at 2 and 5 of each power of ten too."""
+"""The quotient of an axis's ends below which it has numbers at 2 and 5 of each power of ten too."""
 
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)))
 """Lines of the second and third result that have the same colour."""

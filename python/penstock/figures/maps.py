@@ -56,7 +56,7 @@ def map_figure(name: str, drawn: Map, points: list[Point]) -> Drawn:
             ruler.set_label_text(_label(axis))
         axes.grid(visible=False)
         same = drawn.metric in ("amplitude", "utilization")
-        marks = "discs, same colours" if same else "○ the queue rests, ● it oscillates"
+        marks = "discs, same colours" if same else "○ the queue settles, ● it oscillates"
         simulated = f"; simulated: {marks}" if points else ""
         subtitle(axes, f"{drawn.scheme}{simulated}")
         finish(figure, f"{name}: {words}")

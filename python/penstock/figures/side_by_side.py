@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from penstock.summary import QueueSummary
 
 _MOST_COLUMNS = 4
-"""Schemes beside one another: more than so many go into several rows."""
+"""The most schemes beside one another; more go into several rows."""
 
 _PANEL_IN = 4.3
 """Width of a panel in a row of several, inches, and the least where a page says how wide all is."""

@@ -211,7 +211,7 @@ def _profile(path: Path, experiments: Mapping[str, Path]) -> Profile:
     for table in [document.table("experiment")]:
         for name in list(table.values):
             if name not in experiments:
-                raise table.error(name, "no such experiment", nearest(name, experiments))
+                raise table.error(name, "unknown experiment", nearest(name, experiments))
             inner = table.table(name)
             own[name] = settings(inner)
             for key in own[name]:

@@ -60,7 +60,7 @@ class Reproduction:
         known = {entry.paper.name: entry for entry in self.papers}
         if paper not in known:
             raise ArgumentError(
-                f"{paper}: no such paper in this reproduction", nearest(paper, known, f"it has {', '.join(known)}")
+                f"{paper}: unknown paper", nearest(paper, known, f"this reproduction has {', '.join(known)}")
             )
         drawable = [name for name in known[paper].figures if name in known[paper].paper.drawings.entries]
         if figure not in drawable:
@@ -199,14 +199,14 @@ def _folder(name: str | PathLike[str]) -> Path:
             return folder
     known = [path.parent.name for path in PAPERS.glob("*/claims.toml")]
     hint = _near(str(name), known, "`penstock reproduce --list` lists them")
-    raise ArgumentError(f"{name}: no such paper", hint)
+    raise ArgumentError(f"{name}: unknown paper", hint)
 
 
 def _figures(paper: Paper, wanted: str | None) -> tuple[str, ...]:
     known = [figure.name for figure in paper.figures]
     if wanted is not None and wanted not in known:
         hint = _near(wanted, known, f"its figures are {', '.join(known)}")
-        raise ArgumentError(f"{wanted}: no such figure of {paper.name}", hint)
+        raise ArgumentError(f"{wanted}: unknown figure of {paper.name}", hint)
     return (wanted,) if wanted else tuple(known)
 
 

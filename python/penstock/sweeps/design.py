@@ -154,7 +154,7 @@ def design(
             raise place.error("schemes", f"{name!r} is there twice", "name each once")
     own = scenario.copy()
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= 1000:
-        raise place.error("limit", f"{limit!r} is no such factor", "write a whole number from 1 to 1000")
+        raise place.error("limit", f"{limit!r} is no factor", "write a whole number from 1 to 1000")
     made = Design(own, tuple(axes), tuple(schemes), _seeds(seeds, own, place), profile, queue, series, limit, place)
     runs = prod(len(entry) for entry in axes) * max(1, len(schemes)) * len(made.seeds)
     if runs > MOST_RUNS:

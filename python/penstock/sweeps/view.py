@@ -163,7 +163,7 @@ def view(
         ArgumentError: there is no such figure, metric, key or value; a key has no place; no run has the metric.
     """
     if show not in FIGURES:
-        raise ArgumentError(f"show={show!r}: no such figure", f"the figures of a sweep are {', '.join(FIGURES)}")
+        raise ArgumentError(f"show={show!r}: unknown figure", f"the figures of a sweep are {', '.join(FIGURES)}")
     if not sweep.tables:
         raise ArgumentError(f"{sweep.path}: no run is there yet", "go on with the sweep: resume=True")
     figure: Show = "lines" if show == "lines" else "map" if show == "map" else "pareto"
@@ -285,9 +285,7 @@ def _value(dimension: Dimension, given: Any) -> Any:
         return dimension.values[dimension.values.index(given)]
     if str(given) in dimension.words:
         return dimension.values[dimension.words.index(str(given))]
-    raise ArgumentError(
-        f"where={dimension.name}={given}: the sweep has no such value", f"it has {', '.join(dimension.words)}"
-    )
+    raise ArgumentError(f"where={dimension.name}={given}: unknown value", f"the sweep has {', '.join(dimension.words)}")
 
 
 def _placed(dimension: Dimension, others: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Limit cycles: amplitude and period of a queue that does not come to rest.
+"""Limit cycles: amplitude and period of a queue that does not settle.
 
 SMCC's equilibrium lies on its switching lines, so that nothing can be linearised there. Two ways lead to the cycle in
 which it ends:
@@ -40,16 +40,16 @@ _OF_DELAY = 0.05
 """Share of the delay that is a time scale, too, where the model's own is shorter."""
 
 _COARSEST = 4.0
-"""At most so many of the model's own time scales it is."""
+"""The largest time scale, as a multiple of the model's own."""
 
 _ALIKE = 0.05
-"""By so large a share amplitudes may differ in a cycle that counts as settled."""
+"""The largest difference of amplitudes in a cycle that counts as settled, as a share of them."""
 
 _STILL = 1e-3
-"""At rest no variable moves by more than this share of it."""
+"""At equilibrium no variable moves by more than this share of it."""
 
 _PASSAGES = 4
-"""So many times a queue passes its mean upwards before its cycle counts."""
+"""Times that a queue passes its mean upwards before its cycle counts."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Cycle:
     """A limit cycle.
 
     Attributes:
-        amplitude_octets: half the distance between the longest and the shortest queue, octets; 0 at rest.
-        period_s: from one maximum to the next, s; NaN where it comes to rest.
+        amplitude_octets: half the distance between the longest and the shortest queue, octets; 0 at equilibrium.
+        period_s: from one maximum to the next, s; NaN where it settles.
     """
 
     amplitude_octets: float
@@ -169,13 +169,13 @@ def settled(
     state: Array | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Settled:
-    """Integrate configurations side by side, each with its delay and its own step, until they rest or are in a cycle.
+    """Integrate configurations side by side, each with its delay and its own step, until they settle or are in a cycle.
 
     Heun's method with linear interpolation of the past: second order where nothing switches, first at switches, in
     steps so short that this is a per cent. :mod:`penstock.theory.delay` is for single trajectories. A block is
-    integrated and its last two thirds compared. At rest nothing moved in the last; in a cycle the queue passed its mean
-    four times, with the amplitude that it had before. Configurations of which neither can be said go on for another
-    block, twice as long, whose halves are compared.
+    integrated and its last two thirds compared. At an equilibrium nothing moved in the last; in a cycle the queue
+    passed its mean four times, with the amplitude that it had before. Configurations of which neither can be said go on
+    for another block, twice as long, whose halves are compared.
 
     Args:
         model: parameters are arrays of one shape (m,), or numbers.
@@ -366,7 +366,7 @@ def return_map(model: FluidModel, amplitudes_octets: Array, *, laps: int = 6, st
         steps_per_turn: steps in 2 pi time scales.
 
     Returns:
-        Offsets of the maxima, octets, shape (laps, m); NaN where the queue comes to rest before.
+        Offsets of the maxima, octets, shape (laps, m); NaN where the queue settles before.
     """
     amplitude = np.asarray(amplitudes_octets, dtype=float)
     width = len(amplitude)

@@ -23,10 +23,10 @@ from penstock.theory.linear import Array
 from penstock.theory.models.smcc import Smcc
 
 _DELAYS = 96
-"""So many delays are looked at: 6 per cent from one to the next. A narrower window may be missed."""
+"""Delays that are looked at: 6 per cent from one to the next. A narrower window may be missed."""
 
 _CLOSER = 16
-"""So many delays between two of them, where the sign of growth changes."""
+"""Delays between two of them, where the sign of growth changes."""
 
 _LEAST, _LONGEST = 0.02, 5.0
 """The delays looked at, in units of the slower and the faster of the law's own times."""
@@ -44,7 +44,7 @@ _RESCALED = 50
 """Steps from one scaling back to the next."""
 
 _BEGINNINGS = ((0.0, 1.0), (1.0, -1.0))
-"""Offset and growth at the start. An offset alone would rest: without growth nothing changes in state B."""
+"""Offset and growth at the start. An offset alone is an equilibrium: without growth nothing changes in state B."""
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ At a switching line s = 0 the two modes beside it decide, by how fast s changes 
     <= 0              >= 0              keeps to the side on which it is
 
 Sliding ends when one share reaches zero; a speed of a millionth of the other counts as leading to the line, so that a
-line at rest is one to slide on. Without this rule the solver would change modes for ever without getting on. Where two
-lines meet, the rule is taken for the line that is reached, with the modes that the signs of the other functions leave.
-A trajectory that slides along two lines at once would still switch without end: after twenty events that follow one
-another within a 400th of the model's time scale, the mode is held for a 20th of it.
+line of equilibria is one to slide on. Without this rule the solver would change modes for ever without getting on.
+Where two lines meet, the rule is taken for the line that is reached, with the modes that the signs of the other
+functions leave. A trajectory that slides along two lines at once would still switch without end: after twenty events
+that follow one another within a 400th of the model's time scale, the mode is held for a 20th of it.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,10 +37,10 @@ _SLACK = 1e-6
 """A mode beside a line leads away from it if it does so faster than this part of the other's speed."""
 
 _STILL = 1e-8
-"""A model that moves by less than this part of its rest in its own time scale does not move."""
+"""A model that moves by less than this part of its equilibrium in its own time scale does not move."""
 
 _QUICK = 20
-"""So many events may follow one another at once; then the mode is held for a while."""
+"""The most events that follow one another at once; then the mode is held for a while."""
 
 
 @dataclass(frozen=True)

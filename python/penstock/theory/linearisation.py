@@ -25,7 +25,7 @@ _BESIDE = 1e-6
 
 
 def linearise(model: FluidModel, mode: int = 0) -> DelaySystem:
-    """The linear delay system of one mode of a model, or of an array of models, at its state at rest.
+    """The linear delay system of one mode of a model, or of an array of models, at its equilibrium.
 
     Args:
         model: parameters may be arrays, one value for each configuration.
@@ -52,7 +52,7 @@ def linearise(model: FluidModel, mode: int = 0) -> DelaySystem:
 
 
 def is_at_rest(model: FluidModel, mode: int) -> Array:
-    """Whether the state at rest is within the limits, and the law of a mode zero there: shape of the configurations."""
+    """Whether the equilibrium is within the limits, and the law of a mode zero there: shape of the configurations."""
     at = model.state_at_rest()
     low, high = model.limits()
     drift = np.abs(model.law(mode, at, (at,) * len(model.delays_s))) / scales(at) * model.time_scales_s()
@@ -62,7 +62,7 @@ def is_at_rest(model: FluidModel, mode: int) -> Array:
 
 
 def scales(state: Array) -> Array:
-    """The unit of each variable: its value at rest, or 1 where that is 0; shape of ``state``."""
+    """The unit of each variable: its value at equilibrium, or 1 where that is 0; shape of ``state``."""
     size = np.abs(state)
     return np.where(size > 0, size, 1.0)
 

@@ -49,7 +49,7 @@ Refused = dict[str, list[Place]]
 """Reasons, each with the points that have no value for it: row and column."""
 
 _BATCH = 4000
-"""So many systems at a time: arrays that fit into a processor's cache, and a sign of life."""
+"""Systems at a time: arrays that fit into a processor's cache, and a sign of life."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from penstock.theory.models.smcc import Smcc
 from penstock.theory.models.timely import Patched, Timely
 
 _WIDEST = 1000.0
-"""A parameter is changed up to so many times, up and down."""
+"""The largest factor by which a parameter is changed, up and down."""
 
 _FINE = 120
 """Steps in a turn of DCQCN's time scale about k_max, where a delay decides the amplitude of the queue."""

@@ -38,10 +38,10 @@ STEPS = "steps"
 """The name of the form that goes by whole steps."""
 
 HOLD_S = 0.05
-"""How long a queue must stay near its rest to have settled, s: as for the response times of Jiang et al. 2015."""
+"""How long a queue must stay near its equilibrium to have settled, s: as in the response times of Jiang et al. 2015."""
 
 BAND = 0.25
-"""How near that is, as a share of its rest."""
+"""How near that is, as a share of the equilibrium."""
 
 _SHORT = 0.1
 """A delay below this share of the model's time scale is left out."""
@@ -411,9 +411,9 @@ def _packets(result: "Result", queue: str, controlled: Sequence[str]) -> tuple[A
 
 
 def settling_s(time_s: Array, octets: Array, rest_octets: float, band: float = BAND) -> float | None:
-    """Return how long after the first of ``time_s`` a queue is near its rest and stays so for 50 ms.
+    """Return how long after the first of ``time_s`` a queue is near its equilibrium and stays so for 50 ms.
 
-    Near is within ``band`` of the rest, by default a quarter.
+    Near is within ``band`` of ``rest_octets``, by default a quarter.
 
     None if it never does; in shorter records than ten times that, a tenth of the record is enough.
     """

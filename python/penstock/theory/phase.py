@@ -25,7 +25,7 @@ SLIDE = 2
 _MOST_PIECES = 4000
 """A trajectory that switches more often is cut off: it chatters."""
 
-# Pieces are drawn as so many points at least, and integrated with this tolerance.
+# The least number of points of a piece, its points for each step, and the tolerance of the integration.
 _POINTS = 60
 _POINTS_PER_STEP = 4
 _RELATIVE = 1e-9

@@ -213,7 +213,7 @@ def explain(figure: Drawn, axes: "Axes", plane: Plane, trajectories: Sequence[Tr
     axes.plot([], [], color=REFERENCE, linewidth=1.1, linestyle=(0, (5, 3)), label="switching line")
     axes.plot([], [], color=LAW_COLOURS[SLIDE], linewidth=4, alpha=0.35, label="sliding regime")
     if any(_rests(axes, trajectory) for trajectory in trajectories):
-        axes.plot([], [], label="at rest", **_RING)
+        axes.plot([], [], label="equilibrium", **_RING)
     words = axes.get_legend_handles_labels()
     figure.legend(*words, loc="outside lower center", ncols=columns(figure, words[1], 6))
 

@@ -29,7 +29,7 @@ from penstock.theory.phase import follow
 from penstock.theory.planar import plane_of, round_s, theorem_of
 
 FACTOR = 20.0
-"""An axis goes from the scenario's value so many times down and up, within the parameter's range."""
+"""The factor by which an axis goes down and up from the scenario's value, within the parameter's range."""
 
 HALF = 12
 """Steps of an axis from the scenario's value to an end."""
@@ -64,7 +64,7 @@ def tables(scenario: Scenario, scheme: str | None = None) -> dict[str, Any]:
     pairs = list(combinations(range(len(axes)), 2))
     linear = kind_of(base.scheme).linear
     maps = [_map(scenario, base, axes, pair) for pair in pairs] if linear else []
-    why = "" if linear else f"{base.scheme.upper()} rests on its switching lines, and has no margin there"
+    why = "" if linear else f"{base.scheme.upper()} has its equilibrium on its switching lines, and no margin there"
     return {
         "scheme": base.scheme,
         "queue": base.queue,

@@ -30,10 +30,10 @@ DEFAULTS = "defaults"
 """The word in a profile's place where the catalogue's defaults are meant."""
 
 _LEAST_STARTS = 8
-"""So many points that theory keeps the search begins with at least; with a third of all that it simulates, if more."""
+"""The least number of points, kept by the theory, with which the search begins; or a third of all, if that is more."""
 
 _CHOOSING = 2
-"""So many times the seeds of the search are those that choose between its finalists."""
+"""Seeds that choose between the finalists of the search, as a multiple of the seeds of the search."""
 
 
 @dataclass(frozen=True)

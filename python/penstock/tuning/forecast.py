@@ -1,17 +1,17 @@
 """The fluid model through a scenario's own course: many points side by side, through all of its periods.
 
-The model with delay begins at rest, a little beside it, when the measured time begins, and is integrated while flows
+The model with delay begins a little beside its equilibrium when the measured time begins, and is integrated while flows
 and links change as the scenario has them. Heun's method with a common step; values of a delay ago are looked up at
 whole steps. It ranks points, and no more: a fluid has no noise of single messages, and all of its flows have one rate.
 
-A fluid at rest does not deviate at all, and of two points that rest the one with the long queue would seem as steady as
-the other. So the deviation has a part for single frames: independent arrivals and departures that keep n frames in a
-queue on average let their number vary by √n (Poisson's distribution).
+A fluid at its equilibrium does not deviate at all, and of two points that settle the one with the long queue would seem
+as steady as the other. So the deviation has a part for single frames: independent arrivals and departures that keep n
+frames in a queue on average let their number vary by √n (Poisson's distribution).
 
 The step is no longer than the fastest of the models allows, however long the run is: with a longer one the method
-itself oscillates where the fluid rests (DCQCN's fast timers at 10 Gb/s ask for less than 27 µs), and a quick and steady
-point is taken for a bad one. Where that makes too many steps, courses are cut: each is integrated for a share
-of its length, and the second half of this share stands for all that follows it.
+itself oscillates where the fluid settles (DCQCN's fast timers at 10 Gb/s ask for less than 27 µs), and a quick and
+steady point is taken for a bad one. Where that makes too many steps, courses are cut: each is integrated for a share of
+its length, and the second half of this share stands for all that follows it.
 """
 
 import math
@@ -32,7 +32,7 @@ _STEPS_PER_DELAY = 8
 _SAFE = 1.4
 """A step times the fastest rate at most: beyond 2 the method oscillates by itself."""
 _BESIDE = 0.05
-"""Rates begin by so much above those at rest: an unstable point shows."""
+"""How far rates begin above those at equilibrium, as a share of them: an unstable point shows."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def step_for(courses: Sequence[Course], start_s: float) -> float:
 
 
 def _fastest_per_s(wide: FluidModel) -> float:
-    """The largest eigenvalue at rest of what answers without delay, 1/s; 0 without a linearisation."""
+    """The largest eigenvalue at equilibrium of what answers without delay, 1/s; 0 without a linearisation."""
     if not wide.linear:
         return 0.0
     found = 0.0
@@ -157,7 +157,7 @@ def _percentile_99(queues: NDArray[np.float32], weights: Array) -> Array:
 
 
 def _beside_rest(wide: FluidModel) -> Array:
-    """The state at rest within the limits, with rates a little above; where there is none, a full queue."""
+    """The equilibrium within the limits, with rates a little above; where there is none, a full queue."""
     rest = np.asarray(wide.state_at_rest(), dtype=float)
     low, high = _limits(wide, rest)
     state = np.clip(np.where(np.isfinite(rest), rest, high), low, high)

@@ -1,8 +1,8 @@
-"""Linear theory of points: whether and where they rest, and with which phase margin.
+"""Linear theory of points: whether and where they have an equilibrium, and with which phase margin.
 
-Each period's model is linearised where it rests; the least margin of all modes and periods counts. SMCC has no
+Each period's model is linearised at its equilibrium; the least margin of all modes and periods counts. SMCC has no
 linearisation: its number is the phase that is left until an oscillation as large as its target lasts (harmonic
-balance), and below a target that it does not reach (:mod:`penstock.theory.equilibrium`) it does not count as resting.
+balance), and below a target that it does not reach (:mod:`penstock.theory.equilibrium`) it counts as having none.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ class Outlook:
     """The linear theory of one point.
 
     Attributes:
-        phase_rad: phase margin; NaN where nothing rests within the limits of queue and rates.
-        rest_octets: length of the queue at rest, the longest of all periods; NaN likewise.
+        phase_rad: phase margin; NaN where no equilibrium lies within the limits of queue and rates.
+        rest_octets: length of the queue at equilibrium, the longest of all periods; NaN likewise.
         reason: why there is no number, or "".
     """
 
@@ -45,14 +45,14 @@ def outlook(periods: Sequence[Configuration]) -> Outlook:
             return Outlook(np.nan, np.nan, str(unsuited))
         with np.errstate(all="ignore"):
             if not rests(model):
-                return Outlook(np.nan, np.nan, "no rest within the limits of queue and rates")
+                return Outlook(np.nan, np.nan, "no equilibrium within the limits of queue and rates")
             here = _phase_rad(model) if model.linear else _oscillation_phase_rad(model)
         phase, queue = min(phase, here), max(queue, float(model.state_at_rest()[0]))
     return Outlook(phase, queue)
 
 
 def resting(periods: Sequence[Configuration], tuned: Sequence[Knob], points: Sequence[Point]) -> Flags:
-    """Whether each point rests within the limits of queue and rates in every period; shape (points,)."""
+    """Whether each point has an equilibrium within the limits of queue and rates in every period; shape (points,)."""
     found = np.ones(len(points), dtype=bool)
     for period in periods:
         models: list[FluidModel] = []
@@ -72,14 +72,14 @@ def resting(periods: Sequence[Configuration], tuned: Sequence[Knob], points: Seq
 
 
 def rests(wide: FluidModel) -> Flags:
-    """Whether models have a rest within their limits, in any of their modes, and come to it; shape of the models."""
+    """Whether models have an equilibrium within their limits, in any mode, and come to it; shape of the models."""
     modes = np.broadcast_arrays(*(is_at_rest(wide, mode) for mode in range(len(wide.modes))))
     found: Flags = np.any(modes, axis=0) & wide.comes_to_rest()
     return found
 
 
 def _phase_rad(model: FluidModel) -> float:
-    """The least phase margin of the modes that are at rest, within a turn."""
+    """The least phase margin of the modes that hold at the equilibrium, within a turn."""
     modes = [mode for mode in range(len(model.modes)) if bool(is_at_rest(model, mode))]
     return min(float(np.clip(margins(linearise(model, mode)).phase_rad, -np.pi, np.pi)) for mode in modes)
 

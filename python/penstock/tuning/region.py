@@ -1,11 +1,11 @@
 """Where the theory says that it is worth simulating.
 
-Points are spread evenly between the bounds. Kept are those that rest within the limits of queue and rates in every
-period of the scenario, and of these the half to which the :class:`Critic` gives the better scores, and every point that
-scores no worse than the scenario's own parameters. The fluid model with delay, integrated through the scenario, is
-judged by the same goal and guards as a simulation, with its own forecast for the scenario's parameters in the
-standard's place. An unstable point oscillates there, and a stable but slow one loses frames or leaves the line idle. A
-phase margin alone is no criterion; the how-to shows why. The answer reports it.
+Points are spread evenly between the bounds. Kept are those that have an equilibrium within the limits of queue and
+rates in every period of the scenario, and of these the half to which the :class:`Critic` gives the better scores, and
+every point that scores no worse than the scenario's own parameters. The fluid model with delay, integrated through the
+scenario, is judged by the same goal and guards as a simulation, with its own forecast for the scenario's parameters in
+the standard's place. An unstable point oscillates there, and a stable but slow one loses frames or leaves the line
+idle. A phase margin alone is no criterion; the how-to shows why. The answer reports it.
 
 A forecast serves every goal, and each goal has its own region: a calm point is not always a quick one.
 """
@@ -31,7 +31,7 @@ Forecasts = Mapping[int, Observed]
 """Runs of points in the fluid model, by their places among all that were asked for."""
 
 _KEPT = 0.5
-"""So large a share of the points that rest is kept."""
+"""The share that is kept of the points that have an equilibrium."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,10 @@ class Region:
         goal: the goal.
         knobs: the tuned parameters, between the bounds of the points that theory keeps.
         points: how many points theory looked at; 0 for a scheme without a fluid model.
-        resting: how many of them rest within the limits of queue and rates.
-        kept: how many it keeps; all, if none rests.
+        resting: how many of them have an equilibrium within the limits of queue and rates.
+        kept: how many it keeps; all, if none has.
         critic: the judge of points; ``None`` for a scheme without a fluid model.
-        limit: the largest score of the critic's that is kept; infinite if none rests, or nobody judges.
+        limit: the largest score of the critic's that is kept; infinite if none has, or nobody judges.
         starts: kept points to begin with: the best and some of the others, by turns.
     """
 
@@ -178,7 +178,7 @@ def _region(
     taken: Sequence[Point],
     starts: int,
 ) -> Region:
-    """The region of a goal; ``scores`` has NaN for a point that does not rest, and ``taken`` others' beginnings."""
+    """The region of a goal; ``scores`` has NaN for a point without equilibrium, and ``taken`` others' beginnings."""
     points, rests = len(spread), np.isfinite(scores)
     if not rests.any():
         free = [point for point in spread if point not in taken]

@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 
 _BATCH = 8
-"""So many points at a time: the sampler learns from them when all are done."""
+"""Points that are simulated at a time: the sampler learns from them when all are done."""
 
 _LEARNING = 2 * _BATCH
-"""So many points the search learns from before it looks near the best of them."""
+"""Points that the search learns from before it looks near the best of them."""
 
 _FINALISTS = 4
-"""So many of the best points by each goal of the search are simulated with more seeds."""
+"""Points, the best by each goal of the search, that are simulated with more seeds."""
 
 _STEP = 0.1
 """Standard deviation of a step away from the best point, as a share of what lies between a knob's bounds."""
 
 _ROUNDS = 6
-"""For each batch the theory is asked so many times; it leaves some of what is proposed out."""
+"""Times that the theory is asked for each batch; it leaves some proposals out."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -174,7 +174,7 @@ class Search:
             _tell(aim, point, self._score(aim, runs))
 
     def run(self, trials: int, watch: Watch) -> None:
-        """Simulate so many points, or fewer if the theory leaves out too many.
+        """Simulate ``trials`` points, or fewer if the theory leaves out too many.
 
         Raises:
             Interrupted: Ctrl-C; the points simulated until then are in ``tried``.
@@ -215,7 +215,7 @@ class Search:
         return score(aim.region.goal, aim.kept, runs, self._buffer_octets)
 
     def _ask(self, count: int) -> "list[tuple[_Aim, optuna.trial.Trial, Point]]":
-        """So many points that theory keeps, in rounds; fewer if after all rounds there are none more."""
+        """Return ``count`` points that the theory keeps, in rounds; fewer if the rounds end first."""
         import optuna
 
         batch: list[tuple[_Aim, optuna.trial.Trial, Point]] = []

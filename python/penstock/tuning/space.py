@@ -15,10 +15,10 @@ from penstock.theory.axes import meaning, read, written
 from penstock.theory.configuration import Configuration, Unsuited
 
 _SPAN = 8.0
-"""Bounds are so many times below and above the values that are known."""
+"""Factor of the bounds below and above the values that are known."""
 
 _DIGITS = 3
-"""So many digits has a proposed value: few enough to read, and more than matter."""
+"""Digits of a proposed value: few enough to read, and more than matter."""
 
 _ROOM = 0.75
 """The largest share of the buffer that a set point takes: above it there has to be room for what is on its way."""

@@ -16,7 +16,7 @@ from penstock.theory.configuration import Configuration, Unsuited
 from penstock.tuning.space import Knob, Point, set_to
 
 _BLOCKS = 8
-"""The sequence is asked for so many times the points, where most of them are not legal."""
+"""Points of the sequence at the most, as a multiple of those wanted, where most of them are not legal."""
 
 
 def refusal(scenario: Scenario, tuned: Sequence[Knob], point: Point) -> ScenarioError | None:

@@ -8,7 +8,7 @@
 // w − 2^31 takes 31, for the first two rows are one sum, and the bits that fall off at the right change nothing above them.
 //
 // start_i in clock c takes spread_i and word_i; base_i is that of clocks c + 1 to c + 49. done_o is high in clock c + 50, and
-// value_o holds from then to the next start. A start before done_o begins anew.
+// value_o holds from then to the next start. A start before done_o begins again.
 
 `default_nettype none
 

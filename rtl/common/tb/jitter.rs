@@ -83,7 +83,7 @@ fn equals_the_simulators() {
                     3 => 150_000,
                     _ => random.below(1 << 24) as u32,
                 };
-                // Now and then it begins anew, mostly it has the time, or more.
+                // Now and then it begins again, mostly it has the time, or more.
                 wait = if random.one_in(50) { 1 + random.below(LATENCY) } else { LATENCY + random.below(4) };
             }
             wait -= 1;

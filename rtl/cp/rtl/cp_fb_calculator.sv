@@ -187,7 +187,7 @@ module cp_fb_calculator
     assign q_delta_o = $signed(x_q[QueueW:0]);
 
 `ifdef FORMAL
-    // Safety: no message for Fb >= 0, whatever is set and whenever it starts anew: C, as it stands before it is
+    // Safety: no message for Fb >= 0, whatever is set and whenever it starts again: C, as it stands before it is
     // divided, is above 0 if fb is. (That C is the formula's is the lock step's matter.)
     logic past_valid_q = 1'b0;
     sum_t measure_q;

@@ -189,7 +189,7 @@ impl<N: Nic, M: Machine> World<N, M> {
         }
     }
 
-    /// A reset: all around the NIC begins anew too.
+    /// A reset: all around the NIC begins again too.
     pub fn reset(&mut self) {
         let seed = self.random.next();
         let fresh = Self::new(seed);

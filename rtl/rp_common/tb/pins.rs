@@ -76,7 +76,7 @@ pub trait Nic {
     /// Least and largest rate, bit/s.
     fn bounds(settings: &Self::Settings) -> (u64, u64);
     fn machine(settings: &Self::Settings) -> Self::Machine;
-    /// A flow has to start anew, since the hardware counts no further.
+    /// A flow has to start again, since the hardware counts no further.
     fn overflows(machine: &Self::Machine) -> bool;
     /// The input pins of the core, and their values.
     type In: vectors::Pins + Default;

@@ -33,7 +33,7 @@ impl<N: Nic> Bench<N> {
         Self { nic: N::new(seed), reference: None, settings: N::usual(0), kept, clocks: 0 }
     }
 
-    /// All begins anew, with other settings.
+    /// All begins again, with other settings.
     fn reset(&mut self, settings: N::Settings) {
         self.settings = settings;
         self.clock(&Pins { reset: true, ..Pins::default() });

@@ -1,4 +1,4 @@
-//! The simulator's tests, in one program: the engine is generic, and each program compiles those of its schemes anew.
+//! The simulator's tests, in one program: the engine is generic, and each program compiles those of its schemes again.
 
 mod common;
 

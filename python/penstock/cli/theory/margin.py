@@ -15,7 +15,7 @@ from penstock.theory.growth import Growth
 from penstock.theory.margin import Jump, Limit, LimitCycle, Report, Side, report
 
 _SHOWN = 5
-"""So many parameters are listed; JSON has all."""
+"""Parameters that are listed; JSON has all."""
 
 
 def show_margin(asked: Asked, *, at_s: float | None, json: bool) -> None:

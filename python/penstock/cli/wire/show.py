@@ -128,9 +128,7 @@ def show_encoded(kind: str, values: list[str], *, out: Path | None, force: bool)
     given = assignments(values, "", example="quantized_feedback=25", once=True)
     known = {entry["name"]: entry for entry in wire.kinds()}
     if kind not in known:
-        raise InputError(
-            f"{kind}: there is no such kind of frame", nearest(kind, known, f"the kinds are {', '.join(known)}")
-        )
+        raise InputError(f"{kind}: unknown kind of frame", nearest(kind, known, f"the kinds are {', '.join(known)}"))
     names = _keys(known[kind])
     for key in given:
         if key not in names:
@@ -164,7 +162,7 @@ def show_formats(name: str | None, *, json: bool) -> None:
         chosen = [entry for entry in formats if entry["name"] == name]
         if not chosen:
             words = [entry["name"] for entry in formats]
-            raise InputError(f"{name}: no such format", nearest(name, words, f"the formats are {', '.join(words)}"))
+            raise InputError(f"{name}: unknown format", nearest(name, words, f"the formats are {', '.join(words)}"))
         formats = chosen
     if json:
         _print_json(formats if name is None else formats[0])

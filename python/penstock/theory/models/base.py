@@ -1,4 +1,4 @@
-"""Fluid models: state with units, a right-hand side for each mode, switching functions, limits, delays, rest.
+"""Fluid models: state with units, a right-hand side for each mode, switching functions, limits, delays, equilibrium.
 
 A model stands for one bottleneck and N flows of one kind. All quantities are in SI units: octets, bit/s, s. A state is
 an array of shape ``(n, …)``: row i is variable i, and the other axes are as many configurations side by side as one
@@ -99,9 +99,9 @@ class FluidModel(ABC):
     lines: ClassVar[tuple[str, ...]]
     """The expression that is zero on each switching line, in words."""
     linear: ClassVar[bool] = True
-    """Whether it has a linearisation at rest; none has a model that rests on its switching lines."""
+    """Whether it has a linearisation at equilibrium; a model whose equilibrium lies on its switching lines has none."""
     forecasts: ClassVar[bool] = True
-    """Whether `penstock tune` narrows its search by it; not where a model has no rest to aim at."""
+    """Whether `penstock tune` narrows its search by it; not where a model has no equilibrium to aim at."""
 
     @classmethod
     def of(cls, configuration: Configuration) -> Self:
@@ -140,7 +140,7 @@ class FluidModel(ABC):
         """Return the state in which the simulator's flows begin: empty queue, line rate."""
 
     def comes_to_rest(self) -> Flags:
-        """Return whether the queue comes to the state at rest if nothing oscillates: shape of the configurations."""
+        """Return whether the queue comes to its equilibrium if nothing oscillates: shape of the configurations."""
         return np.asarray(True)
 
     @property

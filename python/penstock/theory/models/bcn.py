@@ -1,7 +1,7 @@
 """BCN as a fluid: equation (2) of Jiang et al. 2015, Fb in units of 64 octets, each side of its switching line Fb = 0.
 
 A flow of rate r is sampled m = p r / frame times a second, and each message changes its rate: by Gi Ru Fb while Fb > 0,
-by -Gd |Fb| r while Fb < 0. With x = q - q0, y = N r - C and k = w / (p C), near the rest:
+by -Gd |Fb| r while Fb < 0. With x = q - q0, y = N r - C and k = w / (p C), near the equilibrium:
 
     x' = y;    y' = -a (x + k y);    a = Gi Ru p C (Fb > 0),  a = Gd p C (y + C) / N (Fb < 0)
 

@@ -71,7 +71,7 @@ class Dcqcn(Waiting):
     per: ClassVar[str] = "per second: means over random marks and cycles"
     omits: ClassVar[tuple[str, ...]] = (
         "Hyper-Active Increase",
-        "that the wait of a marked frame in the queue changes: it is that at rest, and part of the delay",
+        "that the wait of a marked frame in the queue changes: it is that at equilibrium, and part of the delay",
         ALIKE,
     )
     variables: ClassVar[tuple[Variable, ...]] = (
@@ -165,7 +165,7 @@ class Dcqcn(Waiting):
         return stack(queue, fair, fair + self.r_ai_bps * increase / cut, news)
 
     def mark_at_rest(self) -> Array:
-        """Return how likely a mark has to be at rest, be it more than p_max.
+        """Return how likely a mark has to be at equilibrium, be it more than p_max.
 
         From R' = 0, R - r = R_AI a / c with c cuts and a cycles of increase a second; r' = 0 then asks for
         r alpha c² = R_AI a (cycles), of which the left side grows with p and the right side falls.
@@ -193,7 +193,7 @@ class Dcqcn(Waiting):
         return cast(Value, self.state_at_rest()[0] / self.drain_octets_per_s)
 
     def marked_at_rest(self) -> Value:
-        """Return the probability of a mark at rest."""
+        """Return the probability of a mark at equilibrium."""
         queue = self.state_at_rest()[0]
         return self.marked(1, queue)
 
@@ -202,7 +202,7 @@ class Dcqcn(Waiting):
         return stack(0.0, self.line_rate_bps, self.line_rate_bps, 1.0)
 
     def set_point_octets(self) -> Value:
-        """Return the queue at rest."""
+        """Return the queue at equilibrium."""
         return cast(Array, self.state_at_rest()[0])
 
     def _rates(self, p: Array, frames: Value) -> tuple[Array, Array, Array, Array]:
@@ -310,7 +310,7 @@ class Controlled(Dcqcn):
         raise ValueError("the controller's model needs its interval")
 
     def marked_at_rest(self) -> Value:
-        """Return the probability of a mark at rest."""
+        """Return the probability of a mark at equilibrium."""
         return cast(Array, self.state_at_rest()[4])
 
     def start(self) -> Array:

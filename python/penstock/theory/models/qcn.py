@@ -118,7 +118,7 @@ class _Qcn(FluidModel):
         return cast(Array, state[1] * self.octets_per_bit / self.byte_reset_octets)
 
     def _scale_s(self) -> Value:
-        # The spiral of the decrease at rest, and the interval between samples of all flows.
+        # The spiral of the decrease at equilibrium, and the interval between samples of all flows.
         frames_per_s = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
         a1 = self.gain_per_octet * self.frame_octets * self.share_sampled * frames_per_s**2 / self.flows
         interval = BITS_PER_OCTET * self.wire_octets / (self.share_sampled * self.link_bps)

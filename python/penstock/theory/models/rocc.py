@@ -1,6 +1,6 @@
 """RoCC as a fluid: the controller of a switch, one step every interval T, spread evenly over it.
 
-With F the fair rate, l the level of its gains at rest, u the rate of a unit of length (10 Mb/s for 600 octets):
+With F the fair rate, l the level of its gains at equilibrium, u the rate of a unit of length (10 Mb/s for 600 octets):
 
     q' = N r - C
     r' = -2 u / l (alpha (q - Qref) / T + beta q')
@@ -58,7 +58,7 @@ class Rocc(AtIntervals):
     omits: ClassVar[tuple[str, ...]] = (
         PHASE,
         "halving and the least rate where the queue is long or grows at once",
-        "changes of the gains' level: it is that at rest",
+        "changes of the gains' level: it is that at equilibrium",
         "sources that hear nothing for a while and double their rates",
     )
     variables: ClassVar[tuple[Variable, ...]] = (QUEUE, RATE)

@@ -9,8 +9,8 @@ answer every sample at every source.) The gains here: alpha = Ra / ra_at, beta =
 States A and B are told apart by the sign of a measured dQ, which is a whole number of frames. Where the growth of an
 interval is less than a frame, some samples see no change, and count as state A (or B, or by their sign bit: the
 parameter ``delta_zero``). With ``grain_octets`` of a frame the line dQ = 0 is as wide as that; with 0 it is a line, as
-in the paper. Without the grain (and without delay) all of the line is at rest: there dx/dt = y = 0, and nothing leads
-along it to the target.
+in the paper. Without the grain (and without delay) each point of the line is an equilibrium: there dx/dt = y = 0, and
+nothing leads along it to the target.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ from penstock.theory.models.base import (
 _A, _B, _A_FAST = range(3)
 
 _APART = 3.0
-"""Frames below the target from which a rest is one of its own: nearer, the chatter about the target reaches it."""
+"""Frames below the target from which an equilibrium is one of its own: the target's chatter reaches a nearer one."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Smcc(Stateless):
         return (self.delay_s, self.delay_s + self.interval_s)
 
     def with_interval(self) -> Self:
-        """Return the model with growth measured over the mean interval between samples at rest."""
+        """Return the model with growth measured over the mean interval between samples at equilibrium."""
         return self.with_changes(interval_s=BITS_PER_OCTET * self.wire_octets / (self.share_sampled * self.link_bps))
 
     def without_delay(self) -> Self:
@@ -184,7 +184,7 @@ class Smcc(Stateless):
         return np.where(positive[0] != positive[1], _B, np.where(positive[2], _A_FAST, _A))
 
     def state_at_rest(self) -> Array:
-        """Return the target with each flow at its share; without grain, all of y = 0 is at rest."""
+        """Return the target with each flow at its share; without grain, all of y = 0 is equilibria."""
         return stack(self.q0_octets, self.capacity_bps / self.flows)
 
     def comes_to_rest(self) -> Flags:
@@ -193,7 +193,7 @@ class Smcc(Stateless):
 
     def balance_frames(self) -> Value:
         """Return beta/alpha: how far below the target the states balance if messages of state A say one frame."""
-        # Near a rest the growth is small: with two stages the smaller alpha.
+        # Near an equilibrium the growth is small: with two stages the smaller alpha.
         return self.beta / self.alpha_small
 
     def start(self) -> Array:
@@ -205,12 +205,12 @@ class Smcc(Stateless):
         return self.q0_octets
 
     def a1_per_s2(self) -> Value:
-        """Return a1 of equation (26) at rest, 1/s²: alpha p times what arrives, in octets."""
+        """Return a1 of equation (26) at equilibrium, 1/s²: alpha p times what arrives, in octets."""
         frames_per_s = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
         return self.alpha * self.octets_per_bit * self.share_sampled * frames_per_s
 
     def b2_per_s(self) -> Value:
-        """Return b2 of equation (27) at rest, 1/s."""
+        """Return b2 of equation (27) at equilibrium, 1/s."""
         return self.beta * self.octets_per_bit * self.capacity_bps / self.link_bps
 
     def _measured(self, past: Sequence[Array]) -> Array:

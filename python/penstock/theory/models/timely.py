@@ -14,8 +14,8 @@ patched law is, in between,
 
     r' = (delta (1 - w) - beta w r (T - t_ref) / t_ref) / tau,        w = 2 g + 1/2 within [0, 1]
 
-and rests at g = 0, T = t_ref (1 + N delta / (beta C)), and nowhere else. T is that of a segment a wait in the queue and
-the way back ago; its growth is measured over one segment, and a rate holds for one.
+with its equilibrium at g = 0, T = t_ref (1 + N delta / (beta C)), and nowhere else. T is that of a segment a wait in
+the queue and the way back ago; its growth is measured over one segment, and a rate holds for one.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _BELOW, _ABOVE, _GROWS, _SHRINKS = range(4)
 
 @dataclass(frozen=True)
 class Timely(EndToEnd):
-    """TIMELY by the gradient: no state is at rest.
+    """TIMELY by the gradient: it has no equilibrium.
 
     Attributes:
         alpha: weight of the newest difference in the gradient.
@@ -143,7 +143,7 @@ class Timely(EndToEnd):
         return np.where(positive[1], _ABOVE, np.where(positive[0], between, _BELOW))
 
     def state_at_rest(self) -> Array:
-        """Return the state at t_low that does not grow. Nothing rests there: rates rise without growth."""
+        """Return the state at t_low that does not grow. It is no equilibrium: rates rise without growth."""
         return stack(self.set_point_octets(), self.capacity_bps / self.flows, 0.0)
 
     def comes_to_rest(self) -> Flags:
@@ -214,5 +214,5 @@ class Patched(Timely):
         return np.asarray((round_trip > self.t_low_s) & (round_trip < self.t_high_s))
 
     def set_point_octets(self) -> Value:
-        """Return the queue at rest, octets."""
+        """Return the queue at equilibrium, octets."""
         return cast(Value, np.maximum(self.state_at_rest()[0], 0.0))

@@ -313,7 +313,7 @@ impl Qcn {
     }
 
     /// An event can be served from this clock on, and so many cycles have passed that the hardware counts no further: its
-    /// factor of R_HAI would stay where the state machine's grows. A test starts the flow anew then.
+    /// factor of R_HAI would stay where the state machine's grows. A test starts the flow again then.
     #[must_use]
     pub fn overflows(&self) -> bool {
         let (byte, time) = (self.calculator.byte_stage(), self.calculator.time_stage());
