@@ -166,6 +166,7 @@ class _Many(Generic[T]):
         self._interrupted = False
 
     def run(self, executor: Executor) -> Mapping[int, T]:
+        """Return what the runs have left, by their places; see :func:`run_many`."""
         session: Session[T] = executor.session(self._watch)
         try:
             while self._goes_on():

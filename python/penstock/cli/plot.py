@@ -39,7 +39,7 @@ def plot_folder(
     font_size: float | None,
     title: bool,
 ) -> None:
-    """Draw one figure of a results folder."""
+    """Draw one figure of a results folder, with a width in inches and type in points."""
     of_several, of_sweep = is_comparison(folder), is_sweep(folder)
     known = OF_SWEEPS if of_sweep else FIGURES if of_several else (*PANELS, *FIGURES_OF_FLOWS)
     if not of_sweep and places != Places(None, None, None, None, []):

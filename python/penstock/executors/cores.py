@@ -113,6 +113,7 @@ class _Ending:
         self._progress(simulated_s, duration_s, events, wall_s)
 
     def laying_out(self) -> None:
+        """Say that the run is being laid out; ends it where that is asked for."""
         self._go_on()
         self._laying_out()
 

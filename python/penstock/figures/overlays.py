@@ -61,6 +61,7 @@ def _draw(axes: "Axes", found: "Overlay", row: int, scale: float, colour: str) -
 def _draw_runs(
     axes: "Axes", time_s: "NDArray[Any]", runs: "NDArray[Any]", colour: str, width: float, what: str
 ) -> None:
+    """Draw runs in lines of ``width`` points for a single one; the fainter, the more there are."""
     faint = len(runs) ** 0.5
     for number, run in enumerate(runs):
         label = what if number == 0 else None

@@ -278,6 +278,7 @@ def _unit(dimension: Dimension) -> tuple[float, str]:
 
 
 def _unit_scale(unit: str, most: float) -> tuple[float, str]:
+    """Return the unit of an axis whose largest value is ``most``: its size in ``unit``, and its name."""
     if unit == "octets":
         return octets_scale(most)
     if unit == "bit/s":

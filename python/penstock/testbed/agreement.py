@@ -65,6 +65,7 @@ class Agreement:
 
 
 def _off(measured: float, simulated: float) -> float:
+    """Return by which share a measured value is above the simulated one, of the same unit."""
     if simulated == 0:
         return 0.0 if measured == 0 else float("inf")
     # Rounded, so that a bound holds for itself.

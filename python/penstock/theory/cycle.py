@@ -316,6 +316,7 @@ class _Record:
         self._highest, self._lowest = state.copy(), state.copy()
 
     def add(self, state: Array, step_s: Array) -> None:
+        """Add the states, shape (n, m), that hold for a step of each configuration, s, shape (m,)."""
         queue = state[0]
         excess = self._model.excess_octets_per_s(state) * BITS_PER_OCTET
         idle = np.where((queue <= 0) & (excess < 0), -excess, 0.0)
@@ -343,6 +344,7 @@ class _Record:
         return np.asarray(above[1:] & ~above[:-1])
 
     def result(self) -> Settled:
+        """Return mean, amplitude, period and utilisation of the time that was recorded."""
         mean = self._area / self._time
         rises = self._rises()
         count = rises.sum(axis=0)

@@ -45,13 +45,13 @@ class History:
         self.slopes: list[tuple[Array, Array]] = []
 
     def add(self, time_s: float, state: Array, slope_left: Array, slope_right: Array) -> None:
-        """Add a step that ends at ``time_s``, with the slopes at its beginning and its end."""
+        """Add a step that ends at ``time_s``, s, with the slopes at its beginning and its end."""
         self.time_s.append(time_s)
         self.states.append(state)
         self.slopes.append((slope_left, slope_right))
 
     def at(self, time_s: float) -> Array:
-        """Return the state at a time; beyond the last step the last cubic goes on."""
+        """Return the state at a time, s; beyond the last step the last cubic goes on."""
         if time_s <= self.time_s[0]:
             return self._before(time_s) if time_s < self.time_s[0] else self.states[0]
         if not self.slopes:
@@ -77,11 +77,12 @@ class DelayedTrajectory:
     history: History
 
     def at(self, time_s: Array) -> Array:
-        """Return the states at ``time_s``, shape (n, times)."""
+        """Return the states at ``time_s``, s, shape (n, times)."""
         return np.stack([self.history.at(float(t)) for t in time_s], axis=1)
 
 
 def _hermite(t: float, t0: float, t1: float, y0: Array, y1: Array, d0: Array, d1: Array) -> Array:
+    """Return the state at ``t`` by the cubic with states and slopes at ``t0`` and ``t1``; times in s."""
     h = t1 - t0
     s = (t - t0) / h
     # The form in which what is small stays small.
@@ -91,7 +92,7 @@ def _hermite(t: float, t0: float, t1: float, y0: Array, y1: Array, d0: Array, d1
 def _rk4(
     right: Right, history: History, delays: Sequence[float], t: float, y: Array, h: float, k1: Array | None = None
 ) -> tuple[Array, Array, Array, list[Array]]:
-    """Take a step that begins with the slope ``k1``, if that is known.
+    """Take a step of ``h`` s from ``t`` s on that begins with the slope ``k1``, if that is known.
 
     Returns:
         The state at its end, the slopes at its beginning and its end, and the past as seen from there.
@@ -150,19 +151,20 @@ class _Breakpoints:
         self._due: list[float] = []
 
     def follow(self, time_s: float) -> None:
+        """Add the times at which a discontinuity at ``time_s`` comes back."""
         for later in self._sums:
             heapq.heappush(self._due, time_s + later)
 
-    def step(self, now: float, most: float) -> float:
-        """Return how long the next step is."""
-        tiny = 1e-6 * most
-        while self._due and self._due[0] <= now + tiny:
+    def step(self, now_s: float, most_s: float) -> float:
+        """Return the length of the step that begins at ``now_s``, s: ``most_s`` or less."""
+        tiny = 1e-6 * most_s
+        while self._due and self._due[0] <= now_s + tiny:
             heapq.heappop(self._due)
         end = min(self._stop_s, self._due[0] if self._due else np.inf)
-        if end - now <= most * (1 + 1e-9):
-            return end - now
+        if end - now_s <= most_s * (1 + 1e-9):
+            return end - now_s
         # Two halves rather than a whole step and a sliver.
-        return most if end - now > 2 * most else (end - now) / 2
+        return most_s if end - now_s > 2 * most_s else (end - now_s) / 2
 
 
 def integrate(
@@ -254,10 +256,12 @@ class _Piece:
         return cls(model, mode, signs, at_low, at_high, low, high), np.where(at_low | at_high, 0.0, slope)
 
     def slope(self, _: float, y: Array, past: Sequence[Array]) -> Array:
+        """Return the right-hand side at a time, s, and a state, units per second: 0 for variables at a limit."""
         slope = self.model.law(self.mode, y, past)
         return cast(Array, np.where(self.at_low | self.at_high, 0.0, slope))
 
     def holds(self, y: Array, past: Sequence[Array]) -> bool:
+        """Return whether no event has come until a state: the mode is the same, and so are the variables at limits."""
         if bool(np.any((self.model.switches(y, past) > 0) != self.signs)):
             return False
         held = self.at_low | self.at_high
@@ -272,7 +276,7 @@ class _Piece:
 def _inside(
     history: History, delays: Sequence[float], step: tuple[float, float, Array, Array, Array, Array], t: float
 ) -> tuple[Array, list[Array]]:
-    """Return state and past at a time within a step, which is not in the history yet."""
+    """Return state and past at a time within a step, s, which is not in the history yet."""
     past = [_hermite(t - d, *step) if t - d > step[0] else history.at(t - d) for d in delays]
     return _hermite(t, *step), past
 
@@ -282,7 +286,7 @@ def _broken(piece: _Piece, inside: Callable[[float], tuple[Array, list[Array]]],
 
 
 def _first(broken: Callable[[float], bool], h: float, share: float) -> float:
-    """Return the first time at which ``broken`` is true, of those that bisection of (0, h] finds."""
+    """Return the first time, s, at which ``broken`` is true, of those that bisection of (0, h] s finds."""
     good, bad = 0.0, h
     while bad - good > share * h:
         middle = (good + bad) / 2

@@ -103,7 +103,7 @@ def growth(model: Smcc, *, small: bool = False) -> Growth:
 
 
 def _border(delays: Array, rates: Array) -> float:
-    """Where rates that rise become positive, between the last that is not and the one behind it."""
+    """Return the delay, s, at which rising rates become positive: between the last that is not and the next."""
     below = np.nonzero(rates <= 0)[0]
     k = int(below[-1]) if len(below) else 0
     if k + 1 >= len(rates) or rates[k + 1] == rates[k]:
@@ -153,7 +153,10 @@ def growth_per_s(model: Smcc, delays_s: Array, *, small: bool = False) -> Array:
 
 
 class _DelayLine:
-    """The offsets of the last delays, and the samples' view of them in the middle of a step."""
+    """The offsets of the last delays, and the samples' view of them in the middle of a step.
+
+    Times are in units of 1/sqrt(a1), offsets relative to those at the beginning.
+    """
 
     def __init__(self, delays: Array, interval: float, step: float, begin: Array) -> None:
         self._interval = max(interval, step)
@@ -175,11 +178,14 @@ class _DelayLine:
         return values[0], (values[0] - values[1]) / self._interval
 
     def put(self, offset: Array) -> None:
+        """Append the offsets at the end of a step."""
         self._at = (self._at + 1) % len(self._ring)
         self._ring[self._at] = offset
 
     def largest(self) -> Array:
+        """Return the greatest size of each offset within the line."""
         return np.asarray(np.abs(self._ring).max(axis=0))
 
     def scale(self, factor: Array) -> None:
+        """Multiply the offsets of the whole line: only their growth counts."""
         self._ring *= factor

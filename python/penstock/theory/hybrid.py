@@ -127,6 +127,8 @@ def integrate(
 
 
 class _Run:
+    """An integration of one model: its limits, its tolerances, and the rules at its lines."""
+
     def __init__(self, model: FluidModel, rtol: float) -> None:
         self.model = model
         self.rtol = rtol
@@ -140,6 +142,7 @@ class _Run:
         self.near = 1e-9
 
     def to(self, state: Array, now: float, stop: float, most_events: int) -> Trajectory:
+        """Return the trajectory of a state at ``now`` until ``stop``, s."""
         pieces: list[Segment] = []
         times, states = [np.array([now])], [state[:, None]]
         regime = self._settle(state, self._signs(state, None), None)

@@ -44,12 +44,12 @@ def recovery(rate_fps: Value, target_fps: Value, cycle_s: Value) -> Value:
 
 
 def oscillator(u: Value, v: Value, damping: Value, stiffness: Value) -> Motion:
-    """Return (u', v') of equation (5), with a = ``damping`` and b = ``stiffness``."""
+    """Return (u', v') of equation (5): a = ``damping``, 1/s, b = ``stiffness``, 1/s²; u in frames, v in frames/s."""
     return v, -stiffness * u - damping * v
 
 
 def climber(v: Value, push: Value, drag: Value) -> Motion:
-    """Return (u', v') of equation (10), with g = ``push`` and h = ``drag``."""
+    """Return (u', v') of equation (10): g = ``push``, frames/s², h = ``drag``, 1/s; v in frames/s."""
     return v, push - drag * v
 
 

@@ -72,7 +72,7 @@ def is_sliding(plane: Plane, x: float, y: float) -> bool:
 
 
 def _towards(plane: Plane, x: float, y: float) -> tuple[float, float]:
-    """Return the speeds, each with a little that counts as none."""
+    """Return the speeds at x (frames) and y (frames/s), each with a little that counts as none."""
     above, below = speeds(plane, x, y)
     slack = _STILL * max(abs(above), abs(below))
     return above - slack, below + slack
@@ -137,7 +137,7 @@ def messages(plane: Plane, x_frames: float, y_fps: float, interval_s: float, cou
 
 
 class _Walk:
-    """A trajectory as it grows."""
+    """A trajectory as it grows, from x (frames) and y (frames/s) on."""
 
     def __init__(self, plane: Plane, x: float, y: float, delay_s: float) -> None:
         self.plane, self.delay_s = plane, delay_s

@@ -167,7 +167,10 @@ def draw_lines(axes: "Axes", plane: Switched, window: Window) -> None:
 
 
 def draw_trajectory(axes: "Axes", trajectory: Trajectory, *, arrows: int = 1, width: float = 1.6) -> None:
-    """Draw a trajectory, each stretch in the colour of its law: a dot where it begins, a ring where it rests."""
+    """Draw a trajectory, each stretch in the colour of its law: a dot where it begins, a ring at its equilibrium.
+
+    ``width`` is that of the line, in points.
+    """
     axes.plot(trajectory.x_frames[0], trajectory.y_fps[0], "o", color=REFERENCE, markersize=4.5, zorder=5)
     for law, x, y in trajectory.pieces():
         axes.plot(x, y, color=LAW_COLOURS[law], linewidth=width, zorder=4, solid_capstyle="round")

@@ -16,7 +16,7 @@ Truth = Any
 
 
 def line(u: Value, v: Value, slope: Value) -> Value:
-    """Return u + m v, whose zeros are the switching line (equation 11; theorem 1)."""
+    """Return u + m v, frames, whose zeros are the switching line (equation 11; theorem 1); m = ``slope``, s."""
     return u + slope * v
 
 
