@@ -30,7 +30,9 @@ PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint pe
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
 	@echo 'make check    between two edits: lint, format, types, and the unit tests in the Rust crates; leaves out whole runs, the'
-	@echo '              fingerprints, conformance, all tests in Python (they need the extension), documentation and the cores'
+	@echo '              fingerprints, conformance, all tests in Python (they need the extension), documentation and the cores.'
+	@echo '              Some ten seconds after a change in one crate that few use; minutes after one in schemes or sim, since all'
+	@echo '              crates that use them are checked again'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step (unless nothing that'
 	@echo '              they are built from has changed since they passed here)'
 	@echo 'make verify   the long checks: the tests, make lab-test, make fuzz, 100 million wrong frames, property tests with many more cases,'
@@ -56,8 +58,8 @@ help:
 demo: .venv/.extension
 	$(BIN)/penstock run $(DEMO) --out results/demo --force
 
-# It builds no extension and no release profile, so that it is quick when little has changed. `make help` says what it
-# leaves out.
+# It builds no extension and no release profile, so that it is quick when no crate has changed that many others use.
+# `make help` says what it leaves out.
 check: lint
 	cargo test --locked --quiet --lib --bins
 	@echo 'make check: all passed'
