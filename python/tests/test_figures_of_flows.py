@@ -225,3 +225,18 @@ def test_scenarios_are_panels_and_a_scheme_has_one_colour_in_all() -> None:
     colours = [{line.get_label(): line.get_color() for line in axes.lines} for axes in (first, second)]
     assert colours[0]["pfc"] == colours[1]["pfc"] != colours[0]["qcn"]
     assert first.get_ylim() == second.get_ylim()
+
+
+def test_the_highest_curve_of_any_panel_lies_inside_the_axis() -> None:
+    low, high = table(200), table(200, 2)
+    columns = {name: high[name] for name in high.column_names}
+    columns["slowdown"] = Array([1000.0 * one for one in high["slowdown"].to_pylist()], DataType.float64())
+    lines = {"load=0.3: qcn": [low], "load=0.6: qcn": [low], "load=0.8: qcn": [Table.from_pydict(columns)]}
+    panels = {label: (label.partition(": ")[0], label.partition(": ")[2]) for label in lines}
+    figure = slowdowns(lines, panels)
+    highest = max(points[:, 1].max() for axes in figure.axes for points in drawn(axes).values())
+    assert highest > 1000
+    for axes in figure.axes:
+        assert axes.get_ylim()[0] == 1
+        assert axes.get_ylim()[1] > highest
+        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")

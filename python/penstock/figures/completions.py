@@ -84,12 +84,13 @@ def _in_panels(lines: Lines, panels: Panels, title: str) -> Drawn:
             shown = {panels[label][1]: flows for label, flows in lines.items() if panels[label][0] == name}
             for line, flows in shown.items():
                 _draw_by_size(axes, line, flows, colours[line])
-            _by_size(axes)
             axes.tick_params(labelbottom=place + columns >= len(names))
             axes.set_xlabel("flow size" if place + columns >= len(names) else "")
             axes.set_ylabel("slowdown (thin: median, thick: 99th percentile)" if place % columns == 0 else "")
             above = subtitle(axes, left_words(shown), wide_in=0.85 * figure.get_figwidth() / columns)
             axes.annotate(name, (0, 1), xytext=(0, above), **_ABOVE)
+        # The panels share their axes, and a limit that is set holds for all: only now have all curves been drawn.
+        _by_size(grid[0, 0])
         for spare in grid.flat[len(names) :]:
             spare.remove()
         corner = grid[0, columns - 1]
