@@ -1,5 +1,6 @@
 """Figures of flows that complete: their content, for how many flows, and others' results beside one's own."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from penstock.exchange import read_fct
 from penstock.figures import Page, distributions, has_completions, of_flows, on, slowdowns
 from penstock.figures.distributions import steps
 from penstock.figures.finite import finite
+from penstock.figures.style import Drawn
 
 TRANSFERS = """
 question = "How are transfers spread?"
@@ -75,6 +77,37 @@ def table(flows: int, seed: int = 1, again: int | None = 3) -> Table:
             "retransmissions": Array(numbers, kind),
         }
     )
+
+
+def times(ends_s: list[float], size_octets: int = 1000) -> Table:
+    """Return completions of flows of one size with these times."""
+    flows = len(ends_s)
+    return Table.from_pydict(
+        {
+            "size_octets": Array([size_octets] * flows, DataType.uint64()),
+            "start_s": Array([0.0] * flows, DataType.float64()),
+            "end_s": Array(ends_s, DataType.float64()),
+            "slowdown": Array([end / ends_s[0] for end in ends_s], DataType.float64()),
+            "retransmissions": Array([0] * flows, DataType.uint64()),
+        }
+    )
+
+
+def numbers_apart(figure: Drawn) -> list[list[str]]:
+    """Return the numbers along each panel's horizontal axis, after a look that they stand apart and within the axis."""
+    figure.draw_without_rendering()
+    texts = []
+    for axes in figure.axes:
+        axis, (low, high) = axes.xaxis, axes.get_xlim()
+        ticks = list(zip(axis.get_majorticklocs(), axis.get_major_ticks(), strict=True))
+        ticks += list(zip(axis.get_minorticklocs(), axis.get_minor_ticks(), strict=True))
+        seen = [tick.label1 for place, tick in ticks if low <= place <= high and tick.label1.get_text()]
+        boxes = sorted((text.get_window_extent() for text in seen), key=lambda box: box.x0)
+        # As far from one another as two words.
+        least = 0.3 * float(seen[0].get_fontsize()) * figure.dpi / 72 if seen else 0
+        assert all(left.x1 + least <= right.x0 for left, right in pairwise(boxes)), [text.get_text() for text in seen]
+        texts.append([text.get_text() for text in seen])
+    return texts
 
 
 def drawn(axes: Axes) -> "dict[str, NDArray[Any]]":
@@ -155,18 +188,43 @@ def test_results_beside_one_another_keep_their_colours_and_places() -> None:
 
 
 def test_times_that_are_close_have_a_plain_axis() -> None:
-    ends = [1.0e-4, 1.1e-4, 1.2e-4]
-    close = Table.from_pydict(
-        {
-            "size_octets": Array([1000] * 3, DataType.uint64()),
-            "start_s": Array([0.0] * 3, DataType.float64()),
-            "end_s": Array(ends, DataType.float64()),
-            "slowdown": Array([1.0, 1.1, 1.2], DataType.float64()),
-            "retransmissions": Array([0] * 3, DataType.uint64()),
-        }
-    )
+    close = times([1.0e-4, 1.1e-4, 1.2e-4])
     assert distributions({"a": [close]}, "fct").axes[0].get_xscale() == "linear"
     assert distributions({"a": [table(50)]}, "fct").axes[0].get_xscale() == "log"
+
+
+@pytest.mark.parametrize("width_in", [None, 3.3])
+@pytest.mark.parametrize("decades", [2, 4, 7, 12])
+def test_numbers_along_an_axis_stand_apart(decades: int, width_in: float | None) -> None:
+    spread = [1.5e-6 * 10.0 ** (decades * i / 50) for i in range(51)]
+    with on(Page(width_in, None if width_in is None else 8)):
+        for figure in (
+            distributions({"a": [times(spread)]}),
+            distributions({"a": [times(spread)]}, "goodput"),
+            slowdowns({"a": [times(spread)]}),
+            distributions({"a": [table(2000, again=10**6)]}),
+        ):
+            for seen in numbers_apart(figure):
+                assert len(set(seen)) == len(seen)
+            assert numbers_apart(figure)[0]
+
+
+def test_flows_of_many_decades_have_a_number_at_some_powers_of_ten() -> None:
+    # Seven decades of goodput, in three panels side by side.
+    figure = distributions({"a": [times([1e-6 * 10 ** (i / 10) for i in range(71)])]})
+    _, goodputs, _ = numbers_apart(figure)
+    assert goodputs == ["10 kb/s", "1 Mb/s", "100 Mb/s", "10 Gb/s"]
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-12, 1e-3, 0.1])
+@pytest.mark.parametrize("time_s", [1e-9, 2.954e-6, 9.995e-4, 1.0, 9.99])
+def test_no_number_stands_twice_along_an_axis_of_times_that_are_one(time_s: float, apart: float) -> None:
+    ends_s = [time_s * (1 + apart * i / 9) for i in range(10)]
+    figure = distributions({"a": [times(ends_s, 10_000)]})
+    for seen in numbers_apart(figure)[:2]:
+        assert 2 <= len(seen) == len(set(seen))
+    low, high = figure.axes[0].get_xlim()
+    assert low < ends_s[0] <= ends_s[-1] < high
 
 
 def test_others_results_stand_beside_ours(transfers: Result, tmp_path: Path) -> None:
@@ -229,8 +287,8 @@ def test_scenarios_are_panels_and_a_scheme_has_one_colour_in_all() -> None:
 
 def test_the_highest_curve_of_any_panel_lies_inside_the_axis() -> None:
     low, high = table(200), table(200, 2)
-    columns = {name: high[name] for name in high.column_names}
-    columns["slowdown"] = Array([1000.0 * one for one in high["slowdown"].to_pylist()], DataType.float64())
+    columns: dict[str, Any] = {name: high[name] for name in high.column_names}
+    columns["slowdown"] = Array([1000 * one for one in high["slowdown"].to_pylist()], DataType.float64())
     lines = {"load=0.3: qcn": [low], "load=0.6: qcn": [low], "load=0.8: qcn": [Table.from_pydict(columns)]}
     panels = {label: (label.partition(": ")[0], label.partition(": ")[2]) for label in lines}
     figure = slowdowns(lines, panels)

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
 from penstock._core import PenstockError
+from penstock.figures import labels
 from penstock.figures.distributions import SPREADS, Lines, distributions, left_words, steps
 from penstock.figures.finite import Finite, Told, finite, has_completions, question
 from penstock.figures.pages import finish, subtitle
@@ -129,8 +130,7 @@ def _in_one(lines: Lines, title: str) -> Drawn:
 def _by_size(axes: "Axes") -> None:
     """Give both axes their scales: sizes, and slowdowns."""
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: octets(round(x))))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    labels.logarithmic(axes.xaxis, lambda x: octets(round(x)), between=False)
     _logarithmic(axes, "y")
 
 
@@ -150,9 +150,7 @@ def _logarithmic(axes: "Axes", axis: str) -> None:
     """Let slowdowns have a logarithmic scale from 1 on, with plain numbers."""
     getattr(axes, f"set_{axis}scale")("log")
     getattr(axes, f"set_{axis}lim")(left=1) if axis == "x" else axes.set_ylim(bottom=1)
-    scale = axes.xaxis if axis == "x" else axes.yaxis
-    scale.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    scale.set_minor_formatter(FuncFormatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "25" else ""))
+    labels.logarithmic(axes.xaxis if axis == "x" else axes.yaxis, lambda x: f"{x:g}")
 
 
 def _colours(lines: int) -> list[str]:

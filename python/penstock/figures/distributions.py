@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
+from penstock.figures import labels
 from penstock.figures.finite import Finite, Told, finite, question
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import legend
@@ -21,9 +22,6 @@ _POINTS = 1000
 
 _LINEAR = 4.0
 """The quotient of an axis's ends below which the axis is linear."""
-
-_FEW_DECADES = 200.0
-"""The quotient of an axis's ends below which it has numbers at 2 and 5 of each power of ten too."""
 
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)))
 """Lines of the second and third result that have the same colour."""
@@ -99,9 +97,9 @@ def _draw(axes: "Axes", values: "Mapping[str, NDArray[Any]]", text: Callable[[fl
     # Of less than a few powers of ten, the axis of whole ones would say too little.
     if high > _LINEAR * low:
         axes.set_xscale("log")
-        between = high < _FEW_DECADES * low
-        axes.xaxis.set_minor_formatter(FuncFormatter(lambda x, _: text(x) if between and f"{x:e}"[0] in "25" else ""))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: text(x)))
+        labels.logarithmic(axes.xaxis, text)
+    else:
+        labels.linear(axes.xaxis, text)
     axes.set_ylabel("share of completed flows with at most so much")
     axes.set_ylim(0, 1.01)
     axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
@@ -130,10 +128,8 @@ def _retransmissions(axes: "Axes", lines: Lines) -> None:
         axes.set_yscale("log")
         axes.set_xlim(left=0.9)
         axes.set_ylim(0.7 * least, 1.3)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: count(round(x)) if x >= 1 else ""))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:g}%"))
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_minor_formatter(NullFormatter())
+        labels.logarithmic(axes.xaxis, lambda x: count(round(x)) if x >= 1 else "", between=False)
+        labels.logarithmic(axes.yaxis, lambda y: f"{100 * y:g}%", between=False)
     else:
         axes.set_xticks([])
         axes.set_yticks([])
