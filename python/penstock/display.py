@@ -1,13 +1,13 @@
 """How a notebook shows scenarios, results and all that is made of them: HTML without style sheets or scripts."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from penstock.highlights import notable_queues, schemes_in_words
-from penstock.measures import MEASURES
-from penstock.text import bit_rate, count, duration, fair_rate, octets, share
+from penstock.measures import MEASURES, SLOWDOWNS, Spread, by_size, in_words
+from penstock.text import bit_rate, count, duration, fair_rate, octets, ratio, share
 
 if TYPE_CHECKING:
     from penstock.comparison import Comparison
@@ -104,7 +104,7 @@ def comparison_html(comparison: "Comparison") -> str:
         "share": share,
         "rate": bit_rate,
         "index": lambda x: f"{x:.3f}",
-        "ratio": lambda x: f"{x:.3g}",
+        "ratio": ratio,
         "time": duration,
     }
     rows = []
@@ -113,7 +113,29 @@ def comparison_html(comparison: "Comparison") -> str:
         cells = ["-" if mean is None else writers[m.kind](mean) for m, mean in zip(shown, means, strict=True)]
         rows.append([line["label"], *cells])
     head = f"<p><i>{escape(document['question'] or '')}</i><br>queue {escape(str(document['queue']))}</p>"
-    return head + _table(["", *(m.title for m in shown)], rows)
+    return head + _table(["", *(m.title for m in shown)], rows) + _slowdowns(lines)
+
+
+def _slowdowns(lines: Sequence[dict[str, Any]]) -> str:
+    """Show slowdowns of a comparison by size, means of the seeds; nothing where no flow completes."""
+    told = by_size(lines)
+    if not told:
+        return ""
+
+    def cell(value: Spread, text: Callable[[float], str]) -> str:
+        return "-" if value["mean"] is None else text(value["mean"])
+
+    rows = [
+        [
+            f"{in_words(sizes)}: {label}",
+            *(cell(line[key], lambda x: count(round(x))) for key in ("flows", "flows_left")),
+            *(cell(line[key], ratio) for key, _ in SLOWDOWNS),
+        ]
+        for sizes, of in told.items()
+        for label, line in of.items()
+    ]
+    head = ["flows", "number", "not completed", *(title for _, title in SLOWDOWNS)]
+    return _table(head, rows[:_LINES], more=len(rows) - _LINES, where="document")
 
 
 def tuning_html(tuning: "Tuning") -> str:
@@ -190,7 +212,7 @@ def _finite(value: float, form: str) -> str:
     return form.format(value) if math.isfinite(value) else "-"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, more: int = 0) -> str:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, more: int = 0, where: str = "summary") -> str:
     """Write a table: names on the left, numbers on the right."""
 
     def cells(kind: str, row: Sequence[str]) -> str:
@@ -198,5 +220,5 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, more: int = 0)
         return "".join(f"<{kind}{right if i else left}>{escape(cell)}</{kind}>" for i, cell in enumerate(row))
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    rest = f'<tr><td colspan="{len(head)}"><i>and {more} more, in summary</i></td></tr>' if more > 0 else ""
+    rest = f'<tr><td colspan="{len(head)}"><i>and {more} more, in {where}</i></td></tr>' if more > 0 else ""
     return f"<table><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}{rest}</tbody></table>"

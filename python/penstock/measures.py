@@ -5,7 +5,7 @@ definitions. The numbers of a summary are weighted with time. Percentiles and am
 of the time after the warm-up, so that they are as fine as ``record.interval``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import numpy as np
 
 from penstock.columns import rows_of
+from penstock.text import octets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penstock.result import Result
-    from penstock.summary import FlowSummary, QueueSummary, Summary
+    from penstock.summary import CompletionSummary, FlowSummary, QueueSummary, Summary
 
 Kind = Literal["count", "octets", "share", "rate", "index", "time", "ratio"]
 
@@ -148,6 +149,41 @@ class Spread(TypedDict):
     max: float | None
 
 
+class CompletionSpread(TypedDict):
+    """Slowdowns of finite flows over several runs: an object of `completions` in a summary, with a spread a number.
+
+    A run without flows of these sizes has the number 0 of them, and no slowdown.
+    """
+
+    group: str | None
+    least_octets: int
+    most_octets: int | None
+    flows: Spread
+    completed: Spread
+    flows_left: Spread
+    """Those that had not completed at the end."""
+    slowdown_mean: Spread
+    slowdown_p50: Spread
+    slowdown_p95: Spread
+    slowdown_p99: Spread
+    slowdown_p999: Spread
+
+
+Sizes = tuple[str | None, int, int | None]
+"""Flows of a group, or all, from so many octets to so many; the last is ``None`` where there is no bound."""
+
+Slowdown = Literal["slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99", "slowdown_p999"]
+
+SLOWDOWNS: tuple[tuple[Slowdown, str], ...] = (
+    ("slowdown_mean", "mean slowdown"),
+    ("slowdown_p50", "p50"),
+    ("slowdown_p95", "p95"),
+    ("slowdown_p99", "p99"),
+    ("slowdown_p999", "p99.9"),
+)
+"""The slowdowns of `completions`, each with its title."""
+
+
 @dataclass(frozen=True)
 class Group:
     """The flows of one `[[flow]]` table."""
@@ -168,6 +204,8 @@ class Measured:
     """How many flows there are."""
     groups: dict[str, float]
     """For each group of flows, the rate that one of its flows delivers on average, bit/s."""
+    completions: list["CompletionSummary"]
+    """Slowdowns of finite flows, all together, by size and by group; empty where the run tells none."""
 
 
 def measure(result: "Result", queue: str | None) -> Measured:
@@ -228,6 +266,7 @@ def measure(result: "Result", queue: str | None) -> Measured:
         flows_with={key: len(times) for key, times in known.items()},
         flows=len(summary["flows"]),
         groups={group.name: fmean(throughput_bps[flow] for flow in group.flows) for group in groups(result)},
+        completions=summary.get("completions", []),
     )
 
 
@@ -253,8 +292,8 @@ def busiest(summaries: Iterable["Summary"]) -> str | None:
         longest_of: dict[str, float] = {}
         for queue in summary["queues"]:
             longest_of[queue["name"]] = max(longest_of.get(queue["name"], 0.0), queue["mean_octets"])
-        for name, octets in longest_of.items():
-            means.setdefault(name, []).append(octets)
+        for name, mean in longest_of.items():
+            means.setdefault(name, []).append(mean)
 
     def rank(name: str) -> tuple[float, float]:
         return min(means[name]) if len(means[name]) == len(runs) else 0.0, sum(means[name])
@@ -299,7 +338,10 @@ def spread(values: Iterable[float | None]) -> Spread:
 
 
 def spreads(runs: Sequence[Measured]) -> dict[str, Any]:
-    """Sum runs up: every measure's spread, and that of what each group of flows delivers."""
+    """Sum runs up: every measure's spread, that of what each group of flows delivers, and those of slowdowns by size.
+
+    The key `completions`, a list of :class:`CompletionSpread`, is there where a run tells of them.
+    """
     entry: dict[str, Any] = {m.key: spread(run.values[m.key] for run in runs) for m in MEASURES}
     for key in ROWS_OF_FLOWS:
         entry[key] |= {
@@ -311,7 +353,71 @@ def spreads(runs: Sequence[Measured]) -> dict[str, Any]:
         {"name": name, "throughput_bps": spread(run.groups[name] for run in runs if name in run.groups)}
         for name in names
     ]
+    if told := _completions(runs):
+        entry["completions"] = told
     return entry
+
+
+def by_size(entries: Iterable[Mapping[str, Any]]) -> dict[Sizes, dict[str, CompletionSpread]]:
+    """Return the slowdowns of a comparison's lines by the flows that they are of: for each line, by its label.
+
+    All flows come first, then those of one size, then each group alike. Lines without such flows are left out.
+    """
+    found: dict[Sizes, dict[str, CompletionSpread]] = {}
+    for entry in entries:
+        for told in entry.get("completions", []):
+            found.setdefault(sizes_of(told), {})[entry["label"]] = told
+    return {sizes: found[sizes] for sizes in _in_order(found)}
+
+
+def _completions(runs: Sequence[Measured]) -> list[CompletionSpread]:
+    """Sum slowdowns up over runs, in the order of :func:`by_size`."""
+    found: dict[Sizes, list[CompletionSummary]] = {}
+    for run in runs:
+        for told in run.completions:
+            found.setdefault(sizes_of(told), []).append(told)
+
+    def over(sizes: Sizes) -> CompletionSpread:
+        told = found[sizes]
+        none = [0] * (len(runs) - len(told))
+        group, least, most = sizes
+        return {
+            "group": group,
+            "least_octets": least,
+            "most_octets": most,
+            "flows": spread([*(line["flows"] for line in told), *none]),
+            "completed": spread([*(line["completed"] for line in told), *none]),
+            "flows_left": spread([*(line["flows"] - line["completed"] for line in told), *none]),
+            "slowdown_mean": spread(line["slowdown_mean"] for line in told),
+            "slowdown_p50": spread(line["slowdown_p50"] for line in told),
+            "slowdown_p95": spread(line["slowdown_p95"] for line in told),
+            "slowdown_p99": spread(line["slowdown_p99"] for line in told),
+            "slowdown_p999": spread(line["slowdown_p999"] for line in told),
+        }
+
+    return [over(sizes) for sizes in _in_order(found)]
+
+
+def sizes_of(told: "CompletionSummary | CompletionSpread") -> Sizes:
+    """Return the flows that slowdowns are of."""
+    return told["group"], told["least_octets"], told["most_octets"]
+
+
+def in_words(sizes: Sizes) -> str:
+    """Name flows by their group and sizes, such as ``all, 10 KB to 100 KB``."""
+    group, least, most = sizes
+    name = group or "all"
+    if most is not None:
+        # Sizes begin one octet above the one before: the round number says as much.
+        return f"{name}, to {octets(most)}" if least == 0 else f"{name}, {octets(least - 1)} to {octets(most)}"
+    return f"{name}, above {octets(least - 1)}" if least else name
+
+
+def _in_order(found: Iterable[Sizes]) -> list[Sizes]:
+    """Sort flows: all of them, those of one size, then each group alike; groups as they come."""
+    several = list(found)
+    ranks = {group: rank for rank, group in enumerate(dict.fromkeys([None, *(group for group, _, _ in several)]))}
+    return sorted(several, key=lambda sizes: (ranks[sizes[0]], sizes[1] > 0 or sizes[2] is not None, sizes[1]))
 
 
 def _rate_amplitude_bps(result: "Result") -> float | None:

@@ -28,6 +28,11 @@ def events(per_second: float) -> str:
     return _core.show_quantity(per_second, "count")
 
 
+def ratio(number: float) -> str:
+    """Write a plain number, such as ``1.78``."""
+    return f"{number:.3g}" if number < 999.5 else count(round(number))
+
+
 def count(number: int) -> str:
     """Write a whole number with its digits in groups, such as ``1 234 567``."""
     return f"{number:,}".replace(",", "\u202f")

@@ -14,12 +14,23 @@ from rich.table import Column, Table
 
 from penstock.columns import to_floats
 from penstock.highlights import notable_queues, schemes_in_words
-from penstock.measures import MEASURES, Kind, Measure
+from penstock.measures import (
+    MEASURES,
+    SLOWDOWNS,
+    CompletionSpread,
+    Kind,
+    Measure,
+    Sizes,
+    Spread,
+    by_size,
+    in_words,
+    sizes_of,
+)
 from penstock.result import Result, told_actions
 from penstock.scenario import LinkDescription, Outline
 from penstock.summary import CompletionSummary, DeadlockSummary, FlowSummary, PoolSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
-from penstock.text import bit_rate, count, duration, events, fair_rate, octets, share
+from penstock.text import bit_rate, count, duration, events, fair_rate, octets, ratio, share
 
 if TYPE_CHECKING:
     from arro3.core import Table as Records
@@ -32,6 +43,7 @@ _FLOWS_LISTED = 16
 _POOLS_LISTED = 8
 _DEADLOCKS_LISTED = 4
 _GROUPS_LISTED = 8
+_ROWS_OF_SLOWDOWNS = 100
 _SLOWEST, _FASTEST = 5, 2
 
 
@@ -126,6 +138,7 @@ def print_comparison(document: dict[str, Any], folder: Path) -> None:
     print_fitting(out, table)
     out.print()
     _print_groups(out, entries)
+    _print_slowdowns(out, entries)
     out.print(f"results in [bold]{escape(str(folder))}[/bold]", soft_wrap=True)
     figures = sorted(path.stem for path in folder.glob("*.png"))
     if figures:
@@ -143,6 +156,50 @@ def _print_groups(out: Console, entries: list[dict[str, Any]]) -> None:
         add_row(table, entry["label"], *(_spread(delivered[n], bit_rate) if n in delivered else None for n in names))
     print_fitting(out, table)
     out.print()
+
+
+def _print_slowdowns(out: Console, entries: list[dict[str, Any]]) -> None:
+    """Print the slowdowns of finite flows by size, a row a line; of very many, one percentile alone."""
+    told = by_size(entries)
+    if not told:
+        return
+    groups = {group for group, _, _ in told} - {None}
+    every = {sizes: of for sizes, of in told.items() if sizes[0] is None}
+    shown = told if len(groups) <= _GROUPS_LISTED and _rows(told) <= _ROWS_OF_SLOWDOWNS else every
+    whole = _rows(shown) <= _ROWS_OF_SLOWDOWNS
+    title = "slowdown: flow completion time over that on an empty network"
+    out.print(title if whole else f"{title}; 99th percentile", style="dim", soft_wrap=True)
+    if whole:
+        print_fitting(out, _slowdowns_of_each(shown))
+    elif len(entries) <= _ROWS_OF_SLOWDOWNS:
+        print_fitting(out, _slowdowns_in_one(shown, [entry["label"] for entry in entries]))
+    if not whole or len(shown) < len(told):
+        out.print("more of them in compare.json: completions of each line", style="dim")
+    out.print()
+
+
+def _rows(told: dict[Sizes, dict[str, CompletionSpread]]) -> int:
+    return sum(map(len, told.values()))
+
+
+def _slowdowns_of_each(told: dict[Sizes, dict[str, CompletionSpread]]) -> Table:
+    """Return a table of all slowdowns: below the name of the flows, the lines that have some."""
+    table = _numbers("flows", "number", "not completed", *(title for _, title in SLOWDOWNS))
+    for sizes, of in told.items():
+        add_row(table, in_words(sizes), *[""] * (2 + len(SLOWDOWNS)))
+        for label, line in of.items():
+            counts = [_in_line(line[key], _counted) for key in ("flows", "flows_left")]
+            add_row(table, f"  {label}", *counts, *(_in_line(line[key], ratio) for key, _ in SLOWDOWNS))
+    return table
+
+
+def _slowdowns_in_one(told: dict[Sizes, dict[str, CompletionSpread]], labels: list[str]) -> Table:
+    """Return a table of the 99th percentile: a row a line, a column for the flows of each size."""
+    table = _numbers("flows", *(in_words(sizes) for sizes in told))
+    for label in labels:
+        cells = [_in_line(of[label]["slowdown_p99"], ratio) if label in of else None for of in told.values()]
+        add_row(table, label, *cells)
+    return table
 
 
 def _reached_s(summary: Summary) -> float:
@@ -249,23 +306,15 @@ def _print_completions(out: Console, told: list[CompletionSummary]) -> None:
     """Print the slowdowns of finite flows: all together, by size, and by group."""
     if not told:
         return
-    table = _numbers("flows", "number", "not completed", "mean slowdown", "p50", "p95", "p99", "p99.9")
+    table = _numbers("flows", "number", "not completed", *(title for _, title in SLOWDOWNS))
     groups = dict.fromkeys(line["group"] for line in told if line["group"] is not None)
     few = len(groups) <= _GROUPS_LISTED
     for line in told:
         if line["group"] is not None and not few:
             continue
-        slowdowns = [
-            None if value is None else f"{value:.3g}"
-            for value in (
-                line["slowdown_mean"],
-                line["slowdown_p50"],
-                line["slowdown_p95"],
-                line["slowdown_p99"],
-                line["slowdown_p999"],
-            )
-        ]
-        add_row(table, _of_size(line), count(line["flows"]), count(line["flows"] - line["completed"]), *slowdowns)
+        slowdowns = [None if (value := line[key]) is None else ratio(value) for key, _ in SLOWDOWNS]
+        counts = count(line["flows"]), count(line["flows"] - line["completed"])
+        add_row(table, in_words(sizes_of(line)), *counts, *slowdowns)
     out.print("slowdown: flow completion time over that on an empty network", style="dim", soft_wrap=True)
     print_fitting(out, table)
     if not few:
@@ -296,22 +345,12 @@ def _print_extremes(out: Console, result: Result) -> None:
             octets(flow["size_octets"]),
             duration(flow["start_s"]),
             duration(flow["end_s"] - flow["start_s"]),
-            f"{flow['slowdown']:.3g}",
+            ratio(flow["slowdown"]),
             count(flow["retransmissions"]),
             count(flow["timeouts"]),
         )
     print_fitting(out, table)
     out.print()
-
-
-def _of_size(line: CompletionSummary) -> str:
-    """Name a line of the table of slowdowns."""
-    name = line["group"] or "all"
-    least, most = line["least_octets"], line["most_octets"]
-    if most is not None:
-        # Sizes begin one octet above the one before: the round number says as much.
-        return f"{name}, to {octets(most)}" if least == 0 else f"{name}, {octets(least - 1)} to {octets(most)}"
-    return f"{name}, above {octets(least - 1)}" if least else name
 
 
 def print_queues(out: Console, queues: list[QueueSummary]) -> None:
@@ -459,14 +498,18 @@ def _time(seconds: float | None) -> str:
     return "-" if seconds is None else duration(seconds)
 
 
-def _spread(value: dict[str, Any], text: Callable[[float], str]) -> str:
+def _spread(value: Spread, text: Callable[[float], str]) -> str:
     mean, deviation = value["mean"], value["std"]
     if mean is None:
         return "-"
     return text(mean) if deviation is None else f"{text(mean)}\n± {text(deviation)}"
 
 
-def _measure(value: dict[str, Any], measure: Measure) -> str:
+def _in_line(value: Spread, text: Callable[[float], str]) -> str:
+    return _spread(value, text).replace("\n", " ")
+
+
+def _measure(value: Any, measure: Measure) -> str:
     """Write a measure, and how many flows have it if not all do."""
     if "flows" not in value:
         return _spread(value, _WRITERS[measure.kind])
@@ -487,6 +530,6 @@ _WRITERS: dict[Kind, Callable[[float], str]] = {
     "share": share,
     "rate": bit_rate,
     "index": lambda x: f"{x:.3f}",
-    "ratio": lambda x: f"{x:.3g}",
+    "ratio": ratio,
     "time": duration,
 }
