@@ -450,6 +450,39 @@ def test_the_commands_go_there_and_back(penstock: Command, tmp_path: Path) -> No
     assert penstock("import", "flow.txt", "topology.txt", "-o", "a.toml").returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--transport", "quic"], '--transport quic: "quic" is not known here, expected "none" or "tcp"'),
+        (["--transport", '{ tcp = { congestion = "vegas" } }'], 'tcp.congestion: "vegas" is not known here'),
+        (["--scheme", "qnc"], '--scheme qnc: "qnc" is not known here'),
+        (["--set", "duration=x"], 'would not run: duration: "x" is not a time, as given by --set'),
+        (["--set", "topology.graph.buffer=10 octets"], "topology.graph.buffer: "),
+    ],
+)
+def test_a_scenario_that_would_not_run_is_not_written(
+    words: list[str], said: str, penstock: Command, tmp_path: Path
+) -> None:
+    given(tmp_path, topology_txt=TOPOLOGY, flow_txt=FLOWS, a_toml="kept")
+    for more in ([], ["--force"]):
+        name = "a.toml" if more else "b.toml"
+        done = penstock("import", "flow.txt", "topology.txt", "-o", name, *words, *more)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+    assert (tmp_path / "a.toml").read_text() == "kept"
+    assert not (tmp_path / "b.toml").exists()
+
+
+def test_a_scenario_beyond_the_usual_limits_is_written_with_a_note(penstock: Command, tmp_path: Path) -> None:
+    given(tmp_path, topology_txt=TOPOLOGY, flow_txt=FLOWS)
+    many = ["--set", "duration=1000 s", "--set", "record.interval=1 us"]
+    done = penstock("import", "flow.txt", "topology.txt", "-o", "a.toml", *many)
+    assert done.returncode == 0
+    assert "note: record.interval: 1000000000 samples" in done.stderr
+    assert "--limit 100" in done.stderr
+    assert Scenario.load(tmp_path / "a.toml").outline(limit=100)["duration_s"] == 1000
+
+
 def test_wrong_commands_write_nothing(penstock: Command, tmp_path: Path) -> None:
     given(tmp_path, topology_txt=TOPOLOGY.replace("500ns 0", "500ns 1"), flow_txt=FLOWS, a_toml=SCENARIO)
     there = sorted(tmp_path.iterdir())

@@ -7,10 +7,15 @@ from typing import Any
 
 import typer
 
-from penstock.cli.failure import InputError, say
+from penstock import ScenarioError
+from penstock.cli.failure import InputError, as_options, say
 from penstock.cli.locate import assignments, file_to_write, find
 from penstock.exchange import FORMATS, export, import_files, write
 from penstock.result import Result
+from penstock.scenario import Scenario
+
+_MOST = 1000
+"""The largest factor on the limits of what a scenario may ask for."""
 
 
 def import_one(
@@ -28,12 +33,43 @@ def import_one(
     imported = import_files(paths, scheme=scheme, transport=_transport(transport), name=out.stem)
     for key, value in assignments(sets).items():
         imported.scenario.set(key, value)
+    try:
+        beyond = _check(imported.scenario)
+    except ScenarioError as error:
+        raise _unfit(error, scheme, transport) from error
     imported.scenario.save(out)
     typer.echo(out)
     if not quiet:
-        for note in imported.notes:
+        for note in [*imported.notes, *beyond]:
             say(f"note: {note}")
         say(f"run it with: penstock run {out}")
+
+
+def _check(scenario: Scenario) -> list[str]:
+    """Lay a scenario out; return a sentence if it asks for more than the usual limits allow.
+
+    Raises:
+        ScenarioError: the scenario would not run.
+    """
+    try:
+        scenario.outline()
+    except ScenarioError as error:
+        scenario.outline(limit=_MOST)
+        return [as_options(f"{error.key}: {error.message} ({error.hint})")]
+    return []
+
+
+def _unfit(error: ScenarioError, scheme: str, transport: str) -> InputError:
+    """Return the error of a scenario that would not run, at the option that it comes from if that is known."""
+    key = error.key or ""
+    _, of_transport, parameter = key.partition(".transport")
+    if key == "scheme":
+        place = f"--scheme {scheme}"
+    elif of_transport:
+        place = f"--transport {transport}{parameter and ': '}{parameter.removeprefix('.')}"
+    else:
+        place = f"the scenario of these files would not run: {key or error.file}"
+    return InputError(f"{place}: {error.message}", error.hint or "")
 
 
 def export_one(

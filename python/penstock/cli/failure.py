@@ -121,7 +121,7 @@ _KEYWORD = re.compile(
 _FLAGS = {"goal": "for", "reading": "set"}
 
 
-def _as_options(text: str) -> str:
+def as_options(text: str) -> str:
     """Return what Python says of its keywords, said of the options of the command line."""
     text = _ARGUMENT.sub(r"--\1: ", text)
     return _KEYWORD.sub(_as_option, _GIVEN.sub(r"as given by --\1", _SETTER.sub("as given by --set", text)))
@@ -135,9 +135,9 @@ def _as_option(keyword: re.Match[str]) -> str:
 
 
 def _report(message: str, hint: str, status: int) -> int:
-    say(f"error: {_as_options(message)}")
+    say(f"error: {as_options(message)}")
     if hint:
-        say(f"hint: {_as_options(hint)}")
+        say(f"hint: {as_options(hint)}")
     return status
 
 
