@@ -62,8 +62,8 @@ class Runs:
         return [[value for value in column if value is not None] for column in zip(*found.values(), strict=True)]
 
 
-def long(runs: Runs, seeds: int) -> Row:
-    """Eight connections without end at 100 us, over everything."""
+def long(runs: Runs, seeds: int, rtt_us: int = 100) -> Row:
+    """Eight connections without end at a round trip, over everything."""
     yield ["Over", "TCP", "Queue (KB): before, low", "Sent again", "Use (%)", "Fair", "Goodput (Mb/s)"]
     metric = runs.metric
     jain = [metric("jain_index", from_s=low, to_s=high) for low, high in ((0.5, 2.3), (6.0, 7.0))]
@@ -71,7 +71,8 @@ def long(runs: Runs, seeds: int) -> Row:
     others = [metric("retransmissions"), metric("link_use", period="rise"), metric("goodput_bps")]
     for over in OVER:
         for tcp in TCP:
-            found = runs.values("tcp-long", over, tcp, seeds, {}, *queues, *jain, *others)
+            delay = {"topology.star.link_delay": DELAYS[rtt_us]}
+            found = runs.values("tcp-long", over, tcp, seeds, delay, *queues, *jain, *others)
             before, low, fair, fair_later, again, use, goodput = map(statistics.fmean, found)
             queue, shares = f"{before / 1e3:.0f}, {low / 1e3:.0f}", f"{fair:.2f}, {fair_later:.2f}"
             yield [over, TCP[tcp], queue, f"{again:.0f}", f"{100 * use:.0f}", shares, f"{goodput / 1e6:.0f}"]
@@ -190,6 +191,8 @@ def timeouts(runs: Runs, seeds: int) -> Row:
 
 TABLES: dict[str, tuple[Callable[[Runs, int], Row], int]] = {
     "long": (long, 3),
+    "long-500": (partial(long, rtt_us=500), 3),
+    "long-1000": (partial(long, rtt_us=1000), 3),
     "one": (one, 3),
     "host-queue": (host_queue, 2),
     "neighbour": (neighbour, 10),
