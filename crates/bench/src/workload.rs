@@ -100,9 +100,10 @@ pub(crate) const WORKLOADS: [Workload; 8] = [
         minimal: None,
         timed: "4 ms",
         counted: ["1 ms", "2 ms"],
-        // Twice QCN's on W2.
-        none: Some(Ceiling { instructions: 640.0, time_ratio: None }),
-        qcn: Ceiling { instructions: 640.0, time_ratio: None },
+        // Twice QCN's on W1, whose ways are three hops long; here they are four at most, and flows come and go besides. W7 and W8 hold TCP
+        // to twice QCN's hop for hop.
+        none: Some(Ceiling { instructions: 690.0, time_ratio: None }),
+        qcn: Ceiling { instructions: 690.0, time_ratio: None },
         others: None,
     },
     Workload {
