@@ -70,7 +70,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// The last octet of a flow has reached its destinations.
     #[cold]
     pub(crate) fn complete(&mut self, flow: FlowId) {
-        self.state.records[flow.index()].completed.get_or_insert(self.state.fabric.now);
+        let now = self.state.fabric.now;
+        self.state.records[flow.index()].complete(now);
         self.end(flow);
     }
 

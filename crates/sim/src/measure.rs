@@ -391,7 +391,8 @@ pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: 
     let flow = |index: usize| {
         let (from, to, count) = (&start.flows[index], &end.flows[index], &counted.flows[index]);
         let flow = &flows[index];
-        let bits = (to.delivered_octets - from.delivered_octets) as f64 * 8.0 / f64::from(flow.destinations);
+        let octets = flow.octets_between(from.delivered_octets, to.delivered_octets);
+        let bits = octets as f64 * 8.0 / f64::from(flow.destinations);
         let (mean_rate_bps, std_rate_bps) = moments(
             Duration(to.rate_time.0 - from.rate_time.0),
             to.rate_area - from.rate_area,

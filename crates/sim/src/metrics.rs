@@ -122,13 +122,13 @@ macro_rules! metrics_of {
         { runner run source: String, "", "The host that sends." }
         { runner run destinations: Vec<String>, "", "The hosts that receive." }
         { measure always throughput_bps: f64, "bit/s",
-            "Rate of delivery over the measured time, or, for a flow with a size, over that of it from the flow's start to its end; wire \
-             overhead included; the mean over the destinations." }
+            "Rate of delivery over the measured time, or, for a flow with a size, over the part of it from the flow's start to its \
+             completion; wire overhead included; the mean over the destinations." }
         { runner always fair_rate_bps: f64, "bit/s",
             "Time-weighted max-min fair share over the same time; it counts as zero while the flow is not active, and ends with a flow \
              that has a size." }
         { measure always active_s: f64, "s",
-            "The measured time from the start of a flow with a size to its end; all of it for other flows.", where finite }
+            "The measured time from the start of a flow with a size to its completion; all of it for other flows.", where finite }
         { measure always mean_rate_bps: f64, "bit/s",
             "Time-weighted mean of the allowed rate while the flow was active." }
         { measure always std_rate_bps: f64, "bit/s",

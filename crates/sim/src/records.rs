@@ -20,8 +20,9 @@ pub(crate) struct FlowRecord {
     /// When it was completed or stopped, whichever came first.
     pub(crate) ended: Option<Instant>,
     pub(crate) delivered: u64,
-    /// With overhead, over all destinations.
+    /// With overhead, over all destinations; and that sum when the flow was complete: what comes twice comes later.
     pub(crate) delivered_octets: u64,
+    complete_octets: u64,
     pub(crate) dropped: u64,
     pub(crate) lost: u64,
     pub(crate) copies: u64,
@@ -48,6 +49,7 @@ impl FlowRecord {
             ended: None,
             delivered: 0,
             delivered_octets: 0,
+            complete_octets: u64::MAX,
             dropped: 0,
             lost: 0,
             copies: 0,
@@ -68,6 +70,7 @@ impl FlowRecord {
         self.ended = self.ended.into_iter().chain(other.ended).min();
         self.delivered += other.delivered;
         self.delivered_octets += other.delivered_octets;
+        self.complete_octets = self.complete_octets.min(other.complete_octets);
         self.dropped += other.dropped;
         self.lost += other.lost;
         self.copies += other.copies;
@@ -75,14 +78,27 @@ impl FlowRecord {
         self.probes += other.probes;
     }
 
+    /// The last octet of the flow's size has been delivered everywhere.
+    pub(crate) fn complete(&mut self, now: Instant) {
+        if self.completed.is_none() {
+            self.completed = Some(now);
+            self.complete_octets = self.delivered_octets;
+        }
+    }
+
+    /// Of the octets delivered by the times of two readings, those between that count for the flow's rate.
+    pub(crate) fn octets_between(&self, from: u64, to: u64) -> u64 {
+        to.min(self.complete_octets) - from.min(self.complete_octets)
+    }
+
     /// Of the time from `from` to `until` the part that counts for the flow's rates: all of it, or, for a flow with a size, that from its
-    /// start to its end.
+    /// start to its completion.
     pub(crate) fn counts_within(&self, from: Instant, until: Instant) -> Duration {
         if !self.finite {
             return until.since(from);
         }
         let begin = self.started.map_or(until, |at| at.max(from));
-        self.ended.map_or(until, |at| at.min(until)).since(begin)
+        self.completed.map_or(until, |at| at.min(until)).since(begin)
     }
 
     /// A frame of `octets`, with overhead, has been delivered. Returns whether it completes the flow.

@@ -149,6 +149,19 @@ fn measuring_begins_after_the_warm_up() {
     }
 }
 
+/// A flow that is stopped before its size has been sent is not complete: frames on their way arrive after the stop, and all the time
+/// counts.
+#[test]
+fn a_flow_that_is_stopped_counts_to_the_end() {
+    let mut b = star(1, GBPS, US, ROOMY);
+    b.network.flows[0].size = Some(Octets(15_000));
+    b.network.flows[0].stop = Some(us(20));
+    let outcome = without_control(&b.network, us(100));
+    let flow = &outcome.flows[0];
+    assert_eq!((flow.frames_delivered, flow.completed, flow.ended), (2, None, Some(us(20))));
+    assert_eq!((flow.active_s, flow.throughput_bps), (100e-6, 24_000.0 / 100e-6));
+}
+
 /// The same queue in two windows that meet at 26 us, and in a third that holds both: an event at the instant at which
 /// they meet belongs to the later one.
 #[test]
