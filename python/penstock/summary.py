@@ -139,15 +139,15 @@ class FlowSummary(TypedDict):
     destinations: list[str]
     """The hosts that receive."""
     throughput_bps: float
-    """Rate of delivery over the measured time, or, for a flow with a size, over that of it from the flow's start to its
-    end; wire overhead included; the mean over the destinations, bit/s.
+    """Rate of delivery over the measured time, or, for a flow with a size, over the part of it from the flow's start to
+    its completion; wire overhead included; the mean over the destinations, bit/s.
     """
     fair_rate_bps: float
     """Time-weighted max-min fair share over the same time; it counts as zero while the flow is not active, and ends
     with a flow that has a size, bit/s.
     """
     active_s: NotRequired[float]
-    """The measured time from the start of a flow with a size to its end; all of it for other flows, s.
+    """The measured time from the start of a flow with a size to its completion; all of it for other flows, s.
 
     Present only where some flow of a ``[[flow]]`` table has a size.
     """
@@ -332,15 +332,15 @@ class WindowFlow(TypedDict):
     name: str
     """The flow."""
     throughput_bps: float
-    """Rate of delivery over the measured time, or, for a flow with a size, over that of it from the flow's start to its
-    end; wire overhead included; the mean over the destinations, bit/s.
+    """Rate of delivery over the measured time, or, for a flow with a size, over the part of it from the flow's start to
+    its completion; wire overhead included; the mean over the destinations, bit/s.
     """
     fair_rate_bps: float
     """Time-weighted max-min fair share over the same time; it counts as zero while the flow is not active, and ends
     with a flow that has a size, bit/s.
     """
     active_s: NotRequired[float]
-    """The measured time from the start of a flow with a size to its end; all of it for other flows, s.
+    """The measured time from the start of a flow with a size to its completion; all of it for other flows, s.
 
     Present only where some flow of a ``[[flow]]`` table has a size.
     """
