@@ -95,7 +95,7 @@ def one(runs: Runs, seeds: int) -> Row:
 
 
 def host_queue(runs: Runs, seeds: int) -> Row:
-    """Mean queue between a connection and its reaction point, KB, over QCN, and segments that the host drops."""
+    """Mean queue between a connection and its reaction point, KB, over QCN: of all seeds, and its range; and drops."""
     yield ["Room (KB), and the reaction where it is full", *TCP.values()]
     metrics = runs.metric("host_queue_octets"), runs.metric("host_queue_drops")
     kinds: list[tuple[str, str, str, str, dict[str, Any]]] = [
@@ -111,8 +111,10 @@ def host_queue(runs: Runs, seeds: int) -> Row:
         settings = {"hosts.transmit_queue.limit": limit, "hosts.transmit_queue.when_full": full, **more}
         cells = []
         for tcp in TCP:
-            octets, drops = map(statistics.fmean, runs.values("tcp-long", over, tcp, seeds, settings, *metrics))
-            cells.append(f"{octets / 1e3:.3g}" + (f" ({drops:.0f} dropped)" if drops else ""))
+            octets, drops = runs.values("tcp-long", over, tcp, seeds, settings, *metrics)
+            low, mean, high = (f"{of(octets) / 1e3:.3g}" for of in (min, statistics.fmean, max))
+            dropped = f"; {statistics.fmean(drops):.0f} dropped" if any(drops) else ""
+            cells.append((f"{mean} ({low} to {high})" if low != high else mean) + dropped)
         yield [name, *cells]
 
 
@@ -183,9 +185,10 @@ def timeouts(runs: Runs, seeds: int) -> Row:
         for tcp in ("newreno", "cubic"):
             cells = []
             for delay, more in ((100, {}), (1000, {}), (100, {"flow.0.transport.tcp.rto_min": "10 ms"})):
-                settings = {"topology.star.link_delay": DELAYS[delay], "flow.0.transport.tcp.rack": False, **more}
-                late, goodput = map(statistics.fmean, runs.values("tcp-long", over, tcp, seeds, settings, *metrics))
-                cells.append(f"{late:.1f}; {goodput / 1e6:.0f}")
+                settings = {"topology.star.link_delay": DELAYS[delay], **more}
+                found = runs.values("tcp-without-rack", over, tcp, seeds, settings, *metrics)
+                late, goodput = map(statistics.fmean, found)
+                cells.append(f"{late:.1f}; {goodput / 1e6:.1f}")
             yield [over, TCP[tcp], *cells]
 
 
@@ -194,10 +197,10 @@ TABLES: dict[str, tuple[Callable[[Runs, int], Row], int]] = {
     "long-500": (partial(long, rtt_us=500), 3),
     "long-1000": (partial(long, rtt_us=1000), 3),
     "one": (one, 3),
-    "host-queue": (host_queue, 2),
+    "host-queue": (host_queue, 10),
     "neighbour": (neighbour, 10),
     "load": (load_60, 10),
-    "timeouts": (timeouts, 3),
+    "timeouts": (timeouts, 10),
 }
 
 

@@ -110,6 +110,12 @@ def timeouts(result: Result) -> float:
     return float(result.summary["totals"]["timeouts"])
 
 
+def timeouts_of(result: Result, name: str) -> float:
+    """Retransmission timeouts of the finite connections whose names begin with ``name``."""
+    names, late = (result.column("completions", column) for column in ("flow", "timeouts"))
+    return float(sum(int(number) for flow, number in zip(names, late, strict=True) if str(flow).startswith(name)))
+
+
 def host_queue_octets(result: Result) -> float:
     """Octets that wait in a host for their reaction point: mean over time and over the connections."""
     return fmean(flow["transmit_queue_mean_octets"] for flow in result.summary["flows"])

@@ -146,9 +146,31 @@ def test_the_sawtooth_above_the_path_has_seven_ninths_of_its_peak() -> None:
     assert METRICS["sawtooth_ratio"](Made(np.full(10_000, 33_000), np.ones(10_000)), 2e-4) < 0.4
 
 
+def test_timeouts_are_those_of_the_connections_that_are_named() -> None:
+    class Told:
+        def column(self, table: str, name: str) -> "NDArray[Any]":
+            assert table == "completions"
+            return np.array({"flow": ["short0", "short1", "long"], "timeouts": [1, 2, 4]}[name])
+
+    assert METRICS["timeouts_of"](Told(), "short") == 3.0
+    assert METRICS["timeouts_of"](Told(), "other") == 0.0
+
+
+def test_connections_without_rack_differ_in_that_alone() -> None:
+    paper = load(PAPER)
+    without, like = (
+        tomllib.loads(paper.scenario(Run.of(name, "qcn")).resolved()) for name in ("tcp-without-rack", "tcp-long")
+    )
+    assert without["flow"][0]["transport"]["tcp"].pop("rack") is False
+    assert like["flow"][0]["transport"]["tcp"].pop("rack") is True
+    for key in ("question", "name"):
+        without.pop(key, None), like.pop(key, None)
+    assert without == like
+
+
 def test_connections_have_frames_as_long_as_the_papers() -> None:
     paper = load(PAPER)
-    for experiment in ("tcp-long", "tcp-neighbour", "tcp-load"):
+    for experiment in ("tcp-long", "tcp-without-rack", "tcp-neighbour", "tcp-load"):
         described = paper.scenario(Run.of(experiment, "none")).describe()
         assert {flow["frame_octets"] for flow in described["flows"]} == {1000}
 
