@@ -193,7 +193,7 @@ def timeouts(runs: Runs, seeds: int) -> Row:
 
 
 TABLES: dict[str, tuple[Callable[[Runs, int], Row], int]] = {
-    "long": (long, 3),
+    "long": (long, 10),
     "long-500": (partial(long, rtt_us=500), 3),
     "long-1000": (partial(long, rtt_us=1000), 3),
     "one": (one, 3),
