@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_again_has_not_settled() {
+    fn a_flow_that_leaves_again_has_not_settled() {
         let mut s = Settling::of(None);
         follow(&mut s, 0, &[&[1000; 100][..], &[1300; 20][..]].concat(), 0, 1000.0);
         assert_eq!(time_s(&s), None);
