@@ -194,8 +194,8 @@ def timeouts(runs: Runs, seeds: int) -> Row:
 
 TABLES: dict[str, tuple[Callable[[Runs, int], Row], int]] = {
     "long": (long, 10),
-    "long-500": (partial(long, rtt_us=500), 3),
-    "long-1000": (partial(long, rtt_us=1000), 3),
+    "long-500": (partial(long, rtt_us=500), 10),
+    "long-1000": (partial(long, rtt_us=1000), 10),
     "one": (one, 3),
     "host-queue": (host_queue, 10),
     "neighbour": (neighbour, 10),
