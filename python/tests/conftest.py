@@ -134,7 +134,7 @@ def penstock(tmp_path: Path) -> Command:
             cwd=cwd,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
 
