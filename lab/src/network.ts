@@ -19,20 +19,25 @@ function element<K extends keyof SVGElementTagNameMap>(name: K, attributes: Reco
   return made;
 }
 
+/** The pairs of nodes that flows go over, each once: many flows share a link. */
+function pairs(plan: Plan): [string, string][] {
+  const links = new Set<string>();
+  for (const { hops } of plan.flows) for (const { link } of hops) links.add(link);
+  return [...links].map((link) => link.split("->") as [string, string]);
+}
+
 /** Columns of nodes: each as far to the right as the longest way of a flow to it. */
 export function layers(plan: Plan): string[][] {
   const depth = new Map<string, number>(plan.nodes.map(({ name }) => [name, 0]));
+  const used = pairs(plan);
   // A way crosses a node once, so that there are no more rounds than nodes.
   for (let round = 0; round < plan.nodes.length; round += 1) {
     let moved = false;
-    for (const flow of plan.flows) {
-      for (const { link } of flow.hops) {
-        const [from, to] = link.split("->") as [string, string];
-        const next = (depth.get(from) ?? 0) + 1;
-        if (next > (depth.get(to) ?? 0) && next < plan.nodes.length) {
-          depth.set(to, next);
-          moved = true;
-        }
+    for (const [from, to] of used) {
+      const next = (depth.get(from) ?? 0) + 1;
+      if (next > (depth.get(to) ?? 0) && next < plan.nodes.length) {
+        depth.set(to, next);
+        moved = true;
       }
     }
     if (!moved) break;
@@ -69,14 +74,15 @@ export class NetworkView {
     choose: (port: string) => void,
   ) {
     const { plan } = series;
-    const columns = layers(plan);
+    const large = plan.nodes.length > MOST_NODES;
+    const columns = large ? [] : layers(plan);
     const rows = Math.max(...columns.map((column) => column.length), 1);
     const height = Math.min(420, Math.max(150, rows * 30));
     this.svg = element("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "group", "aria-label": `The network: ${plan.nodes.length} nodes` });
     this.svg.classList.add("network");
     this.sky = element("g", {});
     place.append(this.svg);
-    if (plan.nodes.length > MOST_NODES) {
+    if (large) {
       const note = element("text", { x: WIDTH / 2, y: height / 2, "text-anchor": "middle", class: "name" });
       note.textContent = `${plan.nodes.length} nodes are too many to draw`;
       this.svg.append(note);

@@ -3,6 +3,24 @@
 from conftest import Watched
 from playwright.sync_api import expect
 
+# When the engine has laid a network out, and the longest time that the page's own thread did not answer, ms.
+WATCH = """
+window.longest = 0;
+let before = performance.now();
+setInterval(() => {
+  const now = performance.now();
+  window.longest = Math.max(window.longest, now - before);
+  before = now;
+}, 5);
+window.Worker = class extends Worker {
+  constructor(...all) {
+    super(...all);
+    this.addEventListener("message", ({ data }) => {
+      if (data.type === "opened") window.laidOut = performance.now();
+    });
+  }
+};
+"""
 SEEN = "circle.frame.{kind}[visibility=visible]"
 
 
@@ -52,3 +70,41 @@ def step_to(lab: Watched, at_ms: float) -> None:
             return
         lab.page.locator("#step").click()
         expect(lab.page.locator("#clock")).not_to_have_text(shown)
+
+
+def chain(switches: int, span: int, rounds: int) -> str:
+    """A chain of switches with a host each, and many flows that go over `span` of its links."""
+    cable = 'rate = "10 Gbps", delay = "1 us"'
+    ends = [f'"h{i}", "sw{i}"' for i in range(switches)]
+    ends += [f'"sw{i - 1}", "sw{i}"' for i in range(1, switches)]
+    pairs = [(i, i + span) for i in range(switches - span)]
+    flows = [
+        f'[[flow]]\nfrom = "h{a}"\nto = "h{b}"\nsize = "1 KB"\nrepeat = {rounds}\nevery = "100 us"\n'
+        for a, b in pairs
+    ]
+    # One each way, so that nodes are before and after one another.
+    both = '[[flow]]\nfrom = "h0"\nto = "h1"\n[[flow]]\nfrom = "h1"\nto = "h0"\n'
+    links = "".join(f"{{ ends = [{own}], {cable} }},\n" for own in ends)
+    return (
+        'question = "How long is a chain?"\nduration = "5 ms"\nscheme = "none"\n'
+        '[record]\ninterval = "1 ms"\n'
+        f'[topology.graph]\nhosts = "h0..h{switches - 1}"\nswitches = "sw0..sw{switches - 1}"\n'
+        f'buffer = "150 KB"\nlink = [\n{links}]\n{"".join(flows)}{both}'
+    )
+
+
+def test_a_large_network_is_not_drawn_and_does_not_stop_the_page(lab: Watched) -> None:
+    lab.page.add_init_script(WATCH)
+    lab.open("#gallery=baseline/ten-gig")
+    text = chain(495, 17, 20)
+    assert 80_000 < len(text) < 120_000
+    lab.page.locator("#text").evaluate("(box, text) => { box.value = text; }", text)
+    begun = lab.page.evaluate("() => { window.longest = 0; return performance.now(); }")
+    lab.page.locator("#apply").click()
+    expect(lab.page.locator("#question")).to_have_text("How long is a chain?")
+    expect(lab.page.locator("svg.network")).to_contain_text("990 nodes are too many")
+    lab.page.locator("#theme").click()
+    longest, laid_out = lab.page.evaluate("() => [window.longest, window.laidOut]")
+    print(f"laid out in {laid_out - begun:.0f} ms, the page stood for {longest:.0f} ms")
+    # Both are of this machine: the page has less to do with a network than the engine.
+    assert longest < 3 * (laid_out - begun)
