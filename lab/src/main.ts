@@ -3,7 +3,7 @@
 import "./style.css";
 
 import { Parameters } from "./controls";
-import { EngineClient } from "./engine";
+import { EngineClient, refusal } from "./engine";
 import { csv, download, png } from "./exports";
 import { address, has, inNotebook } from "./files";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
@@ -48,6 +48,8 @@ class Lab {
   private state: State = { text: "", compare: null, now_s: 0, speed: 0.01, view: null };
   /** The text that has been sent to the engine, which may refuse it. */
   private pending: State | null = null;
+  /** What is to be told beside the run that opens next. */
+  private notice: Refusal | null = null;
   private playing = false;
   private calm = 0;
   /** While a changed run comes back to where it was: that time. */
@@ -67,7 +69,7 @@ class Lab {
     this.engine = new EngineClient({
       ready: (schemes) => void this.begin(schemes),
       opened: (descriptions, sources) => this.opened(descriptions, sources),
-      refused: (refusal) => this.refused(refusal),
+      refused: (fault) => this.refused(fault),
       rows: (message) => this.take(message),
     });
     this.parameters = new Parameters(byId("parameters"), this.engine, (key, text) => this.edit("set", key, text));
@@ -109,7 +111,7 @@ class Lab {
     const given = hash.get("s");
     const state = given === null ? null : await decode(given);
     if (given !== null && state === null) {
-      this.message({ line: null, key: null, message: "the link is not one of this page, or is not whole", hint: "copy all of it" });
+      this.notice = refusal("the link is not one of this page, or is not whole; another run is shown", "copy all of the link");
     }
     if (state) {
       this.open(state, null);
@@ -167,6 +169,8 @@ class Lab {
     this.pending = null;
     this.target = this.state.now_s;
     this.quiet();
+    if (this.notice) this.message(this.notice);
+    this.notice = null;
     const all = descriptions.map((text) => JSON.parse(text) as Description);
     const plan = all[0]?.plan;
     if (!plan) return;
@@ -292,27 +296,27 @@ class Lab {
     requestAnimationFrame(frame);
   }
 
-  private refused(refusal: Refusal): void {
-    if (this.pending) this.mistake(refusal);
-    else this.message(refusal);
+  private refused(fault: Refusal): void {
+    if (this.pending) this.mistake(fault);
+    else this.message(fault);
     this.pending = null;
     this.paused();
   }
 
   /** A mistake of the scenario, at the editor; its line is chosen there. */
-  private mistake(refusal: Refusal): void {
+  private mistake(fault: Refusal): void {
     const box = byId("mistake");
-    box.textContent = words(refusal);
+    box.textContent = words(fault);
     box.hidden = false;
     const text = byId<HTMLTextAreaElement>("text");
-    if (refusal.line === null || document.activeElement !== text) return;
+    if (fault.line === null || document.activeElement !== text) return;
     const lines = text.value.split("\n");
-    const start = lines.slice(0, refusal.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
-    text.setSelectionRange(start, start + (lines[refusal.line - 1]?.length ?? 0));
+    const start = lines.slice(0, fault.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
+    text.setSelectionRange(start, start + (lines[fault.line - 1]?.length ?? 0));
   }
 
-  private message(refusal: Refusal): void {
-    byId("message").textContent = words(refusal);
+  private message(fault: Refusal): void {
+    byId("message").textContent = words(fault);
     byId("message").hidden = false;
   }
 
@@ -332,7 +336,7 @@ class Lab {
           this.open({ ...from, text: String(text), now_s: this.now() }, this.playing ? this.state.speed : null);
           if (this.ending) this.engine.step(Number.MAX_VALUE);
         },
-        (refusal: Refusal) => this.mistake(refusal),
+        (fault: Refusal) => this.mistake(fault),
       );
     }, CALM_MS);
   }
@@ -394,7 +398,7 @@ class Lab {
     this.engine.stop();
     this.pending = null;
     this.paused();
-    this.message({ line: null, key: null, message: "the engine has been stopped", hint: "Reset starts it again" });
+    this.message(refusal("the engine has been stopped", "Reset starts it again"));
   }
 
   private apply(): void {

@@ -1,7 +1,9 @@
 """Every control of the page does what it says, and the page says what is wrong."""
 
+import base64
 import json
 import re
+import zlib
 from pathlib import Path
 
 import penstock
@@ -192,6 +194,13 @@ def test_a_strangers_text_is_text(lab: Watched) -> None:
     assert lab.page.locator("#question img").count() == 0
 
 
+def packed(state: object) -> str:
+    """A state as a link has it."""
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    octets = packer.compress(json.dumps(state).encode()) + packer.flush()
+    return base64.urlsafe_b64encode(octets).decode().rstrip("=")
+
+
 def test_a_link_of_the_documentation_opens_its_scenario(lab: Watched) -> None:
     scenario = penstock.Scenario.named("four-sources").set("scheme", "bcn")
     lab.open(f"#{fragment(scenario)}")
@@ -199,10 +208,24 @@ def test_a_link_of_the_documentation_opens_its_scenario(lab: Watched) -> None:
     expect(lab.page.locator(".run h2")).to_contain_text("bcn")
 
 
-@pytest.mark.parametrize("link", ["#s=!!!", "#s=AAAA", "#s=" + "A" * 5000])
+NO_STATE = packed({"text": 3, "now_s": -1})
+
+
+@pytest.mark.parametrize(
+    "link", ["#s=!!!", "#s=AAAA", "#s=" + "A" * 5000, f"#s={NO_STATE}"]
+)
 def test_a_link_that_is_none_is_told(lab: Watched, link: str) -> None:
     lab.open(link)
     expect(lab.page.locator("#question")).not_to_be_empty()
+    # It stays beside the run that is there in its place, until another one is opened.
+    message = lab.page.locator("#message")
+    expect(message).to_be_visible()
+    expect(message).to_contain_text("the link is not one of this page")
+    lab.page.locator("#step").click()
+    wait_for_ms(lab, 0.5)
+    expect(message).to_be_visible()
+    lab.page.locator("#reset").click()
+    expect(message).to_be_hidden()
 
 
 def test_a_scenario_without_end_is_refused_or_stopped(lab: Watched) -> None:
