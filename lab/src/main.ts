@@ -297,10 +297,26 @@ class Lab {
   }
 
   private refused(fault: Refusal): void {
-    if (this.pending) this.mistake(fault);
+    if (this.pending) this.unopened(this.pending, fault);
     else this.message(fault);
     this.pending = null;
     this.paused();
+  }
+
+  /** Puts a text that the engine refuses into the editor, where it can be mended. */
+  private unopened(state: State, fault: Refusal): void {
+    const text = byId<HTMLTextAreaElement>("text");
+    if (document.activeElement !== text) text.value = state.text;
+    // The run before it stays, where there is one.
+    const alone = this.views.length === 0;
+    if (alone) {
+      this.state = state;
+      byId<HTMLSelectElement>("gallery").value = "";
+      byId<HTMLSelectElement>("compare").value = state.compare ?? "";
+      text.focus();
+    }
+    this.mistake(fault);
+    if (alone) byId("mistake").scrollIntoView({ block: "nearest" });
   }
 
   /** A mistake of the scenario, at the editor; its line is chosen there. */
@@ -313,6 +329,8 @@ class Lab {
     const lines = text.value.split("\n");
     const start = lines.slice(0, fault.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
     text.setSelectionRange(start, start + (lines[fault.line - 1]?.length ?? 0));
+    // Some lines before it are seen, too. All are of one height.
+    text.scrollTop = (text.scrollHeight * (fault.line - 5)) / lines.length;
   }
 
   private message(fault: Refusal): void {

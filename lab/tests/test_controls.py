@@ -228,6 +228,44 @@ def test_a_link_that_is_none_is_told(lab: Watched, link: str) -> None:
     expect(message).to_be_hidden()
 
 
+def test_a_link_whose_scenario_is_refused_shows_its_text_to_be_mended(
+    lab: Watched,
+) -> None:
+    right = penstock.Scenario.named("four-sources").to_toml()
+    wrong = f"engine_version = 9\n{right}"
+    state = {"text": wrong, "compare": None, "now_s": 0.02, "speed": 1, "view": None}
+    mistake = lab.page.locator("#mistake")
+    lab.page.goto(f"{lab.url}#s={packed(state)}")
+    expect(mistake).to_contain_text("line 1, engine_version: unknown key")
+    assert text(lab) == wrong
+    # The wrong line is chosen, and it and the message are seen.
+    expect(mistake).to_be_in_viewport()
+    assert lab.page.locator("#text").evaluate("(box) => box.scrollTop") == 0
+    assert lab.page.evaluate("() => getSelection()?.toString()") == "engine_version = 9"
+    lab.page.locator("#text").press("ControlOrMeta+Home")
+    lab.page.locator("#text").press("Shift+End")
+    lab.page.locator("#text").press("Delete")
+    lab.page.locator("#apply").click()
+    expect(lab.page.locator(".run h2")).to_have_count(1)
+    expect(mistake).to_be_hidden()
+    wait_for_ms(lab, 20)
+
+
+def test_a_link_whose_second_scheme_is_refused_can_be_opened_without_it(
+    lab: Watched,
+) -> None:
+    right = penstock.Scenario.named("four-sources").to_toml()
+    state = {"text": right, "compare": "qcm", "now_s": 0, "speed": 1, "view": None}
+    lab.page.goto(f"{lab.url}#s={packed(state)}")
+    expect(lab.page.locator("#mistake")).to_contain_text("qcm")
+    assert text(lab) == right
+    # Reset tries the same once more.
+    lab.page.locator("#reset").click()
+    expect(lab.page.locator("#mistake")).to_contain_text("qcm")
+    lab.page.locator("#compare").select_option("")
+    expect(lab.page.locator(".run h2")).to_have_count(1)
+
+
 def test_a_scenario_without_end_is_refused_or_stopped(lab: Watched) -> None:
     lab.open(FIRST)
     lab.page.locator("#text").fill(text(lab).replace("hosts = 5", "hosts = 5000"))

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from penstock.cli import app
 from penstock.errors import ArgumentError
 from penstock.lab import Server
+from penstock.scenario import Scenario
 
 
 @pytest.fixture
@@ -92,3 +93,15 @@ def test_a_page_that_is_not_built_and_a_port_that_is_taken_are_told(page: Path, 
 def test_a_wrong_scenario_is_refused_before_anything_is_served() -> None:
     result = CliRunner().invoke(app, ["lab", "no-such-scenario", "--no-browser"])
     assert result.exit_code == 2
+
+
+def test_a_scenario_that_is_refused_is_refused_as_a_run_of_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    text = Scenario.named("baseline/ten-gig").to_toml()
+    file.write_text(text.replace('scheme = "qcn"', 'scheme = "qcm"'))
+    run = CliRunner().invoke(app, ["run", str(file), "--out", str(tmp_path / "out")])
+    lab = CliRunner().invoke(app, ["lab", str(file), "--no-browser"])
+    assert (lab.exit_code, lab.output) == (2, run.output)
+    line = text.splitlines().index('scheme = "qcn"') + 1
+    assert f"{file}:{line}: scheme: " in lab.output
+    assert "qcn" in lab.output
