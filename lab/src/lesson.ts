@@ -2,6 +2,7 @@
 
 import { EngineClient } from "./engine";
 import { short } from "./plots";
+import type { Place } from "./share";
 
 /** A scenario of the gallery, with keys set. */
 interface Setting {
@@ -75,17 +76,24 @@ export class LessonPanel {
     private readonly place: HTMLElement,
     private readonly show: (stage: Stage) => void,
     private readonly scenario: (setting: Setting) => Promise<string>,
+    private readonly moved: () => void,
   ) {}
 
-  open(lesson: Lesson | null): void {
+  /** Opens a lesson, or none, at a step; the step's run is taken up unless one of it is there already. */
+  open(lesson: Lesson | null, at = 0, taken = true): void {
     this.lesson = lesson;
-    this.at = 0;
+    this.at = Math.min(at, lesson?.steps.length ?? 0);
     this.engine?.close();
     this.place.hidden = lesson === null;
-    if (lesson) void this.render();
+    if (lesson) void this.render(taken);
   }
 
-  private async render(): Promise<void> {
+  /** Where the reader is. */
+  get reached(): Place {
+    return { lesson: this.lesson?.title ?? null, step: this.at };
+  }
+
+  private async render(taken: boolean): Promise<void> {
     const { lesson } = this;
     if (!lesson) return;
     const step = lesson.steps[this.at];
@@ -100,7 +108,7 @@ export class LessonPanel {
     const text = document.createElement("p");
     text.textContent = step.text;
     this.place.replaceChildren(heading, text, moves);
-    if (step.scenario === undefined) return;
+    if (step.scenario === undefined || !taken) return;
     const file = await this.scenario({ scenario: step.scenario, set: step.set ?? {} });
     if (lesson.steps[this.at] !== step) return;
     const { compare = null, view = null, to_ms = 0, speed } = step;
@@ -113,7 +121,8 @@ export class LessonPanel {
     button.className = name.toLowerCase();
     button.addEventListener("click", () => {
       this.at += by;
-      void this.render().then(() => this.place.querySelector<HTMLButtonElement>(`.${name.toLowerCase()}`)?.focus());
+      this.moved();
+      void this.render(true).then(() => this.place.querySelector<HTMLButtonElement>(`.${name.toLowerCase()}`)?.focus());
     });
     return button;
   }

@@ -9,7 +9,7 @@ import { address, has, inNotebook } from "./files";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
 import type { Description, FromWorker, Plan, Refusal, Scheme } from "./protocol";
 import { short } from "./plots";
-import { decode, encode, type State } from "./share";
+import { type Axes, decode, encode, type RunState, type State } from "./share";
 import type { Table } from "./theory";
 import { RunView } from "./view";
 
@@ -45,9 +45,9 @@ class Lab {
   private lessons: Lesson[] = [];
   private readonly tables = new Map<string, Table>();
   private views: RunView[] = [];
-  private state: State = { text: "", compare: null, now_s: 0, speed: 0.01, view: null };
+  private state: RunState = { text: "", compare: null, now_s: 0, speed: 0.01, view: null, axes: {} };
   /** The text that has been sent to the engine, which may refuse it. */
-  private pending: State | null = null;
+  private pending: RunState | null = null;
   /** What is to be told beside the run that opens next. */
   private notice: Refusal | null = null;
   private playing = false;
@@ -77,6 +77,7 @@ class Lab {
       byId("tour"),
       (stage) => this.stage(stage),
       async ({ scenario, set }) => this.setAll(await this.file(scenario), set ?? {}),
+      () => this.save(),
     );
     this.theme(localStorage.getItem("shade") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
     this.listen();
@@ -115,6 +116,9 @@ class Lab {
     }
     if (state) {
       this.open(state, null);
+      const lesson = this.lessons.findIndex(({ title }) => title === state.lesson);
+      byId<HTMLSelectElement>("lesson").value = lesson < 0 ? "" : String(lesson);
+      this.tour.open(this.lessons[lesson] ?? null, state.step, false);
       return;
     }
     if (inNotebook || new URLSearchParams(location.search).has("opened")) {
@@ -148,16 +152,16 @@ class Lab {
   private stage({ text, compare, view, now_s, speed, play }: Stage): void {
     this.parameters.forget();
     if (!play) this.paused();
-    this.open({ text, compare, view, now_s, speed }, play ? speed : null);
+    this.open({ ...this.state, text, compare, view, now_s, speed }, play ? speed : null);
   }
 
   /** A scenario from its start. The speed follows from its duration, when that is known. */
   private async fresh(text: string, view: string | null): Promise<void> {
     this.parameters.forget();
-    this.open({ text, compare: null, now_s: 0, speed: 0, view }, null);
+    this.open({ ...this.state, text, compare: null, now_s: 0, speed: 0, view }, null);
   }
 
-  private open(state: State, speed: number | null): void {
+  private open(state: RunState, speed: number | null): void {
     this.pending = state;
     const runs = [{ text: state.text, scheme: null as string | null }];
     if (state.compare !== null) runs.push({ text: state.text, scheme: state.compare });
@@ -178,7 +182,8 @@ class Lab {
     if (this.state.view === null || !plan.queues.includes(this.state.view)) this.state.view = firstQueue(plan);
     for (const view of this.views) view.close();
     const port = this.state.view;
-    this.views = all.map((description) => new RunView(byId("runs"), description, this.schemes, port, (chosen) => this.look(chosen)));
+    const chooser = { port: (chosen: string) => this.look(chosen), axes: (scheme: string, axes: Axes) => this.turn(scheme, axes) };
+    this.views = all.map((description) => new RunView(byId("runs"), description, this.schemes, port, this.state.axes[description.plan.scheme], chooser));
     this.sources = sources ?? { active: 0, most: 0 };
     for (const view of this.views) void this.explain(view);
     this.show();
@@ -304,7 +309,7 @@ class Lab {
   }
 
   /** Puts a text that the engine refuses into the editor, where it can be mended. */
-  private unopened(state: State, fault: Refusal): void {
+  private unopened(state: RunState, fault: Refusal): void {
     const text = byId<HTMLTextAreaElement>("text");
     if (document.activeElement !== text) text.value = state.text;
     // The run before it stays, where there is one.
@@ -364,6 +369,11 @@ class Lab {
     byId<HTMLSelectElement>("port").value = port;
     for (const view of this.views) view.show(port);
     this.showRate();
+    this.save();
+  }
+
+  private turn(scheme: string, axes: Axes): void {
+    this.state.axes = { ...this.state.axes, [scheme]: axes };
     this.save();
   }
 
@@ -431,10 +441,15 @@ class Lab {
     this.save();
   }
 
+  /** The whole of the page, for a link. */
+  private whole(): State {
+    return { ...this.state, ...this.tour.reached };
+  }
+
   /** Keeps the state in the address, so that a reload finds it. */
   private save(): void {
     if (this.views.length === 0) return;
-    void encode(this.state).then((text) => {
+    void encode(this.whole()).then((text) => {
       this.saved = `#s=${text}`;
       history.replaceState(null, "", this.saved);
     });
@@ -450,7 +465,7 @@ class Lab {
   }
 
   private async share(): Promise<void> {
-    const link = `${location.origin}${location.pathname}#s=${await encode(this.state)}`;
+    const link = `${location.origin}${location.pathname}#s=${await encode(this.whole())}`;
     await navigator.clipboard.writeText(link);
     byId("status").textContent = "The link is in the clipboard";
     byId("share").textContent = "Copied";
@@ -479,7 +494,10 @@ class Lab {
     const on = (id: string, event: string, act: () => void) => byId(id).addEventListener(event, act);
     const value = (id: string) => byId<HTMLInputElement | HTMLSelectElement>(id).value;
     on("gallery", "change", () => value("gallery") && void this.choose(value("gallery")));
-    on("lesson", "change", () => this.tour.open(this.lessons[value("lesson") === "" ? -1 : Number(value("lesson"))] ?? null));
+    on("lesson", "change", () => {
+      this.tour.open(this.lessons[value("lesson") === "" ? -1 : Number(value("lesson"))] ?? null);
+      this.save();
+    });
     on("scheme", "change", () => this.edit("set", "scheme", value("scheme")));
     on("compare", "change", () => this.open({ ...this.state, compare: value("compare") || null }, this.playing ? this.state.speed : null));
     on("play", "click", () => this.toggle());

@@ -1,6 +1,10 @@
 /** The state of the page as a link: JSON, deflated, in base64url. It is text from strangers, so it is checked on the way in. */
 
-export interface State {
+/** Two parameters, by their names: the axes of a stability map, across and up. */
+export type Axes = [string, string];
+
+/** The runs, and how they are seen. */
+export interface RunState {
   /** The scenario, as TOML. */
   text: string;
   /** The scheme of the second run; null where there is one run alone. */
@@ -10,7 +14,17 @@ export interface State {
   speed: number;
   /** The port whose queue is shown. */
   view: string | null;
+  /** The axes of the stability map of each scheme, where others than the first ones have been chosen. */
+  axes: Record<string, Axes>;
 }
+
+/** The lesson that is open, by its title, and its step from 0. */
+export interface Place {
+  lesson: string | null;
+  step: number;
+}
+
+export type State = RunState & Place;
 
 /** More than the engine takes. */
 const MOST_TEXT = 300_000;
@@ -53,10 +67,17 @@ async function inflate(deflated: Uint8Array<ArrayBuffer>): Promise<string> {
 
 function checked(state: unknown): State | null {
   if (typeof state !== "object" || state === null) return null;
-  const { text, compare, now_s, speed, view } = state as Record<string, unknown>;
+  // A link may be from a time without lessons and axes, or be made without them.
+  const { text, compare, now_s, speed, view, axes = {}, lesson = null, step = 0 } = state as Record<string, unknown>;
   const word = (value: unknown): value is string | null => value === null || (typeof value === "string" && value.length < 200);
   const number = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
   if (typeof text !== "string" || text.length > MOST_TEXT) return null;
-  if (!word(compare) || !word(view) || !number(now_s) || !number(speed)) return null;
-  return { text, compare, now_s, speed, view };
+  if (!word(compare) || !word(view) || !word(lesson) || !number(now_s) || !number(speed) || !number(step) || !areAxes(axes)) return null;
+  return { text, compare, now_s, speed, view, axes, lesson, step };
+}
+
+function areAxes(value: unknown): value is Record<string, Axes> {
+  if (typeof value !== "object" || value === null) return false;
+  const pair = (own: unknown) => Array.isArray(own) && own.length === 2 && own.every((name) => typeof name === "string");
+  return Object.values(value).every(pair);
 }

@@ -2,6 +2,7 @@
 
 import { colour, short } from "./plots";
 import type { Series } from "./series";
+import type { Axes } from "./share";
 import { type Place, spot, type Theory } from "./theory";
 
 const HEIGHT = 220;
@@ -20,6 +21,8 @@ export class Stability {
     place: HTMLElement,
     private readonly theory: Theory,
     private readonly series: Series,
+    axes: Axes | undefined,
+    private readonly turn: (axes: Axes) => void,
   ) {
     const heading = document.createElement("h3");
     heading.textContent = "Stability by the fluid model";
@@ -32,8 +35,10 @@ export class Stability {
       text.append(`${label} `, box);
       return [text, box];
     };
-    const [across, x] = select("Across", 0);
-    const [up, y] = select("Up", Math.min(2, names.length - 1));
+    const [first, second] = (axes ?? []).map((name) => names.indexOf(name));
+    const known = first !== undefined && second !== undefined && first >= 0 && second >= 0 && first !== second;
+    const [across, x] = select("Across", known ? first : 0);
+    const [up, y] = select("Up", known ? second : Math.min(2, names.length - 1));
     this.choices = [x, y];
     this.canvas.className = "stability";
     this.canvas.setAttribute("role", "img");
@@ -47,6 +52,7 @@ export class Stability {
   private choose(): void {
     const [x, y] = this.choices;
     if (x.value === y.value) y.value = String((Number(y.value) + 1) % this.theory.table.axes.length);
+    this.turn([x, y].map(({ value }) => this.theory.table.axes[Number(value)]?.name ?? "") as Axes);
     this.draw();
   }
 

@@ -5,11 +5,20 @@ import { Phase } from "./phase";
 import { Plots } from "./plots";
 import type { Description, Rows, Scheme } from "./protocol";
 import { Series } from "./series";
+import type { Axes } from "./share";
 import { Stability } from "./stability";
 import { Theory, type Table } from "./theory";
 
 /** Plots are drawn no more often, ms: the network moves more smoothly than they need to. */
 const PLOTS_MS = 30;
+
+/** The page hears of what is chosen in a run. */
+export interface Chooser {
+  /** A port, whose queue is to be shown. */
+  port(name: string): void;
+  /** The axes of the stability map of a scheme. */
+  axes(scheme: string, axes: Axes): void;
+}
 
 export class RunView {
   readonly series: Series;
@@ -30,7 +39,8 @@ export class RunView {
     description: Description,
     private readonly schemes: Scheme[],
     private port: string,
-    private readonly choose: (port: string) => void,
+    private axes: Axes | undefined,
+    private readonly chooser: Chooser,
   ) {
     this.series = new Series(description);
     this.figure.className = "run";
@@ -59,7 +69,7 @@ export class RunView {
       return box;
     }) as [HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement];
     this.figure.replaceChildren(heading, network, plots, phase, note, theory);
-    this.network = new NetworkView(network, this.series, this.choose);
+    this.network = new NetworkView(network, this.series, (chosen) => this.chooser.port(chosen));
     const setPoint = this.setPoint();
     this.plots = new Plots(plots, this.series, this.port, setPoint);
     this.phase = setPoint === null ? null : new Phase(phase, this.series, this.port, setPoint);
@@ -69,9 +79,14 @@ export class RunView {
       : "This scheme has no set point, so that there is no phase plane.";
     note.textContent = hidden + plane;
     this.told = note.appendChild(document.createElement("span"));
-    this.stability = this.theory ? new Stability(theory, this.theory, this.series) : null;
+    this.stability = this.theory ? new Stability(theory, this.theory, this.series, this.axes, (axes) => this.turn(axes)) : null;
     if (this.phase) this.phase.theory = this.theory;
     this.drawn = -1;
+  }
+
+  private turn(axes: Axes): void {
+    this.axes = axes;
+    this.chooser.axes(this.name, axes);
   }
 
   /** Shows the theory of a scenario beside its run. */

@@ -1,8 +1,11 @@
 """The page in Debian's chromium, served as `penstock lab` serves it."""
 
+import base64
+import json
 import os
 import shutil
 import threading
+import zlib
 from collections.abc import Iterator
 
 import pytest
@@ -45,6 +48,13 @@ def browser() -> Iterator[Browser]:
         )
         yield browser
         browser.close()
+
+
+def packed(state: object) -> str:
+    """A state as a link has it."""
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    octets = packer.compress(json.dumps(state).encode()) + packer.flush()
+    return base64.urlsafe_b64encode(octets).decode().rstrip("=")
 
 
 class Watched:

@@ -1,14 +1,12 @@
 """Every control of the page does what it says, and the page says what is wrong."""
 
-import base64
 import json
 import re
-import zlib
 from pathlib import Path
 
 import penstock
 import pytest
-from conftest import Watched
+from conftest import Watched, packed
 from penstock.lab import fragment
 from playwright.sync_api import expect
 
@@ -192,13 +190,6 @@ def test_a_strangers_text_is_text(lab: Watched) -> None:
     lab.page.locator("#apply").click()
     expect(lab.page.locator("#question")).to_have_text(evil)
     assert lab.page.locator("#question img").count() == 0
-
-
-def packed(state: object) -> str:
-    """A state as a link has it."""
-    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
-    octets = packer.compress(json.dumps(state).encode()) + packer.flush()
-    return base64.urlsafe_b64encode(octets).decode().rstrip("=")
 
 
 def test_a_link_of_the_documentation_opens_its_scenario(lab: Watched) -> None:

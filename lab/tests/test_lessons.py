@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from conftest import Watched
+from conftest import Watched, packed
+from penstock import Scenario
 from penstock.lab import PAGE
 from playwright.sync_api import expect
 
@@ -46,3 +47,55 @@ def test_a_lesson_comes_to_its_end(lab: Watched, number: int) -> None:
     expect(tour).to_contain_text(steps[-1]["text"])
     page.locator("#lesson").select_option("")
     expect(tour).to_be_hidden()
+
+
+@pytest.mark.parametrize("step", [1, len(LESSONS[2]["steps"])])
+def test_a_link_and_a_reload_keep_the_lesson_and_its_step(
+    lab: Watched, step: int
+) -> None:
+    lab.open()
+    page = lab.page
+    tour = page.locator("#tour")
+    lesson = LESSONS[2]
+    page.locator("#lesson").select_option("2")
+    for _ in range(step):
+        tour.locator(".next").click()
+    at_end = step == len(lesson["steps"])
+    text = lesson["question"]["text"] if at_end else lesson["steps"][step]["text"]
+    expect(tour).to_contain_text(text)
+    # What the reader changes is kept, and the step does not take it back.
+    page.locator("#compare").select_option("bcn")
+    expect(page.locator(".run h2")).to_have_count(2)
+    page.locator("#share").click()
+    expect(page.locator("#share")).to_have_text("Copied")
+    link = page.evaluate("() => navigator.clipboard.readText()")
+    page.reload()
+    assert_stands(lab, text, step)
+    page.goto("about:blank")
+    page.goto(link)
+    assert_stands(lab, text, step)
+    page.locator("#lesson").select_option("")
+    page.wait_for_timeout(500)
+    page.reload()
+    expect(page.locator(".run h2")).to_have_count(2)
+    expect(tour).to_be_hidden()
+
+
+def assert_stands(lab: Watched, text: str, step: int) -> None:
+    """The third lesson is open at a step, beside what its reader had made of the run."""
+    tour = lab.page.locator("#tour")
+    expect(tour).to_contain_text(f"({step + 1} of {len(LESSONS[2]['steps']) + 1})")
+    expect(tour).to_contain_text(text)
+    expect(lab.page.locator("#lesson")).to_have_value("2")
+    expect(lab.page.locator(".run h2")).to_have_count(2)
+    expect(lab.page.locator("#compare")).to_have_value("bcn")
+
+
+def test_a_link_to_a_step_or_a_lesson_that_is_none_opens_its_run(lab: Watched) -> None:
+    state = {"text": Scenario.named("baseline/ten-gig").to_toml(), "compare": None}
+    state |= {"now_s": 0, "speed": 1, "view": None, "step": 1e9}
+    lab.open(f"#s={packed({**state, 'lesson': 'No such lesson'})}")
+    expect(lab.page.locator("#tour")).to_be_hidden()
+    lab.page.goto("about:blank")
+    lab.open(f"#s={packed({**state, 'lesson': LESSONS[0]['title']})}")
+    expect(lab.page.locator("#tour")).to_contain_text(LESSONS[0]["question"]["text"])

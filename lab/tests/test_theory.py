@@ -182,10 +182,20 @@ def test_the_run_is_a_ring_on_the_map_of_the_axes_that_are_chosen(lab: Watched) 
     expect(drawing).to_have_attribute(
         "aria-label", re.compile("over flows and round_trip_s: a ring")
     )
-    lab.page.get_by_label("Across").select_option(label="w")
+    across, up = (lab.page.locator(".theory-box select").nth(i) for i in range(2))
+    across.select_option(label="w")
     expect(drawing).to_have_attribute(
         "aria-label", re.compile("over w and round_trip_s: a ring")
     )
+    up.select_option(label="gd_inverse")
+    # They stand where the map is made anew, and in the link.
+    lab.page.locator("#theme").click()
+    lab.page.wait_for_timeout(500)
+    lab.page.reload()
+    expect(drawing).to_have_attribute(
+        "aria-label", re.compile("over w and gd_inverse: a ring")
+    )
+    up.select_option(label="round_trip_s")
     box = lab.page.locator("#parameter-gd_inverse")
     box.fill("300")
     box.press("Enter")
