@@ -4,10 +4,11 @@ import "./style.css";
 
 import { Parameters } from "./controls";
 import { EngineClient, refusal } from "./engine";
-import { csv, download, png } from "./exports";
+import { csv, download } from "./exports";
 import { address, has, inNotebook } from "./files";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
 import type { Description, FromWorker, Plan, Refusal, Scheme } from "./protocol";
+import { png } from "./picture";
 import { short } from "./plots";
 import { type Axes, decode, encode, type RunState, type State } from "./share";
 import type { Table } from "./theory";
@@ -487,7 +488,7 @@ class Lab {
     const { name, question } = series.plan;
     if (kind === "toml") download(`${name}.toml`, new Blob([this.state.text], { type: "application/toml" }));
     else if (kind === "csv") for (const own of this.views) download(`${name}-${own.name}.csv`, new Blob([csv(own.series)], { type: "text/csv" }));
-    else download(`${name}.png`, await png(this.views, question));
+    else download(`${name}.png`, await png(question, this.views.map((own) => own.column())));
   }
 
   private listen(): void {

@@ -58,7 +58,7 @@ interface Gauge {
 }
 
 export class NetworkView {
-  private readonly svg: SVGSVGElement;
+  readonly svg: SVGSVGElement;
   private readonly places = new Map<string, Point>();
   private readonly gauges: Gauge[] = [];
   private readonly flights: { dot: SVGCircleElement; from: Point; to: Point; started: number }[] = [];

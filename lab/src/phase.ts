@@ -3,6 +3,7 @@
  * the switching lines and the trajectory that the theory has.
  */
 
+import type { Drawing } from "./picture";
 import { colour, short } from "./plots";
 import type { Series } from "./series";
 import type { Theory } from "./theory";
@@ -11,7 +12,7 @@ import type { Theory } from "./theory";
 const TRAIL = 600;
 
 export class Phase {
-  readonly canvas = document.createElement("canvas");
+  private readonly canvas = document.createElement("canvas");
   private readonly queue: number;
   private readonly flows: number[];
   /** The largest distance and excess of the trail: the ends of the axes. */
@@ -130,6 +131,10 @@ export class Phase {
     const names = lines.map(({ name }) => name).join(", ");
     const trajectory = path ? `the fluid's trajectory from an empty queue at line rate, at ${path.of}` : "no trajectory, as the tables have none of these values";
     this.told = `Theory: switching lines dashed (${names || "none"}); ${trajectory}. Model: ${this.theory.table.model}.`;
+  }
+
+  drawing(): Drawing {
+    return { title: `Phase plane of ${this.port} (octets, bit/s)`, drawn: this.canvas };
   }
 
   describe(): void {

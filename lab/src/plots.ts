@@ -2,6 +2,7 @@
 
 import uPlot from "uplot";
 
+import type { Drawing } from "./picture";
 import type { Series } from "./series";
 
 /** Rates of so many flows are drawn. */
@@ -36,6 +37,7 @@ interface Line {
 
 class Plot {
   private plot: uPlot;
+  private readonly title: string;
   private readonly sizes: ResizeObserver;
 
   constructor(
@@ -47,13 +49,14 @@ class Plot {
     range: (low: number, high: number) => [number, number],
     ticks: (value: number) => string = short,
   ) {
+    this.title = `${title}${unit ? ` (${unit})` : ""}`;
     const axis = { stroke: () => colour("text"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { show: false } };
     const dash = (line: Line) => (line.dashed ? { dash: [6, 4] } : {});
     this.plot = new uPlot(
       {
         width: Math.max(200, place.clientWidth),
         height: 150,
-        title: `${title}${unit ? ` (${unit})` : ""}`,
+        title: this.title,
         legend: { show: false },
         cursor: { y: false, drag: { x: true, y: false } },
         scales: {
@@ -94,8 +97,8 @@ class Plot {
     this.place.setAttribute("aria-label", words);
   }
 
-  canvas(): HTMLCanvasElement {
-    return this.plot.ctx.canvas;
+  drawing(): Drawing {
+    return { title: this.title, drawn: this.plot.ctx.canvas };
   }
 
   close(): void {
@@ -148,8 +151,8 @@ export class Plots {
     for (const { plot, words } of this.plots) plot.describe(words());
   }
 
-  canvases(): HTMLCanvasElement[] {
-    return this.plots.map(({ plot }) => plot.canvas());
+  drawings(): Drawing[] {
+    return this.plots.map(({ plot }) => plot.drawing());
   }
 
   close(): void {

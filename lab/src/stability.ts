@@ -1,5 +1,6 @@
 /** The stability map of a run over two parameters, with the run's place on it, and its phase margin in words. */
 
+import type { Drawing } from "./picture";
 import { colour, short } from "./plots";
 import type { Series } from "./series";
 import type { Axes } from "./share";
@@ -54,6 +55,11 @@ export class Stability {
     if (x.value === y.value) y.value = String((Number(y.value) + 1) % this.theory.table.axes.length);
     this.turn([x, y].map(({ value }) => this.theory.table.axes[Number(value)]?.name ?? "") as Axes);
     this.draw();
+  }
+
+  /** The map, where there is one. */
+  drawing(): Drawing | null {
+    return this.drawn === "" || this.theory.table.maps.length === 0 ? null : { title: `Stability by the fluid model. ${this.words.textContent ?? ""}`, drawn: this.canvas };
   }
 
   draw(): void {

@@ -2,7 +2,8 @@
 
 import { NetworkView } from "./network";
 import { Phase } from "./phase";
-import { Plots } from "./plots";
+import type { Column } from "./picture";
+import { Plots, short } from "./plots";
 import type { Description, Rows, Scheme } from "./protocol";
 import { Series } from "./series";
 import type { Axes } from "./share";
@@ -138,8 +139,11 @@ export class RunView {
     this.phase?.describe();
   }
 
-  canvases(): HTMLCanvasElement[] {
-    return [...this.plots.canvases(), ...(this.phase ? [this.phase.canvas] : [])];
+  /** All that is drawn of the run, for a picture. */
+  column(): Column {
+    const network = { title: `The network at ${short(this.series.now_s)}s`, drawn: this.network.svg };
+    const planes = [this.phase?.drawing() ?? null, this.stability?.drawing() ?? null].filter((drawing) => drawing !== null);
+    return { title: this.name, drawings: [network, ...this.plots.drawings(), ...planes] };
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 """Every control of the page does what it says, and the page says what is wrong."""
 
+import base64
 import json
 import re
 from pathlib import Path
@@ -292,6 +293,75 @@ def test_another_queue_is_shown_by_a_click_and_by_a_key(lab: Watched) -> None:
     expect(lab.page.locator(".u-title").first).to_contain_text(name)
     lab.page.locator("#port").select_option(index=0)
     expect(lab.page.locator(".u-title").first).not_to_contain_text(name)
+
+
+# All that is written and drawn on a canvas, with where it is.
+PENS = """
+window.written = [];
+window.images = [];
+const { fillText, drawImage } = CanvasRenderingContext2D.prototype;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...more) {
+  window.written.push([text, x, y]);
+  fillText.call(this, text, x, y, ...more);
+};
+CanvasRenderingContext2D.prototype.drawImage = function (image, ...place) {
+  window.images.push(place);
+  drawImage.call(this, image, ...place);
+};
+"""
+# How many colours there are in a part of a picture.
+COLOURS = """async ([data, x, y, width, height]) => {
+  const picture = new Image();
+  picture.src = `data:image/png;base64,${data}`;
+  await picture.decode();
+  const { width: wide, height: high } = picture;
+  const canvas = Object.assign(document.createElement("canvas"), { width: wide, height: high });
+  const pen = canvas.getContext("2d");
+  pen.drawImage(picture, 0, 0);
+  const points = new Uint32Array(pen.getImageData(x, y, width, height).data.buffer);
+  return new Set(points).size;
+}"""
+
+
+def test_the_picture_has_the_network_and_a_title_above_each_plot(
+    lab: Watched, tmp_path: Path
+) -> None:
+    lab.page.add_init_script(PENS)
+    lab.open("#gallery=netfpga/one-source-100us")
+    lab.page.locator("#compare").select_option("bcn")
+    expect(lab.page.locator(".run h2")).to_have_count(2)
+    lab.run_to_end()
+    lab.page.locator("canvas.stability[aria-label*=round_trip]").wait_for()
+    lab.page.locator("#export summary").click()
+    lab.page.evaluate("() => { window.written = []; window.images = []; }")
+    with lab.page.expect_download() as download:
+        lab.page.locator("#export-png").click()
+    file = tmp_path / "picture.png"
+    download.value.save_as(file)
+    written, images = lab.page.evaluate("() => [window.written, window.images]")
+    titles = {}
+    for line, x, y in written:
+        titles.setdefault(x, []).append((y, line))
+    left, right = sorted(titles)
+    plots = [
+        "Queue of sw0->h8 (octets)",
+        "Allowed rates (bit/s)",
+        "Utilisation of sw0->h8",
+        "Phase plane of sw0->h8 (octets, bit/s)",
+    ]
+    lines = [line for _, line in titles[left]]
+    assert lines[0] == lab.page.locator("#question").text_content()
+    assert lines[1:3] == ["qcn", "The network at 10s"]
+    assert lines[3:7] == plots
+    assert lines[7].startswith("Stability by the fluid model. ")
+    assert [line for _, line in titles[right]] == ["bcn", "The network at 10s", *plots]
+    # Each title is above its drawing, and below the one before it.
+    before = 0.0
+    for (y, _), (x, top, _, height) in zip(titles[left][2:], images[:6], strict=True):
+        assert (x, before < y < top) == (0, True)
+        before = top + height
+    data = base64.b64encode(file.read_bytes()).decode()
+    assert lab.page.evaluate(COLOURS, [data, *images[0]]) > 10
 
 
 def test_picture_and_theme(lab: Watched, tmp_path: Path) -> None:
