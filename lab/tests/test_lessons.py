@@ -1,6 +1,7 @@
 """Each lesson can be taken to its end, and the simulation's answer is one of the choices."""
 
 import json
+import re
 
 import pytest
 from conftest import Watched, packed
@@ -99,3 +100,48 @@ def test_a_link_to_a_step_or_a_lesson_that_is_none_opens_its_run(lab: Watched) -
     lab.page.goto("about:blank")
     lab.open(f"#s={packed({**state, 'lesson': LESSONS[0]['title']})}")
     expect(lab.page.locator("#tour")).to_contain_text(LESSONS[0]["question"]["text"])
+
+
+def at_step(lab: Watched, lesson: str, step: int) -> None:
+    """Opens a step of a lesson, given by the first words of its title."""
+    titles = [own["title"] for own in LESSONS]
+    number = next(i for i, title in enumerate(titles) if title.startswith(lesson))
+    lab.page.locator("#lesson").select_option(str(number))
+    for _ in range(step):
+        lab.page.locator("#tour .next").click()
+
+
+def test_the_deal_breaker_rests_below_its_target_until_the_steps_are_larger(
+    lab: Watched,
+) -> None:
+    lab.open()
+    at_step(lab, "Sliding", 2)
+    drawn = lab.page.locator(".plots [role=img]").first
+    shares = []
+    for _ in range(2):
+        expect(lab.page.locator("#gallery")).to_have_value("sliding-mode/three-sources")
+        expect(lab.page.locator("#clock")).to_have_text("3000.000 ms")
+        lab.page.wait_for_timeout(1500)
+        # "Queue of sw0->sw1: 49.2k octets, set point 64k"
+        words = drawn.get_attribute("aria-label") or ""
+        length, target = re.findall(r"([\d.]+)k", words)
+        shares.append(float(length) / float(target))
+        lab.page.locator("#tour .next").click()
+    small, large = shares
+    assert small < 0.9 < large < 1.1
+
+
+def test_pauses_spread_over_the_tree_and_a_ring_stands_still(lab: Watched) -> None:
+    lab.open()
+    at_step(lab, "PFC", 0)
+    stopped = lab.page.locator("line.link.stopped")
+    stopped.first.wait_for(state="attached")
+    at_step(lab, "PFC", 2)
+    expect(lab.page.locator("#gallery")).to_have_value("deadlock/ring")
+    lab.page.locator("#end").click()
+    expect(lab.page.locator("#clock")).to_have_text("10.000 ms")
+    # The three links of the ring, to the end.
+    expect(stopped).to_have_count(3)
+    lab.page.wait_for_timeout(1500)
+    use = lab.page.locator(".plots [role=img]").nth(2)
+    expect(use).to_have_attribute("aria-label", re.compile(": 0 per cent"))
