@@ -34,13 +34,13 @@ from penstock.arenas.entries import read as read_arena
 from penstock.cli import app
 from penstock.figures.side_by_side import pauses
 from penstock.figures.style import save
-from penstock.lab import PAGE, fragment
 from penstock.measures import MEASURES, groups
 from penstock.sweeps.design import KEYS as SWEEP_KEYS
 from penstock.text import bit_rate, count, duration
 from typer.testing import CliRunner
 
 import state_diagram
+from run_links import run_it, with_runs
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = {
@@ -94,12 +94,14 @@ def main(build: Path) -> None:
         "kinds": table(["Kind", "Frame"], ([code(kind["name"]), kind["title"]] for kind in wire.kinds())),
         "summary": f"```json\n{json.dumps(specimens['qcn'].summary, indent=1)}\n```",
     }
+    shown = FIGURES | {"victim-flow": "scenarios/victim-flow/pfc-qcn.toml"}
+    linked = {name: penstock.Scenario.load(ROOT / scenario) for name, scenario in shown.items()}
     for page in sorted(docs.rglob("*.md")):
         text = page.read_text()
         read_scenarios(text)
         draw_commands(text, docs / "images")
         whole = re.sub(r"^{{ (\w+) }}$", lambda match: generated[match[1]], text, flags=re.MULTILINE)
-        page.write_text(with_runs(whole, page.relative_to(docs)))
+        page.write_text(with_runs(whole, page.relative_to(docs), linked))
     # The text that people have written of a scheme is a part of its page, not a page.
     shutil.rmtree(docs / "schemes", ignore_errors=True)
     for scheme in schemes:
@@ -273,23 +275,6 @@ def draw(
     for key, value in (settings or {}).items():
         chosen.set(key, value)
     chosen.run(scheme=scheme, profile=profile, seed=seed).plot(target)
-
-
-def run_it(scenario: penstock.Scenario, page: Path) -> list[str]:
-    """A link from a page below docs/ to the laboratory with a scenario; none where `make lab` has not built it."""
-    if not (PAGE / "index.html").is_file():
-        return []
-    up = "../" * (len(page.parts) - 1)
-    return [f'<a href="{up}lab/index.html#{fragment(scenario)}">Run it in the browser</a>']
-
-
-def with_runs(text: str, page: Path) -> str:
-    """A page with such a link below each figure of a scenario."""
-    for name, scenario in {**FIGURES, "victim-flow": "scenarios/victim-flow/pfc-qcn.toml"}.items():
-        shown = re.compile(rf"^!\[[^\]\n]*\]\((?:\.\./)*images/{name}\.svg\)$", re.MULTILINE)
-        for link in run_it(penstock.Scenario.load(ROOT / scenario), page) if shown.search(text) else []:
-            text = shown.sub(lambda match, link=link: f"{match[0]}\n\n{link}", text)  # type: ignore[misc]
-    return text
 
 
 def victim_flow(target: Path) -> str:

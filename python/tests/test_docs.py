@@ -1,16 +1,22 @@
 """The documentation's formulas, the pages of the cores, and the navigation's pages."""
 
+import base64
 import html
+import json
 import re
+import zlib
 from pathlib import Path
 
 import generate_docs
 import generate_types
 import markdown
 import pytest
+import run_links
 import yaml
 from conftest import ROOT
 from mathml import formula, on_page_content
+
+from penstock import Scenario
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
@@ -101,3 +107,26 @@ def test_public_names_have_their_page() -> None:
 def test_types_of_a_summary_are_as_declared() -> None:
     told = "the declaration has changed: python tools/generate_types.py"
     assert generate_types.FILE.read_text(encoding="utf-8") == generate_types.text(), told
+
+
+def test_each_overlay_has_a_link_to_the_run_that_it_draws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("")
+    monkeypatch.setattr(run_links, "PAGE", tmp_path)
+    assert [path.name for path in PAGES if run_links.overlays(path.read_text("utf-8"))] == ["fluid-models.md"]
+    page = Path("explanation/theory/fluid-models.md")
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    opened = {}
+    for name, octets in re.findall(
+        r"images/theory/([\w-]+)\.svg\)\n\n<a href=\"../../lab/index.html#s=([\w-]+)\">",
+        run_links.with_runs(text, page, {}),
+    ):
+        state = json.loads(
+            zlib.decompress(base64.urlsafe_b64decode(octets + "=" * (-len(octets) % 4)), -zlib.MAX_WBITS)
+        )
+        opened[name] = Scenario.from_toml(state["text"]).outline()
+    assert {name: (own["scheme"], own["duration_s"]) for name, own in opened.items()} == {
+        "overlay-smcc": ("smcc", 0.3),
+        "overlay-qcn": ("qcn", 1.0),
+    }
+    qcn = opened["overlay-qcn"]["schemes"][0]["parameters"]
+    assert (qcn["sampling"], qcn["qold_update"]) == ("count", "every-sample")
