@@ -1,6 +1,7 @@
 /** The network as a drawing: hosts and switches, queues that fill, frames that move, notifications that fly back, pauses and drops in red. */
 
 import { Frames, type Point } from "./frames";
+import { layout } from "./layout";
 import { flowColour, short } from "./plots";
 import type { Plan } from "./protocol";
 import type { Series } from "./series";
@@ -19,34 +20,6 @@ function element<K extends keyof SVGElementTagNameMap>(name: K, attributes: Reco
   return made;
 }
 
-/** The pairs of nodes that flows go over, each once: many flows share a link. */
-function pairs(plan: Plan): [string, string][] {
-  const links = new Set<string>();
-  for (const { hops } of plan.flows) for (const { link } of hops) links.add(link);
-  return [...links].map((link) => link.split("->") as [string, string]);
-}
-
-/** Columns of nodes: each as far to the right as the longest way of a flow to it. */
-export function layers(plan: Plan): string[][] {
-  const depth = new Map<string, number>(plan.nodes.map(({ name }) => [name, 0]));
-  const used = pairs(plan);
-  // A way crosses a node once, so that there are no more rounds than nodes.
-  for (let round = 0; round < plan.nodes.length; round += 1) {
-    let moved = false;
-    for (const [from, to] of used) {
-      const next = (depth.get(from) ?? 0) + 1;
-      if (next > (depth.get(to) ?? 0) && next < plan.nodes.length) {
-        depth.set(to, next);
-        moved = true;
-      }
-    }
-    if (!moved) break;
-  }
-  const columns: string[][] = [];
-  for (const { name } of plan.nodes) (columns[depth.get(name) ?? 0] ??= []).push(name);
-  return columns.filter((column) => column !== undefined);
-}
-
 interface Gauge {
   queue: number;
   link: string;
@@ -59,7 +32,7 @@ interface Gauge {
 
 export class NetworkView {
   readonly svg: SVGSVGElement;
-  private readonly places = new Map<string, Point>();
+  private readonly places: Map<string, Point>;
   private readonly gauges: Gauge[] = [];
   private readonly flights: { dot: SVGCircleElement; from: Point; to: Point; started: number }[] = [];
   private told = 0;
@@ -75,9 +48,8 @@ export class NetworkView {
   ) {
     const { plan } = series;
     const large = plan.nodes.length > MOST_NODES;
-    const columns = large ? [] : layers(plan);
-    const rows = Math.max(...columns.map((column) => column.length), 1);
-    const height = Math.min(420, Math.max(150, rows * 30));
+    const { height, places } = large ? { height: 150, places: new Map<string, Point>() } : layout(plan, WIDTH);
+    this.places = places;
     this.svg = element("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "group", "aria-label": `The network: ${plan.nodes.length} nodes` });
     this.svg.classList.add("network");
     this.sky = element("g", {});
@@ -88,10 +60,6 @@ export class NetworkView {
       this.svg.append(note);
       return;
     }
-    columns.forEach((column, i) => {
-      const x = columns.length === 1 ? WIDTH / 2 : 60 + (i * (WIDTH - 120)) / (columns.length - 1);
-      column.forEach((name, j) => this.places.set(name, { x, y: ((j + 0.5) * height) / column.length }));
-    });
     this.drawLinks(plan);
     this.drawNodes(plan);
     plan.queues.forEach((link, queue) => this.drawGauge(plan, link, queue, choose));

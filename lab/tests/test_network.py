@@ -1,5 +1,6 @@
 """The drawing of the network: frames on their lines where the run is slow, notifications among them, pauses in red."""
 
+import pytest
 from conftest import Watched
 from playwright.sync_api import expect
 
@@ -108,3 +109,34 @@ def test_a_large_network_is_not_drawn_and_does_not_stop_the_page(lab: Watched) -
     print(f"laid out in {laid_out - begun:.0f} ms, the page stood for {longest:.0f} ms")
     # Both are of this machine: the page has less to do with a network than the engine.
     assert longest < 3 * (laid_out - begun)
+
+
+def places(lab: Watched) -> dict[str, tuple[float, float]]:
+    """Where the names of the nodes stand in the drawing."""
+    return dict(
+        lab.page.locator("svg.network text.name").evaluate_all(
+            "(names) => names.map((name) => [name.textContent, "
+            "['x', 'y'].map((key) => Number(name.getAttribute(key)))])"
+        )
+    )
+
+
+def test_a_way_is_drawn_from_left_to_right_and_a_ring_as_a_ring(lab: Watched) -> None:
+    lab.open("#gallery=victim-flow/pfc")
+    at = places(lab)
+    way = [at[name][0] for name in ("s0", "left", "core", "edge", "incast")]
+    assert way == sorted(set(way))
+    lab.page.locator("#gallery").select_option("deadlock/ring")
+    expect(lab.page.locator("svg.network")).to_have_attribute(
+        "aria-label", "The network: 6 nodes"
+    )
+    at = places(lab)
+    (top, right, left) = (at[f"sw{i}"] for i in range(3))
+    assert left[0] < top[0] < right[0]
+    assert top[1] < left[1] == pytest.approx(right[1])
+    # Each host is beyond its switch.
+    middle = (left[1] + right[1] + top[1]) / 3
+    for i in range(3):
+        (x, y), (own_x, own_y) = at[f"h{i}"], at[f"sw{i}"]
+        assert abs(x - top[0]) >= abs(own_x - top[0])
+        assert abs(y - middle) > abs(own_y - middle)
