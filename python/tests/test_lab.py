@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,6 +89,24 @@ def test_a_page_that_is_not_built_and_a_port_that_is_taken_are_told(page: Path, 
         taken.listen()
         with pytest.raises(ArgumentError, match="cannot be opened"):
             Server(port=taken.getsockname()[1], page=page)
+
+
+def test_a_request_that_is_broken_off_says_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    # More than the buffers of a connection hold, so that the server still writes when its reader has gone.
+    (tmp_path / "index.html").write_bytes(bytes(50_000_000))
+    with Server(page=tmp_path) as other:
+        thread = threading.Thread(target=other.serve)
+        thread.start()
+        with socket.create_connection(("127.0.0.1", _port(other))) as reader:
+            # Closed at once, whatever is still on its way.
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            reader.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            reader.recv(1000)
+        # The next one is answered.
+        assert ask(other, "/x").status == 404
+        other.stop()
+        thread.join()
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_wrong_scenario_is_refused_before_anything_is_served() -> None:

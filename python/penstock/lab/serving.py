@@ -1,5 +1,6 @@
 """A static server for the page, bound to the loopback address."""
 
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -109,7 +110,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cache-Control", "no-cache")
         self.end_headers()
-        self.wfile.write(data)
+        # A page that is closed or loaded anew breaks its requests off.
+        with suppress(ConnectionError):
+            self.wfile.write(data)
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Says nothing: requests of the page are of no interest."""
