@@ -13,20 +13,24 @@ interface Fetched extends Extended {
   respondWith(response: Promise<Response>): void;
 }
 
+/** Other pages of the same origin have caches, too: only those of this folder are its own. */
+const OWN = `penstock ${new URL("./", location.href).pathname} `;
+const NAME = OWN + VERSION;
+
 const worker = self as unknown as EventTarget;
 
 worker.addEventListener("install", (event) => {
-  (event as Extended).waitUntil(caches.open(VERSION).then((cache) => cache.addAll(FILES)));
+  (event as Extended).waitUntil(caches.open(NAME).then((cache) => cache.addAll(FILES)));
 });
 
 worker.addEventListener("activate", (event) => {
-  const old = caches.keys().then((names) => Promise.all(names.filter((name) => name !== VERSION).map((name) => caches.delete(name))));
+  const old = caches.keys().then((names) => Promise.all(names.filter((name) => name.startsWith(OWN) && name !== NAME).map((name) => caches.delete(name))));
   (event as Extended).waitUntil(old);
 });
 
 worker.addEventListener("fetch", (event) => {
   const { request } = event as Fetched;
   if (request.method !== "GET" || new URL(request.url).origin !== location.origin) return;
-  const kept = caches.open(VERSION).then((cache) => cache.match(request, { ignoreSearch: true }));
+  const kept = caches.open(NAME).then((cache) => cache.match(request, { ignoreSearch: true }));
   (event as Fetched).respondWith(kept.then((response) => response ?? fetch(request)));
 });

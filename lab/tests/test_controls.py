@@ -381,8 +381,18 @@ def test_picture_and_theme(lab: Watched, tmp_path: Path) -> None:
 
 
 def test_the_page_works_without_a_network_once_it_is_loaded(lab: Watched) -> None:
+    # A cache of an earlier version, and one of another page.
+    lab.page.add_init_script(
+        "for (const name of ['penstock / 0', 'other']) void globalThis.caches?.open(name);"
+    )
     lab.open(FIRST)
     lab.page.evaluate("async () => { await navigator.serviceWorker.ready; }")
+    kept = lab.page.wait_for_function(
+        "async () => { const names = await caches.keys();"
+        " return names.includes('penstock / 0') ? null : names; }"
+    ).json_value()
+    assert "other" in kept
+    assert len(kept) == 2
     lab.page.context.set_offline(True)
     lab.page.goto("about:blank")
     lab.open("#gallery=netfpga/one-source-100us")
