@@ -118,7 +118,9 @@ export class NetworkView {
     group.append(title, box, bar);
     group.addEventListener("click", () => choose(link));
     group.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") choose(link);
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      choose(link);
     });
     this.svg.append(group);
     this.gauges.push({ queue, link, bar, box, full, title, line: this.lines.get([from, to].sort().join(" ")) });

@@ -11,6 +11,23 @@ import type { Theory } from "./theory";
 /** The last samples that are drawn, the newest strongest. */
 const TRAIL = 600;
 
+/** A place of the drawing, or of the plane. */
+type Spot = [number, number];
+
+/** Where a line comes into a drawing of a size, a little behind its edge; null where it does not. */
+function entry(from: Spot, to: Spot, size: Spot): Spot | null {
+  let [begin, end] = [0, 1];
+  for (const axis of [0, 1] as const) {
+    const [start, way] = [from[axis], to[axis] - from[axis]];
+    const inside = start >= 0 && start <= size[axis];
+    const edges = way === 0 ? (inside ? [0, 1] : [1, 0]) : [-start / way, (size[axis] - start) / way].sort((a, b) => a - b);
+    begin = Math.max(begin, edges[0] ?? 0);
+    end = Math.min(end, edges[1] ?? 1);
+  }
+  const at = begin + 0.1 * (end - begin);
+  return begin < end ? [from[0] + at * (to[0] - from[0]), from[1] + at * (to[1] - from[1])] : null;
+}
+
 export class Phase {
   private readonly canvas = document.createElement("canvas");
   private readonly queue: number;
@@ -76,7 +93,7 @@ export class Phase {
     pen.font = "11px system-ui, sans-serif";
     pen.fillText(`± ${short(this.most.x)} octets →`, 6, height / 2 - 5);
     pen.fillText(`± ${short(this.most.y)} bit/s ↑`, width / 2 + 5, 12);
-    this.drawTheory(pen, place, width);
+    this.drawTheory(pen, place, width, height);
     pen.strokeStyle = colour("accent");
     pen.lineWidth = 0.9;
     const parts = 6;
@@ -97,7 +114,7 @@ export class Phase {
     }
   }
 
-  private drawTheory(pen: CanvasRenderingContext2D, place: (point: [number, number]) => [number, number], width: number): void {
+  private drawTheory(pen: CanvasRenderingContext2D, place: (point: [number, number]) => [number, number], width: number, height: number): void {
     const where = this.theory?.place(this.series);
     if (!this.theory || typeof where !== "object" || this.theory.table.queue !== this.port) {
       this.told = typeof where === "string" ? `No theory is drawn: ${where}.` : "";
@@ -110,7 +127,7 @@ export class Phase {
     const lines = this.theory.lines(where);
     for (const { name, line } of lines) {
       const [a, b, c] = line;
-      const far: [number, number][] = [-1, 1].map((side) => {
+      const far: Spot[] = [-1, 1].map((side) => {
         if (b === 0) return [c / a - this.setPoint, 2 * side * this.most.y];
         const x = 2 * side * this.most.x;
         return [x, (c - a * (x + this.setPoint)) / b];
@@ -118,8 +135,9 @@ export class Phase {
       pen.beginPath();
       for (const point of far) pen.lineTo(...place(point));
       pen.stroke();
-      const label = far.map(place).find(([x, y]) => x > 0 && x < width && y > 0) ?? place([b === 0 ? c / a - this.setPoint : 0.5 * this.most.x, b === 0 ? -0.85 * this.most.y : (c - a * (0.5 * this.most.x + this.setPoint)) / b]);
-      pen.fillText(name, Math.min(width - 60, label[0] + 4), Math.max(24, label[1] - 4));
+      const [from, to] = far.map(place) as [Spot, Spot];
+      const label = entry(from, to, [width, height]);
+      if (label) pen.fillText(name, Math.min(width - 60, label[0] + 4), Math.max(24, label[1] - 4));
     }
     pen.setLineDash([]);
     const path = this.theory.path(where);

@@ -19,6 +19,20 @@ from playwright.sync_api import (
 )
 
 VIEWPORT = {"width": 1280, "height": 900}
+# All that is written and drawn on a canvas, with where it is.
+PENS = """
+window.written = [];
+window.images = [];
+const { fillText, drawImage } = CanvasRenderingContext2D.prototype;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...more) {
+  window.written.push([text, x, y]);
+  fillText.call(this, text, x, y, ...more);
+};
+CanvasRenderingContext2D.prototype.drawImage = function (image, ...place) {
+  window.images.push(place);
+  drawImage.call(this, image, ...place);
+};
+"""
 # A machine that others use too is slow, and that is no fault of the page.
 expect.set_options(timeout=60_000)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import penstock
 import pytest
-from conftest import Watched, packed
+from conftest import PENS, Watched, packed
 from penstock.lab import fragment
 from playwright.sync_api import expect
 
@@ -293,22 +293,12 @@ def test_another_queue_is_shown_by_a_click_and_by_a_key(lab: Watched) -> None:
     expect(lab.page.locator(".u-title").first).to_contain_text(name)
     lab.page.locator("#port").select_option(index=0)
     expect(lab.page.locator(".u-title").first).not_to_contain_text(name)
+    # The space bar, too, and it does not play.
+    queues.nth(1).press(" ")
+    expect(lab.page.locator("#port")).to_have_value(name)
+    expect(lab.page.locator("#play")).to_have_text("Play")
 
 
-# All that is written and drawn on a canvas, with where it is.
-PENS = """
-window.written = [];
-window.images = [];
-const { fillText, drawImage } = CanvasRenderingContext2D.prototype;
-CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...more) {
-  window.written.push([text, x, y]);
-  fillText.call(this, text, x, y, ...more);
-};
-CanvasRenderingContext2D.prototype.drawImage = function (image, ...place) {
-  window.images.push(place);
-  drawImage.call(this, image, ...place);
-};
-"""
 # How many colours there are in a part of a picture.
 COLOURS = """async ([data, x, y, width, height]) => {
   const picture = new Image();
@@ -362,6 +352,22 @@ def test_the_picture_has_the_network_and_a_title_above_each_plot(
         before = top + height
     data = base64.b64encode(file.read_bytes()).decode()
     assert lab.page.evaluate(COLOURS, [data, *images[0]]) > 10
+
+
+@pytest.mark.parametrize("scenario", ["baseline/ten-gig", "netfpga/one-source-100us"])
+def test_a_switching_line_has_its_name_inside_the_phase_plane(
+    lab: Watched, scenario: str
+) -> None:
+    lab.page.add_init_script(PENS)
+    lab.open(f"#gallery={scenario}")
+    lab.run_to_end()
+    lab.page.wait_for_timeout(1500)
+    places = lab.page.evaluate("() => written.filter(([text]) => text === 'Fb')")
+    _, x, y = places[-1]
+    plane = lab.page.locator("canvas.phase").bounding_box()
+    assert plane is not None
+    assert 0 < x < plane["width"]
+    assert 0 < y < plane["height"]
 
 
 def test_picture_and_theme(lab: Watched, tmp_path: Path) -> None:
