@@ -27,6 +27,8 @@ export class EngineClient {
   private order = 0;
   private waiting = new Map<number, Waiting>();
   private patience = 0;
+  /** Whether the Worker has runs: one that has been started again has none. */
+  holds = false;
 
   constructor(private readonly listener: Listener) {
     this.start();
@@ -66,6 +68,7 @@ export class EngineClient {
   stop(): void {
     clearTimeout(this.patience);
     this.worker.terminate();
+    this.holds = false;
     this.asked += 1;
     this.id = this.asked;
     for (const { reject } of this.waiting.values()) reject(refusal("stopped", "try again"));
@@ -111,6 +114,7 @@ export class EngineClient {
       case "opened":
         if (message.id !== this.asked) return;
         this.id = message.id;
+        this.holds = true;
         clearTimeout(this.patience);
         this.listener.opened(message.descriptions, message.sources === null ? null : JSON.parse(message.sources));
         break;

@@ -397,6 +397,10 @@ class Lab {
     if (this.playing) {
       this.engine.pause();
       this.paused();
+    } else if (!this.engine.holds) {
+      // Before the first run, too, its scenario may be on its way: then there is none to take up.
+      const from = this.pending ?? this.state;
+      if (from.text !== "") this.open(from, from.speed || null);
     } else {
       this.engine.play(this.state.speed);
       this.played();
@@ -427,7 +431,7 @@ class Lab {
     this.engine.stop();
     this.pending = null;
     this.paused();
-    this.message(refusal("the engine has been stopped", "Reset starts it again"));
+    this.message(refusal("the engine has been stopped", "Play starts it again from here, Reset from the beginning"));
   }
 
   private apply(): void {

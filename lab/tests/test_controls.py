@@ -278,6 +278,13 @@ def test_a_scenario_without_end_is_refused_or_stopped(lab: Watched) -> None:
     stands = now_ms(lab)
     lab.page.wait_for_timeout(300)
     assert now_ms(lab) == stands
+    # It can be taken up again from there.
+    lab.page.locator("#play").click()
+    expect(lab.page.locator("#play")).to_have_text("Pause")
+    expect(lab.page.locator("#message")).to_be_hidden()
+    wait_for_ms(lab, stands + 1)
+    lab.page.locator("#stop").click()
+    expect(lab.page.locator("#play")).to_have_text("Play")
     lab.page.locator("#reset").click()
     expect(lab.page.locator("#clock")).to_have_text("0.000 ms")
     lab.page.locator("#step").click()
