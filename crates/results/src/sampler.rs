@@ -16,6 +16,8 @@ use crate::settling::Settling;
 pub struct Sampler<P> {
     plan: P,
     fair: FairNow,
+    /// The flows with a size.
+    finite: Vec<FlowId>,
     settling: Vec<Settling>,
     /// The last sample: numbers about the time since then are differences from it.
     at: Instant,
@@ -59,6 +61,10 @@ impl<P: Deref<Target = Plan>> Sampler<P> {
             QueueNow { len: Octets(0), frames: 0, line_bits: 0, scheduled_bits: 0, dropped: 0, paused: Duration::ZERO };
         Self {
             fair: FairNow::new(&plan),
+            finite: (0..plan.single as u32)
+                .map(FlowId)
+                .filter(|flow| plan.network.flows[flow.index()].size.is_some())
+                .collect(),
             settling: (0..plan.single).map(|flow| Settling::new(&plan, FlowId(flow as u32))).collect(),
             at: Instant::ZERO,
             queues: vec![nothing; plan.record.queues.len()],
@@ -87,21 +93,12 @@ impl<P: Deref<Target = Plan>> Sampler<P> {
         }
     }
 
-    /// The flows with a size, for [`end`](Self::end).
-    pub fn finite(&self) -> impl Iterator<Item = usize> + use<P> {
-        let plan = &self.plan;
-        let finite: Vec<usize> = if plan.finite() {
-            (0..plan.single).filter(|i| plan.network.flows[*i].size.is_some()).collect()
-        } else {
-            Vec::new()
-        };
-        finite.into_iter()
-    }
-
-    /// The `i`-th flow had ended `at`, or goes on. All flows with a size are told of before the samples of an instant, since the others' fair
-    /// shares grow.
-    pub fn end(&mut self, i: usize, at: Option<Instant>) {
-        self.fair.end(i, at);
+    /// Asks of each flow with a size when it ended, if it has: before the flows' samples of an instant, since the shares of the others
+    /// grow then.
+    pub fn look_for_ends(&mut self, ended: impl Fn(FlowId) -> Option<Instant>) {
+        for &flow in &self.finite {
+            self.fair.end(flow.index(), ended(flow));
+        }
     }
 
     /// The sample of the `i`-th flow at `now`.

@@ -165,9 +165,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
     }
 
     fn sample_flows<S: Scheme>(&mut self, now: Instant, view: &impl View<S>) -> Result<(), RunError> {
-        for i in self.sampler.finite() {
-            self.sampler.end(i, view.flow(FlowId(i as u32)).ended);
-        }
+        self.sampler.look_for_ends(|flow| view.flow(flow).ended);
         for i in 0..self.sampler.flows() {
             let flow = FlowId(i as u32);
             self.write_flow(now, i, view.flow(flow), view.rp(flow).map(|rp| |row: &mut [i64]| rp.vars(row)))?;

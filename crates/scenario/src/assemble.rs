@@ -118,7 +118,7 @@ pub(crate) fn plan(
         notes.push(format!("no fair share is computed: {message} ({hint})"));
         None
     } else {
-        Some(fair::periods(&network, duration, &[], bounds).map_err(|e| experiment.flow.excess(e))?)
+        Some(fair::periods(&network, duration, bounds).map_err(|e| experiment.flow.excess(e))?)
     };
 
     notes.extend(pfc::notes(&network));

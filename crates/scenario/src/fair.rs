@@ -80,7 +80,7 @@ impl FairShares {
     #[must_use]
     pub fn periods(&self, plan: &Plan, ended: &[Option<Instant>]) -> Vec<FairPeriod> {
         let mut waits = || true;
-        periods(&plan.network, plan.duration, ended, &Bounds::new(plan.limits, &mut waits))
+        along(&self.routes, &plan.network, plan.duration, ended, &Bounds::new(plan.limits, &mut waits))
             .unwrap_or_else(|(message, _)| panic!("nothing interrupts: {message}"))
     }
 }
@@ -148,14 +148,20 @@ pub(crate) fn boundaries(network: &Network, duration: Duration, ended: &[Option<
     times
 }
 
-/// The reference allocation in each period of a run of length `duration`, in which flows have `ended` so.
-pub(crate) fn periods(
+/// The reference allocation in each period of a run of length `duration`, if flows with a size went on to the end.
+pub(crate) fn periods(network: &Network, duration: Duration, bounds: &Bounds<'_>) -> Result<Vec<FairPeriod>, Excess> {
+    along(&routes(network), network, duration, &[], bounds)
+}
+
+/// The same where flows have `ended` so, along these routes.
+fn along(
+    routes: &[Vec<usize>],
     network: &Network,
     duration: Duration,
     ended: &[Option<Instant>],
     bounds: &Bounds<'_>,
 ) -> Result<Vec<FairPeriod>, Excess> {
-    let (routes, active) = (routes(network), Active { network, ended });
+    let active = Active { network, ended };
     let starts = boundaries(network, duration, ended);
     let ends = starts.iter().skip(1).copied().chain([Instant(duration.0)]);
     let mut links = Links::new(network);
@@ -166,7 +172,7 @@ pub(crate) fn periods(
         .map(|(&start, end)| {
             links.change(network, start);
             let (max_min_bps, proportional_bps) =
-                allocate(&active, &routes, links.capacity(), Some(&mut search), start, bounds)?;
+                allocate(&active, routes, links.capacity(), Some(&mut search), start, bounds)?;
             Ok(FairPeriod { time: start..end, max_min_bps, proportional_bps })
         })
         .collect()

@@ -104,9 +104,7 @@ impl Probe<Mixed> for Store {
                 sample.paused.as_seconds(),
             ]);
         }
-        for i in self.sampler.finite() {
-            self.sampler.end(i, view.flow(FlowId(i as u32)).ended);
-        }
+        self.sampler.look_for_ends(|flow| view.flow(flow).ended);
         for i in 0..self.sampler.flows() {
             let sample = self.sampler.flow(now, i, view.flow(FlowId(i as u32)));
             self.samples.extend([sample.rate.0 as f64, sample.throughput_bps, sample.fair_rate_bps]);
