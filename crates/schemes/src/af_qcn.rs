@@ -175,6 +175,13 @@ impl CongestionPoint<AfQcn> for Cp {
         }
     }
 
+    fn configure(&mut self, config: &Config, place: Place) {
+        self.point.configure(&config.qcn.cp);
+        self.flows.configure(&config.flows);
+        let (point, flows, last_af) = (self.point.clone(), self.flows.clone(), self.last_af);
+        *self = Self { point, flows, last_af, ..Self::new(config, place) };
+    }
+
     fn remembers_flows(_config: &Config) -> bool {
         false
     }

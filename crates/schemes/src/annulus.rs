@@ -22,7 +22,7 @@ use crate::dctcp::{self, Dctcp};
 use crate::info::values::{choice, count, octets};
 use crate::info::{Action, Info, Profile, Signals, choice, parameters};
 use crate::parts::notification::Cnm;
-use crate::parts::rate_limiter::RateLimiter;
+use crate::parts::rate_limiter::{RateLimiter, RpConfig};
 use crate::parts::sampling_cp::SamplingCp;
 use crate::qcn::{self, Qcn};
 use crate::units::{BitRate, FlowKey, Instant, Octets};
@@ -152,6 +152,12 @@ impl CongestionPoint<Annulus> for Cp {
         }
     }
 
+    fn configure(&mut self, config: &Config, place: Place) {
+        self.near_hops = config.near_hops;
+        self.near.configure(&config.qcn.cp);
+        self.far.configure(&config.dctcp, place);
+    }
+
     fn remembers_flows(_config: &Config) -> bool {
         false
     }
@@ -202,6 +208,8 @@ impl NotificationPoint<Annulus> for Np {
         Self
     }
 
+    fn configure(&mut self, _: &Config) {}
+
     #[inline]
     fn acknowledge(&mut self, _: Instant, frame: Frame<'_, Tag>) -> Option<Ce> {
         Some(frame.tag.ce)
@@ -226,6 +234,16 @@ impl ReactionPoint<Annulus> for Rp {
     fn new(config: &Config, line: BitRate) -> Self {
         let far = (config.end_to_end == Loop::Dctcp).then(|| ReactionPoint::<Dctcp>::new(&config.dctcp, line));
         Self { near: <RateLimiter as ReactionPoint<Qcn>>::new(&config.qcn, line), far }
+    }
+
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        self.near.configure(config.qcn.rate_limiter(line));
+        let mut far = <Self as ReactionPoint<Annulus>>::new(config, line).far;
+        if let (Some(fresh), Some(mut old)) = (&mut far, self.far.take()) {
+            old.configure(&config.dctcp, line);
+            *fresh = old;
+        }
+        self.far = far;
     }
 
     fn on_start(&mut self, now: Instant, _: FlowKey, draw: &mut impl Draw, _: &mut impl Out<Annulus>) {

@@ -86,6 +86,10 @@ impl CongestionPoint<BackwardCongestionNotification> for Cp {
         Self(Monitor::new(config, place))
     }
 
+    fn configure(&mut self, config: &Ecm, place: Place) {
+        self.0.configure(config, place);
+    }
+
     fn remembers_flows(_config: &Ecm) -> bool {
         false
     }
@@ -117,6 +121,10 @@ pub struct Rp(Limiter);
 impl ReactionPoint<BackwardCongestionNotification> for Rp {
     fn new(config: &Ecm, line: BitRate) -> Self {
         Self(Limiter::new(config, line))
+    }
+
+    fn configure(&mut self, config: &Ecm, line: BitRate) {
+        self.0.configure(config, line);
     }
 
     fn on_signal(

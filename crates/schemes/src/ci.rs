@@ -256,6 +256,23 @@ impl CongestionPoint<CongestionIsolation> for Cp {
         }
     }
 
+    /// Of streams for which the table has no room those go first that are not isolated: no frame of theirs waits in the congesting
+    /// queue.
+    fn configure(&mut self, config: &Config, place: Place) {
+        let (due, sent) = (self.due, self.sent);
+        let mut streams = core::mem::take(&mut self.streams);
+        let mut fresh = Self::new(config, place);
+        let mut excess = streams.len().saturating_sub(fresh.most_streams);
+        streams.retain(|stream| {
+            let goes = excess > 0 && !stream.isolated;
+            excess -= usize::from(goes);
+            !goes
+        });
+        streams.truncate(fresh.most_streams);
+        fresh.streams.append(&mut streams);
+        *self = Self { due, sent, ..fresh };
+    }
+
     #[inline]
     fn admit(
         &mut self,
@@ -362,6 +379,10 @@ pub struct Rp {
 impl ReactionPoint<CongestionIsolation> for Rp {
     fn new(config: &Config, line: BitRate) -> Self {
         Self { line, congesting: config.congesting_priority as u8, isolated: Vec::with_capacity(MOST_AT_SOURCE) }
+    }
+
+    fn configure(&mut self, config: &Config, _: BitRate) {
+        self.congesting = config.congesting_priority as u8;
     }
 
     fn on_stop(&mut self, _: Instant, flow: FlowKey) {

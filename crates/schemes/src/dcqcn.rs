@@ -204,6 +204,12 @@ impl Scheme for Dcqcn {
     }
 }
 
+/// The thresholds of a queue.
+fn ramp(config: &Config) -> Ramp {
+    let p_max = (config.p_max * 4_294_967_296.0) as u64;
+    Ramp { k_min: config.k_min.0, k_max: config.k_max.0, p_max }
+}
+
 /// DCQCN's congestion point: marks frames as they arrive.
 #[derive(Debug, Clone)]
 pub struct Cp(Marker);
@@ -212,8 +218,11 @@ impl CongestionPoint<Dcqcn> for Cp {
     const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked so far" }];
 
     fn new(config: &Config, _: Place) -> Self {
-        let p_max = (config.p_max * 4_294_967_296.0) as u64;
-        Self(Marker::new(Ramp { k_min: config.k_min.0, k_max: config.k_max.0, p_max }, &config.marking))
+        Self(Marker::new(ramp(config), &config.marking))
+    }
+
+    fn configure(&mut self, config: &Config, _: Place) {
+        self.0.configure(ramp(config), &config.marking);
     }
 
     fn remembers_flows(_config: &Config) -> bool {
@@ -278,6 +287,13 @@ impl NotificationPoint<Dcqcn> for Np {
             next: Instant::ZERO,
             waiting: false,
         }
+    }
+
+    /// The interval of the last CNP goes on to its end; a mark in it is answered then only if the new rule says so.
+    fn configure(&mut self, config: &Config) {
+        let Self { flow, next, waiting, .. } = *self;
+        let fresh = Self::new(config, flow);
+        *self = Self { next, waiting: waiting && fresh.at_end, ..fresh };
     }
 
     #[inline]
@@ -443,6 +459,24 @@ impl ReactionPoint<Dcqcn> for Rp {
             timer: Instant::NEVER,
             config: config.clone(),
         }
+    }
+
+    /// Before the first CNP alpha is that of a start. Intervals that have ended since alpha was last used count by the new
+    /// parameters.
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        let fresh = Self::new(config, line);
+        if self.first_cnp == Instant::NEVER {
+            self.alpha = fresh.alpha;
+        }
+        self.current_rate = self.current_rate.max(fresh.min_rate);
+        self.target_rate = self.target_rate.max(self.current_rate);
+        if config.tr_clamp {
+            self.target_rate = self.target_rate.min(self.max_rate);
+        }
+        if config.counters == Counters::Timer {
+            (self.byte_count, self.byte_stage) = (0, 0);
+        }
+        (self.min_rate, self.config) = (fresh.min_rate, fresh.config);
     }
 
     fn on_signal(

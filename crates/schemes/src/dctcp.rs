@@ -101,6 +101,11 @@ impl Scheme for Dctcp {
     }
 }
 
+/// The threshold of a queue.
+fn step(config: &Config) -> Ramp {
+    Ramp { k_min: config.k.0, k_max: config.k.0, p_max: 0 }
+}
+
 /// DCTCP's marking point. (RFC 8257, section 3.1)
 #[derive(Debug, Clone)]
 pub struct Cp(Marker);
@@ -109,7 +114,11 @@ impl CongestionPoint<Dctcp> for Cp {
     const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked since the start" }];
 
     fn new(config: &Config, _: Place) -> Self {
-        Self(Marker::new(Ramp { k_min: config.k.0, k_max: config.k.0, p_max: 0 }, &config.marking))
+        Self(Marker::new(step(config), &config.marking))
+    }
+
+    fn configure(&mut self, config: &Config, _: Place) {
+        self.0.configure(step(config), &config.marking);
     }
 
     fn remembers_flows(_config: &Config) -> bool {
@@ -154,6 +163,8 @@ impl NotificationPoint<Dctcp> for Np {
     fn new(_: &Config, _: FlowKey) -> Self {
         Self
     }
+
+    fn configure(&mut self, _: &Config) {}
 
     #[inline]
     fn acknowledge(&mut self, _: Instant, frame: Frame<'_, Ce>) -> Option<Ce> {
@@ -243,6 +254,14 @@ impl ReactionPoint<Dctcp> for Rp {
             reduced: false,
             towards: 0,
         }
+    }
+
+    /// Before the first acknowledgement the window is that of a start. Later it is a segment at least, and `ssthresh` two.
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        let fresh = Self::new(config, line);
+        self.cwnd = if self.settled == 0 { fresh.cwnd } else { self.cwnd.max(fresh.segment) };
+        self.ssthresh = self.ssthresh.max(2 * fresh.segment);
+        (self.segment, self.first_window, self.g_inverse) = (fresh.segment, fresh.first_window, fresh.g_inverse);
     }
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Dctcp>) {

@@ -186,6 +186,11 @@ impl CongestionPoint<ExtendedEcm> for Cp {
         Self { monitor: Monitor::new(&config.ecm, place), q_eq: config.ecm.q_eq.0 as i64 }
     }
 
+    fn configure(&mut self, config: &Config, place: Place) {
+        self.monitor.configure(&config.ecm, place);
+        self.q_eq = config.ecm.q_eq.0 as i64;
+    }
+
     fn remembers_flows(_config: &Config) -> bool {
         false
     }
@@ -225,6 +230,8 @@ impl NotificationPoint<ExtendedEcm> for Np {
     fn new(_: &Config, _: FlowKey) -> Self {
         Self
     }
+
+    fn configure(&mut self, _: &Config) {}
 
     fn on_signal(
         &mut self,
@@ -312,6 +319,25 @@ impl ReactionPoint<ExtendedEcm> for Rp {
             least_round_trip: Duration(u64::MAX),
             found_room: 0,
         }
+    }
+
+    /// The next probe goes when it was to go.
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        self.limiter.configure(&config.ecm, line);
+        let limiter = self.limiter.clone();
+        let Self { flow, sent, used, next_probe, last_probe, least_round_trip, found_room, .. } = *self;
+        let found_room = found_room.min(config.recovery_most);
+        *self = Self {
+            limiter,
+            flow,
+            sent,
+            used,
+            next_probe,
+            last_probe,
+            least_round_trip,
+            found_room,
+            ..Self::new(config, line)
+        };
     }
 
     fn on_start(&mut self, _now: Instant, flow: FlowKey, _draw: &mut impl Draw, _out: &mut impl Out<ExtendedEcm>) {

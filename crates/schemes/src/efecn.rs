@@ -175,6 +175,17 @@ impl CongestionPoint<EnhancedForwardExplicitRate> for Cp {
         }
     }
 
+    /// Of sources that have been told, those for which there is no room are told again.
+    fn configure(&mut self, config: &Config, place: Place) {
+        self.allocator.configure(&config.rates, place, 1);
+        let (allocator, told) = (self.allocator.clone(), self.told.take());
+        *self = Self { allocator, ..Self::new(config, place) };
+        if let (Some(told), Some(old)) = (&mut self.told, told) {
+            let room = told.capacity();
+            told.extend(old.into_iter().take(room));
+        }
+    }
+
     fn remembers_flows(_config: &Config) -> bool {
         false
     }
@@ -239,6 +250,8 @@ impl NotificationPoint<EnhancedForwardExplicitRate> for Np {
         Self
     }
 
+    fn configure(&mut self, _: &Config) {}
+
     fn on_signal(
         &mut self,
         _now: Instant,
@@ -273,6 +286,11 @@ impl ReactionPoint<EnhancedForwardExplicitRate> for Rp {
 
     fn new(config: &Config, line: BitRate) -> Self {
         Self { regulators: Regulators::new(&config.rates, line, Start::Free), class: config.rates.probe_class.into() }
+    }
+
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        self.regulators.configure(&config.rates, line, Start::Free);
+        self.class = config.rates.probe_class.into();
     }
 
     fn on_start(

@@ -87,6 +87,10 @@ impl CongestionPoint<ForwardExplicitRate> for Cp {
         Self(RateAllocator::new(&config.rates, place, config.n0))
     }
 
+    fn configure(&mut self, config: &Config, place: Place) {
+        self.0.configure(&config.rates, place, config.n0);
+    }
+
     fn remembers_flows(_config: &Config) -> bool {
         false
     }
@@ -135,6 +139,8 @@ impl NotificationPoint<ForwardExplicitRate> for Np {
         Self
     }
 
+    fn configure(&mut self, _: &Config) {}
+
     fn on_signal(
         &mut self,
         _: Instant,
@@ -169,6 +175,11 @@ impl ReactionPoint<ForwardExplicitRate> for Rp {
             regulators: Regulators::new(&config.rates, line, Start::Regulated(config.n0)),
             class: config.rates.probe_class.into(),
         }
+    }
+
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        self.regulators.configure(&config.rates, line, Start::Regulated(config.n0));
+        self.class = config.rates.probe_class.into();
     }
 
     fn on_start(&mut self, now: Instant, flow: FlowKey, draw: &mut impl Draw, out: &mut impl Out<ForwardExplicitRate>) {

@@ -132,6 +132,12 @@ impl CongestionPoint<Fqcn> for Cp {
         }
     }
 
+    fn configure(&mut self, config: &Config, _: Place) {
+        self.point.configure(&config.qcn.cp);
+        self.flows.configure(&config.flows);
+        self.six_bits = config.qcn.cp.quantise != Quantise::None;
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

@@ -175,6 +175,14 @@ impl CongestionPoint<Hpcc> for Cp {
         }
     }
 
+    fn configure(&mut self, config: &Config, place: Place) {
+        let mut fresh = Self::new(config, place);
+        if let (Some(pint), Some(&Pint { utilisation, last, word, .. })) = (&mut fresh.pint, self.pint.as_ref()) {
+            *pint = Pint { t: pint.t, utilisation, last, word };
+        }
+        *self = fresh;
+    }
+
     fn remembers_flows(_config: &Config) -> bool {
         false
     }
@@ -211,6 +219,8 @@ impl NotificationPoint<Hpcc> for Np {
     fn new(_: &Config, _: FlowKey) -> Self {
         Self
     }
+
+    fn configure(&mut self, _: &Config) {}
 
     #[inline]
     fn acknowledge(&mut self, _: Instant, frame: Frame<'_, Telemetry>) -> Option<Telemetry> {
@@ -340,6 +350,18 @@ impl ReactionPoint<Hpcc> for Rp {
         };
         rp.allowance = rp.allow();
         rp
+    }
+
+    /// Before the first acknowledgement the windows are those of a start. Later their octets stay, and the rate W / T follows from a new
+    /// T.
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        let Self { w, w_c, u, inc_stage, last, last_at, sent, settled, last_update, .. } = *self;
+        let fresh = Self::new(config, line);
+        let (narrowest, widest) = (fresh.narrowest, fresh.widest);
+        let kept = |window: f64| if last_at == Instant::NEVER { widest } else { window.clamp(narrowest, widest) };
+        let (w, w_c) = (kept(w), kept(w_c));
+        *self = Self { w, w_c, u, inc_stage, last, last_at, sent, settled, last_update, ..fresh };
+        self.allowance = self.allow();
     }
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Hpcc>) {

@@ -27,7 +27,7 @@
 //!    After an `on_timeout` in time, `next_timeout` is later than `now`, or `None`.
 //! 5. A departure at time t is reported before an arrival at t. On arrival the queue's state includes the arriving frame,
 //!    unless it was dropped; on departure it no longer includes the departing frame.
-//! 6. Memory is allocated in `new` alone.
+//! 6. Memory is allocated in `new` and `configure` alone.
 //!
 //! # Acknowledgements and windows
 //!
@@ -41,6 +41,22 @@
 //! flow up to that one. The caller counts from it: octets that are newly known to have arrived or to be lost, the round-trip
 //! time, and octets in flight. A scheme states its window ([`Allowance::window`]) and counts nothing itself. A scheme
 //! without acknowledgements says so by its type of echo ([`Never`]).
+//!
+//! # Parameters that change
+//!
+//! A caller may give a point other parameters while it works: `configure`. Given those that it has, nothing changes at all.
+//! Otherwise:
+//!
+//! - All that the point has learnt or counted stays: rates, windows, estimates, stages, lengths of queues, tables of flows, counts
+//!   for [`vars`](ReactionPoint::vars). A point that has heard nothing yet starts as `new` would make it now.
+//! - Rates and windows, and the targets that they recover towards, stay within the new bounds.
+//! - A count or a timer that runs goes on to its end, and starts with the new value from then on.
+//! - A part that a parameter switches on starts as in `new`: a timer that events start waits for the next one. A part that is
+//!   switched off goes, with its state. A count in another unit than before starts again.
+//! - A table that becomes smaller keeps as many entries as it has room for.
+//!
+//! Some parameters never change while points work, and `configure` need not mind them: those on which [`Scheme::tag_octets`],
+//! [`Scheme::echo_octets`], [`Scheme::moves_to`] and [`Scheme::acknowledges`] depend.
 //!
 //! # Calling a scheme
 //!
@@ -135,6 +151,7 @@ pub mod quantity;
 pub mod registry;
 pub mod rocc;
 pub mod sfc;
+mod signal;
 pub mod smcc;
 pub mod swift;
 #[cfg(test)]
@@ -145,6 +162,7 @@ pub mod units;
 pub use info::{Action, Bound, Condition, Configuration, Info, Parameter, Profile, SignalPath, Signals, Unit, Value};
 pub use message::{Label, Message};
 pub use registry::{SCHEMES, SchemeConfig, Visitor};
+pub use signal::{Never, Signal, SignalKind};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
 
 use core::fmt::Debug;
@@ -205,49 +223,6 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     fn acknowledges(_config: &Self::Config) -> bool {
         size_of::<Option<Self::Echo>>() > 0
     }
-}
-
-/// A message that is never sent: the signal of a scheme without signals, the echo of a scheme without acknowledgements.
-#[derive(Debug, Clone, Copy)]
-pub enum Never {}
-
-impl Signal for Never {
-    fn octets(&self) -> u16 {
-        match *self {}
-    }
-}
-
-/// A control frame: its length and its content.
-pub trait Signal: Copy + Debug + Send {
-    /// The columns that [`vars`](Self::vars) fills.
-    const VARS: &'static [Var] = &[];
-
-    /// Length of the frame, with FCS, without preamble and gap.
-    fn octets(&self) -> u16;
-
-    /// The heading under which it is counted.
-    fn kind(&self) -> SignalKind {
-        SignalKind::Notification
-    }
-
-    /// Its content as a format of the wire has it; `None` where none has it.
-    fn message(&self) -> Option<Message> {
-        None
-    }
-
-    /// Writes its content to `row`, one value for each of [`VARS`](Self::VARS).
-    fn vars(&self, _row: &mut [i64]) {}
-}
-
-/// Why a control frame was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SignalKind {
-    /// A switch or a destination saw congestion (or saw it end): QCN's CNM, BCN's message, DCQCN's CNP.
-    Notification,
-    /// A source asks: FECN's rate probe on its way to the destination.
-    Probe,
-    /// A destination answers a probe.
-    Reply,
 }
 
 /// Where a congestion point sits.
@@ -385,6 +360,10 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     /// A point at `place` with an empty queue.
     fn new(config: &S::Config, place: Place) -> Self;
 
+    /// The scheme's parameters change: from now on the point goes by `config`. `place` is the one that `new` had. [Parameters that
+    /// change](crate#parameters-that-change) says what stays.
+    fn configure(&mut self, config: &S::Config, place: Place);
+
     /// Whether it may signal a flow while it handles no frame of it: a simulator then forgets no flow that is over. A point that
     /// speaks of the frame that it handles, and of no other flow, says false.
     fn remembers_flows(_config: &S::Config) -> bool {
@@ -450,6 +429,10 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
 pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
     /// The point for `flow`.
     fn new(config: &S::Config, flow: FlowKey) -> Self;
+
+    /// The scheme's parameters change: from now on the point goes by `config`. [Parameters that
+    /// change](crate#parameters-that-change) says what stays.
+    fn configure(&mut self, config: &S::Config);
 
     /// A data frame has arrived.
     fn on_frame(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
@@ -526,6 +509,11 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
 
     /// A point in front of a line of rate `line`, before its first flow starts.
     fn new(config: &S::Config, line: BitRate) -> Self;
+
+    /// The scheme's parameters change: from now on the point goes by `config`. `line` is the one that `new` had. [Parameters that
+    /// change](crate#parameters-that-change) says what stays. Rate and window stay within the new bounds: below a new minimum they
+    /// are raised to it.
+    fn configure(&mut self, config: &S::Config, line: BitRate);
 
     /// `flow` starts.
     fn on_start(&mut self, _now: Instant, _flow: FlowKey, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}

@@ -268,6 +268,16 @@ macro_rules! mixed {
                 }
             }
 
+            #[inline(never)]
+            fn configure(&mut self, config: &SchemeConfig, place: Place) {
+                match (self, config) {
+                    $((Self::$variant(own), SchemeConfig::$variant(config)) => {
+                        CongestionPoint::<$scheme>::configure(own, config, place);
+                    })+
+                    _ => panic!("parameters of {} have come to a point of another scheme: priorities keep theirs", config.info().name),
+                }
+            }
+
             fn remembers_flows(config: &SchemeConfig) -> bool {
                 match config {
                     $(SchemeConfig::$variant(own) => {
@@ -365,6 +375,16 @@ macro_rules! mixed {
             }
 
             #[inline(never)]
+            fn configure(&mut self, config: &SchemeConfig) {
+                match (self, config) {
+                    $((Self::$variant(own), SchemeConfig::$variant(config)) => {
+                        NotificationPoint::<$scheme>::configure(own, config);
+                    })+
+                    _ => panic!("parameters of {} have come to a point of another scheme: priorities keep theirs", config.info().name),
+                }
+            }
+
+            #[inline(never)]
             fn on_frame(&mut self, now: Instant, frame: Frame<'_, Tag>, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {
                     $(Self::$variant(np) => with_own_tag::<$scheme, _>(frame, |frame| {
@@ -405,6 +425,16 @@ macro_rules! mixed {
             fn new(config: &SchemeConfig, line: BitRate) -> Self {
                 match config {
                     $(SchemeConfig::$variant(own) => Self::$variant(ReactionPoint::<$scheme>::new(own, line)),)+
+                }
+            }
+
+            #[inline(never)]
+            fn configure(&mut self, config: &SchemeConfig, line: BitRate) {
+                match (self, config) {
+                    $((Self::$variant(own), SchemeConfig::$variant(config)) => {
+                        ReactionPoint::<$scheme>::configure(own, config, line);
+                    })+
+                    _ => panic!("parameters of {} have come to a point of another scheme: priorities keep theirs", config.info().name),
                 }
             }
 

@@ -53,6 +53,8 @@ impl<S: Scheme> CongestionPoint<S> for Absent {
         Self
     }
 
+    fn configure(&mut self, _: &S::Config, _: Place) {}
+
     fn remembers_flows(_config: &S::Config) -> bool {
         false
     }
@@ -77,6 +79,8 @@ impl<S: Scheme> NotificationPoint<S> for Silent {
     fn new(_: &S::Config, _: FlowKey) -> Self {
         Self
     }
+
+    fn configure(&mut self, _: &S::Config) {}
 }
 
 /// Allows the line rate.
@@ -89,6 +93,8 @@ impl ReactionPoint<NoControl> for Rp {
     fn new(_: &Config, line: BitRate) -> Self {
         Self { line }
     }
+
+    fn configure(&mut self, _: &Config, _: BitRate) {}
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<NoControl>) {
         match signal {}

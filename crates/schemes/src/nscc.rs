@@ -187,6 +187,11 @@ pub struct Echo {
     pub trimmed: bool,
 }
 
+/// The thresholds of a queue.
+fn ramp(config: &Config) -> Ramp {
+    Ramp { k_min: config.k_min.0, k_max: config.k_max.0, p_max: 1 << 32 }
+}
+
 /// NSCC's congestion point: marks as DCQCN's does, and trims.
 #[derive(Debug, Clone)]
 pub struct Cp {
@@ -204,8 +209,12 @@ impl CongestionPoint<Nscc> for Cp {
     const ADMITS: bool = true;
 
     fn new(config: &Config, _: Place) -> Self {
-        let ramp = Ramp { k_min: config.k_min.0, k_max: config.k_max.0, p_max: 1 << 32 };
-        Self { marker: Marker::new(ramp, &config.marking), trimming: config.trimming, trimmed: 0 }
+        Self { marker: Marker::new(ramp(config), &config.marking), trimming: config.trimming, trimmed: 0 }
+    }
+
+    fn configure(&mut self, config: &Config, _: Place) {
+        self.marker.configure(ramp(config), &config.marking);
+        self.trimming = config.trimming;
     }
 
     fn remembers_flows(_config: &Config) -> bool {
@@ -266,6 +275,8 @@ impl NotificationPoint<Nscc> for Np {
     fn new(_: &Config, _: FlowKey) -> Self {
         Self
     }
+
+    fn configure(&mut self, _: &Config) {}
 
     #[inline]
     fn acknowledge(&mut self, _: Instant, frame: Frame<'_, Ce>) -> Option<Echo> {
@@ -478,6 +489,46 @@ impl ReactionPoint<Nscc> for Rp {
         rp.set_base_rtt(rtt);
         rp.cwnd = rp.maxwnd.max(mss);
         rp
+    }
+
+    /// Before the first acknowledgement or silence the window is that of a start. A round-trip time shorter than the parameter's
+    /// stays, if one was seen.
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        let fresh = Self::new(config, line);
+        let seen = self.base_rtt < self.network_rtt;
+        let bounds = (self.maxwnd, self.mtu);
+        self.set_base_rtt(if seen { self.base_rtt.min(fresh.base_rtt) } else { fresh.base_rtt });
+        self.mtu = fresh.mtu;
+        let heard = self.settled > 0;
+        if !heard {
+            self.cwnd = fresh.cwnd;
+        } else if (self.maxwnd, self.mtu) != bounds {
+            self.bound();
+        }
+        let Self { base_rtt, maxwnd, avg_delay, cwnd, inc_bytes, fi_count, increase, last_dec, last_adjust, .. } =
+            *self;
+        let Self { received, achieved, trigger_qa, qa_end, ignored, to_ignore, sent, settled, cut, .. } = *self;
+        *self = Self {
+            base_rtt,
+            maxwnd,
+            avg_delay,
+            cwnd,
+            inc_bytes,
+            fi_count,
+            increase,
+            last_dec,
+            last_adjust,
+            received,
+            achieved,
+            trigger_qa,
+            qa_end,
+            ignored,
+            to_ignore,
+            sent,
+            settled,
+            cut,
+            ..fresh
+        };
     }
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Nscc>) {

@@ -129,6 +129,11 @@ impl CongestionPoint<QcnMulticast> for Cp {
         Self { point: SamplingCp::new(&config.qcn.cp, place.cp), tie: config.tie, silenced: 0 }
     }
 
+    fn configure(&mut self, config: &Config, _: Place) {
+        self.point.configure(&config.qcn.cp);
+        self.tie = config.tie;
+    }
+
     fn remembers_flows(_config: &Config) -> bool {
         false
     }
@@ -189,6 +194,10 @@ impl ReactionPoint<QcnMulticast> for Rp {
 
     fn new(config: &Config, line: BitRate) -> Self {
         Self { limiter: config.qcn.rate_limiter(line), saved: QntzFb::default(), representative: CpId::default() }
+    }
+
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        self.limiter.configure(config.qcn.rate_limiter(line));
     }
 
     fn on_start(&mut self, now: Instant, _flow: FlowKey, draw: &mut impl Draw, _out: &mut impl Out<QcnMulticast>) {

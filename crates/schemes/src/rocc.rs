@@ -19,6 +19,7 @@
 //! Sources: Taheri et al., CoNEXT 2020 ("RoCC"); the authors' OMNeT++ simulator.
 
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use crate::info::values::{count, kbps, mbps, octets, real, us};
 use crate::info::{Action, Info, Signals, Threshold, parameters};
@@ -268,6 +269,21 @@ impl CongestionPoint<Rocc> for Cp {
         }
     }
 
+    /// Of flows for which the table has no room those with the fewest frames in the queue go.
+    fn configure(&mut self, config: &Config, place: Place) {
+        let Self { fair_rate, q_old, tick, asleep, .. } = *self;
+        let mut flows = core::mem::take(&mut self.flows);
+        let mut fresh = <Self as CongestionPoint<Rocc>>::new(config, place);
+        if flows.len() > fresh.most_flows {
+            flows.sort_by_key(|entry| Reverse(entry.frames));
+            flows.truncate(fresh.most_flows);
+            flows.sort_by_key(|entry| entry.flow);
+        }
+        fresh.flows.append(&mut flows);
+        let fair_rate = fair_rate.clamp(fresh.f_min, fresh.f_max);
+        *self = Self { fair_rate, q_old, tick, asleep, ..fresh };
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,
@@ -345,6 +361,11 @@ impl Rp {
 impl ReactionPoint<Rocc> for Rp {
     fn new(config: &Config, line: BitRate) -> Self {
         Self { line: line.0, self_rise: config.self_rise, rate: line.0, own: None, rise: Instant::NEVER }
+    }
+
+    /// The rate is a congestion point's: it changes with the next message.
+    fn configure(&mut self, config: &Config, _: BitRate) {
+        self.self_rise = config.self_rise;
     }
 
     fn on_signal(&mut self, now: Instant, _: FlowKey, signal: FairRate, _: &mut impl Draw, _: &mut impl Out<Rocc>) {

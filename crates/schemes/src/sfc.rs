@@ -14,6 +14,7 @@
 //! bridge at the source's edge, to stop for a time; thresholds, the pause and the table of flows are chosen here.
 
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use crate::info::values::{count, octets, us};
 use crate::info::{Action, Info, Signals, Threshold, parameters};
@@ -181,6 +182,20 @@ impl CongestionPoint<SourceFlowControl> for Cp {
         }
     }
 
+    /// Of pauses for which the table has no room those that end first go.
+    fn configure(&mut self, config: &Config, place: Place) {
+        let sent = self.sent;
+        let mut told = core::mem::take(&mut self.told);
+        let mut fresh = Self::new(config, place);
+        if told.len() > fresh.most {
+            told.sort_by_key(|entry| Reverse(entry.until));
+            told.truncate(fresh.most);
+            told.sort_by_key(|entry| entry.flow);
+        }
+        fresh.told.append(&mut told);
+        *self = Self { sent, ..fresh };
+    }
+
     fn remembers_flows(_config: &Config) -> bool {
         false
     }
@@ -222,6 +237,9 @@ impl ReactionPoint<SourceFlowControl> for Rp {
     fn new(_: &Config, line: BitRate) -> Self {
         Self { line, until: Instant::NEVER }
     }
+
+    /// Pauses are the congestion point's.
+    fn configure(&mut self, _: &Config, _: BitRate) {}
 
     /// A pause never shortens another one.
     fn on_signal(

@@ -372,6 +372,12 @@ impl CongestionPoint<Smcc> for Cp {
         }
     }
 
+    fn configure(&mut self, config: &Config, place: Place) {
+        let fresh = <Self as CongestionPoint<Smcc>>::new(config, place);
+        self.sampler.configure(fresh.sampler.clone());
+        *self = Self { sampler: self.sampler.clone(), q_old: self.q_old, ..fresh };
+    }
+
     fn remembers_flows(_config: &Config) -> bool {
         false
     }
@@ -522,6 +528,12 @@ impl ReactionPoint<Smcc> for Rp {
             bound: None,
             change: 0,
         }
+    }
+
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        let Self { rate, bound, change, .. } = *self;
+        let fresh = Self::new(config, line);
+        *self = Self { rate: rate.max(fresh.min_rate), bound, change, ..fresh };
     }
 
     fn on_signal(

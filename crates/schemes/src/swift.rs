@@ -238,6 +238,8 @@ impl CongestionPoint<Swift> for Cp {
         Self
     }
 
+    fn configure(&mut self, _: &Config, _: Place) {}
+
     fn remembers_flows(_config: &Config) -> bool {
         false
     }
@@ -277,6 +279,16 @@ impl NotificationPoint<Swift> for Np {
     fn new(config: &Config, _: FlowKey) -> Self {
         let (receive_rate, buffer) = (config.receive_rate.0, config.receive_buffer.0);
         Self { receive_rate, buffer, waiting: 0, at: Instant::ZERO }
+    }
+
+    /// The octets that wait stay, as far as the buffer holds them. A host that is never late holds none.
+    fn configure(&mut self, config: &Config) {
+        self.receive_rate = config.receive_rate.0;
+        self.buffer = config.receive_buffer.0;
+        if self.receive_rate == 0 {
+            (self.waiting, self.at) = (0, Instant::ZERO);
+        }
+        self.waiting = self.waiting.min(u128::from(self.buffer) * BIT_PS);
     }
 
     #[inline]
@@ -449,6 +461,26 @@ impl ReactionPoint<Swift> for Rp {
         };
         rp.state((rp.fcwnd, rp.ncwnd));
         rp
+    }
+
+    /// Before the first acknowledgement the round-trip time is that of a start, and before the first silence the windows are, too.
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        let before = (self.fcwnd, self.ncwnd);
+        let fresh = Self::new(config, line);
+        let measured = self.delay_target > 0.0;
+        if !measured {
+            self.rtt = fresh.rtt;
+        }
+        if measured || self.retransmit_count > 0 {
+            self.fcwnd = self.fcwnd.clamp(config.min_fcwnd, config.max_fcwnd);
+            self.ncwnd = self.ncwnd.clamp(config.min_ncwnd, config.max_ncwnd);
+            self.flow_scaling_alpha = fresh.flow_scaling_alpha;
+            self.flow_scaling_beta = fresh.flow_scaling_beta;
+            (self.least, self.config) = (fresh.least, fresh.config);
+            self.state(before);
+        } else {
+            *self = fresh;
+        }
     }
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Swift>) {

@@ -180,6 +180,10 @@ impl NotificationPoint<Timely> for Np {
         Self { segment: config.segment.0, open: 0 }
     }
 
+    fn configure(&mut self, config: &Config) {
+        self.segment = config.segment.0;
+    }
+
     #[inline]
     fn acknowledge(&mut self, _: Instant, frame: Frame<'_, ()>) -> Option<()> {
         self.open += u64::from(frame.octets);
@@ -287,6 +291,14 @@ impl ReactionPoint<Timely> for Rp {
             gradient: 0.0,
             calm: 0,
         }
+    }
+
+    /// Before the first acknowledgement the rate is that of a start.
+    fn configure(&mut self, config: &Config, line: BitRate) {
+        let Self { rate, before, gradient, calm, .. } = *self;
+        let fresh = Self::new(config, line);
+        let rate = if before.is_none() { fresh.rate } else { rate.max(fresh.least) };
+        *self = Self { rate, before, gradient, calm, ..fresh };
     }
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Timely>) {

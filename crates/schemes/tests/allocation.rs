@@ -1,5 +1,5 @@
-//! Rule 6 of the contract: state machines allocate memory in `new` alone. A loop of all three roles, under every profile of
-//! every scheme, makes no allocation after that.
+//! Rule 6 of the contract: state machines allocate memory in `new` and `configure` alone. A loop of all three roles, under every
+//! profile of every scheme, makes no allocation after that.
 
 use allocation_counter::measure;
 use penstock_conformance::configurations;

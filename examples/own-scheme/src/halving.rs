@@ -121,6 +121,10 @@ impl CongestionPoint<Halving> for Cp {
         Self { threshold: Octets(config.threshold.0), hold: config.hold, silent_until: Instant::ZERO }
     }
 
+    fn configure(&mut self, config: &Config, place: Place) {
+        *self = Self { silent_until: self.silent_until, ..Self::new(config, place) };
+    }
+
     fn on_arrival(
         &mut self,
         now: Instant,
@@ -149,6 +153,11 @@ pub struct Rp {
 impl ReactionPoint<Halving> for Rp {
     fn new(config: &Config, line: BitRate) -> Self {
         Self { config: config.clone(), line: line.0, rate: line.0, raise_at: None }
+    }
+
+    fn configure(&mut self, config: &Config, _: BitRate) {
+        self.rate = self.rate.max(config.least.0).min(self.line);
+        self.config = config.clone();
     }
 
     fn on_signal(&mut self, now: Instant, _: FlowKey, _: Halve, _: &mut impl Draw, _: &mut impl Out<Halving>) {

@@ -86,6 +86,8 @@ impl CongestionPoint<Windowed> for Quiet {
         Self
     }
 
+    fn configure(&mut self, _: &Window, _: Place) {}
+
     fn on_arrival(
         &mut self,
         _: Instant,
@@ -106,6 +108,8 @@ impl NotificationPoint<Windowed> for Acknowledges {
         Self
     }
 
+    fn configure(&mut self, _: &Window) {}
+
     fn acknowledge(&mut self, _: Instant, _: Frame<'_, ()>) -> Option<()> {
         Some(())
     }
@@ -117,6 +121,10 @@ pub(crate) struct Holds(BitRate, u64);
 impl ReactionPoint<Windowed> for Holds {
     fn new(config: &Window, line: BitRate) -> Self {
         Self(line, config.0)
+    }
+
+    fn configure(&mut self, config: &Window, _: BitRate) {
+        self.1 = config.0;
     }
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Windowed>) {

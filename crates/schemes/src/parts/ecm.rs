@@ -295,6 +295,12 @@ impl Monitor {
         }
     }
 
+    /// Goes by `config` from now on. The interval that runs, the queue length of the last sample and its Fb stay.
+    pub fn configure(&mut self, config: &Ecm, place: Place) {
+        let Self { counted, due, due_severe, q_old, last, .. } = *self;
+        *self = Self { counted, due, due_severe, q_old, last, ..Self::new(config, place) };
+    }
+
     /// Counts a frame; the message to its source, if there is one.
     #[inline]
     pub fn on_arrival(
@@ -380,6 +386,15 @@ impl Limiter {
             stopped: false,
             timer: Instant::NEVER,
         }
+    }
+
+    /// Goes by `config` from now on. Rate and association stay, the rate not below the new minimum. A stop goes on to its end. Where the
+    /// drift goes, its timer goes too; where it comes, the next message starts it.
+    pub fn configure(&mut self, config: &Ecm, line: BitRate) {
+        let Self { rate, cp, stopped, timer, .. } = *self;
+        let fresh = Self::new(config, line);
+        let timer = if stopped || fresh.drift.is_some() { timer } else { Instant::NEVER };
+        *self = Self { rate: rate.max(fresh.rmin), cp, stopped, timer, ..fresh };
     }
 
     /// A message has come.

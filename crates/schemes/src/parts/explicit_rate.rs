@@ -417,6 +417,19 @@ impl RateAllocator {
         }
     }
 
+    /// Goes by these from now on. Rate, counts and measurements stay. The interval that runs goes on to its end, and then counts as one
+    /// of the new length, as the short one after a rest does. A dormant allocator takes the new initial rate.
+    pub fn configure(&mut self, config: &ExplicitRate, place: Place, n0: u32) {
+        let Self { rate, before, capacity, received, probed, meter, tick, .. } = *self;
+        let fresh = Self::new(config, place, n0);
+        let dormant = tick == Instant::NEVER && (rate, before) == (self.initial, self.initial);
+        let (rate, before) = if dormant { (fresh.initial, fresh.initial) } else { (rate, before) };
+        // Not below a minimum that rises; E-FECN's Rmin may be below one that does not.
+        let rate = if fresh.min_rate > self.min_rate { rate.max(fresh.min_rate) } else { rate };
+        let probed = if fresh.counts_probes { probed } else { 0 };
+        *self = Self { rate, before, capacity, received, probed, meter, tick, ..fresh };
+    }
+
     /// A data frame has come.
     #[inline]
     pub fn on_arrival(&mut self, now: Instant, octets: u16, fate: Fate) {

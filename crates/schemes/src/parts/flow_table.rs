@@ -13,6 +13,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec;
+use core::cmp::Reverse;
 
 use crate::Draw;
 use crate::info::parameters;
@@ -129,6 +130,21 @@ impl FlowTable {
             arrivals: 0,
             weights: 0,
         }
+    }
+
+    /// Goes by `config` from now on. The interval that runs and the distance to the next counted frame go on to their end; flows and
+    /// estimates stay. Of flows for which it has no room those with the smallest estimates go.
+    pub fn configure(&mut self, config: &FlowTableParameters) {
+        let Self { left, since, ends, arrivals, weights, .. } = *self;
+        let fresh = Self::new(config);
+        let room = fresh.places.len();
+        let mut places = core::mem::take(&mut self.places).into_vec();
+        if self.used > room {
+            places[..self.used].sort_by_key(|entry| Reverse(entry.estimate));
+        }
+        places.resize(room, fresh.places[0]);
+        let used = self.used.min(room);
+        *self = Self { left, since, ends, places: places.into_boxed_slice(), used, arrivals, weights, ..fresh };
     }
 
     /// A frame of `octets` of `flow`, whose weight is `weight`, has arrived.

@@ -171,6 +171,30 @@ impl LimiterTable {
         }
     }
 
+    /// Goes by the parameters of `fresh`, a table that has just been made. Of entries for which it has no room the fastest go: those
+    /// that would change hands. The others keep their keys: under another `entry_key` no notification finds them, and they leave
+    /// as others do.
+    pub fn configure(&mut self, fresh: Self) {
+        while self.used > fresh.places.len() {
+            let at = self.fastest();
+            self.used -= 1;
+            self.places.swap(at, self.used);
+        }
+        let room = fresh.places.len();
+        let place = fresh.places[0].clone();
+        let rules = *place.calculator.rules();
+        let mut places = core::mem::take(&mut self.places).into_vec();
+        places.resize(room, place);
+        for entry in &mut places {
+            entry.calculator.configure(rules);
+            if fresh.release != EntryRelease::Idle {
+                entry.idle_at = Instant::NEVER;
+            }
+        }
+        *self = Self { places: places.into_boxed_slice(), used: self.used, ..fresh };
+        self.select();
+    }
+
     /// Rate and congested switch (or CPID) of each entry.
     pub fn entries(&self) -> impl Iterator<Item = (BitRate, u64)> + '_ {
         self.places[..self.used].iter().map(|entry| (BitRate(entry.calculator.current_rate()), entry.key))
@@ -272,6 +296,10 @@ where
 
     fn new(config: &S::Config, line: BitRate) -> Self {
         config.limiter_table(line)
+    }
+
+    fn configure(&mut self, config: &S::Config, line: BitRate) {
+        self.configure(config.limiter_table(line));
     }
 
     fn on_signal(&mut self, now: Instant, _flow: FlowKey, signal: Cnm, draw: &mut impl Draw, _out: &mut impl Out<S>) {

@@ -103,6 +103,15 @@ impl MarkingParameters {
             next: Instant::NEVER,
         })
     }
+
+    /// The controller that takes the place of `old`: its probability, the length that it has seen and its next update stay.
+    fn controller_after(&self, old: Option<&Controller>) -> Option<Controller> {
+        let fresh = self.controller()?;
+        Some(match old {
+            Some(&Controller { probability, q_old, next, .. }) => Controller { probability, q_old, next, ..fresh },
+            None => fresh,
+        })
+    }
 }
 
 impl Controller {
@@ -177,6 +186,12 @@ impl Marker {
     #[must_use]
     pub fn new(ramp: Ramp, parameters: &MarkingParameters) -> Self {
         Self { ramp, pi: parameters.controller(), marked: 0 }
+    }
+
+    /// Goes by these from now on. The count of marks stays, and the state of a controller.
+    pub fn configure(&mut self, ramp: Ramp, parameters: &MarkingParameters) {
+        let pi = parameters.controller_after(self.pi.as_ref());
+        *self = Self { ramp, pi, marked: self.marked };
     }
 
     /// Whether a frame that is queued behind `len` octets is marked.

@@ -244,6 +244,24 @@ impl RateCalculator {
         Self { current_rate, target_rate, byte_count, byte_stage, ..Self::new(rules) }
     }
 
+    /// Goes by `rules` from now on. Rates stay, within the new bounds; so do stages, and the cycles that run. Where the timer goes, its
+    /// stage goes too; where it comes, the next signal starts it.
+    pub fn configure(&mut self, rules: Rules) {
+        let Self { current_rate, target_rate, byte_count, byte_stage, time_stage, timer, hai_cycles, .. } = *self;
+        let most = if rules.tr_clamp { rules.max_rate } else { u64::MAX };
+        let (time_stage, timer) = if rules.time_reset.is_some() { (time_stage, timer) } else { (0, Instant::NEVER) };
+        *self = Self {
+            current_rate: current_rate.clamp(rules.min_rate, rules.max_rate),
+            target_rate: target_rate.clamp(rules.min_rate, most),
+            byte_count,
+            byte_stage,
+            time_stage,
+            timer,
+            hai_cycles,
+            rules,
+        };
+    }
+
     /// Back to the largest rate, timer stopped.
     pub fn reset(&mut self) {
         *self = Self::new(self.rules);
@@ -314,6 +332,12 @@ impl RateCalculator {
         self.time_stage = self.time_stage.saturating_add(1);
         self.increase();
         self.timer = now + Duration(self.next_cycle(full.0, self.halves(self.time_stage), draw).max(1));
+    }
+
+    /// The rules that it works by.
+    #[must_use]
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// When the timer's cycle ends.

@@ -272,6 +272,19 @@ impl RateLimiter {
         }
     }
 
+    /// Goes by the parameters of `fresh`, which has just been made. A limiter that is installed stays until an event removes it; one
+    /// that is not is like `fresh`.
+    pub fn configure(&mut self, fresh: Self) {
+        if !self.installed {
+            *self = fresh;
+            return;
+        }
+        self.calculator.configure(*fresh.calculator.rules());
+        let calculator = self.calculator.clone();
+        let idle_at = if fresh.release == RlRelease::Idle { self.idle_at } else { Instant::NEVER };
+        *self = Self { calculator, installed: true, idle_at, ..fresh };
+    }
+
     /// A flow starts.
     pub fn start(&mut self, now: Instant, draw: &mut impl Draw) {
         if self.create == RlCreate::Always && !self.installed {
@@ -389,6 +402,10 @@ where
 
     fn new(config: &S::Config, line: BitRate) -> Self {
         config.rate_limiter(line)
+    }
+
+    fn configure(&mut self, config: &S::Config, line: BitRate) {
+        self.configure(config.rate_limiter(line));
     }
 
     fn on_start(&mut self, now: Instant, _flow: FlowKey, draw: &mut impl Draw, _out: &mut impl Out<S>) {

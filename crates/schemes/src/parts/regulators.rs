@@ -121,6 +121,17 @@ impl Regulators {
         regulators
     }
 
+    /// Goes by these from now on. Flows keep their regulators until a message gives them others; probes and time-outs come when they
+    /// were to come. Of flows for which the table has no room those that came last go: they would not have found any.
+    pub fn configure(&mut self, config: &ExplicitRate, line: BitRate, start: Start) {
+        let mut fresh = Self::new(config, line, start);
+        fresh.flows.extend(self.flows.iter().take(fresh.room));
+        fresh.regulators.append(&mut self.regulators);
+        *self = fresh;
+        self.collect();
+        self.settle();
+    }
+
     /// `flow` starts; its first probe is due at once.
     pub fn on_start(&mut self, now: Instant, flow: FlowKey) {
         let Some(index) = self.enter(flow) else { return };

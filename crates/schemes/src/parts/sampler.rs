@@ -146,6 +146,14 @@ impl Sampler {
         Self { count_jitter: jitter, draws_first, left, ..sampler }
     }
 
+    /// Goes by the parameters of `fresh`, a sampler before its first frame. The interval that runs goes on to its end; where frames
+    /// are chosen by another rule, the first one begins.
+    pub fn configure(&mut self, fresh: Self) {
+        let (left, draws_first) = (self.left, self.draws_first);
+        let runs = self.sampling == fresh.sampling;
+        *self = if runs { Self { left, draws_first, ..fresh } } else { fresh };
+    }
+
     /// Counts a frame of `octets`; true if it is sampled. `steps` gives the feedback value that it would get.
     #[inline(always)]
     pub fn sample(&mut self, octets: u16, steps: impl FnOnce() -> u8, draw: &mut impl Draw) -> bool {

@@ -202,6 +202,15 @@ impl SamplingCp {
         }
     }
 
+    /// Goes by `config` from now on. The interval that runs, the queue length that q_delta refers to and the last feedback value
+    /// stay.
+    pub fn configure(&mut self, config: &CpParameters) {
+        let (q_old, last_fb) = (self.q_old, self.last_fb);
+        let mut sampler = self.sampler.clone();
+        sampler.configure(config.sampler());
+        *self = Self { sampler, q_old, last_fb, ..Self::new(config, self.id) };
+    }
+
     /// Counts a frame of `octets` that came to `queue`. If it is sampled, gives the measurement; then
     /// [`conclude`](Self::conclude) follows.
     // Every frame comes here, and few go on to `look`: with both in one function, which is a call then, a hop costs 10 % more.
@@ -282,6 +291,10 @@ where
 
     fn new(config: &S::Config, place: Place) -> Self {
         Self::new(config.cp(), place.cp)
+    }
+
+    fn configure(&mut self, config: &S::Config, _place: Place) {
+        self.configure(config.cp());
     }
 
     fn remembers_flows(_config: &S::Config) -> bool {

@@ -106,6 +106,8 @@ impl<const RULE: u8> CongestionPoint<Broken<RULE>> for Cp {
         Self
     }
 
+    fn configure(&mut self, _: &Config, _: Place) {}
+
     fn admit(
         &mut self,
         _: Instant,
@@ -172,6 +174,8 @@ impl<const RULE: u8> NotificationPoint<Broken<RULE>> for Np<RULE> {
         Self { flow, hold: Instant::NEVER, marked: false }
     }
 
+    fn configure(&mut self, _: &Config) {}
+
     fn on_frame(&mut self, now: Instant, frame: Frame<'_, bool>, _: &mut impl Draw, out: &mut impl Out<Broken<RULE>>) {
         match (*frame.tag, self.hold) {
             (true, Instant::NEVER) => self.answer(now, Signal::Destination, out),
@@ -237,6 +241,8 @@ impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
     fn new(_: &Config, line: BitRate) -> Self {
         Self { rate: line.0, timer: Instant::NEVER, sends: 0 }
     }
+
+    fn configure(&mut self, _: &Config, _: BitRate) {}
 
     fn on_signal(
         &mut self,
@@ -335,6 +341,8 @@ impl CongestionPoint<Deaf> for DeafCp {
         Self
     }
 
+    fn configure(&mut self, _: &Config, _: Place) {}
+
     fn on_arrival(
         &mut self,
         _: Instant,
@@ -354,6 +362,8 @@ impl ReactionPoint<Deaf> for DeafRp {
     fn new(_: &Config, line: BitRate) -> Self {
         Self(line)
     }
+
+    fn configure(&mut self, _: &Config, _: BitRate) {}
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Deaf>) {
         match signal {}

@@ -43,6 +43,8 @@ impl CongestionPoint<Regulated> for Cp {
         Self { at_stopped_queue: 0 }
     }
 
+    fn configure(&mut self, _: &Config, _: Place) {}
+
     fn on_arrival(
         &mut self,
         _: Instant,
@@ -71,6 +73,8 @@ impl ReactionPoint<Regulated> for Rp {
     fn new(_: &Config, line: BitRate) -> Self {
         Self { line, next: [Instant::ZERO, Instant(u64::MAX), Instant::ZERO], timer: Some(us(200)) }
     }
+
+    fn configure(&mut self, _: &Config, _: BitRate) {}
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Regulated>) {
         match signal {}

@@ -98,6 +98,10 @@ impl CongestionPoint<Trial> for Cp {
         Self { config: *config, heard: 0, other_len: 0 }
     }
 
+    fn configure(&mut self, config: &Config, _: Place) {
+        self.config = *config;
+    }
+
     fn admit(
         &mut self,
         _: Instant,
@@ -163,6 +167,8 @@ impl NotificationPoint<Trial> for Np {
         Self
     }
 
+    fn configure(&mut self, _: &Config) {}
+
     fn acknowledge(&mut self, _: Instant, frame: Frame<'_, ()>) -> Option<u64> {
         Some(frame.seq.0)
     }
@@ -191,6 +197,10 @@ impl ReactionPoint<Trial> for Rp {
 
     fn new(config: &Config, line: BitRate) -> Self {
         Self { line, window: config.window, acked: 0, lost: 0, silent: 0, rtt: 0, echo: 0 }
+    }
+
+    fn configure(&mut self, config: &Config, _: BitRate) {
+        self.window = config.window;
     }
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, _: Hello, _: &mut impl Draw, _: &mut impl Out<Trial>) {}

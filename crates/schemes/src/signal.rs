@@ -1,0 +1,48 @@
+//! Control frames of a scheme: their length, their kind and their content.
+
+use core::fmt::Debug;
+
+use crate::{Message, Var};
+
+/// A message that is never sent: the signal of a scheme without signals, the echo of a scheme without acknowledgements.
+#[derive(Debug, Clone, Copy)]
+pub enum Never {}
+
+impl Signal for Never {
+    fn octets(&self) -> u16 {
+        match *self {}
+    }
+}
+
+/// A control frame: its length and its content.
+pub trait Signal: Copy + Debug + Send {
+    /// The columns that [`vars`](Self::vars) fills.
+    const VARS: &'static [Var] = &[];
+
+    /// Length of the frame, with FCS, without preamble and gap.
+    fn octets(&self) -> u16;
+
+    /// The heading under which it is counted.
+    fn kind(&self) -> SignalKind {
+        SignalKind::Notification
+    }
+
+    /// Its content as a format of the wire has it; `None` where none has it.
+    fn message(&self) -> Option<Message> {
+        None
+    }
+
+    /// Writes its content to `row`, one value for each of [`VARS`](Self::VARS).
+    fn vars(&self, _row: &mut [i64]) {}
+}
+
+/// Why a control frame was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignalKind {
+    /// A switch or a destination saw congestion (or saw it end): QCN's CNM, BCN's message, DCQCN's CNP.
+    Notification,
+    /// A source asks: FECN's rate probe on its way to the destination.
+    Probe,
+    /// A destination answers a probe.
+    Reply,
+}
