@@ -1,14 +1,14 @@
 //! Sequences of calls of the three roles, and the rules that each call keeps.
 
 use std::collections::VecDeque;
-use std::fmt::Write;
+use std::fmt::{Debug, Write};
 
 use penstock_schemes::*;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
 use crate::typical::Typical;
-use crate::world::{FLOWS, LINE, Nobody, TwoQueues, Words, frame};
+use crate::world::{FLOWS, LINE, Nobody, TwoQueues, Words, frame, place};
 
 /// Everything that a role has answered, as text, and the lengths and addressees of its signals.
 #[derive(Clone, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    fn note(&mut self, answer: impl std::fmt::Debug) {
+    fn note(&mut self, answer: impl Debug) {
         write!(self.text, "{answer:?};").expect("strings take all");
     }
 
@@ -53,6 +53,8 @@ pub(crate) enum Call {
     Timeout,
     /// The timer fires although it is not due.
     Early,
+    /// The parameters change to those that come next, or stay.
+    Configure,
 }
 
 pub(crate) fn calls() -> impl Strategy<Value = Vec<Call>> {
@@ -63,9 +65,13 @@ pub(crate) fn calls() -> impl Strategy<Value = Vec<Call>> {
         3 => (0u32..2_000_000).prop_map(Call::Wait),
         2 => Just(Call::Timeout),
         2 => Just(Call::Early),
+        1 => Just(Call::Configure),
     ];
     prop::collection::vec(call, 1..300)
 }
+
+/// The rule of [`Call::Configure`].
+pub(crate) const UNMOVED: &str = "configured with the parameters that it has, a point stays as it is";
 
 /// A rule that a call keeps or breaks.
 fn rule(ok: bool, rule: &str) -> Result<(), TestCaseError> {
@@ -73,16 +79,50 @@ fn rule(ok: bool, rule: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Parameters, and the least rate that a reaction point keeps under them.
+pub(crate) struct Setting<S: Scheme> {
+    pub(crate) config: S::Config,
+    pub(crate) least_rate: u64,
+}
+
+/// The settings that a point goes through, one after the other and again, and the one that it has.
+struct Course<'a, S: Scheme> {
+    settings: &'a [Setting<S>],
+    at: usize,
+}
+
+impl<'a, S: Scheme> Course<'a, S> {
+    fn new(settings: &'a [Setting<S>]) -> Self {
+        Self { settings, at: 0 }
+    }
+
+    fn now(&self) -> &'a Setting<S> {
+        &self.settings[self.at]
+    }
+
+    /// Gives a point the next setting, if there is another one, and then the one that it has.
+    fn go_on<P: Debug>(&mut self, point: &mut P, configure: impl Fn(&mut P, &S::Config)) -> Result<(), TestCaseError> {
+        if self.settings.len() > 1 {
+            self.at = (self.at + 1) % self.settings.len();
+            configure(point, &self.now().config);
+        }
+        let before = format!("{point:?}");
+        configure(point, &self.now().config);
+        rule(format!("{point:?}") == before, UNMOVED)
+    }
+}
+
 /// A congestion point under a sequence of calls.
-pub(crate) fn drive_cp<S: Scheme>(
+fn drive_cp<S: Scheme>(
     cp: &mut S::Cp,
     calls: &[Call],
     given: &Typical<S>,
+    settings: &[Setting<S>],
     words: &mut Words,
     log: &mut Log,
 ) -> Result<(), TestCaseError> {
     let (mut now, mut signals) = (Instant(1), given.for_previous_hop.iter().cycle());
-    let mut waiting = VecDeque::<u16>::new();
+    let (mut waiting, mut course) = (VecDeque::<u16>::new(), Course::new(settings));
     for &call in calls {
         let state = |waiting: &VecDeque<u16>| Queue {
             len: Octets(waiting.iter().map(|&octets| u64::from(octets)).sum()),
@@ -140,27 +180,31 @@ pub(crate) fn drive_cp<S: Scheme>(
                     rule((format!("{cp:?}"), log.text.len()) == before, "an early timeout does nothing")?;
                 }
             }
+            Call::Configure => course.go_on(cp, |cp, config| cp.configure(config, place()))?,
         }
         let mut row = vec![i64::MIN; S::Cp::VARS.len()];
         cp.vars(&mut row);
         rule(!row.contains(&i64::MIN), "every variable of VARS is written")?;
-        log.note((tag, cp.next_timeout(), row));
+        if !matches!(call, Call::Configure) {
+            log.note((tag, cp.next_timeout(), row));
+        }
     }
     Ok(())
 }
 
 /// A reaction point with two flows under a sequence of calls.
-pub(crate) fn drive_rp<S: Scheme>(
+fn drive_rp<S: Scheme>(
     rp: &mut S::Rp,
     calls: &[Call],
     given: &Typical<S>,
+    settings: &[Setting<S>],
     words: &mut Words,
     log: &mut Log,
 ) -> Result<(), TestCaseError> {
     let (mut now, mut signals) = (Instant(1), given.for_source.iter().cycle());
     let mut echoes = given.echoes.iter().cycle();
     let own = |log: &Log| log.addressees.iter().all(|to| FLOWS.iter().any(|&flow| *to == To::Destination(flow)));
-    let mut sent = Log::default();
+    let (mut sent, mut course) = (Log::default(), Course::new(settings));
     for flow in FLOWS {
         rp.on_start(now, flow, words, &mut sent);
     }
@@ -211,9 +255,10 @@ pub(crate) fn drive_rp<S: Scheme>(
                     rule((format!("{rp:?}"), sent.text.len()) == before, "an early timeout does nothing")?;
                 }
             }
+            Call::Configure => course.go_on(rp, |rp, config| rp.configure(config, LINE))?,
         }
         let rate = rp.allowance().rate;
-        let least = given.least_rate;
+        let least = course.now().least_rate;
         rule(rate.0 == 0 || (least..=LINE.0).contains(&rate.0), "the allowed rate is zero or within [minimum, line]")?;
         let window = rp.allowance().window;
         rule(window.is_none() || given.acknowledged, "only a scheme with acknowledgements has a window")?;
@@ -221,7 +266,9 @@ pub(crate) fn drive_rp<S: Scheme>(
         let mut row = vec![i64::MIN; S::Rp::VARS.len()];
         rp.vars(&mut row);
         rule(!row.contains(&i64::MIN), "every variable of VARS is written")?;
-        log.note((rp.allowance(), rp.next_timeout(), row));
+        if !matches!(call, Call::Configure) {
+            log.note((rp.allowance(), rp.next_timeout(), row));
+        }
     }
     rule(own(&sent), "a reaction point signals the destinations of its own flows")?;
     log.append(sent);
@@ -229,16 +276,17 @@ pub(crate) fn drive_rp<S: Scheme>(
 }
 
 /// A notification point under a sequence of calls.
-pub(crate) fn drive_np<S: Scheme>(
+fn drive_np<S: Scheme>(
     np: &mut S::Np,
     calls: &[Call],
     given: &Typical<S>,
+    settings: &[Setting<S>],
     words: &mut Words,
     log: &mut Log,
 ) -> Result<(), TestCaseError> {
     let (mut now, mut probes) = (Instant(1), given.for_destination.iter().cycle());
     let mut tags = given.tags.iter().cycle();
-    let mut sent = Log::default();
+    let (mut sent, mut course) = (Log::default(), Course::new(settings));
     for &call in calls {
         match call {
             Call::Frame(octets) => {
@@ -268,8 +316,11 @@ pub(crate) fn drive_np<S: Scheme>(
                     rule((format!("{np:?}"), sent.text.len()) == before, "an early timeout does nothing")?;
                 }
             }
+            Call::Configure => course.go_on(np, |np, config| np.configure(config))?,
         }
-        log.note(np.next_timeout());
+        if !matches!(call, Call::Configure) {
+            log.note(np.next_timeout());
+        }
     }
     let mut tag = tags.next().copied().unwrap_or_default();
     let last = np.acknowledge(now, Frame { last: true, ..frame(1499, &mut tag) });
@@ -281,6 +332,36 @@ pub(crate) fn drive_np<S: Scheme>(
     rule(own, "a notification point signals the source of its own flow")?;
     log.append(sent);
     Ok(())
+}
+
+/// A point of each role, the words that they draw, and their answers.
+#[derive(Clone)]
+pub(crate) struct Points<S: Scheme> {
+    cp: S::Cp,
+    np: S::Np,
+    pub(crate) rp: S::Rp,
+    pub(crate) words: Words,
+    pub(crate) log: Log,
+}
+
+impl<S: Scheme> Points<S> {
+    pub(crate) fn new(config: &S::Config, words: Words) -> Self {
+        let (cp, rp) = (S::Cp::new(config, place()), S::Rp::new(config, LINE));
+        Self { cp, np: S::Np::new(config, FLOWS[0]), rp, words, log: Log::default() }
+    }
+
+    /// All of them under a sequence of calls; they have the first of `settings`.
+    pub(crate) fn drive(
+        &mut self,
+        calls: &[Call],
+        given: &Typical<S>,
+        settings: &[Setting<S>],
+    ) -> Result<(), TestCaseError> {
+        let Self { cp, np, rp, words, log } = self;
+        drive_cp::<S>(cp, calls, given, settings, words, log)?;
+        drive_np::<S>(np, calls, given, settings, words, log)?;
+        drive_rp::<S>(rp, calls, given, settings, words, log)
+    }
 }
 
 /// Left alone and sending, the rate returns to the line's.

@@ -41,7 +41,7 @@ pub(crate) fn documented(info: &Info) -> Result<(), String> {
 /// # Errors
 /// The rule that is broken, as a sentence.
 pub fn tells_the_source<S: Scheme>(config: &S::Config) -> Result<(), String> {
-    let given = Typical::<S>::met(config);
+    let given = Typical::<S>::of(config);
     let Some(signals) = S::INFO.signals else {
         return if given.for_source.is_empty() {
             Ok(())

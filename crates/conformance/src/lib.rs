@@ -10,13 +10,15 @@
 //! With the defaults and with each profile, random sequences of calls drive each role. After every call the rules are
 //! checked: timeouts, those that come early too; that the same calls give the same answers, to a clone as well; the
 //! bounds of the rate, and the statements of `INFO` about it; that a flow that has waited as long as it was told is
-//! admitted; the addressees and lengths of signals; that every recorded variable is written. Also checked: every
-//! parameter is documented, and has no effect where its condition does not hold.
+//! admitted; the addressees and lengths of signals; that every recorded variable is written; that a point which is configured
+//! with the parameters that it has stays as it is. Also checked: every parameter is documented, and has no effect where its
+//! condition does not hold; and the rules hold while parameters change in the midst of calls.
 //!
 //! The sequences are the same in every run. `PROPTEST_CASES=1000` asks for more of them.
 #![forbid(unsafe_code)]
 
 mod calls;
+mod changes;
 mod facts;
 mod typical;
 mod world;
@@ -25,10 +27,11 @@ use penstock_schemes::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestRng, TestRunner};
 
-use calls::{Call, Log, calls, drive_cp, drive_np, drive_rp, recovers};
+use calls::{Call, Points, Setting, UNMOVED, calls, recovers};
+pub use changes::changes;
 pub use facts::tells_the_source;
 use typical::Typical;
-use world::{FLOWS, LINE, Words, place};
+use world::Words;
 
 /// Checks a scheme at its defaults and under each of its profiles.
 ///
@@ -40,7 +43,7 @@ pub fn check<S: Scheme>() {
             panic!("{} {name}: {broken}", S::INFO.name);
         }
     }
-    if let Err(broken) = conditions::<S>() {
+    if let Err(broken) = conditions::<S>().and_then(|_| changes::<S>()) {
         panic!("{}: {broken}", S::INFO.name);
     }
 }
@@ -50,15 +53,27 @@ pub fn check<S: Scheme>() {
 /// # Panics
 /// If a profile sets a parameter to a value of another kind.
 pub fn configurations<S: Scheme>() -> impl Iterator<Item = (&'static str, S::Config)> {
-    let profiles = S::INFO.profiles.iter().map(|p| (p.name, p.settings));
-    profiles.chain([("defaults", &[][..])]).map(|(name, settings)| (name, with::<S>(settings)))
+    named::<S>().map(|(name, settings)| (name, with::<S>(settings)))
+}
+
+/// `defaults` and the profiles, and the parameters that each of them sets.
+fn named<S: Scheme>() -> impl Iterator<Item = (&'static str, &'static [(&'static str, Value)])> {
+    S::INFO.profiles.iter().map(|p| (p.name, p.settings)).chain([("defaults", &[][..])])
+}
+
+/// The value of each parameter: some have others than their defaults.
+fn values<S: Scheme>(changes: &[(&str, Value)]) -> Vec<Value> {
+    let value = |p: &Parameter| changes.iter().find(|change| change.0 == p.name).map_or(p.default, |change| change.1);
+    S::INFO.parameters.iter().map(value).collect()
 }
 
 /// The configuration with some parameters at other values than their defaults.
 fn with<S: Scheme>(changes: &[(&str, Value)]) -> S::Config {
-    let value = |p: &Parameter| changes.iter().find(|change| change.0 == p.name).map_or(p.default, |change| change.1);
-    let values: Vec<_> = S::INFO.parameters.iter().map(value).collect();
-    S::Config::from_values(&values).expect("values are of their parameters' kinds")
+    of_values::<S>(&values::<S>(changes))
+}
+
+fn of_values<S: Scheme>(values: &[Value]) -> S::Config {
+    S::Config::from_values(values).expect("values are of their parameters' kinds")
 }
 
 /// The number of cases: `usual`, or the value of PROPTEST_CASES in the environment.
@@ -74,30 +89,31 @@ fn cases(usual: u32) -> u32 {
 pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
     facts::documented(&S::INFO)?;
     let given = &Typical::<S>::of(config);
-    let runs = Runs { cases: cases(48), max_shrink_iters: 64, failure_persistence: None, ..Runs::default() };
-    let mut runner = TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let settings = &[Setting { config: config.clone(), least_rate: given.least(config) }];
     let run = |(first, then, seed): (Vec<Call>, Vec<Call>, u32)| {
-        let (mut words, mut log) = (Words(seed), Log::default());
-        let (mut cp, mut rp) = (S::Cp::new(config, place()), S::Rp::new(config, LINE));
-        let mut np = S::Np::new(config, FLOWS[0]);
-        drive_cp::<S>(&mut cp, &first, given, &mut words, &mut log)?;
-        drive_np::<S>(&mut np, &first, given, &mut words, &mut log)?;
-        drive_rp::<S>(&mut rp, &first, given, &mut words, &mut log)?;
-        // Clone and replay: the copy goes on exactly as the original does.
-        let (mut cp2, mut np2, mut rp2) = (cp.clone(), np.clone(), rp.clone());
-        let (mut words2, mut log2) = (words.clone(), log.clone());
-        drive_cp::<S>(&mut cp, &then, given, &mut words, &mut log)?;
-        drive_np::<S>(&mut np, &then, given, &mut words, &mut log)?;
-        drive_rp::<S>(&mut rp, &then, given, &mut words, &mut log)?;
-        drive_cp::<S>(&mut cp2, &then, given, &mut words2, &mut log2)?;
-        drive_np::<S>(&mut np2, &then, given, &mut words2, &mut log2)?;
-        drive_rp::<S>(&mut rp2, &then, given, &mut words2, &mut log2)?;
-        prop_assert!(log.text == log2.text, "the same calls give the same answers");
-        let fits = log.lengths.iter().all(|octets| (64..=1522).contains(octets));
+        let mut points = Points::<S>::new(config, Words(seed));
+        points.drive(&first, given, settings)?;
+        // Clones go on exactly as the original does, also without the calls of `configure`.
+        let (mut replay, mut unmoved) = (points.clone(), points.clone());
+        points.drive(&then, given, settings)?;
+        replay.drive(&then, given, settings)?;
+        prop_assert!(points.log.text == replay.log.text, "the same calls give the same answers");
+        let without: Vec<Call> = then.into_iter().filter(|call| !matches!(call, Call::Configure)).collect();
+        unmoved.drive(&without, given, settings)?;
+        prop_assert!(points.log.text == unmoved.log.text, "{}", UNMOVED);
+        let fits = points.log.lengths.iter().all(|octets| (64..=1522).contains(octets));
         prop_assert!(fits, "a signal fits an Ethernet frame");
-        if S::INFO.recovers_alone { recovers::<S>(&mut rp, &mut words) } else { Ok(()) }
+        if S::INFO.recovers_alone { recovers::<S>(&mut points.rp, &mut points.words) } else { Ok(()) }
     };
+    let mut runner = runner(cases(48));
     runner.run(&(calls(), calls(), any::<u32>()), run).map_err(|e| e.to_string())
+}
+
+/// Runs that are the same each time.
+fn runner(cases: u32) -> TestRunner {
+    let (max_shrink_iters, max_global_rejects) = (64, 100 * cases);
+    let runs = Runs { cases, max_shrink_iters, max_global_rejects, failure_persistence: None, ..Runs::default() };
+    TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
 }
 
 /// Checks that a parameter changes no answer where its condition does not hold. Of the pairs of a parameter and a value
@@ -137,8 +153,7 @@ fn every_value(p: &Parameter) -> Vec<Value> {
 
 /// The answers of all roles to a fixed sequence of calls.
 fn answers<S: Scheme>(config: &S::Config) -> String {
-    const KEPT: &str = "a rule is kept";
-    let (mut words, mut log) = (Words(1), Log::default());
+    let mut words = Words(1);
     let calls: Vec<Call> = (0..1500)
         .map(|i| match i % 8 {
             0..3 => Call::Frame(1500),
@@ -148,10 +163,9 @@ fn answers<S: Scheme>(config: &S::Config) -> String {
             _ => Call::Leaves,
         })
         .collect();
-    let given = Typical::<S>::met(config);
-    let (mut cp, mut rp) = (S::Cp::new(config, place()), S::Rp::new(config, LINE));
-    drive_cp::<S>(&mut cp, &calls, &given, &mut words, &mut log).expect(KEPT);
-    drive_np::<S>(&mut S::Np::new(config, FLOWS[0]), &calls, &given, &mut words, &mut log).expect(KEPT);
-    drive_rp::<S>(&mut rp, &calls, &given, &mut words, &mut log).expect(KEPT);
-    log.text
+    let given = Typical::<S>::of(config);
+    let mut points = Points::<S>::new(config, words);
+    let settings = [Setting { config: config.clone(), least_rate: 0 }];
+    points.drive(&calls, &given, &settings).expect("a rule is kept");
+    points.log.text
 }

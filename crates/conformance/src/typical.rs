@@ -32,8 +32,6 @@ pub(crate) struct Typical<S: Scheme> {
     pub(crate) echoes: Vec<S::Echo>,
     /// Tags of the frames that reached the destination, those that differ from their neighbours.
     pub(crate) tags: Vec<S::Tag>,
-    /// The least rate that the configuration allows, as far as it shows from outside.
-    pub(crate) least_rate: u64,
 }
 
 /// Keeps signals with their addressees.
@@ -54,12 +52,6 @@ impl<S: Scheme> Out<S> for Sent<S> {
 
 impl<S: Scheme> Typical<S> {
     pub(crate) fn of(config: &S::Config) -> Self {
-        let met = Self::met(config);
-        Self { least_rate: met.least(config), ..met }
-    }
-
-    /// Without the least rate, which takes much longer to find: it is 0.
-    pub(crate) fn met(config: &S::Config) -> Self {
         let mut typical = Self {
             for_source: Vec::new(),
             from_queue: 0,
@@ -70,7 +62,6 @@ impl<S: Scheme> Typical<S> {
             acknowledged: S::acknowledges(config),
             echoes: Vec::new(),
             tags: Vec::new(),
-            least_rate: 0,
         };
         typical.run(config);
         typical
@@ -146,9 +137,10 @@ impl<S: Scheme> Typical<S> {
         }
     }
 
-    /// The lowest rate other than zero that signals and acknowledgements lead to: each of them once, some of them a thousand
+    /// The least rate that a configuration allows, as far as it shows from outside (which takes a while): the lowest rate other than
+    /// zero that signals and acknowledgements lead to: each of them once, some of them a thousand
     /// times, at once and at distances; and silence, for probes can go unanswered.
-    fn least(&self, config: &S::Config) -> u64 {
+    pub(crate) fn least(&self, config: &S::Config) -> u64 {
         let signals: Vec<_> = self.for_source.iter().map(|&signal| Told::Signal(signal)).collect();
         let some = |n: usize| signals.iter().step_by(signals.len() / n + 1);
         let once = some(4000).map(|&signal| lowest::<S>(config, &[signal], 1, Duration::ZERO));

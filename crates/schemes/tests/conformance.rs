@@ -2,7 +2,7 @@
 
 mod broken;
 
-use penstock_conformance::{check, conditions, conforms, tells_the_source};
+use penstock_conformance::{changes, check, conditions, conforms, tells_the_source};
 use penstock_schemes::*;
 
 struct Conformance;
@@ -52,37 +52,42 @@ fn names_are_unique() {
 
 #[test]
 fn a_broken_scheme_is_found_out() {
-    use broken::{Broken, Config, Deaf};
-    assert_eq!(conforms::<Broken<0>>(&Config), Ok(()), "the scheme that breaks nothing");
-    assert_eq!(tells_the_source::<Broken<0>>(&Config), Ok(()), "the scheme that breaks nothing");
+    use broken::{Broken, CONFIG, Deaf};
+    assert_eq!(conforms::<Broken<0>>(&CONFIG), Ok(()), "the scheme that breaks nothing");
+    assert_eq!(tells_the_source::<Broken<0>>(&CONFIG), Ok(()), "the scheme that breaks nothing");
+    assert_eq!(changes::<Broken<0>>(), Ok(()), "the scheme that breaks nothing");
     let found = [
-        (conforms::<Broken<1>>(&Config), "within [minimum, line]"),
-        (conforms::<Broken<2>>(&Config), "raises the rate only"),
-        (conforms::<Broken<3>>(&Config), "early timeout does nothing"),
-        (conforms::<Broken<4>>(&Config), "same calls give the same answers"),
-        (conforms::<Broken<5>>(&Config), "next one lies ahead"),
-        (conforms::<Broken<6>>(&Config), "returns to the line rate"),
-        (conforms::<Broken<7>>(&Config), "every variable of VARS is written"),
-        (conforms::<Broken<8>>(&Config), "has a source and a sentence"),
-        (conforms::<Broken<9>>(&Config), "fits an Ethernet frame"),
-        (conforms::<Broken<10>>(&Config), "early timeout does nothing"),
-        (conforms::<Broken<11>>(&Config), "next one lies ahead"),
-        (conforms::<Broken<12>>(&Config), "same calls give the same answers"),
-        (conforms::<Broken<13>>(&Config), "the source of its own flow"),
-        (conforms::<Broken<14>>(&Config), "the destinations of its own flows"),
-        (conforms::<Broken<15>>(&Config), "as long as it was told is admitted"),
-        (conforms::<Broken<16>>(&Config), "raises the rate only"),
-        (conforms::<Broken<17>>(&Config), "raises the rate only"),
-        (conforms::<Broken<18>>(&Config), "within [minimum, line]"),
-        (conforms::<Broken<19>>(&Config), "to queues that the port has"),
-        (conforms::<Broken<20>>(&Config), "the last frame of a flow is acknowledged"),
-        (conforms::<Broken<21>>(&Config), "the set point is a length of the queue"),
-        (conforms::<Broken<22>>(&Config), "numbers of the scheme, each named once"),
-        (conforms::<Broken<23>>(&Config), "a condition names a choice or a switch"),
-        (tells_the_source::<Broken<24>>(&Config), "as long as `INFO` says"),
-        (tells_the_source::<Broken<25>>(&Config), "hears nothing in a scheme without signals"),
-        (conforms::<Deaf>(&Config), "only a scheme with acknowledgements has a window"),
-        (tells_the_source::<Deaf>(&Config), "the congestion point tells the source"),
+        (conforms::<Broken<1>>(&CONFIG), "within [minimum, line]"),
+        (conforms::<Broken<2>>(&CONFIG), "raises the rate only"),
+        (conforms::<Broken<3>>(&CONFIG), "early timeout does nothing"),
+        (conforms::<Broken<4>>(&CONFIG), "same calls give the same answers"),
+        (conforms::<Broken<5>>(&CONFIG), "next one lies ahead"),
+        (conforms::<Broken<6>>(&CONFIG), "returns to the line rate"),
+        (conforms::<Broken<7>>(&CONFIG), "every variable of VARS is written"),
+        (conforms::<Broken<8>>(&CONFIG), "has a source and a sentence"),
+        (conforms::<Broken<9>>(&CONFIG), "fits an Ethernet frame"),
+        (conforms::<Broken<10>>(&CONFIG), "early timeout does nothing"),
+        (conforms::<Broken<11>>(&CONFIG), "next one lies ahead"),
+        (conforms::<Broken<12>>(&CONFIG), "same calls give the same answers"),
+        (conforms::<Broken<13>>(&CONFIG), "the source of its own flow"),
+        (conforms::<Broken<14>>(&CONFIG), "the destinations of its own flows"),
+        (conforms::<Broken<15>>(&CONFIG), "as long as it was told is admitted"),
+        (conforms::<Broken<16>>(&CONFIG), "raises the rate only"),
+        (conforms::<Broken<17>>(&CONFIG), "raises the rate only"),
+        (conforms::<Broken<18>>(&CONFIG), "within [minimum, line]"),
+        (conforms::<Broken<19>>(&CONFIG), "to queues that the port has"),
+        (conforms::<Broken<20>>(&CONFIG), "the last frame of a flow is acknowledged"),
+        (conforms::<Broken<21>>(&CONFIG), "the set point is a length of the queue"),
+        (conforms::<Broken<22>>(&CONFIG), "numbers of the scheme, each named once"),
+        (conforms::<Broken<23>>(&CONFIG), "a condition names a choice or a switch"),
+        (tells_the_source::<Broken<24>>(&CONFIG), "as long as `INFO` says"),
+        (tells_the_source::<Broken<25>>(&CONFIG), "hears nothing in a scheme without signals"),
+        (conforms::<Broken<26>>(&CONFIG), "a point stays as it is"),
+        (conforms::<Broken<27>>(&CONFIG), "a point stays as it is"),
+        (changes::<Broken<28>>(), "within [minimum, line]"),
+        (conforms::<Broken<29>>(&CONFIG), "a point stays as it is"),
+        (conforms::<Deaf>(&CONFIG), "only a scheme with acknowledgements has a window"),
+        (tells_the_source::<Deaf>(&CONFIG), "the congestion point tells the source"),
     ];
     for (i, (result, rule)) in found.iter().enumerate() {
         let message = result.as_ref().expect_err("each breaks a rule");

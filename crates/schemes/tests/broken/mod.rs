@@ -1,23 +1,27 @@
 //! A scheme that breaks the rule of its number and no other; number 0 breaks none.
 //!
 //! Its switches notify sources of long queues and mark frames; destinations answer marks, at most one in 20 us, and reflect
-//! the probes that sources send. Signals halve the rate, a timer doubles it.
+//! the probes that sources send. Signals halve the rate, down to a least one, and a timer doubles it.
 
 use penstock_schemes::*;
 
 const LINE: u64 = 10_000_000_000;
-const LEAST: u64 = 1_000_000;
 const HOLD: Duration = Duration::from_us(20);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Broken<const RULE: u8>;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Config;
+pub(crate) struct Config {
+    least: u64,
+}
+
+pub(crate) const CONFIG: Config = Config { least: 1_000_000 };
 
 impl Configuration for Config {
-    fn from_values(_: &[Value]) -> Option<Self> {
-        Some(Self)
+    fn from_values(values: &[Value]) -> Option<Self> {
+        let least = values.iter().find_map(|&value| if let Value::Rate(rate) = value { Some(rate.0) } else { None });
+        Some(Self { least: least.unwrap_or(CONFIG.least) })
     }
 }
 
@@ -31,6 +35,17 @@ const GAIN: Parameter = Parameter {
     when: None,
     source: "this test",
     description: "Does nothing.",
+};
+
+const LEAST: Parameter = Parameter {
+    name: "least",
+    unit: Unit::Rate,
+    default: Value::Rate(BitRate(CONFIG.least)),
+    minimum: Value::Rate(BitRate(CONFIG.least)),
+    maximum: Value::Rate(BitRate(LINE)),
+    bound: Some(Bound::AtMostLine),
+    description: "Least rate.",
+    ..GAIN
 };
 
 /// Rule 8: a parameter without source and text.
@@ -67,7 +82,7 @@ impl<const RULE: u8> Scheme for Broken<RULE> {
         parameters: match RULE {
             8 => UNDOCUMENTED,
             23 => CONDITIONAL,
-            _ => &[GAIN],
+            _ => &[GAIN, LEAST],
         },
         profiles: &[],
         // Rule 21: no length.
@@ -174,7 +189,12 @@ impl<const RULE: u8> NotificationPoint<Broken<RULE>> for Np<RULE> {
         Self { flow, hold: Instant::NEVER, marked: false }
     }
 
-    fn configure(&mut self, _: &Config) {}
+    fn configure(&mut self, _: &Config) {
+        // Rule 27: forgets what it waits for.
+        if RULE == 27 {
+            (self.hold, self.marked) = (Instant::NEVER, false);
+        }
+    }
 
     fn on_frame(&mut self, now: Instant, frame: Frame<'_, bool>, _: &mut impl Draw, out: &mut impl Out<Broken<RULE>>) {
         match (*frame.tag, self.hold) {
@@ -223,26 +243,52 @@ impl<const RULE: u8> NotificationPoint<Broken<RULE>> for Np<RULE> {
 
 #[derive(Debug)]
 pub(crate) struct Rp<const RULE: u8> {
+    least: u64,
     rate: u64,
     timer: Instant,
     sends: u64,
+    configured: Hidden,
+}
+
+/// A number that its text does not show.
+#[derive(Clone, Copy)]
+struct Hidden(u64);
+
+impl std::fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hidden")
+    }
 }
 
 impl<const RULE: u8> Clone for Rp<RULE> {
     fn clone(&self) -> Self {
         // Rule 4: a clone that forgets.
-        Self { rate: self.rate, timer: self.timer, sends: if RULE == 4 { 0 } else { self.sends } }
+        Self { sends: if RULE == 4 { 0 } else { self.sends }, ..*self }
     }
 }
 
 impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
     const VARS: &'static [Var] = &[Var { name: "sends", description: "frames sent" }];
 
-    fn new(_: &Config, line: BitRate) -> Self {
-        Self { rate: line.0, timer: Instant::NEVER, sends: 0 }
+    fn new(config: &Config, line: BitRate) -> Self {
+        Self { least: config.least, rate: line.0, timer: Instant::NEVER, sends: 0, configured: Hidden(0) }
     }
 
-    fn configure(&mut self, _: &Config, _: BitRate) {}
+    fn configure(&mut self, config: &Config, _: BitRate) {
+        self.least = config.least;
+        // Rule 28: stays below the new least rate.
+        if RULE != 28 {
+            self.rate = self.rate.max(self.least);
+        }
+        // Rule 26: counts from the start again.
+        if RULE == 26 {
+            self.sends = 0;
+        }
+        // Rule 29: counts what nobody sees at once.
+        if RULE == 29 {
+            self.configured.0 += 1;
+        }
+    }
 
     fn on_signal(
         &mut self,
@@ -257,7 +303,7 @@ impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
             (1, _) if self.sends % 2 == 1 => 1000,
             // Rule 2: a signal that raises; rules 16 and 17: one that only the destination sends, or reflects.
             (2, _) | (16, Signal::Destination) | (17, Signal::Probe) if self.sends % 2 == 1 => LINE,
-            _ => (self.rate / 2).max(LEAST),
+            _ => (self.rate / 2).max(self.least),
         };
         if self.timer == Instant::NEVER {
             self.timer = now + Duration::from_us(50);
@@ -289,7 +335,8 @@ impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
         }
         // Rule 6: never recovers.
         if RULE != 6 {
-            self.rate = (self.rate * 2).min(LINE);
+            // Rule 29: is slower by what it has counted.
+            self.rate = (self.rate * 2 - self.configured.0).min(LINE);
         }
         // Rule 5: does not move its timer on.
         if RULE != 5 {
