@@ -570,4 +570,21 @@ mod tests {
         rp.on_stop(at(2), FLOW);
         assert_eq!(rp.stopped_by(FLOW), None);
     }
+
+    /// Of two streams one is isolated; the other one was, and counts its messages.
+    #[test]
+    fn a_table_that_becomes_smaller_keeps_isolated_streams() {
+        let id = CpId::new(0xaa, 1, 3);
+        let place = Place { cp: id, line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
+        let mut cp = cp(&[]);
+        cp.isolate(at(1), FlowKey(6), false);
+        cp.streams[0].isolated = false;
+        assert_eq!(join(&mut cp, 2, 100_000), 1);
+        cp.configure(
+            &config::<CongestionIsolation>("", &[("stream_table_size", count(1)), ("k_min", octets(0))]),
+            place,
+        );
+        assert_eq!(cp.streams.iter().map(|stream| (stream.flow, stream.isolated)).collect::<Vec<_>>(), [(FLOW, true)]);
+        assert_eq!(cp.sent, 1);
+    }
 }

@@ -877,4 +877,32 @@ mod tests {
         cp.on_timeout(at(50), &queue, &mut Word(0), &mut Sent::default());
         assert!(marks(&mut cp, 2_576_000_000, 0) && !marks(&mut cp, 2_578_000_000, 150_000));
     }
+
+    #[test]
+    fn a_timer_that_runs_goes_on_and_the_rate_is_raised_to_a_new_minimum() {
+        let line = BitRate::from_gbps(10);
+        let mut rp = rp("", &[]);
+        rp.configure(&config("", &[("alpha0", real(0.5))]), line);
+        assert_eq!(cnp(&mut rp, 0), 7_500 * MBPS, "before the first CNP alpha is that of a start: 10 (1 - 1/4)");
+        let alpha = rp.alpha;
+        rp.configure(&config("", &[("time_reset", us(200))]), line);
+        assert_eq!(rp.alpha, alpha);
+        assert_eq!(time(&mut rp), (55, 8_750 * MBPS));
+        assert_eq!(time(&mut rp), (255, 9_375 * MBPS));
+        rp.configure(&config("", &[("min_rate", mbps(9_500))]), line);
+        assert_eq!((rp.allowance().rate.0, rp.target_rate), (9_500 * MBPS, 10_000 * MBPS));
+        rp.configure(&config("", &[("min_rate", mbps(20_000))]), line);
+        assert_eq!((rp.allowance().rate.0, rp.limiting()), (10_000 * MBPS, false), "no more than the line");
+    }
+
+    #[test]
+    fn a_mark_that_waits_goes_with_the_rule_that_keeps_it() {
+        let mut np = np("end-of-interval");
+        assert_eq!([0, 10].map(|us| arrives(&mut np, us, true)), [1, 0]);
+        assert_eq!(np.next_timeout(), Some(at(50)));
+        np.configure(&config("", &[("cnp_interval", us(100))]));
+        assert_eq!(np.next_timeout(), None);
+        let sent = [49, 50, 149, 150].map(|us| arrives(&mut np, us, true));
+        assert_eq!(sent, [0, 1, 0, 1], "the interval ends after 50 us, the next one after 100");
+    }
 }

@@ -471,4 +471,16 @@ mod tests {
         cp.on_timeout(due, &queue, &mut Middle, &mut Sent::<Dctcp>::default());
         assert!(marks(&mut cp, due, 1_500));
     }
+
+    #[test]
+    fn the_first_window_is_that_of_a_start_until_something_is_heard() {
+        let line = BitRate::from_gbps(10);
+        let mut rp = rp(&[]);
+        (0..10).for_each(|_| send(&mut rp, 1500));
+        rp.configure(&config::<Dctcp>("", &[("initial_window", count(20))]), line);
+        assert_eq!((rp.cwnd, rp.sent), (30_000, 15_000));
+        ack(&mut rp, 0, 1500, false);
+        rp.configure(&config::<Dctcp>("", &[("segment", octets(9000))]), line);
+        assert_eq!((rp.cwnd, rp.ssthresh), (15_000, 18_000));
+    }
 }

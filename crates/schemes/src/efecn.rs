@@ -431,4 +431,20 @@ mod tests {
         Message::Probe(Probe::new(1)).vars(&mut row);
         assert_eq!(row, [0, -1]);
     }
+
+    #[test]
+    fn sources_that_have_been_told_stay_so() {
+        let place = Place { cp: ID, line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
+        let mut cp = cp(Bcn00Rule::OncePerSource);
+        let mut told = |flows: [u32; 2], rule, flow_table| {
+            let mut config = config(rule);
+            config.rates.flow_table = flow_table;
+            cp.configure(&config, place);
+            flows.map(|flow| arrive(&mut cp, flow, 130_000, Fate::Queued))
+        };
+        assert_eq!(told([1, 2], Bcn00Rule::OncePerSource, 64), [Some(1), Some(2)]);
+        assert_eq!(told([2, 1], Bcn00Rule::OncePerSource, 1), [Some(2), None], "there is room for one");
+        assert_eq!(told([1, 1], Bcn00Rule::PerFrame, 1), [Some(1), Some(1)]);
+        assert_eq!(told([1, 1], Bcn00Rule::OncePerSource, 1), [Some(1), None]);
+    }
 }

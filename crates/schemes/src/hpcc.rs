@@ -601,4 +601,20 @@ mod tests {
         tell(&mut rp, 11_000, digested(digest));
         close(rp.w, 12_500.0 * 0.95 / decode(digest) + 80.0);
     }
+
+    /// 12 500 octets in 20 us are 5 Gb/s.
+    #[test]
+    fn a_window_stays_where_the_round_trip_time_changes() {
+        let line = BitRate::from_gbps(10);
+        let slow = config::<Hpcc>("", &[("base_rtt", us(20))]);
+        let mut rp = rp("", &[]);
+        rp.configure(&slow, line);
+        assert_eq!((rp.w, rp.allowance().rate), (25_000.0, line), "before the first acknowledgement as a new one");
+        rp.configure(&config::<Hpcc>("", &[("base_rtt", us(10))]), line);
+        ack(&mut rp, 10_000, &[hop(5_000, 0, 16_000)]);
+        rp.configure(&slow, line);
+        assert_eq!((rp.w, rp.w_c, rp.allowance().rate), (12_500.0, 12_500.0, BitRate::from_gbps(5)));
+        rp.configure(&config::<Hpcc>("", &[("base_rtt", us(5))]), line);
+        assert_eq!((rp.w, rp.allowance().rate), (6_250.0, line), "no more than the line sends in T");
+    }
 }

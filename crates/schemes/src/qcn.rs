@@ -373,4 +373,49 @@ mod tests {
             assert_eq!(arrive(&mut cp, 150_000, Fate::Dropped).is_some(), sent);
         }
     }
+
+    /// From an empty queue to 52 000: 26 000 + 2 × 52 000 is |Fb|max. With a set point of 39 000 then 13 000 is left, 63 × 13 000 /
+    /// 195 000 = 4.2; with 26 000 it would be 63 × 26 000 / 130 000 = 12.6.
+    #[test]
+    fn a_set_point_that_changes_counts_from_the_next_sample_on() {
+        let every = ("sampling", choice("every-frame"));
+        let mut cp = cp(&[every]);
+        assert_eq!(arrive(&mut cp, 52_000, Fate::Queued).map(|cnm| cnm.fb.steps()), Some(63));
+        cp.configure(&config("", &[every, ("q_eq", octets(39_000))]).cp);
+        let cnm = arrive(&mut cp, 52_000, Fate::Queued).expect("congested");
+        assert_eq!((cnm.fb.steps(), cnm.q_off, cnm.q_delta), (4, 13_000, 0));
+    }
+
+    #[test]
+    fn a_limiter_keeps_its_rates_and_ends_its_cycles() {
+        let line = BitRate::from_gbps(10);
+        let mut rp = rp(&config("", &[]), line);
+        let configure =
+            |rp: &mut Rp, changes: &[(&str, crate::Value)]| rp.configure(config("", changes).rate_limiter(line));
+        configure(&mut rp, &[("rpg_max_rate", mbps(8_000))]);
+        assert_eq!(rates(&rp).1, 8_000_000_000, "without a limiter it is as a new one");
+        configure(&mut rp, &[]);
+        notify(&mut rp, 63);
+        for _ in 0..50 {
+            rp.on_send(AT, FRAME, &mut Middle, &mut Sent::default());
+        }
+        let reset = [("rpg_byte_reset", octets(30_000)), ("rpg_time_reset", us(1000)), ("rpg_min_rate", mbps(6_000))];
+        configure(&mut rp, &reset);
+        assert_eq!(rates(&rp), (10_000_000_000, 6_000_000_000), "5.078125 Gb/s is below the new least rate");
+        assert_eq!(rp.due(), Some(AT + Duration::from_us(15_000)));
+        let sent = |rp: &mut Rp| {
+            let stage = rp.byte_stage();
+            let frame = |rp: &mut Rp| rp.on_send(AT, FRAME, &mut Middle, &mut Sent::default());
+            (1..).find(|_| {
+                frame(rp);
+                rp.byte_stage() > stage
+            })
+        };
+        assert_eq!(sent(&mut rp), Some(51), "75 000 octets of 150 000 are left");
+        assert_eq!(rates(&rp).1, 8_000_000_000);
+        assert_eq!(sent(&mut rp), Some(21), "and then 30 000");
+        assert_eq!(rates(&rp).1, 9_000_000_000);
+        configure(&mut rp, &[("timer_on", switch(false)), ("rpg_max_rate", mbps(8_500))]);
+        assert_eq!((rp.due(), rates(&rp).1), (None, 8_500_000_000));
+    }
 }

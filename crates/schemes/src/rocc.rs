@@ -566,4 +566,20 @@ mod tests {
         }
         assert_eq!(rates, [(at(65), 4_000), (at(120), 8_000), (at(175), 10_000)]);
     }
+
+    #[test]
+    fn a_table_that_becomes_smaller_keeps_the_flows_with_most_frames() {
+        let place = Place { cp: ID, line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
+        let mut cp = cp(&[]);
+        for flow in [7, 8, 9, 8, 9, 8] {
+            arrive(&mut cp, 1, flow);
+        }
+        cp.fair_rate = in_units(BitRate::from_mbps(50));
+        cp.configure(&config::<Rocc>("", &[("flow_table_size", count(2)), ("f_min", mbps(100))]), place);
+        let flows: Vec<_> = cp.flows.iter().map(|entry| (entry.flow.0, entry.frames)).collect();
+        assert_eq!(flows, [(8, 3), (9, 2)]);
+        close(mbps_of(&cp), 100.0);
+        leave(&mut cp, 2, 7);
+        assert_eq!(cp.next_timeout(), Some(at(40)), "its interval runs");
+    }
 }

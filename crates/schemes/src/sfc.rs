@@ -361,4 +361,16 @@ mod tests {
         rp.on_timeout(at(52), &mut Middle, &mut Sent::default());
         assert_eq!((rp.allowance().rate, rp.next_timeout()), (BitRate::from_gbps(10), None));
     }
+
+    #[test]
+    fn a_table_that_becomes_smaller_keeps_the_pauses_that_end_last() {
+        let place = Place { cp: ID, line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
+        let mut cp = cp(&[]);
+        for (flow, us) in [(5, 3), (4, 1), (3, 2)] {
+            assert_eq!(arrive(&mut cp, at(us), flow, 61_500), Some(25_200));
+        }
+        cp.configure(&config::<SourceFlowControl>("", &[("flow_table_size", count(2))]), place);
+        assert_eq!(cp.told.iter().map(|entry| entry.flow.0).collect::<Vec<_>>(), [3, 5]);
+        assert_eq!(arrive(&mut cp, at(4), 5, 61_500), None, "it is still paused");
+    }
 }

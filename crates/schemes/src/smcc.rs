@@ -846,6 +846,33 @@ mod tests {
         }
     }
 
+    /// Ra of 512 Mb/s is 8000 bit/s an octet: 744 - 80 = 664 Mb/s, below the least rate of 700 that comes then.
+    #[test]
+    fn parameters_change_and_the_rate_and_its_binding_stay() {
+        let line = BitRate::from_gbps(1);
+        let mut rp = rp("", &[]);
+        assert_eq!(notify(&mut rp, C1, 64_000, 20_000), 744_000_000);
+        let ra = ("ra", mbps(512));
+        rp.configure(&config("", &[ra]), line);
+        assert_eq!(rp.allowance().rate.0, 744_000_000);
+        assert_eq!(notify(&mut rp, C1, 10_000, 1_000), 664_000_000);
+        rp.configure(&config("", &[ra, ("min_rate", mbps(700))]), line);
+        assert_eq!(rp.allowance().rate.0, 700_000_000);
+        assert_eq!(notify(&mut rp, C2, -10_000, -1_000), 700_000_000, "it is not bound to this one");
+        assert_eq!(notify(&mut rp, C1, -10_000, -1_000), 780_000_000);
+    }
+
+    #[test]
+    fn a_count_of_frames_ends_before_the_next_one_starts_with_the_new_number() {
+        let mut cp = cp(&[("sample_count", count(2))]);
+        assert_eq!(arrive(&mut cp, 90_000, Fate::Queued), None);
+        let place = Place { cp: C1, line: BitRate::from_gbps(1), capacity: Octets(128_000), phase: Duration::ZERO };
+        cp.configure(&config("", &[("sample_count", count(3)), ("q0", octets(50_000))]), place);
+        let lengths = [100_000, 0, 0, 64_000];
+        let notices = lengths.map(|len| arrive(&mut cp, len, Fate::Queued));
+        assert_eq!(notices, [Some((50_000, 100_000)), None, None, Some((14_000, -36_000))]);
+    }
+
     /// Three of ten frames, always the same three, are another source's: 300 000 frames, 3000 samples.
     #[test]
     fn a_jittered_count_does_not_keep_step_with_periodic_traffic() {

@@ -739,4 +739,20 @@ mod tests {
         }
         assert_eq!(tag, Hops(255));
     }
+
+    #[test]
+    fn windows_fall_to_a_new_maximum() {
+        let line = BitRate::from_gbps(10);
+        let mut rp = rp(&[]);
+        rp.configure(&config::<Swift>("", &[("initial_fcwnd", real(20.0))]), line);
+        close(rp.fcwnd, 20.0);
+        ack(&mut rp, 20, 20, QUIET);
+        close(rp.fcwnd, 20.05);
+        rp.configure(&config::<Swift>("", &[]), line);
+        close(rp.fcwnd, 20.05);
+        assert!(!rp.limiting());
+        rp.configure(&config::<Swift>("", &[("max_fcwnd", real(4.0)), ("max_ncwnd", count(3))]), line);
+        assert_eq!((rp.fcwnd, rp.ncwnd, rp.limiting()), (4.0, 3, true));
+        assert_eq!(rp.allowance().window, Some(Octets(4500)));
+    }
 }

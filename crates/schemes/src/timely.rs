@@ -445,4 +445,19 @@ mod tests {
         close([rates[997], rates[998], rates[999]], [9.99, 10.0, 10.0]);
         assert!(!rp.limiting());
     }
+
+    /// 0.8 × (1 - 500/1000) = 0.4; with the new factor 0.2.
+    #[test]
+    fn parameters_change_and_the_rate_and_its_history_stay() {
+        let line = BitRate::from_gbps(10);
+        let mut rp = rp("", &[]);
+        rp.configure(&config::<Timely>("", &[("initial", real(0.5))]), line);
+        assert_eq!(rp.rate, 5.0 * GBPS, "before the first round trip it is that of a start");
+        rp.configure(&config::<Timely>("", &[]), line);
+        close(rates(&mut rp, [1000]), [6.0]);
+        rp.configure(&config::<Timely>("", &[("beta", real(0.4)), ("initial", real(0.5))]), line);
+        close(rates(&mut rp, [1000]), [4.8]);
+        rp.configure(&config::<Timely>("", &[("min_rate", mbps(5_500))]), line);
+        assert_eq!((rp.rate, rp.before), (5.5 * GBPS, Some(1e9)));
+    }
 }

@@ -657,4 +657,43 @@ mod tests {
         assert_eq!(l.next_timeout(), Some(later + Duration::from_us(1000)));
         assert_eq!(limiter(&config(), &[bcn(CP, 375, 750)]).next_timeout(), None, "without drift nothing is due");
     }
+
+    /// The strongest message halves 10 Gb/s. 375 units below the set point are 200 Mb/s.
+    #[test]
+    fn a_limiter_stays_while_its_parameters_change() {
+        let mut l = limiter(&config(), &[bcn(CP, 375, 750)]);
+        assert_eq!(l.rate(), 5_000_000_000);
+        let raised = Ecm { rmin: BitRate::from_gbps(6), ..config() };
+        l.configure(&raised, LINE);
+        assert_eq!((l.rate(), l.tag()), (6_000_000_000, Rlt(Some(CP))));
+        l.on_message(AT, bcn(CP, -375, 0), &mut Middle);
+        assert_eq!(l.rate(), 6_200_000_000);
+        let drifting = Ecm { drift: true, ..raised };
+        l.configure(&drifting, LINE);
+        assert_eq!(l.next_timeout(), None, "the next message starts it");
+        l.on_message(AT, bcn(CP, -375, 0), &mut Middle);
+        assert_eq!(l.next_timeout(), Some(AT + Duration::from_us(1000)));
+        l.configure(&Ecm { td: Duration::from_us(1), ..drifting }, LINE);
+        assert_eq!(l.next_timeout(), Some(AT + Duration::from_us(1000)), "it runs");
+        l.configure(&config(), LINE);
+        assert_eq!((l.next_timeout(), l.rate()), (None, 6_400_000_000));
+    }
+
+    /// 75 000 octets are 50 frames, 30 000 are 20.
+    #[test]
+    fn an_interval_of_samples_goes_on_to_its_end() {
+        let mut m = monitor(&config());
+        let queue = Queue { len: Octets(30_000), ..Queue::default() };
+        let place = Place { cp: CP, line: LINE, capacity: Octets(150_000), phase: Duration::ZERO };
+        let mut sampled = Vec::new();
+        for i in 1..=100 {
+            if i == 21 {
+                m.configure(&Ecm { sample_interval: Octets(30_000), ..config() }, place);
+            }
+            if m.on_arrival(1500, Rlt(None), Fate::Queued, &queue, &mut Middle).is_some() {
+                sampled.push(i);
+            }
+        }
+        assert_eq!(sampled, [50, 70, 90]);
+    }
 }

@@ -735,4 +735,19 @@ mod tests {
             assert_eq!(probe, Probe { round: 1, rate: Some(BitRate(GBPS)), cp: CpId(2), returned: false });
         }
     }
+
+    /// Dormant it offers C/N0; awake its rate stays, but for a minimum that is raised.
+    #[test]
+    fn a_rate_stays_while_parameters_change() {
+        let place =
+            Place { cp: CpId(7), line: BitRate(10 * GBPS), capacity: crate::Octets(150_000), phase: Duration::ZERO };
+        let mut a = allocator(&config());
+        a.configure(&config(), place, 2);
+        assert_eq!(a.rate(), 5 * GBPS);
+        a.on_arrival(Instant(1), 1000, Fate::Queued);
+        a.configure(&ExplicitRate { interval: Duration::from_us(500), ..config() }, place, 4);
+        assert_eq!((a.rate(), a.next_timeout()), (5 * GBPS, Some(Instant(MS))));
+        a.configure(&ExplicitRate { min_rate: BitRate(6 * GBPS), ..config() }, place, 4);
+        assert_eq!(a.rate(), 6 * GBPS);
+    }
 }

@@ -336,6 +336,20 @@ mod tests {
         assert_eq!(share(&t, 1), Some((45_000, 45_000)));
     }
 
+    #[test]
+    fn a_table_that_becomes_smaller_keeps_the_largest() {
+        let sample = ("flow_sample", octets(1400));
+        let mut t = table(&[sample]);
+        arrive(&mut t, Instant(1), &[(1, 1, 10), (2, 1, 30), (3, 1, 20)]);
+        arrive(&mut t, Instant(1) + INTERVAL, &[(1, 1, 1)]);
+        t.configure(&config::<AfQcn>("", &[sample, ("flow_table_size", count(2))]).flows);
+        assert_eq!((t.len(), share(&t, 1)), (2, None));
+        // Of the 90 000 octets of the interval a third is fair.
+        assert_eq!((share(&t, 2), share(&t, 3)), (Some((45_000, 30_000)), Some((30_000, 30_000))));
+        arrive(&mut t, Instant(1) + INTERVAL, &[(4, 1, 1)]);
+        assert_eq!((t.len(), share(&t, 3)), (2, None), "a further flow takes the place of the smallest");
+    }
+
     proptest! {
         /// Fair shares add up to the arrivals, and there are never more flows than places.
         #[test]

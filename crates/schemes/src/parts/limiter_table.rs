@@ -357,6 +357,7 @@ where
 mod tests {
     use super::*;
     use crate::Value;
+    use crate::info::values::mbps;
     use crate::parts::quantiser::QntzFb;
     use crate::qcn::Qcn;
     use crate::qcn_bs::QcnBs;
@@ -504,6 +505,21 @@ mod tests {
         notify(&mut t, 16, SW1);
         notify(&mut t, 16, SW2); // 8.75 × (1 - 16/128), not 10 × (1 - 16/128)
         assert_eq!(t.entries().collect::<Vec<_>>(), [(BitRate(7_500_000_000), 0xa0), (BitRate(7_656_250_000), 0xa2)]);
+    }
+
+    /// 9.375, 7.5 and 8.75 Gb/s.
+    #[test]
+    fn a_table_that_becomes_smaller_keeps_the_slowest() {
+        let mut t = table(&[]);
+        for (fb, switch) in [(8, SW0), (32, SW1), (16, SW2)] {
+            notify(&mut t, fb, switch);
+        }
+        t.configure(table(&[("table_size", count(2)), ("rpg_min_rate", mbps(8_000))]));
+        assert_eq!(t.entries().collect::<Vec<_>>(), [(BitRate(8_750_000_000), 0xa2), (BitRate(8_000_000_000), 0xa1)]);
+        assert_eq!(t.current_rate(), BitRate(8_000_000_000));
+        t.configure(table(&[("table_size", count(3))]));
+        notify(&mut t, 32, SW0);
+        assert_eq!(rates(&t), [8_750_000_000, 8_000_000_000, 7_500_000_000]);
     }
 
     /// An event at a source: a notification of `fb` from switch `cp`, frames sent, time passing.

@@ -293,4 +293,30 @@ mod tests {
         pi.update(pi.due().expect("it is awake"), 0);
         assert_eq!(pi.ppm(), 0, "0.002 × (-10) - 0.001 × 990 is below -1");
     }
+
+    /// 0.05 after the first update; then 0.004 × 20 - 0.001 × 20 more.
+    #[test]
+    fn gains_change_and_the_probability_stays() {
+        let by = |marking, pi_a| MarkingParameters {
+            marking,
+            pi_q_ref: Threshold(10_000),
+            pi_a,
+            pi_b: 0.001,
+            pi_interval: Duration::from_us(50),
+        };
+        let ramp = Ramp { k_min: 0, k_max: 0, p_max: 0 };
+        let mut marker = Marker::new(ramp, &by(Marking::Pi, 0.002));
+        let ppm = |marker: &Marker| marker.pi.as_ref().map(|pi| (pi.ppm() + 5) / 10);
+        marker.marks(at(7), 1, &mut Word(0));
+        marker.on_timeout(at(57), 30_000);
+        assert!(marker.marks(at(58), 1, &mut Word(0)));
+        marker.configure(ramp, &by(Marking::Pi, 0.004));
+        assert_eq!((ppm(&marker), marker.next_timeout()), (Some(5_000), Some(at(107))));
+        marker.on_timeout(at(107), 30_000);
+        assert_eq!((ppm(&marker), marker.next_timeout()), (Some(11_000), Some(at(157))));
+        marker.configure(ramp, &by(Marking::Threshold, 0.004));
+        assert_eq!((marker.next_timeout(), marker.marked()), (None, 1));
+        marker.configure(ramp, &by(Marking::Pi, 0.004));
+        assert_eq!((ppm(&marker), marker.next_timeout()), (Some(0), None), "a new controller");
+    }
 }

@@ -508,4 +508,19 @@ mod tests {
         r.on_send(us(1600), Release { flow: B, octets: 64, seq: Octets(0), last: true });
         assert_eq!(r.rate(), 500_000_000, "it was not B's");
     }
+
+    #[test]
+    fn a_table_that_becomes_smaller_keeps_the_flows_that_came_first() {
+        let mut r = fecn(&config(), &[A, B]);
+        r.on_probe(us(10), A, probe(2 * GBPS, X));
+        r.on_probe(us(20), B, probe(3 * GBPS, X));
+        r.configure(
+            &ExplicitRate { flow_table: 1, timeout: Duration::from_us(100), ..config() },
+            LINE,
+            Start::Regulated(20),
+        );
+        assert_eq!(r.rate(), 2 * GBPS);
+        probes(&mut r, us(1500));
+        assert_eq!(r.rate(), 2 * GBPS, "its time-out of 2 ms runs on");
+    }
 }

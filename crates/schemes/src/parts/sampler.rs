@@ -343,6 +343,26 @@ mod tests {
         assert_eq!(taken(all, 0, 3), [1, 2, 3], "nothing to draw where each frame has its probability");
     }
 
+    #[test]
+    fn an_interval_that_runs_ends_before_the_next_parameters_hold() {
+        let mut s = Sampler::new(&config(Sampling::Count));
+        let mut at = Vec::new();
+        for i in 1..=200 {
+            if i == 51 {
+                s.configure(Sampler::new(&SamplerConfig { every: 20, ..config(Sampling::Count) }));
+            }
+            if i == 151 {
+                s.configure(Sampler::new(&SamplerConfig { base: 30_000, ..config(Sampling::Table) }));
+            }
+            if s.sample(1500, || 0, &mut Word(1 << 31)) {
+                at.push(i);
+                s.reload(0, &mut Word(1 << 31));
+            }
+        }
+        // After frame 150 octets count: 20 frames of 1500 are 30 000, and the next one is sampled.
+        assert_eq!(at, [100, 120, 140, 171, 192]);
+    }
+
     extern crate std;
     use std::vec::Vec;
 }

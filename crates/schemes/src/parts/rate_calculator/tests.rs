@@ -251,3 +251,25 @@ fn recovery_halves_the_way_to_the_bit() {
     run(&mut c, 1, 0);
     assert_eq!(c.current_rate, 5_002_500_000);
 }
+
+/// 5.078125 Gb/s after the strongest cut, below the new least rate; stages and cycles go on.
+#[test]
+fn rules_change_and_counters_go_on() {
+    let mut c = cut(rules());
+    run(&mut c, 0, 1);
+    let (timer, byte_count) = (c.timer, c.byte_count);
+    assert_eq!((c.current_rate, timer > Instant(15_000_000_000)), (7_539_062_500, true));
+    let faster = Rules {
+        min_rate: 8 * GBPS,
+        byte_cycle: ByteCycle::Fixed(3000),
+        time_reset: Some(Duration::from_ms(1)),
+        ..rules()
+    };
+    c.configure(faster);
+    assert_eq!((c.current_rate, c.target_rate, c.time_stage), (8 * GBPS, 10 * GBPS, 1));
+    assert_eq!((c.timer, c.byte_count), (timer, byte_count));
+    c.configure(Rules { time_reset: None, max_rate: 9 * GBPS, tr_clamp: true, ..faster });
+    assert_eq!((c.time_stage, c.next_timeout(), c.target_rate), (0, None, 9 * GBPS));
+    c.configure(faster);
+    assert_eq!(c.next_timeout(), None, "the next signal starts it");
+}
