@@ -60,6 +60,11 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
         self.receipt.gaps = Some(Gaps::NONE);
     }
 
+    /// The scheme's parameters change, but not the length of acknowledgements.
+    pub fn configure(&mut self, config: &S::Config) {
+        self.np.configure(config);
+    }
+
     /// The flow that ends here.
     #[must_use]
     pub fn flow(&self) -> FlowKey {

@@ -306,6 +306,23 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         }
     }
 
+    /// The parameters of a limiter's reaction point change; `line` is the rate that it was made for.
+    pub fn configure(
+        &mut self,
+        now: Instant,
+        limiter: LimiterId,
+        config: &S::Config,
+        line: BitRate,
+        driver: &mut (impl Alarms + Watch<S, D>),
+    ) {
+        let Some(rp) = &mut self.limiters[limiter.index()].rp else { return };
+        rp.configure(config, line);
+        // A rate that follows new bounds is no answer to congestion.
+        let before = self.changes;
+        self.heed(now, limiter, driver);
+        self.changes = before;
+    }
+
     /// After any call of a reaction point: asks for its timer, and gives effect to its answers.
     #[inline(always)]
     fn heed(&mut self, now: Instant, limiter: LimiterId, driver: &mut (impl Alarms + Watch<S, D>)) {

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId};
+use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId, TrafficClass};
 use penstock_schemes::{BitRate, CongestionPoint, FlowKey, Instant, Octets, Scheme};
 
 use crate::engine::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Sim, State, Step};
@@ -126,6 +126,16 @@ impl<S: Scheme> Crowd<S> {
             patience: if configs.iter().any(S::Cp::remembers_flows) { usize::MAX } else { FEW },
             ends: vec![FlowEnd::NONE; processes.flows()],
         }
+    }
+
+    /// Flows of a class that come from now on have these parameters.
+    pub(crate) fn configure(&mut self, class: TrafficClass, config: S::Config) {
+        self.configs[class.index()] = config;
+    }
+
+    /// Whether a flow of the network or in a place is there.
+    pub(crate) fn is_there(&self, flow: FlowId) -> bool {
+        self.place(flow).is_none_or(|place| self.taken[place].is_some())
     }
 
     /// The place of a flow among those of the crowd.

@@ -19,6 +19,7 @@ use crate::probe::{FateOnLine, FlowNow, Probe, QueueNow, View};
 use crate::random::Stream;
 use crate::records::{FlowRecord, HostRecord};
 use crate::report::Closing;
+use crate::settings::Settings;
 use crate::spread::Spreading;
 use crate::start::{Endpoints, event_queue_for, schedule, steps};
 use crate::transport::Transports;
@@ -140,6 +141,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     /// The part of the network that this is; `None`: all of it.
     pub(crate) share: Option<Box<Share>>,
     pub(crate) changes: Vec<crate::network::Change>,
+    /// Parameters that change during the run, where any do.
+    pub(crate) settings: Option<Box<Settings<S>>>,
     pub(crate) ends: Ends,
     pub(crate) feedback: Feedback,
     pub(crate) outbox: Outbox<S>,
@@ -219,6 +222,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             homes,
             share: None,
             changes: network.changes.clone(),
+            settings: None,
             ends: Ends::new(network),
             feedback: network.feedback,
             outbox: Vec::new(),
@@ -353,6 +357,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
             Event::Stop(flow) => self.stop(flow),
             Event::Change(index) => self.change(index),
+            Event::Configure(id) => self.change_parameters(id),
             Event::Ideal(frame) => self.ideal_arrival(frame),
             Event::Sample => self.sample(),
             Event::LineFree(port) => {

@@ -12,6 +12,8 @@ penstock_endpoint::indices!(
     pub(crate) CpIndex,
     /// An entry of the list of changes.
     pub(crate) ChangeId,
+    /// An entry of the list of changed parameters.
+    pub(crate) SettingId,
     /// A pause frame, by its slot.
     pub(crate) PauseId,
     /// An ingress counter: see `pause`.
@@ -42,6 +44,8 @@ impl From<QueueId> for Entity {
 pub(crate) enum Event {
     /// This entry of the list of changes is due.
     Change(ChangeId),
+    /// The parameters of a scheme change. Housekeeping: it counts as no event.
+    Configure(SettingId),
     /// This flow starts.
     Start(FlowId),
     /// This flow stops.
@@ -90,7 +94,7 @@ const INDEX_BITS: u32 = 27;
 /// The largest number of entities of a kind.
 pub(crate) const MAX_INDEX: usize = (1 << INDEX_BITS) - 1;
 
-const DELIVER: u32 = 5;
+const DELIVER: u32 = 6;
 
 impl Event {
     /// The number of its kind, and its index.
@@ -98,26 +102,27 @@ impl Event {
     const fn parts(self) -> (u32, u32) {
         match self {
             Self::Change(i) => (0, i.0),
-            Self::Start(i) => (1, i.0),
-            Self::Stop(i) => (2, i.0),
-            Self::Sample => (3, 0),
-            Self::LineFree(i) => (4, i.0),
+            Self::Configure(i) => (1, i.0),
+            Self::Start(i) => (2, i.0),
+            Self::Stop(i) => (3, i.0),
+            Self::Sample => (4, 0),
+            Self::LineFree(i) => (5, i.0),
             Self::Deliver(i) => (DELIVER, i.0),
-            Self::Pause(i) => (6, i.0),
-            Self::Ideal(i) => (7, i.0),
-            Self::Stopping(i) => (8, i.0),
-            Self::Refresh(i) => (9, i.0),
-            Self::Generate(i) => (10, i.0),
-            Self::Release(i) => (11, i.0),
-            Self::NicFree(i) => (12, i.0),
-            Self::CpTimer(i) => (13, i.0),
-            Self::NpTimer(i) => (14, i.0),
-            Self::RpTimer(i) => (15, i.0),
-            Self::Silence(i) => (16, i.0),
-            Self::Retransmit(i) => (17, i.0),
-            Self::DelayedAck(i) => (18, i.0),
-            Self::Nothing => (19, 0),
-            Self::Watchdog(i) => (20, i.0),
+            Self::Pause(i) => (7, i.0),
+            Self::Ideal(i) => (8, i.0),
+            Self::Stopping(i) => (9, i.0),
+            Self::Refresh(i) => (10, i.0),
+            Self::Generate(i) => (11, i.0),
+            Self::Release(i) => (12, i.0),
+            Self::NicFree(i) => (13, i.0),
+            Self::CpTimer(i) => (14, i.0),
+            Self::NpTimer(i) => (15, i.0),
+            Self::RpTimer(i) => (16, i.0),
+            Self::Silence(i) => (17, i.0),
+            Self::Retransmit(i) => (18, i.0),
+            Self::DelayedAck(i) => (19, i.0),
+            Self::Nothing => (20, 0),
+            Self::Watchdog(i) => (21, i.0),
         }
     }
 
@@ -145,25 +150,26 @@ impl Event {
         let i = what & MAX_INDEX as u32;
         match what >> INDEX_BITS {
             0 => Self::Change(ChangeId(i)),
-            1 => Self::Start(FlowId(i)),
-            2 => Self::Stop(FlowId(i)),
-            3 => Self::Sample,
-            4 => Self::LineFree(PortId(i)),
+            1 => Self::Configure(SettingId(i)),
+            2 => Self::Start(FlowId(i)),
+            3 => Self::Stop(FlowId(i)),
+            4 => Self::Sample,
+            5 => Self::LineFree(PortId(i)),
             DELIVER => Self::Deliver(FrameId(i)),
-            6 => Self::Pause(PauseId(i)),
-            7 => Self::Ideal(FrameId(i)),
-            8 => Self::Stopping(PortId(i)),
-            9 => Self::Refresh(CounterId(i)),
-            10 => Self::Generate(FlowId(i)),
-            11 => Self::Release(LimiterId(i)),
-            12 => Self::NicFree(PortId(i)),
-            13 => Self::CpTimer(CpIndex(i)),
-            14 => Self::NpTimer(DestinationId(i)),
-            15 => Self::RpTimer(LimiterId(i)),
-            16 => Self::Silence(FlowId(i)),
-            17 => Self::Retransmit(FlowId(i)),
-            18 => Self::DelayedAck(FlowId(i)),
-            20 => Self::Watchdog(QueueId(i)),
+            7 => Self::Pause(PauseId(i)),
+            8 => Self::Ideal(FrameId(i)),
+            9 => Self::Stopping(PortId(i)),
+            10 => Self::Refresh(CounterId(i)),
+            11 => Self::Generate(FlowId(i)),
+            12 => Self::Release(LimiterId(i)),
+            13 => Self::NicFree(PortId(i)),
+            14 => Self::CpTimer(CpIndex(i)),
+            15 => Self::NpTimer(DestinationId(i)),
+            16 => Self::RpTimer(LimiterId(i)),
+            17 => Self::Silence(FlowId(i)),
+            18 => Self::Retransmit(FlowId(i)),
+            19 => Self::DelayedAck(FlowId(i)),
+            21 => Self::Watchdog(QueueId(i)),
             _ => Self::Nothing,
         }
     }

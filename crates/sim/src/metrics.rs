@@ -114,8 +114,8 @@ macro_rules! metrics_of {
         { count always pause_frames: u64, "frames", "Pause frames that stopped the queue, refreshes included." }
         { runner always drop_rate: f64, "", "Frames dropped at the queue over data frames that came to it." }
         { runner always set_point_octets: Option<u64>, "octets",
-            "Length at which the queue's congestion point is to hold it. Null if the scheme has no such length, or the queue \
-             no congestion point." }
+            "Length at which the queue's congestion point is to hold it. The one at the end of the run, where it \
+             changes. Null if the scheme has no such length, or the queue no congestion point." }
     } };
     (flow, $wanted:ident => $then:ident!$to:tt) => { $crate::select_metrics! { $wanted $then $to []
         { runner always name: String, "", "The flow." }

@@ -50,22 +50,9 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
             end_of_hop: vec![End::NONE; network.hops.len() + 1],
             reaction_points: network.reaction_points.len() as u32 + own_reaction_points(network),
         };
-        // The flows of a reaction point share a priority.
-        let mut of_limiters = vec![configs.first(); network.reaction_points.len()];
-        for flow in &network.flows {
-            if let Some(RpId(rp)) = flow.reaction_point {
-                of_limiters[rp as usize] = Some(endpoints.config(flow.priority));
-            }
-        }
-        for (of, sharing) in of_limiters.iter_mut().zip(&network.processes.sharing) {
-            if sharing.flows > 0 {
-                *of = Some(endpoints.config(sharing.priority));
-            }
-        }
-        for (spec, config) in network.reaction_points.iter().zip(of_limiters) {
-            let config = config.expect("a network with reaction points has priorities");
+        for (spec, class) in network.reaction_points.iter().zip(classes_of_reaction_points(network)) {
             let number = endpoints.sources.limiters().len() as u32;
-            endpoints.add_limiter(number, spec.port, spec.pacer, Some(config));
+            endpoints.add_limiter(number, spec.port, spec.pacer, Some(&configs[class.index()]));
         }
         endpoints
     }
@@ -128,6 +115,22 @@ impl<S: Scheme> Endpoints<'_, S> {
             self.destinations[destination.index()].expect_disorder();
         }
     }
+}
+
+/// The class of each of the network's reaction points: the flows of one share a priority.
+pub(crate) fn classes_of_reaction_points(network: &Network) -> Vec<TrafficClass> {
+    let mut classes = vec![TrafficClass(0); network.reaction_points.len()];
+    for flow in &network.flows {
+        if let Some(RpId(rp)) = flow.reaction_point {
+            classes[rp as usize] = network.class(flow.priority);
+        }
+    }
+    for (class, sharing) in classes.iter_mut().zip(&network.processes.sharing) {
+        if sharing.flows > 0 {
+            *class = network.class(sharing.priority);
+        }
+    }
+    classes
 }
 
 /// The data of flow `number`, and the frames whose delivery completes it, if their number does.
@@ -212,6 +215,7 @@ pub(crate) fn ports(network: &Network, pfc: bool) -> Vec<PortState> {
 }
 
 /// A queue with a congestion point.
+#[derive(Debug)]
 pub(crate) struct Watched {
     pub(crate) queue: QueueId,
     /// The class of its priority.
