@@ -78,6 +78,15 @@ class ChangeDescription(TypedDict):
     rate_bps: int | None
 
 
+class ParameterChange(TypedDict):
+    """The scheme of a priority with all its parameters from a time on; ``parameters`` as in :class:`AssignedScheme`."""
+
+    at_s: float
+    priority: int
+    name: str
+    parameters: dict[str, float | str | bool]
+
+
 class Hop(TypedDict):
     """A link of a route, that of the opposite direction, and the index of the hop before."""
 
@@ -138,6 +147,7 @@ class Outline(TypedDict):
     nodes: list[Node]
     links: list[LinkDescription]
     changes: list[ChangeDescription]
+    parameter_changes: list[ParameterChange]
     queues: list[str]
     notes: list[str]
 

@@ -21,7 +21,9 @@ use crate::sections::{
 };
 use crate::topology::{self, Layout};
 use crate::traffic::{self, End, FlowSpec, Flows};
-use crate::{Choice, FairPeriod, Plan, buffer, fair, names, pfc, plan, recording, schemes, spread, windows, write};
+use crate::{
+    Choice, FairPeriod, Plan, buffer, fair, names, pfc, plan, recording, retune, schemes, spread, windows, write,
+};
 
 /// MAC address of the node before the first: locally administered.
 const STATION: u64 = 0x0200_0000_0000;
@@ -93,6 +95,7 @@ pub(crate) fn plan(
     let (pools, pool_names) = pools.into_iter().unzip();
     network.pools = pools;
     schemes::check(&mut experiment, scheme, &schemes, &network, &layout)?;
+    let parameter_changes = retune::changes(&experiment.change, &schemes, &network, &layout, bounds)?;
     if let Some(by) = by {
         network.spread = spread::spread(by, &experiment, &network, &flows, &counted, &schemes)?;
     }
@@ -133,6 +136,7 @@ pub(crate) fn plan(
         lossless: *experiment.lossless,
         acted: *experiment.acted,
         schemes,
+        parameter_changes,
         seed,
         duration,
         warmup,
@@ -401,6 +405,29 @@ fn add_hops(hops: &mut Vec<Hop>, route: &[Branch]) -> HopId {
     id(0)
 }
 
+/// Refuses a change of nothing, and one of more than one kind.
+fn check_kind(change: &sections::Change) -> Result<(), Fault> {
+    let two = "for a link and for parameters, write two changes at the same time";
+    let of_link = change.rate.is_some() || change.state.is_some();
+    match (change.link.is_some(), change.new_values().is_some()) {
+        (true, false) => Ok(()),
+        (false, true) if !of_link => Ok(()),
+        (_, true) => {
+            let message = "a change is of a link or of parameters, not both";
+            Err(change.schemes.fault(message).with_hint(two))
+        }
+        (false, false) if of_link => {
+            let message = "a change of a rate or a state names its link";
+            Err(change.link.fault(message).with_hint("for instance link = \"sw0->h8\""))
+        }
+        (false, false) => {
+            let message = "a change has a link, or parameters of a scheme";
+            let hint = "for instance link = \"sw0->h8\" and rate = \"1 Gbps\", or schemes.qcn.q_eq = \"33 KB\"";
+            Err(change.at.fault(message).with_hint(hint))
+        }
+    }
+}
+
 fn add_change(
     change: &sections::Change,
     network: &mut Network,
@@ -413,6 +440,8 @@ fn add_change(
         let message = "a change at or after the end of the run";
         return Err(change.at.fault(message).with_hint(format!("the run ends at {}", duration)));
     }
+    check_kind(change)?;
+    let Some(link) = change.link.as_deref() else { return Ok(()) };
     let event = match (*change.rate, *change.state) {
         (Some(rate), None) => PortEvent::Rate(rate),
         (None, Some(LinkState::Down)) => PortEvent::Down,
@@ -426,7 +455,6 @@ fn add_change(
             return Err(change.rate.fault(message).with_hint("for instance state = \"down\""));
         }
     };
-    let link = change.link.as_str();
     let names = match link.split_once("--") {
         Some((a, b)) => vec![format!("{a}->{b}"), format!("{b}->{a}")],
         None => vec![link.to_owned()],

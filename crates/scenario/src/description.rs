@@ -8,7 +8,7 @@ use penstock_sim::network::{Capacity, Feedback, Flow, FlowId, HopId, Limiting, N
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Assigned, MadeFlow, Plan, catalogue, headroom_needed};
+use crate::{Assigned, MadeFlow, ParameterChange, Plan, catalogue, headroom_needed};
 
 /// Description of the run that a plan lays out.
 #[derive(Serialize)]
@@ -38,6 +38,7 @@ pub struct Outline<'p> {
     nodes: Vec<NodeEntry<'p>>,
     links: Vec<LinkEntry<'p>>,
     changes: Vec<ChangeEntry<'p>>,
+    parameter_changes: Vec<ParameterChangeEntry>,
     queues: Vec<&'p str>,
     notes: &'p [String],
 }
@@ -85,6 +86,16 @@ struct ChangeEntry<'p> {
     link: &'p str,
     event: &'static str,
     rate_bps: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct ParameterChangeEntry {
+    at_s: f64,
+    priority: u8,
+    /// The scheme.
+    name: &'static str,
+    /// All its parameters from then on.
+    parameters: BTreeMap<&'static str, Value>,
 }
 
 #[derive(Serialize)]
@@ -188,6 +199,7 @@ impl<'p> Outline<'p> {
             nodes: nodes.collect(),
             links: (0..network.ports.len()).map(|port| LinkEntry::new(plan, port, &needed)).collect(),
             changes: changes.collect(),
+            parameter_changes: plan.parameter_changes.iter().map(ParameterChangeEntry::new).collect(),
             queues: places.map(|(port, _)| plan.port_name(port)).collect(),
             notes: &plan.notes,
         }
@@ -202,6 +214,19 @@ impl<'p> SchemeEntry<'p> {
             priority: assigned.priority,
             name: info.name,
             profile: assigned.profile.as_deref(),
+            parameters: parameters.map(|(p, &value)| (p.name, catalogue::value(value))).collect(),
+        }
+    }
+}
+
+impl ParameterChangeEntry {
+    fn new(change: &ParameterChange) -> Self {
+        let info = change.config.info();
+        let parameters = info.parameters.iter().zip(&change.values);
+        Self {
+            at_s: change.at.as_seconds(),
+            priority: change.priority,
+            name: info.name,
             parameters: parameters.map(|(p, &value)| (p.name, catalogue::value(value))).collect(),
         }
     }

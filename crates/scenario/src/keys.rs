@@ -65,6 +65,8 @@ pub(crate) enum Kind {
     List,
     /// A table.
     Table(Section),
+    /// Tables of parameters, one for each scheme.
+    Parameters(Section),
     /// A table with exactly one of these keys.
     OneOf(Section),
     /// A list of tables, `[[…]]`.
@@ -93,6 +95,7 @@ impl Kind {
                 let names: Vec<&str> = section.keys.iter().map(|k| k.name).collect();
                 format!("a table of {}", names.join(", "))
             }
+            Self::Parameters(_) => "a table of schemes, each with parameters".into(),
             Self::Tables(_) => "a list of tables".into(),
             Self::Either(kinds) => kinds.iter().map(Self::expects).collect::<Vec<_>>().join(", or "),
         }
@@ -119,6 +122,7 @@ impl Kind {
             Self::Names => "\"h0..h7\"".into(),
             Self::List => "[\"h0\", \"sw0\"]".into(),
             Self::Table(_) | Self::OneOf(_) => format!("[{path}]"),
+            Self::Parameters(_) => format!("{path}.qcn.q_eq = \"33 KB\""),
             Self::Tables(_) => format!("[[{path}]]"),
             Self::Either(kinds) => kinds[0].example(path),
         }
@@ -141,7 +145,7 @@ impl Kind {
             Data::Integer(_) => matches!(self, Self::Quantity(..) | Self::Capacity | Self::Count(..) | Self::Real(..)),
             Data::Real(_) => matches!(self, Self::Quantity(..) | Self::Capacity | Self::Real(..)),
             Data::List(_) => matches!(self, Self::List | Self::Names | Self::Counts(..)),
-            Data::Table(_) => matches!(self, Self::Table(_) | Self::OneOf(_)),
+            Data::Table(_) => matches!(self, Self::Table(_) | Self::OneOf(_) | Self::Parameters(_)),
             Data::Switch(_) | Data::Date => false,
         }
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use penstock_schemes::{Duration, Instant, SchemeConfig, Value};
+use penstock_sim::Setting;
 use penstock_sim::network::{Limiting, Network, PortId, Process, QueueId};
 
 use crate::error::suggest;
@@ -19,6 +20,8 @@ pub struct Plan {
     pub question: String,
     /// The scheme of each of the network's priorities, in their order.
     pub schemes: Vec<Assigned>,
+    /// The changes of their parameters during the run, in order of time.
+    pub parameter_changes: Vec<ParameterChange>,
     /// Seed of all random streams.
     pub seed: u64,
     /// Simulated time.
@@ -109,6 +112,19 @@ pub struct Assigned {
     pub values: Vec<Value>,
     /// The profile that the parameters started from.
     pub profile: Option<String>,
+}
+
+/// From a time on, the scheme of a priority has other parameters.
+#[derive(Debug, Clone)]
+pub struct ParameterChange {
+    /// The time, after the start of the run.
+    pub at: Instant,
+    /// One of [`Network::priorities`].
+    pub priority: u8,
+    /// The scheme with all its parameters from then on.
+    pub config: SchemeConfig,
+    /// The values of them, in the order in which the scheme declares them.
+    pub values: Vec<Value>,
 }
 
 /// Settings of the recording during a run.
@@ -208,6 +224,17 @@ impl Plan {
     #[must_use]
     pub fn configs(&self) -> Vec<SchemeConfig> {
         self.schemes.iter().map(|assigned| assigned.config.clone()).collect()
+    }
+
+    /// The changes of parameters, as the engine takes them.
+    #[must_use]
+    pub fn settings(&self) -> Vec<Setting<SchemeConfig>> {
+        let setting = |ParameterChange { at, priority, config, .. }: &ParameterChange| Setting {
+            at: *at,
+            priority: *priority,
+            config: config.clone(),
+        };
+        self.parameter_changes.iter().map(setting).collect()
     }
 
     /// Name of the scheme of all priorities, or `mixed` where they differ.

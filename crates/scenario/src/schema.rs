@@ -80,7 +80,7 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Names => json!({ "anyOf": [{ "type": "string" }, of_kind(&Kind::List)] }),
         Kind::List => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
-        Kind::Table(section) => table(section),
+        Kind::Table(section) | Kind::Parameters(section) => table(section),
         Kind::OneOf(section) => exactly_one(section),
         Kind::Tables(section) => json!({ "type": "array", "items": table(section) }),
         Kind::Either(kinds) => json!({ "anyOf": kinds.iter().map(of_kind).collect::<Vec<_>>() }),
@@ -148,6 +148,7 @@ fn unit(kind: &Kind) -> String {
             let keys: Vec<String> = section.keys.iter().map(|k| format!("{} = {}", k.name, unit(&k.kind))).collect();
             format!("{{ {} }}", keys.join(", "))
         }
+        Kind::Parameters(_) => "parameters of schemes".into(),
         Kind::Tables(_) => "tables".into(),
         Kind::Either(kinds) => kinds.iter().map(unit).collect::<Vec<_>>().join(" | "),
     }

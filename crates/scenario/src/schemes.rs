@@ -233,7 +233,7 @@ pub(crate) fn chosen(what: &str, message: String, hint: impl Into<String>) -> Fa
 }
 
 /// Refuses a threshold that no queue length can reach. `error` makes the error about a parameter.
-fn check_thresholds(
+pub(crate) fn check_thresholds(
     info: &Info,
     values: &[Value],
     priority: u8,
@@ -274,7 +274,7 @@ fn check_thresholds(
 }
 
 /// Refuses parameters that contradict one another, and least rates that no source could have. `error` as above.
-fn check_bounds(
+pub(crate) fn check_bounds(
     info: &Info,
     values: &[Value],
     network: &Network,

@@ -24,7 +24,7 @@ pub(crate) use buffer::{AllSwitches, Buffer, NoThreshold};
 pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think};
 pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
 pub(crate) use pfc::{AllPorts, Pfc, PfcLink, Watchdog, WatchdogAction};
-pub(crate) use schemes::{ProfileName, SchemeName, Schemes, Settings};
+pub(crate) use schemes::{NewValues, ProfileName, SchemeName, Schemes, Settings};
 pub(crate) use testbed::{Testbed, testbed};
 pub(crate) use trace::Trace;
 pub(crate) use transport::{AckClass, Carried, TransportName, transport};
@@ -269,16 +269,27 @@ words! {
 }
 
 section! {
-    /// Something that happens to a link. At "0 s", a rate is the rate that the port starts with.
+    /// Something that happens during the run: to a link, or to the parameters of a scheme. At "0 s", a rate is the rate that the port
+    /// starts with.
     pub(crate) struct Change {
-        /// One direction, as in "sw0->h8", or both, as in "sw0--h8".
-        link: String;
+        /// The link, in one direction, as in "sw0->h8", or both, as in "sw0--h8".
+        link: Option<String> => "not a change of a link";
         /// When.
         at: Duration [TIME];
-        /// The rate from then on.
+        /// The link's rate from then on.
         rate: Option<BitRate> [RATE] => "not a change of rate";
         /// The link breaks, or is whole again.
         state: Option<LinkState> => "not a change of state";
+        /// Parameters from then on, wherever the scheme runs: as in schemes.qcn.q_eq = "33 KB", with the keys of [schemes.NAME]. All that
+        /// its points have learnt stays.
+        schemes: Option<NewValues> => "not a change of parameters";
+    }
+}
+
+impl Change {
+    /// The new values of parameters, if there are any.
+    pub(crate) fn new_values(&self) -> Option<&NewValues> {
+        self.schemes.as_ref().filter(|new| !new.is_empty())
     }
 }
 

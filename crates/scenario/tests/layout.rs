@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_scenario::{Choice, Plan, Scenario};
-use penstock_schemes::{BitRate, Duration, Instant, Octets};
+use penstock_schemes::{BitRate, Duration, Instant, Octets, Value};
 use penstock_sim::network::{Capacity, Excess, Feedback, FlowId, Pacer, PortEvent, PortId, Traffic};
 
 fn plan(body: &str) -> Plan {
@@ -245,6 +245,93 @@ fn fair_shares_follow_flows_links_and_background() {
         for (a, b) in period.max_min_bps.iter().zip(&period.proportional_bps) {
             assert!((a - b).abs() <= 1e-6 * a, "with one bottleneck both notions agree");
         }
+    }
+}
+
+/// A star under QCN with these changes.
+fn changed(changes: &str, scheme: Option<&str>) -> Result<Plan, String> {
+    let text = format!(
+        "question = \"?\"\nduration = \"1 s\"\nscheme = \"qcn\"\n[schemes.qcn]\nq_eq = \"30 KB\"\n\
+         [topology.star]\nhosts = 3\nlink_rate = \"10 Gbps\"\nbuffer = \"150 KB\"\n\
+         [[flow]]\nfrom = \"h0..h1\"\nto = \"h2\"\n{changes}"
+    );
+    let choice = Choice { scheme: scheme.map(str::to_owned), ..Choice::default() };
+    let plan = Scenario::parse(&text, "x.toml", "x").and_then(|scenario| scenario.plan(&choice));
+    plan.map_err(|error| error.to_string())
+}
+
+/// Values of one change last until the next; those of another scheme are read, and have no effect.
+#[test]
+fn parameters_change_in_order_of_time() {
+    let changes = "[[change]]\nat = \"0.5 s\"\nschemes.qcn.w = 4.0\nschemes.bcn.w = 3.0\n\
+                   [[change]]\nat = \"0.2 s\"\nschemes.qcn.q_eq = \"60 KB\"\n";
+    let plan = changed(changes, None).unwrap();
+    let value = |values: &[Value], name: &str| {
+        let place = plan.schemes[0].config.info().parameters.iter().position(|p| p.name == name);
+        values[place.unwrap()]
+    };
+    let told: Vec<_> = plan
+        .parameter_changes
+        .iter()
+        .map(|change| (change.at.as_seconds(), value(&change.values, "q_eq"), value(&change.values, "w")))
+        .collect();
+    let length = |octets| Value::Octets(Octets(octets));
+    assert_eq!(told, [(0.2, length(60_000), Value::Real(2.0)), (0.5, length(60_000), Value::Real(4.0))]);
+    assert_eq!(changed(changes, Some("bcn")).unwrap().parameter_changes.len(), 1);
+    assert!(changed(changes, Some("none")).unwrap().parameter_changes.is_empty());
+    // The resolved scenario says the same again.
+    let again = Scenario::parse(&plan.resolved, "x.toml", "x").unwrap().plan(&Choice::default()).unwrap();
+    assert_eq!(again.resolved, plan.resolved);
+    assert_eq!(again.parameter_changes.len(), 2);
+}
+
+#[test]
+fn each_wrong_change_of_parameters_is_named() {
+    for (change, scheme, expected) in [
+        (
+            "at = \"0.1 s\"",
+            None,
+            "x.toml:14: change.0.at: a change has a link, or parameters of a scheme (for instance",
+        ),
+        ("at = \"0.1 s\"\nrate = \"1 Gbps\"", None, "change.0.link: a change of a rate or a state names its link"),
+        (
+            "at = \"0.1 s\"\nschemes.qcn.q_eqq = 1",
+            None,
+            "change.0.schemes.qcn.q_eqq: unknown key (did you mean \"q_eq\"?)",
+        ),
+        ("at = \"0.1 s\"\nschemes.qcm.q_eq = 1", None, "change.0.schemes.qcm: unknown key (did you mean \"qcn\"?)"),
+        ("at = \"0.1 s\"\nschemes.qcn.profile = \"pan\"", None, "change.0.schemes.qcn.profile: unknown key"),
+        ("at = \"0.1 s\"\nschemes.qcn.q_eq = \"1 s\"", None, "change.0.schemes.qcn.q_eq: \"1 s\""),
+        (
+            "at = \"0.1 s\"\nschemes.qcn.q_eq = \"151 KB\"",
+            None,
+            "x.toml:15: change.0.schemes.qcn.q_eq: 151 KB is beyond the buffer",
+        ),
+        ("at = \"0.1 s\"\nschemes.qcn = {}", None, "a change has a link, or parameters of a scheme"),
+        ("at = \"1 s\"\nschemes.qcn.w = 3.0", None, "change.0.at: a change at or after the end of the run"),
+        ("at = \"0 s\"\nschemes.qcn.w = 3.0", None, "change.0.at: a change of parameters comes after the start"),
+        ("at = \"0.1 s\"\nlink = \"sw0->h2\"\nschemes.qcn.w = 3.0", None, "of a link or of parameters, not both"),
+        ("at = \"0.1 s\"\nrate = \"1 Gbps\"\nschemes.qcn.w = 3.0", None, "of a link or of parameters, not both"),
+        // A bound of the other parameter, which is as before.
+        (
+            "at = \"0.1 s\"\nschemes.dcqcn.k_max = \"1 KB\"",
+            Some("dcqcn"),
+            "change.0.schemes.dcqcn.k_max: 1 KB is below k_min",
+        ),
+        // Frames under way have the length of the form that they left in.
+        (
+            "at = \"0.1 s\"\nschemes.hpcc.telemetry = \"pint\"",
+            Some("hpcc"),
+            "lasts for the run (set it in [schemes.hpcc])",
+        ),
+        (
+            "at = \"0.1 s\"\nschemes.ci.congesting_priority = 1",
+            Some("ci"),
+            "lasts for the run (set it in [schemes.ci])",
+        ),
+    ] {
+        let message = changed(&format!("[[change]]\n{change}"), scheme).expect_err(change);
+        assert!(message.contains(expected), "{change}: {message}");
     }
 }
 

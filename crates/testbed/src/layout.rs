@@ -240,6 +240,9 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
     if network.changes.iter().any(|change| matches!(change.event, PortEvent::Down | PortEvent::Up)) {
         return refuse("[[change]]: the testbed changes rates of links, and breaks none".to_owned());
     }
+    if !plan.parameter_changes.is_empty() {
+        return refuse("[[change]]: parameters of a scheme last for the run on the testbed".to_owned());
+    }
     if network.ecn_threshold.is_some() {
         return refuse(
             "ecn_threshold: switches of the testbed mark as the scheme does (dcqcn), and nothing else".to_owned(),

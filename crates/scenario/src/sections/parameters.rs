@@ -25,6 +25,29 @@ pub(super) fn read(parameters: &'static [Parameter], given: &Given<'_>) -> Resul
     parameters.iter().map(value).collect()
 }
 
+/// The same of a table in which they are new values: those that it does not have stay as they are.
+pub(super) fn read_new(
+    parameters: &'static [Parameter],
+    given: &Given<'_>,
+) -> Result<Vec<Entry<Option<Value>>>, Fault> {
+    let read = |p: &'static Parameter| given.or_else(p.name, || None, |node, place| read_one(p, node, place).map(Some));
+    parameters.iter().map(read).collect()
+}
+
+/// The keys of new values with their text.
+pub(super) fn new_keys(parameters: &'static [Parameter]) -> impl Iterator<Item = Key> {
+    keys(parameters).map(|key| Key { fallback: Fallback::None("as before"), ..key })
+}
+
+/// The keys that have new values, with these.
+pub(super) fn write_new(
+    parameters: &'static [Parameter],
+    values: &[Entry<Option<Value>>],
+) -> impl Iterator<Item = (&'static str, Written)> {
+    let line = |value: Value| Written::Line(written(value));
+    parameters.iter().zip(values).filter_map(move |(p, value)| Some((p.name, line((**value)?))))
+}
+
 /// The keys with their values.
 pub(super) fn write(
     parameters: &'static [Parameter],

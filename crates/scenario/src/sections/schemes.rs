@@ -1,4 +1,4 @@
-//! The keys of `[schemes.NAME]`: the parameters that each scheme declares.
+//! The keys of `[schemes.NAME]`: the parameters that each scheme declares, for all of the run or from a time on.
 
 use penstock_schemes::{Info, Profile, SCHEMES, Value};
 
@@ -148,5 +148,67 @@ impl Settings {
     fn write(&self) -> Vec<(&'static str, Written)> {
         let profile = self.profile().map(|profile| ("profile", Written::Line(write::quoted(profile.name))));
         profile.into_iter().chain(parameters::write(self.info.parameters, &self.values)).collect()
+    }
+}
+
+/// New values of parameters, scheme by scheme in the order of the registry.
+#[derive(Debug, Clone)]
+pub(crate) struct NewValues(Vec<(&'static Info, Entry<Option<New>>)>);
+
+/// New values of parameters of one scheme, in the order in which it declares them.
+pub(crate) type New = Vec<Entry<Option<Value>>>;
+
+impl NewValues {
+    /// Those of a scheme.
+    pub(crate) fn of(&self, info: &Info) -> Option<&New> {
+        self.0.iter().find(|(known, _)| known.name == info.name).and_then(|(_, new)| (**new).as_ref())
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        let mut new = self.0.iter().filter_map(|(_, new)| (**new).as_ref()).flatten();
+        new.all(|value| value.is_none())
+    }
+
+    fn section() -> Section {
+        let key = |info: &'static Info| Key {
+            name: info.name,
+            kind: Kind::Table(Section {
+                doc: info.title.to_owned(),
+                keys: parameters::new_keys(info.parameters).collect(),
+            }),
+            fallback: Fallback::None("as before"),
+            doc: String::new(),
+        };
+        Section { doc: String::new(), keys: SCHEMES.iter().map(key).collect() }
+    }
+}
+
+impl Field for NewValues {
+    type Range = ();
+
+    fn kind((): &()) -> Kind {
+        Kind::Parameters(Self::section())
+    }
+
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+        let known: Vec<&'static str> = SCHEMES.iter().map(|info| info.name).collect();
+        let given = Given::new(node, place, &known)?;
+        let new = |info: &'static Info| {
+            let known: Vec<&'static str> = info.parameters.iter().map(|p| p.name).collect();
+            let read = |node: &Node, place: Location<'_>| {
+                parameters::read_new(info.parameters, &Given::new(node, place, &known)?).map(Some)
+            };
+            given.or_else(info.name, || None, read).map(|new| (info, new))
+        };
+        SCHEMES.iter().map(new).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn write(&self) -> Option<Written> {
+        let written = |(info, new): &(&'static Info, Entry<Option<New>>)| {
+            let new = (**new).as_ref()?;
+            Some((info.name, Written::Table(parameters::write_new(info.parameters, new).collect())))
+        };
+        Some(Written::Table(self.0.iter().filter_map(written).collect()))
     }
 }

@@ -1,0 +1,84 @@
+//! `[[change]]` of a scheme's parameters: the values in force from each such time on.
+
+use penstock_schemes::mixed::Mixed;
+use penstock_schemes::{Info, Instant, Scheme, SchemeConfig, Value};
+use penstock_sim::network::Network;
+
+use crate::error::Fault;
+use crate::limits::{Bounds, PLACES};
+use crate::plan::{self, Assigned, ParameterChange};
+use crate::read::Entry;
+use crate::schemes::{check_bounds, check_thresholds};
+use crate::sections::Change;
+use crate::topology::Layout;
+
+/// The changes of the parameters that the run has, in order of time: those of schemes that do not run are left out, as their tables
+/// are.
+pub(crate) fn changes(
+    tables: &[Change],
+    schemes: &[Assigned],
+    network: &Network,
+    layout: &Layout,
+    bounds: &Bounds<'_>,
+) -> Result<Vec<ParameterChange>, Fault> {
+    let mut tables: Vec<_> = tables.iter().filter_map(|table| Some((table, table.new_values()?))).collect();
+    tables.sort_by_key(|(table, _)| *table.at);
+    let mut changes = Vec::new();
+    let mut now = schemes.to_vec();
+    for (table, values) in tables {
+        let at = Instant(table.at.0);
+        if at == Instant::ZERO {
+            let message = "a change of parameters comes after the start of the run";
+            return Err(table.at.fault(message).with_hint("values of all of the run stand in [schemes.NAME]"));
+        }
+        for own in &mut now {
+            let info = own.config.info();
+            let Some(new) = values.of(info) else { continue };
+            for (value, new) in own.values.iter_mut().zip(new) {
+                *value = new.unwrap_or(*value);
+            }
+            let error = |parameter: usize, message: String| blame(table, new, parameter, message);
+            check_thresholds(info, &own.values, own.priority, network, layout, error)?;
+            check_bounds(info, &own.values, network, error)?;
+            let config = SchemeConfig::new(info.name, &own.values).expect("values are of their parameters' kinds");
+            check_lasting(info, &own.config, &config, table, new)?;
+            own.config = config;
+            let (priority, config, values) = (own.priority, own.config.clone(), own.values.clone());
+            changes.push(ParameterChange { at, priority, config, values });
+        }
+        let places = plan::table_places(network, &now);
+        bounds
+            .check(PLACES, places, "shorter tables, or fewer links and flows")
+            .map_err(|e| table.schemes.excess(e))?;
+    }
+    Ok(changes)
+}
+
+/// An error about the new value of a parameter, or where that is as before, about the change.
+fn blame(table: &Change, new: &[Entry<Option<Value>>], parameter: usize, message: String) -> Fault {
+    match &new[parameter] {
+        entry if entry.is_some() => entry.fault(message),
+        _ => table.at.fault(message),
+    }
+}
+
+/// Refuses parameters that frames under way and the layout of the run depend on.
+fn check_lasting(
+    info: &Info,
+    before: &SchemeConfig,
+    after: &SchemeConfig,
+    table: &Change,
+    new: &[Entry<Option<Value>>],
+) -> Result<(), Fault> {
+    let lasting = |config: &SchemeConfig| {
+        let lengths = (Mixed::tag_octets(config), Mixed::echo_octets(config));
+        (lengths, Mixed::moves_to(config), Mixed::acknowledges(config))
+    };
+    if lasting(before) == lasting(after) {
+        return Ok(());
+    }
+    let message =
+        format!("a parameter of {} that frames carry, or by which they are moved, lasts for the run", info.name);
+    let first = new.iter().position(|value| value.is_some()).unwrap_or(0);
+    Err(blame(table, new, first, message).with_hint(format!("set it in [schemes.{}]", info.name)))
+}
