@@ -121,7 +121,8 @@ class QueueSummary(TypedDict):
     set_point_octets: int | None
     """Length at which the queue's congestion point is to hold it, octets.
 
-    Null if the scheme has no such length, or the queue no congestion point.
+    The one at the end of the run, where it changes. Null if the scheme has no such length, or the queue no congestion
+    point.
     """
 
 

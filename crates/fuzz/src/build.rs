@@ -143,6 +143,9 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
         changes(&mut table, &wiring, &scale, random);
     }
     if random.one_in(4) {
+        retune(&mut table, vocabulary, &scale, random);
+    }
+    if random.one_in(4) {
         priority(&mut table, vocabulary, random);
     }
     if random.one_in(4) {
@@ -384,6 +387,30 @@ pub(crate) fn scheme(table: &mut Table, vocabulary: &Vocabulary, random: &mut Ra
             set(settings, key, vocabulary.value(&path, &[], random));
         }
         path.pop();
+    }
+}
+
+/// Parameters of a scheme that change during the run: mostly of the one that runs.
+fn retune(table: &mut Table, vocabulary: &Vocabulary, scale: &Scale, random: &mut Random) {
+    for _ in 0..=random.below(3) {
+        let mut path = vec!["schemes".to_owned()];
+        let names = vocabulary.keys(&path);
+        let name = match table.iter().find(|(key, _)| key == "scheme") {
+            Some((_, Node::Value(name))) if !random.one_in(5) => name.trim_matches('"').to_owned(),
+            _ => names[random.below(names.len())].to_owned(),
+        };
+        path.push(name.clone());
+        let keys = vocabulary.keys(&path);
+        let mut new = Table::new();
+        for _ in 0..=random.below(3) {
+            let Some(key) = keys.get(random.below(keys.len().max(1))) else { break };
+            path.push((*key).to_owned());
+            set(&mut new, key, vocabulary.value(&path, &[], random));
+            path.pop();
+        }
+        let mut change = vec![("at".to_owned(), text(&scale.instant(random)))];
+        *table_at(table_at(&mut change, "schemes"), &name) = new;
+        tables_at(table, "change").push(change);
     }
 }
 

@@ -295,7 +295,9 @@ impl QueueSource<'_> {
             return None;
         }
         let assigned = self.plan.schemes.iter().find(|assigned| assigned.priority == priority)?;
-        assigned.config.info().set_point(&assigned.values).map(|length| length.0)
+        let last = self.plan.parameter_changes.iter().rfind(|change| change.priority == priority);
+        let values = last.map_or(&assigned.values, |change| &change.values);
+        assigned.config.info().set_point(values).map(|length| length.0)
     }
 }
 

@@ -14,7 +14,7 @@ use penstock_results::{Course, Simulation, Summary};
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::PortId;
-use penstock_sim::{Outcome, Partition, Sim};
+use penstock_sim::{Outcome, Partition, Setting, Sim};
 
 use crate::capture::{Capture, Frames};
 use crate::completions;
@@ -50,7 +50,10 @@ pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Res
     let clock = Clock::new(plan, options, observer);
     let (threading, partition) = threads::choose(plan, options.threads, !options.capture.is_empty());
     let job = Job { plan, folder, capture: &options.capture, partition, clock };
-    let mut run = SchemeConfig::visit(&plan.configs(), job)?;
+    // Parameters that change during the run are of the type of those that it starts with.
+    let configs: Vec<SchemeConfig> =
+        plan.configs().into_iter().chain(plan.settings().into_iter().map(|setting| setting.config)).collect();
+    let mut run = SchemeConfig::visit(&configs, job)?;
     run.threading = Some(threading);
     Ok(run)
 }
@@ -71,6 +74,7 @@ impl Visitor for Job<'_> {
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
         let vars = SchemeVars::of::<S>();
+        let (configs, changed) = configs.split_at(self.plan.schemes.len());
         // Two engines for each scheme: a lean one, and one with the features that cost time at every hop.
         let network = &self.plan.network;
         let full = network.needs_flow_control() || self.plan.record.arrivals || !self.capture.is_empty();
@@ -80,34 +84,42 @@ impl Visitor for Job<'_> {
         let frames = |folder| Capture::new(self.plan, Frames::new::<S>(self.plan, configs), self.capture, folder);
         let capture = folder_of_capture.map(frames).transpose()?;
         let sim: Box<dyn Recorded + '_> = if full {
-            self.simulation::<S, true>(configs, &vars, capture)?
+            self.simulation::<S, true>(configs, changed, &vars, capture)?
         } else {
-            self.simulation::<S, false>(configs, &vars, None)?
+            self.simulation::<S, false>(configs, changed, &vars, None)?
         };
         self.run(sim, &vars)
     }
 }
 
 impl<'a> Job<'a> {
-    /// The simulation before its start, on one thread or several.
+    /// The simulation before its start, on one thread or several. `changed` are the parameters of the plan's changes.
     fn simulation<S: Scheme, const FULL: bool>(
         &self,
         configs: &[S::Config],
+        changed: &[S::Config],
         vars: &SchemeVars,
         capture: Option<Capture<'a>>,
     ) -> Result<Box<dyn Recorded + 'a>, RunError> {
         let (plan, folder) = (self.plan, self.folder.as_ref());
         let recorder = Recorder::<FULL>::new(plan, vars, folder)?.capturing(capture);
+        let settings = || {
+            let changes = plan.parameter_changes.iter().zip(changed);
+            changes.map(|(change, config)| Setting { at: change.at, priority: change.priority, config: config.clone() })
+        };
         let Some(partition) = &self.partition else {
             let watcher = Watcher::Recorder(Box::new(recorder));
             let mut sim = Sim::<S, _, FULL>::new(&plan.network, configs, plan.seed, watcher);
             sim.feed(plan.made.arrivals());
+            sim.configure(&plan.network, plan.seed, settings().collect());
             return Ok(Box::new(sim));
         };
         let part = |own| {
             let notes = Notes::new(plan.record.interval, plan.record.signals, vars.signal.len());
             let watcher = Watcher::<FULL>::Notes(notes);
-            Sim::<S, _, FULL>::part(&plan.network, configs, plan.seed, watcher, partition, own)
+            let mut sim = Sim::<S, _, FULL>::part(&plan.network, configs, plan.seed, watcher, partition, own);
+            sim.configure(&plan.network, plan.seed, settings().collect());
+            sim
         };
         let parts = (0..partition.parts()).map(part).collect();
         Ok(Box::new(Many::new(parts, Arc::clone(partition), recorder)))
