@@ -16,12 +16,13 @@ from penstock.columns import codes
 from penstock.figures import comparison, cumulative, pauses, write_all, write_comparison
 from penstock.figures.series import (
     FlowSeries,
+    SetPoint,
     envelope,
     fair_shares,
     flow_series,
     means,
     queue_series,
-    set_points_octets,
+    set_points,
     thinned,
 )
 from penstock.highlights import notable_queues
@@ -58,17 +59,29 @@ def test_set_points_are_those_of_the_priorities() -> None:
     mixed = Scenario.from_toml(text).run()
     lengths = {queue["priority"]: queue["set_point_octets"] for queue in mixed.summary["queues"]}
     assert lengths == {0: 33_000, 3: None, 5: 26_000}
-    assert set_points_octets(mixed) == [26_000, 33_000]
+    assert set_points(mixed) == [SetPoint(26_000), SetPoint(33_000)]
     assert "dcqcn at priority 3, qcn (ieee-2010) at priority 5" in mixed.plot().axes[0].get_title("left")
     # No flow has the scenario's own settings: their set point is nobody's.
     text = SMALL.replace("[topology.star]", f"{profile}[topology.star]") + "priority = 5\n"
-    assert set_points_octets(Scenario.from_toml(text).run()) == [26_000]
+    assert set_points(Scenario.from_toml(text).run()) == [SetPoint(26_000)]
     # A host's own queue has no congestion point, and nothing holds it at a length.
     host = Scenario.from_toml(f'{SMALL}\n[record]\nqueues = ["h0->sw0", "sw0->h2"]\n').run()
     assert [queue["set_point_octets"] for queue in host.summary["queues"]] == [None, 33_000]
     # The scheme without parameters has no table, and here nothing else has.
     text = SMALL.replace('[schemes.qcn]\nq_eq = "33 KB"\n', "").replace('"qcn"', '"none"')
-    assert set_points_octets(Scenario.from_toml(text).run()) == []
+    assert set_points(Scenario.from_toml(text).run()) == []
+
+
+def test_a_set_point_that_changes_is_drawn_while_it_holds() -> None:
+    change = '[[change]]\nat = "{}"\nschemes.qcn.{}\n'
+    changes = change.format("5 ms", 'q_eq = "20 KB"') + change.format("7 ms", "w = 4.0")
+    result = Scenario.from_toml(SMALL.replace("[[flow]]", f"{changes}[[flow]]", 1)).run()
+    assert set_points(result) == [SetPoint(20_000, start_s=0.005), SetPoint(33_000, stop_s=0.005)]
+    legend = result.plot().axes[0].get_legend()
+    assert legend is not None
+    words = [text.get_text() for text in legend.get_texts()]
+    assert "set point 20 KB from 5 ms" in words
+    assert "set point 33 KB" in words
 
 
 def test_same_result_same_bytes(result: Result, tmp_path: Path) -> None:
@@ -95,7 +108,7 @@ def test_plot_draws_queue_utilisation_and_rates(result: Result, tmp_path: Path) 
     assert words[1::2] == ["maximum", "frames dropped"]
     assert f"{count(result.summary['totals']['frames_dropped'])} frames dropped (loss" in queue_panel.get_title("left")
     assert (tmp_path / "figure.svg").read_text().startswith("<?xml")
-    assert set_points_octets(result) == [33_000]
+    assert set_points(result) == [SetPoint(33_000)]
 
 
 def test_comparison_has_common_scales(result: Result) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from conftest import SMALL
 
 from penstock import Scenario
 from penstock.theory import Configuration, Unsuited, configuration, configurations
@@ -167,3 +168,13 @@ def test_a_configuration_made_by_hand() -> None:
     )
     assert (period.fair_rate_bps, period.capacity_fps) == (250e6, 125_000)
     assert period.round_trip_s == pytest.approx(3e-6)
+
+
+def test_a_parameter_that_changes_begins_a_period() -> None:
+    change = '[[change]]\nat = "8 ms"\nschemes.qcn.q_eq = "20 KB"\n'
+    scenario = Scenario.from_toml(SMALL.replace("[[flow]]", f"{change}[[flow]]", 1))
+    periods = configurations(scenario)
+    assert [(period.start_s, period.stop_s) for period in periods] == [(0.0, 0.008), (0.008, 0.02)]
+    assert [period.number("q_eq") for period in periods] == [33_000, 20_000]
+    # Under another scheme the change has no effect, and the period is one.
+    assert len(configurations(scenario, scheme="fecn")) == 1

@@ -19,7 +19,7 @@ from penstock.figures.panels import (
 from penstock.figures.series import (
     flow_series,
     queue_series,
-    set_points_octets,
+    set_points,
 )
 from penstock.figures.style import WIDTH, Drawn, grow, is_narrow, save, sheet, styled, titled
 from penstock.highlights import notable_queues, schemes_in_words
@@ -87,9 +87,9 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
 def _panels(result: "Result") -> tuple[Panel, Panel, Panel]:
     queues = queue_series(result, notable_queues(result.summary["queues"]))
     flows = flow_series(result)
-    set_points = set_points_octets(result)
+    points = set_points(result)
     return (
-        lambda axes: draw_queues(axes, queues, set_points, top_octets(queues, set_points)),
+        lambda axes: draw_queues(axes, queues, points, top_octets(queues, points)),
         lambda axes: draw_utilization(axes, queues),
         lambda axes: draw_rates(axes, flows),
     )

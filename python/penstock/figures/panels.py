@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from penstock.figures.crowd import FLOWS_APART, Crowd, draw_levels
-from penstock.figures.series import FlowSeries, QueueSeries, envelope, fair_shares, means, thinned
+from penstock.figures.series import FlowSeries, QueueSeries, SetPoint, envelope, fair_shares, means, thinned
 from penstock.figures.style import DROP, FLOW_COLOURS, QUEUE_COLOURS, REFERENCE, ems, is_narrow
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def colours(names: Iterable[str], palette: Sequence[str]) -> Colours:
 def draw_queues(
     axes: "Axes",
     series: list[QueueSeries],
-    set_points_octets: Sequence[int],
+    set_points: Sequence[SetPoint],
     highest_octets: float,
     colour_of: Colours | None = None,
 ) -> None:
@@ -51,9 +51,18 @@ def draw_queues(
         maximum = [s.max_octets / scale] * 2
         label = "maximum" if s is series[0] else None
         axes.plot(known_s, maximum, color=colour, linewidth=0.9, linestyle=(0, (1, 2)), alpha=0.8, label=label)
-    for point in set_points_octets:
-        label = f"set point {point / scale:g} {unit}"
-        axes.axhline(point / scale, color=REFERENCE, linewidth=1.0, linestyle=(0, (5, 3)), label=label)
+    shown_s = max((float(s.time_s[-1]) for s in series if len(s.time_s)), default=0.0)
+    for point in set_points:
+        held = point.octets / scale
+        label = f"set point {held:g} {unit}"
+        if point.start_s > 0:
+            label += f" from {1000 * point.start_s:g} ms"
+        span_s = max(point.start_s, 0.0), min(point.stop_s, shown_s)
+        style: dict[str, Any] = {"color": REFERENCE, "linewidth": 1.0, "linestyle": (0, (5, 3)), "label": label}
+        if point == SetPoint(point.octets):
+            axes.axhline(held, **style)
+        else:
+            axes.plot(span_s, [held] * 2, **style)
     drops = np.unique(np.concatenate([s.time_s[s.dropped > 0] for s in series] or [np.empty(0)]))
     if len(drops):
         axes.plot(
@@ -115,10 +124,10 @@ def octets_scale(highest_octets: float) -> tuple[float, str]:
     return (1e6, "MB") if highest_octets >= 2e6 else (1e3, "KB") if highest_octets >= 2e3 else (1.0, "octets")
 
 
-def top_octets(series: list[QueueSeries], set_points_octets: Sequence[int]) -> float:
+def top_octets(series: list[QueueSeries], set_points: Sequence[SetPoint]) -> float:
     """Return how high the axis of a queue panel must reach, octets."""
     longest = [float(max(s.octets.max(), s.max_octets)) for s in series if len(s.octets)]
-    return max([*longest, *set_points_octets], default=0.0)
+    return max([*longest, *(point.octets for point in set_points)], default=0.0)
 
 
 def top_bps(series: Sequence[FlowSeries]) -> float:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from penstock.catalogue import about
 from penstock.columns import codes
 from penstock.measures import groups
+from penstock.scenario import Scenario
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -281,10 +283,35 @@ def _runs(levels: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any], NDArray[
     return starts, np.where(last, len(levels), np.append(starts[1:], 0)), columns
 
 
-def set_points_octets(result: "Result") -> list[int]:
-    """Return the lengths at which the recorded queues are to be held, octets, each once, rising."""
-    lengths = {queue["set_point_octets"] for queue in result.summary["queues"]}
-    return sorted(length for length in lengths if length is not None)
+@dataclass(frozen=True)
+class SetPoint:
+    """A length at which queues are to be held, and when."""
+
+    octets: float
+    start_s: float = -np.inf
+    stop_s: float = np.inf
+
+
+def set_points(result: "Result") -> list[SetPoint]:
+    """Return the lengths at which the recorded queues are to be held, each once, rising."""
+    held = {queue["priority"] for queue in result.summary["queues"] if queue["set_point_octets"] is not None}
+    # To lay a scenario out takes time: only one that changes parameters is.
+    if not held or "[change.schemes." not in result.scenario_toml:
+        lengths = {queue["set_point_octets"] for queue in result.summary["queues"]}
+        return [SetPoint(length) for length in sorted(length for length in lengths if length is not None)]
+    plan = Scenario.from_toml(result.scenario_toml).describe()
+    found = set()
+    for scheme in plan["schemes"]:
+        if scheme["priority"] in held:
+            own = [change for change in plan["parameter_changes"] if change["priority"] == scheme["priority"]]
+            starts = [-np.inf, *(change["at_s"] for change in own), np.inf]
+            name = str(about(scheme["name"])["set_point"])
+            lengths_octets = [float(entry["parameters"][name]) for entry in (scheme, *own)]
+            # A change of another parameter leaves the length as it is.
+            kept = [i for i, length in enumerate(lengths_octets) if i == 0 or length != lengths_octets[i - 1]]
+            for i, following in zip(kept, [*kept[1:], len(lengths_octets)], strict=True):
+                found.add(SetPoint(lengths_octets[i], starts[i], starts[following]))
+    return sorted(found, key=lambda point: (point.octets, point.start_s))
 
 
 def envelope(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 1000) -> tuple["NDArray[Any]", "NDArray[Any]"]:

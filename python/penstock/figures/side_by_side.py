@@ -28,7 +28,7 @@ from penstock.figures.panels import (
     top_bps,
     top_octets,
 )
-from penstock.figures.series import flow_series, queue_series, set_points_octets
+from penstock.figures.series import flow_series, queue_series, set_points
 from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, WIDTH, Drawn, save, sheet, styled, width
 from penstock.highlights import notable_queues
 from penstock.measures import groups, longest, measured_octets
@@ -101,8 +101,8 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
     chosen = notable_queues([q for q in every if queue in (None, q["name"])])
     queues = [queue_series(result, _of(result, chosen)) for result in results]
     flows = [flow_series(result) for result in results]
-    set_points = [set_points_octets(result) for result in results]
-    highest_octets = max(top_octets(series, points) for series, points in zip(queues, set_points, strict=True))
+    points = [set_points(result) for result in results]
+    highest_octets = max(top_octets(series, held) for series, held in zip(queues, points, strict=True))
     highest_bps = max(top_bps(series) for series in flows)
     # The same name has the same colour everywhere, so that one legend serves all.
     queue_colours = colours((series.name for shown in queues for series in shown), QUEUE_COLOURS)
@@ -125,7 +125,7 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
             if place:
                 for axes, first in zip(own, panels[:each, 0], strict=True):
                     axes.sharey(first)
-            draw_queues(upper, queues[place], set_points[place], highest_octets, queue_colours)
+            draw_queues(upper, queues[place], points[place], highest_octets, queue_colours)
             if each == 2:
                 draw_rates(lower, flows[place], highest_bps, flow_colours)
             named.append((upper, name, _details(result)))

@@ -6,6 +6,7 @@ scenario into periods in which that holds, and refuses, with the reason, a scena
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from penstock._core import PenstockError
 from penstock.catalogue import about
@@ -106,8 +107,8 @@ def configurations(
 ) -> list[Configuration]:
     """Cut a scenario into periods in which one bottleneck and its flows stay as they are.
 
-    A period begins when a flow starts or stops or a link changes. Periods without a controlled flow are left out, and
-    those that are over at ``from_s``, s.
+    A period begins when a flow starts or stops, or a link or a parameter changes. Periods without a controlled flow are
+    left out, and those that are over at ``from_s``, s.
 
     Raises:
         ScenarioError: a value is not legal.
@@ -188,7 +189,11 @@ def _periods(scenario: Scenario, scheme: str | None, profile: str | None) -> "li
             raise Unsuited(
                 f"flow {flow['name']} is multicast", "the models have one destination for each flow: use unicast flows"
             )
-    periods = [_Period(plan, index) for index in range(len(plan["fair"]))]
+    periods = [
+        _Period(plan, index, start_s, stop_s)
+        for index, fair in enumerate(plan["fair"])
+        for start_s, stop_s in pairwise(_cuts(plan, fair["start_s"], fair["stop_s"]))
+    ]
     controlled = [period for period in periods if period.flows]
     if not controlled:
         raise Unsuited(
@@ -197,13 +202,19 @@ def _periods(scenario: Scenario, scheme: str | None, profile: str | None) -> "li
     return controlled
 
 
-class _Period:
-    """One period of a plan, with the links as they are in it."""
+def _cuts(plan: Description, start_s: float, stop_s: float) -> list[float]:
+    """The bounds of a time in which traffic and links stay, and the times within at which parameters change."""
+    within = {change["at_s"] for change in plan["parameter_changes"] if start_s < change["at_s"] < stop_s}
+    return [start_s, *sorted(within), stop_s]
 
-    def __init__(self, plan: Description, index: int) -> None:
+
+class _Period:
+    """One period of a plan, with links and parameters as they are in it."""
+
+    def __init__(self, plan: Description, index: int, start_s: float, stop_s: float) -> None:
         self.plan = plan
         fair = plan["fair"][index]
-        self.start_s, self.stop_s = fair["start_s"], fair["stop_s"]
+        self.start_s, self.stop_s = start_s, stop_s
         self.links = {link["name"]: link for link in plan["links"]}
         self.rate_bps = {link["name"]: float(link["rate_bps"]) for link in plan["links"]}
         down: set[str] = set()
@@ -261,7 +272,11 @@ class _Period:
     def _scheme(self) -> AssignedScheme:
         """The scheme that the flows follow, with its parameters."""
         priorities = {flow["priority"] for flow in self.flows}
-        return next(entry for entry in self.plan["schemes"] if entry["priority"] in priorities)
+        entry = next(entry for entry in self.plan["schemes"] if entry["priority"] in priorities)
+        for change in self.plan["parameter_changes"]:
+            if change["priority"] == entry["priority"] and change["at_s"] <= self.start_s:
+                entry = {**entry, "parameters": change["parameters"]}
+        return entry
 
     def _bottleneck(self) -> str:
         """The link that the flows fill; the first on their way, if one after the other does."""
