@@ -1,7 +1,7 @@
 /** The controls of a scheme's parameters, made from the scheme's declarations: units, ranges, sources. */
 
 import type { EngineClient } from "./engine";
-import type { Parameter, Plan, Scheme } from "./protocol";
+import type { Parameter, Parameters as Values, Plan, Scheme } from "./protocol";
 
 /** Steps of a slider. */
 const STEPS = 200;
@@ -20,8 +20,8 @@ export class Parameters {
     private readonly change: (key: string, text: string) => void,
   ) {}
 
-  /** Shows the parameters of the plan's first scheme. Controls that stand are kept, so that a slider is not lost under the hand. */
-  show(plan: Plan, schemes: Scheme[]): void {
+  /** Shows the parameters of the plan's first scheme, which now has these values. Controls that stand are kept, so that a slider is not lost under the hand. */
+  show(plan: Plan, values: Values, schemes: Scheme[]): void {
     const [used] = plan.schemes;
     const scheme = schemes.find(({ name }) => name === used?.name);
     const signature = JSON.stringify([used?.name, used?.profile]);
@@ -30,7 +30,7 @@ export class Parameters {
     const first = new Set(scheme.tuned.flat());
     const tuned = scheme.parameters.filter(({ name }) => first.has(name));
     const rest = scheme.parameters.filter(({ name }) => !first.has(name));
-    const list = (parameters: Parameter[]) => parameters.map((parameter) => this.control(scheme, parameter, used.parameters));
+    const list = (parameters: Parameter[]) => parameters.map((parameter) => this.control(scheme, parameter, values));
     const more = document.createElement("details");
     const summary = document.createElement("summary");
     summary.textContent = `${tuned.length > 0 ? "More parameters" : "Parameters"} of ${scheme.name} (${rest.length})`;
@@ -43,7 +43,7 @@ export class Parameters {
     this.shown = "";
   }
 
-  private control(scheme: Scheme, parameter: Parameter, values: Record<string, Value>): HTMLElement {
+  private control(scheme: Scheme, parameter: Parameter, values: Values): HTMLElement {
     const value = values[parameter.name] ?? parameter.default;
     const row = document.createElement("div");
     row.className = "parameter";

@@ -2,6 +2,7 @@
 
 import "./style.css";
 
+import { Background } from "./background";
 import { Parameters } from "./controls";
 import { EngineClient, refusal } from "./engine";
 import { csv, download } from "./exports";
@@ -64,6 +65,7 @@ class Lab {
   private readonly lists = Promise.all([listed<Entry>("gallery.json"), listed<Lesson>("lessons.json")]);
   private readonly engine: EngineClient;
   private readonly parameters: Parameters;
+  private readonly background: Background;
   private readonly tour: LessonPanel;
 
   constructor() {
@@ -73,7 +75,14 @@ class Lab {
       refused: (fault) => this.refused(fault),
       rows: (message) => this.take(message),
     });
-    this.parameters = new Parameters(byId("parameters"), this.engine, (key, text) => this.edit("set", key, text));
+    this.parameters = new Parameters(byId("parameters"), this.engine, (key, text) => this.edit("changeParameter", this.now(), key, text));
+    this.background = new Background(
+      byId("background"),
+      byId("background-shown"),
+      this.engine,
+      () => ({ text: this.state.text, link: byId<HTMLSelectElement>("port").value, at_s: this.now() }),
+      (rate_bps) => this.edit("changeBackground", byId<HTMLSelectElement>("port").value, this.now(), rate_bps),
+    );
     this.tour = new LessonPanel(
       byId("tour"),
       (stage) => this.stage(stage),
@@ -222,12 +231,13 @@ class Lab {
     this.showSources();
     byId<HTMLSelectElement>("port").replaceChildren(...plan.links.map(({ name }) => new Option(name, name)));
     byId<HTMLSelectElement>("port").value = this.state.view ?? "";
-    this.parameters.show(plan, this.schemes);
+    this.parameters.show(plan, view.series.parameters(this.now()), this.schemes);
     this.showRate();
   }
 
   /** Asks how many sources are active now: some begin later than others. */
   private count(): void {
+    this.background.show(this.calm !== 0);
     this.engine.ask("countSources", this.state.text, this.now()).then(
       (text) => {
         this.sources = JSON.parse(String(text)) as { active: number; most: number };
@@ -247,6 +257,7 @@ class Lab {
   }
 
   private showRate(): void {
+    this.background.show(this.calm !== 0);
     const [view] = this.views;
     const port = byId<HTMLSelectElement>("port").value;
     if (!view || !port) return;
@@ -350,7 +361,7 @@ class Lab {
   }
 
   /** Changes the text by a function of the engine, and runs it up to now. */
-  private edit(name: "set" | "changeLink" | "changeSources", ...values: (string | number)[]): void {
+  private edit(name: "set" | "changeParameter" | "changeLink" | "changeSources" | "changeBackground", ...values: (string | number)[]): void {
     clearTimeout(this.calm);
     this.calm = window.setTimeout(() => {
       this.calm = 0;

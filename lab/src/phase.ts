@@ -44,10 +44,10 @@ export class Phase {
     place: HTMLElement,
     private readonly series: Series,
     private readonly port: string,
-    private readonly setPoint: number,
+    private readonly setPoint: (at_s: number) => number,
   ) {
     this.queue = series.queueAt(port);
-    this.flows = series.through(port);
+    this.flows = series.controlled(port);
     this.canvas.setAttribute("role", "img");
     this.canvas.className = "phase";
     place.append(this.canvas);
@@ -59,8 +59,8 @@ export class Phase {
     for (; this.seen < this.series.time.length; this.seen += 1) {
       const at = this.series.time[this.seen] ?? 0;
       const sum = rates.reduce((all, own) => all + (own[this.seen] ?? 0), 0);
-      const x = (lengths[this.seen] ?? 0) - this.setPoint;
-      const y = sum - this.series.rate(this.port, at);
+      const x = (lengths[this.seen] ?? 0) - this.setPoint(at);
+      const y = sum + this.series.background(this.port, at) - this.series.rate(this.port, at);
       this.points.push([x, y]);
     }
     this.points.splice(0, Math.max(0, this.points.length - TRAIL));
@@ -125,12 +125,13 @@ export class Phase {
     pen.lineWidth = 1.4;
     pen.setLineDash([6, 4]);
     const lines = this.theory.lines(where);
+    const setPoint = this.setPoint(this.series.now_s);
     for (const { name, line } of lines) {
       const [a, b, c] = line;
       const far: Spot[] = [-1, 1].map((side) => {
-        if (b === 0) return [c / a - this.setPoint, 2 * side * this.most.y];
+        if (b === 0) return [c / a - setPoint, 2 * side * this.most.y];
         const x = 2 * side * this.most.x;
-        return [x, (c - a * (x + this.setPoint)) / b];
+        return [x, (c - a * (x + setPoint)) / b];
       });
       pen.beginPath();
       for (const point of far) pen.lineTo(...place(point));
@@ -143,7 +144,7 @@ export class Phase {
     const path = this.theory.path(where);
     if (path) {
       pen.beginPath();
-      for (const [q, y] of path.points) pen.lineTo(...place([q - this.setPoint, y]));
+      for (const [q, y] of path.points) pen.lineTo(...place([q - setPoint, y]));
       pen.stroke();
     }
     const names = lines.map(({ name }) => name).join(", ");

@@ -112,16 +112,16 @@ export class Plots {
   private readonly plots: { plot: Plot; words(): string }[];
   readonly hidden: number;
 
-  constructor(place: HTMLElement, series: Series, port: string, setPoint: number | null) {
+  constructor(place: HTMLElement, series: Series, port: string, setPoint: ((at_s: number) => number) | null) {
     const queue = series.queueAt(port);
-    const flows = series.through(port);
+    const flows = series.controlled(port);
     this.hidden = Math.max(0, flows.length - MOST_FLOWS);
     const shown = flows.slice(0, MOST_FLOWS);
     const last = (values: number[]) => values[values.length - 1] ?? 0;
     const fromZero = (_low: number, high: number): [number, number] => [0, high > 0 ? high * 1.08 : 1];
     const box = () => place.appendChild(document.createElement("div"));
     const length: Line = { label: "queue", colour: colour("accent"), values: () => series.queue(queue, "queue_octets") };
-    const point: Line = { label: "set point", colour: colour("text"), dashed: true, values: () => setPoint };
+    const point: Line = { label: "set point", colour: colour("text"), dashed: true, values: () => (series.plan.parameter_changes.length > 0 ? series.time.map(setPoint ?? Number) : (setPoint?.(0) ?? null)) };
     const rates = shown.map((flow): Line => ({ label: series.plan.flows[flow]?.name ?? "", colour: flowColour(flow), values: () => series.flow(flow, "rate_bps") }));
     const first = shown[0];
     const fair: Line[] = first === undefined ? [] : [{ label: "fair share", colour: colour("text"), dashed: true, values: () => series.flow(first, "fair_rate_bps") }];
@@ -130,7 +130,7 @@ export class Plots {
     this.plots = [
       {
         plot: new Plot(box(), `Queue of ${port}`, "octets", setPoint === null ? [length] : [length, point], series, fromZero),
-        words: () => `Queue of ${port}: ${short(last(length.values() as number[]))} octets${setPoint === null ? "" : `, set point ${short(setPoint)}`}`,
+        words: () => `Queue of ${port}: ${short(last(length.values() as number[]))} octets${setPoint === null ? "" : `, set point ${short(setPoint(series.now_s))}`}`,
       },
       {
         plot: new Plot(box(), "Allowed rates", "bit/s", [...rates, ...fair], series, fromZero),

@@ -19,6 +19,9 @@ export interface Parameter {
   written: { default: string; minimum: string | null; maximum: string | null };
 }
 
+/** Values by their names. */
+export type Parameters = Record<string, number | string | boolean>;
+
 export interface Scheme {
   name: string;
   title: string;
@@ -46,6 +49,8 @@ export interface Flow {
   frame_octets: number;
   start_s: number | null;
   stop_s: number | null;
+  /** Mean rate of its traffic, without wire overhead; null for a greedy flow. */
+  rate_bps: number | null;
   hops: { link: string; back: string; after: number | null }[];
 }
 
@@ -59,10 +64,11 @@ export interface Plan {
   wire_overhead_octets: number;
   /** The time that feedback takes without a frame; null where it is frames. */
   feedback_s: number | null;
-  schemes: { priority: number; name: string; profile: string | null; parameters: Record<string, number | string | boolean> }[];
+  schemes: { priority: number; name: string; profile: string | null; parameters: Parameters }[];
   nodes: { name: string; kind: "host" | "switch" }[];
   links: Link[];
   changes: { at_s: number; link: string; event: string; rate_bps: number | null }[];
+  parameter_changes: { at_s: number; priority: number; name: string; parameters: Parameters }[];
   queues: string[];
   flows: Flow[];
   fair: { start_s: number; stop_s: number; max_min_bps: number[] }[];
@@ -87,7 +93,7 @@ export interface RunRequest {
 }
 
 /** Functions of the engine that change or read texts. */
-export type Call = "set" | "changeLink" | "changeSources" | "countSources" | "readQuantity" | "writeQuantity" | "showQuantity";
+export type Call = "set" | "changeParameter" | "changeLink" | "changeSources" | "countSources" | "changeBackground" | "countBackground" | "readQuantity" | "writeQuantity" | "showQuantity";
 
 /** Messages to the Worker. Those that start or end a run have a number: rows say which of them they have heard of. */
 export type ToWorker =

@@ -1,6 +1,6 @@
 /** The rows of a run as they have come, with names instead of places. */
 
-import type { Description, Plan, Rows } from "./protocol";
+import type { Description, Parameters, Plan, Rows } from "./protocol";
 
 export interface Signal {
   time_s: number;
@@ -67,8 +67,31 @@ export class Series {
     return rate;
   }
 
+  /** The parameters of the first scheme at a time, with the changes that the scenario has. */
+  parameters(at_s: number): Parameters {
+    const [used] = this.plan.schemes;
+    const changed = this.plan.parameter_changes.filter((change) => change.priority === used?.priority && change.at_s <= at_s);
+    return changed[changed.length - 1]?.parameters ?? used?.parameters ?? {};
+  }
+
   /** Flows that pass a port. */
   through(port: string): number[] {
     return this.plan.flows.flatMap((flow, i) => (flow.hops.some((hop) => hop.link === port) ? [i] : []));
+  }
+
+  /** The same, those that a scheme controls. */
+  controlled(port: string): number[] {
+    return this.through(port).filter((flow) => this.plan.flows[flow]?.controlled);
+  }
+
+  /** The rate, on the wire, at which flows that no scheme controls come to a port. */
+  background(port: string, at_s: number): number {
+    const rate = (i: number) => {
+      const flow = this.plan.flows[i];
+      const runs = flow && !flow.controlled && (flow.start_s ?? Infinity) <= at_s && at_s < (flow.stop_s ?? Infinity);
+      const line = this.plan.links.find(({ name }) => name === flow?.hops[0]?.link)?.rate_bps ?? 0;
+      return runs ? Math.min(line, ((flow.rate_bps ?? Infinity) * (flow.frame_octets + this.plan.wire_overhead_octets)) / flow.frame_octets) : 0;
+    };
+    return this.through(port).reduce((sum, flow) => sum + rate(flow), 0);
   }
 }

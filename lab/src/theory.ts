@@ -79,13 +79,12 @@ function between([a, b, c, d]: number[], along: number, up: number): number {
 
 /** The properties of a plan that the tables hold for: network_of in tables.py has the same. */
 export function network(plan: Plan, queue: string): unknown {
-  const flow = ({ hops, frame_octets, controlled }: Plan["flows"][number]) =>
-    `${hops.map(({ link }) => link).join(",")} ${frame_octets}${controlled ? " controlled" : ""}`;
+  const flow = ({ hops, frame_octets }: Plan["flows"][number]) => `${hops.map(({ link }) => link).join(",")} ${frame_octets}`;
   return {
     feedback_s: plan.feedback_s,
     wire_overhead_octets: plan.wire_overhead_octets,
     links: plan.links.map((link) => [link.name, link.name === queue ? 0 : link.rate_bps, link.latency_s, link.buffer_octets, link.buffer_frames]),
-    flows: [...new Set(plan.flows.map(flow))].sort(),
+    flows: [...new Set(plan.flows.filter(({ controlled }) => controlled).map(flow))].sort(),
   };
 }
 
@@ -118,12 +117,13 @@ export class Theory {
       capacity_bps: series.rate(table.queue, now_s) - others,
     };
     if (known["flows"] === 0) return "no source sends";
+    const parameters = series.parameters(now_s);
     const named = new Set(table.axes.map(({ name }) => name));
     for (const [name, value] of Object.entries(table.parameters)) {
-      const own = used.parameters[name];
+      const own = parameters[name];
       if (!named.has(name) && !table.idle.includes(name) && own !== value) return `${name} is not the scenario's, and the tables have no other`;
     }
-    const values = table.axes.map(({ name, base }) => known[name] ?? Number(used.parameters[name] ?? base));
+    const values = table.axes.map(({ name, base }) => known[name] ?? Number(parameters[name] ?? base));
     const away = table.axes.flatMap(({ base }, i) => (Math.abs(Math.log((values[i] ?? base) / base)) > 1e-9 ? [i] : []));
     const outside = table.axes.find((axis, i) => (values[i] ?? 0) < (axis.values[0] ?? 0) || (values[i] ?? 0) > (axis.values[axis.values.length - 1] ?? 0));
     return outside ? `${outside.name} is beyond the tables` : { values, away };

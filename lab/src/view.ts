@@ -53,11 +53,11 @@ export class RunView {
     return this.series.plan.scheme;
   }
 
-  private setPoint(): number | null {
+  /** The length at which the queue is to be held at a time; null where the scheme has none. */
+  private setPoint(): ((at_s: number) => number) | null {
     const [first] = this.series.plan.schemes;
     const key = this.schemes.find(({ name }) => name === first?.name)?.set_point;
-    const value = key ? first?.parameters[key] : null;
-    return typeof value === "number" ? value : null;
+    return key ? (at_s) => Number(this.series.parameters(at_s)[key]) : null;
   }
 
   private build(): void {

@@ -5,8 +5,11 @@
 
 import init, {
   Engine,
+  changeBackground,
   changeLink,
+  changeParameter,
   changeSources,
+  countBackground,
   countSources,
   readQuantity,
   schemes,
@@ -49,7 +52,7 @@ let scheduled = false;
 let measured = { at: 0, hops: 0, now: 0 };
 let shown = { hops_per_s: 0, speed: 0 };
 
-const CALLS = { set, changeLink, changeSources, countSources, readQuantity, writeQuantity, showQuantity };
+const CALLS = { set, changeParameter, changeLink, changeSources, countSources, changeBackground, countBackground, readQuantity, writeQuantity, showQuantity };
 
 function post(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, { transfer });

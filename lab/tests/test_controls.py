@@ -131,6 +131,43 @@ def test_a_parameter_is_set_by_its_text_and_by_its_slider(lab: Watched) -> None:
     expect(lab.page.locator("#mistake")).to_contain_text("schemes.qcn.q_eq")
 
 
+def test_a_parameter_and_background_traffic_change_from_now_on(
+    lab: Watched, tmp_path: Path
+) -> None:
+    lab.open(FIRST)
+    lab.page.locator("#play").click()
+    wait_for_ms(lab, 60)
+    at_ms = pause(lab)
+    box = lab.page.locator("#parameter-q_eq")
+    box.fill("60 KB")
+    box.press("Enter")
+    expect(lab.page.locator("#text")).to_have_value(
+        re.compile(r'at = ".*"\s+\[change\.schemes\.qcn\]\s+q_eq = "60 KB"')
+    )
+    assert now_ms(lab) == pytest.approx(at_ms, abs=0.001)
+    queue = lab.page.locator(".plots > div").first
+    expect(queue).to_have_attribute("aria-label", re.compile("set point 60k"))
+    background = lab.page.locator("#background")
+    shown = lab.page.locator("#background-shown")
+    expect(shown).to_have_text("none")
+    background.fill("40")
+    expect(shown).to_have_text("4 Gb/s")
+    expect(lab.page.locator("#text")).to_have_value(re.compile("controlled = false"))
+    lab.page.locator("#step").click()
+    lab.page.locator("#step").click()
+    wait_for_ms(lab, at_ms + 0.3)
+    background.fill("0")
+    expect(shown).to_have_text("none")
+    # A value that is refused there is told, and the run before it stays.
+    box.fill("50 MB")
+    box.press("Enter")
+    expect(lab.page.locator("#mistake")).to_contain_text("beyond the buffer")
+    lab.page.reload()
+    expect(box).to_have_value("60 KB")
+    lab.run_to_end()
+    assert_same_on_the_command_line(lab, tmp_path)
+
+
 def test_two_schemes_run_side_by_side_on_the_same_traffic(lab: Watched) -> None:
     lab.open(FIRST)
     lab.page.locator("#compare").select_option("smcc")

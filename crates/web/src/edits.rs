@@ -25,6 +25,27 @@ pub fn set(text: &str, key: &str, value: &str) -> Result<String, Refusal> {
     Ok(scenario.to_toml())
 }
 
+/// The text in which `key`, a parameter such as `schemes.qcn.q_eq`, has another value from `at` on. An earlier change of it at the same time
+/// is replaced; at the start of the run the value is that of all of it.
+///
+/// # Errors
+/// If the text is not a scenario, or if the key leads nowhere.
+pub fn change_parameter(text: &str, at: Duration, key: &str, new: &str) -> Result<String, Refusal> {
+    if at == Duration::ZERO {
+        return set(text, key, new);
+    }
+    let mut document = document(text)?;
+    let changes = tables(&mut document, "change")?;
+    let is_then = |change: &Table| change.contains_key("schemes") && time(change, "at") == Some(at);
+    let place = changes.iter().position(is_then).unwrap_or(changes.len());
+    if place == changes.len() {
+        let mut change = Table::new();
+        change["at"] = value(written(at));
+        changes.push(change);
+    }
+    set(&document.to_string(), &format!("change.{place}.{key}"), new)
+}
+
 /// The text with a change of `link` at `at`: a rate such as "2 Gbps", or "down", or "up". An earlier change of that link at the
 /// same time is replaced.
 ///
@@ -131,7 +152,7 @@ fn senders_of(table: usize, flow: &Table) -> Vec<Sender> {
 }
 
 /// The hosts that send in a table.
-fn hosts(flow: &Table) -> Vec<String> {
+pub(crate) fn hosts(flow: &Table) -> Vec<String> {
     let texts: Vec<String> = match flow.get("from") {
         Some(Item::Value(toml_edit::Value::String(text))) => vec![text.value().clone()],
         Some(Item::Value(toml_edit::Value::Array(list))) => {
@@ -187,14 +208,14 @@ fn start_another(flows: &mut ArrayOfTables, at: Duration) {
     flows.push(again);
 }
 
-fn document(text: &str) -> Result<DocumentMut, Refusal> {
+pub(crate) fn document(text: &str) -> Result<DocumentMut, Refusal> {
     // Its errors have a place and a hint.
     scenario(text)?;
     text.parse().map_err(|_| Refusal::new("the scenario is not TOML", "put it right in the editor"))
 }
 
 /// The tables of a list such as `[[change]]`.
-fn tables<'a>(document: &'a mut DocumentMut, name: &str) -> Result<&'a mut ArrayOfTables, Refusal> {
+pub(crate) fn tables<'a>(document: &'a mut DocumentMut, name: &str) -> Result<&'a mut ArrayOfTables, Refusal> {
     let list = document.entry(name).or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
     let wrong = || Refusal::new(format!("{name} is not a list of tables"), &format!("write [[{name}]] for each"));
     list.as_array_of_tables_mut().ok_or_else(wrong)
@@ -206,12 +227,12 @@ fn staggered(start: Duration, stagger: Duration, place: usize) -> Duration {
 }
 
 /// A time as a scenario has it, exact.
-fn written(time: Duration) -> String {
+pub(crate) fn written(time: Duration) -> String {
     Value::Time(time).to_string()
 }
 
 /// The time of a key, where it is one.
-fn time(table: &Table, key: &str) -> Option<Duration> {
+pub(crate) fn time(table: &Table, key: &str) -> Option<Duration> {
     match Unit::Time.read(table.get(key)?.as_str()?) {
         Ok(Value::Time(time)) => Some(time),
         _ => None,

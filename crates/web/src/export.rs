@@ -7,7 +7,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::store::{FLOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, SIGNAL_COLUMNS};
-use crate::{Refusal, Session, edits};
+use crate::{Refusal, Session, background, edits};
 
 /// `value` as JSON.
 fn json(value: &impl Serialize) -> String {
@@ -159,6 +159,15 @@ pub fn set(text: &str, key: &str, value: &str) -> Result<String, String> {
     edits::set(text, key, value).map_err(refused)
 }
 
+/// The text in which a parameter, such as `schemes.qcn.q_eq`, has another value from a time on.
+///
+/// # Errors
+/// If the key leads nowhere.
+#[wasm_bindgen(js_name = changeParameter)]
+pub fn change_parameter(text: &str, at_s: f64, key: &str, value: &str) -> Result<String, String> {
+    edits::change_parameter(text, span(at_s), key, value).map_err(refused)
+}
+
 /// The text with a change of a link at a time: a rate such as "2 Gbps", or "down", or "up".
 ///
 /// # Errors
@@ -184,6 +193,24 @@ pub fn change_sources(text: &str, at_s: f64, count: usize) -> Result<String, Str
 #[wasm_bindgen(js_name = countSources)]
 pub fn count_sources(text: &str, at_s: f64) -> Result<String, String> {
     edits::count_sources(text, span(at_s)).map(|count| json(&count)).map_err(refused)
+}
+
+/// The text in which the background traffic of a link has a rate, bit/s, from a time on; zero for none.
+///
+/// # Errors
+/// If the text is not a scenario, or if no flow crosses the link.
+#[wasm_bindgen(js_name = changeBackground)]
+pub fn change_background(text: &str, link: &str, at_s: f64, rate_bps: f64) -> Result<String, String> {
+    background::change_background(text, span(at_s), link, rate_bps as u64).map_err(refused)
+}
+
+/// The background traffic of a link at a time, as JSON.
+///
+/// # Errors
+/// As above.
+#[wasm_bindgen(js_name = countBackground)]
+pub fn count_background(text: &str, link: &str, at_s: f64) -> Result<String, String> {
+    background::count_background(text, span(at_s), link).map(|count| json(&count)).map_err(refused)
 }
 
 /// A text such as "33 KB" as a number in a unit of the catalogue.

@@ -1,7 +1,7 @@
 //! The engine for a browser: the same engine, summary and samples as those of the command line, without files and clock.
 //!
 //! ```text
-//!   text --edits.rs--> text, as a control of the page changes it
+//!   text --edits.rs, background.rs--> text, as a control of the page changes it
 //!     |
 //!     v
 //!   Session: Plan -> Sim<Mixed> -> Store --rows--> plots and network of the page          (session.rs, store.rs)
@@ -17,11 +17,13 @@
 //! stands, and the page runs the new text up to there: the run until then is the same. So the text says all of it, and gives the same
 //! result on the command line.
 
+mod background;
 mod edits;
 pub mod export;
 mod session;
 mod store;
 
-pub use edits::{Sources, change_link, change_sources, count_sources, set};
+pub use background::{Background, change_background, count_background};
+pub use edits::{Sources, change_link, change_parameter, change_sources, count_sources, set};
 pub use session::{Refusal, Session};
 pub use store::{FLOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, SIGNAL_COLUMNS};

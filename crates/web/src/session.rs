@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::store::{QUEUE_COLUMNS, SIGNAL_COLUMNS, Store, width};
 
 /// A page in a browser takes so many times less than the command line.
-const SMALLER: u64 = 10;
+pub(crate) const SMALLER: u64 = 10;
 /// The longest text of a scenario, octets.
 const MOST_TEXT: usize = 256_000;
 /// The most numbers in the samples of a run: 64 MB.
@@ -108,6 +108,7 @@ impl Session {
         }
         let mut sim = Sim::<Mixed, _, true>::new(&plan.network, &plan.configs(), plan.seed, Store::new(&plan));
         sim.feed(plan.made.arrivals());
+        sim.configure(&plan.network, plan.seed, plan.settings());
         let course = Course::new(&plan);
         Ok(Self { plan, state: State::Running(Box::new(Running { sim, course })) })
     }

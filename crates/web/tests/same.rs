@@ -10,7 +10,10 @@ use penstock_runner::summary::RunSummary;
 use penstock_runner::{Options, Run, Summary, Table};
 use penstock_scenario::{Choice, Scenario};
 use penstock_schemes::{Instant, SCHEMES};
-use penstock_web::{FLOW_COLUMNS, FRAME_COLUMNS, QUEUE_COLUMNS, Session, change_link, change_sources, set};
+use penstock_web::{
+    Background, FLOW_COLUMNS, FRAME_COLUMNS, QUEUE_COLUMNS, Session, change_background, change_link, change_parameter,
+    change_sources, count_background, set,
+};
 
 /// Four sources at one port; short.
 const FOUR: &str = r#"
@@ -171,7 +174,8 @@ fn a_run_is_the_same_until_it_is_changed() {
     let fewer = change_sources(FOUR, at, 2).unwrap();
     let again = change_sources(&fewer, penstock_schemes::Duration::from_ms(15), 3).unwrap();
     let slower = change_link(FOUR, "sw0->h4", at, "2 Gbps").unwrap();
-    for text in [&fewer, &slower] {
+    let longer = change_parameter(FOUR, at, "schemes.qcn.q_eq", "80 KB").unwrap();
+    for text in [&fewer, &slower, &longer] {
         let after = to_end(text, None, 10_000);
         assert_eq!(after.width(), before.width());
         // Samples are 20 us apart: 500 before the change.
@@ -190,6 +194,68 @@ fn a_run_is_the_same_until_it_is_changed() {
     let (again, fewer) = (numbers(&after, all), numbers(&to_end(&fewer, None, 10_000), all));
     let differs = again.iter().zip(&fewer).position(|(a, b)| a != b);
     assert_eq!(differs.map(|i| (i / all, i % all, again[i], fewer[i])), None, "row, column and numbers that differ");
+}
+
+/// The changes of parameters at one time are one table; at the start they are settings of the scheme.
+#[test]
+fn parameters_change_at_their_time() {
+    let at = penstock_schemes::Duration::from_ms(10);
+    let text = change_parameter(FOUR, at, "schemes.qcn.q_eq", "80 KB").unwrap();
+    let text = change_parameter(&text, at, "schemes.qcn.q_eq", "60 KB").unwrap();
+    let text = change_parameter(&text, at, "schemes.qcn.w", "4").unwrap();
+    let session = Session::new(&text, None).unwrap();
+    let [change] = &session.plan().parameter_changes[..] else { panic!("{text}") };
+    assert_eq!(change.at, Instant::ZERO + at);
+    assert_eq!(text.matches("60 KB").count(), 1, "{text}");
+    assert!(!text.contains("80 KB"), "{text}");
+    let text = change_parameter(FOUR, penstock_schemes::Duration::ZERO, "schemes.qcn.q_eq", "80 KB").unwrap();
+    assert_eq!(text, set(FOUR, "schemes.qcn.q_eq", "80 KB").unwrap());
+    check(&change_parameter(&text, at, "schemes.qcn.rpg_ai_rate", "1 Mbps").unwrap(), None);
+}
+
+/// Background traffic goes the way of the first flow that crosses the link; another rate ends the one before.
+#[test]
+fn background_traffic_comes_changes_and_goes() {
+    let ms = penstock_schemes::Duration::from_ms;
+    let counted = |text: &str, at| count_background(text, ms(at), "sw0->h4").unwrap().rate_bps;
+    assert_eq!(
+        count_background(FOUR, ms(10), "sw0->h4").unwrap(),
+        Background { rate_bps: 0, link_bps: 10_000_000_000 }
+    );
+    let some = change_background(FOUR, ms(10), "sw0->h4", 4_000_000_000).unwrap();
+    assert_eq!((counted(&some, 9), counted(&some, 10), counted(&some, 19)), (0, 4_000_000_000, 4_000_000_000));
+    // At the same time again, it is the same flow.
+    let more = change_background(&some, ms(10), "sw0->h4", 6_000_000_000).unwrap();
+    assert_eq!((more.matches("[[flow]]").count(), counted(&more, 10)), (2, 6_000_000_000));
+    let less = change_background(&more, ms(15), "sw0->h4", 1_000_000_000).unwrap();
+    assert_eq!(
+        (less.matches("[[flow]]").count(), counted(&less, 14), counted(&less, 15)),
+        (3, 6_000_000_000, 1_000_000_000)
+    );
+    let none = change_background(&less, ms(17), "sw0->h4", 0).unwrap();
+    assert_eq!((counted(&none, 16), counted(&none, 17)), (1_000_000_000, 0));
+    let plan = Session::new(&none, None).unwrap().plan().clone();
+    assert_eq!(plan.flow_names[4..], ["background", "background-2"]);
+    assert!(plan.network.flows[4..].iter().all(|flow| flow.reaction_point.is_none()));
+    check(&none, None);
+    // The run before is the same, but for the flows that are added to its rows.
+    let numbers = |text: &str| -> Vec<f64> {
+        let (session, width) = (to_end(text, None, 10_000), to_end(FOUR, None, 10_000).width());
+        session.samples(0).chunks(session.width()).take(500).flat_map(|row| row[..width].to_vec()).collect()
+    };
+    assert_eq!(numbers(&none), numbers(FOUR));
+    // A scenario's own background traffic is changed, and not added to.
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/sliding-mode/background.toml");
+    let own = std::fs::read_to_string(file).unwrap();
+    let count = |text: &str, at| count_background(text, ms(at), "sw0->sw1").unwrap().rate_bps;
+    assert_eq!((count(&own, 1000), count(&own, 3000)), (0, 500_000_000));
+    let halved = change_background(&own, ms(4000), "sw0->sw1", 250_000_000).unwrap();
+    assert_eq!((count(&halved, 3999), count(&halved, 4000)), (500_000_000, 250_000_000));
+    assert_eq!(Session::new(&halved, None).unwrap().plan().flow_names.last().unwrap(), "background-2");
+    let refusal = count_background(FOUR, ms(1), "sw0->h5").unwrap_err();
+    assert!(refusal.message.contains("no link"), "{refusal:?}");
+    let refusal = count_background(FOUR, ms(1), "h4->sw0").unwrap_err();
+    assert!(refusal.message.contains("no flow of a [[flow]] to one host crosses h4->sw0"), "{refusal:?}");
 }
 
 #[test]

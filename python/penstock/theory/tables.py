@@ -88,8 +88,9 @@ def tables(scenario: Scenario, scheme: str | None = None) -> dict[str, Any]:
 def network_of(plan: Description, queue: str) -> dict[str, Any]:
     """Return the properties of a plan that tables hold for, at any rate of the bottleneck and under any flows."""
     flows = {
-        f"{','.join(hop['link'] for hop in flow['hops'])} {flow['frame_octets']}{' controlled' * flow['controlled']}"
+        f"{','.join(hop['link'] for hop in flow['hops'])} {flow['frame_octets']}"
         for flow in plan["flows"]
+        if flow["controlled"]
     }
     links = [
         [
