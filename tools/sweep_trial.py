@@ -5,7 +5,8 @@
 
 A sweep of 200 runs gets SIGKILL between its start and the time that it takes undisturbed, `--times` times in a row,
 each time after it has gone on; then it goes on to its end. Every file must have the same bytes as undisturbed, and
-there must be no other file. The moments are drawn by the seed.
+there must be no other file. The moments are drawn by the seed. A sweep that is over before its moment counts as none:
+as many more are tried as are missing.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,17 +45,22 @@ series = {series}
 """
 RUNS = 200
 PATIENCE_S = 300.0
+BETWEEN_LOOKS_S = 0.002
+MOST_TRIALS = 5
+"""Of so many times as many sweeps as are to be killed, some are still at work at their moment."""
 
 
 @dataclass(frozen=True)
-class Trial:
-    """Kills of one sweep.
+class Moment:
+    """The moment of a kill, after the start of the command.
 
     Attributes:
-        after_s: how long after each start the signal comes, s.
+        runs: once so many runs of the sweep have finished.
+        then_s: so long after that, s.
     """
 
-    after_s: tuple[float, ...]
+    runs: int = 0
+    then_s: float = 0.0
 
 
 def main() -> int:
@@ -67,22 +74,26 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = prepared(Path(name), "100 ms", series=True)
         started = time.monotonic()
-        undisturbed = finished(folder, "undisturbed", resume=False)
+        undisturbed = finished(folder, "undisturbed")
         lasts_s = time.monotonic() - started
         print(f"undisturbed: {RUNS} runs in {lasts_s:.2f} s, {len(undisturbed)} files")
         draw = random.Random(given.seed)
-        if given.after is not None:
-            trials = [Trial((given.after,))]
-        else:
-            trials = [Trial(tuple(draw.uniform(0, lasts_s) for _ in range(given.times))) for _ in range(given.kills)]
-        bad = 0
-        for number, trial in enumerate(trials):
-            killed, told = tried(trial, folder, f"trial-{number}", undisturbed)
-            moments = ", ".join(f"{after_s:.3f}" for after_s in trial.after_s)
-            print(f"killed {killed} of {len(trial.after_s)} times, after {moments} s: {told or 'equal'}", flush=True)
+        wanted = given.kills if given.after is None else 1
+        sweeps = kills = bad = number = 0
+        while sweeps < wanted and number < MOST_TRIALS * wanted:
+            number += 1
+            if given.after is None:
+                moments = [Moment(then_s=draw.uniform(0, lasts_s)) for _ in range(given.times)]
+            else:
+                moments = [Moment(then_s=given.after)]
+            killed, told = tried(moments, folder, f"trial-{number}", undisturbed)
+            after = ", ".join(f"{moment.then_s:.3f}" for moment in moments)
+            print(f"killed {killed} of {len(moments)} times, after {after} s: {told or 'equal'}", flush=True)
+            sweeps += killed > 0
+            kills += killed
             bad += bool(told)
-    print(f"{len(trials)} sweeps: {bad} differ")
-    return 1 if bad else 0
+    print(f"{sweeps} sweeps killed, {kills} times: {bad} differ from the undisturbed one")
+    return 1 if bad or sweeps < wanted else 0
 
 
 def prepared(folder: Path, duration: str, *, series: bool) -> Path:
@@ -92,26 +103,41 @@ def prepared(folder: Path, duration: str, *, series: bool) -> Path:
     return folder
 
 
-def tried(trial: Trial, folder: Path, out: str, undisturbed: dict[str, bytes]) -> tuple[int, str]:
-    """Returns how often a sweep was killed before its end, and how its store differs from the undisturbed one."""
+def tried(
+    moments: Sequence[Moment], folder: Path, out: str, undisturbed: dict[str, bytes], *options: str
+) -> tuple[int, str]:
+    """Kills a sweep, with these options of the command, at moments one after the other, and goes on to its end.
+
+    Returns how often it was killed before its end, and how its store differs from the undisturbed one.
+    """
     killed = 0
-    for after_s in trial.after_s:
-        process = start(folder, out, resume=True)
-        time.sleep(after_s)
+    for moment in moments:
+        process = start(folder, out, "--resume", *options)
+        while process.poll() is None and runs_in(folder / out) < moment.runs:
+            time.sleep(BETWEEN_LOOKS_S)
+        time.sleep(moment.then_s)
         process.send_signal(signal.SIGKILL)
         killed += process.wait(PATIENCE_S) == -signal.SIGKILL
-    return killed, difference(undisturbed, finished(folder, out, resume=True))
+    return killed, difference(undisturbed, finished(folder, out, "--resume"))
 
 
-def start(folder: Path, out: str, *, resume: bool) -> "subprocess.Popen[bytes]":
+def runs_in(folder: Path) -> int:
+    """Returns how many runs of an unfinished sweep have finished: each is a line of its journal."""
+    try:
+        return (folder / "unfinished.jsonl").read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def start(folder: Path, out: str, *options: str) -> "subprocess.Popen[bytes]":
     """Starts the sweep."""
     command = [sys.executable, "-m", "penstock", "sweep", "sweep.toml", "--out", out, "--quiet"]
-    return subprocess.Popen([*command, *(["--resume"] if resume else [])], cwd=folder)
+    return subprocess.Popen([*command, *options], cwd=folder)
 
 
-def finished(folder: Path, out: str, *, resume: bool) -> dict[str, bytes]:
+def finished(folder: Path, out: str, *options: str) -> dict[str, bytes]:
     """Runs the sweep to its end, and returns its store."""
-    if start(folder, out, resume=resume).wait(PATIENCE_S):
+    if start(folder, out, *options).wait(PATIENCE_S):
         sys.exit(f"the sweep into {out} fails")
     return store(folder / out)
 
