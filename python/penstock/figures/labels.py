@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axis import Axis, XAxis
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from penstock.figures.pages import points
 
@@ -64,13 +64,40 @@ def linear(axis: Axis, text: Text) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
 
 
+def chosen(axis: Axis, places: Sequence[float], text: Text, *, turned: bool = False) -> None:
+    """Write numbers or words along an axis at these places, in rising order, or at those of them that have room.
+
+    ``turned`` are words below an axis that stand on end.
+    """
+    axis.set_major_locator(_WithRoom(_Room(axis, text, turned=turned), places))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+    axis.set_tick_params(labelrotation=90.0 if turned else 0.0)
+
+
+def words(axis: Axis, names: Sequence[str], *, turned: bool = False) -> None:
+    """Write words along an axis at 0, 1, 2, …, or at every second, third, …, where no more have room."""
+    chosen(axis, range(len(names)), lambda value: names[round(value)], turned=turned)
+
+
+def fitting(axis: Axis, names: Sequence[str], *, turned: bool = False) -> int:
+    """Return how many of these words would have room, on the page as it is."""
+    return len(_Room(axis, lambda value: names[round(value)], turned=turned).kept(range(len(names))))
+
+
+def width_em(names: Sequence[str]) -> float:
+    """Return about how wide the widest of some words is."""
+    return _LETTER_EM * max(map(len, names))
+
+
 class _Room:
     """The room that numbers have along an axis, on the page as it is when it is drawn."""
 
-    def __init__(self, axis: Axis, text: Text) -> None:
+    def __init__(self, axis: Axis, text: Text, *, turned: bool = False) -> None:
         self._axis = axis
         self._text = text
         self._is_x = isinstance(axis, XAxis)
+        self._turned = turned
         self._type_pt = points("xtick.labelsize" if self._is_x else "ytick.labelsize")
 
     def decades_apart(self) -> float:
@@ -83,14 +110,26 @@ class _Room:
         """Return how many parts of a linear axis may have a number at both ends."""
         return max(1, int(self._length_pt() / self._label_pt([low, high])))
 
+    def kept(self, places: Sequence[float]) -> list[float]:
+        """Return those of some places, in rising order, whose texts do not meet: each that the last leaves room for."""
+        low, high, *along = self._axis.get_transform().transform(np.array([*self._axis.get_view_interval(), *places]))
+        label_pt, point = self._label_pt(places), self._length_pt() / (high - low)
+        found: list[float] = []
+        last = -math.inf
+        for place, at in zip(places, along, strict=True):
+            if abs(at - last) * point >= label_pt:
+                found.append(place)
+                last = at
+        return found
+
     def _length_pt(self) -> float:
         box = self._axis.axes.get_window_extent()
         return 72 * (box.width if self._is_x else box.height) / self._axis.axes.figure.dpi
 
-    def _label_pt(self, values: "NDArray[Any] | list[float]") -> float:
-        if not self._is_x:
+    def _label_pt(self, values: "NDArray[Any] | Sequence[float]") -> float:
+        if not self._is_x or self._turned:
             return _LINE_EM * self._type_pt
-        return (_LETTER_EM * max(len(self._text(value)) for value in values) + _GAP_EM) * self._type_pt
+        return (width_em([self._text(value) for value in values]) + _GAP_EM) * self._type_pt
 
 
 class _PowersOfTen(LogLocator):
@@ -105,6 +144,18 @@ class _PowersOfTen(LogLocator):
         stride = max(1, math.ceil(self._room.decades_apart()))
         first = math.ceil(low / stride) * stride
         return [10.0**power for power in range(first if first <= high else low, high + 1, stride)]
+
+
+class _WithRoom(FixedLocator):
+    """Given places, as many as have room."""
+
+    def __init__(self, room: _Room, places: Sequence[float]) -> None:
+        super().__init__(places)
+        self._room = room
+        self._places = places
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        return self._room.kept(self._places)
 
 
 class _Distinct(MaxNLocator):

@@ -154,6 +154,13 @@ def sheet(width_in: float, height_in: float) -> Drawn:
     return Drawn(figsize=(width_in, height_in), layout="constrained")
 
 
+def lay_out(figure: Figure) -> None:
+    """Give every part of a figure its place; it may change afterwards."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
 def grow(figure: Figure, by_in: float) -> None:
     """Make a figure higher, unless matplotlib's settings say how high it is."""
     if _page.get().width_in is not None or not _chosen("figure.figsize"):

@@ -4,14 +4,17 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 import numpy as np
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from penstock.errors import ArgumentError
-from penstock.figures.pages import finish, subtitle
+from penstock.figures import labels
+from penstock.figures.fronts import front_of, number_points, reserve
+from penstock.figures.pages import SUBTITLE, finish, points, subtitle
 from penstock.figures.panels import legend, octets_scale, rate_scale
 from penstock.figures.scales import Powers
-from penstock.figures.style import FLOW_COLOURS, REFERENCE, WIDTH, Drawn, is_narrow, sheet, styled, width
+from penstock.figures.style import FLOW_COLOURS, REFERENCE, WIDTH, Drawn, is_narrow, lay_out, sheet, styled, width
 from penstock.sweeps.view import Cell, Dimension, Metric, View, dominant
 
 if TYPE_CHECKING:
@@ -23,7 +26,21 @@ _MOST_LINES = 8
 _MOST_PANELS = 24
 _LEAST_PANEL_IN = 2.3
 _MOST_COLUMNS = 4
-_MOST_NAMED = 6
+_FEW_WORDS = 4
+"""Fewer words along an axis than this do not tell what lies between them."""
+
+_RULER_EM = 6.0
+"""Room left of a panel for numbers and their name."""
+
+_ABOVE_PT = 4.0
+"""Distance of a panel's name from the panel, points."""
+
+_LEGEND_PT = 8.0
+"""Distance of explanations above a panel from it, points."""
+
+_LINE_EM = 2.0
+"""Height of a panel's name, and its distance from the line above it."""
+
 _MARKERS = "osD^vP*X"
 _NAME: dict[str, Any] = {"fontsize": "medium", "fontweight": "bold"}
 
@@ -103,12 +120,17 @@ def _map(view: View) -> Drawn:
                 np.ma.masked_invalid(grid), origin="lower", aspect="auto", cmap="viridis", vmin=low, vmax=high
             )
             axes.set_facecolor("#dddddd")
-            axes.set_xticks(range(len(x.values)), x.words, rotation=_slant(figure, x, panels), ha="center")
-            axes.set_yticks(range(len(y.values)), y.words)
+            labels.words(axes.xaxis, x.words)
+            labels.words(axes.yaxis, y.words)
             axes.grid(visible=False)
         figure.colorbar(mesh, ax=[axes for axes, _ in panels], label=label)
         _dress(figure, panels, x.title, y.title)
-        _subtitle(view, panels, f"{metric.name}, mean of {view.seeds} seeds" if view.seeds > 1 else metric.name)
+        told = f"{metric.name}, mean of {view.seeds} seeds" if view.seeds > 1 else metric.name
+        _subtitle(view, panels, told, left_em=labels.width_em(y.words) + _RULER_EM / 2)
+        lay_out(figure)
+        if _is_turned(panels[0][0], x):
+            for axes, _ in panels:
+                labels.words(axes.xaxis, x.words, turned=True)
         finish(figure, view.question)
     return figure
 
@@ -121,12 +143,12 @@ def _pareto(view: View) -> Drawn:
     with styled():
         figure = sheet(WIDTH, 5.2)
         axes = figure.subplots()
-        points = np.array([cell.mean for cell in view.cells]) / [scale for scale, _ in scales]
+        places = np.array([cell.mean for cell in view.cells]) / [scale for scale, _ in scales]
         for number, (key, cells) in enumerate(_groups(view.cells, [view.scheme]).items()):
             own = [i for i, cell in enumerate(view.cells) if any(cell is other for other in cells)]
             axes.plot(
-                points[own, 0],
-                points[own, 1],
+                places[own, 0],
+                places[own, 1],
                 _MARKERS[number % len(_MARKERS)],
                 color=FLOW_COLOURS[number % len(FLOW_COLOURS)],
                 markersize=4.5,
@@ -134,30 +156,18 @@ def _pareto(view: View) -> Drawn:
                 label=key[0],
             )
         steps: dict[str, Any] = {"drawstyle": "steps-post", "color": REFERENCE, "linewidth": 1.0, "zorder": 1}
-        axes.plot(points[front, 0], points[front, 1], label="Pareto front", **steps)
-        _name_points(axes, view, points, front)
+        axes.plot(places[front, 0], places[front, 1], label="Pareto front", **steps)
         for ruler, (_, label), metric in ((axes.xaxis, scales[0], first), (axes.yaxis, scales[1], second)):
             ruler.set_label_text(f"{label}, {metric.better} is better")
         axes.margins(0.08, 0.1)
         told = f"a point for each of {len(view.cells)} combinations"
         legend(axes)
         _subtitle(view, [(axes, ())], f"{told}, mean of {view.seeds} seeds" if view.seeds > 1 else told)
+        named = front_of(view, places, front)
+        reserve(figure, named)
         finish(figure, view.question)
+        number_points(axes, view, named)
     return figure
-
-
-def _name_points(axes: "Axes", view: View, points: Any, front: Sequence[int]) -> None:
-    """Write the values of the keys at points of the front, where they are few enough to be read."""
-    last = None
-    if len(front) > _MOST_NAMED or not view.free:
-        return
-    for i in front:
-        cell = view.cells[i]
-        words = ", ".join(f"{d.title} {d.word(cell.at[d.column])}" for d in view.free)
-        # Two points at one place have one name.
-        if last is None or not np.allclose(points[i], last):
-            axes.annotate(words, points[i], xytext=(5, 5), textcoords="offset points", fontsize="x-small")
-        last = points[i]
 
 
 def _sheet(view: View, panel_in: float) -> tuple[Drawn, list[tuple["Axes", tuple[Any, ...]]]]:
@@ -202,24 +212,32 @@ def _dress(figure: Drawn, panels: Sequence[tuple["Axes", tuple[Any, ...]]], x: s
     figure.align_ylabels()
 
 
-def _subtitle(view: View, panels: Sequence[tuple["Axes", tuple[Any, ...]]], told: str) -> None:
-    """Set a line below the title, and above each panel its name."""
+def _subtitle(
+    view: View, panels: Sequence[tuple["Axes", tuple[Any, ...]]], told: str, *, left_em: float = _RULER_EM
+) -> None:
+    """Set a line below the title, and above each panel its name; left of a panel there are so many ems."""
     schemes = () if view.scheme.several(view.cells) else (str(view.cells[0].at["scheme"]),)
     words = "   ·   ".join(dict.fromkeys(part for part in (*schemes, *view.fixed, told) if part))
+    figure = panels[0][0].get_figure(root=True)
+    assert figure is not None
+    size_pt = points("font.size")
+    wide_in = figure.get_figwidth() - left_em * size_pt / 72 if is_narrow(figure) else None
     if len(panels) == 1:
         name = _panel_name(view, panels[0][1])
-        subtitle(panels[0][0], f"{name}   ·   {words}" if name and name not in words else words)
+        words = f"{name}   ·   {words}" if name and name not in words else words
+        subtitle(panels[0][0], words, wide_in=wide_in)
         return
-    for number, (axes, at) in enumerate(panels):
-        figure = axes.get_figure(root=True)
-        assert figure is not None
-        above = 4.0
-        if not number and is_narrow(figure):
-            above = subtitle(axes, words)
-        elif not number:
-            # The names of the panels stand on a line of their own below it.
-            subtitle(axes, f"{words}\n")
-        axes.annotate(_panel_name(view, at), (0, 1), xytext=(0, above), **_ABOVE, **_NAME)
+    first = panels[0][0]
+    explanations = first.get_legend()
+    above_pt = {axes: _ABOVE_PT for axes, _ in panels}
+    if explanations is not None and is_narrow(figure):
+        above_pt[first] += _LEGEND_PT + explanations.get_window_extent().height * 72 / figure.dpi
+    # The names of the panels stand on a line of their own below it.
+    subtitle(first, words, wide_in=wide_in)
+    told = first.get_title(mpl.rcParams["axes.titlelocation"])
+    first.set_title(told, pad=above_pt[first] + _LINE_EM * size_pt, **SUBTITLE)
+    for axes, at in panels:
+        axes.annotate(_panel_name(view, at), (0, 1), xytext=(0, above_pt[axes]), **_ABOVE, **_NAME)
 
 
 _ABOVE: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
@@ -303,23 +321,20 @@ def _metric_scale(metric: Metric, values: Sequence[float]) -> tuple[float, str]:
 def _ruler(axes: "Axes", x: Dimension) -> None:
     """Set the scale of the x axis, and its marks: at the values, where they are few."""
     if not x.numeric:
-        axes.set_xticks(range(len(x.values)), x.words)
         axes.set_xlim(-0.3, len(x.values) - 0.7)
+        labels.words(axes.xaxis, x.words)
         return
     if x.log:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(Powers())
     places = sorted(_place(x, value) for value in x.values)
     if len(places) <= 6:
-        axes.set_xticks(places)
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
+        labels.chosen(axes.xaxis, places, lambda value: f"{value:.4g}")
     elif x.unit == "count" and not x.log:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _slant(figure: Drawn, x: Dimension, panels: Sequence[Any]) -> float:
-    """Return by how much the words along an axis are turned, so that they do not meet, degrees."""
-    place = panels[0][0].get_subplotspec()
-    room_in = 0.75 * figure.get_figwidth() / place.get_gridspec().ncols / len(x.values)
-    return 0.0 if max(map(len, x.words)) * 0.085 < room_in else 90.0
+def _is_turned(axes: "Axes", x: Dimension) -> bool:
+    """Return whether words below a map stand on end, where not all have room side by side: if more are seen so."""
+    lying, standing = (labels.fitting(axes.xaxis, x.words, turned=turned) for turned in (False, True))
+    return lying < len(x.words) and (standing == len(x.words) or lying < _FEW_WORDS)
