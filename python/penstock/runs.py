@@ -38,6 +38,7 @@ class Watch:
     Attributes:
         planned: called with how many runs there will be, before the first; never where nobody knows.
         skipped: called with how many runs of a sweep are there already, before the first.
+        refused: called with how many runs of a sweep cannot run, as their values do not go together, before the first.
         run: called for each run with its label; returns the ``progress`` of :meth:`Scenario.run`, or ``None``. Of runs
             on a cluster nobody is told before they end.
         done: called after each run whose result is kept.
@@ -50,6 +51,7 @@ class Watch:
 
     planned: Callable[[int], object] = lambda _: None
     skipped: Callable[[int], object] = lambda _: None
+    refused: Callable[[int], object] = lambda _: None
     run: Callable[[str], Progress | None] = lambda _: None
     done: Callable[[], object] = lambda: None
     failed: Callable[[str, str], object] = lambda *_: None

@@ -14,7 +14,7 @@ def test_a_sweep_is_run_and_asked(penstock: Command, small: Path) -> None:
     options = (*VARY, "--schemes", "none", "--seeds", "2")
     done = penstock("sweep", small, *options)
     assert done.returncode == 0, done.stderr
-    assert "small over buffer_octets: 4 runs in results/small-sweep" in done.stdout
+    assert "small over buffer_octets: 4 runs in results/small-sweep\nof 4 runs 4 ran\n" in done.stdout
     sql = "select buffer_octets, count(*) as runs from runs group by all order by all"
     asked = penstock("query", "results/small-sweep", sql)
     assert asked.stdout == "buffer_octets,runs\n20000.0,2\n60000.0,2\n"
@@ -36,6 +36,23 @@ def test_failed_runs_are_told_and_the_others_kept(penstock: Command, small: Path
     assert "run 1 (topology.star.buffer = 20 KB, qcn, seed 1): schemes.qcn.q_eq: 33 KB" in done.stderr
     assert "1 of 4 runs failed" in done.stderr
     assert json.loads(done.stdout)["failed"][0]["run"] == 1
+
+
+def test_the_last_lines_say_what_became_of_all_runs(penstock: Command, small: Path, tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    settings = f'scenario = "{small}"\nset.duration = "2 ms"\nschemes = ["none", "qcn"]\n'
+    vary = '[[vary]]\ntopology.star.buffer = ["20 KB", "60 KB"]\n'
+    file.write_text(settings + vary)
+    done = penstock("sweep", file)
+    assert (done.returncode, "\nof 4 runs 3 ran, 1 was refused\n" in done.stdout) == (1, True), done.stdout
+    # The set point is beyond the small buffer, and none has no use of the other key.
+    file.write_text(f"{settings}seeds = 2\n{vary}[[vary]]\nschemes.qcn.w = [2, 4]\n")
+    more = penstock("sweep", file, "--out", "results/more")
+    told = "of 16 runs 8 ran, 4 were refused, 4 are the same as others"
+    assert (more.returncode, told in more.stdout) == (1, True), more.stdout
+    again = penstock("sweep", file, "--out", "results/more", "--resume")
+    told = "of 16 runs 8 were there already, 4 were refused, 4 are the same as others"
+    assert told in again.stdout
 
 
 def test_wrong_input_is_told_with_a_hint(penstock: Command, small: Path, tmp_path: Path) -> None:

@@ -274,15 +274,15 @@ def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
 
 def test_a_combination_that_is_not_legal_stops_no_other(tmp_path: Path) -> None:
     # 33 KB are QCN's set point: it is beyond a buffer of 20 KB.
-    told: list[int] = []
+    told, refused = list[int](), list[int]()
     found = sweep(
         _small(),
         {"topology.star.buffer": ["20 KB", "60 KB"]},
         schemes=["none", "qcn"],
         out=tmp_path / "out",
-        watch=Watch(planned=told.append),
+        watch=Watch(planned=told.append, refused=refused.append),
     )
-    assert told == [3]
+    assert (told, refused) == ([3], [1])
     assert found.finished
     assert found.table().num_rows == 3
     (failed,) = found.failed

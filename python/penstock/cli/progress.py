@@ -46,6 +46,23 @@ class _Task:
         self.update(simulated_s, duration_s, events_so_far, wall_s)
 
 
+@dataclass
+class Counts:
+    """What has become of many runs so far; of runs that are the same, one counts.
+
+    Attributes:
+        done: runs that have run now, and whose results are kept.
+        skipped: those that were there already.
+        failed: those that have failed.
+        refused: those that cannot run, as their values do not go together.
+    """
+
+    done: int = 0
+    skipped: int = 0
+    failed: int = 0
+    refused: int = 0
+
+
 class Progress:
     """A bar for each run: simulated time, events per second, time left.
 
@@ -60,6 +77,7 @@ class Progress:
         self._bars: Bars | None = None
         self._lock = threading.Lock()
         self._stopped = False
+        self.counts = Counts()
 
     def __enter__(self) -> Self:
         return self
@@ -119,7 +137,7 @@ class Progress:
         """Return what many runs report to: a bar for each that takes long, and one for how many are done."""
         total: int | None = None
         row = None
-        done = failed = skipped = 0
+        counts = self.counts
         started = told_s = time.monotonic()
 
         def planned(count: int) -> None:
@@ -127,22 +145,22 @@ class Progress:
             total = count
 
         def skip(count: int) -> None:
-            nonlocal skipped
-            skipped = count
+            counts.skipped = count
+
+        def refuse(count: int) -> None:
+            counts.refused = count
 
         def fail(_label: str, _reason: str) -> None:
-            nonlocal failed
             with self._lock:
-                failed += 1
+                counts.failed += 1
                 show()
 
         def lost(label: str, reason: str) -> None:
             say(f"{label}: the worker was lost, and the run is sent again: {reason}")
 
         def finish() -> None:
-            nonlocal done
             with self._lock:
-                done += 1
+                counts.done += 1
                 show()
 
         def show() -> None:
@@ -150,10 +168,10 @@ class Progress:
             now = time.monotonic()
             if total == 1 or now - started < _SILENT_S:
                 return
-            over = done + failed
-            words = f"{done} done" if total is None else f"{done} of {total} done"
-            words += f", {failed} failed" if failed else ""
-            words += f", {skipped} skipped" if skipped else ""
+            over = counts.done + counts.failed
+            words = f"{counts.done} done" if total is None else f"{counts.done} of {total} done"
+            for number, word in ((counts.failed, "failed"), (counts.refused, "refused"), (counts.skipped, "skipped")):
+                words += f", {number} {word}" if number else ""
             left = ""
             if total is not None and over < total:
                 left = f"{duration(round((now - started) * (total - over) / over))} left"
@@ -170,6 +188,7 @@ class Progress:
         return Watch(
             planned=planned,
             skipped=skip,
+            refused=refuse,
             run=self.task,
             done=finish,
             failed=fail,

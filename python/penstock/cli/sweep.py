@@ -11,7 +11,7 @@ from penstock import interrupts
 from penstock.cli.executor import runs_on
 from penstock.cli.failure import FAILED, INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find
-from penstock.cli.progress import Progress
+from penstock.cli.progress import Counts, Progress
 from penstock.sweeps.axes import typed
 from penstock.sweeps.design import Design, design, read
 from penstock.sweeps.sweep import Sweep, run_design
@@ -65,7 +65,7 @@ def sweep_all(
     if json:
         typer.echo(json_text.dumps(found.document, indent=2))
     elif not quiet:
-        _print(found)
+        _print(found, progress.counts)
     if not found.finished:
         there = found.table().num_rows if found.tables else 0
         say(f"interrupted; {count(there)} of {count(found.document['runs'])} runs are in {folder}")
@@ -110,14 +110,32 @@ def _is_sweep_file(path: Path) -> bool:
     return "scenario" in document or "vary" in document
 
 
-def _print(found: Sweep) -> None:
+def _print(found: Sweep, counts: Counts) -> None:
     document = found.document
     if not found.tables:
+        typer.echo(_became(found, counts))
         return
     keys = ", ".join(found.columns.values())
     over = f" over {keys}" if keys else ""
     typer.echo(f"{document['scenario']}{over}: {count(found.table().num_rows)} runs in {found.path}")
+    typer.echo(_became(found, counts))
     typer.echo(f'query: penstock query {found.path} "select * from runs"')
+
+
+def _became(found: Sweep, counts: Counts) -> str:
+    """Say what became of all runs of a sweep."""
+    total = int(found.document["runs"])
+    others = total - counts.done - counts.skipped - counts.failed - counts.refused if found.finished else 0
+    parts = (
+        (counts.done, "ran"),
+        (counts.skipped, "were there already" if counts.skipped > 1 else "was there already"),
+        (counts.failed, "failed"),
+        (counts.refused, "were refused" if counts.refused > 1 else "was refused"),
+        # Such as those of a scheme that has no use of the key.
+        (others, "are the same as others" if others > 1 else "is the same as another"),
+    )
+    told = ", ".join(f"{count(number)} {words}" for number, words in parts if number)
+    return f"of {count(total)} runs {told or 'none ran'}"
 
 
 def _tell_failures(found: Sweep) -> None:

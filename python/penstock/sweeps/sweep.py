@@ -369,8 +369,9 @@ def run_designs(
             stores[out] = Store.open(out, made, every[out], resume=resume)
         missing = [(out, case) for out, store in stores.items() for case in store.missing]
         watch.planned(len(missing))
-        distinct = sum(len({case.key for case in own if case.fault is None}) for own in every.values())
-        watch.skipped(distinct - len(missing))
+        distinct = [{case.key: case.fault is None for case in own} for own in every.values()]
+        watch.skipped(sum(sum(own.values()) for own in distinct) - len(missing))
+        watch.refused(sum(list(own.values()).count(False) for own in distinct))
 
         def keep(place: int, taken: tuple[Record, dict[str, bytes]]) -> None:
             out, case = missing[place]
