@@ -73,7 +73,42 @@ def test_wrong_input_is_told_with_a_hint(penstock: Command, small: Path, tmp_pat
         assert told in done.stderr
         assert hint in done.stderr.split("hint:")[1]
         assert not (tmp_path / "results").exists()
-    assert penstock("query", "nowhere", "select 1").returncode == 1
+
+
+def test_a_query_of_a_folder_that_is_no_sweep_is_refused(penstock: Command, small: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert penstock("run", small, "--out", "results/run", "--no-figures").returncode == 0
+    refusals = [
+        ("nowhere", "nowhere: there is no such folder"),
+        ("empty", "empty holds no sweep: there is no sweep.json in it"),
+        ("small.toml", "small.toml: is a file, not the folder of a sweep"),
+        ("results/run", "results/run holds a run, not a sweep"),
+    ]
+    for folder, told in refusals:
+        done = penstock("query", folder, "select 1")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"error: {told}\nhint: `penstock sweep` writes such a folder\n"
+    assert penstock("sweep", small, *VARY, "--schemes", "none", "--quiet").returncode == 0
+    assert "hint: name the folder of a sweep, such as results/small-sweep" in penstock("query", "nowhere").stderr
+
+
+@pytest.mark.parametrize("command", ["sweep", "compare", "tune", "arena"])
+def test_a_cluster_without_ray_is_refused(penstock: Command, small: Path, tmp_path: Path, command: str) -> None:
+    # It stands in for an environment without Ray.
+    (tmp_path / "ray.py").write_text('raise ModuleNotFoundError("No module named ray", name="ray")\n')
+    arguments: dict[str, tuple[str | Path, ...]] = {
+        "arena": (),
+        "compare": (small, "--seeds", "2"),
+        "sweep": (small,),
+        "tune": (small, "--for", "latency"),
+    }
+    out = "results/out.toml" if command == "tune" else "results/out"
+    done = penstock(command, *arguments[command], "--ray", "local", "--out", out)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert (
+        "error: --ray local: this needs ray, which is not installed\nhint: pip install 'penstock[ray]'" in done.stderr
+    )
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.mark.parametrize("command", ["sweep", "compare", "tune", "reproduce"])

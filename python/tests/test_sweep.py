@@ -470,8 +470,10 @@ def test_folders_of_others_are_refused(tmp_path: Path) -> None:
         sweep(Scenario.from_toml(SMALL, name="other"), BUFFERS, out=out, resume=True)
     journal = os.open(out / "unfinished.jsonl", os.O_RDWR | os.O_CREAT)
     fcntl.flock(journal, fcntl.LOCK_EX)
-    with pytest.raises(ArgumentError, match="another sweep is at work"):
-        sweep(_small(), BUFFERS, out=out, resume=True)
+    for resume in (True, False):
+        with pytest.raises(ArgumentError, match="another sweep is at work") as caught:
+            sweep(_small(), BUFFERS, out=out, resume=resume)
+        assert caught.value.hint == "wait until it is done, end it, or name another folder"
     os.close(journal)
     (out / "unfinished.jsonl").unlink()
     assert _bytes(out) == before

@@ -1,7 +1,9 @@
 """Where the runs of a command run."""
 
+from penstock.cli.failure import InputError
 from penstock.executors.cores import Cores
 from penstock.executors.executor import Executor
+from penstock.frames import MissingExtraError
 
 
 def runs_on(ray: str | None, workers: int | None = None) -> Executor:
@@ -10,4 +12,8 @@ def runs_on(ray: str | None, workers: int | None = None) -> Executor:
         return Cores(workers)
     from penstock.executors.cluster import Ray
 
-    return Ray(ray, workers=workers)
+    try:
+        return Ray(ray, workers=workers)
+    except MissingExtraError as error:
+        hint = f"pip install 'penstock[{error.extra}]', or leave --ray out: all cores of this machine are used then"
+        raise InputError(f"--ray {ray}: this needs {error.package}, which is not installed", hint) from error

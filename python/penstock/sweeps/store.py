@@ -88,6 +88,8 @@ class Store:
             if not is_sweep(path) and not (path / JOURNAL).is_file():
                 raise ArgumentError(f"{path} exists and holds no sweep", "name another folder")
             if not resume:
+                if _is_at_work(path):
+                    raise _at_work(path)
                 hint = "go on with it with resume=True, or name another folder"
                 raise ArgumentError(f"{path} holds a sweep already", hint)
         path.mkdir(parents=True, exist_ok=True)
@@ -420,12 +422,33 @@ def _locked(path: Path) -> int:
                 return journal
         except BlockingIOError:
             os.close(journal)
-            hint = "wait until it is done, end it, or name another folder"
-            raise ArgumentError(f"{path}: another sweep is at work in this folder", hint) from None
+            raise _at_work(path) from None
         except FileNotFoundError:
             pass
         # The one before has finished, and its journal is gone.
         os.close(journal)
+
+
+def _is_at_work(path: Path) -> bool:
+    """Return whether a process holds the journal of a folder."""
+    try:
+        import fcntl
+
+        journal = os.open(path / JOURNAL, os.O_RDONLY)
+    except (ModuleNotFoundError, OSError):
+        return False
+    try:
+        fcntl.flock(journal, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(journal)
+    return False
+
+
+def _at_work(path: Path) -> ArgumentError:
+    hint = "wait until it is done, end it, or name another folder"
+    return ArgumentError(f"{path}: another sweep is at work in this folder", hint)
 
 
 def _check_same(path: Path, made: Design) -> None:
