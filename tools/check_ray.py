@@ -4,7 +4,7 @@
 
 Ray and Penstock's own wheel are installed into an environment of their own, .build/ray, from requirements/ray.txt. The
 clusters are a head and two nodes of one worker each on this machine, and those of `--ray local`. A store must have the
-same bytes wherever it ran and whatever was lost; comparisons, tuning and reproductions must say the same; an address
+same bytes wherever it ran and whatever was lost; comparisons, tuning, an arena and reproductions must say the same; an address
 that does not answer is refused within seconds; an interrupt leaves no worker behind. The exit status says whether all
 of it holds. Times are printed, and bounded only where somebody would have to wait without a reason.
 """
@@ -57,6 +57,7 @@ WORKERS = ("ray::work", "ray::IDLE")
 """How the names of Ray's workers begin."""
 COMPARE = ("compare", "small.toml", "--schemes", "none,qcn", "--seeds", "2", "--json")
 TUNE = ("tune", "small.toml", "--for", "latency", "--trials", "4", "--seeds", "1", "--verdict-seeds", "2", "--json")
+ARENA = ("arena", "--workloads", "incast-16", "--competitors", "none,qcn", "--json")
 REPRODUCE = ("reproduce", str(ROOT / "papers" / "sliding-mode"), "--short", "--json")
 
 
@@ -167,7 +168,7 @@ class Trial:
         """Compare the words of other commands on the cluster and on the cores."""
         from penstock import Comparison
 
-        for command in (COMPARE, TUNE, REPRODUCE):
+        for command in (COMPARE, TUNE, ARENA, REPRODUCE):
             said = {}
             for name, ray in (("cores", ()), ("cluster", ("--ray", address))):
                 suffix = ".toml" if command[0] == "tune" else ""
