@@ -17,17 +17,33 @@ PARAMETER = ["name", "unit", "default", "minimum", "maximum", "source", "descrip
 
 def imported_by(*arguments: str) -> tuple[set[str], str]:
     """Return the modules that a command imports, and what it prints."""
-    command = [sys.executable, "-X", "importtime", "-m", "penstock", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
-    return {line.rpartition("|")[2].strip() for line in lines}, done.stdout
+    words = f"""
+import sys
+from penstock import __main__, interrupts
+interrupts.finish = lambda status: print(status, *sys.modules, file=sys.stderr)
+sys.argv = ["penstock", *{list(arguments)!r}]
+__main__.main()
+"""
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    status, *imported = done.stderr.splitlines()[-1].split()
+    assert status == "0", done.stderr
+    return set(imported), done.stdout
+
+
+OF_OTHER_COMMANDS = {
+    *("duckdb", "jax", "jinja2", "optuna", "pandas", "polars", "pyarrow", "ray", "scapy", "scipy", "sympy"),
+    *("matplotlib.pyplot", "tkinter"),
+    *(f"penstock.{part}" for part in ("arenas", "comparison", "dcb", "exchange", "lab", "reproduction", "sweeps")),
+    *(f"penstock.{part}" for part in ("testbed", "theory", "tuning", "wire")),
+}
+"""Modules that neither the help nor a run of a scenario has a use for."""
 
 
 def test_help_imports_nothing_heavy() -> None:
     imported, printed = imported_by("--help")
     assert "penstock.cli" in imported
     heavy = {"numpy", "matplotlib", "arro3", "arro3.core", "nanoarrow", "rich", "tomli_w", "penstock._core"}
-    assert not imported & heavy
+    assert not imported & (heavy | OF_OTHER_COMMANDS)
     for command in ("run", "compare", "schemes", "scenarios", "schema"):
         assert f"\n  {command} " in printed
 
@@ -36,6 +52,15 @@ def test_a_command_that_draws_nothing_imports_no_matplotlib() -> None:
     imported, _ = imported_by("schemes")
     assert "rich" in imported
     assert "matplotlib" not in imported
+
+
+def test_a_run_imports_nothing_that_it_does_not_use(small: Path, tmp_path: Path) -> None:
+    imported, _ = imported_by("run", str(small), "--out", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "overview.svg").is_file()
+    assert {"matplotlib", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"} <= imported
+    assert not imported & OF_OTHER_COMMANDS
+    without, _ = imported_by("run", str(small), "--out", str(tmp_path / "without"), "--no-figures")
+    assert not without & (OF_OTHER_COMMANDS | {"matplotlib", "PIL", "penstock.figures"})
 
 
 def test_version(penstock: Command) -> None:
