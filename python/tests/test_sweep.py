@@ -219,6 +219,41 @@ def test_a_store_has_a_row_a_run(tmp_path: Path) -> None:
     assert series.column(1).to_pylist() == [len(queue)]
 
 
+def test_a_store_of_ten_thousand_rows_is_asked_in_one_statement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    made = design(_small(), {"topology.star.buffer": ["60 KB", "120 KB"]}, seeds=list(range(1, 5001)))
+    one = sweep(_small(), BUFFERS, out=out)
+    (row,), front = record(_small().run(), None)["runs"], store.front_columns(made)
+    mean = [column.name for column in schema()["runs"]].index("queue_mean_octets")
+    for number in range(100):
+        runs = range(100 * number, 100 * number + 100)
+        at = [[run, (60e3, 120e3)[run % 2], "qcn", 1 + run // 2] for run in runs]
+        rows = [[*row[:mean], float(run), *row[mean + 1 :]] for run in runs]
+        store.write_table(out / "runs" / store.file_name(number), "runs", front, at, rows, [f"{run}" for run in runs])
+    (out / "sweep.json").write_text(json.dumps(one.document | {"runs": 10_000, "seeds": list(made.seeds)}))
+
+    def read(path: Path) -> None:
+        raise AssertionError(f"{path} is read as a whole")
+
+    # The tables stay on the disk: DuckDB takes from the files that it needs.
+    monkeypatch.setattr("penstock.sweeps.sweep.read_table", read)
+    found = Sweep(out)
+    sql = "select buffer_octets, count(*) as runs, sum(queue_mean_octets) as means from runs group by all order by all"
+    assert found.query(sql).to_struct_array().to_pylist() == [
+        {"buffer_octets": 60e3, "runs": 5000, "means": float(sum(range(0, 10_000, 2)))},
+        {"buffer_octets": 120e3, "runs": 5000, "means": float(sum(range(1, 10_000, 2)))},
+    ]
+    # Of the columns it reads those that are asked for.
+    plan = " ".join(map(str, found.query(f"explain analyze {sql}").column(1).to_pylist()))
+    assert "parquet" in plan.lower()
+    assert ("queue_mean_octets" in plan, "queue_max_octets" in plan, "hash" in plan) == (True, False, False)
+    (only,) = found.query("select queue_mean_octets from runs where run = 7321").column(0).to_pylist()
+    assert only == 7321.0
+    assert found.query("select count(distinct seed) from runs").column(0).to_pylist() == [5000]
+
+
 def test_queries_that_cannot_be_answered_are_refused(tmp_path: Path) -> None:
     found = sweep(_small(), {}, out=tmp_path / "out")
     for sql, told in (("select nix from runs", "nix"), ("selct", "syntax"), ("select 1 from windows", "windows")):
