@@ -65,6 +65,8 @@ def main() -> int:
     """Makes the environment, goes on in it, and returns the exit status."""
     if Path(sys.prefix) != ENVIRONMENT:
         os.execv(python_with_ray(), [str(ENVIRONMENT / "bin" / "python"), __file__])
+    # A machine that does much else is slow to start a node.
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "120"}
     with tempfile.TemporaryDirectory() as name:
         trial = Trial(Path(name))
         trial.addresses_are_refused()
@@ -247,8 +249,6 @@ class Trial:
 @contextlib.contextmanager
 def cluster() -> Iterator[str]:
     """Yields the address of a cluster: a head without workers, to which commands connect, and two nodes of one each."""
-    # A machine that does much else is slow to start them.
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "120"}
     from ray.cluster_utils import Cluster
 
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
