@@ -37,8 +37,8 @@ help:
 	@echo '              they are built from has changed since they passed here)'
 	@echo 'make verify   the long checks: the tests, make lab-test, make fuzz, 100 million wrong frames, property tests with many more cases,'
 	@echo '              the papers with all seeds and controls, tuning with all its seeds, signals to every command, TCP beside'
-	@echo '              that of ns-3 (its wheel needs g++ and python3-dev, and goes into .build/ns3), sweeps on Ray clusters that'
-	@echo '              lose workers and nodes (in .build/ray), the costs of large networks and of a million flows, make wheel, make deny, the bench held to'
+	@echo '              that of ns-3 (its wheel needs g++ and python3-dev, and goes into .build/ns3), sweeps killed at random moments, sweeps on Ray clusters that'
+	@echo '              lose workers and nodes (in .build/ray), how well two workers share runs, the costs of large networks and of a million flows, make wheel, make deny, the bench held to'
 	@echo '              its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
 	@echo '              test beds of the papers in RTL at full length, which take hours'
 	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
@@ -125,7 +125,9 @@ verify: test fuzz lab-test
 	$(BIN)/python tools/check_tuning.py
 	$(BIN)/python tools/signal_trial.py
 	$(BIN)/python tools/check_ns3.py
+	$(BIN)/python tools/sweep_trial.py
 	$(BIN)/python tools/check_ray.py
+	.build/ray/bin/python tools/sweep_efficiency.py --ray
 	$(BIN)/python tools/million_flows.py
 	$(BIN)/python tools/large_networks.py
 	$(MAKE) wheel

@@ -1,6 +1,6 @@
 """Measures how well two workers share the runs of a sweep: on the cores of this machine, and on Ray.
 
-    python tools/sweep_efficiency.py [--ray] [--runs 8] [--rounds 3]
+    python tools/sweep_efficiency.py [--ray] [--check] [--runs 8] [--rounds 3]
 
 The runs last over a second each, and are measured alone: without the start of processes, and without drawing. A round
 runs them with one worker and with two, one after the other, and three numbers follow. By the wall clock: the time of
@@ -9,10 +9,14 @@ over those of two. At work: the share of the time that the two workers run or wa
 rest they wait for one another, or for a job. The product of the last two says what the first would be on a machine that
 does nothing else, also where it does much else; but others' use of its caches costs CPU seconds. Ray is compared with
 the cores by the CPU seconds of the same runs. For Ray, run it with .build/ray's Python, which tools/check_ray.py makes.
+
+With --check the exit status says whether that product is at least 0.95 on the cores, and on Ray at least 0.9 of that.
+Only a machine that does nothing else, with a core for each worker, can tell.
 """
 
 import argparse
 import os
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -36,6 +40,10 @@ topology.star = { hosts = 5, link_rate = "1 Gbps", link_delay = "1 us", buffer =
 from = "h0..h3"
 to = "h4"
 """
+LEAST = 0.95
+"""The least efficiency of two workers on the cores."""
+LEAST_OF_RAY = 0.9
+"""The least part of it that Ray has."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -54,10 +62,11 @@ class Cost:
     at_work: float
 
 
-def main() -> None:
-    """Measures, and prints."""
+def main() -> int:
+    """Measures, prints, and returns the exit status."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--runs", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
@@ -71,16 +80,26 @@ def main() -> None:
                 load = os.getloadavg()[0]
                 told = f"{cost.wall_s:.2f} s, CPU {cost.cpu_s:.2f} s, at work {cost.at_work:.3f}"
                 print(f"{kind}, {workers} workers: {told}; load {load:.1f}", flush=True)
+    efficiency = {}
     for kind in kinds:
         one, two = costs[kind, 1], costs[kind, 2]
         wall = median(a.wall_s / (2 * b.wall_s) for a, b in zip(one, two, strict=True))
         cpu = median(a.cpu_s / b.cpu_s for a, b in zip(one, two, strict=True))
         at_work = median(cost.at_work for cost in two)
-        print(f"{kind}: two workers: {wall:.3f} by the wall clock, {cpu:.3f} by CPU seconds, {at_work:.3f} at work")
+        efficiency[kind] = cpu * at_work
+        print(
+            f"{kind}: two workers: {wall:.3f} by the wall clock, {cpu:.3f} by CPU seconds, {at_work:.3f} at work: "
+            f"efficiency {efficiency[kind]:.3f}"
+        )
     if given.ray:
         for workers in (1, 2):
             pairs = zip(costs["cores", workers], costs["ray", workers], strict=True)
             print(f"cores over ray, {workers} workers: CPU {median(a.cpu_s / b.cpu_s for a, b in pairs):.3f}")
+    least = {"cores": LEAST, "ray": LEAST_OF_RAY * efficiency["cores"]}
+    bad = [kind for kind in kinds if efficiency[kind] < least[kind]]
+    for kind in bad:
+        print(f"{kind}: the efficiency is {efficiency[kind]:.3f}, and {least[kind]:.3f} is the least", file=sys.stderr)
+    return 1 if given.check and bad else 0
 
 
 def measured(kind: str, workers: int, runs: int) -> Cost:
@@ -138,4 +157,4 @@ def cpu() -> float:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
