@@ -8,7 +8,8 @@ flows of a load are those of tools/million_flows.py. Each case is a process of i
 processor, user and system together; memory is the most that the system has given until the end of a stage (ru_maxrss).
 
 The exit status says whether costs stay within their bounds: those of planning, of summing up and writing, and of
-drawing grow no faster with the network than n log n would, and drawing takes no more than a bound at any size. The run
+drawing grow no faster with the network than n log n would, and drawing takes no more than a bound at any size: of two
+drawings the quicker one counts, for others' use of the machine costs processor time. The run
 itself is printed a hop and held to no bound: it depends on the machine's caches; `make bench` holds it.
 """
 
@@ -56,8 +57,10 @@ LITTLE_S = 0.2
 """Less time than this is that of a start, and says nothing about growth."""
 STEEPEST = 1.35
 """The largest power of the size with which a cost may grow: n log n is one of 1.1 here; the rest is for the caches."""
-DRAWN_WITHIN_S = 3.0
-"""A second for three figures is the aim on a free machine; on a busy one a core does less in a second."""
+DRAWN_WITHIN_S = 2.5
+"""A second for three figures is the aim on a free machine; on a busy one a core does less in a second. The largest
+network takes 1.5 s and more, half of it for reading the names of its queues at four million samples."""
+DRAWINGS = 2
 A_MILLION = 1_000_000
 """Of fewer hops the time is that of the samples."""
 
@@ -140,8 +143,15 @@ def measure(text: str) -> Cost:
         from penstock.figures import write_all
 
         over("load")
-        write_all(result, out)
-        over("draw")
+        drawn = []
+        for _ in range(DRAWINGS):
+            # One that has read nothing yet but its summary.
+            unread = penstock.Result.open(out)
+            over("open")
+            write_all(unread, out)
+            over("draw")
+            drawn.append((cost.cpu_s["draw"], cost.peak_mb["draw"]))
+        cost.cpu_s["draw"], cost.peak_mb["draw"] = min(drawn)[0], drawn[0][1]
         cost.folder_mb = sum(path.stat().st_size for path in out.iterdir()) / MB
     return cost
 
