@@ -33,8 +33,13 @@ pub(crate) fn counts(plan: &Plan, totals: &Totals) -> Vec<ActionCount> {
         .collect()
 }
 
-/// Whether a scheme has had an effect on traffic; `None` where none declares one.
+/// Whether a scheme has had an effect on traffic; `None` where none declares one. Cuts of sources that nobody has told anything, where the scheme
+/// has messages or marks for that, are answers to losses, and no effect of it.
 pub(crate) fn acted(plan: &Plan, totals: &Totals) -> Option<bool> {
-    let effects: Vec<Action> = declared(plan).filter(|action| action.is_effect()).collect();
-    (!effects.is_empty()).then(|| effects.iter().any(|&action| count(action, totals) > 0))
+    let taken = |action: &Action| count(*action, totals) > 0;
+    let (effects, others): (Vec<Action>, Vec<Action>) = declared(plan).partition(|action| action.is_effect());
+    let tidings: Vec<Action> = others.into_iter().filter(|&action| action != Action::Raises).collect();
+    let at_switches = effects.iter().any(|action| matches!(action, Action::Trims | Action::Moves) && taken(action));
+    let at_sources = effects.iter().any(taken) && (tidings.is_empty() || tidings.iter().any(taken));
+    (!effects.is_empty()).then_some(at_switches || at_sources)
 }

@@ -81,8 +81,9 @@ fn every_scheme_takes_each_of_its_actions_in_an_incast_and_has_no_effect_where_t
 fn a_scheme_whose_threshold_no_queue_reaches_does_not_act() {
     let out_of_reach = [("schemes.dctcp.k", "150 KB"), ("topology.star.buffer", "150 KB")];
     let (acted, counts) = actions(&plan("dctcp", &out_of_reach));
-    assert_eq!(acted, Some(true), "losses still close the window: {counts:?}");
+    assert_eq!(acted, Some(false), "losses close the window, and no mark: {counts:?}");
     assert_eq!((counts[0].0.as_str(), counts[0].1), ("marks", 0));
+    assert!(counts.iter().any(|(name, count)| name == "cuts" && *count > 0), "{counts:?}");
     let far = [("schemes.timely.t_low", "900 us"), ("schemes.timely.t_high", "2 ms")];
     let (acted, counts) = actions(&plan("timely", &far));
     assert_eq!(acted, Some(false), "{counts:?}");

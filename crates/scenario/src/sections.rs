@@ -66,8 +66,8 @@ section! {
         seed: u64 [0..=LARGEST_COUNT] = 1;
         /// The scenario claims that the network loses no data frame; a run that loses one fails.
         lossless: bool = false;
-        /// The scenario claims that its scheme acts: that it lowers a rate or a window, trims or moves a frame. A run in which it does
-        /// nothing of that fails.
+        /// The scenario claims that its scheme acts: that it lowers a rate or a window, trims or moves a frame, and not for losses alone where it
+        /// has messages or marks. A run in which it does nothing of that fails.
         acted: bool = false;
         /// Which scheme runs, unless --scheme says otherwise.
         scheme: SchemeName;
