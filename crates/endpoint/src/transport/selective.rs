@@ -9,6 +9,7 @@
 //!
 //! Reading: after a timeout each acknowledgement of a part of the frames that were in flight sends the one that is
 //! expected next. The paper does not say how a tail of several lost frames is repaired; else each would take a timeout.
+//! With a threshold for reordering each frame has to be overdue by itself to be sent again.
 //! As in [`go_back_n`] retries have no limit.
 //!
 //! [`go_back_n`]: super::go_back_n
@@ -46,6 +47,13 @@ parameters! {
             default: count(110),
             range: count(0)..=count(8_388_607),
             source: "Mittal et al. 2018, section 4.1, for 40 Gb/s and 24 us",
+        }
+        /// Frames that come behind a missing one before that counts as lost. Where frames of a flow overtake one another, a threshold of 1
+        /// takes each late one for lost.
+        reordering: u32 {
+            default: count(1),
+            range: count(1)..=count(8_388_607),
+            source: "Mittal et al. 2018, section 7: a threshold of NACKs",
         }
         /// Timeout while fewer than rto_few frames are in flight.
         rto_low: Duration {
@@ -103,6 +111,7 @@ pub struct SelectiveSender {
     cap: u64,
     rto: (Duration, Duration),
     few: u64,
+    reordering: u64,
     messages: Messages,
     finished: bool,
     /// First frame that is not acknowledged, and first that has not been sent.
@@ -127,6 +136,7 @@ impl SelectiveSender {
             cap,
             rto: (config.rto_low, config.rto_high),
             few: config.rto_few.into(),
+            reordering: config.reordering.into(),
             messages: Messages::new(config.mtu.0),
             finished: false,
             una: 0,
@@ -153,7 +163,12 @@ impl SelectiveSender {
             return Some(self.una);
         }
         let gap = self.arrived.first_gap(recovery.again.max(self.una), self.arrived.end()?)?;
-        Some(gap.0)
+        self.is_overdue(gap.0).then_some(gap.0)
+    }
+
+    /// Whether so many frames behind a missing one have come that it counts as lost.
+    fn is_overdue(&self, missing: u64) -> bool {
+        self.arrived.end().is_some_and(|end| self.arrived.count(missing, end) >= self.reordering)
     }
 
     fn timeout(&self) -> Duration {
@@ -223,9 +238,10 @@ impl Sender for SelectiveSender {
         if self.recovery.is_some_and(|r| to >= r.until) {
             self.recovery = None;
         }
+        let begins = ack.nak && self.next > to && self.is_overdue(to);
         match &mut self.recovery {
             Some(recovery) => recovery.head |= advanced && recovery.by_timeout && to >= recovery.again,
-            None if ack.nak && self.next > to => {
+            None if begins => {
                 self.recover(false);
                 self.statistics.recoveries += 1;
             }
@@ -399,6 +415,28 @@ mod tests {
         assert!(s.is_finished());
         let t = s.statistics();
         assert_eq!((t.retransmissions, t.recoveries, t.timeouts), (2, 1, 0));
+    }
+
+    /// Frames 1 and 3 are late. With a threshold of two, 2 alone does not make 1 a loss, 2 and 4 do; 3 is one when 5 has come too.
+    #[test]
+    fn a_frame_is_lost_when_so_many_behind_it_have_come() {
+        let config = Config { bdp_cap: 6, reordering: 2, ..Config::default() };
+        let mut s = sender(8000, &config);
+        assert_eq!(send(&mut s, 0), [0, 1, 2, 3, 4, 5], "the cap");
+        s.on_ack(Instant(10 * US), &nak(1, 2));
+        assert_eq!(send(&mut s, 10), [6], "a new one within the cap");
+        s.on_ack(Instant(11 * US), &nak(1, 4));
+        assert_eq!(send(&mut s, 11), [1]);
+        s.on_ack(Instant(12 * US), &nak(1, 5));
+        assert_eq!(send(&mut s, 12), [3]);
+        // One that is late and no more than that is never sent again.
+        let mut s = sender(8000, &config);
+        send(&mut s, 0);
+        s.on_ack(Instant(10 * US), &nak(1, 2));
+        s.on_ack(Instant(11 * US), &ack(3));
+        s.on_ack(Instant(12 * US), &ack(6));
+        assert_eq!(send(&mut s, 12), [6, 7]);
+        assert_eq!((s.statistics().retransmissions, s.statistics().recoveries), (0, 0));
     }
 
     /// Two of four frames in flight: 100 us; from three on 320 us.
