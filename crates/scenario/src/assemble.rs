@@ -84,7 +84,6 @@ pub(crate) fn plan(
     let clocks = Clocks::draw(*experiment.network.clock_tolerance, seed, nodes);
     let (mut network, points) = network(&experiment, &layout, &flows, &counted, &clocks)?;
     let schemes = schemes::assign(&mut experiment, scheme, &mut network, choice)?;
-    notes.extend(schemes::notes(&schemes, &network));
     network.moves = schemes.iter().map(|assigned| assigned.config.moves_to()).collect();
     network.tags = schemes.iter().map(|assigned| assigned.config.tag_octets()).collect();
     check_frames(&experiment, &network)?;
@@ -124,6 +123,15 @@ pub(crate) fn plan(
         Some(fair::periods(&network, duration, bounds).map_err(|e| experiment.flow.excess(e))?)
     };
 
+    let transported = network.flows.iter().any(|flow| flow.transport.is_some())
+        || network.processes.list.iter().any(|process| process.transport.is_some());
+    if network.ecn_threshold.is_some() && !transported {
+        notes.push(
+            "network.ecn_threshold marks frames of transports, and no flow has one; schemes mark by thresholds of their own"
+                .to_owned(),
+        );
+    }
+    notes.extend(schemes::notes(&schemes, &network));
     notes.extend(pfc::notes(&network));
     notes.extend(buffer::notes(&network));
     let testbed = match experiment.testbed.inner() {
@@ -152,8 +160,7 @@ pub(crate) fn plan(
         notes,
         shared: shares.is_some(),
         fair: shares.unwrap_or_else(|| no_shares(single, duration)),
-        transported: network.flows.iter().any(|flow| flow.transport.is_some())
-            || network.processes.list.iter().any(|process| process.transport.is_some()),
+        transported,
         made: Made::new(counted, layout, points),
         testbed,
         limits: choice.limits,

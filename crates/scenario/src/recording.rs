@@ -38,6 +38,15 @@ pub(crate) fn recorded(
         let ports = (0..).map(PortId).zip(crossed).filter(|(_, crossed)| **crossed);
         used.extend(ports.map(|(port, _)| (port, table.model.priority)));
     }
+    // Frames that a congestion point moves wait in the queue of another priority.
+    let moves_to = |port: PortId, priority: u8| {
+        let class = network.priorities.iter().position(|&own| own == priority)?;
+        let to = *network.moves.get(class)?;
+        to.filter(|&to| to < priority && network.ports[port.index()].congestion_points)
+    };
+    let moved: Vec<(PortId, u8)> =
+        used.iter().filter_map(|&(port, priority)| Some((port, moves_to(port, priority)?))).collect();
+    used.extend(moved);
     let single = network.flows.len();
     let all = |port: PortId| network.priorities.iter().map(move |priority| (port, *priority));
     let ports = (0..network.ports.len()).map(|i| PortId(i as u32));

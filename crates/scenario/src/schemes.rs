@@ -5,8 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use penstock_schemes::{Bound, Info, Octets, Parameter, Profile, SCHEMES, SchemeConfig, Unit, Value};
-use penstock_sim::network::{Capacity, Network, Port};
+use penstock_schemes::mixed::Mixed;
+use penstock_schemes::{
+    Bound, Duration, HEADER, Info, Octets, Parameter, Profile, SCHEMES, Scheme, SchemeConfig, Unit, Value,
+};
+use penstock_sim::network::{Capacity, Flow, FlowId, HopId, Network, Port, PortId};
 
 use crate::Choice;
 use crate::assemble::largest_frame;
@@ -96,8 +99,81 @@ fn check_moves(tables: &[sections::Priority], schemes: &[Assigned]) -> Result<()
     Ok(())
 }
 
-/// Says of which priorities a scheme moves no frame: those that are not above the one to which it would.
+/// Sentences about schemes whose parameters do not fit the network, and that run nevertheless.
 pub(crate) fn notes(schemes: &[Assigned], network: &Network) -> Vec<String> {
+    let of_scheme = |own| notes_on_round_trip(own, network).into_iter().chain(note_on_losses(own, network));
+    notes_on_moves(schemes, network).into_iter().chain(schemes.iter().flat_map(of_scheme)).collect()
+}
+
+/// Says where a scheme that isolates flows has no flow control in the priority of those: there frames are lost.
+fn note_on_losses(own: &Assigned, network: &Network) -> Option<String> {
+    let to = own.config.moves_to().filter(|&to| to < own.priority)?;
+    let lossless = network.pfc.as_ref().is_some_and(|pfc| pfc.priorities.contains(&to));
+    let name = own.config.info().name;
+    (!lossless).then(|| {
+        format!(
+            "{name} moves congesting flows to priority {to}, and no flow control stops their sources there: what finds no \
+             room is lost ([pfc] with that priority)"
+        )
+    })
+}
+
+/// Says where a parameter is meant to be the round-trip time of the empty network, and flows have others.
+fn notes_on_round_trip(own: &Assigned, network: &Network) -> Vec<String> {
+    let flows = network
+        .flows
+        .iter()
+        .enumerate()
+        .filter(|(_, flow)| flow.priority == own.priority && flow.reaction_point.is_some());
+    let echo = Mixed::echo_octets(&own.config);
+    let round_trips = flows.filter_map(|(i, flow)| round_trip(network, FlowId(i as u32), flow, echo));
+    let (least, most) =
+        round_trips.fold((Duration(u64::MAX), Duration(0)), |(least, most), own| (least.min(own), most.max(own)));
+    let info = own.config.info();
+    if most.0 == 0 {
+        return Vec::new();
+    }
+    let span = if least == most { in_ns(most) } else { format!("{} to {}", in_ns(least), in_ns(most)) };
+    let told = |(parameter, value): (&Parameter, &Value)| {
+        let Value::Time(time) = *value else { return None };
+        let fits = 10 * time.0 >= 9 * most.0 && time.0 <= 2 * most.0 && time.0 <= 4 * least.0;
+        let name = format!("{}.{}", info.name, parameter.name);
+        (parameter.bound == Some(Bound::RoundTrip) && !fits).then(|| {
+            format!(
+                "{name} is {time}, and the round trip of a frame through the empty network takes {span}; the scheme takes \
+                 them to be the same"
+            )
+        })
+    };
+    info.parameters.iter().zip(&own.values).filter_map(told).collect()
+}
+
+/// A time for a sentence: nanoseconds are exact enough.
+fn in_ns(time: Duration) -> String {
+    Duration(time.0.div_ceil(1000) * 1000).to_string()
+}
+
+/// The time from the release of a flow's first frame until its acknowledgement, in an empty network: that of its longest way.
+fn round_trip(network: &Network, id: FlowId, flow: &Flow, echo: u16) -> Option<Duration> {
+    let over = |port: PortId, octets: u16| {
+        let port = &network.ports[port.index()];
+        port.rate.serialisation(u64::from(octets) + u64::from(network.wire_overhead)).0 + port.latency
+    };
+    let back = HEADER + echo;
+    let way = |leaf: HopId| {
+        let mut sum = Duration(0);
+        let mut at = Some(leaf);
+        while let Some(hop) = at.map(|hop| &network.hops[hop.index()]) {
+            sum = sum + over(hop.port, network.longest_of(flow)) + over(hop.back, back);
+            at = hop.parent;
+        }
+        sum
+    };
+    network.last_hops(id).map(way).max()
+}
+
+/// Says of which priorities a scheme moves no frame: those that are not above the one to which it would.
+fn notes_on_moves(schemes: &[Assigned], network: &Network) -> Vec<String> {
     let made = network.processes.list.iter().map(|process| process.priority);
     let used: BTreeSet<u8> = network.flows.iter().map(|flow| flow.priority).chain(made).collect();
     let stays = |own: &Assigned| {

@@ -76,6 +76,7 @@ parameters! {
         base_rtt: Duration {
             default: us(13),
             range: us(1)..=us(1_000_000),
+            about: round_trip,
             source: "Li et al. 2019 section 5.1, in simulations",
         }
         /// Least rate.

@@ -183,6 +183,8 @@ pub enum Bound {
     AtLeast(&'static str),
     /// A rate, not above that of the fastest line on which a flow begins: no source could obey it.
     AtMostLine,
+    /// The round-trip time of the empty network. Scenarios refuse none, and say where their flows have others.
+    RoundTrip,
 }
 
 /// The condition that another parameter has one of the listed values.

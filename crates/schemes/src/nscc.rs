@@ -62,6 +62,7 @@ parameters! {
         network_rtt: Duration {
             default: us(12),
             range: us(1)..=us(1_000_000),
+            about: round_trip,
             source: "htsim, the reference",
         }
         /// Target of the delay; 0 for 3/4 of the round-trip time with trimming, all of it without.

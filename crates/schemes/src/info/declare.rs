@@ -113,7 +113,7 @@ pub use choice;
 ///
 /// - `default` holds where neither profile nor scenario sets the parameter.
 /// - `range` has the smallest and the largest legal value. Words and switches have none.
-/// - `at_least: OTHER` or `at_most: line` is a [`Bound`].
+/// - `at_least: OTHER`, `at_most: line` or `about: round_trip` is a [`Bound`].
 /// - `source` is standard and clause, managed object, or paper and equation.
 /// - `when: OTHER = "word" | "another word"`, or `when: OTHER = true`, is a [`Condition`].
 ///
@@ -147,6 +147,7 @@ macro_rules! parameters {
     }};
     (@bound) => { None };
     (@bound at_least $other:ident) => { Some($crate::info::Bound::AtLeast(stringify!($other))) };
+    (@bound about round_trip) => { Some($crate::info::Bound::RoundTrip) };
     (@bound at_most line) => { Some($crate::info::Bound::AtMostLine) };
     (@when) => { None };
     (@when $key:ident $($value:tt)+) => {
@@ -165,6 +166,7 @@ macro_rules! parameters {
             $(range: $range:expr,)?
             $(at_least: $least:ident,)?
             $(at_most: $most:ident,)?
+            $(about: $about:ident,)?
             source: $source:literal,
             $(when: $key:ident = $($value:tt)|+,)?
         })*
@@ -186,7 +188,7 @@ macro_rules! parameters {
                         default: $default,
                         minimum,
                         maximum,
-                        bound: $crate::parameters!(@bound $(at_least $least)? $(at_most $most)?),
+                        bound: $crate::parameters!(@bound $(at_least $least)? $(at_most $most)? $(about $about)?),
                         when: $crate::parameters!(@when $($key $($value)+)?),
                         source: $source,
                         description: $crate::info::sentence(concat!($($text),+)),
