@@ -263,5 +263,25 @@ def test_a_host_that_sends_malformed_frames_harms_itself_alone(tmp_path: Path) -
     seen = flooded(tmp_path, malformed(), None, rate=20_000)
     assert seen.ends["h1"]["interface"]["refused_from_host"] > 10, seen.told
     assert seen.ends["h0"]["interface"]["signals_refused"] == 0
+    assert seen.ends["sw0"]["bridge"]["pauses"] == 0
     assert delivered_bps(seen, "f0") > 3.5e9
     bounded(seen)
+
+
+def test_a_host_stops_no_port_by_a_disguised_pause_frame(tmp_path: Path) -> None:
+    pause = wire.encode("pfc", source=MACS["h1"], priority_enable=255, time_0=65_535)
+    disguised = pause[:12] + b"\x88\xb7" + pause[14:]
+    seen = flooded(tmp_path, [disguised, pause], None, rate=2000)
+    assert seen.ends["h1"]["interface"]["refused_from_host"] > 100, seen.told
+    assert (seen.ends["sw0"]["bridge"]["pauses"], seen.ends["sw0"]["bridge"]["refused"]) == (0, 0)
+    assert delivered_bps(seen, "f1") > 3.9e9
+
+
+def test_pause_frames_on_the_wire_stop_nothing_without_flow_control(tmp_path: Path) -> None:
+    pause = wire.encode("pfc", source=MACS["h3"], priority_enable=255, time_0=65_535)
+    disguised = pause[:12] + b"\x88\xb7" + pause[14:]
+    # From the end of h3's wire the switch sends f1's frames.
+    seen = flooded(tmp_path, [pause, disguised], "wire3a", rate=2000)
+    assert seen.ends["sw0"]["bridge"]["refused"] > 1000, seen.told
+    assert seen.ends["sw0"]["bridge"]["pauses"] == 0
+    assert delivered_bps(seen, "f1") > 3.9e9

@@ -7,7 +7,7 @@ use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, Class, CongestionPoint, Duration, FlowKey, Instant, Octets, Place, To};
 use penstock_sim::network::{Capacity, Network, NodeId, PortId};
 use penstock_sim::random::{Owner, Stream};
-use penstock_wire::{MacAddress, mac_control};
+use penstock_wire::MacAddress;
 
 use crate::form::{OnWire, Way};
 use crate::frame::{Header, length};
@@ -22,8 +22,11 @@ const STATIONS: usize = 4096;
 /// After so much time without a frame a station is forgotten (802.1Q, clause 8.8.3: 300 s), on the clock of the network.
 const AGE: Duration = Duration::from_ms(300_000);
 
-/// Addresses that no bridge forwards: 01-80-C2-00-00-00 to 0F (802.1Q, clause 8.6.3).
-const RESERVED: u64 = 0x0180_c200_0000;
+/// Whether no bridge forwards frames for an address: 01-80-C2-00-00-00 to 0F. (802.1Q, clause 8.6.3)
+#[must_use]
+pub fn is_reserved(address: MacAddress) -> bool {
+    address.to_u64() & !0xf == 0x0180_c200_0000
+}
 
 /// The priority code point of control frames: the highest that no data has. `None` where data has all.
 #[must_use]
@@ -52,7 +55,7 @@ struct Flow {
 pub struct Counts {
     /// Frames that came.
     pub frames: u64,
-    /// Frames that were none, or for addresses that no bridge forwards.
+    /// Frames that were none, or for addresses that no bridge forwards; pause frames where there is no flow control.
     pub refused: u64,
     /// Frames sent to all ports, since their station was not known.
     pub flooded: u64,
@@ -60,7 +63,7 @@ pub struct Counts {
     pub control_lost: u64,
     /// Signals that name no flow, or whose source is not known.
     pub signals_lost: u64,
-    /// Pause frames that came.
+    /// Pause frames that came, and that a port has obeyed.
     pub pauses: u64,
     /// Pause frames that were sent.
     pub pauses_sent: u64,
@@ -185,12 +188,11 @@ impl<S: OnWire> Bridge<S> {
             self.counts.refused += 1;
             return;
         };
-        if header.destination == mac_control::DESTINATION {
-            self.pause(now, port, &octets, &header);
-            return;
-        }
-        if header.destination.to_u64() & !0xf == RESERVED {
-            self.counts.refused += 1;
+        if is_reserved(header.destination) {
+            match pause::times(&octets, &header).filter(|_| self.ports[port].obeys()) {
+                Some(times) => self.pause(now, port, times),
+                None => self.counts.refused += 1,
+            }
             return;
         }
         self.learned.learn(now, header.source, port);
@@ -323,11 +325,10 @@ impl<S: OnWire> Bridge<S> {
         }
     }
 
-    /// A frame of MAC control: stops classes, or lets them go on.
-    fn pause(&mut self, now: Instant, port: usize, octets: &[u8], header: &Header) {
+    /// A PFC frame stops classes, or lets them go on.
+    fn pause(&mut self, now: Instant, port: usize, times: [Option<u16>; 8]) {
         self.counts.pauses += 1;
-        let times = octets.get(header.data..).and_then(pause::times);
-        for (priority, quanta) in times.unwrap_or_default().into_iter().enumerate() {
+        for (priority, quanta) in times.into_iter().enumerate() {
             let class = self.priorities.iter().position(|&p| usize::from(p) == priority);
             if let (Some(class), Some(quanta)) = (class, quanta) {
                 self.ports[port].pause(now, class, quanta);
@@ -373,5 +374,5 @@ fn port<S: OnWire>(plan: &Plan, id: PortId, configs: &[S::Config]) -> Port<S> {
         in_service_counts: network.in_service_counts,
     };
     let own = station(network, spec.node);
-    Port::new(line, queues, Stops::new(network), Ingress::new(network, id, own))
+    Port::new(line, queues, Stops::new(network, id), Ingress::new(network, id, own))
 }

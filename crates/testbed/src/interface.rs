@@ -13,9 +13,9 @@ use penstock_schemes::{BitRate, Class, Duration, FlowKey, Frame, Instant, Octets
 use penstock_sim::network::{Network, NodeId, Transmit};
 use penstock_sim::random::{Owner, Stream};
 use penstock_wire::ethernet::ether_type;
-use penstock_wire::{MacAddress, ipv4, mac_control};
+use penstock_wire::{MacAddress, ipv4};
 
-use crate::bridge::{control_priority, ports_of, station};
+use crate::bridge::{control_priority, is_reserved, ports_of, station};
 use crate::form::{OnWire, Way};
 use crate::frame::{Header, Segment, length, ports, put_tags, segment, take_tags};
 use crate::host_queue::HostQueue;
@@ -38,13 +38,16 @@ pub const CREDIT_FRAMES: u64 = 4;
 /// Counts of an interface.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
-    /// Frames of the host that are none, or that a host must not send: tags, signals, MAC control.
+    /// Frames of the host that are none, or that a host must not send: tags, signals, MAC control, and all else for addresses
+    /// that no bridge forwards.
     pub refused_from_host: u64,
     /// Frames of the wire for other stations.
     pub not_ours: u64,
+    /// Frames of the wire for addresses that no bridge forwards, unless they are PFC frames where there is flow control.
+    pub control_refused: u64,
     /// Signals for a flow that is not of this host.
     pub signals_refused: u64,
-    /// Pause frames that came.
+    /// Pause frames that came, and that it has obeyed.
     pub pauses: u64,
     /// Signals that have acted, and of which there is no record: too many came at once.
     pub signals_unrecorded: u64,
@@ -180,7 +183,7 @@ impl<S: OnWire> Interface<S> {
             seen: VecDeque::new(),
             outbox: VecDeque::new(),
             connections: Connections::default(),
-            stops: Stops::new(network),
+            stops: Stops::new(network, ports_of(network, node)[0]),
             line_octets: 0,
             line_until: Instant::ZERO,
         }
@@ -331,8 +334,11 @@ impl<S: OnWire> Interface<S> {
     pub fn from_wire(&mut self, now: Instant, mut frame: Vec<u8>) -> Option<Vec<u8>> {
         self.advance(now);
         let header = Header::read(&frame)?;
-        if header.destination == mac_control::DESTINATION {
-            self.pause(now, &frame, &header);
+        if is_reserved(header.destination) {
+            match pause::times(&frame, &header).filter(|_| self.stops.obeys()) {
+                Some(times) => self.pause(now, times),
+                None => self.own_counts.control_refused += 1,
+            }
             return None;
         }
         if header.destination != self.station && !header.destination.is_group() {
@@ -466,11 +472,10 @@ impl<S: OnWire> Interface<S> {
         }
     }
 
-    /// A frame of MAC control stops classes, or lets them go on.
-    fn pause(&mut self, now: Instant, frame: &[u8], header: &Header) {
+    /// A PFC frame stops classes, or lets them go on.
+    fn pause(&mut self, now: Instant, times: [Option<u16>; 8]) {
         self.own_counts.pauses += 1;
-        let times = frame.get(header.data..).and_then(pause::times);
-        for (priority, quanta) in times.unwrap_or_default().into_iter().enumerate() {
+        for (priority, quanta) in times.into_iter().enumerate() {
             let class = self.priorities.iter().position(|&p| usize::from(p) == priority);
             if let (Some(class), Some(quanta)) = (class, quanta) {
                 self.stops.tell(now, class, pause_time(quanta, BitRate(self.line)));
@@ -500,11 +505,12 @@ fn segment_behind<S: OnWire>(frame: &[u8], header: &Header) -> Option<Segment> {
     segment(&plain, &Header::read(&plain)?)
 }
 
-/// Whether a host may send a frame: tags, notifications and MAC control are the interface's own business.
+/// Whether a host may send a frame: tags, notifications and MAC control are the interface's own business. The address is
+/// looked at as well as the EtherType: a switch tells MAC control by both, and others may by one.
 fn may_send(header: &Header) -> bool {
     const OWN: [u16; 5] =
         [ether_type::CN_TAG, ether_type::CNM, ether_type::MAC_CONTROL, ether_type::SMCC, ether_type::EXPERIMENTAL];
-    header.tags() == 0 && !OWN.contains(&header.ether_type)
+    header.tags() == 0 && !OWN.contains(&header.ether_type) && !is_reserved(header.destination)
 }
 
 fn facts<S: OnWire>(plan: &Plan) -> Vec<Facts> {

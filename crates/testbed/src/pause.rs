@@ -16,6 +16,8 @@ use penstock_sim::pfc::QUANTUM_BITS;
 use penstock_wire::ethernet::{self, LEAST, ether_type};
 use penstock_wire::{MacAddress, mac_control};
 
+use crate::frame::Header;
+
 /// The time of so many quanta on a line of this rate.
 #[must_use]
 pub fn pause_time(quanta: u16, rate: BitRate) -> Duration {
@@ -24,12 +26,19 @@ pub fn pause_time(quanta: u16, rate: BitRate) -> Duration {
     Duration(time.min(u128::from(u64::MAX >> 2)) as u64)
 }
 
-/// The times of each priority that a frame of MAC control tells; `None` for any other message.
+/// The times of each priority that a PFC frame tells; `None` for any other frame, whatever its destination: one of another
+/// EtherType or opcode, one with a tag (MAC control has none: 802.3, clause 31), one that ends too early.
 ///
 /// A PAUSE of the whole line (802.3, annex 31B) is none: a line with priority flow control does not use it.
 #[must_use]
-pub fn times(message: &[u8]) -> Option<[Option<u16>; 8]> {
-    let packet = mac_control::pfc::Packet::new_checked(message).ok()?;
+pub fn times(frame: &[u8], header: &Header) -> Option<[Option<u16>; 8]> {
+    if header.destination != mac_control::DESTINATION
+        || header.ether_type != ether_type::MAC_CONTROL
+        || header.tags() > 0
+    {
+        return None;
+    }
+    let packet = mac_control::pfc::Packet::new_checked(frame.get(header.data..)?).ok()?;
     Some(mac_control::pfc::Repr::parse(&packet).ok()?.times())
 }
 
@@ -205,19 +214,36 @@ impl Stop {
 pub struct Stops {
     /// Under the indices of [`Network::priorities`].
     stops: Vec<Stop>,
+    /// Whether the neighbour may stop each class: its flow control counts what this port sends of it.
+    lossless: Vec<bool>,
     response: Duration,
 }
 
 impl Stops {
-    /// Nothing is stopped. Without flow control in the scenario, a pause is obeyed at once.
+    /// Nothing of port `id` is stopped.
     #[must_use]
-    pub fn new(network: &Network) -> Self {
-        let response = network.pfc.as_ref().map_or(Duration::ZERO, |pfc| pfc.response);
-        Self { stops: vec![Stop::NONE; network.priorities.len()], response }
+    pub fn new(network: &Network, id: PortId) -> Self {
+        let pfc = network.pfc.as_ref().filter(|pfc| pfc.ingress[id.index()].is_some());
+        let lossless = |priority: &u8| pfc.is_some_and(|pfc| pfc.priorities.contains(priority));
+        Self {
+            stops: vec![Stop::NONE; network.priorities.len()],
+            lossless: network.priorities.iter().map(lossless).collect(),
+            response: pfc.map_or(Duration::ZERO, |pfc| pfc.response),
+        }
     }
 
-    /// A PFC frame has told `class` to stop for a time, or with none to go on. [`due`](Self::due) says what follows.
+    /// Whether the neighbour may stop anything.
+    #[must_use]
+    pub fn obeys(&self) -> bool {
+        self.lossless.contains(&true)
+    }
+
+    /// A PFC frame has told `class` to stop for a time, or with none to go on. [`due`](Self::due) says what follows; nothing
+    /// for a class without flow control.
     pub fn tell(&mut self, now: Instant, class: usize, time: Duration) {
+        if self.lossless.get(class) != Some(&true) {
+            return;
+        }
         let Some(stop) = self.stops.get_mut(class) else { return };
         stop.until = now + time;
         if time == Duration::ZERO {
@@ -267,6 +293,10 @@ mod tests {
         Instant::ZERO + Duration::from_us(n)
     }
 
+    fn told(frame: &[u8]) -> Option<[Option<u16>; 8]> {
+        times(frame, &Header::read(frame)?)
+    }
+
     /// One class, of priority 3: XOFF at 3000 octets, XON at 1000.
     fn ingress() -> Ingress {
         let sizes = Sizes { buffer: Octets(5000), xoff: Octets(3000), xon: Octets(1000) };
@@ -301,7 +331,7 @@ mod tests {
         assert_eq!(frame[..18], [1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0x08, 1, 1, 0, 8]);
         assert_eq!((frame[24], frame[25], frame.len()), (0, 100, 60));
         assert!(frame[26..].iter().all(|&octet| octet == 0));
-        assert_eq!(times(&frame[14..]).unwrap()[3], Some(100));
+        assert_eq!(told(&frame).unwrap()[3], Some(100));
         // Half of 5.12 us later it is due again.
         assert_eq!(ingress.next_event(), us(1) + Duration(2_560_000));
         ingress.refresh(ingress.next_event());
@@ -311,7 +341,7 @@ mod tests {
         assert!(!ingress.pending(), "2000 octets are above XON");
         ingress.let_go(0, 1000);
         let frame = ingress.compose(us(5));
-        assert_eq!(times(&frame[14..]).unwrap()[3], Some(0));
+        assert_eq!(told(&frame).unwrap()[3], Some(0));
         assert_eq!((ingress.next_event(), ingress.sent()), (Instant::NEVER, 3));
     }
 
@@ -328,7 +358,36 @@ mod tests {
     }
 
     fn stops(response: Duration) -> Stops {
-        Stops { stops: vec![Stop::NONE; 2], response }
+        Stops { stops: vec![Stop::NONE; 2], lossless: vec![true; 2], response }
+    }
+
+    #[test]
+    fn a_class_without_flow_control_is_not_stopped() {
+        let mut stops = Stops { lossless: vec![true, false], ..stops(Duration::ZERO) };
+        stops.tell(us(10), 1, Duration::from_us(5));
+        stops.tell(us(10), 2, Duration::from_us(5));
+        assert_eq!((stops.next_event(), stops.obeys()), (Instant::NEVER, true));
+        assert!(!Stops { lossless: vec![false; 2], ..stops }.obeys());
+    }
+
+    /// Octets 12 and 13 are the EtherType, 14 and 15 the opcode.
+    #[test]
+    fn a_frame_of_another_type_or_with_a_tag_is_no_pfc_frame() {
+        let mut ingress = ingress();
+        ingress.hold(0, 3000);
+        let right = ingress.compose(us(1));
+        assert!(told(&right).is_some());
+        let changed = |at: usize, octet: u8| {
+            let mut frame = right.clone();
+            frame[at] = octet;
+            frame
+        };
+        for frame in [changed(13, 0x09), changed(12, 0x22), changed(15, 0x02), changed(5, 0x02), right[..20].to_vec()] {
+            assert_eq!(told(&frame), None, "{frame:02x?}");
+        }
+        let mut tagged = right;
+        crate::frame::put_tags(&mut tagged, 7, None);
+        assert_eq!(told(&tagged), None);
     }
 
     #[test]

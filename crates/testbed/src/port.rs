@@ -356,6 +356,12 @@ impl<S: OnWire> Port<S> {
         self.settle(now);
     }
 
+    /// Whether the neighbour may stop a class here.
+    #[must_use]
+    pub fn obeys(&self) -> bool {
+        self.stops.obeys()
+    }
+
     /// How long the neighbour has stopped a class, and by how many frames.
     #[must_use]
     pub fn paused(&self, class: usize, now: Instant) -> (Duration, u64) {

@@ -9,9 +9,10 @@ use penstock_schemes::{Duration, Instant, SchemeConfig};
 use penstock_sim::Sim;
 use penstock_sim::network::NodeId;
 use penstock_testbed::bridge::Bridge;
+use penstock_testbed::frame::{Header, put_tags};
 use penstock_testbed::interface::Interface;
 use penstock_testbed::pause;
-use penstock_wire::{ethernet, mac_control};
+use penstock_wire::mac_control;
 
 /// Three sources of 10 Gb/s, one port of 10 Gb/s, and flow control: XOFF at 40 KB, XON at 20 KB.
 fn lossless() -> Plan {
@@ -30,8 +31,8 @@ fn us(n: u64) -> Instant {
 
 /// The times of a PFC frame; none for any other.
 fn times(octets: &[u8]) -> Option<[Option<u16>; 8]> {
-    let header = ethernet::Packet::new_checked(octets).ok()?;
-    (header.destination() == mac_control::DESTINATION).then(|| pause::times(&octets[14..]).expect("a PFC frame"))
+    let header = Header::read(octets)?;
+    (header.destination == mac_control::DESTINATION).then(|| pause::times(octets, &header).expect("a PFC frame"))
 }
 
 #[test]
@@ -153,22 +154,69 @@ fn an_interface_stops_for_its_time_and_goes_on_when_it_is_told() {
     assert_eq!(told, [0, 80, 160, 712, 792, 100_000, 100_080]);
 }
 
+/// Neither h0's interface nor the switch's port to h3 is stopped by `frames`, and both refuse them.
+fn none_stops(plan: &Plan, frames: &[Vec<u8>]) {
+    let (h0, h3) = (node(plan, "h0"), node(plan, "h3"));
+    let mut interface = Interface::<NoControl>::new(plan, h0, &[config(plan)]);
+    let mut bridge = Bridge::<NoControl>::new(plan, node(plan, "sw0"), &[config(plan)]);
+    let (from, out) = (port_to(plan, &bridge, h0), port_to(plan, &bridge, h3));
+    bridge.receive(Instant::ZERO, out, frame(plan, h3, h3, None, 60));
+    interface.start(Instant::ZERO, 0);
+    for wrong in frames {
+        assert_eq!(interface.from_wire(Instant::ZERO, wrong.clone()), None);
+        bridge.receive(Instant::ZERO, out, wrong.clone());
+    }
+    interface.from_host(Instant::ZERO, datagram(plan, h0, h3, 5201, 992));
+    interface.advance(us(10));
+    assert!(interface.poll_departure().is_some());
+    bridge.receive(Instant::ZERO, from, frame(plan, h0, h3, Some(0), 996));
+    bridge.advance(us(10));
+    assert_eq!(std::iter::from_fn(|| bridge.poll_departure()).count(), 1);
+    let all = frames.len() as u64;
+    assert_eq!((interface.counts().pauses, interface.counts().control_refused), (0, all));
+    assert_eq!((bridge.counts().pauses, bridge.counts().refused), (0, all));
+}
+
 #[test]
 fn frames_of_mac_control_that_are_no_pfc_stop_nothing() {
+    let changed = |at: usize, octet: u8| {
+        let mut wrong = pause_frame(65_535);
+        wrong[at] = octet;
+        wrong
+    };
+    let mut tagged = pause_frame(65_535);
+    put_tags(&mut tagged, 7, None);
+    // Opcode 0001, PAUSE: it stops whole lines, and no line here uses it. EtherType 88B7: the address alone stops nothing.
+    // Nor does MAC control for another address that no bridge forwards.
+    none_stops(
+        &lossless(),
+        &[changed(14, 0x00), changed(13, 0xb7), changed(5, 0x02), pause_frame(65_535)[..20].to_vec(), tagged],
+    );
+}
+
+#[test]
+fn pause_frames_stop_nothing_where_the_scenario_has_no_flow_control() {
+    none_stops(&plan(&THREE.replace("\"qcn\"", "\"none\"")), &[pause_frame(65_535)]);
+}
+
+/// A switch keeps frames for 01-80-C2-00-00-00 to 0F to itself, so that a host has no use for one.
+#[test]
+fn a_host_sends_nothing_to_addresses_that_no_bridge_forwards() {
     let plan = lossless();
     let (h0, h3) = (node(&plan, "h0"), node(&plan, "h3"));
     let mut interface = Interface::<NoControl>::new(&plan, h0, &[config(&plan)]);
     let mut bridge = Bridge::<NoControl>::new(&plan, node(&plan, "sw0"), &[config(&plan)]);
-    interface.start(Instant::ZERO, 0);
-    let mut wrong = pause_frame(65_535);
-    // Opcode 0001, PAUSE: it stops whole lines, and no line here uses it.
-    wrong[14] = 0x00;
-    for frame in [wrong, pause_frame(65_535)[..20].to_vec()] {
-        interface.from_wire(Instant::ZERO, frame.clone());
-        bridge.receive(Instant::ZERO, 0, frame);
+    for last in 0..=16 {
+        let mut sent = datagram(&plan, h0, h3, 5201, 992);
+        sent[..6].copy_from_slice(&[0x01, 0x80, 0xc2, 0, 0, last]);
+        bridge.receive(Instant::ZERO, 0, sent.clone());
+        interface.from_host(Instant::ZERO, sent);
     }
-    interface.from_host(Instant::ZERO, datagram(&plan, h0, h3, 5201, 992));
-    interface.advance(us(10));
-    assert!(interface.poll_departure().is_some());
-    assert_eq!((interface.counts().pauses, bridge.counts().pauses), (2, 2));
+    // A PFC frame whose EtherType hides it, as a program of the host can send it.
+    let mut hidden = pause_frame(65_535);
+    hidden[13] = 0xb7;
+    interface.from_host(Instant::ZERO, hidden);
+    // 01-80-C2-00-00-10 is a group like any other.
+    assert_eq!((bridge.counts().refused, bridge.counts().flooded), (16, 1));
+    assert_eq!(interface.counts().refused_from_host, 17);
 }
