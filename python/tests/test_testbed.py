@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from penstock import Result, Scenario
 from penstock.testbed import TestbedError, leftovers, run, running, system
 from penstock.testbed.layout import lay_out
 from penstock.testbed.leftovers import State, started
+from penstock.testbed.processes import Applications
 
 TWO = """\
 question = "Do two senders of real frames meet the simulator's queue?"
@@ -212,6 +214,66 @@ def test_applications_run_unchanged(tmp_path: Path) -> None:
     assert least >= 4.0
     assert result.summary["totals"]["frames_sent"] == 0
     nothing_left()
+
+
+def test_a_congestion_control_that_the_kernel_lacks_is_refused() -> None:
+    with pytest.raises(TestbedError, match=r"no congestion control nosuch .*; it has .*reno") as caught:
+        system.check(congestion=["reno", "nosuch"])
+    assert "modprobe tcp_nosuch" in caught.value.hint
+
+
+SENDERS = {
+    # It never finds its receiver, and is started again and again until the end.
+    "never": ("echo no way there; exit 1", "does not come up: no way there"),
+    # It finds it, sends for a while, and dies.
+    "early": ("sleep 1.3; echo has had enough; exit 1", "ended early: has had enough"),
+}
+
+
+@pytest.mark.usefixtures("namespaces")
+@pytest.mark.parametrize("kind", sorted(SENDERS))
+def test_a_run_whose_senders_fail_is_invalid(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    does, said = SENDERS[kind]
+    fake = tmp_path / "iperf3"
+    fake.write_text(f'#!/bin/sh\ncase "$1" in -s) exec sleep 60 ;; esac\n{does}\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    text = TWO.replace('duration = "60 ms"', 'duration = "25 ms"').replace('warmup = "20 ms"', 'warmup = "5 ms"')
+    (tmp_path / "two.toml").write_text(text)
+    command = [sys.executable, "-m", "penstock", "testbed", "run", "two.toml", "--out", "out"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "this run is invalid: its figures must not be used" in done.stderr
+    about = Result.open(tmp_path / "out").summary["testbed"]
+    assert not about["valid"]
+    for flow in ("f0", "f1"):
+        assert f"The sender of flow {flow} {said}." in about["faults"]
+
+
+def test_a_sender_that_comes_up_late_is_no_fault(tmp_path: Path) -> None:
+    layout = lay_out(resolved(TWO))
+    applications = Applications(layout, cast("Any", None), State("pt-1-aaaa", "x", (1, 1), ""), tmp_path)
+    begun: list[str] = []
+
+    def start(host: str, command: list[str], name: str) -> subprocess.Popen[bytes]:
+        (tmp_path / f"{name}.txt").write_text("no receiver")
+        begun.append(name)
+        return subprocess.Popen(["false" if len(begun) == 1 else "sleep", "60"])
+
+    applications._run = start  # type: ignore[method-assign]
+    flow = layout["flows"][0]
+    applications._send(flow, 0.0)
+    applications._senders[0][1].wait()
+    applications.step(0.02)
+    assert applications.faults() == ["The sender of flow f0 does not come up: no receiver."]
+    for now_s in (0.1, 0.2, 0.5):
+        applications.step(now_s)
+    assert len(begun) == 2
+    assert applications.faults() != [], "it has not lived long enough yet"
+    applications.step(1.5)
+    assert applications.faults() == []
+    applications._senders[0][1].kill()
+    applications._senders[0][1].wait()
 
 
 @pytest.mark.usefixtures("namespaces")

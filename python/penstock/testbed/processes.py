@@ -27,6 +27,12 @@ _AHEAD_NS = 100_000_000
 _END_S = 5.0
 """The longest that a process may take to end."""
 
+_COMES_UP_S = 1.0
+"""A sender that has lived so long has found its receiver."""
+
+_TRIES = 10
+"""How often a sender is started again that has not."""
+
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 """The end of this process ends all that it has started."""
 
@@ -126,9 +132,12 @@ class Applications:
         self._addresses = {node["name"]: node["address"] or "" for node in layout["nodes"] if node["host"]}
         self._ahead: list[tuple[float, Callable[[], None]]] = []
         self._senders: list[tuple[Sender, subprocess.Popen[bytes]]] = []
+        self._now = 0.0
         self._programs: list[tuple[Program, subprocess.Popen[bytes]]] = []
         self._all: list[subprocess.Popen[bytes]] = []
         self._tries: dict[str, int] = {}
+        self._begun: dict[str, float] = {}
+        self._faults: dict[str, str] = {}
 
     def serve(self) -> None:
         """Start the receivers, so that they listen when the run begins."""
@@ -137,7 +146,7 @@ class Applications:
             command = ["iperf3", "-s", "-p", str(flow["port"]), "-B", self._addresses[flow["destination"]]]
             self._run(flow["destination"], command, f"{flow['name']}.receiver")
         for flow in flows:
-            self._plan(flow["start_s"], partial(self._send, flow))
+            self._plan(flow["start_s"], partial(self._send, flow, flow["start_s"]))
         for program in self._layout["applications"]:
             self._plan(program["start_s"], partial(self._program, program))
         self._state.save()
@@ -148,24 +157,37 @@ class Applications:
 
     def step(self, now_s: float) -> None:
         """Start and stop what is due, ``now_s`` after the start of the run."""
+        self._now = now_s
         while self._ahead and self._ahead[0][0] <= now_s:
             _, entry = self._ahead.pop(0)
             entry()
         for flow, process in list(self._senders):
+            if process.poll() not in (None, 0):
+                self._senders.remove((flow, process))
+                self._again(flow, now_s)
+                continue
+            if process.poll() == 0 or now_s - self._begun[flow["name"]] >= _COMES_UP_S:
+                # What kept it from its receiver is over.
+                self._faults.pop(flow["name"], None)
             if now_s >= flow["stop_s"]:
                 _terminate(process)
                 self._senders.remove((flow, process))
-            elif process.poll() not in (None, 0):
-                self._senders.remove((flow, process))
-                self._again(flow, now_s)
 
     def _again(self, flow: Sender, now_s: float) -> None:
         """Start a sender once more that found no receiver: it may not have listened yet."""
-        tries = self._tries[flow["name"]] = self._tries.get(flow["name"], 0) + 1
-        if tries <= 10:
-            self._plan(now_s + 0.1 * tries, partial(self._send, flow))
+        name = flow["name"]
+        said = self._said(f"{name}.sender")
+        if now_s - self._begun[name] >= _COMES_UP_S:
+            self._faults[name] = f"The sender of flow {name} ended early: {said}."
+            return
+        self._faults[name] = f"The sender of flow {name} does not come up: {said}."
+        tries = self._tries[name] = self._tries.get(name, 0) + 1
+        at_s = now_s + 0.1 * tries
+        if tries <= _TRIES and at_s < flow["stop_s"]:
+            self._plan(at_s, partial(self._send, flow, at_s))
 
-    def _send(self, flow: Sender) -> None:
+    def _send(self, flow: Sender, now_s: float) -> None:
+        self._begun[flow["name"]] = now_s
         command = ["iperf3", "-c", self._addresses[flow["destination"]], "-p", str(flow["port"])]
         if flow["tcp"] is not None:
             command += ["-C", flow["tcp"], "-M", str(flow["length"])]
@@ -201,14 +223,10 @@ class Applications:
 
     def faults(self) -> list[str]:
         """Return what went wrong, in sentences."""
-        found = [
-            f"The sender of flow {flow['name']} ended early: {self._said(flow['name'] + '.sender')}."
-            for flow, process in self._senders
-            if process.poll() not in (None, 0)
-        ]
-        for name, tries in self._tries.items():
-            if tries > 10:
-                found.append(f"The sender of flow {name} does not come up: {self._said(name + '.sender')}.")
+        for flow, process in self._senders:
+            if process.poll() not in (None, 0):
+                self._again(flow, self._now)
+        found = [self._faults[name] for name in sorted(self._faults)]
         for number, (program, process) in enumerate(self._programs):
             if process.poll() not in (None, 0):
                 said = self._said(f"application-{number}")

@@ -117,7 +117,8 @@ def _run(
     programs = [program["command"].split()[0] for program in layout["applications"]]
     if any(flow["iperf3"] for flow in layout["flows"]):
         programs.append("iperf3")
-    system.check(programs if applications else [])
+    congestion = [flow["tcp"] for flow in layout["flows"] if flow["iperf3"] and flow["tcp"] is not None]
+    system.check(*((programs, congestion) if applications else ()))
     leftovers.clear()
     state = leftovers.State.new(name)
     folder = Path(state.folder)

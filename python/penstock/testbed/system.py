@@ -42,11 +42,11 @@ TOOLS = {"ip": "iproute2", "setpriv": "util-linux"}
 """Programs that every run needs, and the Debian packages that have them."""
 
 
-def check(programs: Sequence[str] = ()) -> None:
-    """Refuse to begin where something is missing.
+def check(programs: Sequence[str] = (), congestion: Sequence[str] = ()) -> None:
+    """Refuse to begin where something is missing: programs, congestion controls of TCP, the right to make namespaces.
 
     Raises:
-        TestbedError: a program is missing, or namespaces cannot be made.
+        TestbedError: one is missing, or namespaces cannot be made.
     """
     packages = {**TOOLS, "iperf3": "iperf3", "ping": "iputils-ping", "curl": "curl"}
     missing = sorted({program for program in (*TOOLS, *programs) if shutil.which(program) is None})
@@ -56,12 +56,33 @@ def check(programs: Sequence[str] = ()) -> None:
             f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
             f"on Debian: sudo apt-get install {' '.join(names)}",
         )
+    for name in sorted(set(congestion)):
+        _check_congestion(name)
     reason = refusal()
     if reason is not None:
         raise TestbedError(
             f"the testbed makes network namespaces, and the system refuses: {reason}",
             "run it as root, for that alone: sudo penstock testbed run …",
         )
+
+
+def _check_congestion(name: str) -> None:
+    """Refuse a congestion control of TCP that the kernel lacks: asking for it loads its module where that is allowed."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as asked:
+        try:
+            asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        except OSError as error:
+            raise TestbedError(
+                f"this kernel has no congestion control {name} for its TCP ({error.strerror}); it has {_congestions()}",
+                f"load it (sudo modprobe tcp_{name}), or give the flow's transport another congestion",
+            ) from None
+
+
+def _congestions() -> str:
+    try:
+        return ", ".join(Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split())
+    except OSError:
+        return "others"
 
 
 def refusal() -> str | None:
