@@ -30,6 +30,10 @@ TEN = {
     "dcqcn": {"scheme": "dcqcn", "flow.0.transport": "go-back-n"},
     "dctcp": {"scheme": "dctcp"},
     "pfc": {"scheme": "none", "pfc.buffer": "30 KB"},
+    "rocc": {"scheme": "rocc"},
+    "sfc": {"scheme": "sfc"},
+    # The switches of victim-flow/ci, of which the one tells the other; the lines back have its messages.
+    "ci": {},
 }
 """Scenarios that have every control format between them."""
 
@@ -41,6 +45,9 @@ FORMATS = {
     "rlt",
     "e2cm",
     "fecn",
+    "rocc",
+    "sfc",
+    "cim",
     "bth",
     "pfc",
     "tcp",
@@ -64,8 +71,11 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The captures of all ports of the scenarios."""
     root = tmp_path_factory.mktemp("captures")
     for name, settings in TEN.items():
-        made = scenario(settings)
-        ports = [link["name"] for link in made.outline()["links"]]
+        if name == "ci":
+            made, ports = Scenario.named("victim-flow/ci"), ["edge->core", "core->left", "core->right"]
+        else:
+            made = scenario(settings)
+            ports = [link["name"] for link in made.outline()["links"]]
         made.run(out=root / name, pcap=ports)
     return {name: root / name / FILE for name in TEN}
 
@@ -153,9 +163,10 @@ def test_scapy_agrees(captures: dict[str, Path]) -> None:
     pytest.importorskip("scapy")
     from scapy.layers.l2 import Ether
 
-    from penstock.wire.scapy_layers import BCN, CNM, E2CM, FECN, RLT, SMCC, CNTag
+    from penstock.wire.scapy_layers import BCN, CIM, CNM, E2CM, FECN, RLT, SFC, SMCC, CNTag, RoCC
 
     layers = {"cn_tag": CNTag, "cnm": CNM, "smcc": SMCC, "fecn": FECN, "bcn": BCN, "rlt": RLT, "e2cm": E2CM}
+    layers |= {"rocc": RoCC, "sfc": SFC, "cim": CIM}
     seen = Counter[str]()
     for name, file in captures.items():
         for captured, frame in list(frames(file))[:400]:
@@ -179,6 +190,21 @@ def test_statistics_name_who_notified_whom(captures: dict[str, Path]) -> None:
     paused = wire.statistics(captures["pfc"])["paused"]
     assert {entry["interface_name"] for entry in paused} == {"sw0->h0", "sw0->h1"}
     assert all(entry["stops"] > 0 for entry in paused)
+
+
+def test_messages_of_newer_schemes_name_their_flow(captures: dict[str, Path]) -> None:
+    for name in ("rocc", "sfc"):
+        ways = {
+            (way["interface_name"], way["format"], way["flow"]) for way in wire.statistics(captures[name])["notified"]
+        }
+        assert ways == {("sw0->h0", name, 1), ("sw0->h1", name, 2)}
+    named = [frame["cim"] for _, frame in frames(captures["ci"]) if "cim" in frame]
+    assert len(named) > 5
+    # min_header_octets is 48; the flow's frames are UDP over IPv4, and it has three messages at most.
+    assert {(cim.add, cim.msdu_length) for cim in named} == {(1, 48)}
+    assert {cim.count for cim in named} <= {0, 1, 2}
+    (one, *_) = (frame for _, frame in frames(captures["ci"]) if "cim" in frame)
+    assert [layer.name for layer in one if layer.encapsulated][:2] == ["ipv4", "udp"]
 
 
 def test_a_capture_changes_no_number(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from golden_frames import by_name, golden, number
 from penstock import wire
 from penstock.wire.dissector import DISSECTOR
 
-OURS = ("cn_tag", "cnm", "smcc", "fecn", "bcn", "rlt", "e2cm", "cim")
+OURS = ("cn_tag", "cnm", "smcc", "fecn", "bcn", "rlt", "e2cm", "rocc", "sfc", "cim")
 """Formats that the dissector teaches; the others Wireshark knows."""
 
 TSHARK = shutil.which("tshark")
@@ -149,6 +149,9 @@ def test_a_notification_leads_to_its_flow_and_back(tmp_path: Path) -> None:
         ("bcn", 15, b"\x01", "bcn.reserved.set"),
         ("rlt", 15, b"\x01", "rlt.reserved.set"),
         ("e2cm", 15, b"\xc1", "e2cm.reserved.set"),
+        ("rocc", 14, b"\x16", "rocc.version.unknown"),
+        ("rocc", 15, b"\x01", "rocc.reserved.set"),
+        ("sfc", 15, b"\x01", "sfc.reserved.set"),
         ("cim", 15, b"\x81", "cim.reserved.set"),
         ("cim", 28, b"\xb0", "cim.reserved.set"),
         ("cim", 32, b"\x02\x01", "cim.msdu_length.illegal"),

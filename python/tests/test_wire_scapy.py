@@ -11,9 +11,20 @@ from scapy.contrib.roce import BTH, CNPPadding
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Dot1Q, Ether
 
-from penstock.wire.scapy_layers import BCN, CIM, CNM, E2CM, FECN, RLT, SMCC, CNTag
+from penstock.wire.scapy_layers import BCN, CIM, CNM, E2CM, FECN, RLT, SFC, SMCC, CNTag, RoCC
 
-LAYERS = {"cn_tag": CNTag, "cnm": CNM, "smcc": SMCC, "fecn": FECN, "bcn": BCN, "rlt": RLT, "e2cm": E2CM, "cim": CIM}
+LAYERS = {
+    "cn_tag": CNTag,
+    "cnm": CNM,
+    "smcc": SMCC,
+    "fecn": FECN,
+    "bcn": BCN,
+    "rlt": RLT,
+    "e2cm": E2CM,
+    "rocc": RoCC,
+    "sfc": SFC,
+    "cim": CIM,
+}
 
 
 def test_every_field_of_every_format() -> None:
@@ -48,7 +59,7 @@ def test_frames_are_made() -> None:
     )
     made = bytes(ether / Dot1Q(prio=6, vlan=100) / CNTag(flow_identifier=5) / message)
     assert made == by_name("cnm").data[: len(made)]
-    for layer in (FECN, BCN, E2CM, CIM, SMCC, CNM):
+    for layer in (FECN, BCN, E2CM, RoCC, SFC, CIM, SMCC, CNM):
         frame = wire.decode(bytes(ether / layer()))
         assert frame.faults == []
         assert LAYERS[frame.layers[1].name] is layer

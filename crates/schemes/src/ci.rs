@@ -28,8 +28,8 @@ use crate::none::Silent;
 use crate::parts::marking::Ramp;
 use crate::units::{BitRate, Duration, FlowKey, Instant};
 use crate::{
-    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, PortView, Queue, ReactionPoint, Release, Scheme,
-    Signal, To, Var, Verdict,
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Message, Out, Place, PortView, Queue, ReactionPoint, Release,
+    Scheme, Signal, To, Var, Verdict,
 };
 
 /// Congestion isolation.
@@ -126,21 +126,30 @@ impl Scheme for CongestionIsolation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cim {
     octets: u16,
+    carried: u16,
+    /// Messages on the flow before this one.
+    count: u16,
 }
 
 impl Cim {
-    /// Addresses 12, tag 4, type 2, version and lengths 8, FCS 4; the standard's layout of the PDU is not at hand.
-    const HEADERS: u16 = 30;
+    /// Addresses 12, tag 4, type 2, version, stream entry and length 20, FCS 4: the layout of `penstock-wire`, since the standard's
+    /// is not at hand.
+    const HEADERS: u16 = 42;
 
-    /// A message that carries so many octets of the flow's frame.
+    /// The first message on a flow, with so many octets of its frame.
     fn new(carried: u32) -> Self {
-        Self { octets: (Self::HEADERS + carried as u16).max(64) }
+        let carried = carried as u16;
+        Self { octets: (Self::HEADERS + carried).max(64), carried, count: 0 }
     }
 }
 
 impl Signal for Cim {
     fn octets(&self) -> u16 {
         self.octets
+    }
+
+    fn message(&self) -> Option<Message> {
+        Some(Message::Cim { count: self.count, carried: self.carried })
     }
 }
 
@@ -223,10 +232,11 @@ impl Cp {
         let (most, interval) = (self.most_cims, self.interval);
         let stream = &mut self.streams[place];
         if stream.cims < most && now >= stream.next_cim {
+            let cim = Cim { count: stream.cims.min(u32::from(u16::MAX)) as u16, ..self.cim };
             stream.cims += 1;
             stream.next_cim = now + interval;
             self.sent += 1;
-            out.send(To::PreviousHop(stream.flow), Class::Control, self.cim);
+            out.send(To::PreviousHop(stream.flow), Class::Control, cim);
         }
     }
 }
@@ -476,7 +486,7 @@ mod tests {
         let queue = Queue { len: Octets(len), ..Queue::default() };
         let frame = frame_of(FLOW, Instant::ZERO, &mut tag);
         cp.on_arrival(at(us), frame, Fate::Queued, &queue, &mut Middle, &mut sent);
-        assert!(sent.0.iter().all(|&(to, cim)| to == To::PreviousHop(FLOW) && cim.octets() == 78));
+        assert!(sent.0.iter().all(|&(to, cim)| to == To::PreviousHop(FLOW) && cim.octets() == 90));
         sent.0.len()
     }
 
@@ -528,6 +538,18 @@ mod tests {
         }
         assert_eq!(admit(&mut cp, 600, 0), Verdict::Accept);
         assert_eq!(join(&mut cp, 1_000_600, 100_000), 1, "1 s after it was congested last the entry is a new one");
+    }
+
+    /// 50 us apart; the fourth does not go.
+    #[test]
+    fn a_message_says_how_many_have_gone_before_it() {
+        let (mut cp, mut sent) = (cp(&[]), Sent::default());
+        let place = cp.isolate(at(1), FLOW, false).unwrap();
+        for us in [1, 60, 120, 180] {
+            cp.tell(at(us), place, &mut sent);
+        }
+        let told: Vec<_> = sent.0.iter().map(|(_, cim)| cim.message()).collect();
+        assert_eq!(told, [0, 1, 2].map(|count| Some(Message::Cim { count, carried: 48 })));
     }
 
     /// A hop before the congested one: it isolates the flow for 1 s after its own congesting queue is short, and tells the hop before it

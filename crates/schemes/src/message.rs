@@ -2,7 +2,7 @@
 //! formats themselves are not this crate's matter.
 
 use crate::parts::quantiser::QntzFb;
-use crate::units::{BitRate, CpId, Instant};
+use crate::units::{BitRate, CpId, Duration, Instant};
 
 /// The content of a control frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +56,27 @@ pub enum Message {
         q_off: Option<i64>,
         /// The destination has sent it back.
         returned: bool,
+    },
+    /// A congestion isolation message. (802.1Qcz)
+    Cim {
+        /// How many messages on this flow have gone before it.
+        count: u16,
+        /// Octets of a frame of the flow that it carries.
+        carried: u16,
+    },
+    /// RoCC's message.
+    FairRate {
+        /// The congestion point.
+        cp: CpId,
+        /// The fair rate.
+        rate: BitRate,
+    },
+    /// The message of source flow control.
+    SourcePause {
+        /// The congestion point.
+        cp: CpId,
+        /// How long the source is to send nothing.
+        time: Duration,
     },
     /// A congestion notification packet of RoCEv2.
     Cnp,

@@ -25,8 +25,8 @@ use crate::info::values::{count, kbps, mbps, octets, real, us};
 use crate::info::{Action, Info, Signals, Threshold, parameters};
 use crate::units::{BitRate, CpId, Duration, FlowKey, Instant};
 use crate::{
-    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, Signal,
-    To, Var,
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Message, Out, Place, Queue, ReactionPoint, Release, Scheme,
+    Signal, To, Var,
 };
 
 /// RoCC.
@@ -142,6 +142,10 @@ impl Signal for FairRate {
 
     fn octets(&self) -> u16 {
         Self::OCTETS
+    }
+
+    fn message(&self) -> Option<Message> {
+        Some(Message::FairRate { cp: self.cp, rate: self.rate })
     }
 
     fn vars(&self, row: &mut [i64]) {

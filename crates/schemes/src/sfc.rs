@@ -20,8 +20,8 @@ use crate::info::values::{count, octets, us};
 use crate::info::{Action, Info, Signals, Threshold, parameters};
 use crate::units::{BitRate, CpId, Duration, FlowKey, Instant};
 use crate::{
-    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, Signal,
-    To, Var,
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Message, Out, Place, Queue, ReactionPoint, Release, Scheme,
+    Signal, To, Var,
 };
 
 /// Source flow control.
@@ -104,6 +104,10 @@ impl Signal for Pause {
 
     fn octets(&self) -> u16 {
         Self::OCTETS
+    }
+
+    fn message(&self) -> Option<Message> {
+        Some(Message::SourcePause { cp: self.cp, time: self.time })
     }
 
     fn vars(&self, row: &mut [i64]) {

@@ -135,6 +135,20 @@ pub const KINDS: &[Kind] = &[
         values: &[("e2cm.subtype", subtype::PATH_PROBE as u128)],
     },
     Kind {
+        name: "rocc",
+        title: "a message of RoCC, in Penstock's layout",
+        formats: &[ETHERNET, VLAN, (&experimental::fair_rate::FORMAT, true)],
+        rest: None,
+        values: &[("rocc.subtype", subtype::FAIR_RATE as u128)],
+    },
+    Kind {
+        name: "sfc",
+        title: "a message of source flow control, in Penstock's layout",
+        formats: &[ETHERNET, VLAN, (&experimental::source_pause::FORMAT, true)],
+        rest: None,
+        values: &[("sfc.subtype", subtype::SOURCE_PAUSE as u128)],
+    },
+    Kind {
         name: "cim",
         title: "a congestion isolation message of 802.1Qcz, in Penstock's layout",
         formats: &[ETHERNET, VLAN, (&experimental::cim::FORMAT, true)],

@@ -16,6 +16,10 @@ pub mod subtype {
     pub const CIM: u8 = 4;
     /// E2CM's probe.
     pub const PATH_PROBE: u8 = 5;
+    /// RoCC's message.
+    pub const FAIR_RATE: u8 = 6;
+    /// The message of source flow control.
+    pub const SOURCE_PAUSE: u8 = 7;
 }
 
 /// A rate that no switch has limited yet.
@@ -235,6 +239,68 @@ pub mod path_probe {
     }
 }
 
+/// RoCC's message: the fair rate of a congestion point, to the source of a flow. Its authors send it as ICMP, and state no octets.
+pub mod fair_rate {
+    use crate::Error;
+
+    crate::field::format! {
+        "rocc", "Fair rate (RoCC)", "Penstock's own, with the contents that Taheri et al. 2020 name: flow and rate", 20 octets;
+        /// Version of the format, 0.
+        version, set_version: u8 = "version", 0..4;
+        /// 6.
+        subtype, set_subtype: u8 = "subtype", 4..8;
+        /// The rate limiter's flow at the source.
+        rlq_id, set_rlq_id: u16 = "RLQ-ID", 16..32;
+        /// The fair rate of each flow in the queue, bit/s.
+        rate, set_rate: u64 = "rate", 32..96;
+        /// The congestion point.
+        cp_id, set_cp_id: u64 = "cpId", 96..160 as Hex;
+        reserved {
+            /// Sent as 0.
+            reserved, set_reserved: u8 = "reserved", 8..16;
+        }
+    }
+
+    fn measure(_octets: &[u8]) -> Result<usize, Error> {
+        Ok(Repr::OCTETS)
+    }
+
+    fn legal(octets: &[u8]) -> Result<(), Error> {
+        super::head(&FORMAT, octets, super::subtype::FAIR_RATE, "6")
+    }
+}
+
+/// The message of source flow control: a congestion point stops a source for a time. IEEE P802.1Qdw is no published standard.
+pub mod source_pause {
+    use crate::Error;
+
+    crate::field::format! {
+        "sfc", "Source pause (SFC)", "Penstock's own, after the published scope of IEEE P802.1Qdw", 20 octets;
+        /// Version of the format, 0.
+        version, set_version: u8 = "version", 0..4;
+        /// 7.
+        subtype, set_subtype: u8 = "subtype", 4..8;
+        /// The rate limiter's flow at the source.
+        rlq_id, set_rlq_id: u16 = "RLQ-ID", 16..32;
+        /// How long the source sends nothing of the flow, from the message's arrival, picoseconds.
+        pause_time, set_pause_time: u64 = "pause time", 32..96;
+        /// The congestion point.
+        cp_id, set_cp_id: u64 = "cpId", 96..160 as Hex;
+        reserved {
+            /// Sent as 0.
+            reserved, set_reserved: u8 = "reserved", 8..16;
+        }
+    }
+
+    fn measure(_octets: &[u8]) -> Result<usize, Error> {
+        Ok(Repr::OCTETS)
+    }
+
+    fn legal(octets: &[u8]) -> Result<(), Error> {
+        super::head(&FORMAT, octets, super::subtype::SOURCE_PAUSE, "7")
+    }
+}
+
 /// The format with the subtype at the start of `octets`.
 #[must_use]
 pub(crate) fn format_of(octets: &[u8]) -> Option<&'static Format> {
@@ -244,6 +310,8 @@ pub(crate) fn format_of(octets: &[u8]) -> Option<&'static Format> {
         subtype::RLT => Some(&rlt::FORMAT),
         subtype::CIM => Some(&cim::FORMAT),
         subtype::PATH_PROBE => Some(&path_probe::FORMAT),
+        subtype::FAIR_RATE => Some(&fair_rate::FORMAT),
+        subtype::SOURCE_PAUSE => Some(&source_pause::FORMAT),
         _ => None,
     }
 }

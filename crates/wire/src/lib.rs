@@ -11,7 +11,7 @@
 //! | [`mac_control`] | 8808 | PAUSE, priority-based flow control |
 //! | [`lldp`] | 88CC | TLVs; congestion notification, PFC, ETS |
 //! | [`smcc`] | 88B5 | SMCC's message |
-//! | [`experimental`] | 88B6 | rate probes of FECN and E-FECN, BCN, E2CM, congestion isolation (802.1Qcz) |
+//! | [`experimental`] | 88B6 | rate probes of FECN and E-FECN, BCN, E2CM, RoCC, source flow control, congestion isolation (802.1Qcz) |
 //! | [`ipv4`], [`ipv6`], [`udp`], [`tcp`] | 0800, 86DD | as far as congestion management reads them |
 //! | [`roce`] | UDP port 4791 | base transport header, congestion notification packet |
 //!
@@ -97,6 +97,8 @@ pub const FORMATS: &[&Format] = &[
     &experimental::bcn::FORMAT,
     &experimental::rlt::FORMAT,
     &experimental::path_probe::FORMAT,
+    &experimental::fair_rate::FORMAT,
+    &experimental::source_pause::FORMAT,
     &experimental::cim::FORMAT,
     &ipv4::FORMAT,
     &ipv6::FORMAT,

@@ -10,7 +10,7 @@ use crate::layers::{Layer, Types, layers};
 pub struct Way {
     /// Number of the interface in the capture.
     pub interface: u32,
-    /// The format of the notification: `cnm`, `smcc`, `bcn`, `fecn`, `e2cm`, `cnp` or `cim`.
+    /// The format of the notification: `cnm`, `smcc`, `bcn`, `fecn`, `e2cm`, `rocc`, `sfc`, `cnp` or `cim`.
     pub format: &'static str,
     /// The sender of its frame.
     pub source: MacAddress,
@@ -30,7 +30,7 @@ pub struct Notified {
     /// How many there were.
     pub frames: u64,
     /// How hard: Quantized Feedback of CNMs, queue offset in octets (positive under congestion) of SMCC and BCN, rate in
-    /// bit/s of FECN; `None` where the format says nothing.
+    /// bit/s of FECN and RoCC, pause in picoseconds of source flow control; `None` where the format says nothing.
     pub strength: Option<Strength>,
     /// Time of the first, nanoseconds.
     pub first_ns: Option<u64>,
@@ -194,6 +194,8 @@ fn notification(way: Way, layer: &Layer<'_>) -> Option<(Way, Option<i128>)> {
             let offset = signed("q_off").filter(|_| value("measured") == Some(1));
             Some((Way { flow: rlq, ..way }, offset))
         }
+        "rocc" => Some((Way { flow: rlq, ..way }, value("rate").map(|rate| rate as i128))),
+        "sfc" => Some((Way { flow: rlq, ..way }, value("pause_time").map(|time| time as i128))),
         "bth" if value("opcode") == Some(crate::roce::CNP.into()) => {
             Some((Way { format: "cnp", flow: value("dest_qp").map(|qp| qp as u32), ..way }, None))
         }

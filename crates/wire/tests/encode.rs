@@ -83,6 +83,8 @@ fn golden_frames_are_made_of_their_values() {
             "e2cm",
             &[("returned", "1"), ("measured", "1"), ("rlq_id", "7"), ("sent_at", "1000000000"), ("q_off", "-12000")],
         ),
+        ("rocc", "rocc", &[aa, ("rlq_id", "7"), ("rate", "1250000000"), ("cp_id", "0x0200000000aa000b")]),
+        ("sfc", "sfc", &[aa, ("rlq_id", "7"), ("pause_time", "24000000"), ("cp_id", "0x0200000000aa000b")]),
         (
             "cim",
             "cim",

@@ -23,6 +23,7 @@ fn signals_of_schemes() {
     let smcc = octets("smcc", &[("pcp", "6"), ("flow_identifier", "5")]);
     let (bcn, fecn, e2cm) =
         (octets("bcn", &[("pcp", "6")]), octets("fecn", &[("pcp", "6")]), octets("e2cm", &[("pcp", "6")]));
+    let (rocc, sfc) = (octets("rocc", &[("pcp", "6")]), octets("sfc", &[("pcp", "6")]));
     // A routed packet, whose class is in its IP header.
     let cnp = octets("cnp", &[]);
     assert_eq!(e2cm, bcn, "E2CM's probes are as long as its messages");
@@ -37,15 +38,14 @@ fn signals_of_schemes() {
             "bcn" | "e2cm" => bcn,
             "fecn" | "efecn" => fecn,
             "dcqcn" => cnp,
-            // An ICMP message, whose octets its authors do not state, and a message of no published standard: there is no format of
-            // them here.
-            "rocc" | "sfc" => continue,
+            "rocc" => rocc,
+            "sfc" => sfc,
             other => panic!("which frame does {other} send?"),
         };
         assert_eq!(signals.octets, wanted, "{}", scheme.name);
         compared += 1;
     }
-    assert_eq!(compared, 14);
+    assert_eq!(compared, 16);
 }
 
 #[test]

@@ -77,7 +77,8 @@ def statistics(file: str | Path, ether_types: EtherTypes | None = None) -> dict[
       ``source``, ``destination``, ``cp_id``, ``flow``, ``to`` (the destination of the flow's frames), ``frames``,
       ``strength``, ``first_ns``, ``last_ns``. The strength is ``frames``, ``least``, ``mean`` and ``most`` of Quantized
       Feedback for ``cnm``, of the queue's offset in octets (positive under congestion) for ``smcc``, ``bcn`` and
-      ``e2cm``, of the rate in bit/s for ``fecn``, and ``None`` where the format says nothing of the kind;
+      ``e2cm``, of the rate in bit/s for ``fecn`` and ``rocc``, of the pause in picoseconds for ``sfc``, and ``None``
+      where the format says nothing of the kind;
     - ``paused``, a list with an entry for each sender of pause frames and priority (``None`` for PAUSE): ``interface``,
       ``interface_name``, ``source``, ``priority``, ``stops``, ``resumes``, ``quanta``;
     - ``damage``, ``None``, or ``offset`` and ``message`` of the place at which the file could not be read on: all else

@@ -398,6 +398,32 @@ function e2cm.odd(tvb)
   return tvb(1, 1):bitfield(2, 6) ~= 0
 end
 
+local rocc = experimental_message("rocc", "Fair Rate of RoCC (Penstock)", "RoCC", 20, {
+  { "reserved", "reserved", "hex", 1, 1 },
+  { "rlq_id", "RLQ-ID", "number", 2, 2 },
+  { "rate", "rate", "number", 4, 8 },
+  { "cp_id", "cpId", "hex", 12, 8 },
+})
+function rocc.tell(tvb)
+  return "Flow " .. tvb(2, 2):uint() .. ", fair rate " .. tostring(tvb(4, 8):uint64()) .. " bit/s"
+end
+function rocc.odd(tvb)
+  return tvb(1, 1):uint() ~= 0
+end
+
+local sfc = experimental_message("sfc", "Source Pause, as the scope of P802.1Qdw (Penstock)", "SFC", 20, {
+  { "reserved", "reserved", "hex", 1, 1 },
+  { "rlq_id", "RLQ-ID", "number", 2, 2 },
+  { "pause_time", "pause time", "number", 4, 8 },
+  { "cp_id", "cpId", "hex", 12, 8 },
+})
+function sfc.tell(tvb)
+  return "Flow " .. tvb(2, 2):uint() .. ", stop for " .. tostring(tvb(4, 8):uint64()) .. " ps"
+end
+function sfc.odd(tvb)
+  return tvb(1, 1):uint() ~= 0
+end
+
 local cim = experimental_message("cim", "Congestion Isolation Message, as 802.1Qcz (Penstock)", "CIM", 20, {
   { "add", "add", "bool", 1, 1, 0x80 },
   { "reserved", "reserved", "hex", 1, 1, 0x7f },
@@ -433,7 +459,7 @@ function cim.rest(tvb, _, tree)
   end
 end
 
-local by_subtype = { fecn, bcn, rlt, cim, e2cm }
+local by_subtype = { fecn, bcn, rlt, cim, e2cm, rocc, sfc }
 for _, this in ipairs(by_subtype) do
   function this.proto.dissector(tvb, pinfo, root)
     local tree = begin(this, tvb, pinfo, root)
@@ -475,7 +501,7 @@ end
 -- Those that stations have to agree on are preferences.
 local agreed = {
   { proto = smcc.proto, number = 0x88b5, text = "EtherType of SMCC's messages" },
-  { proto = experimental, number = 0x88b6, text = "EtherType of probes, BCN's messages and congestion isolation" },
+  { proto = experimental, number = 0x88b6, text = "EtherType of probes, messages of BCN, RoCC and SFC, and congestion isolation" },
   { proto = cim.proto, number = 0, text = "One more EtherType of congestion isolation messages; 0: none" },
 }
 for _, entry in ipairs(agreed) do

@@ -158,6 +158,34 @@ class E2CM(_Message):
     ]
 
 
+class RoCC(_Message):
+    """A message of RoCC, behind EtherType 88B6."""
+
+    name = "Fair rate"
+    fields_desc: ClassVar[list[Any]] = [
+        BitField("version", 0, 4),
+        BitField("subtype", 6, 4),
+        XByteField("reserved", 0),
+        ShortField("rlq_id", 0),
+        LongField("rate", 0),
+        XLongField("cp_id", 0),
+    ]
+
+
+class SFC(_Message):
+    """A message of source flow control, behind EtherType 88B6; its pause is in picoseconds."""
+
+    name = "Source pause"
+    fields_desc: ClassVar[list[Any]] = [
+        BitField("version", 0, 4),
+        BitField("subtype", 7, 4),
+        XByteField("reserved", 0),
+        ShortField("rlq_id", 0),
+        LongField("pause_time", 0),
+        XLongField("cp_id", 0),
+    ]
+
+
 class CIM(_Message):
     """A congestion isolation message as 802.1Qcz has it, in Penstock's layout, behind EtherType 88B6."""
 
@@ -189,13 +217,13 @@ class Experimental(Packet):
         return _SUBTYPES.get(octets[0] & 0xF, Raw) if octets else cls
 
 
-_SUBTYPES = {1: FECN, 2: BCN, 3: RLT, 4: CIM, 5: E2CM}
+_SUBTYPES = {1: FECN, 2: BCN, 3: RLT, 4: CIM, 5: E2CM, 6: RoCC, 7: SFC}
 
 for _below in (Ether, Dot1Q, CNTag, RLT):
     _key = "type" if _below in (Ether, Dot1Q) else "ether_type"
     for _number, _above in {CN_TAG: CNTag, CNM_TYPE: CNM, SMCC_TYPE: SMCC, EXPERIMENTAL: Experimental}.items():
         bind_layers(_below, _above, **{_key: _number})
-    for _above in (FECN, BCN, RLT, CIM, E2CM):
+    for _above in (FECN, BCN, RLT, CIM, E2CM, RoCC, SFC):
         bind_layers(_below, _above, **{_key: EXPERIMENTAL})
     # A received one goes through the dispatcher, whose binding must be the first that is found.
     _below.payload_guess.insert(0, ({_key: EXPERIMENTAL}, Experimental))

@@ -14,7 +14,9 @@ use penstock_scenario::Plan;
 use penstock_schemes::{Label, Octets, Scheme, Signal as _};
 use penstock_sim::network::{FlowId, PortId};
 use penstock_sim::probe::{Ack, Content, Ecn, FrameSeen, Load, Segment, Way};
+use penstock_wire::ethernet::ether_type;
 use penstock_wire::ipv4::ecn;
+use penstock_wire::vlan;
 
 use super::flows::Flows;
 use super::headers::{self, Route, Tag};
@@ -23,6 +25,9 @@ use super::transports;
 
 /// Octets of the frame check sequence.
 const FCS: usize = 4;
+
+/// Octets of the two addresses.
+const ADDRESSES: usize = 12;
 
 /// A plan's frames.
 #[derive(Debug)]
@@ -68,7 +73,8 @@ impl<'p> Frames<'p> {
                         transports::tcp_ack(route, headers::port(flow), &scheme_ack(ack, S::echoes_mark(echo)))
                     }
                     Load::Signal { signal, way } => {
-                        messages::message(signal.message(), &self.about(flow, *way, priority, seen.port))
+                        let about = self.about(flow, *way, priority, seen.port);
+                        messages::message(signal.message(), &about, |octets| self.first_octets(flow, octets))
                     }
                 }
             }
@@ -124,6 +130,34 @@ impl<'p> Frames<'p> {
         }
     }
 
+    /// The first octets of a full frame of a flow, from its EtherType on, without tags.
+    fn first_octets(&self, flow: FlowId, most: usize) -> Vec<u8> {
+        let facts = self.flows.of(flow);
+        let octets = usize::from(facts.frame) - FCS;
+        let whole = Segment {
+            seq: 0,
+            len: transports::tcp_room(octets) as u32,
+            last: false,
+            retransmission: false,
+            ect: false,
+            cwr: false,
+        };
+        let data = Data {
+            flow,
+            label: Label::Bare,
+            ecn: Ecn::Incapable,
+            seq: Octets(0),
+            segment: facts.transport.map(|_| &whole),
+            octets,
+            priority: facts.priority,
+        };
+        let mut frame = headers::padded(self.data(&data), octets);
+        let tag = if frame[ADDRESSES..].starts_with(&ether_type::VLAN.to_be_bytes()) { vlan::Repr::OCTETS } else { 0 };
+        frame.drain(..ADDRESSES + tag);
+        frame.truncate(most);
+        frame
+    }
+
     /// An acknowledgement of a flow's transport.
     fn ack(&self, flow: FlowId, priority: u8, ack: &Ack) -> Vec<u8> {
         let (port, number) = (headers::port(flow), headers::number(flow));
@@ -170,6 +204,7 @@ impl<'p> Frames<'p> {
             flow: facts.controlled.then_some(number),
             pair: number,
             port: headers::port(flow),
+            encapsulated_source: facts.source.mac,
             encapsulated_priority: facts.priority,
             encapsulated_destination: facts.destination.mac,
         }

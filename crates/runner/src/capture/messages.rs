@@ -2,7 +2,7 @@
 
 use penstock_schemes::{CpId, Message};
 use penstock_wire::ethernet::ether_type;
-use penstock_wire::experimental::{UNLIMITED, bcn, path_probe, rate_probe, subtype};
+use penstock_wire::experimental::{UNLIMITED, bcn, cim, fair_rate, path_probe, rate_probe, source_pause, subtype};
 use penstock_wire::{MacAddress, cnm, mac_control, smcc};
 
 use super::headers::{Route, Tag, ethernet, put};
@@ -21,13 +21,15 @@ pub(super) struct About {
     pub(super) pair: u16,
     /// The port of the flow's source.
     pub(super) port: u16,
+    /// The address of the flow's source.
+    pub(super) encapsulated_source: MacAddress,
     /// The flow's own priority and destination.
     pub(super) encapsulated_priority: u8,
     pub(super) encapsulated_destination: MacAddress,
 }
 
-/// The frame of a message, not padded.
-pub(super) fn message(message: Option<Message>, about: &About) -> Vec<u8> {
+/// The frame of a message, not padded. `sampled` gives the first octets of a frame of the flow, from its EtherType on.
+pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnOnce(usize) -> Vec<u8>) -> Vec<u8> {
     match message {
         Some(Message::Cnp) => transports::cnp(about.route, about.port, about.pair),
         Some(Message::Cnm { cp, fb, q_off, q_delta }) => {
@@ -88,6 +90,49 @@ pub(super) fn message(message: Option<Message>, about: &About) -> Vec<u8> {
             put(&mut frame, path_probe::Repr::OCTETS, |octets| message.emit(octets));
             frame
         }
+        Some(Message::Cim { count, carried }) => {
+            let msdu = sampled(carried.min(cim::MSDU_MOST).into());
+            let message = cim::Repr {
+                version: 0,
+                subtype: subtype::CIM,
+                add: true,
+                destination: about.encapsulated_destination,
+                source: about.encapsulated_source,
+                priority: about.encapsulated_priority,
+                vlan_identifier: 0,
+                msdu_length: msdu.len() as u16,
+                count,
+            };
+            let mut frame = about.untagged(ether_type::EXPERIMENTAL);
+            put(&mut frame, cim::Repr::OCTETS, |octets| message.emit(octets));
+            frame.extend(msdu);
+            frame
+        }
+        Some(Message::FairRate { cp, rate }) => {
+            let message = fair_rate::Repr {
+                version: 0,
+                subtype: subtype::FAIR_RATE,
+                rlq_id: about.flow.unwrap_or(0),
+                rate: rate.0,
+                cp_id: cp.0,
+            };
+            let mut frame = about.untagged(ether_type::EXPERIMENTAL);
+            put(&mut frame, fair_rate::Repr::OCTETS, |octets| message.emit(octets));
+            frame
+        }
+        Some(Message::SourcePause { cp, time }) => {
+            let message = source_pause::Repr {
+                version: 0,
+                subtype: subtype::SOURCE_PAUSE,
+                rlq_id: about.flow.unwrap_or(0),
+                pause_time: time.0,
+                cp_id: cp.0,
+            };
+            let mut frame = about.untagged(ether_type::EXPERIMENTAL);
+            put(&mut frame, source_pause::Repr::OCTETS, |octets| message.emit(octets));
+            frame
+        }
+        // A scheme that is not in this repository may have a message of its own.
         _ => about.untagged(NO_TYPE),
     }
 }

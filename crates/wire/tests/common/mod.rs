@@ -23,6 +23,8 @@ macro_rules! every_format {
             experimental::bcn,
             experimental::rlt,
             experimental::path_probe,
+            experimental::fair_rate,
+            experimental::source_pause,
             experimental::cim => msdu,
             ipv4 => payload,
             ipv6 => payload,
