@@ -166,13 +166,13 @@ def bounded(seen: Seen) -> None:
 
 
 def cnm(destination: str, flow: int) -> bytes:
-    """Return a forged notification of the hardest kind, in the name of the switch."""
+    """Return a forged notification of the hardest kind, in the name of the switch. Flows have numbers from 1."""
     return wire.encode(
         "cnm",
         destination=MACS[destination],
         source=MACS["sw0"],
-        pcp=7,
-        flow_identifier=flow,
+        pcp=6,
+        flow_identifier=flow + 1,
         quantized_feedback=63,
         cp_id=0x0200000000AA0001,
         q_offset=-1000,
@@ -217,7 +217,7 @@ def test_a_flood_from_inside_holds_its_victim_at_the_least_rate_and_no_other(tmp
 
 
 def test_notifications_for_anothers_flow_find_no_reaction_point(tmp_path: Path) -> None:
-    strangers = [cnm("h0", 1), cnm("h0", 2), cnm("h0", 65_535), cnm("h2", 0), cnm("h3", 0)]
+    strangers = [cnm("h0", 1), cnm("h0", 2), cnm("h0", 65_534), cnm("h2", 0), cnm("h3", 0)]
     seen = flooded(tmp_path, strangers, "wire1a", rate=20_000)
     assert seen.ends["h0"]["interface"]["signals_refused"] > 100, seen.told
     assert all(flow["feedback_received"] == 0 for flow in seen.result.summary["flows"])

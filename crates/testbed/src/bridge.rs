@@ -28,10 +28,16 @@ pub fn is_reserved(address: MacAddress) -> bool {
     address.to_u64() & !0xf == 0x0180_c200_0000
 }
 
-/// The priority code point of control frames: the highest that no data has. `None` where data has all.
+/// The priority of congestion notification messages, where a manager sets no other. (802.1Qau:
+/// ieee8021CnGlobalCnmTransmitPriority)
+const CNM_PRIORITY: u8 = 6;
+
+/// The priority code point of control frames: the standard's, or the highest other one that no data has. `None` where data has
+/// all.
 #[must_use]
 pub fn control_priority(network: &Network) -> Option<u8> {
-    (0..8).rev().find(|priority| !network.priorities.contains(priority))
+    let highest = (0..8).rev();
+    std::iter::once(CNM_PRIORITY).chain(highest).find(|priority| !network.priorities.contains(priority))
 }
 
 /// The address of a node.
@@ -107,7 +113,7 @@ impl<S: OnWire> Bridge<S> {
             ids,
             flows: network.flows.iter().zip(&plan.flow_ends).map(flow).collect(),
             priorities: network.priorities.clone(),
-            control: control_priority(network).unwrap_or(7),
+            control: control_priority(network).unwrap_or(CNM_PRIORITY),
             learned: Learned::new(STATIONS, AGE),
             counts: Counts::default(),
             dropped: vec![0; network.flows.len()],

@@ -1,6 +1,6 @@
 //! How schemes look on the wire: their tags on data frames, their signals as control frames.
 //!
-//! Flows have the numbers of the scenario. A controlled data frame carries its flow's number in a CN-TAG, whatever the
+//! Flows have the numbers of [`crate::frame::number`]. A controlled data frame carries its flow's number in a CN-TAG, whatever the
 //! scheme: congestion points copy it into their messages, and nothing else names a flow on these wires.
 //!
 //! | scheme | tag | signal |
@@ -28,7 +28,7 @@ use penstock_wire::ethernet::{LEAST, ether_type};
 use penstock_wire::experimental::{self, subtype};
 use penstock_wire::{MacAddress, cnm, ipv4, roce, smcc, udp};
 
-use crate::frame::{Header, control, msdu};
+use crate::frame::{Header, control, msdu, number, numbered};
 
 /// Addresses of a control frame, and all else that its octets need beside the signal.
 #[derive(Debug, Clone, Copy)]
@@ -224,18 +224,13 @@ fn parse_cnm(frame: &[u8]) -> Option<(u16, Cnm)> {
     Some((header.flow?, signal))
 }
 
-/// A flow as messages number it that keep 0 for none.
-fn rlq_id(flow: u16) -> u16 {
-    flow.wrapping_add(1)
-}
-
 /// Puts a rate-limited tag behind the other tags, if the source is limited.
 fn put_rlt(tag: Rlt, flow: u16, frame: &mut Vec<u8>) {
     let (Rlt(Some(cp)), Some(header)) = (tag, Header::read(frame)) else { return };
     let repr = experimental::rlt::Repr {
         version: 0,
         subtype: subtype::RLT,
-        rlq_id: rlq_id(flow),
+        rlq_id: number(flow),
         cp_id: cp.0,
         ether_type: header.ether_type,
     };
@@ -284,7 +279,7 @@ fn emit_bcn(signal: Bcn, way: &Way<'_>) -> Vec<u8> {
         cp_id: signal.cp.0,
         q_off: units(signal.q_off.saturating_neg()),
         q_delta: units(signal.q_delta),
-        rlq_id: rlq_id(way.flow),
+        rlq_id: number(way.flow),
     };
     let mut frame = control(way.destination, way.source, way.priority, None, ether_type::EXPERIMENTAL);
     append(&mut frame, experimental::bcn::Repr::OCTETS, |place| _ = repr.emit(place));
@@ -295,7 +290,7 @@ fn parse_bcn(frame: &[u8]) -> Option<(u16, Bcn)> {
     let (_, octets) = message(frame, ether_type::EXPERIMENTAL)?;
     let repr = experimental::bcn::Repr::parse(&experimental::bcn::Packet::new_checked(octets).ok()?).ok()?;
     let signal = Bcn { cp: CpId(repr.cp_id), q_off: -i32::from(repr.q_off), q_delta: i32::from(repr.q_delta) };
-    Some((repr.rlq_id.checked_sub(1)?, signal))
+    Some((numbered(repr.rlq_id)?, signal))
 }
 
 impl OnWire for bcn::BackwardCongestionNotification {
@@ -324,7 +319,7 @@ impl OnWire for ExtendedEcm {
             subtype: subtype::PATH_PROBE,
             returned,
             measured: q_off.is_some(),
-            rlq_id: rlq_id(way.flow),
+            rlq_id: number(way.flow),
             sent_at: sent_at.0,
             q_off: q_off.unwrap_or(0),
         };
@@ -345,7 +340,7 @@ impl OnWire for ExtendedEcm {
             true => e2cm::Message::Reply { sent_at, q_off },
             false => e2cm::Message::Probe { sent_at, q_off },
         };
-        Some((repr.rlq_id.checked_sub(1)?, signal))
+        Some((numbered(repr.rlq_id)?, signal))
     }
 }
 
@@ -354,7 +349,7 @@ fn emit_rate_probe(signal: Probe, way: &Way<'_>) -> Vec<u8> {
         version: 0,
         subtype: subtype::RATE_PROBE,
         returned: signal.returned,
-        rlq_id: rlq_id(way.flow),
+        rlq_id: number(way.flow),
         round: signal.round,
         rate: signal.rate.map_or(experimental::UNLIMITED, |rate| rate.0),
         cp_id: signal.cp.0,
@@ -374,7 +369,7 @@ fn parse_rate_probe(frame: &[u8]) -> Option<(u16, Probe)> {
         cp: CpId(repr.cp_id),
         returned: repr.returned,
     };
-    Some((repr.rlq_id.checked_sub(1)?, signal))
+    Some((numbered(repr.rlq_id)?, signal))
 }
 
 impl OnWire for fecn::ForwardExplicitRate {
@@ -482,7 +477,7 @@ impl OnWire for Dcqcn {
         let start = frame.len();
         append(&mut frame, ipv4::Repr::OCTETS, |place| _ = ip.emit(place));
         append(&mut frame, udp::Repr::OCTETS, |place| _ = datagram.emit(place));
-        append(&mut frame, roce::Repr::OCTETS, |place| _ = roce::Repr::cnp(u32::from(way.flow)).emit(place));
+        append(&mut frame, roce::Repr::OCTETS, |place| _ = roce::Repr::cnp(u32::from(number(way.flow))).emit(place));
         append(&mut frame, roce::CNP_RESERVED, |_| ());
         let icrc = roce::icrc(ether_type::IPV4, &frame[start..]).unwrap_or_default();
         frame.extend(icrc);
@@ -500,7 +495,8 @@ impl OnWire for Dcqcn {
             return None;
         }
         let header = roce::Packet::new_checked(datagram.payload()).ok()?;
-        (header.opcode() == roce::CNP).then(|| (header.dest_qp() as u16, Cnp))
+        let pair = u16::try_from(header.dest_qp()).ok().filter(|_| header.opcode() == roce::CNP)?;
+        Some((numbered(pair)?, Cnp))
     }
 }
 

@@ -19,6 +19,19 @@ const ADDRESSES: usize = 12;
 /// Octets of an EtherType.
 const TYPE: usize = 2;
 
+/// A flow as frames number it, in CN-TAG, RLQ-ID and queue pair: its place in the scenario's table from 1, as in the simulator's
+/// captures. 0 is left for no flow.
+#[must_use]
+pub fn number(flow: u16) -> u16 {
+    flow.wrapping_add(1)
+}
+
+/// The flow of such a number.
+#[must_use]
+pub fn numbered(number: u16) -> Option<u16> {
+    number.checked_sub(1)
+}
+
 /// The header of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
@@ -28,7 +41,7 @@ pub struct Header {
     pub source: MacAddress,
     /// Priority in its 802.1Q tag, where it has one.
     pub priority: Option<u8>,
-    /// Flow in its CN-TAG, where it has one.
+    /// Flow in its CN-TAG, where that names one.
     pub flow: Option<u16>,
     /// The format behind its tags.
     pub ether_type: u16,
@@ -50,7 +63,7 @@ impl Header {
         }
         if kind == ether_type::CN_TAG {
             let tag = cn_tag::Packet::new_checked(frame.get(at..)?).ok()?;
-            flow = Some(tag.flow_identifier());
+            flow = numbered(tag.flow_identifier());
             (kind, at) = (tag.ether_type(), at + cn_tag::Repr::OCTETS);
         }
         Some(Self {
@@ -82,7 +95,7 @@ pub fn put_tags(frame: &mut Vec<u8>, priority: u8, flow: Option<u16>) {
     let mut tags = vec![high, low, priority << 5, 0];
     if let Some(flow) = flow {
         tags.extend(ether_type::CN_TAG.to_be_bytes());
-        tags.extend(flow.to_be_bytes());
+        tags.extend(number(flow).to_be_bytes());
     }
     let at = ADDRESSES.min(frame.len());
     frame.splice(at..at, tags);
@@ -189,8 +202,8 @@ mod tests {
     fn tags_are_put_on_and_taken_off() {
         let mut frame = PLAIN.to_vec();
         put_tags(&mut frame, 3, Some(5));
-        // Priority 3 is 011 in the three highest bits: 60.
-        assert_eq!(frame[12..20], [0x81, 0x00, 0x60, 0x00, 0x22, 0xe9, 0x00, 0x05]);
+        // Priority 3 is 011 in the three highest bits: 60. Flow 5 is the sixth.
+        assert_eq!(frame[12..20], [0x81, 0x00, 0x60, 0x00, 0x22, 0xe9, 0x00, 0x06]);
         let header = Header::read(&frame).unwrap();
         assert_eq!((header.priority, header.flow, header.ether_type, header.data), (Some(3), Some(5), 0x0800, 22));
         assert_eq!(header.source, MacAddress([2, 0, 0, 0, 0, 1]));
@@ -206,6 +219,9 @@ mod tests {
         put_tags(&mut frame, 7, None);
         let header = Header::read(&frame).unwrap();
         assert_eq!((header.priority, header.flow, header.data), (Some(7), None, 18));
+        put_tags(&mut frame, 7, Some(0));
+        frame[19] = 0;
+        assert_eq!(Header::read(&frame).unwrap().flow, None, "number 0 is no flow's");
         let untagged = Header::read(&PLAIN).unwrap();
         assert_eq!((untagged.priority, untagged.flow, untagged.tags()), (None, None, 0));
     }

@@ -140,7 +140,7 @@ fn an_interface_tags_its_flow_and_slows_down_when_it_is_notified() {
     assert_eq!(times[0], 3_800_000);
     let headers: Vec<_> = sent.iter().map(|sent| Header::read(&sent.octets).unwrap()).collect();
     assert_eq!(headers.iter().filter(|header| (header.flow, header.priority) == (Some(0), Some(0))).count(), 3);
-    assert_eq!(headers.iter().filter(|header| (header.flow, header.priority) == (None, Some(7))).count(), 1);
+    assert_eq!(headers.iter().filter(|header| (header.flow, header.priority) == (None, Some(6))).count(), 1);
 
     let line = 10_000_000_000;
     assert_eq!(interface.allowed(0), line);
