@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from conftest import SMALL
 
-from penstock import Result, Scenario
+from penstock import Result, Scenario, wire
 from penstock.testbed import TestbedError, leftovers, run, running, system
 from penstock.testbed.layout import lay_out
 from penstock.testbed.leftovers import State, started
@@ -373,3 +373,47 @@ def test_a_probe_that_was_killed_is_removed_by_the_next_look() -> None:
     assert len(left) == 1
     leftovers.clear()
     assert not left[0].exists()
+
+
+def test_a_capture_of_a_port_that_is_none_is_refused(tmp_path: Path) -> None:
+    scenario = Scenario.from_toml(TWO)
+    with pytest.raises(TestbedError, match='there is no port "sw0->h7"') as caught:
+        run(scenario, out=tmp_path / "out", pcap=["sw0->h2", "sw0->h7"])
+    assert caught.value.unsuited
+    assert caught.value.hint.startswith('did you mean "sw0->h')
+    with pytest.raises(TestbedError, match="the run has none"):
+        run(scenario, pcap="sw0->h2")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_a_capture_has_every_frame_with_the_simulators_numbers(tmp_path: Path) -> None:
+    text = TWO.replace('duration = "60 ms"', 'duration = "30 ms"').replace('warmup = "20 ms"', 'warmup = "5 ms"')
+    scenario = Scenario.from_toml(text)
+    ports = ["sw0->h2", "sw0->h0", "sw0->h1"]
+    result = run(scenario, out=tmp_path / "out", pcap=ports)
+    nothing_left()
+    simulated = tmp_path / "simulated"
+    scenario.run(out=simulated, pcap=ports)
+    seen: dict[str, dict[str, set[tuple[int, int]]]] = {}
+    for folder in (tmp_path / "out", simulated):
+        kinds: dict[str, set[tuple[int, int]]] = {"cnm": set(), "data": set()}
+        frames = [(captured, captured.decode()) for captured in wire.read(folder / "capture.pcapng")]
+        times = [captured.time_ns or 0 for captured, _ in frames]
+        assert times == sorted(times)
+        assert 0.02e9 < times[-1] < 0.031e9, "times are the network's"
+        for captured, frame in frames:
+            assert frame.faults == []
+            if "cn_tag" in frame:
+                kind = "cnm" if "cnm" in frame else "data"
+                number = frame["cn_tag"].flow_identifier
+                assert captured.interface_name == (f"sw0->h{number - 1}" if kind == "cnm" else "sw0->h2")
+                kinds[kind].add((frame["vlan"].pcp, number))
+        seen[folder.name] = kinds
+        if folder.name == "out":
+            delivered = sum(flow["frames_delivered"] for flow in result.summary["flows"])
+            captured_data = sum("cn_tag" in frame and "cnm" not in frame for _, frame in frames)
+            # Some are on their way from the wire to the interface when the run ends.
+            assert delivered <= captured_data <= delivered + 3
+    # One filter fits both: priorities and flows have the same numbers on the wire as in the simulator's capture.
+    assert seen["out"] == seen["simulated"] == {"cnm": {(6, 1), (6, 2)}, "data": {(0, 1), (0, 2)}}

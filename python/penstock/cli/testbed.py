@@ -43,6 +43,14 @@ def run_testbed(
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep there the outputs of applications and processes.")
     ] = None,
+    pcap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PORTS",
+            autocompletion=completion.ports,
+            help="Capture the frames of these ports, such as 'sw0->h4,sw0->h0', into capture.pcapng of the folder.",
+        ),
+    ] = None,
     force: Annotated[bool, options.FORCE] = False,
     json: Annotated[bool, options.JSON] = False,
     quiet: Annotated[bool, options.QUIET] = False,
@@ -55,7 +63,7 @@ def run_testbed(
     from penstock.cli.testbed_runs import Request, run_one
 
     request = Request(sets=sets or [], scheme=scheme, profile=profile, seed=seed, out=out, force=force)
-    status = run_one(request, scenario, keep=keep, json=json, quiet=quiet)
+    status = run_one(request, scenario, keep=keep, pcap=pcap, json=json, quiet=quiet)
     if status:
         raise typer.Exit(status)
 

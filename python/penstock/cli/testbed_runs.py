@@ -33,11 +33,12 @@ class Request:
         return found, plan, folder
 
 
-def run_one(request: Request, name: str, *, keep: Path | None, json: bool, quiet: bool) -> int:
+def run_one(request: Request, name: str, *, keep: Path | None, pcap: str | None, json: bool, quiet: bool) -> int:
     """Run with applications; return the exit status."""
     from penstock.testbed import run
 
     scenario, plan, folder = request.scenario(name)
+    ports = [port.strip() for port in pcap.split(",")] if pcap is not None else []
     interrupts.writes(folder)
     with interrupts.keeping():
         result = run(
@@ -48,6 +49,7 @@ def run_one(request: Request, name: str, *, keep: Path | None, json: bool, quiet
             out=folder,
             force=request.force,
             keep=keep,
+            pcap=ports,
         )
     if json:
         typer.echo(printable_json(result.summary_json), nl=False)
@@ -55,6 +57,8 @@ def run_one(request: Request, name: str, *, keep: Path | None, json: bool, quiet
         from penstock.cli.report import print_run
 
         print_run(result, plan, folder, [])
+        if ports:
+            typer.echo(f"frames of {', '.join(ports)} in {folder / 'capture.pcapng'}")
     return _judged(result, folder, quiet=quiet)
 
 

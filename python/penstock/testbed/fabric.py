@@ -36,6 +36,7 @@ class Fabric:
         self._ends: dict[tuple[str, str], socket.socket] = {}
         self._hosts: dict[str, Wire] = {}
         self._packet_sockets: list[socket.socket] = []
+        self._names: dict[tuple[str, str], str] = {}
 
     def namespace(self, host: str) -> str:
         """Return the name of a host's namespace."""
@@ -66,6 +67,7 @@ class Fabric:
         with system.inside(fabric):
             for wire, ends in names.items():
                 for (own, peer), end in zip((wire, wire[::-1]), ends, strict=True):
+                    self._names[own, peer] = end
                     self._ends[own, peer] = self._packet(end)
         for i, host in enumerate(hosts):
             self._host(host, fabric, f"host{i}")
@@ -111,6 +113,18 @@ class Fabric:
         """Return the wires of a node, in the order in which its process takes them."""
         ends = [Wire(b"p", self._ends[node["name"], peer].fileno()) for peer in node["peers"]]
         return [*ends, self._hosts[node["name"]]] if node["host"] else ends
+
+    def listener(self, sender: str, receiver: str) -> socket.socket:
+        """Open one more socket for the frames that a node sends to its neighbour: where they come out of the wire.
+
+        Raises:
+            TestbedError: the system refuses.
+        """
+        try:
+            with system.inside(f"{self._prefix}-fabric"):
+                return self._open.enter_context(system.packet_socket(self._names[receiver, sender]))
+        except OSError as error:
+            raise TestbedError(f"the system refuses to capture frames: {error}") from None
 
     def unread(self) -> int:
         """Return how many frames the kernel has dropped, since no process read them."""

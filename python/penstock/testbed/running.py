@@ -2,14 +2,16 @@
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 
 from penstock import _core, interrupts
+from penstock.files import whole
 from penstock.result import Result
 from penstock.scenario import Scenario
 from penstock.testbed import leftovers, system
+from penstock.testbed.capture import FILE, Capture, check_ports
 from penstock.testbed.fabric import fabric
 from penstock.testbed.faults import TestbedError
 from penstock.testbed.layout import Layout, lay_out
@@ -35,6 +37,7 @@ def run(
     force: bool = False,
     progress: Progress | None = None,
     keep: str | PathLike[str] | None = None,
+    pcap: Sequence[str] = (),
 ) -> Result:
     """Run a scenario on the testbed, with its applications.
 
@@ -47,6 +50,8 @@ def run(
         force: an older results folder of that name may be replaced.
         progress: told how far the run is; interrupting it (Ctrl-C) ends the run, and its records are kept.
         keep: a folder that takes the outputs of applications and processes.
+        pcap: ports, such as ``sw0->h4``, whose frames go into ``capture.pcapng`` of the results folder, with the times
+            of the network at which they have reached the port's far end.
 
     Returns:
         The result, in the scenario's times and rates. ``summary["testbed"]`` says whether its figures may be used.
@@ -58,7 +63,15 @@ def run(
     """
     resolved = scenario.resolved(scheme=scheme, profile=profile, seed=seed)
     return _run(
-        scenario.name, resolved, applications=True, out=out, force=force, progress=progress, told=None, keep=keep
+        scenario.name,
+        resolved,
+        applications=True,
+        out=out,
+        force=force,
+        progress=progress,
+        told=None,
+        keep=keep,
+        ports=[pcap] if isinstance(pcap, str) else list(pcap),
     )
 
 
@@ -95,7 +108,15 @@ def up(
     """
     resolved = scenario.resolved(scheme=scheme, profile=profile, seed=seed)
     return _run(
-        scenario.name, resolved, applications=False, out=out, force=force, progress=progress, told=told, keep=None
+        scenario.name,
+        resolved,
+        applications=False,
+        out=out,
+        force=force,
+        progress=progress,
+        told=told,
+        keep=None,
+        ports=[],
     )
 
 
@@ -109,8 +130,12 @@ def _run(
     progress: Progress | None,
     told: Callable[[dict[str, str]], object] | None,
     keep: str | PathLike[str] | None,
+    ports: list[str],
 ) -> Result:
     layout = lay_out(resolved)
+    check_ports(layout, ports)
+    if ports and out is None:
+        raise TestbedError("frames are captured into a file of the results folder, and the run has none", "give out")
     if out is not None and Path(out).exists() and not force:
         # The collector refuses it too, but only after the run.
         raise TestbedError(f"{out}: exists already", "another name, or force to replace it")
@@ -126,10 +151,15 @@ def _run(
         interrupts.at_end(state.remove)
         state.save()
         (folder / "scenario.toml").write_text(resolved)
-        wall_s, unread, faults = _drive(state, layout, folder, applications=applications, progress=progress, told=told)
+        wall_s, unread, faults = _drive(
+            state, layout, folder, applications=applications, progress=progress, told=told, ports=ports
+        )
         core = _core.testbed_collect(
             resolved, folder, wall_s, unread, faults, out=None if out is None else Path(out), force=force
         )
+        if out is not None and ports:
+            with whole(Path(out) / FILE) as partial:
+                shutil.copyfile(folder / FILE, partial)
         return Result(core)
     finally:
         try:
@@ -158,16 +188,21 @@ def _drive(
     applications: bool,
     progress: Progress | None,
     told: Callable[[dict[str, str]], object] | None,
+    ports: list[str],
 ) -> tuple[float, int, list[str]]:
     """Make the network, run it, remove it; return the time that it took, frames lost by the kernel, and faults."""
     with fabric(layout, state) as network:
         nodes = Nodes(layout, network, state, folder)
         senders = Applications(layout, network, state, folder)
+        capture = Capture(network, layout, ports, folder / FILE) if ports else None
+        lacking: list[str] = []
         origin = None
         try:
             if applications:
                 senders.serve()
             origin = nodes.begin()
+            if capture is not None:
+                capture.begin(origin)
             if told is not None:
                 told({node["name"]: network.namespace(node["name"]) for node in layout["nodes"] if node["host"]})
             _wait(layout, nodes, senders, origin, progress, applications=applications)
@@ -179,7 +214,9 @@ def _drive(
         finally:
             nodes.end()
             senders.end()
-        return (time.time_ns() - origin) / 1e9, network.unread(), faults
+            if capture is not None:
+                lacking = capture.end()
+        return (time.time_ns() - origin) / 1e9, network.unread(), faults + lacking
 
 
 def _wait(

@@ -67,7 +67,7 @@ def check(programs: Sequence[str] = (), congestion: Sequence[str] = ()) -> None:
 
 
 def _check_congestion(name: str) -> None:
-    """Refuse a congestion control of TCP that the kernel lacks: asking for it loads its module where that is allowed."""
+    """Refuse a congestion control of TCP that the kernel lacks: asking loads its module where that is allowed."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as asked:
         try:
             asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
