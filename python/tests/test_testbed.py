@@ -417,3 +417,33 @@ def test_a_capture_has_every_frame_with_the_simulators_numbers(tmp_path: Path) -
             assert delivered <= captured_data <= delivered + 3
     # One filter fits both: priorities and flows have the same numbers on the wire as in the simulator's capture.
     assert seen["out"] == seen["simulated"] == {"cnm": {(6, 1), (6, 2)}, "data": {(0, 1), (0, 2)}}
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_flows_with_a_size_end(tmp_path: Path) -> None:
+    scenario = Scenario.named("testbed/two-connections").set("duration", "5 s").set("warmup", "100 ms")
+    scenario.set("flow.0.size", "5 MB")
+    result = run(scenario, scheme="none", out=tmp_path / "out", keep=tmp_path / "said")
+    nothing_left()
+    flows = result.summary["flows"]
+    took = {flow["name"]: flow["completion_time_s"] for flow in flows}
+    ends_s = result.column("completions", "end_s") - result.column("completions", "start_s")
+    assert list(ends_s) == pytest.approx(list(took.values()))
+    for name in took:
+        assert (tmp_path / "said" / f"{name}.sender.txt").read_text() == "5000000 octets have arrived\n"
+    # 10 MB and their headers take 0.84 s at 100 Mb/s.
+    first_s, last_s = sorted(took.values())
+    assert 0.8 < last_s < 4
+    # The one that is left has the line's share, and none when it has ended.
+    times, shares = (result.column("rates", name) for name in ("time_s", "fair_rate_bps"))
+    assert max(shares[times < first_s]) < 51e6
+    assert max(shares[times > last_s]) == 0
+    for flow in flows:
+        # 5 MB of data over the time of the flow alone, less that in the warm-up.
+        assert flow["goodput_bps"] == pytest.approx(40e6 / flow["completion_time_s"], rel=0.25)
+    names = result.rates.column("flow").to_pylist()
+    assert all(
+        rate == 0
+        for name, at, rate in zip(names, times, result.column("rates", "rate_bps"), strict=True)
+        if at > took[name]
+    )

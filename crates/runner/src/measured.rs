@@ -57,6 +57,11 @@ impl<'p> Collector<'p> {
         self.recorder.write_queue(now, i, state, vars.map(|vars| |row: &mut [i64]| copy(row, vars)))
     }
 
+    /// When each flow with a size ended, if it has: before the flows' samples of an instant.
+    pub fn look_for_ends(&mut self, ended: impl Fn(FlowId) -> Option<Instant>) {
+        self.recorder.look_for_ends(ended);
+    }
+
     /// A sample of a flow, with its reaction point's variables.
     ///
     /// # Errors

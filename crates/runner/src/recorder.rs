@@ -165,7 +165,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
     }
 
     fn sample_flows<S: Scheme>(&mut self, now: Instant, view: &impl View<S>) -> Result<(), RunError> {
-        self.sampler.look_for_ends(|flow| view.flow(flow).ended);
+        self.look_for_ends(|flow| view.flow(flow).ended);
         for i in 0..self.sampler.flows() {
             let flow = FlowId(i as u32);
             self.write_flow(now, i, view.flow(flow), view.rp(flow).map(|rp| |row: &mut [i64]| rp.vars(row)))?;
@@ -193,6 +193,11 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             rows.fair_rate_bps.append_value(sample.fair_rate_bps);
             rows.vars.push(vars);
         })
+    }
+
+    /// When each flow with a size ended, if it has: before the flows' samples of an instant.
+    pub(crate) fn look_for_ends(&mut self, ended: impl Fn(FlowId) -> Option<Instant>) {
+        self.sampler.look_for_ends(ended);
     }
 
     /// All samples of `now` are written.

@@ -15,6 +15,7 @@ use penstock_sim::probe::{FlowNow, QueueNow};
 
 use crate::TestbedError;
 use crate::form::{self, OnWire};
+use crate::interface::FlowCounts;
 use crate::lateness::Lateness;
 use crate::record::{self, End, FlowEnd, FlowSample, QueueSample, Record, SignalSeen};
 
@@ -128,6 +129,8 @@ fn samples(plan: &Plan, records: &Records, end: Instant, collector: &mut Collect
             .collect();
         let (Some(queues), Some(flows)) = (queues, flows) else { continue };
         let now = Instant(at);
+        let ended = |flow: usize| ended(plan, records, flow).filter(|&end| end <= now);
+        collector.look_for_ends(|flow| ended(flow.index()));
         for (i, sample) in queues.into_iter().enumerate() {
             let state = QueueNow {
                 len: Octets(sample.len),
@@ -141,11 +144,11 @@ fn samples(plan: &Plan, records: &Records, end: Instant, collector: &mut Collect
         }
         for (i, (sample, delivered)) in flows.into_iter().enumerate() {
             let state = FlowNow {
-                allowed: BitRate(sample.allowed),
+                allowed: BitRate(if ended(i).is_some() { 0 } else { sample.allowed }),
                 delivered: Octets(delivered),
                 sent: Octets(sample.sent),
                 signals: sample.signals,
-                ended: None,
+                ended: ended(i),
             };
             collector.flow(now, i, state, sample.vars.as_deref())?;
         }
@@ -165,7 +168,8 @@ fn queue_of(plan: &Plan, cp: u64) -> Option<QueueId> {
 /// The counts and measures of a run, as the simulator has them.
 fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
     let network = &plan.network;
-    let measured = end.passed_since((Instant::ZERO + plan.warmup).min(end));
+    let from = (Instant::ZERO + plan.warmup).min(end);
+    let measured = end.passed_since(from);
     let mut queues = vec![QueueOutcome::default(); network.ports.len() * network.queues_per_port()];
     for own in records.ends.iter().flat_map(|end| &end.queues) {
         queues[own.queue as usize] = QueueOutcome {
@@ -183,7 +187,7 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
         };
     }
     let flows: Vec<FlowOutcome> =
-        (0..network.flows.len()).map(|flow| flow_outcome(plan, records, flow, measured)).collect();
+        (0..network.flows.len()).map(|flow| flow_outcome(plan, records, flow, (from, end))).collect();
     let host = |(name, node): (&String, &penstock_sim::network::Node)| {
         let end = records.ends.iter().find(|end| end.node == *name && node.kind == NodeKind::Host);
         end.map_or_else(HostOutcome::default, |end| HostOutcome {
@@ -200,15 +204,39 @@ fn of_flow(ends: &[FlowEnd], flow: usize) -> Option<&FlowEnd> {
     ends.iter().find(|end| end.flow as usize == flow)
 }
 
-fn flow_outcome(plan: &Plan, records: &Records, flow: usize, measured: Duration) -> FlowOutcome {
+/// When all octets of a flow with a size had arrived.
+fn completed(records: &Records, flow: usize) -> Option<Instant> {
+    let sink = records.ends.iter().find_map(|end| of_flow(&end.sinks, flow))?;
+    sink.counts.completed.map(Instant)
+}
+
+/// When a flow with a size was complete or stopped.
+fn ended(plan: &Plan, records: &Records, flow: usize) -> Option<Instant> {
+    let spec = &plan.network.flows[flow];
+    spec.size?;
+    completed(records, flow).into_iter().chain(spec.stop).min()
+}
+
+fn flow_outcome(plan: &Plan, records: &Records, flow: usize, measured: (Instant, Instant)) -> FlowOutcome {
     let source = records.ends.iter().find_map(|end| of_flow(&end.sources, flow));
     let sink = records.ends.iter().find_map(|end| of_flow(&end.sinks, flow));
     let dropped = records.ends.iter().filter_map(|end| end.dropped.get(flow)).sum();
-    let seconds = measured.as_seconds();
-    let delivered = sink.map_or(0, |end| end.counts.delivered_octets - end.before.delivered_octets);
-    let data = sink.map_or(0, |end| end.counts.data_octets - end.before.data_octets);
-    let (mean, std) = allowed(plan, records, flow);
     let spec = &plan.network.flows[flow];
+    let (completed, ended) = (completed(records, flow), ended(plan, records, flow));
+    // The time of a flow with a size is that from its start to its completion; frames that come later do not count.
+    let (from, until) = measured;
+    let seconds = match spec.size {
+        Some(_) => completed.map_or(until, |at| at.min(until)).since(from.max(spec.start)).as_seconds(),
+        None => until.since(from).as_seconds(),
+    };
+    let most = |counts: &FlowCounts| match counts.completed {
+        Some(_) => counts.complete_octets,
+        None => counts.delivered_octets,
+    };
+    let delivered = sink.map_or(0, |end| most(&end.counts).saturating_sub(most(&end.before)));
+    let data = sink.map_or(0, |end| end.counts.data_octets - end.before.data_octets);
+    let data = spec.size.map_or(data, |size| data.min(size.0));
+    let (mean, std) = allowed(plan, records, flow);
     FlowOutcome {
         throughput_bps: if seconds > 0.0 { delivered as f64 * 8.0 / seconds } else { 0.0 },
         goodput_bps: if seconds > 0.0 { data as f64 * 8.0 / seconds } else { 0.0 },
@@ -222,6 +250,8 @@ fn flow_outcome(plan: &Plan, records: &Records, flow: usize, measured: Duration)
         feedback_received: source.map_or(0, |end| end.counts.signals),
         segments_discarded: source.map_or(0, |end| end.counts.discarded),
         started: Some(spec.start),
+        completed,
+        ended: ended.filter(|&at| at <= until).or(spec.stop.filter(|&at| at <= until)),
         active_s: seconds,
         ..FlowOutcome::default()
     }
@@ -229,10 +259,10 @@ fn flow_outcome(plan: &Plan, records: &Records, flow: usize, measured: Duration)
 
 /// Mean and standard deviation of the samples of a flow's allowed rate after the warm-up, while it was active.
 fn allowed(plan: &Plan, records: &Records, flow: usize) -> (f64, f64) {
-    let samples = records
-        .flows
-        .values()
-        .filter(|sample| sample.flow as usize == flow && sample.at >= plan.warmup.0 && sample.allowed > 0);
+    let end = ended(plan, records, flow).unwrap_or(Instant::NEVER).0;
+    let samples = records.flows.values().filter(|sample| {
+        sample.flow as usize == flow && sample.at >= plan.warmup.0 && sample.at < end && sample.allowed > 0
+    });
     let (n, sum, squares) = samples.fold((0.0, 0.0, 0.0), |(n, sum, squares), sample| {
         let rate = sample.allowed as f64;
         (n + 1.0, sum + rate, squares + rate * rate)

@@ -21,7 +21,7 @@ use crate::frame::{Header, Segment, length, ports, put_tags, segment, take_tags}
 use crate::host_queue::HostQueue;
 use crate::pause::{self, Stops, pause_time};
 use crate::port::Departure;
-use crate::progress::Connections;
+use crate::progress::Progress;
 
 /// Flow n of the scenario is the traffic to this port and n, by UDP, or by TCP where the flow has a transport.
 pub const FIRST_PORT: u16 = 5201;
@@ -78,6 +78,10 @@ pub struct FlowCounts {
     pub data_octets: u64,
     /// Segments that came behind later ones of their connection: sent again, for the most part.
     pub late_segments: u64,
+    /// When all octets of a flow with a size had arrived, ps on the network's clock.
+    pub completed: Option<u64>,
+    /// Octets that had arrived then, with overhead.
+    pub complete_octets: u64,
 }
 
 /// A signal that a reaction point has acted on.
@@ -133,7 +137,7 @@ pub struct Interface<S: OnWire> {
     own_counts: Counts,
     seen: VecDeque<Seen<S>>,
     outbox: VecDeque<Departure>,
-    connections: Connections,
+    progress: Progress,
     stops: Stops,
     /// Octets put on the line, overhead included, the transmission in progress counted whole, and its end.
     line_octets: u64,
@@ -172,7 +176,7 @@ impl<S: OnWire> Interface<S> {
             limiters,
             destinations,
             priorities: network.priorities.clone(),
-            control: control_priority(network).unwrap_or(7),
+            control: control_priority(network).unwrap_or_default(),
             overhead: u64::from(network.wire_overhead),
             latency: spec.latency,
             line: spec.rate.0,
@@ -182,7 +186,7 @@ impl<S: OnWire> Interface<S> {
             own_counts: Counts::default(),
             seen: VecDeque::new(),
             outbox: VecDeque::new(),
-            connections: Connections::default(),
+            progress: Progress::new(plan),
             stops: Stops::new(network, ports_of(network, node)[0]),
             line_octets: 0,
             line_until: Instant::ZERO,
@@ -421,8 +425,9 @@ impl<S: OnWire> Interface<S> {
         }
         self.counts[flow].delivered += 1;
         self.counts[flow].delivered_octets += u64::from(octets) + self.overhead;
-        if let Some(segment) = segment_behind::<S>(frame, header) {
-            self.connections.follow(flow, segment, &mut self.counts[flow]);
+        match segment_behind::<S>(frame, header) {
+            Some(segment) => self.progress.segment(now, flow, segment, &mut self.counts[flow]),
+            None => self.progress.frame(now, flow, octets, &mut self.counts[flow]),
         }
         let (Some(to), Some(number)) = (self.destinations[flow], header.flow) else { return };
         let mut tag = S::tag(frame);

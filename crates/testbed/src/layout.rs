@@ -13,6 +13,7 @@ use crate::bridge::{control_priority, ports_of, station};
 use crate::form;
 use crate::frame::{CN_TAG_OCTETS, FCS, VLAN_OCTETS};
 use crate::interface::FIRST_PORT;
+use crate::progress::SHORTEST;
 
 /// The most flows: each has a port of its own, and iperf3 a server.
 const MOST_FLOWS: usize = 1000;
@@ -80,7 +81,7 @@ pub struct Sender {
     pub rate_bps: Option<u64>,
     /// Octets of data in a datagram, or the largest segment.
     pub length: u16,
-    /// Octets to send in all.
+    /// Octets of data to send in all.
     pub size: Option<u64>,
     /// When it starts.
     pub start_s: f64,
@@ -193,7 +194,11 @@ fn sender(plan: &Plan, index: usize, host_mtu: u16) -> Sender {
         port: FIRST_PORT + index as u16,
         rate_bps,
         length,
-        size: flow.size.map(|size| size.0),
+        // Without a transport, a size counts octets of frames: as many frames as the simulator sends.
+        size: flow.size.map(|size| match flow.transport {
+            Some(_) => size.0,
+            None => size.0.div_ceil(u64::from(flow.frame)) * u64::from(length),
+        }),
         start_s: seconds(plan, flow.start),
         stop_s: seconds(plan, flow.stop.unwrap_or(end).min(end)),
         iperf3: plan.testbed.iperf3,
@@ -282,9 +287,9 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
 
 fn check_flows(plan: &Plan) -> Result<(), TestbedError> {
     for (flow, name) in plan.network.flows.iter().zip(&plan.flow_names) {
-        if flow.frame < 128 || flow.frame > 1522 {
+        if flow.frame < SHORTEST || flow.frame > 1522 {
             return Err(TestbedError::unsuited(format!(
-                "flow {name}: frames of {} octets: the testbed's have 128 to 1522",
+                "flow {name}: frames of {} octets: the testbed's have {SHORTEST} to 1522",
                 flow.frame
             )));
         }

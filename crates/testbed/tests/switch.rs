@@ -276,6 +276,51 @@ fn a_connection_goes_on_by_what_is_new() {
     assert_eq!(interface.flow(0).delivered, 6);
 }
 
+/// A flow of 5037 octets: a segment that comes late completes it, and nothing before.
+#[test]
+fn a_flow_with_a_size_is_complete_when_all_of_it_has_arrived() {
+    let text = THREE.replace("stagger", "transport = \"tcp\"\nsize = \"5037 octets\"\nstagger");
+    let plan = plan(&text.replace("frame = \"1000 octets\"", ""));
+    let mut interface = Interface::<Qcn>::new(&plan, node(&plan, "h3"), &[config(&plan)]);
+    let mut come = |us, port, sequence: u32, octets, syn| {
+        let mut frame = segment(&plan, sequence, octets, syn);
+        frame[42..44].copy_from_slice(&u16::to_be_bytes(port));
+        interface.from_wire(Instant::ZERO + Duration::from_us(us), frame);
+        interface.flow(0).completed
+    };
+    // Octets of another connection to the same port do not count.
+    come(1, 40_001, 10, 0, true);
+    assert_eq!(come(2, 40_001, 11, 3000, false), None);
+    come(3, 40_002, u32::MAX - 1, 0, true);
+    assert_eq!(come(4, 40_002, u32::MAX, 1037, false), None);
+    // 1000 octets are missing in two places, then the end comes.
+    assert_eq!(come(5, 40_002, 1536, 1500, false), None);
+    assert_eq!(come(6, 40_002, 3536, 1500, false), None);
+    assert_eq!(come(7, 40_002, 1036, 500, false), None);
+    // Twice the same, then one that reaches over the gap on both sides.
+    assert_eq!(come(8, 40_002, 1036, 500, false), None);
+    assert_eq!(come(9, 40_002, 3000, 600, false), Some(9_000_000));
+    assert_eq!(come(10, 40_002, 5036, 100, false), Some(9_000_000));
+    let counts = interface.flow(0);
+    assert!(counts.complete_octets < counts.delivered_octets);
+}
+
+/// Without a transport the size is of frames; a greeting of 64 octets is none of them.
+#[test]
+fn a_flow_of_datagrams_is_complete_with_its_last_frame() {
+    let plan = plan(&THREE.replace("stagger", "size = \"3000 octets\"\nstagger"));
+    let (h0, h3) = (node(&plan, "h0"), node(&plan, "h3"));
+    let mut interface = Interface::<Qcn>::new(&plan, h3, &[config(&plan)]);
+    let mut come = |us, octets| {
+        let mut sent = datagram(&plan, h0, h3, 5201, octets);
+        put_tags(&mut sent, 0, Some(0));
+        interface.from_wire(Instant::ZERO + Duration::from_us(us), sent);
+        interface.flow(0).completed
+    };
+    // With tags and check sequence, 988 octets are the 1000 of a frame.
+    assert_eq!([come(1, 60), come(2, 988), come(3, 988), come(4, 988)], [None, None, None, Some(4_000_000)]);
+}
+
 /// A probe that comes after a long silence is answered at once: its answer was not due before.
 #[test]
 fn an_interface_that_had_nothing_to_do_was_not_late() {

@@ -33,6 +33,9 @@ _COMES_UP_S = 1.0
 _TRIES = 10
 """How often a sender is started again that has not."""
 
+_TRANSFER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("transfer.py")))
+"""The program of flows of so many octets."""
+
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 """The end of this process ends all that it has started."""
 
@@ -143,7 +146,10 @@ class Applications:
         """Start the receivers, so that they listen when the run begins."""
         flows = [flow for flow in self._layout["flows"] if flow["iperf3"]]
         for flow in flows:
-            command = ["iperf3", "-s", "-p", str(flow["port"]), "-B", self._addresses[flow["destination"]]]
+            address, port = self._addresses[flow["destination"]], str(flow["port"])
+            command = ["iperf3", "-s", "-p", port, "-B", address]
+            if transferred(flow):
+                command = [*_TRANSFER, "receive", address, port]
             self._run(flow["destination"], command, f"{flow['name']}.receiver")
         for flow in flows:
             self._plan(flow["start_s"], partial(self._send, flow, flow["start_s"]))
@@ -188,6 +194,13 @@ class Applications:
 
     def _send(self, flow: Sender, now_s: float) -> None:
         self._begun[flow["name"]] = now_s
+        process = self._run(flow["source"], self._command(flow), f"{flow['name']}.sender")
+        self._senders.append((flow, process))
+
+    def _command(self, flow: Sender) -> list[str]:
+        if transferred(flow):
+            address, port = self._addresses[flow["destination"]], str(flow["port"])
+            return [*_TRANSFER, "send", address, port, str(flow["size"]), str(flow["tcp"]), str(flow["length"])]
         command = ["iperf3", "-c", self._addresses[flow["destination"]], "-p", str(flow["port"])]
         if flow["tcp"] is not None:
             command += ["-C", flow["tcp"], "-M", str(flow["length"])]
@@ -200,8 +213,7 @@ class Applications:
         else:
             # It is stopped from here; by itself it would first ask its receiver for figures, over the network.
             command += ["-t", "86400"]
-        process = self._run(flow["source"], command, f"{flow['name']}.sender")
-        self._senders.append((flow, process))
+        return command
 
     def _program(self, program: Program) -> None:
         command = program["command"]
@@ -241,6 +253,11 @@ class Applications:
     def _said(self, name: str) -> str:
         text = (self._folder / f"{name}.txt").read_text(errors="replace").strip()
         return text.splitlines()[-1].rstrip(".") if text else "it says nothing"
+
+
+def transferred(flow: Sender) -> bool:
+    """Return whether a flow is so many octets of TCP, which iperf3 does not bring to their end."""
+    return flow["tcp"] is not None and flow["size"] is not None
 
 
 def _terminate(process: "subprocess.Popen[bytes]") -> None:

@@ -15,7 +15,7 @@ from penstock.testbed.capture import FILE, Capture, check_ports
 from penstock.testbed.fabric import fabric
 from penstock.testbed.faults import TestbedError
 from penstock.testbed.layout import Layout, lay_out
-from penstock.testbed.processes import Applications, Nodes
+from penstock.testbed.processes import Applications, Nodes, transferred
 
 Progress = Callable[[float, float], object]
 """Called about ten times a second with the time since the start and the duration, s of the machine."""
@@ -140,7 +140,7 @@ def _run(
         # The collector refuses it too, but only after the run.
         raise TestbedError(f"{out}: exists already", "another name, or force to replace it")
     programs = [program["command"].split()[0] for program in layout["applications"]]
-    if any(flow["iperf3"] for flow in layout["flows"]):
+    if any(flow["iperf3"] and not transferred(flow) for flow in layout["flows"]):
         programs.append("iperf3")
     congestion = [flow["tcp"] for flow in layout["flows"] if flow["iperf3"] and flow["tcp"] is not None]
     system.check(*((programs, congestion) if applications else ()))
