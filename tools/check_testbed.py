@@ -1,11 +1,14 @@
 """Compares the testbed with the simulator: the kernel's TCP with ours, and schemes with themselves.
 
-    sudo .venv/bin/python tools/check_testbed.py tcp
+    sudo .venv/bin/python tools/check_testbed.py tcp --runs 3
     sudo .venv/bin/python tools/check_testbed.py schemes --schemes bcn,smcc,dcqcn --runs 3
+    sudo .venv/bin/python tools/check_testbed.py tcp --cases drop,cubic --runs 5
 
-Each case is a scenario that both run. The rates of delivery must agree within 5 %, the median queues within 15 %. A run
-that was late counts for nothing, is said to be invalid, and is made again, up to three times. Each run's row has its
-lateness and the machine's load average. The exit status says whether all cases agree.
+Each case is a scenario that the simulator runs with 30 seeds and the testbed some times. The mean rates of delivery
+must agree within 5 %, the mean median queues within 15 %, and no frame may be lost where the simulator loses none
+with any seed. A run that was late counts for nothing and is made again, up to three times. Each case's row has means
+and deviations, or all counts, the worst lateness and load average. Behind those of schemes stands their order by
+queue in both. The exit status says whether all cases agree, and orders too.
 
 The testbed makes network namespaces, which needs root.
 """
@@ -15,6 +18,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean, stdev
 
 from penstock import Scenario
 from penstock.testbed import TestbedError
@@ -27,6 +31,10 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 KERNEL_NAMES = {"newreno": "reno", "cubic": "cubic", "dctcp": "dctcp"}
 """Congestion controls of scenarios, and the kernel's names of them."""
+
+
+EIGHT = (("topology.star.hosts", "9"), ("flow.0.from", "h0..h7"), ("flow.0.to", "h8"))
+"""Eight connections in place of two."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class Case:
 
 
 def tcp_cases() -> Iterator[Case]:
-    """Yield the congestion controls on a star and a dumbbell, and over QCN on a star and where a rate drops."""
+    """Yield the congestion controls on a star and a dumbbell, over QCN on a star and where a rate drops, and eight."""
     available = AVAILABLE.read_text().split()
     for name, kernel in KERNEL_NAMES.items():
         if name == "dctcp":
@@ -60,11 +68,15 @@ def tcp_cases() -> Iterator[Case]:
             print(f"{name}: left out, this kernel has {', '.join(available)}", flush=True)
             continue
         transport = f'{{ tcp = {{ congestion = "{name}" }} }}'
-        yield Case(f"star, {name}", "testbed/two-connections", "none", (("flow.0.transport", transport),))
+        own = (("flow.0.transport", transport),)
+        yield Case(f"star, {name}", "testbed/two-connections", "none", own)
         both = tuple((f"flow.{i}.transport", transport) for i in range(2))
         yield Case(f"dumbbell, {name}", "testbed/dumbbell", "none", both)
-        yield Case(f"star over QCN, {name}", "testbed/two-connections", "qcn", (("flow.0.transport", transport),))
-        yield Case(f"rate drop over QCN, {name}", "testbed/tcp-drop", "qcn", (("flow.0.transport", transport),))
+        yield Case(f"star over QCN, {name}", "testbed/two-connections", "qcn", own)
+        yield Case(f"rate drop over QCN, {name}", "testbed/tcp-drop", "qcn", own)
+        for scheme in ("none", "qcn"):
+            title = f"star, eight connections, {name}, {scheme}"
+            yield Case(title, "testbed/two-connections", scheme, (*EIGHT, *own))
 
 
 def scheme_cases(schemes: list[str]) -> Iterator[Case]:
@@ -74,32 +86,53 @@ def scheme_cases(schemes: list[str]) -> Iterator[Case]:
             yield Case(f"{scenario.partition('/')[2]}, {scheme}", scenario, scheme)
 
 
+def spread(values: list[float], unit: float) -> str:
+    """Return mean and standard deviation of values in a unit."""
+    deviation = f" ({stdev(values) / unit:.1f})" if len(values) > 1 else ""
+    return f"{mean(values) / unit:.1f}{deviation}"
+
+
+def counts(values: list[int]) -> str:
+    """Return a few counts, or the range of many."""
+    ordered = sorted(values)
+    if len(set(ordered)) == 1:
+        return str(ordered[0])
+    return ", ".join(map(str, values)) if len(values) <= 5 else f"{ordered[0]} to {ordered[-1]}"
+
+
 def row(case: Case, result: Agreement) -> str:
     """Return a row of the table."""
-    simulated, measured = result.simulated, result.measured
-    verdict = "agrees" if result.agrees else "differs"
     if not result.valid:
-        verdict = "invalid: " + " ".join(result.faults)
-    return (
-        f"| {case.title} | {simulated.delivered_bps / 1e6:.1f} | {measured.delivered_bps / 1e6:.1f} "
-        f"| {result.rate_off:+.1%} | {simulated.queue_octets / 1e3:.1f} | {measured.queue_octets / 1e3:.1f} "
-        f"| {result.queue_off:+.1%} | {simulated.dropped} | {measured.dropped} | {simulated.signals} "
-        f"| {measured.signals} | {result.lateness_p99_s * 1e3:.2f} | {result.lateness_max_s * 1e3:.1f} "
-        f"| {result.load:.1f} | {verdict} |"
-    )
+        return f"| {case.title} | invalid: {' '.join(result.measured[-1].faults)} |" + " |" * 12
+    simulated, measured = result.simulated, result.bodies
+    verdict = "agrees" if result.agrees else "loses more" if result.loses_more else "differs"
+    cells = [
+        case.title,
+        spread([body.delivered_bps for body in simulated], 1e6),
+        spread([body.delivered_bps for body in measured], 1e6),
+        f"{result.rate_off:+.1%}",
+        spread([body.queue_octets for body in simulated], 1e3),
+        spread([body.queue_octets for body in measured], 1e3),
+        f"{result.queue_off:+.1%}",
+        counts([body.dropped for body in simulated]),
+        counts([body.dropped for body in measured]),
+        counts([body.signals for body in simulated]),
+        counts([body.signals for body in measured]),
+        f"{max(run.lateness_p99_s for run in result.measured if run.valid) * 1e3:.2f}",
+        f"{max(run.load for run in result.measured):.1f}",
+        verdict,
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
-def passes(case: Case, runs: int) -> bool:
-    """Run a case, print its rows, and return whether all valid runs agree, and there are enough of them."""
-    good = True
-    for _ in range(runs):
-        for _ in range(TRIES):
-            result = agreement(case.build(), scheme=case.scheme)
-            print(row(case, result), flush=True)
-            if result.valid:
-                break
-        good = good and result.valid and result.agrees
-    return good
+def orders(results: dict[Case, Agreement]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield each scenario with its schemes by the mean of their median queues, in the simulator and on the testbed."""
+    valid = {case: result for case, result in results.items() if result.valid}
+    for scenario in dict.fromkeys(case.scenario for case in valid):
+        own = {case.scheme: result for case, result in valid.items() if case.scenario == scenario}
+        simulated = {name: mean(body.queue_octets for body in result.simulated) for name, result in own.items()}
+        measured = {name: mean(body.queue_octets for body in result.bodies) for name, result in own.items()}
+        yield scenario, sorted(own, key=simulated.__getitem__), sorted(own, key=measured.__getitem__)
 
 
 def main() -> int:
@@ -107,20 +140,33 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("tcp", "schemes"))
     parser.add_argument("--schemes", default="none,qcn,bcn,fecn,smcc,dcqcn", help="names, with commas between")
-    parser.add_argument("--runs", type=int, default=1, help="runs of each case")
+    parser.add_argument("--cases", default="", help="only cases whose titles have all these parts")
+    parser.add_argument("--runs", type=int, default=1, help="the testbed's valid runs of each case")
+    parser.add_argument("--seeds", type=int, default=30, help="the simulator's runs of each case")
     options = parser.parse_args()
     print(
         "| case | simulator, Mb/s | testbed, Mb/s | | queue, KB | queue, KB | | drops | drops | signals | signals "
-        "| late p99, ms | max | load | |"
+        "| late p99, ms | load | |"
     )
-    print("|---" * 15 + "|")
+    print("|---" * 14 + "|")
     cases = tcp_cases() if options.what == "tcp" else scheme_cases(options.schemes.split(","))
+    seeds = range(1, options.seeds + 1)
+    results: dict[Case, Agreement] = {}
     try:
-        results = [passes(case, options.runs) for case in cases]
+        for case in cases:
+            if all(part in case.title for part in options.cases.split(",")):
+                result = agreement(case.build(), scheme=case.scheme, seeds=seeds, runs=options.runs, tries=TRIES)
+                print(row(case, result), flush=True)
+                results[case] = result
     except TestbedError as fault:
         print(fault, file=sys.stderr)
         return 1
-    return 0 if all(results) else 1
+    good = all(result.agrees for result in results.values())
+    if options.what == "schemes":
+        for scenario, simulated, measured in orders(results):
+            print(f"{scenario}: simulator {' < '.join(simulated)}; testbed {' < '.join(measured)}")
+            good = good and simulated == measured
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

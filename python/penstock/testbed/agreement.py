@@ -1,8 +1,9 @@
-"""The testbed beside the simulator: one scenario, run on both, and how far apart they are."""
+"""The testbed beside the simulator: one scenario, run on both some times, and how far apart they are."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
+from statistics import mean
 from typing import TYPE_CHECKING
 
 from penstock.measures import busiest, longest, measured_octets
@@ -22,7 +23,7 @@ QUEUE_WITHIN = 0.15
 
 @dataclass(frozen=True)
 class Body:
-    """One of the two runs.
+    """One run of either.
 
     ``delivered_bps`` is the goodput of all flows where transports carry them, else their throughput.
     ``queue_octets`` is the median of the sampled length of the queue that both are judged by, after the warm-up.
@@ -37,31 +38,59 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """A scenario on both: ``load`` is the machine's load average of a minute at the end of the run on the testbed."""
+class Measured:
+    """A run on the testbed: ``load`` is the machine's load average of a minute at its end."""
 
-    simulated: Body
-    measured: Body
+    body: Body
     valid: bool
     faults: tuple[str, ...]
     lateness_p99_s: float
     lateness_max_s: float
     load: float
 
+
+@dataclass(frozen=True)
+class Agreement:
+    """A scenario on both: the simulator's runs, one a seed, and the testbed's.
+
+    Means are compared: a single run of either is one draw. Invalid runs count for nothing.
+    """
+
+    simulated: tuple[Body, ...]
+    measured: tuple[Measured, ...]
+
+    @property
+    def bodies(self) -> list[Body]:
+        """The testbed's valid runs."""
+        return [run.body for run in self.measured if run.valid]
+
+    @property
+    def valid(self) -> bool:
+        """Whether there are enough valid runs to judge: one at least."""
+        return bool(self.bodies)
+
     @property
     def rate_off(self) -> float:
-        """Share by which the testbed delivers more than the simulator."""
-        return _off(self.measured.delivered_bps, self.simulated.delivered_bps)
+        """Share by which the testbed delivers more than the simulator, on average."""
+        return _off(mean(b.delivered_bps for b in self.bodies), mean(b.delivered_bps for b in self.simulated))
 
     @property
     def queue_off(self) -> float:
-        """Share by which the testbed's median queue is longer."""
-        return _off(self.measured.queue_octets, self.simulated.queue_octets)
+        """Share by which the testbed's median queue is longer, on average."""
+        return _off(mean(b.queue_octets for b in self.bodies), mean(b.queue_octets for b in self.simulated))
+
+    @property
+    def loses_more(self) -> bool:
+        """Whether the testbed drops frames, and the simulator none with any seed."""
+        return any(b.dropped for b in self.bodies) and not any(b.dropped for b in self.simulated)
 
     @property
     def agrees(self) -> bool:
-        """Whether rate and queue are within their bounds."""
-        return abs(self.rate_off) <= RATE_WITHIN and abs(self.queue_off) <= QUEUE_WITHIN
+        """Whether rate and queue are within their bounds, and no frame is lost where the simulator loses none."""
+        if not self.valid:
+            return False
+        within = abs(self.rate_off) <= RATE_WITHIN and abs(self.queue_off) <= QUEUE_WITHIN
+        return within and not self.loses_more
 
 
 def _off(measured: float, simulated: float) -> float:
@@ -76,33 +105,49 @@ def agreement(
     scenario: "Scenario",
     *,
     scheme: str | None = None,
-    seed: int | None = None,
-    keep: str | PathLike[str] | None = None,
+    seeds: Sequence[int] = (1,),
+    runs: int = 1,
+    tries: int = 1,
 ) -> Agreement:
     """Run a scenario in the simulator and on the testbed, and say how far they are apart.
 
     Args:
         scenario: the scenario.
         scheme: the scheme; ``None`` for the scenario's.
-        seed: the seed of all random streams.
-        keep: as for :func:`penstock.testbed.run`.
+        seeds: the seeds of the simulator's runs; the testbed's have the first ones, from the start again where they
+            are more.
+        runs: valid runs on the testbed.
+        tries: how often a run on the testbed is made until it is valid.
 
     Raises:
         TestbedError: the scenario does not suit the testbed, or the system refuses something.
         ScenarioError: the scenario is wrong.
     """
-    simulated = scenario.run(scheme=scheme, seed=seed)
-    measured = run(scenario, scheme=scheme, seed=seed, keep=keep)
-    queue = busiest([simulated.summary, measured.summary])
-    about = measured.summary["testbed"]
+    simulated = [scenario.run(scheme=scheme, seed=seed) for seed in seeds]
+    results: list[Result] = []
+    loads: list[float] = []
+    for number in range(runs):
+        for _ in range(tries):
+            results.append(run(scenario, scheme=scheme, seed=seeds[number % len(seeds)]))
+            loads.append(os.getloadavg()[0])
+            if results[-1].summary["testbed"]["valid"]:
+                break
+    queue = busiest([simulated[0].summary, results[0].summary])
     return Agreement(
-        simulated=_body(simulated, queue),
-        measured=_body(measured, queue),
+        simulated=tuple(_body(result, queue) for result in simulated),
+        measured=tuple(_measured(result, queue, load) for result, load in zip(results, loads, strict=True)),
+    )
+
+
+def _measured(result: "Result", queue: str | None, load: float) -> Measured:
+    about = result.summary["testbed"]
+    return Measured(
+        body=_body(result, queue),
         valid=about["valid"],
         faults=tuple(about["faults"]),
         lateness_p99_s=about["lateness_p99_s"],
         lateness_max_s=about["lateness_max_s"],
-        load=os.getloadavg()[0],
+        load=load,
     )
 
 
