@@ -1,15 +1,19 @@
 """Draws Kabbani and Yasuda's experiment in three bodies: the testbed, the cores, the simulator.
 
     make -C rtl experiment FIGURE='8 11' SCALE=20       the cores' tables, in rtl/build/experiments
-    sudo .venv/bin/python tools/three_bodies.py OUT     the testbed's runs (a minute), the simulator's, and the figure
+    sudo .venv/bin/python tools/three_bodies.py OUT     the testbed's runs (minutes), the simulator's, and the figure
     .venv/bin/python tools/three_bodies.py OUT          once more from the runs that are there
 
 One source and eight, a round trip of 100 us; the service rate falls from 0.95 to 0.2 Gb/s and returns (figures 8 and
 11 of the paper). All three have the settings of papers/netfpga and the cores' schedule, whose times are the paper's
 divided by SCALE. On the testbed a second of it takes TIME_SCALE seconds: the lines of 1 Gb/s carry 20 Mb/s there.
 
-OUT gets bodies.png and bodies.svg, a table of queue and use in each period, bodies.md, and the folders of the testbed's
-runs. Without the cores' tables it draws the two others, and ends with status 1 and the command that makes them.
+The course of a single run is drawn, of the first seed. The table has means, and deviations in brackets, of some runs on
+the testbed and of twelve seeds of the simulator, since a transient is a draw; the cores have one run.
+
+OUT gets bodies.png and bodies.svg, a table of queue and use in each period, bodies.md, and the folders of the
+testbed's runs. Without the cores' tables it says which are missing and the command that makes them, draws the two
+others, and ends with status 1.
 """
 
 import argparse
@@ -37,6 +41,7 @@ TABLES = ROOT / "rtl" / "build" / "experiments"
 CASES = {"one": (8, "1 source"), "eight": (11, "8 sources")}
 TIME_SCALE = 50
 QUEUE = "sw0->h8"
+SEEDS = range(1, 13)
 Q_EQ_KB = 33
 PERIODS_S = {"before": (0.5, 2.3), "drop": (2.3, 3.3), "low": (3.3, 6.0), "rise": (6.0, 7.0), "after": (7.0, 10.0)}
 """At the paper's times, as papers/netfpga/metrics.py has them."""
@@ -110,10 +115,10 @@ def course(result: Result) -> Course:
     return Course(series.time_s[ends], series.octets[ends], series.utilization[ends])
 
 
-def measured(kind: str, scale: float, folder: Path) -> Result:
-    """Return the testbed's run: the one in the folder, or a new one."""
+def measured(kind: str, scale: float, folder: Path, seed: int) -> Result:
+    """Return a run on the testbed: the one in the folder, or a new one."""
     if not folder.exists():
-        return run(scenario(kind, scale), out=folder)
+        return run(scenario(kind, scale), out=folder, seed=seed)
     return Result.open(folder)
 
 
@@ -126,8 +131,8 @@ def smoothed(values: "NDArray[Any]", samples: int = 10) -> "NDArray[Any]":
     return means
 
 
-def draw(bodies: Mapping[str, Mapping[str, Course]], scale: float, path: Path) -> None:
-    """Draw queue and use of the line: a column a body, two rows for each number of sources."""
+def draw(bodies: Mapping[str, Mapping[str, list[Course]]], scale: float, path: Path) -> None:
+    """Draw queue and use of the line, of each body's first run: a column a body, two rows a number of sources."""
     names = list(next(iter(bodies.values())))
     with styled():
         figure, axes = plt.subplots(
@@ -136,7 +141,7 @@ def draw(bodies: Mapping[str, Mapping[str, Course]], scale: float, path: Path) -
         for pair, (kind, courses) in enumerate(bodies.items()):
             for column, name in enumerate(names):
                 queue, used = axes[2 * pair][column], axes[2 * pair + 1][column]
-                one = courses[name]
+                one = courses[name][0]
                 queue.plot(one.time_s, one.octets / 1000, color=QUEUE_COLOURS[0], linewidth=0.8)
                 queue.axhline(Q_EQ_KB, color=REFERENCE, linewidth=0.8, linestyle=":")
                 queue.set_title(f"{name}, {CASES[kind][1]}")
@@ -150,8 +155,14 @@ def draw(bodies: Mapping[str, Mapping[str, Course]], scale: float, path: Path) -
         plt.close(figure)
 
 
-def table(bodies: Mapping[str, Mapping[str, Course]], scale: float) -> str:
-    """Return mean queue and use of the line in each period, as Markdown."""
+def spread(values: "list[float]") -> str:
+    """Return a mean, with the standard deviation where there are several values."""
+    deviation = f" ({np.std(values, ddof=1):.1f})" if len(values) > 1 else ""
+    return f"{np.mean(values):.1f}{deviation}"
+
+
+def table(bodies: Mapping[str, Mapping[str, list[Course]]], scale: float) -> str:
+    """Return mean queue and use of the line in each period, as Markdown, with their deviations among runs."""
     names = list(next(iter(bodies.values())))
     lines = [
         f"| Sources | Period | {' | '.join(f'Queue, KB: {name} | used, %' for name in names)} |",
@@ -161,9 +172,10 @@ def table(bodies: Mapping[str, Mapping[str, Course]], scale: float) -> str:
         for period, (start, end) in PERIODS_S.items():
             cells = []
             for name in names:
-                inside = courses[name].within((start / scale, end / scale))
-                queue_kb, used = courses[name].octets[inside].mean() / 1000, 100 * courses[name].used[inside].mean()
-                cells.append(f"{queue_kb:.1f} | {used:.1f}")
+                parts = [(one, one.within((start / scale, end / scale))) for one in courses[name]]
+                queue_kb = [float(one.octets[inside].mean()) / 1000 for one, inside in parts]
+                used = [100 * float(one.used[inside].mean()) for one, inside in parts]
+                cells.append(f"{spread(queue_kb)} | {spread(used)}")
             lines.append(f"| {CASES[kind][1]} | {period} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -173,6 +185,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, metavar="OUT", help="the folder for runs, figure and table")
     parser.add_argument("--scale", type=float, default=20, help="SCALE, as long as there are no tables of the cores")
+    parser.add_argument("--runs", type=int, default=3, help="runs on the testbed for each number of sources")
     options = parser.parse_args()
     out = options.out
     out.mkdir(parents=True, exist_ok=True)
@@ -183,26 +196,36 @@ def main() -> int:
         print(f"the cores' tables have different schedules: SCALE is {sorted(scales)}", file=sys.stderr)
         return 1
     (scale,) = scales
-    bodies: dict[str, dict[str, Course]] = {}
+    if missing:
+        command = f"make -C rtl experiment FIGURE='{missing}' SCALE={scale:g}"
+        lacking = ", ".join(str(TABLES / f"figure-{figure}.csv") for figure in missing.split())
+        print(f"the cores are left out: there is no {lacking}; {command} makes it", file=sys.stderr)
+    bodies: dict[str, dict[str, list[Course]]] = {}
     for kind, own in of_cores.items():
-        try:
-            result = measured(kind, scale, out / f"testbed-{kind}")
-        except TestbedError as fault:
-            print(fault, file=sys.stderr)
+        valid = []
+        for seed in range(1, options.runs + 1):
+            try:
+                result = measured(kind, scale, out / f"testbed-{kind}-{seed}", seed)
+            except TestbedError as fault:
+                print(fault, file=sys.stderr)
+                return 1
+            about = result.summary["testbed"]
+            late_ms = about["lateness_p99_s"] * 1e3
+            print(f"testbed, {CASES[kind][1]}, run {seed}: valid {about['valid']}, lateness p99 {late_ms:.2f} ms")
+            for reason in about["faults"]:
+                print(f"  {reason}")
+            if about["valid"]:
+                valid.append(course(result))
+        if not valid:
+            print(f"testbed, {CASES[kind][1]}: no run was valid", file=sys.stderr)
             return 1
-        about = result.summary["testbed"]
-        print(f"testbed, {CASES[kind][1]}: valid {about['valid']}, lateness p99 {about['lateness_p99_s'] * 1e3:.2f} ms")
-        for reason in about["faults"]:
-            print(f"  {reason}")
-        simulated = course(scenario(kind, scale).run())
-        of_cores_alone = {} if missing or own is None else {"cores": own.course}
-        bodies[kind] = {"testbed": course(result), **of_cores_alone, "simulator": simulated}
+        simulated = [course(scenario(kind, scale).run(seed=seed)) for seed in SEEDS]
+        of_cores_alone = {} if missing or own is None else {"cores": [own.course]}
+        bodies[kind] = {"testbed": valid, **of_cores_alone, "simulator": simulated}
     draw(bodies, scale, out / "bodies")
     text = table(bodies, scale)
     (out / "bodies.md").write_text(text)
     print(text, end="")
-    if missing:
-        print(f"without the cores: make -C rtl experiment FIGURE='{missing}' SCALE={scale:g}", file=sys.stderr)
     return 1 if missing else 0
 
 
