@@ -274,7 +274,7 @@ def test_a_host_stops_no_port_by_a_disguised_pause_frame(tmp_path: Path) -> None
     seen = flooded(tmp_path, [disguised, pause], None, rate=2000)
     assert seen.ends["h1"]["interface"]["refused_from_host"] > 100, seen.told
     assert (seen.ends["sw0"]["bridge"]["pauses"], seen.ends["sw0"]["bridge"]["refused"]) == (0, 0)
-    assert delivered_bps(seen, "f1") > 3.9e9
+    assert delivered_bps(seen, "f1") > 3.5e9
 
 
 def test_pause_frames_on_the_wire_stop_nothing_without_flow_control(tmp_path: Path) -> None:
@@ -284,4 +284,4 @@ def test_pause_frames_on_the_wire_stop_nothing_without_flow_control(tmp_path: Pa
     seen = flooded(tmp_path, [pause, disguised], "wire3a", rate=2000)
     assert seen.ends["sw0"]["bridge"]["refused"] > 1000, seen.told
     assert seen.ends["sw0"]["bridge"]["pauses"] == 0
-    assert delivered_bps(seen, "f1") > 3.9e9
+    assert delivered_bps(seen, "f1") > 3.5e9
