@@ -366,6 +366,8 @@ def test_broken_claim_of_losslessness_fails_after_all_is_written(penstock: Comma
     assert "hint: " in done.stderr
     kept = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"summary.json", "queues.parquet", "overview.png"} <= kept
+    told = penstock("run", "broken.toml", "--scheme", "none", "--out", "told")
+    assert "not lossless, though the scenario claims it" in " ".join(told.stdout.split())
     with pytest.raises(FrameLossError) as caught:
         Scenario.load(tmp_path / "broken.toml").run(scheme="none")
     assert caught.value.result.summary["totals"] == summary["totals"]
@@ -382,6 +384,8 @@ def test_a_scheme_without_effect_fails_a_run_that_claims_it_acts(penstock: Comma
     assert "claims that its scheme acts, and qcn had no effect: notifications 0, cuts 0, raises 0" in done.stderr
     assert "hint: " in done.stderr
     assert (tmp_path / "out" / "overview.png").exists()
+    told = penstock("run", "idle.toml", "--out", "told")
+    assert "it did not act, though the scenario claims it" in " ".join(told.stdout.split())
     with pytest.raises(IdleSchemeError) as caught:
         Scenario.load(tmp_path / "idle.toml").run()
     assert caught.value.result.summary["totals"] == summary["totals"]

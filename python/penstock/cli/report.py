@@ -252,11 +252,11 @@ def _balance(summary: Summary, *, flows: int) -> str:
         dropped = count(totals["watchdog_dropped"])
         parts.append(f"watchdog fired {count(totals['watchdog_fired'])} times, {dropped} frames dropped by it")
     if "lossless" in summary:
-        parts.append("lossless, as claimed" if summary["lossless"] else "not lossless, as claimed")
+        parts.append("lossless, as claimed" if summary["lossless"] else "not lossless, though the scenario claims it")
     if summary.get("actions"):
         parts.append(f"actions of the scheme: {told_actions(summary)}")
     if "acted" in summary:
-        parts.append("it acted, as claimed" if summary["acted"] else "it did not act, as claimed")
+        parts.append("it acted, as claimed" if summary["acted"] else "it did not act, though the scenario claims it")
     if flows:
         parts.append(f"Jain index {summary['jain_index']:.3f}")
     return ", ".join(parts)
