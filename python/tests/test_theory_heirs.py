@@ -10,7 +10,7 @@ from penstock import Scenario
 from penstock.theory.configuration import Unsuited, configuration
 from penstock.theory.linear import DelaySystem, margins, rightmost_roots
 from penstock.theory.linearisation import linearise
-from penstock.theory.margin import modes_beside, report
+from penstock.theory.margin import marks_jump, modes_beside, report
 from penstock.theory.models import model_of
 from penstock.theory.models.dcqcn import Controlled, Dcqcn
 from penstock.theory.models.rocc import Rocc
@@ -59,6 +59,22 @@ def test_the_controller_asks_for_the_marks_that_the_thresholds_ask_for() -> None
     # How likely a mark has to be is a matter of the sources; only the queue differs.
     by_thresholds = Dcqcn.of(configuration(_scenario(4), scheme="dcqcn"))
     assert _controlled().marked_at_rest() == pytest.approx(by_thresholds.marked_at_rest(), rel=1e-9)
+
+
+def test_the_controller_has_an_equilibrium_beyond_the_marks_of_the_ramp() -> None:
+    # 32 flows need a mark on every seventh frame. Thresholds have p_max = 0.1, and mark all frames beyond; a controller
+    # has neither.
+    scenario = _scenario(32, schemes__dcqcn__marking="pi")
+    model = model_of(configuration(scenario, scheme="dcqcn"))
+    assert isinstance(model, Controlled)
+    assert float(model.mark_at_rest()) > float(model.p_max)
+    assert not marks_jump(model)
+    found = report(configuration(scenario, scheme="dcqcn"))
+    assert found.sides
+    # The number of flows that is at its border is where the margin is 0, and not where the ramp ends.
+    (border,) = {limit.border for side in found.sides for limit in side.limits if limit.parameter == "flows"}
+    assert 30 < border < 32
+    assert marks_jump(Dcqcn.of(configuration(_scenario(32), scheme="dcqcn")))
 
 
 def test_the_level_of_the_gains_is_the_least_power_of_two_above_the_share() -> None:

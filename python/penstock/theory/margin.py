@@ -27,7 +27,7 @@ from penstock.theory.linear import (
 from penstock.theory.linearisation import beside, is_at_rest, linearise
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
-from penstock.theory.models.dcqcn import Dcqcn
+from penstock.theory.models.dcqcn import Controlled, Dcqcn
 from penstock.theory.models.dctcp import Dctcp
 from penstock.theory.models.smcc import Smcc
 from penstock.theory.models.timely import Patched, Timely
@@ -267,8 +267,11 @@ def restless(wide: FluidModel) -> list[str]:
 
 
 def marks_jump(model: FluidModel) -> Array:
-    """Whether an equilibrium of DCQCN needs more marks than p_max allows; shape of the configurations."""
-    if not isinstance(model, Dcqcn):
+    """Whether an equilibrium of DCQCN needs more marks than p_max allows; shape of the configurations.
+
+    A controller marks with any probability: it has no p_max, and no length from which on all frames are marked.
+    """
+    if not isinstance(model, Dcqcn) or isinstance(model, Controlled):
         return np.zeros(np.shape(model.state_at_rest()[0]), dtype=bool)
     return np.asarray(model.mark_at_rest() > model.p_max)
 
