@@ -64,6 +64,7 @@ class Board:
                     "mean_rank": total.mean_rank,
                     "wins": total.wins,
                     "ratio_to_best": _finite(total.ratio),
+                    "completed": total.completed,
                     "unfinished": total.unfinished,
                 }
                 for total in self.totals
@@ -220,9 +221,10 @@ def arena(
         improved, tunings = tuned(entries, path / _TUNED, tune, watch=counter.counting, executor=executor)
         watch = counter.going_on
     every = [*entries.competitors, *(one for one in improved.competitors if one not in entries.competitors)]
-    choices = [competitor.choice for competitor in every]
     designs = {
-        path / _RUNS / workload.name: design(workload.scenario, (), schemes=choices, seeds=seeds)
+        path / _RUNS / workload.name: design(
+            workload.scenario, (), schemes=[competitor.choice(workload) for competitor in every], seeds=seeds
+        )
         for workload in entries.workloads
     }
     swept = run_designs(designs, resume=True, watch=watch, workers=workers, executor=executor)

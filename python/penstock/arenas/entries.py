@@ -60,6 +60,8 @@ class Workload:
         source: the name of the scenario that it was made of.
         settings: the keys that the arena sets in it.
         judge: the number that judges.
+        with_pfc: keys that it sets besides for competitors that bring flow control.
+        note: a sentence or two that a reader of its standings has to know; empty for none.
     """
 
     name: str
@@ -68,6 +70,8 @@ class Workload:
     source: str
     settings: Mapping[str, Value]
     judge: Judge
+    with_pfc: Mapping[str, Value] = field(default_factory=dict)
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,10 +91,19 @@ class Competitor:
     about: str = ""
 
     @property
-    def choice(self) -> str | Variant:
-        """The competitor as a sweep takes it."""
-        plain = self.name == self.scheme and not self.settings
-        return self.scheme if plain else Variant(self.name, self.scheme, self.settings)
+    def brings_pfc(self) -> bool:
+        """Whether it sets keys of priority flow control."""
+        return any(key.startswith("pfc.") for key in self.settings)
+
+    def settings_on(self, workload: Workload) -> Mapping[str, Value]:
+        """Return the keys that it sets on a workload."""
+        return {**self.settings, **workload.with_pfc} if self.brings_pfc else self.settings
+
+    def choice(self, workload: Workload) -> str | Variant:
+        """Return the competitor as a sweep of a workload takes it."""
+        settings = self.settings_on(workload)
+        plain = self.name == self.scheme and not settings
+        return self.scheme if plain else Variant(self.name, self.scheme, settings)
 
 
 @dataclass(frozen=True)
@@ -101,11 +114,13 @@ class Entries:
         title: its title.
         workloads: the workloads, in their order.
         competitors: the competitors, in the order of the registry.
+        notes: sentences that a reader of all standings has to know.
     """
 
     title: str
     workloads: tuple[Workload, ...]
     competitors: tuple[Competitor, ...]
+    notes: tuple[str, ...] = ()
 
     def of(self, workloads: Sequence[str] = (), competitors: Sequence[str] = ()) -> "Entries":
         """Return the named ones; all where no name is given.
@@ -117,6 +132,7 @@ class Entries:
             self.title,
             tuple(self.workloads[i] for i in _places(workloads, [w.name for w in self.workloads], "workload")),
             tuple(self.competitors[i] for i in _places(competitors, [c.name for c in self.competitors], "competitor")),
+            self.notes,
         )
 
 
@@ -134,10 +150,13 @@ def read(path: str | PathLike[str] = STANDARD) -> Entries:
     if not workloads:
         raise document.error("workload", "is missing", "add [[workload]]")
     own = [_competitor(table) for table in document.tables("competitor", lines_of(file, "competitor"))]
-    document.end(("title", "workload", "competitor"))
+    notes = document.raw("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) and note.strip() for note in notes):
+        raise document.error("notes", "is not a list of texts", 'write notes = ["…", "…"]')
+    document.end(("title", "notes", "workload", "competitor"))
     _once(document, "workload", [workload.name for workload in workloads])
     _once(document, "competitor", [competitor.name for competitor in own])
-    return Entries(title, tuple(workloads), tuple(_in_order(own)))
+    return Entries(title, tuple(workloads), tuple(_in_order(own)), tuple(notes))
 
 
 def _in_order(own: Sequence[Competitor]) -> list[Competitor]:
@@ -163,7 +182,7 @@ def _workload(table: Table) -> Workload:
         near = library.near(source)
         hint = f"did you mean {near}?" if near else "`penstock scenarios` lists those that have a name"
         raise table.error("scenario", f"{source}: neither a file nor a scenario of Penstock", hint)
-    settings = settings_of(table.table("set"))
+    settings, with_pfc = settings_of(table.table("set")), settings_of(table.table("with_pfc"))
     try:
         scenario = Scenario.load(path)
         for key, value in settings.items():
@@ -180,8 +199,9 @@ def _workload(table: Table) -> Workload:
     groups = _groups(scenario)
     if group is not None and group not in groups:
         raise table.error("of", f"{group} is no group of flows", nearest(group, groups))
-    table.end(("name", "title", "scenario", "set", "judge", "of"))
-    return Workload(name, title, scenario, source, settings, Judge(metric, group, _JUDGES[metric]))
+    note = table.text("note", "")
+    table.end(("name", "title", "scenario", "set", "with_pfc", "judge", "of", "note"))
+    return Workload(name, title, scenario, source, settings, Judge(metric, group, _JUDGES[metric]), with_pfc, note)
 
 
 def _groups(scenario: Scenario) -> list[str]:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from penstock import PenstockError, __version__
 from penstock.arenas import words
 from penstock.arenas.entries import Competitor, Workload
-from penstock.arenas.standings import Total
+from penstock.arenas.standings import TIE_SHARE, Total
 from penstock.catalogue import about
 from penstock.figures import arena as figures
 from penstock.figures.style import save
 from penstock.files import write_text
 from penstock.html import element, templates
+from penstock.text import share
 from penstock.variants import Variant
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class _Report:
                     "mean_rank": f"{total.mean_rank:.1f}",
                     "wins": total.wins,
                     "ratio": words.times(total.ratio),
-                    "unfinished": total.unfinished or "",
+                    "completed": f"{total.completed} of {len(total.ranks)}",
                 }
                 for total in self.board.totals
             ],
@@ -103,6 +104,8 @@ class _Report:
                 }
                 for workload in entries.workloads
             ],
+            "notes": entries.notes,
+            "tie": share(TIE_SHARE) if self.arena.seeds == 1 else "",
             "ranks": self._drawn("ranks", figures.ranks(self.board.totals, entries.workloads)),
         }
 
@@ -201,7 +204,7 @@ def _parameters(workloads: Sequence[Workload], competitor: Competitor) -> list[d
 
 def _assigned(workload: Workload, competitor: Competitor) -> dict[str, str]:
     """Return the parameters with which a competitor runs on a workload, as a scenario file has them."""
-    choice = competitor.choice
+    choice = competitor.choice(workload)
     try:
         scenario = choice.of(workload.scenario) if isinstance(choice, Variant) else workload.scenario
         resolved = tomllib.loads(scenario.resolved(scheme=competitor.scheme))

@@ -1,7 +1,8 @@
 """The standings of an arena: each workload's judgement of each competitor, and the ranks that follow.
 
 A competitor's rank on a workload is one more than the number of those that are surely better: each of their seeds is
-better than each of its own. So two whose seeds overlap may share a rank.
+better than each of its own. So two whose seeds overlap may share a rank. One seed shows no spread: with it, one is
+surely better where the numbers differ by more than :data:`TIE_SHARE`.
 """
 
 import math
@@ -17,6 +18,9 @@ _Row = Mapping[str, Any]
 
 LEFT_SHARE = 0.01
 """With a larger share of flows that have not completed a percentile of slowdowns is infinite: they would decide it."""
+
+TIE_SHARE = 0.01
+"""With one seed, numbers that differ by no more than this share of the worse one share a rank."""
 
 SHOWN = (
     "slowdown_p50",
@@ -83,6 +87,11 @@ class Total:
     ratio: float
     unfinished: int
 
+    @property
+    def completed(self) -> int:
+        """On how many workloads its ratio is finite."""
+        return len(self.ranks) - self.unfinished
+
 
 def of_workload(workload: Workload, competitors: Sequence[Competitor], sweep: Sweep) -> list[Standing]:
     """Return the standings of a workload, the best first."""
@@ -130,14 +139,20 @@ def totals(entries: Entries, standings: Mapping[str, Sequence[Standing]]) -> lis
                 len(own) - len(finite),
             )
         )
-    return sorted(found, key=lambda total: (total.mean_rank, total.ratio))
+    return sorted(found, key=lambda total: (total.mean_rank, total.unfinished, total.ratio))
 
 
 def surely_better(one: Sequence[float], other: Sequence[float], judge: Judge) -> bool:
-    """Return whether each value of ``one`` is better than each of ``other``; one without values is the worst."""
+    """Return whether each value of ``one`` is better than each of ``other``; one without values is the worst.
+
+    Of a single seed each, the values have to differ by more than :data:`TIE_SHARE`.
+    """
     if not one or not other:
         return bool(one) and not other
-    return max(one) < min(other) if judge.better == "less" else min(one) > max(other)
+    less, more = (max(one), min(other)) if judge.better == "less" else (max(other), min(one))
+    if len(one) == len(other) == 1 and math.isfinite(more):
+        return more - less > TIE_SHARE * more
+    return less < more
 
 
 def _rows(sweep: Sweep, table: str) -> list[_Row]:

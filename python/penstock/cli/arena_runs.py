@@ -125,7 +125,7 @@ def _print(found: Arena, report: Path) -> None:
 def _ranking(board: Board) -> "Table":
     from penstock.cli.report import add_row, listing
 
-    table = listing("", "competitor", "mean rank", "first on", "times the best", "without result on")
+    table = listing("", "competitor", "mean rank", "first on", "times the best", "of those completed")
     for place, total in enumerate(board.totals, 1):
         add_row(
             table,
@@ -134,7 +134,7 @@ def _ranking(board: Board) -> "Table":
             f"{total.mean_rank:.1f}",
             str(total.wins),
             words.times(total.ratio),
-            str(total.unfinished or "-"),
+            f"{total.completed} of {len(total.ranks)}",
         )
     return table
 
