@@ -12,6 +12,7 @@ from penstock import ArenaError, ArgumentError, Result, Scenario, Watch, arena, 
 from penstock.arenas import words
 from penstock.arenas.entries import Competitor, Entries, Judge, Workload, read
 from penstock.arenas.standings import Standing, surely_better, totals
+from penstock.arenas.tuned import scenario_of_search
 from penstock.sweeps.design import cases_of_all, design
 from penstock.variants import Variant
 
@@ -296,6 +297,11 @@ def test_every_scheme_takes_part_in_the_arena_of_penstock() -> None:
         if case.fault is not None
     ]
     assert not refused
+
+
+def test_every_competitor_can_be_tuned_or_has_nothing_to_tune() -> None:
+    for competitor in read().competitors:
+        scenario_of_search(competitor).outline()
 
 
 # The memory of each switch, octets, as the arena's notes have it.

@@ -135,6 +135,7 @@ class _Report:
             "judged": self._drawn(f"{workload.name}-judged", figures.judged(standings)),
             "by_size": None if sizes is None else self._drawn(f"{workload.name}-by-size", sizes),
             "command": " ".join(filter(None, [f"penstock run {workload.source}", words.settings(workload)])),
+            "with_pfc": words.options(workload.with_pfc),
             "toml": workload.scenario.to_toml(),
         }
 
@@ -163,6 +164,11 @@ class _Report:
             ],
             "parameters": _parameters(self.board.entries.workloads, competitor),
             "settings": words.settings(competitor),
+            "other_settings": [
+                (workload.title, words.options(workload.with_pfc))
+                for workload in self.board.entries.workloads
+                if competitor.brings_pfc and workload.with_pfc
+            ],
             "untuned": answer.why if self.before and answer is not None else "",
         }
 

@@ -60,7 +60,7 @@ def tuned(
         if not about(competitor.scheme)["tuned"]:
             competitors.append(competitor)
             continue
-        scenario = _scenario(competitor)
+        scenario = scenario_of_search(competitor)
         key = _key(scenario, trials)
         # Competitors that differ in flow control alone are tuned once: nothing is lost in the scenario of the search.
         answer = answers.get(key) or _kept(folder, competitor, key) or _search(scenario, key, trials, watch, executor)
@@ -71,7 +71,7 @@ def tuned(
             competitors.append(replace(competitor, name=f"{competitor.name}-tuned", settings=settings))
         else:
             competitors.append(competitor)
-    return Entries(f"{entries.title}, tuned", entries.workloads, tuple(competitors)), found
+    return Entries(f"{entries.title}, tuned", entries.workloads, tuple(competitors), entries.notes), found
 
 
 def _search(scenario: Scenario, key: str, trials: int, watch: Watch, executor: Executor | None) -> Tuned:
@@ -94,10 +94,12 @@ def _search(scenario: Scenario, key: str, trials: int, watch: Watch, executor: E
     return Tuned(key, dict(answer.proposal.parameters))
 
 
-def _scenario(competitor: Competitor) -> Scenario:
+def scenario_of_search(competitor: Competitor) -> Scenario:
+    """Return the scenario on which a competitor is tuned, with its settings."""
     path = library.locate(SCENARIO)
     assert path is not None, "the scenario is part of the package"
-    own = {key: value for key, value in competitor.settings.items() if not key.startswith("pfc.")}
+    # The scenario has neither flow control nor shared memory.
+    own = {key: value for key, value in competitor.settings.items() if not key.startswith(("pfc.", "buffer."))}
     scenario = Variant("own", competitor.scheme, own).of(Scenario.load(path))
     return scenario.set("scheme", competitor.scheme)
 

@@ -1,11 +1,12 @@
 """The standings of an arena in words: numbers as people read them, and sentences on workloads and competitors."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from penstock.arenas.entries import Competitor, Judge, Workload
 from penstock.arenas.standings import LEFT_SHARE, SHOWN, Standing, Total
 from penstock.measures import MEASURES
+from penstock.sweeps.axes import Value
 from penstock.text import bit_rate, count, duration, octets, share
 
 _MEASURES = {measure.key: measure for measure in MEASURES}
@@ -150,7 +151,12 @@ def of_competitor(total: Total, standings: Sequence[Standing], among: int) -> li
 
 def settings(of: Workload | Competitor) -> str:
     """Write the keys that the arena sets, as the command line takes them."""
-    return " ".join(f"--set '{key}={value(entry)}'" for key, entry in of.settings.items())
+    return options(of.settings)
+
+
+def options(keys: Mapping[str, Value]) -> str:
+    """Write keys as the command line takes them."""
+    return " ".join(f"--set '{key}={value(entry)}'" for key, entry in keys.items())
 
 
 def value(entry: object) -> str:
