@@ -136,7 +136,8 @@ fn notes_on_round_trip(own: &Assigned, network: &Network) -> Vec<String> {
     let span = if least == most { in_ns(most) } else { format!("{} to {}", in_ns(least), in_ns(most)) };
     let told = |(parameter, value): (&Parameter, &Value)| {
         let Value::Time(time) = *value else { return None };
-        let fits = 10 * time.0 >= 9 * most.0 && time.0 <= 2 * most.0 && time.0 <= 4 * least.0;
+        let times = |factor: u64, time: Duration| u128::from(factor) * u128::from(time.0);
+        let fits = times(10, time) >= times(9, most) && times(1, time) <= times(2, most).min(times(4, least));
         let name = format!("{}.{}", info.name, parameter.name);
         (parameter.bound == Some(Bound::RoundTrip) && !fits).then(|| {
             format!(
@@ -150,24 +151,26 @@ fn notes_on_round_trip(own: &Assigned, network: &Network) -> Vec<String> {
 
 /// A time for a sentence: nanoseconds are exact enough.
 fn in_ns(time: Duration) -> String {
-    Duration(time.0.div_ceil(1000) * 1000).to_string()
+    Duration(time.0.div_ceil(1000).saturating_mul(1000)).to_string()
 }
 
 /// The time from the release of a flow's first frame until its acknowledgement, in an empty network: that of its longest way.
 fn round_trip(network: &Network, id: FlowId, flow: &Flow, echo: u16) -> Option<Duration> {
     let over = |port: PortId, octets: u16| {
         let port = &network.ports[port.index()];
-        port.rate.serialisation(u64::from(octets) + u64::from(network.wire_overhead)).0 + port.latency
+        let serialisation = port.rate.serialisation(u64::from(octets) + u64::from(network.wire_overhead)).0;
+        Duration(serialisation.0.saturating_add(port.latency.0))
     };
     let back = HEADER + echo;
     let way = |leaf: HopId| {
-        let mut sum = Duration(0);
+        let mut sum = 0_u64;
         let mut at = Some(leaf);
         while let Some(hop) = at.map(|hop| &network.hops[hop.index()]) {
-            sum = sum + over(hop.port, network.longest_of(flow)) + over(hop.back, back);
+            let both = [over(hop.port, network.longest_of(flow)), over(hop.back, back)];
+            sum = both.iter().fold(sum, |sum, time| sum.saturating_add(time.0));
             at = hop.parent;
         }
-        sum
+        Duration(sum)
     };
     network.last_hops(id).map(way).max()
 }
