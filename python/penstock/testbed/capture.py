@@ -8,7 +8,9 @@ import difflib
 import selectors
 import socket
 import struct
+import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,8 +31,8 @@ _TURN = 256
 _WAIT_S = 0.05
 """Between two looks at the sockets, if nothing comes."""
 
-_SETTLED_NS = 200_000_000
-"""No frame is read so long after the kernel has stamped it: older ones are in order."""
+_SETTLED_NS = 10_000_000
+"""The longest from the kernel's stamp on a frame until the frame can be read."""
 
 # linux/if_packet.h, asm-generic/socket.h
 _SOL_PACKET = 263
@@ -97,27 +99,32 @@ class Capture:
                 while True:
                     over = self._over.is_set()
                     found = ready.select(0 if over else _WAIT_S)
+                    # The time comes first: frames that are read in a later turn are younger.
+                    settled_ns = time.time_ns()
                     for key, _ in found:
-                        self._read(key.data)
-                    newest = max((time_ns for time_ns, _, _ in self._waiting), default=0)
-                    file.write(self._settled(newest - _SETTLED_NS))
+                        settled_ns = min(settled_ns, self._read(key.data))
+                    file.write(self._settled(settled_ns - _SETTLED_NS))
                     if over and not found:
                         break
                 file.write(self._settled(None))
         except OSError as error:
             self._failure = error
 
-    def _read(self, number: int) -> None:
+    def _read(self, number: int) -> int:
+        """Read a turn of a socket, and return the time before which none of its frames is unread."""
+        last_ns = sys.maxsize
         for _ in range(_TURN):
             try:
                 octets, messages, _, _ = self._sockets[number].recvmsg(_LONGEST, 256)
             except BlockingIOError:
-                break
+                return sys.maxsize
             except OSError as error:
                 # The interface is being removed.
                 self._failure = self._failure or error
-                break
-            self._waiting.append((*_stamped(octets, messages, number),))
+                return sys.maxsize
+            self._waiting.append(_stamped(octets, messages, number))
+            last_ns = self._waiting[-1][0]
+        return last_ns
 
     def _settled(self, before_ns: int | None) -> bytes:
         """Return the blocks of the frames of before a time, or of all."""
@@ -126,7 +133,7 @@ class Capture:
         if before_ns is not None:
             count = next((i for i, frame in enumerate(self._waiting) if frame[0] >= before_ns), count)
         chosen, self._waiting = self._waiting[:count], self._waiting[count:]
-        written = [
+        written: list[tuple[int, int, bytes, str | None]] = [
             (number, max(time_ns - self._origin_ns, 0) // self._scale, octets, None)
             for time_ns, number, octets in chosen
         ]

@@ -18,6 +18,10 @@ _HOST_QUEUE = 16
 """Frames that wait between an application and its interface's process; more wait there, where they are counted."""
 
 
+_LISTENER_BUFFER = 64 << 20
+"""Octets that the kernel keeps for a capture, which has no priority of real time: those of seconds at 100 Mb/s."""
+
+
 @dataclass(frozen=True)
 class Wire:
     """An end of a wire: a packet socket (``p``) or a TAP (``t``), by its number."""
@@ -122,7 +126,7 @@ class Fabric:
         """
         try:
             with system.inside(f"{self._prefix}-fabric"):
-                return self._open.enter_context(system.packet_socket(self._names[receiver, sender]))
+                return self._open.enter_context(system.packet_socket(self._names[receiver, sender], _LISTENER_BUFFER))
         except OSError as error:
             raise TestbedError(f"the system refuses to capture frames: {error}") from None
 

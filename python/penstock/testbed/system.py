@@ -161,8 +161,11 @@ def _enter(namespace: int) -> None:
         raise OSError(number, f"cannot enter a network namespace: {os.strerror(number)}")
 
 
-def packet_socket(interface: str) -> socket.socket:
-    """Open a packet socket on an interface of the present namespace, with the kernel's time stamps."""
+def packet_socket(interface: str, buffer: int = _BUFFER) -> socket.socket:
+    """Open a packet socket on an interface of the present namespace, with the kernel's time stamps.
+
+    The kernel keeps up to ``buffer`` octets of its frames until they are read, with what it keeps beside each frame.
+    """
     made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_NONBLOCK, 0)
     try:
         made.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
@@ -170,9 +173,9 @@ def packet_socket(interface: str) -> socket.socket:
         made.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
         for force, plain in ((_SO_RCVBUFFORCE, socket.SO_RCVBUF), (_SO_SNDBUFFORCE, socket.SO_SNDBUF)):
             try:
-                made.setsockopt(socket.SOL_SOCKET, force, _BUFFER)
+                made.setsockopt(socket.SOL_SOCKET, force, buffer)
             except PermissionError:
-                made.setsockopt(socket.SOL_SOCKET, plain, _BUFFER)
+                made.setsockopt(socket.SOL_SOCKET, plain, buffer)
         promiscuous = struct.pack("iHH8s", socket.if_nametoindex(interface), _PACKET_MR_PROMISC, 0, b"")
         made.setsockopt(_SOL_PACKET, _PACKET_ADD_MEMBERSHIP, promiscuous)
         made.bind((interface, _ETH_P_ALL))
