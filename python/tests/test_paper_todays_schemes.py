@@ -29,7 +29,6 @@ def network(scenario: Scenario) -> Any:
         ("incast-swift-three-hundred", "incast/swift-three-hundred", {}),
         ("incast-nscc", "incast/nscc-sixteen", {}),
         ("incast-nscc-many", "incast/nscc-hundred-and-twenty-eight", {}),
-        ("two-distances-dctcp", "arena/two-distances", {}),
         ("two-distances-cubic", "two-distances/messages", {}),
         ("victim", "victim-flow/ci", {}),
     ],
