@@ -144,3 +144,41 @@ def test_the_controllers_model_needs_its_interval() -> None:
         Controlled.of(configuration(_scenario(4), scheme="dcqcn"))
     with pytest.raises(Unsuited, match="cuts at once"):
         _controlled(schemes__dcqcn__decrease_time="4 us")
+
+
+# The table of DCQCN's page: flows, phase margins in degrees with the defaults, and with gains chosen for 30 of them.
+MARGINS = ((4, -10.6, 31.3), (8, -10.4, 75.8), (16, -7.0, 94.6), (32, 0.5, 98.0), (48, 6.8, 97.5))
+SLOW = {"pi_a": 1.0885e-6, "pi_b": 1.08e-6, "pi_interval": "200 us"}
+
+
+@pytest.mark.parametrize(("flows", "defaults", "slow"), MARGINS)
+def test_the_controllers_margins_are_those_of_its_page(flows: int, defaults: float, slow: float) -> None:
+    for gains, expected in (({}, defaults), (SLOW, slow)):
+        settings = {f"schemes__dcqcn__{key}": str(value) for key, value in gains.items()}
+        model = model_of(configuration(_scenario(flows, schemes__dcqcn__marking="pi", **settings), scheme="dcqcn"))
+        found = min(float(np.degrees(margins(linearise(model, mode)).phase_rad)) for mode in modes_beside(model))
+        assert found == pytest.approx(expected, abs=0.06)
+
+
+def _queue(flows: int, duration: str = "300 ms", **settings: str) -> tuple[float, float]:
+    """Return the mean and the standard deviation of the queue under DCQCN with a PI controller, octets."""
+    scenario = _scenario(flows, schemes__dcqcn__marking="pi", topology__star__buffer="1 MB", **settings)
+    scenario.set("warmup", "100 ms")
+    scenario.set("duration", duration)
+    queue = max(scenario.run(scheme="dcqcn").summary["queues"], key=lambda queue: queue["mean_octets"])
+    return queue["mean_octets"], queue["std_octets"]
+
+
+def test_the_controller_holds_the_mean_and_not_the_queue() -> None:
+    mean, deviation = _queue(8)
+    assert mean == pytest.approx(50_000, rel=0.05)
+    assert 30_000 < deviation < 60_000
+    # Larger gains: less of an oscillation, though the margin is less; and not about the reference.
+    gains = {
+        "schemes__dcqcn__pi_a": "0.005015",
+        "schemes__dcqcn__pi_b": "0.005",
+        "schemes__dcqcn__pi_interval": "10 us",
+    }
+    mean, deviation = _queue(8, **gains)
+    assert mean < 40_000
+    assert deviation < 15_000
