@@ -97,6 +97,9 @@ export class LessonPanel {
     const { lesson } = this;
     if (!lesson) return;
     const step = lesson.steps[this.at];
+    // The step and its run are there at once: what the reader changes from then on is not taken back.
+    const file = taken && step?.scenario !== undefined ? await this.scenario({ scenario: step.scenario, set: step.set ?? {} }) : null;
+    if (this.lesson !== lesson || lesson.steps[this.at] !== step) return;
     const heading = document.createElement("h2");
     heading.textContent = `${lesson.title} (${this.at + 1} of ${lesson.steps.length + 1})`;
     const moves = document.createElement("p");
@@ -108,9 +111,7 @@ export class LessonPanel {
     const text = document.createElement("p");
     text.textContent = step.text;
     this.place.replaceChildren(heading, text, moves);
-    if (step.scenario === undefined || !taken) return;
-    const file = await this.scenario({ scenario: step.scenario, set: step.set ?? {} });
-    if (lesson.steps[this.at] !== step) return;
+    if (file === null) return;
     const { compare = null, view = null, to_ms = 0, speed } = step;
     this.show({ text: file, compare, view, now_s: to_ms / 1000, speed: speed ?? 0, play: speed !== undefined });
   }

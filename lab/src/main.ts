@@ -515,7 +515,7 @@ class Lab {
       this.save();
     });
     on("scheme", "change", () => this.edit("set", "scheme", value("scheme")));
-    on("compare", "change", () => this.open({ ...this.state, compare: value("compare") || null }, this.playing ? this.state.speed : null));
+    on("compare", "change", () => this.open({ ...(this.pending ?? this.state), compare: value("compare") || null }, this.playing ? this.state.speed : null));
     on("play", "click", () => this.toggle());
     on("step", "click", () => this.step());
     on("end", "click", () => this.toEnd());
