@@ -111,9 +111,9 @@ impl Crossing {
     /// A table of background traffic.
     fn flow(&self, like: Table, at: Duration, rate_bps: u64) -> Table {
         let mut flow = Table::new();
-        let names = (1..).map(|n| if n == 1 { "background".to_owned() } else { format!("background-{n}") });
+        let mut names = (1..).map(|n| if n == 1 { "background".to_owned() } else { format!("background-{n}") });
         let taken = |name: &String| self.plan.flow_tables.contains(name) || self.plan.flow_names.contains(name);
-        flow["name"] = value(names.skip_while(taken).next().unwrap_or_default());
+        flow["name"] = value(names.find(|name| !taken(name)).unwrap_or_default());
         let (from, to) = self.ends(&like).unwrap_or_default();
         (flow["from"], flow["to"]) = (value(from), value(to));
         flow["traffic"] = value("constant");
