@@ -132,6 +132,7 @@ pub(crate) fn plan(
         );
     }
     notes.extend(schemes::notes(&schemes, &network));
+    notes.extend(retune::notes(&experiment.change, &schemes));
     notes.extend(pfc::notes(&network));
     notes.extend(buffer::notes(&network));
     let testbed = match experiment.testbed.inner() {

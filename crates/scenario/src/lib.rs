@@ -32,6 +32,7 @@ pub mod plan;
 mod read;
 mod recording;
 mod retune;
+mod round_trip;
 mod routing;
 mod scenario;
 mod schema;

@@ -29,7 +29,8 @@ pub(crate) fn changes(
         let at = Instant(table.at.0);
         if at == Instant::ZERO {
             let message = "a change of parameters comes after the start of the run";
-            return Err(table.at.fault(message).with_hint("values of all of the run stand in [schemes.NAME]"));
+            let names: Vec<String> = values.schemes().map(|info| format!("[schemes.{}]", info.name)).collect();
+            return Err(table.at.fault(message).with_hint(format!("set it in {}", names.join(" and "))));
         }
         for own in &mut now {
             let info = own.config.info();
@@ -52,6 +53,19 @@ pub(crate) fn changes(
             .map_err(|e| table.schemes.excess(e))?;
     }
     Ok(changes)
+}
+
+/// Sentences about changes of parameters of schemes that do not run.
+pub(crate) fn notes(tables: &[Change], schemes: &[Assigned]) -> Vec<String> {
+    let runs = |info: &&'static Info| schemes.iter().any(|own| own.config.info().name == info.name);
+    let idle = |table: &Change| {
+        let of = |info: &'static Info| {
+            format!("the change of {} at {} has no effect: no flow is under it", info.name, *table.at)
+        };
+        let names: Vec<&'static Info> = table.new_values()?.schemes().filter(|info| !runs(info)).collect();
+        Some(names.into_iter().map(of).collect::<Vec<_>>())
+    };
+    tables.iter().filter_map(idle).flatten().collect()
 }
 
 /// An error about the new value of a parameter, or where that is as before, about the change.

@@ -5,13 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use penstock_schemes::mixed::Mixed;
-use penstock_schemes::{
-    Bound, Duration, HEADER, Info, Octets, Parameter, Profile, SCHEMES, Scheme, SchemeConfig, Unit, Value,
-};
-use penstock_sim::network::{Capacity, Flow, FlowId, HopId, Network, Port, PortId};
+use penstock_schemes::{Bound, Info, Octets, Parameter, Profile, SCHEMES, SchemeConfig, Unit, Value};
+use penstock_sim::network::{Capacity, Network, Port};
 
-use crate::Choice;
 use crate::assemble::largest_frame;
 use crate::error::{Fault, brief, suggest};
 use crate::fields::Counts;
@@ -20,6 +16,7 @@ use crate::read::Entry;
 use crate::sections::{self, Experiment, ProfileName, SchemeName, Settings};
 use crate::topology::Layout;
 use crate::tree::Origin;
+use crate::{Choice, round_trip};
 
 /// The scheme of the priorities without a table of their own. Its settings are then in the scenario, with the chosen
 /// profile.
@@ -101,7 +98,7 @@ fn check_moves(tables: &[sections::Priority], schemes: &[Assigned]) -> Result<()
 
 /// Sentences about schemes whose parameters do not fit the network, and that run nevertheless.
 pub(crate) fn notes(schemes: &[Assigned], network: &Network) -> Vec<String> {
-    let of_scheme = |own| notes_on_round_trip(own, network).into_iter().chain(note_on_losses(own, network));
+    let of_scheme = |own| round_trip::notes(own, network).into_iter().chain(note_on_losses(own, network));
     notes_on_moves(schemes, network).into_iter().chain(schemes.iter().flat_map(of_scheme)).collect()
 }
 
@@ -116,63 +113,6 @@ fn note_on_losses(own: &Assigned, network: &Network) -> Option<String> {
              room is lost ([pfc] with that priority)"
         )
     })
-}
-
-/// Says where a parameter is meant to be the round-trip time of the empty network, and flows have others.
-fn notes_on_round_trip(own: &Assigned, network: &Network) -> Vec<String> {
-    let flows = network
-        .flows
-        .iter()
-        .enumerate()
-        .filter(|(_, flow)| flow.priority == own.priority && flow.reaction_point.is_some());
-    let echo = Mixed::echo_octets(&own.config);
-    let round_trips = flows.filter_map(|(i, flow)| round_trip(network, FlowId(i as u32), flow, echo));
-    let (least, most) =
-        round_trips.fold((Duration(u64::MAX), Duration(0)), |(least, most), own| (least.min(own), most.max(own)));
-    let info = own.config.info();
-    if most.0 == 0 {
-        return Vec::new();
-    }
-    let span = if least == most { in_ns(most) } else { format!("{} to {}", in_ns(least), in_ns(most)) };
-    let told = |(parameter, value): (&Parameter, &Value)| {
-        let Value::Time(time) = *value else { return None };
-        let times = |factor: u64, time: Duration| u128::from(factor) * u128::from(time.0);
-        let fits = times(10, time) >= times(9, most) && times(1, time) <= times(2, most).min(times(4, least));
-        let name = format!("{}.{}", info.name, parameter.name);
-        (parameter.bound == Some(Bound::RoundTrip) && !fits).then(|| {
-            format!(
-                "{name} is {time}, and the round trip of a frame through the empty network takes {span}; the scheme takes \
-                 them to be the same"
-            )
-        })
-    };
-    info.parameters.iter().zip(&own.values).filter_map(told).collect()
-}
-
-/// A time for a sentence: nanoseconds are exact enough.
-fn in_ns(time: Duration) -> String {
-    Duration(time.0.div_ceil(1000).saturating_mul(1000)).to_string()
-}
-
-/// The time from the release of a flow's first frame until its acknowledgement, in an empty network: that of its longest way.
-fn round_trip(network: &Network, id: FlowId, flow: &Flow, echo: u16) -> Option<Duration> {
-    let over = |port: PortId, octets: u16| {
-        let port = &network.ports[port.index()];
-        let serialisation = port.rate.serialisation(u64::from(octets) + u64::from(network.wire_overhead)).0;
-        Duration(serialisation.0.saturating_add(port.latency.0))
-    };
-    let back = HEADER + echo;
-    let way = |leaf: HopId| {
-        let mut sum = 0_u64;
-        let mut at = Some(leaf);
-        while let Some(hop) = at.map(|hop| &network.hops[hop.index()]) {
-            let both = [over(hop.port, network.longest_of(flow)), over(hop.back, back)];
-            sum = both.iter().fold(sum, |sum, time| sum.saturating_add(time.0));
-            at = hop.parent;
-        }
-        Duration(sum)
-    };
-    network.last_hops(id).map(way).max()
 }
 
 /// Says of which priorities a scheme moves no frame: those that are not above the one to which it would.

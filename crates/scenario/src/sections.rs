@@ -289,7 +289,7 @@ section! {
 impl Change {
     /// The new values of parameters, if there are any.
     pub(crate) fn new_values(&self) -> Option<&NewValues> {
-        self.schemes.as_ref().filter(|new| !new.is_empty())
+        self.schemes.as_ref().filter(|new| new.schemes().next().is_some())
     }
 }
 

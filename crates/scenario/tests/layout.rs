@@ -278,7 +278,11 @@ fn parameters_change_in_order_of_time() {
     let length = |octets| Value::Octets(Octets(octets));
     assert_eq!(told, [(0.2, length(60_000), Value::Real(2.0)), (0.5, length(60_000), Value::Real(4.0))]);
     assert_eq!(changed(changes, Some("bcn")).unwrap().parameter_changes.len(), 1);
-    assert!(changed(changes, Some("none")).unwrap().parameter_changes.is_empty());
+    let none = changed(changes, Some("none")).unwrap();
+    assert!(none.parameter_changes.is_empty());
+    let idle: Vec<&String> = none.notes.iter().filter(|note| note.contains("has no effect")).collect();
+    assert_eq!(idle.len(), 3, "{idle:?}");
+    assert_eq!(idle[0], "the change of bcn at 500 ms has no effect: no flow is under it");
     // The resolved scenario says the same again.
     let again = Scenario::parse(&plan.resolved, "x.toml", "x").unwrap().plan(&Choice::default()).unwrap();
     assert_eq!(again.resolved, plan.resolved);
@@ -309,7 +313,11 @@ fn each_wrong_change_of_parameters_is_named() {
         ),
         ("at = \"0.1 s\"\nschemes.qcn = {}", None, "a change has a link, or parameters of a scheme"),
         ("at = \"1 s\"\nschemes.qcn.w = 3.0", None, "change.0.at: a change at or after the end of the run"),
-        ("at = \"0 s\"\nschemes.qcn.w = 3.0", None, "change.0.at: a change of parameters comes after the start"),
+        (
+            "at = \"0 s\"\nschemes.qcn.w = 3.0",
+            None,
+            "change.0.at: a change of parameters comes after the start of the run (set it in [schemes.qcn])",
+        ),
         ("at = \"0.1 s\"\nlink = \"sw0->h2\"\nschemes.qcn.w = 3.0", None, "of a link or of parameters, not both"),
         ("at = \"0.1 s\"\nrate = \"1 Gbps\"\nschemes.qcn.w = 3.0", None, "of a link or of parameters, not both"),
         // A bound of the other parameter, which is as before.

@@ -164,10 +164,10 @@ impl NewValues {
         self.0.iter().find(|(known, _)| known.name == info.name).and_then(|(_, new)| (**new).as_ref())
     }
 
-    /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        let mut new = self.0.iter().filter_map(|(_, new)| (**new).as_ref()).flatten();
-        new.all(|value| value.is_none())
+    /// The schemes of which there are any.
+    pub(crate) fn schemes(&self) -> impl Iterator<Item = &'static Info> {
+        let some = |new: &New| new.iter().any(|value| value.is_some());
+        self.0.iter().filter(move |(_, new)| (**new).as_ref().is_some_and(some)).map(|(info, _)| *info)
     }
 
     fn section() -> Section {
