@@ -108,6 +108,12 @@ def test_a_profile_at_a_priority_is_refused() -> None:
         tune(Scenario.from_toml(text), "latency")
 
 
+def test_parameters_that_change_during_the_run_are_refused() -> None:
+    text = QUICK + '\n[[change]]\nat = "1 ms"\nschemes.qcn.w = 4.0\n'
+    with pytest.raises(Unsuited, match="changes parameters during the run"):
+        tune(Scenario.from_toml(text), "latency")
+
+
 def test_the_standard_is_the_first_profile_that_fits() -> None:
     # Those of DCQCN are for buffers of switches at 25 and 40 Gb/s; the catalogue's defaults are not.
     settings = {"k_max": "80 KB"}

@@ -210,6 +210,11 @@ def tune(
     watch = watch or Watch()
     own = _chosen(scenario, scheme, profile)
     plan = own.describe()
+    if plan["parameter_changes"]:
+        raise Unsuited(
+            "the scenario changes parameters during the run, and a proposal is of values for all of it",
+            "take the [[change]] of schemes out of the file",
+        )
     periods = configurations(own, from_s=plan["warmup_s"])
     longest = max(periods, key=lambda period: period.stop_s - period.start_s)
     if longest.queue not in plan["queues"]:
