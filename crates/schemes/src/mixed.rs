@@ -27,6 +27,8 @@ pub struct Mixed;
 
 /// A scheme of the registry, with the way between its types and those of [`Mixed`].
 trait Member: Scheme {
+    /// The parameters.
+    fn config(config: &SchemeConfig) -> &Self::Config;
     /// The tag, if it is of this scheme. It is not where a frame comes from a source that nothing controls: its tag is bare.
     fn tag(tag: Tag) -> Option<Self::Tag>;
     /// As a variant.
@@ -180,6 +182,12 @@ macro_rules! mixed {
                 if let Tag::$variant(own) = tag { Some(own) } else { None }
             }
 
+            fn config(config: &SchemeConfig) -> &Self::Config {
+                if let SchemeConfig::$variant(own) = config { own } else {
+                    panic!("{config:?} has come to a point of {}: parameters stay in their priority", Self::INFO.name)
+                }
+            }
+
             fn mixed_tag(tag: Self::Tag) -> Tag {
                 Tag::$variant(tag)
             }
@@ -270,11 +278,8 @@ macro_rules! mixed {
 
             #[inline(never)]
             fn configure(&mut self, config: &SchemeConfig, place: Place) {
-                match (self, config) {
-                    $((Self::$variant(own), SchemeConfig::$variant(config)) => {
-                        CongestionPoint::<$scheme>::configure(own, config, place);
-                    })+
-                    _ => panic!("parameters of {} have come to a point of another scheme: priorities keep theirs", config.info().name),
+                match self {
+                    $(Self::$variant(own) => CongestionPoint::<$scheme>::configure(own, <$scheme as Member>::config(config), place),)+
                 }
             }
 
@@ -376,11 +381,8 @@ macro_rules! mixed {
 
             #[inline(never)]
             fn configure(&mut self, config: &SchemeConfig) {
-                match (self, config) {
-                    $((Self::$variant(own), SchemeConfig::$variant(config)) => {
-                        NotificationPoint::<$scheme>::configure(own, config);
-                    })+
-                    _ => panic!("parameters of {} have come to a point of another scheme: priorities keep theirs", config.info().name),
+                match self {
+                    $(Self::$variant(own) => NotificationPoint::<$scheme>::configure(own, <$scheme as Member>::config(config)),)+
                 }
             }
 
@@ -430,11 +432,8 @@ macro_rules! mixed {
 
             #[inline(never)]
             fn configure(&mut self, config: &SchemeConfig, line: BitRate) {
-                match (self, config) {
-                    $((Self::$variant(own), SchemeConfig::$variant(config)) => {
-                        ReactionPoint::<$scheme>::configure(own, config, line);
-                    })+
-                    _ => panic!("parameters of {} have come to a point of another scheme: priorities keep theirs", config.info().name),
+                match self {
+                    $(Self::$variant(own) => ReactionPoint::<$scheme>::configure(own, <$scheme as Member>::config(config), line),)+
                 }
             }
 
