@@ -113,7 +113,7 @@ impl<S: OnWire> Bridge<S> {
             ids,
             flows: network.flows.iter().zip(&plan.flow_ends).map(flow).collect(),
             priorities: network.priorities.clone(),
-            control: control_priority(network).unwrap_or(CNM_PRIORITY),
+            control: control_priority(network).expect("a network whose data has all priorities is refused"),
             learned: Learned::new(STATIONS, AGE),
             counts: Counts::default(),
             dropped: vec![0; network.flows.len()],

@@ -176,7 +176,7 @@ impl<S: OnWire> Interface<S> {
             limiters,
             destinations,
             priorities: network.priorities.clone(),
-            control: control_priority(network).unwrap_or_default(),
+            control: control_priority(network).expect("a network whose data has all priorities is refused"),
             overhead: u64::from(network.wire_overhead),
             latency: spec.latency,
             line: spec.rate.0,
