@@ -75,13 +75,18 @@ def test_the_speed_is_that_of_simulated_time(lab: Watched) -> None:
     wait_for_ms(lab, slow + 3)
 
 
-def test_fewer_sources_a_slower_link_and_a_broken_one_are_changes_of_the_text(
-    lab: Watched, tmp_path: Path
-) -> None:
+def stand_at_60_ms(lab: Watched) -> float:
+    """Plays the first scenario for some 60 ms, and stops it; returns the simulated time, ms."""
     lab.open(FIRST)
     lab.page.locator("#play").click()
     wait_for_ms(lab, 60)
-    at_ms = pause(lab)
+    return pause(lab)
+
+
+def test_fewer_sources_a_slower_link_and_a_broken_one_are_changes_of_the_text(
+    lab: Watched, tmp_path: Path
+) -> None:
+    at_ms = stand_at_60_ms(lab)
     expect(lab.page.locator("#sources-shown")).to_have_text("4 of 4")
     lab.page.locator("#sources").fill("2")
     expect(lab.page.locator("#text")).to_have_value(re.compile(r"stop = "))
@@ -134,10 +139,7 @@ def test_a_parameter_is_set_by_its_text_and_by_its_slider(lab: Watched) -> None:
 def test_a_parameter_and_background_traffic_change_from_now_on(
     lab: Watched, tmp_path: Path
 ) -> None:
-    lab.open(FIRST)
-    lab.page.locator("#play").click()
-    wait_for_ms(lab, 60)
-    at_ms = pause(lab)
+    at_ms = stand_at_60_ms(lab)
     box = lab.page.locator("#parameter-q_eq")
     box.fill("60 KB")
     box.press("Enter")
