@@ -25,11 +25,23 @@ pub mod subtype {
 /// A rate that no switch has limited yet.
 pub const UNLIMITED: u64 = u64::MAX;
 
+/// The checks of a message that has one length, by its subtype.
+macro_rules! of_one_length {
+    ($subtype:ident, $number:literal) => {
+        fn measure(_octets: &[u8]) -> Result<usize, crate::Error> {
+            Ok(Repr::OCTETS)
+        }
+
+        fn legal(octets: &[u8]) -> Result<(), crate::Error> {
+            super::head(&FORMAT, octets, super::subtype::$subtype, $number)
+        }
+    };
+}
+use of_one_length;
+
 /// FECN's rate-discovery tag in a frame of its own, which E-FECN has too: from the source, through all switches, to the
 /// destination and back.
 pub mod rate_probe {
-    use crate::Error;
-
     crate::field::format! {
         "fecn", "Rate probe (FECN, E-FECN)", "Penstock's own, after So-In et al. 2008, section 3: rate, direction, limiter", 24 octets;
         /// Version of the format, 0.
@@ -52,20 +64,12 @@ pub mod rate_probe {
         }
     }
 
-    fn measure(_octets: &[u8]) -> Result<usize, Error> {
-        Ok(Repr::OCTETS)
-    }
-
-    fn legal(octets: &[u8]) -> Result<(), Error> {
-        super::head(&FORMAT, octets, super::subtype::RATE_PROBE, "1")
-    }
+    super::of_one_length!(RATE_PROBE, "1");
 }
 
 /// BCN's message (ECM). Both lengths 0 is BCN(0,0): stop. The offset has the sign of a CNM's: set point less length, negative
 /// under congestion.
 pub mod bcn {
-    use crate::Error;
-
     crate::field::format! {
         "bcn", "BCN message (BCN, E-FECN, E2CM)", "Penstock's own, with the fields of Bergamasco's proposal to 802.1Qau", 16 octets;
         /// Version of the format, 0.
@@ -86,20 +90,12 @@ pub mod bcn {
         }
     }
 
-    fn measure(_octets: &[u8]) -> Result<usize, Error> {
-        Ok(Repr::OCTETS)
-    }
-
-    fn legal(octets: &[u8]) -> Result<(), Error> {
-        super::head(&FORMAT, octets, super::subtype::BCN, "2")
-    }
+    super::of_one_length!(BCN, "2");
 }
 
 /// The rate-limited tag of BCN: on data frames of a limited source, so that the congestion point that limits it may raise its
 /// rate.
 pub mod rlt {
-    use crate::Error;
-
     crate::field::format! {
         "rlt", "Rate-limited tag (BCN, E2CM)", "Penstock's own, with the fields of Bergamasco's proposal to 802.1Qau", 14 octets;
         /// Version of the format, 0.
@@ -118,13 +114,7 @@ pub mod rlt {
         }
     }
 
-    fn measure(_octets: &[u8]) -> Result<usize, Error> {
-        Ok(Repr::OCTETS)
-    }
-
-    fn legal(octets: &[u8]) -> Result<(), Error> {
-        super::head(&FORMAT, octets, super::subtype::RLT, "3")
-    }
+    super::of_one_length!(RLT, "3");
 }
 
 /// A congestion isolation message of 802.1Qcz: a bridge names a congesting flow to its upstream neighbour, which isolates it
@@ -206,8 +196,6 @@ pub mod cim {
 
 /// E2CM's probe: the source's clock and the path's longest queue, to the destination and back.
 pub mod path_probe {
-    use crate::Error;
-
     crate::field::format! {
         "e2cm", "Path probe (E2CM)", "Penstock's own: the proposal's layout is not public", 20 octets;
         /// Version of the format, 0.
@@ -230,19 +218,11 @@ pub mod path_probe {
         }
     }
 
-    fn measure(_octets: &[u8]) -> Result<usize, Error> {
-        Ok(Repr::OCTETS)
-    }
-
-    fn legal(octets: &[u8]) -> Result<(), Error> {
-        super::head(&FORMAT, octets, super::subtype::PATH_PROBE, "5")
-    }
+    super::of_one_length!(PATH_PROBE, "5");
 }
 
 /// RoCC's message: the fair rate of a congestion point, to the source of a flow. Its authors send it as ICMP, and state no octets.
 pub mod fair_rate {
-    use crate::Error;
-
     crate::field::format! {
         "rocc", "Fair rate (RoCC)", "Penstock's own, with the contents that Taheri et al. 2020 name: flow and rate", 20 octets;
         /// Version of the format, 0.
@@ -261,19 +241,11 @@ pub mod fair_rate {
         }
     }
 
-    fn measure(_octets: &[u8]) -> Result<usize, Error> {
-        Ok(Repr::OCTETS)
-    }
-
-    fn legal(octets: &[u8]) -> Result<(), Error> {
-        super::head(&FORMAT, octets, super::subtype::FAIR_RATE, "6")
-    }
+    super::of_one_length!(FAIR_RATE, "6");
 }
 
 /// The message of source flow control: a congestion point stops a source for a time. IEEE P802.1Qdw is no published standard.
 pub mod source_pause {
-    use crate::Error;
-
     crate::field::format! {
         "sfc", "Source pause (SFC)", "Penstock's own, after the published scope of IEEE P802.1Qdw", 20 octets;
         /// Version of the format, 0.
@@ -292,13 +264,7 @@ pub mod source_pause {
         }
     }
 
-    fn measure(_octets: &[u8]) -> Result<usize, Error> {
-        Ok(Repr::OCTETS)
-    }
-
-    fn legal(octets: &[u8]) -> Result<(), Error> {
-        super::head(&FORMAT, octets, super::subtype::SOURCE_PAUSE, "7")
-    }
+    super::of_one_length!(SOURCE_PAUSE, "7");
 }
 
 /// The format with the subtype at the start of `octets`.

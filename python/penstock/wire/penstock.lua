@@ -329,6 +329,11 @@ local function experimental_message(name, title, column, octets, list)
   return message(name, title, column, octets, all)
 end
 
+-- Whether the octet behind version and subtype, all of it reserved, is not 0.
+local function reserved_octet(tvb)
+  return tvb(1, 1):uint() ~= 0
+end
+
 local fecn = experimental_message("fecn", "Rate Probe of FECN and E-FECN (Penstock)", "FECN", 24, {
   { "returned", "direction", "bool", 1, 1, 0x80 },
   { "reserved", "reserved", "hex", 1, 1, 0x7f },
@@ -361,9 +366,7 @@ function bcn.tell(tvb)
   return "Flow " .. tvb(14, 2):uint() .. ", "
     .. (stop and "BCN(0,0): stop" or "queue " .. 0 - 64 * offset .. " octets above set point, growth " .. 64 * delta)
 end
-function bcn.odd(tvb)
-  return tvb(1, 1):uint() ~= 0
-end
+bcn.odd = reserved_octet
 
 local rlt = experimental_message("rlt", "Rate-limited Tag of BCN and E2CM (Penstock)", "RLT", 14, {
   { "reserved", "reserved", "hex", 1, 1 },
@@ -374,9 +377,7 @@ local rlt = experimental_message("rlt", "Rate-limited Tag of BCN and E2CM (Penst
 function rlt.tell(tvb)
   return "Flow " .. tvb(2, 2):uint() .. ", limited by " .. tostring(tvb(4, 8):bytes())
 end
-function rlt.odd(tvb)
-  return tvb(1, 1):uint() ~= 0
-end
+rlt.odd = reserved_octet
 tag(rlt)
 function rlt.rest(tvb, pinfo, tree, root)
   behind(rlt, tvb(12, 2):uint(), tvb, 14, pinfo, tree, root)
@@ -407,9 +408,7 @@ local rocc = experimental_message("rocc", "Fair Rate of RoCC (Penstock)", "RoCC"
 function rocc.tell(tvb)
   return "Flow " .. tvb(2, 2):uint() .. ", fair rate " .. tostring(tvb(4, 8):uint64()) .. " bit/s"
 end
-function rocc.odd(tvb)
-  return tvb(1, 1):uint() ~= 0
-end
+rocc.odd = reserved_octet
 
 local sfc = experimental_message("sfc", "Source Pause, as the scope of P802.1Qdw (Penstock)", "SFC", 20, {
   { "reserved", "reserved", "hex", 1, 1 },
@@ -420,9 +419,7 @@ local sfc = experimental_message("sfc", "Source Pause, as the scope of P802.1Qdw
 function sfc.tell(tvb)
   return "Flow " .. tvb(2, 2):uint() .. ", stop for " .. tostring(tvb(4, 8):uint64()) .. " ps"
 end
-function sfc.odd(tvb)
-  return tvb(1, 1):uint() ~= 0
-end
+sfc.odd = reserved_octet
 
 local cim = experimental_message("cim", "Congestion Isolation Message, as 802.1Qcz (Penstock)", "CIM", 20, {
   { "add", "add", "bool", 1, 1, 0x80 },

@@ -53,6 +53,11 @@ class _Message(Packet):
         return Padding
 
 
+def _head(subtype: int) -> list[Any]:
+    """The fields with which each message of EtherType 88B6 begins."""
+    return [BitField("version", 0, 4), BitField("subtype", subtype, 4)]
+
+
 class CNTag(Packet):
     """The CN-TAG of 802.1Qau, behind EtherType 22E9: the flow as its source numbers it."""
 
@@ -102,8 +107,7 @@ class FECN(_Message):
 
     name = "Rate probe"
     fields_desc: ClassVar[list[Any]] = [
-        BitField("version", 0, 4),
-        BitField("subtype", 1, 4),
+        *_head(1),
         BitField("returned", 0, 1),
         XBitField("reserved", 0, 7),
         ShortField("rlq_id", 0),
@@ -118,8 +122,7 @@ class BCN(_Message):
 
     name = "BCN message"
     fields_desc: ClassVar[list[Any]] = [
-        BitField("version", 0, 4),
-        BitField("subtype", 2, 4),
+        *_head(2),
         XByteField("reserved", 0),
         XLongField("cp_id", 0),
         SignedShortField("q_off", 0),
@@ -133,8 +136,7 @@ class RLT(Packet):
 
     name = "Rate-limited tag"
     fields_desc: ClassVar[list[Any]] = [
-        BitField("version", 0, 4),
-        BitField("subtype", 3, 4),
+        *_head(3),
         XByteField("reserved", 0),
         ShortField("rlq_id", 0),
         XLongField("cp_id", 0),
@@ -147,8 +149,7 @@ class E2CM(_Message):
 
     name = "Path probe"
     fields_desc: ClassVar[list[Any]] = [
-        BitField("version", 0, 4),
-        BitField("subtype", 5, 4),
+        *_head(5),
         BitField("returned", 0, 1),
         BitField("measured", 0, 1),
         XBitField("reserved", 0, 6),
@@ -163,8 +164,7 @@ class RoCC(_Message):
 
     name = "Fair rate"
     fields_desc: ClassVar[list[Any]] = [
-        BitField("version", 0, 4),
-        BitField("subtype", 6, 4),
+        *_head(6),
         XByteField("reserved", 0),
         ShortField("rlq_id", 0),
         LongField("rate", 0),
@@ -177,8 +177,7 @@ class SFC(_Message):
 
     name = "Source pause"
     fields_desc: ClassVar[list[Any]] = [
-        BitField("version", 0, 4),
-        BitField("subtype", 7, 4),
+        *_head(7),
         XByteField("reserved", 0),
         ShortField("rlq_id", 0),
         LongField("pause_time", 0),
@@ -191,8 +190,7 @@ class CIM(_Message):
 
     name = "Congestion isolation message"
     fields_desc: ClassVar[list[Any]] = [
-        BitField("version", 0, 4),
-        BitField("subtype", 4, 4),
+        *_head(4),
         BitField("add", 1, 1),
         XBitField("reserved", 0, 7),
         MACField("destination", "00:00:00:00:00:00"),

@@ -3,7 +3,7 @@
 use penstock_schemes::{CpId, Message};
 use penstock_wire::ethernet::ether_type;
 use penstock_wire::experimental::{UNLIMITED, bcn, cim, fair_rate, path_probe, rate_probe, source_pause, subtype};
-use penstock_wire::{MacAddress, cnm, mac_control, smcc};
+use penstock_wire::{Error, MacAddress, cnm, mac_control, smcc};
 
 use super::headers::{Route, Tag, ethernet, put};
 use super::transports;
@@ -72,9 +72,7 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
                 rate: rate.map_or(UNLIMITED, |rate| rate.0),
                 cp_id: cp.0,
             };
-            let mut frame = about.untagged(ether_type::EXPERIMENTAL);
-            put(&mut frame, rate_probe::Repr::OCTETS, |octets| message.emit(octets));
-            frame
+            about.experimental(rate_probe::Repr::OCTETS, |octets| message.emit(octets))
         }
         Some(Message::PathProbe { sent_at, q_off, returned }) => {
             let message = path_probe::Repr {
@@ -86,9 +84,7 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
                 sent_at: sent_at.0,
                 q_off: q_off.unwrap_or(0),
             };
-            let mut frame = about.untagged(ether_type::EXPERIMENTAL);
-            put(&mut frame, path_probe::Repr::OCTETS, |octets| message.emit(octets));
-            frame
+            about.experimental(path_probe::Repr::OCTETS, |octets| message.emit(octets))
         }
         Some(Message::Cim { count, carried }) => {
             let msdu = sampled(carried.min(cim::MSDU_MOST).into());
@@ -103,8 +99,7 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
                 msdu_length: msdu.len() as u16,
                 count,
             };
-            let mut frame = about.untagged(ether_type::EXPERIMENTAL);
-            put(&mut frame, cim::Repr::OCTETS, |octets| message.emit(octets));
+            let mut frame = about.experimental(cim::Repr::OCTETS, |octets| message.emit(octets));
             frame.extend(msdu);
             frame
         }
@@ -116,9 +111,7 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
                 rate: rate.0,
                 cp_id: cp.0,
             };
-            let mut frame = about.untagged(ether_type::EXPERIMENTAL);
-            put(&mut frame, fair_rate::Repr::OCTETS, |octets| message.emit(octets));
-            frame
+            about.experimental(fair_rate::Repr::OCTETS, |octets| message.emit(octets))
         }
         Some(Message::SourcePause { cp, time }) => {
             let message = source_pause::Repr {
@@ -128,9 +121,7 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
                 pause_time: time.0,
                 cp_id: cp.0,
             };
-            let mut frame = about.untagged(ether_type::EXPERIMENTAL);
-            put(&mut frame, source_pause::Repr::OCTETS, |octets| message.emit(octets));
-            frame
+            about.experimental(source_pause::Repr::OCTETS, |octets| message.emit(octets))
         }
         // A scheme that is not in this repository may have a message of its own.
         _ => about.untagged(NO_TYPE),
@@ -149,9 +140,7 @@ impl About {
             q_delta: units(q_delta),
             rlq_id: self.flow.unwrap_or(0),
         };
-        let mut frame = self.untagged(ether_type::EXPERIMENTAL);
-        put(&mut frame, bcn::Repr::OCTETS, |octets| message.emit(octets));
-        frame
+        self.experimental(bcn::Repr::OCTETS, |octets| message.emit(octets))
     }
 
     /// The head of a message behind the CN-TAG of the flow.
@@ -161,6 +150,13 @@ impl About {
             Some(flow) => self.head(&[priority, Tag::Cn(flow)], ether_type),
             None => self.head(&[priority], ether_type),
         }
+    }
+
+    /// A message behind the local experimental EtherType.
+    fn experimental(&self, octets: usize, emit: impl FnOnce(&mut [u8]) -> Result<usize, Error>) -> Vec<u8> {
+        let mut frame = self.untagged(ether_type::EXPERIMENTAL);
+        put(&mut frame, octets, emit);
+        frame
     }
 
     fn untagged(&self, ether_type: u16) -> Vec<u8> {
