@@ -99,6 +99,7 @@ mod flow;
 mod ids;
 mod in_flight;
 mod limiter;
+pub mod memory;
 mod nic;
 mod pacer;
 mod places;

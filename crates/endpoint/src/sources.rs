@@ -17,6 +17,7 @@ use crate::destination::{Acknowledgement, acknowledged};
 use crate::flow::{Flow, FlowSpec};
 use crate::ids::{FlowId, LimiterId, PortId, TrafficClass};
 use crate::limiter::{Limiter, LimiterSpec};
+use crate::memory::ask_for_entry;
 use crate::supply::Supply;
 use crate::timer::{Alarms, Timer};
 use crate::turns::Turns;
@@ -170,6 +171,20 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
     /// The same, whose data may be changed.
     pub fn flows_mut(&mut self) -> &mut [Flow<X>] {
         &mut self.flows
+    }
+
+    /// Asks for the memory of a limiter that is due soon.
+    #[inline(always)]
+    pub fn ask_for_limiter(&self, limiter: LimiterId) {
+        ask_for_entry(&self.limiters, limiter.index());
+    }
+
+    /// Asks for the memory of the flow that is in turn at a limiter, and of the turns at its port. That of the limiter is there.
+    #[inline(always)]
+    pub fn ask_for_turn(&self, limiter: LimiterId) {
+        let limiter = self.limiter(limiter);
+        ask_for_entry(&self.flows, limiter.flow_in_turn().index());
+        ask_for_entry(&self.turns, limiter.port.index());
     }
 
     /// A limiter.

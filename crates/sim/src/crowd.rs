@@ -449,7 +449,7 @@ impl Ways<'_> {
         if self.hops.len() < len {
             let nothing = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
             self.hops.resize(len, nothing);
-            self.steps.resize(len, Step { port: PortId(0), next: LEAF });
+            self.steps.resize(len, Step { port: PortId(0), next: LEAF, to: PortId::NONE });
             self.ends.resize(len, End::NONE);
             self.facts.resize(len, facts);
         }
@@ -503,7 +503,10 @@ impl Ways<'_> {
                 first_child: next,
                 children: u16::from(hop < last),
             };
-            self.steps[hop as usize] = Step { port, next: if hop < last { next } else { leaf } };
+            self.steps[hop as usize] = Step { port, next: if hop < last { next } else { leaf }, to: PortId::NONE };
+            if hop > first.0 {
+                self.steps[hop as usize - 1].to = port;
+            }
             self.ends[hop as usize] = End::NONE;
             self.facts[hop as usize] = facts;
         }
@@ -514,7 +517,7 @@ impl Ways<'_> {
         for (hop, &Branch { link: (port, back), parent }) in (first.0..).map(HopId).zip(tree) {
             let parent = parent.map(|parent| HopId(first.0 + parent));
             self.hops[hop.index()] = Hop { port, back, parent, first_child: HopId::NONE, children: 0 };
-            self.steps[hop.index()] = Step { port, next: leaf };
+            self.steps[hop.index()] = Step { port, next: leaf, to: PortId::NONE };
             self.ends[hop.index()] = End::NONE;
             self.facts[hop.index()] = facts;
             if let Some(parent) = parent {
@@ -523,7 +526,8 @@ impl Ways<'_> {
                     before.first_child = hop;
                 }
                 before.children += 1;
-                self.steps[parent.index()].next = if before.children == 1 { hop } else { CHOICE };
+                let step = &mut self.steps[parent.index()];
+                (step.next, step.to) = if before.children == 1 { (hop, port) } else { (CHOICE, PortId::NONE) };
             }
         }
     }

@@ -3,6 +3,7 @@
 use penstock_endpoint::Destination;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
+use crate::ahead::{self, Ahead};
 use crate::crowd::Crowd;
 use crate::ends::Ends;
 use crate::event::{ChangeId, Event, MAX_INDEX};
@@ -30,7 +31,7 @@ pub(crate) type Sources<S> = penstock_endpoint::Sources<S, Source, Stream>;
 /// The most events from one look at the rest of a slice to the next.
 const BATCH: u64 = 256;
 
-/// A hop, as the way down needs it: 8 octets, for they are read at every hop.
+/// A hop, as the way down needs it: 12 octets, for they are read at every hop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) port: PortId,
@@ -38,6 +39,8 @@ pub(crate) struct Step {
     /// [`SEGMENT_LEAF`] or [`ACK_LEAF`] at the end of a transport's ways. The step behind the network's
     /// last hop is [`LOST`]: there frames are sent that a broken link has lost.
     pub(crate) next: HopId,
+    /// The port of that hop, where there is one.
+    pub(crate) to: PortId,
 }
 
 /// No hop: it stands where [`LOST`] frames are.
@@ -161,6 +164,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     limit: Instant,
     /// Every flow that the run waits for has ended.
     over: bool,
+    /// Sees frames before they come, in a large network.
+    pub(crate) ahead: Option<Box<Ahead>>,
 }
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
@@ -234,6 +239,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             left: 0,
             limit: Instant::ZERO,
             over: false,
+            ahead: Ahead::new::<S>(network),
         };
         sim.state.measuring = sim.state.parts().reading();
         sim.tap();
@@ -284,7 +290,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     fn handle_events(&mut self, t: Instant) -> bool {
         while self.left > 0 && !self.over {
             self.limit = t;
-            let most = self.left.min(BATCH);
+            let mut most = self.left.min(BATCH);
+            if self.ahead.is_some() {
+                self.look_ahead();
+                most = most.min(ahead::BATCH);
+            }
             let handled = self.handle_batch(most);
             self.events += handled;
             self.left = self.left.saturating_sub(handled);

@@ -145,6 +145,12 @@ impl Event {
         (slot <= MAX_INDEX as u32).then_some(FrameId(slot))
     }
 
+    /// The port over whose line a frame comes, by the turn of its delivery.
+    #[inline(always)]
+    pub(crate) fn line(turn: u32) -> PortId {
+        PortId(turn & MAX_INDEX as u32)
+    }
+
     #[inline(always)]
     pub(crate) fn unpack(what: u32) -> Self {
         let i = what & MAX_INDEX as u32;

@@ -95,6 +95,14 @@ impl EventQueue {
             && (at < self.calendar.bound || event.before(self.calendar.head(at)))
     }
 
+    /// Shows events up to `until`, each one once, in no order; those that come late are left out.
+    pub(crate) fn foresee(&mut self, until: Instant, mut see: impl FnMut(Scheduled)) {
+        for lane in &mut self.lanes {
+            lane.foresee(until, &mut see);
+        }
+        self.calendar.foresee(until, &mut see);
+    }
+
     /// How many events there are, or somewhat more.
     pub(crate) fn room(&self) -> usize {
         let lanes: usize = self.lanes.iter().map(|lane| lane.tail.wrapping_sub(lane.head) % LANE_SIZE).sum();
@@ -166,13 +174,15 @@ struct Ring {
     /// Where the first event is, and where the next one goes: one place at least stays free.
     head: usize,
     tail: usize,
+    /// The place behind the last event that has been shown.
+    foreseen: usize,
     events: Box<[Scheduled; LANE_SIZE]>,
 }
 
 impl Ring {
     fn new() -> Self {
         let events = vec![LAST; LANE_SIZE].into_boxed_slice().try_into().expect("the size is LANE_SIZE");
-        Self { first_at: Instant::NEVER, last_at: Instant::ZERO, head: 0, tail: 0, events }
+        Self { first_at: Instant::NEVER, last_at: Instant::ZERO, head: 0, tail: 0, foreseen: 0, events }
     }
 
     /// Appends an event; false if it cannot be the last one here, or if there is no room.
@@ -194,6 +204,18 @@ impl Ring {
         }
         self.last_at = at;
         true
+    }
+
+    /// See [`EventQueue::foresee`].
+    fn foresee(&mut self, until: Instant, see: &mut impl FnMut(Scheduled)) {
+        let held = self.tail.wrapping_sub(self.head) % LANE_SIZE;
+        if self.foreseen.wrapping_sub(self.head) % LANE_SIZE > held {
+            self.foreseen = self.head;
+        }
+        while self.foreseen != self.tail && self.events[self.foreseen].at <= until {
+            see(self.events[self.foreseen]);
+            self.foreseen = (self.foreseen + 1) % LANE_SIZE;
+        }
     }
 
     /// Moves the last event before those of its time that come after it.
@@ -267,6 +289,8 @@ struct Calendar {
     far_inserted: u64,
     /// Bucket of the first event in `far`.
     far_bucket: u64,
+    /// The last bucket whose events have been shown.
+    foreseen: u64,
 }
 
 impl Calendar {
@@ -288,6 +312,7 @@ impl Calendar {
             far: BinaryHeap::new(),
             far_inserted: 0,
             far_bucket: u64::MAX,
+            foreseen: 0,
         }
     }
 
@@ -337,6 +362,20 @@ impl Calendar {
         if let Some(next) = self.due.get(self.cursor) {
             self.bound = next.at;
         }
+    }
+
+    /// See [`EventQueue::foresee`]. The current bucket was shown before.
+    fn foresee(&mut self, until: Instant, see: &mut impl FnMut(Scheduled)) {
+        let last = (until.0 >> self.shift).min(self.current + MASK);
+        self.foreseen = self.foreseen.max(self.current);
+        while self.foreseen < last
+            && let Some(next) = self.buckets.next_after(self.foreseen)
+            && next <= last
+        {
+            self.buckets.events(next).for_each(&mut *see);
+            self.foreseen = next;
+        }
+        self.foreseen = self.foreseen.max(last);
     }
 
     fn put_due(&mut self, event: Scheduled) {
@@ -404,6 +443,7 @@ impl Calendar {
             moving.push(Scheduled { at, what, rank });
         }
         (self.cursor, self.far_bucket, self.bound, self.shift) = (0, u64::MAX, Instant::NEVER, shift);
+        self.foreseen = 0;
         self.current = moving.first().map_or(self.current, |first| first.at.0 >> shift);
         for event in moving.drain(..) {
             self.push(event);
@@ -504,6 +544,16 @@ impl Buckets {
     fn held(&self) -> impl Iterator<Item = Chain> + '_ {
         let holds = |index: usize| self.occupied[index / 64] & (1 << (index % 64)) != 0;
         (0..BUCKETS).filter(move |&index| holds(index)).map(|index| self.chains[index])
+    }
+
+    /// The events of a bucket.
+    fn events(&self, bucket: u64) -> impl Iterator<Item = Scheduled> + '_ {
+        let mut place = self.chains[(bucket & MASK) as usize].first;
+        std::iter::from_fn(move || {
+            let node = self.nodes.get(place as usize)?;
+            place = node.next;
+            Some(node.event)
+        })
     }
 
     /// Empties a bucket into `events`, in the order in which they came.

@@ -7,6 +7,7 @@
 //! With priority flow control (`PFC`) departures from switches have consequences elsewhere: there the end of each
 //! transmission is an event as well. Ports that share memory need none ([`crate::pool`]).
 
+use penstock_endpoint::memory::START;
 use penstock_endpoint::{FlowId, PortId, TrafficClass};
 use penstock_schemes::{BitRate, Class, CongestionPoint, Fate, FlowKey, Instant, Out, Scheme, To};
 
@@ -61,6 +62,7 @@ pub(crate) type Classes = [TrafficClass; 8];
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, events: EventQueue) -> Self {
         let cp = |watched: Watched| CpState {
+            start: START,
             cp: S::Cp::new(&configs[watched.class], watched.place),
             stream: Stream::new(seed, Owner::CongestionPoint, watched.queue.index()),
             queue: watched.queue,

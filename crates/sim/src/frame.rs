@@ -1,5 +1,6 @@
 //! The arena of frames. A frame stays in its slot from source to destination; a queue is a chain through slots.
 
+use penstock_endpoint::memory::ask_for_start;
 use penstock_endpoint::{DestinationId, TrafficClass};
 use penstock_schemes::{CongestionPoint, FlowKey, Frame, Instant, Octets, Scheme};
 
@@ -65,6 +66,7 @@ impl Marks {
 }
 
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub(crate) struct Slot<S: Scheme> {
     /// The next slot of the same queue.
     pub(crate) next: FrameId,
@@ -224,6 +226,12 @@ impl<S: Scheme> Frames<S> {
         self.slots.get_mut(index.index())
     }
 
+    /// Asks for the memory of a slot, which is to be read or written soon.
+    #[inline(always)]
+    pub(crate) fn ask(&self, index: FrameId) {
+        ask_for_start(&self.slots, index.index());
+    }
+
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, index: FrameId) -> &mut Slot<S> {
         &mut self.slots[index.index()]
@@ -257,6 +265,18 @@ impl Chain {
         let index = self.head;
         self.head = frames.get(index).next;
         index
+    }
+
+    /// Its first frame, or none.
+    #[inline(always)]
+    pub(crate) fn first(self) -> FrameId {
+        self.head
+    }
+
+    /// The frame that came last; it may have left.
+    #[inline(always)]
+    pub(crate) fn last(self) -> FrameId {
+        self.tail
     }
 
     #[inline(always)]

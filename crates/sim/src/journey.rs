@@ -42,7 +42,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
             self.state.fabric.cross(step.port);
             self.show(step.port, index);
-            self.forward(index, step.next, flow, class, octets, step.port);
+            self.forward(index, step.to, flow, class, octets, step.port);
         } else if step.next == LOST {
             // Its slot was kept for this event.
             self.state.fabric.frames.remove(index);
@@ -59,18 +59,17 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
     }
 
-    /// The frame, which has come over the line of port `from`, joins the queue of hop `next`, which is its hop already.
+    /// The frame, which has come over the line of port `from`, joins the queue at `port`, to which its hop leads already.
     #[inline(always)]
     pub(crate) fn forward(
         &mut self,
         index: FrameId,
-        next: HopId,
+        port: PortId,
         flow: FlowKey,
         class: TrafficClass,
         octets: u16,
         from: PortId,
     ) {
-        let port = self.steps[next.index()].port;
         let entry = self.state.fabric.enqueue(port, index, class, octets, from, &mut self.outbox);
         if entry != Entry::Queued {
             self.count_refusal(index, entry);
@@ -116,7 +115,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let copy = if i == 0 { index } else { self.state.fabric.frames.insert(slot.clone()) };
             let next = HopId(first + i);
             self.state.fabric.frames.get_mut(copy).hop = next;
-            self.forward(copy, next, slot.flow, slot.class, slot.octets, from);
+            let port = self.hops[next.index()].port;
+            self.forward(copy, port, slot.flow, slot.class, slot.octets, from);
         }
     }
 

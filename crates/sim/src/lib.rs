@@ -101,6 +101,7 @@
 
 mod acknowledgement;
 mod admission;
+mod ahead;
 mod crowd;
 mod deadlock;
 mod ends;

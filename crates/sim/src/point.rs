@@ -1,5 +1,6 @@
 //! A congestion point in the engine: the scheme's state machine, and the engine's own state beside it.
 
+use penstock_endpoint::memory::Start;
 use penstock_schemes::{CongestionPoint, Instant, Scheme};
 
 use crate::event::{CpIndex, Event};
@@ -9,7 +10,10 @@ use crate::random::Stream;
 
 /// A congestion point with its queue, random stream, count of signals and timer.
 #[derive(Debug, Clone)]
+#[repr(C, align(64))]
 pub(crate) struct CpState<S: Scheme> {
+    /// Where its lines of cache begin.
+    pub(crate) start: Start,
     pub(crate) cp: S::Cp,
     pub(crate) stream: Stream,
     /// The queue that it watches.

@@ -175,6 +175,6 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 spreading.choose(&Open::new(&fabric.ports, &self.hops, hop), hop, flow)
             });
         self.state.fabric.frames.get_mut(index).hop = next;
-        self.forward(index, next, flow, class, octets, from);
+        self.forward(index, self.hops[next.index()].port, flow, class, octets, from);
     }
 }

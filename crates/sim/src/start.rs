@@ -281,8 +281,9 @@ pub(crate) fn steps(network: &Network) -> Vec<Step> {
             1 => hop.first_child,
             _ => BRANCH,
         },
+        to: if hop.children == 1 { network.hops[hop.first_child.index()].port } else { PortId::NONE },
     };
-    let lost = Step { port: PortId(0), next: LOST };
+    let lost = Step { port: PortId(0), next: LOST, to: PortId::NONE };
     let mut steps: Vec<Step> = network.hops.iter().map(step).chain([lost]).collect();
     for hop in network.spread.iter().flat_map(|spread| &spread.hops) {
         steps[hop.index()].next = CHOICE;

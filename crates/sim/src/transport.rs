@@ -379,7 +379,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let index = self.state.fabric.frames.insert(slot);
         self.state.transports.carry(index, Carried::Ack(*ack));
         self.state.totals.acks_sent += 1;
-        self.forward(index, hop, key, class, octets, PortId::NONE);
+        self.forward(index, self.hops[hop.index()].port, key, class, octets, PortId::NONE);
     }
 
     /// An acknowledgement has reached the source of its flow.

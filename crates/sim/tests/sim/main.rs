@@ -9,6 +9,7 @@ mod crowd;
 mod deadlocks;
 mod engine;
 mod incasts;
+mod large;
 mod mixed;
 mod parts;
 mod pfc;

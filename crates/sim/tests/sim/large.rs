@@ -1,0 +1,30 @@
+//! Large networks, whose runs ask for memory in advance.
+
+use crate::common::random::random_network;
+use penstock_schemes::qcn::Qcn;
+use penstock_schemes::{Duration, Instant, SchemeConfig};
+use penstock_sim::network::{Network, Port};
+use penstock_sim::{NoProbe, Outcome, Sim};
+use proptest::prelude::*;
+
+fn run(network: &Network) -> Outcome {
+    let Some(SchemeConfig::Qcn(config)) = SchemeConfig::with_defaults("qcn") else { unreachable!() };
+    let mut sim = Sim::<Qcn, _, false>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
+    sim.run_until(Instant::ZERO + Duration::from_ms(5));
+    sim.finish().0
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(100), ..ProptestConfig::default() })]
+
+    /// Ports that carry nothing make a network large, and change nothing else.
+    #[test]
+    fn a_large_network_runs_as_a_small_one_does(network in random_network()) {
+        let small = run(&network);
+        let mut large = network.clone();
+        large.ports.extend(vec![Port { congestion_points: false, ..network.ports[0].clone() }; 20_000]);
+        let Outcome { totals, mut queues, flows, .. } = run(&large);
+        queues.truncate(small.queues.len());
+        prop_assert_eq!((small.totals, small.queues, small.flows), (totals, queues, flows));
+    }
+}
