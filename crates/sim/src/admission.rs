@@ -19,6 +19,8 @@ pub(crate) enum Entry {
     TrimmedInVain,
     /// It is gone.
     Dropped,
+    /// It is not known yet whether it finds memory, and nothing has happened.
+    Unsure,
 }
 
 /// A port with all its queues, for a congestion point.

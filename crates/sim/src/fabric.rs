@@ -174,23 +174,22 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     ) -> Entry {
         let (p, mut around) = self.at(port);
         around.settle(p);
-        let mut memory = Memory::Free;
-        if PFC && p.pooled() {
-            if !around.takes_memory(p, class, octets) {
-                return self.enqueue_in_settled_pool(port, index, class, octets, from, out);
-            }
-            memory = Memory::Taken;
+        let memory = if PFC && p.pooled() { Memory::Unknown } else { Memory::Free };
+        let entry = around.enqueue(p, index, class, octets, from, memory, out);
+        if PFC && entry == Entry::Unsure {
+            return self.enqueue_in_settled_pool(port, index, class, octets, from, out);
         }
-        around.enqueue(p, index, class, octets, from, memory, out)
+        entry
     }
 
-    /// A frame has crossed the line of `port`.
+    /// A frame has crossed the line of `port`. Says whether the probe sees it.
     #[inline(always)]
-    pub(crate) fn cross(&mut self, port: PortId) {
+    pub(crate) fn cross(&mut self, port: PortId) -> bool {
         let (p, mut around) = self.at(port);
         p.hops += 1;
         // Before the frame moves on: its departure may edit its tag. And the next transmission may be due.
         around.settle(p);
+        PFC && p.tapped()
     }
 
     /// The timer of a congestion point.
@@ -407,7 +406,8 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         self.events.schedule_from(p.lane, delivery, Event::Deliver(index), p.index.into());
     }
 
-    /// See [`Fabric::enqueue`]; the port is settled, and `memory` is the answer of the queue's pool.
+    /// See [`Fabric::enqueue`]; the port is settled, and `memory` is the answer of the queue's pool. Where it is unknown the
+    /// frame is taken only if it is sure to get memory.
     #[expect(clippy::too_many_arguments, reason = "the hop's values stay in registers")]
     #[inline(always)]
     pub(crate) fn enqueue(
@@ -420,6 +420,9 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         memory: Memory,
         out: &mut Outbox<S>,
     ) -> Entry {
+        if PFC && S::Cp::ADMITS && memory == Memory::Unknown {
+            return Entry::Unsure;
+        }
         let mut admitted = Admitted { class, octets, entry: Entry::Queued };
         if S::Cp::ADMITS {
             self.admit(p, index, from, &mut admitted);
@@ -430,6 +433,14 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let marks_above = if special && p.marks_otherwise() { u32::MAX } else { marks_above };
         let q = &mut p.queues[class.index()];
         let len = q.len + u64::from(octets);
+        let mut memory = memory;
+        if PFC && memory == Memory::Unknown {
+            // A frame that its own queue might refuse or mark is not given memory before.
+            if held || len > u64::from(q.plain_len) || !self.takes_memory(p.index, class, octets) {
+                return Entry::Unsure;
+            }
+            memory = Memory::Taken;
+        }
         let counter = if held { self.counter(from, class) } else { CounterId::NONE };
         let fits = !(S::Cp::ADMITS && entry == Entry::Dropped)
             && self.takes_in(q, counter, index, octets, marks_above)

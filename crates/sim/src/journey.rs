@@ -40,15 +40,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if step.next < LOST {
             slot.hop = step.next;
             let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
-            self.state.fabric.cross(step.port);
-            self.show(step.port, index);
+            self.cross(step.port, index);
             self.forward(index, step.to, flow, class, octets, step.port);
         } else if step.next == LOST {
             // Its slot was kept for this event.
             self.state.fabric.frames.remove(index);
         } else {
-            self.state.fabric.cross(step.port);
-            self.show(step.port, index);
+            self.cross(step.port, index);
             match step.next {
                 LEAF => self.arrive(index),
                 BRANCH => self.branch(index),
@@ -169,8 +167,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             return;
         }
         let Hop { back: port, parent, .. } = self.hops[hop.index()];
-        self.state.fabric.cross(port);
-        self.show(port, index);
+        self.cross(port, index);
         match self.state.fabric.frames.get(index).payload {
             Payload::Back(_) => self.reaches_previous_hop(index),
             _ => match parent {
@@ -205,6 +202,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 self.state.totals.headers_lost += u64::from(entry == Entry::TrimmedInVain);
             }
             Entry::Queued | Entry::Dropped => self.count_drop(hop, kind),
+            Entry::Unsure => unreachable!("the ports of its pool were settled"),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::admission::Entry;
 use crate::fabric::{Around, Fabric, Outbox};
 use crate::frame::FrameId;
 use crate::pool::Pools;
-use crate::port::{DRAINS, PortState};
+use crate::port::DRAINS;
 
 /// The answer of a queue's pool to a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(crate) enum Memory {
     Taken,
     /// It has none.
     Refused,
+    /// It has not been asked.
+    Unknown,
 }
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
@@ -56,12 +58,9 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     /// Whether a queue's pool gives a frame its memory at once; else it may have room nevertheless. The port is settled.
     #[inline(always)]
-    pub(crate) fn takes_memory(&mut self, p: &PortState, class: TrafficClass, octets: u16) -> bool {
-        let q = &p.queues[class.index()];
-        // A frame that its own queue might refuse or mark is not given memory before.
-        let joins = !S::Cp::ADMITS && !p.watched() && q.len + u64::from(octets) <= u64::from(q.plain_len);
-        let pools = self.pauses.pools.as_deref_mut().filter(|_| joins);
-        pools.is_some_and(|pools| pools.takes_surely(self.now, p.index, class, octets))
+    pub(crate) fn takes_memory(&mut self, port: PortId, class: TrafficClass, octets: u16) -> bool {
+        let pools = self.pauses.pools.as_deref_mut();
+        pools.is_some_and(|pools| pools.takes_surely(self.now, port, class, octets))
     }
 
     /// Whether a frame that has room in its queue is refused: the queue's pool has no memory for it, or the watchdog drains the queue.

@@ -120,6 +120,12 @@ impl Account {
         held.saturating_sub(self.reserve)
     }
 
+    /// Octets beyond the reserve that one more holds if it had `held` before.
+    #[inline(always)]
+    fn growth(&self, held: u64, more: u64) -> u64 {
+        if self.reserve == 0 { more } else { self.beyond(held + more) - self.beyond(held) }
+    }
+
     /// Whether one that holds `held` may take `more`.
     #[inline(always)]
     fn allows(&self, held: u64, more: u64) -> bool {
@@ -127,29 +133,16 @@ impl Account {
         after == 0 || (self.used + (after - before) <= self.shared && self.is_within(after))
     }
 
-    /// Takes `more` if that is [allowed](Self::allows).
-    #[inline(always)]
-    fn takes(&mut self, held: &mut u64, more: u64) -> bool {
-        let (before, after) = (self.beyond(*held), self.beyond(*held + more));
-        let shared = self.used + (after - before);
-        if after != 0 && (shared > self.shared || !self.is_within(after)) {
-            return false;
-        }
-        self.used = shared;
-        *held += more;
-        true
-    }
-
     #[inline(always)]
     fn take(&mut self, held: &mut u64, more: u64) {
-        self.used += self.beyond(*held + more) - self.beyond(*held);
+        self.used += self.growth(*held, more);
         *held += more;
     }
 
     #[inline(always)]
     fn give_back(&mut self, held: &mut u64, octets: u64) {
-        self.used -= self.beyond(*held) - self.beyond(*held - octets);
         *held -= octets;
+        self.used -= self.growth(*held, octets);
     }
 }
 
@@ -210,6 +203,8 @@ pub(crate) struct PoolState {
     headroom: u64,
     egress: Account,
     ingress: Account,
+    /// A queue that holds no more than this has room for certain while `used` makes no new maximum: its dynamic threshold at the present maximum.
+    surely: u64,
     /// Memory taken, the headroom's included.
     pub(crate) used: Usage,
     pub(crate) in_headroom: u64,
@@ -236,24 +231,39 @@ impl PoolState {
         let shared = pool.size.0.checked_sub(reserved);
         let shared = shared.unwrap_or_else(|| panic!("reserves of {reserved} octets in a pool of {}", pool.size));
         let account = |share: Share| Account { reserve: share.reserve.0, alpha: share.alpha, shared, used: 0 };
-        Self {
+        let mut state = Self {
             cell: pool.cell,
             size: pool.size.0,
             headroom: pool.headroom.0,
             egress: account(pool.egress),
             ingress: account(pool.ingress),
+            surely: 0,
             used: Usage::default(),
             in_headroom: 0,
             most_in_headroom: 0,
             refused: 0,
             keeps_ingress: lossless || pool.ingress.alpha.is_some(),
             ports,
-        }
+        };
+        state.set_max(0);
+        state
+    }
+
+    /// The most memory taken is `max` now.
+    fn set_max(&mut self, max: u64) {
+        self.used.max = max;
+        // No account uses more of the shared part than all queues hold.
+        let at_most = Account { used: max, ..self.egress };
+        let sure = !self.keeps_ingress && max <= self.egress.shared;
+        self.surely = if sure { self.egress.reserve.saturating_add(at_most.threshold()) } else { 0 };
     }
 
     /// Memory of a frame.
     #[inline(always)]
     fn memory(&self, octets: u16) -> u64 {
+        if self.cell == 1 {
+            return u64::from(octets);
+        }
         u64::from(u32::from(octets).div_ceil(u32::from(self.cell)) * u32::from(self.cell))
     }
 
@@ -269,9 +279,15 @@ impl PoolState {
         fits.then_some(Part::Headroom)
     }
 
+    /// Whether a queue that holds `held` may take `more`, where the egress account alone decides.
+    #[inline(never)]
+    fn allows_without_ingress(&self, held: u64, more: u64) -> bool {
+        !self.keeps_ingress && self.egress.allows(held, more)
+    }
+
     /// The maxima start again.
     pub(crate) fn restart_extremes(&mut self) {
-        self.used.max = self.used.now;
+        self.set_max(self.used.now);
         self.most_in_headroom = self.in_headroom;
     }
 }
@@ -360,9 +376,11 @@ impl Pools {
         let holder = &mut self.holders[(port.0 * self.per_port + u32::from(class.0)) as usize];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return true };
         let more = pool.memory(octets);
-        if pool.keeps_ingress || pool.used.now + more > pool.used.max || !pool.egress.takes(&mut holder.held, more) {
+        let sure = holder.held + more <= pool.surely || pool.allows_without_ingress(holder.held, more);
+        if pool.used.now + more > pool.used.max || !sure {
             return false;
         }
+        pool.egress.take(&mut holder.held, more);
         pool.used.take(now, more);
         true
     }
@@ -390,7 +408,9 @@ impl Pools {
         let more = pool.memory(claim.octets);
         pool.egress.take(&mut holder.held, more);
         pool.used.take(now, more);
-        pool.used.max = pool.used.max.max(pool.used.now);
+        if pool.used.now > pool.used.max {
+            pool.set_max(pool.used.now);
+        }
         if !pool.keeps_ingress {
             return;
         }

@@ -93,14 +93,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
     }
 
-    /// A frame has crossed the line of `port`, and has not moved on.
+    /// A frame has crossed the line of `port`.
     #[inline(always)]
-    pub(crate) fn show(&mut self, port: PortId, frame: FrameId) {
-        if PFC && self.state.fabric.port(port).tapped() {
+    pub(crate) fn cross(&mut self, port: PortId, frame: FrameId) {
+        if self.state.fabric.cross(port) {
             self.show_frame(port, frame);
         }
     }
 
+    /// A frame that the probe sees has crossed the line of `port`, and has not moved on.
     #[cold]
     fn show_frame(&mut self, port: PortId, frame: FrameId) {
         let start = self.state.fabric.taps.leaves(port).expect("its start was noted");
