@@ -97,6 +97,7 @@
 //!
 //! Two choices give the engine its speed. A frame costs one event per link, because ports settle their departures lazily
 //! (`fabric`). And everything is in arenas under indices: a frame is written once, at its source, and then only relinked.
+//! Networks that no cache holds have a third one: their runs ask for the memory of frames before these come (`ahead`).
 #![forbid(unsafe_code)]
 
 mod acknowledgement;
