@@ -10,7 +10,12 @@ use penstock_scenario::{Choice, Scenario};
 fn summary(name: &str, scheme: Option<&str>, settings: &[(&str, &str)]) -> Summary {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name).with_extension("toml");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut scenario = Scenario::parse(&text, name, name).unwrap();
+    summary_of(&text, name, scheme, settings)
+}
+
+/// The same of a text.
+fn summary_of(text: &str, name: &str, scheme: Option<&str>, settings: &[(&str, &str)]) -> Summary {
+    let mut scenario = Scenario::parse(text, name, name).unwrap();
     for (key, value) in settings {
         scenario.set(key, value).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -84,4 +89,41 @@ fn pauses_of_the_sources_keep_a_queue_from_overflowing() {
     assert!(queue.utilization > 0.99, "{}", queue.utilization);
     let free = summary("incast/sfc-sixteen", Some("none"), &[]);
     assert_eq!(free.lossless, Some(false));
+}
+
+/// Beside the incast, its first source has a flow of 1 Gb/s to a host that nobody else sends to.
+const BESIDE: &str = r#"
+question = "Does a pause stop the flow alone, or the host?"
+duration = "20 ms"
+warmup = "2 ms"
+scheme = "sfc"
+topology.star = { hosts = 18, link_rate = "10 Gbps", link_delay = "1 us", buffer = "400 KB" }
+
+[[flow]]
+from = "h0..h15"
+to = "h16"
+traffic = "greedy"
+stagger = "75 ns"
+
+[[flow]]
+from = "h0"
+to = "h17"
+traffic = "constant"
+rate = "1 Gbps"
+excess = "discard"
+"#;
+
+/// A source that understands the message stops the flow alone. Where an edge switch turns it into a pause frame, the host stops: that is
+/// one reaction point for all its flows.
+#[test]
+fn a_pause_stops_the_flow_or_by_the_edge_its_host() {
+    let [flow, host] =
+        ["per-flow", "per-host"].map(|points| summary_of(BESIDE, "beside", None, &[("hosts.reaction_points", points)]));
+    let beside = |of: &Summary| of.flows[16].throughput_bps;
+    assert!(beside(&flow) > 0.99e9, "{}", beside(&flow));
+    assert!(beside(&host) < 0.3e9, "{}", beside(&host));
+    for of in [&flow, &host] {
+        let queue = of.queues.iter().find(|queue| queue.name == "sw0->h16").expect("it is recorded");
+        assert!(queue.utilization > 0.99 && of.totals.frames_dropped == 0, "{}", queue.utilization);
+    }
 }
