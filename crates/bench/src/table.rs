@@ -68,7 +68,7 @@ pub(crate) struct Beside {
 /// # Errors
 /// If counting fails.
 pub(crate) fn others(workload: &'static Workload, root: &Path) -> Result<Vec<Beside>, String> {
-    let Some(Others { schemes, most }) = workload.others else { return Ok(Vec::new()) };
+    let Some(Others { schemes, most, more }) = workload.others else { return Ok(Vec::new()) };
     let count = |scheme: &str| {
         let program = Program::Engine { scheme: scheme.to_owned(), probe: true };
         callgrind::instructions_per_hop(workload, &program, root)
@@ -80,7 +80,8 @@ pub(crate) fn others(workload: &'static Workload, root: &Path) -> Result<Vec<Bes
         .filter(|name| *name != "qcn" && schemes.is_none_or(|chosen| chosen.contains(name)))
         .map(|scheme| {
             let instructions_per_hop = count(scheme)?;
-            Ok(Beside { scheme, instructions_per_hop, ratio: instructions_per_hop / qcn, ceiling: most })
+            let ceiling = more.iter().find(|(name, _)| *name == scheme).map_or(most, |&(_, own)| own);
+            Ok(Beside { scheme, instructions_per_hop, ratio: instructions_per_hop / qcn, ceiling })
         })
         .collect()
 }

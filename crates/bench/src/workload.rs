@@ -36,6 +36,8 @@ pub(crate) struct Others {
     pub schemes: Option<&'static [&'static str]>,
     /// The most instructions of each, as a multiple of QCN's.
     pub most: f64,
+    /// Those that may take more: they send more messages, Swift an acknowledgement of each frame, RoCC a rate to each flow in each interval.
+    pub more: &'static [(&'static str, f64)],
 }
 
 /// The most that a run may cost.
@@ -69,7 +71,7 @@ pub(crate) const WORKLOADS: [Workload; 8] = [
         counted: ["50 us", "150 us"],
         none: Some(Ceiling { instructions: 256.0, time_ratio: Some(2.5) }),
         qcn: Ceiling { instructions: 320.0, time_ratio: Some(3.5) },
-        others: Some(Others { schemes: Some(&["hpcc"]), most: 2.0 }),
+        others: Some(Others { schemes: Some(&["hpcc"]), most: 2.0, more: &[] }),
     },
     Workload {
         name: "W3",
@@ -80,7 +82,7 @@ pub(crate) const WORKLOADS: [Workload; 8] = [
         counted: ["100 ms", "200 ms"],
         none: None,
         qcn: Ceiling { instructions: 500.0, time_ratio: None },
-        others: Some(Others { schemes: None, most: 1.5 }),
+        others: Some(Others { schemes: None, most: 1.5, more: &[("swift", 2.1), ("rocc", 1.75)] }),
     },
     Workload {
         name: "W4",
