@@ -36,7 +36,8 @@ pub(crate) struct Others {
     pub schemes: Option<&'static [&'static str]>,
     /// The most instructions of each, as a multiple of QCN's.
     pub most: f64,
-    /// Those that may take more: they send more messages, Swift an acknowledgement of each frame, RoCC a rate to each flow in each interval.
+    /// Those that may take more, each with its own multiple: Swift sends an acknowledgement of each frame, RoCC a rate to each flow in
+    /// each interval.
     pub more: &'static [(&'static str, f64)],
 }
 

@@ -94,12 +94,12 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod cache;
 mod destination;
 mod flow;
 mod ids;
 mod in_flight;
 mod limiter;
-pub mod memory;
 mod nic;
 mod pacer;
 mod places;

@@ -13,11 +13,11 @@
 
 use penstock_schemes::{Ack, BitRate, Draw, Instant, Octets, Out, ReactionPoint, Release, Scheme};
 
+use crate::cache::ask_for_entry;
 use crate::destination::{Acknowledgement, acknowledged};
 use crate::flow::{Flow, FlowSpec};
 use crate::ids::{FlowId, LimiterId, PortId, TrafficClass};
 use crate::limiter::{Limiter, LimiterSpec};
-use crate::memory::ask_for_entry;
 use crate::supply::Supply;
 use crate::timer::{Alarms, Timer};
 use crate::turns::Turns;

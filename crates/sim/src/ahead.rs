@@ -16,7 +16,7 @@
 //!
 //! Limiters that are due have three such stages of their own. Nothing here changes a result, and to ask in vain costs its time alone.
 
-use penstock_endpoint::memory::{ask_for, ask_for_entry, ask_for_lines, ask_for_start};
+use penstock_endpoint::cache::{ask_for, ask_for_entry, ask_for_lines, ask_for_start};
 use penstock_endpoint::{LimiterId, PortId, TrafficClass};
 use penstock_schemes::{Instant, Scheme};
 

@@ -7,7 +7,7 @@
 //! With priority flow control (`PFC`) departures from switches have consequences elsewhere: there the end of each
 //! transmission is an event as well. Ports that share memory need none ([`crate::pool`]).
 
-use penstock_endpoint::memory::START;
+use penstock_endpoint::cache::START;
 use penstock_endpoint::{FlowId, PortId, TrafficClass};
 use penstock_schemes::{BitRate, Class, CongestionPoint, Fate, FlowKey, Instant, Out, Scheme, To};
 

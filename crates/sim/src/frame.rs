@@ -1,6 +1,6 @@
 //! The arena of frames. A frame stays in its slot from source to destination; a queue is a chain through slots.
 
-use penstock_endpoint::memory::ask_for_start;
+use penstock_endpoint::cache::ask_for_start;
 use penstock_endpoint::{DestinationId, TrafficClass};
 use penstock_schemes::{CongestionPoint, FlowKey, Frame, Instant, Octets, Scheme};
 

@@ -1,6 +1,6 @@
 //! A congestion point in the engine: the scheme's state machine, and the engine's own state beside it.
 
-use penstock_endpoint::memory::Start;
+use penstock_endpoint::cache::Start;
 use penstock_schemes::{CongestionPoint, Instant, Scheme};
 
 use crate::event::{CpIndex, Event};

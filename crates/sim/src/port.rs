@@ -392,11 +392,16 @@ impl PortState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::mem::offset_of;
 
     /// A hop touches two ports and two queues; a field more than fits would cost it another line of the cache each.
     #[test]
     fn ports_and_queues_fill_two_cache_lines() {
         assert_eq!((size_of::<PortState>(), align_of::<PortState>()), (128, 64));
         assert_eq!((size_of::<QueueState>(), align_of::<QueueState>()), (128, 64));
+        // `ahead` asks for a field of either line.
+        let line = |offset: usize| offset / 64;
+        assert_ne!(line(offset_of!(PortState, busy_until)), line(offset_of!(PortState, hops)));
+        assert_ne!(line(offset_of!(QueueState, statistics)), line(offset_of!(QueueState, len)));
     }
 }

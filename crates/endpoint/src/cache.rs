@@ -1,5 +1,5 @@
-//! Asks the processor for memory in advance. An answer never changes what a program computes, and what is asked for in vain costs its time
-//! alone.
+//! Asks the processor to bring memory into its cache before it is needed (prefetch). That changes no result, and costs its time alone
+//! where it was in vain. For drivers of many endpoints, whose memory no cache holds.
 
 use prefetch_index::prefetch_index;
 
@@ -34,4 +34,32 @@ const LINE: usize = 64;
 #[inline(always)]
 pub fn ask_for_lines(start: &Start, octets: usize) {
     (0..octets.div_ceil(LINE)).for_each(|line| prefetch_index(start, line));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[repr(C, align(64))]
+    struct Marked {
+        start: Start,
+        value: [u64; 9],
+    }
+
+    #[test]
+    fn the_mark_takes_no_room_and_stands_at_the_beginning() {
+        assert_eq!((std::mem::offset_of!(Marked, start), size_of::<Marked>()), (0, 128));
+        let marked = Marked { start: START, value: [7; 9] };
+        ask_for_lines(&marked.start, size_of::<Marked>());
+        assert_eq!(marked.value, [7; 9]);
+    }
+
+    /// Entries that are not there may be asked for.
+    #[test]
+    fn nothing_happens_beyond_a_list() {
+        for index in [0, 3, usize::MAX] {
+            ask_for_start(&[1_u8, 2], index);
+            ask_for_entry(&[1_u64; 0], index);
+        }
+    }
 }
