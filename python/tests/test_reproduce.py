@@ -317,6 +317,8 @@ def test_the_function_refuses_what_is_not_there(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ArgumentError, match="there is no paper below"):
         papers()
+    with pytest.raises(ArgumentError, match="there is no paper below"):
+        reproduce("small")
     paper()
     with pytest.raises(ArgumentError) as caught:
         reproduce(**arguments)

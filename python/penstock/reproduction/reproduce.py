@@ -197,7 +197,7 @@ def _folder(name: str | PathLike[str]) -> Path:
     for folder in (Path(name), PAPERS / name):
         if (folder / "claims.toml").is_file():
             return folder
-    known = [path.parent.name for path in PAPERS.glob("*/claims.toml")]
+    known = [path.name for path in folders()]
     hint = _near(str(name), known, "`penstock reproduce --list` lists them")
     raise ArgumentError(f"{name}: unknown paper", hint)
 
