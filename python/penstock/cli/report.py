@@ -116,9 +116,7 @@ def print_run(result: Result, plan: Outline, folder: Path, figures: list[Path]) 
     for note in plan["notes"]:
         out.print(escape(f"note: {note}"), style="dim", soft_wrap=True)
     out.print(f"results in [bold]{escape(str(folder))}[/bold]", soft_wrap=True)
-    if figures:
-        names = ", ".join(path.name for path in figures if path.suffix == ".png")
-        out.print(f"figures: {names}, and each as .svg", soft_wrap=True)
+    _print_figures(out, [path.stem for path in figures if path.suffix == ".png"])
 
 
 def print_comparison(document: dict[str, Any], folder: Path) -> None:
@@ -140,9 +138,14 @@ def print_comparison(document: dict[str, Any], folder: Path) -> None:
     _print_groups(out, entries)
     _print_slowdowns(out, entries)
     out.print(f"results in [bold]{escape(str(folder))}[/bold]", soft_wrap=True)
-    figures = sorted(path.stem for path in folder.glob("*.png"))
-    if figures:
-        out.print(f"figures: {', '.join(f'{name}.png' for name in figures)}, and each as .svg", soft_wrap=True)
+    _print_figures(out, sorted(path.stem for path in folder.glob("*.png")))
+
+
+def _print_figures(out: Console, names: list[str]) -> None:
+    if len(names) == 1:
+        out.print(f"figure: {names[0]}.png, and {names[0]}.svg", soft_wrap=True)
+    elif names:
+        out.print(f"figures: {', '.join(f'{name}.png' for name in names)}, and each as .svg", soft_wrap=True)
 
 
 def _print_groups(out: Console, entries: list[dict[str, Any]]) -> None:
