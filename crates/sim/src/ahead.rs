@@ -47,6 +47,7 @@ struct Coming {
     /// The port whose line it is on, and later the one that it comes to.
     port: PortId,
     class: TrafficClass,
+    /// The hop that it is on.
     hop: HopId,
 }
 

@@ -203,7 +203,8 @@ pub(crate) struct PoolState {
     headroom: u64,
     egress: Account,
     ingress: Account,
-    /// A queue that holds no more than this has room for certain while `used` makes no new maximum: its dynamic threshold at the present maximum.
+    /// A queue that holds no more octets than this has room for certain while `used` makes no new maximum: its reserve and its dynamic
+    /// threshold at the present maximum.
     surely: u64,
     /// Memory taken, the headroom's included.
     pub(crate) used: Usage,
