@@ -118,6 +118,7 @@ impl<'a> Job<'a> {
             let notes = Notes::new(plan.record.interval, plan.record.signals, vars.signal.len());
             let watcher = Watcher::<FULL>::Notes(notes);
             let mut sim = Sim::<S, _, FULL>::part(&plan.network, configs, plan.seed, watcher, partition, own);
+            sim.feed(plan.made.arrivals());
             sim.configure(&plan.network, plan.seed, settings().collect());
             sim
         };

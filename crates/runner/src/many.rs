@@ -72,6 +72,10 @@ impl<'p, S: Scheme, const FULL: bool> Many<'p, S, FULL> {
             }
             slice.barrier.meet(|| self.plan_window(end, slice));
             self.collect(own, window);
+            // The same flows have come to all parts.
+            if lock(&self.parts[own]).wants_places() {
+                slice.barrier.meet(|| self.look_for_places());
+            }
             if slice.end.load(Ordering::Acquire) == end.0 {
                 return;
             }
@@ -108,6 +112,12 @@ impl<'p, S: Scheme, const FULL: bool> Many<'p, S, FULL> {
         for from in &self.mail[window] {
             part.import(&mut lock(&from[own]));
         }
+    }
+
+    /// All parts stand at the end of a window, and have the frames that came for them.
+    fn look_for_places(&self) {
+        let mut parts: Vec<_> = self.parts.iter().map(lock).collect();
+        Sim::look_for_places(&mut parts.iter_mut().map(|part| &mut **part).collect::<Vec<_>>());
     }
 
     /// All parts stand at a sample.

@@ -103,6 +103,45 @@ fn every_part_of_a_network_gives_the_same_on_several_threads() {
     }
 }
 
+/// Flows that come and go, with and without transports, with limiters of their own and shared ones, along one way and several.
+#[test]
+fn flows_of_loads_and_incasts_give_the_same_on_several_threads() {
+    let text = format!(
+        r#"{LEAVES}
+        [[load]]
+        name = "web"
+        load = 0.4
+        size = {{ workload = "websearch" }}
+        transport = "tcp"
+        [[load]]
+        name = "rpc"
+        hosts = "h0..h11"
+        load = 0.2
+        size = "2 KB"
+        priority = 3
+        [[incast]]
+        name = "burst"
+        hosts = "h0..h8"
+        to = "h9"
+        fan_in = 6
+        size = "10 KB"
+        every = "40 us"
+        "#
+    );
+    let settings: &[&[(&str, &str)]] = &[
+        &[],
+        &[("network.load_balancing", "flowlet"), ("load.1.transport", "selective")],
+        &[("hosts.reaction_points", "per-host")],
+        &[("duration", "2 ms"), ("load.1.load", "0.5")],
+    ];
+    for settings in settings {
+        for scheme in ["qcn", "dcqcn", "swift", "none"] {
+            let (threads, reason) = same(&format!("{settings:?}"), &parse(&text, settings), Some(scheme), &[2, 3]);
+            assert_eq!(threads, 3, "{settings:?}: {reason}");
+        }
+    }
+}
+
 /// A run that needs the whole network has one thread, and says so.
 #[test]
 fn a_run_that_cannot_be_cut_has_one_thread_and_says_why() {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use penstock_endpoint::transport::Transport;
-use penstock_schemes::{Instant, Octets};
-use penstock_sim::network::{self, Limiting, Pacer, PortId, Process, RpId};
+use penstock_schemes::{Duration, Instant, Octets};
+use penstock_sim::network::{self, Crossed, Limiting, Pacer, PortId, Process, RpId};
 
 use crate::error::Fault;
 use crate::limits::{ARRIVALS, Bounds, Excess, HOPS};
@@ -50,8 +50,8 @@ impl Table {
         format!("{}.{number}", self.model.name)
     }
 
-    /// The table for the engine. `limiting` is that of controlled flows, `crossed` tells for each port whether a flow crosses it.
-    fn process(&self, limiting: Limiting, crossed: &[bool]) -> Process {
+    /// The table for the engine. `limiting` is that of controlled flows.
+    fn process(&self, limiting: Limiting, course: &Course) -> Process {
         let Model { transport, frame, controlled, priority, weight, .. } = &self.model;
         Process {
             flows: self.flows,
@@ -60,7 +60,8 @@ impl Table {
             weight: *weight,
             transport: transport.clone(),
             limiting: if *controlled { limiting } else { Limiting::Uncontrolled },
-            links: (0..).zip(crossed).filter(|(_, crossed)| **crossed).map(|(port, _)| link(PortId(port))).collect(),
+            links: course.links(),
+            span: course.span,
         }
     }
 }
@@ -112,8 +113,30 @@ pub(crate) struct Counted {
     pub(crate) spreads: Vec<bool>,
     /// For each table the ports at which flows begin, in the order of the first one each, and how many begin there.
     pub(crate) begins: Vec<Vec<(usize, u32)>>,
-    /// For each table and port whether a flow crosses it.
-    pub(crate) crossed: Vec<Vec<bool>>,
+    /// For each table the course of its flows.
+    pub(crate) courses: Vec<Course>,
+}
+
+/// Where and when the flows of a table come.
+#[derive(Debug)]
+pub(crate) struct Course {
+    /// For each port the octets that come there, where each flow takes the first of its ways; none where no flow comes.
+    octets: Vec<Option<u64>>,
+    /// From the first start to the last.
+    span: Duration,
+}
+
+impl Course {
+    /// Whether a flow crosses a port.
+    pub(crate) fn crosses(&self, port: usize) -> bool {
+        self.octets[port].is_some()
+    }
+
+    /// The links that flows cross.
+    fn links(&self) -> Vec<Crossed> {
+        let ports = (0..).map(PortId).zip(&self.octets);
+        ports.filter_map(|(port, octets)| Some(Crossed { link: link(port), octets: (*octets)? })).collect()
+    }
 }
 
 impl Counted {
@@ -131,7 +154,7 @@ impl Counted {
             most_hops: 0,
             spreads: Vec::new(),
             begins: Vec::new(),
-            crossed: Vec::new(),
+            courses: Vec::new(),
         };
         let mut all = 0;
         for table in tables {
@@ -156,7 +179,8 @@ impl Counted {
             Origin::Trace(_) => trace::LESS,
             Origin::Flow(_) | Origin::Load(_) => loads::LESS_LOAD,
         };
-        let mut crossed = vec![false; layout.ports.len()];
+        let mut course = Course { octets: vec![None; layout.ports.len()], span: Duration::ZERO };
+        let mut first_start = None;
         let mut place: Vec<Option<usize>> = vec![None; layout.ports.len()];
         let mut begins: Vec<(usize, u32)> = Vec::new();
         let mut spreads = false;
@@ -176,11 +200,18 @@ impl Counted {
                 return Err(error.with_hint(routing::within_reach(layout, arrival.source)));
             };
             bounds.search(routing::effort(layout, gate, &way)).map_err(excess)?;
-            way.iter().for_each(|&port| crossed[port] = true);
+            for &port in &way {
+                let octets = course.octets[port].get_or_insert(0);
+                *octets = octets.saturating_add(arrival.size.0);
+            }
+            let begun: Duration = *first_start.get_or_insert(arrival.start);
+            course.span = arrival.start - begun;
             self.longest = self.longest.max(way.len());
             let grow = |hops| bounds.search(1).and_then(|()| bounds.check(HOPS, hops as u64, "fewer paths"));
             let tree = self.ways.tree(layout, &name, &arrival, grow).map_err(excess)?;
-            tree.iter().for_each(|branch| crossed[branch.port] = true);
+            for branch in &tree {
+                course.octets[branch.port].get_or_insert(0);
+            }
             self.most_hops = self.most_hops.max(tree.len()).max(way.len());
             spreads |= !tree.is_empty();
             let first = *place[way[0]].get_or_insert_with(|| {
@@ -194,7 +225,7 @@ impl Counted {
             self.tables.push(table);
             self.begins.push(begins);
             self.spreads.push(spreads);
-            self.crossed.push(crossed);
+            self.courses.push(course);
         }
         Ok(())
     }
@@ -233,8 +264,8 @@ impl Counted {
             list: self
                 .tables
                 .iter()
-                .zip(&self.crossed)
-                .map(|(table, crossed)| table.process(limiting, crossed))
+                .zip(&self.courses)
+                .map(|(table, course)| table.process(limiting, course))
                 .collect(),
             longest_way: self.longest,
             most_hops: self.most_hops,

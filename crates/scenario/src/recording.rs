@@ -34,9 +34,9 @@ pub(crate) fn recorded(
         let route = network.route(FlowId(i as u32));
         used.extend(route.map(|hop| (network.hops[hop.index()].port, flow.priority)));
     }
-    for (table, crossed) in counted.tables.iter().zip(&counted.crossed) {
-        let ports = (0..).map(PortId).zip(crossed).filter(|(_, crossed)| **crossed);
-        used.extend(ports.map(|(port, _)| (port, table.model.priority)));
+    for (table, course) in counted.tables.iter().zip(&counted.courses) {
+        let ports = (0..network.ports.len()).filter(|&port| course.crosses(port));
+        used.extend(ports.map(|port| (PortId(port as u32), table.model.priority)));
     }
     // Frames that a congestion point moves wait in the queue of another priority.
     let moves_to = |port: PortId, priority: u8| {

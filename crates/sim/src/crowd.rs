@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId, TrafficClass};
 use penstock_schemes::{BitRate, CongestionPoint, FlowKey, Instant, Octets, Scheme};
 
-use crate::engine::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Sim, State, Step};
+use crate::engine::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Sim, Step};
 use crate::event::Event;
 use crate::facts::{End, HopFacts};
 use crate::frame::Arena;
@@ -217,11 +217,25 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.crowd.taken.len()
     }
 
-    /// `flow` starts: if it is one of a process, the next one comes.
-    pub(crate) fn next_arrival(&mut self, flow: FlowId) {
-        if flow.0 >= self.state.lasting {
-            self.admit_next();
-        }
+    /// The start of a flow of a process has come: the next one takes a place. Whether it starts here: it is told in all parts of a
+    /// network, and one has its source.
+    pub(crate) fn arrives(&mut self, flow: FlowId) -> bool {
+        self.admit_next();
+        let own = self.has_source(flow);
+        self.housekeeping += u64::from(!own);
+        own
+    }
+
+    /// Whether the source of a flow of a process is in this part of the network.
+    fn has_source(&self, flow: FlowId) -> bool {
+        let port = self.hops[self.crowd.root(flow).index()].port;
+        self.share.as_ref().is_none_or(|share| share.has_port(port))
+    }
+
+    /// Whether its destination is.
+    fn has_destination(&self, flow: FlowId) -> bool {
+        let leaf = self.leaves[self.crowd.destination(flow).index()];
+        self.share.as_ref().is_none_or(|share| share.has_peer(self.hops[leaf.index()].port))
     }
 
     /// The place of the flow with this key.
@@ -258,8 +272,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// The next flow comes into a place.
     fn admit_next(&mut self) {
         let Some(arrival) = self.crowd.arrivals.as_mut().and_then(Iterator::next) else { return };
-        if self.crowd.free.is_empty() && self.crowd.since >= self.crowd.patience {
-            self.look_for_places();
+        // The parts of a network look together, when they meet.
+        if self.share.is_none() && self.wants_places() {
+            Self::look_for_places(&mut [&mut *self]);
         }
         self.crowd.since += 1;
         let place = self.crowd.free.pop().unwrap_or(FlowId(self.crowd.first.flow + self.crowd.taken.len() as u32));
@@ -346,9 +361,45 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         put(&mut self.state.records, place.index(), FlowRecord::new(id, 1, true, frames));
     }
 
-    /// Forgets the flows that are over and that nothing refers to: their places are free.
-    fn look_for_places(&mut self) {
-        let mut held = vec![false; self.crowd.taken.len()];
+    /// Whether it is time to look for places.
+    #[must_use]
+    pub fn wants_places(&self) -> bool {
+        self.crowd.free.is_empty() && self.crowd.since >= self.crowd.patience
+    }
+
+    /// Forgets the flows that are over and that nothing refers to: their places are free. `parts` are all parts of a network, at one
+    /// time: each has the same flows in the same places.
+    ///
+    /// # Panics
+    /// If frames of a flow were made or lost by the engine itself.
+    pub fn look_for_places(parts: &mut [&mut Self]) {
+        let Some(places) = parts.first().map(|part| part.crowd.taken.len()) else { return };
+        let mut held = vec![false; places];
+        parts.iter().for_each(|part| part.find_held(&mut held));
+        let first = parts[0].crowd.first.flow;
+        let forgotten: Vec<FlowId> =
+            (first..).zip(&held).filter(|(_, held)| !**held).map(|(flow, _)| FlowId(flow)).collect();
+        for &flow in &forgotten {
+            let counts = parts.iter().map(|part| part.frames_of(flow));
+            let (sent, known) = counts.fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1));
+            assert!(
+                sent == known,
+                "a flow is over with {sent} frames sent, of which {known} came or were dropped or lost"
+            );
+        }
+        // So that to look costs no more than the flows that come: all that was looked at, spread over them.
+        let looked_at: usize =
+            parts.iter().map(|part| part.state.fabric.frames.held() + part.state.fabric.events.room()).sum();
+        let patience = FEW.max(places / 2).max(looked_at / FEW);
+        for part in parts {
+            forgotten.iter().for_each(|&flow| part.forget(flow));
+            part.silence_timers(&held);
+            (part.crowd.patience, part.crowd.since) = (patience, 0);
+        }
+    }
+
+    /// Marks the places that are free, and those of flows that are not over or to which something refers.
+    fn find_held(&self, held: &mut [bool]) {
         let fabric = &self.state.fabric;
         let frames: &dyn Arena = &fabric.frames;
         for (_, frame) in frames.iter() {
@@ -358,29 +409,29 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 held[index] = true;
             }
         }
-        let mut forgotten = vec![false; held.len()];
         for (index, flow) in (self.crowd.first.flow..).map(FlowId).take(held.len()).enumerate() {
-            if !held[index] && self.crowd.taken[index].is_some() && self.is_forgettable(flow) {
-                forgotten[index] = true;
-                self.forget(flow);
-            }
+            held[index] |= self.crowd.taken[index].is_none() || !self.is_forgettable(flow);
         }
-        // Their timers would do nothing. They come all the same, for events are counted, but to nobody.
+    }
+
+    /// The timers of flows that are forgotten would do nothing. They come all the same, for events are counted, but to nobody.
+    fn silence_timers(&mut self, held: &[bool]) {
         let crowd = &self.crowd;
         self.state.fabric.events.change(&mut |what| {
             let whose = crowd.owner(Event::unpack(what));
-            if whose.is_some_and(|index| forgotten[index]) { Event::Nothing.pack() } else { what }
+            if whose.is_some_and(|index| !held[index]) { Event::Nothing.pack() } else { what }
         });
-        // So that to look costs no more than the flows that come: all that was looked at, spread over them.
-        let looked_at = self.state.fabric.frames.held() + self.state.fabric.events.room();
-        self.crowd.patience = FEW.max(self.crowd.taken.len() / 2).max(looked_at / FEW);
-        self.crowd.since = 0;
     }
 
-    /// Whether a flow is over, and neither it nor the limiter and the destination of its place have anything to do. A
-    /// timer of theirs that is under way then would find nothing to do when it expires.
+    /// Whether a flow is over, and neither it nor the limiter and the destination of its place have anything to do, those that
+    /// are here. A timer of theirs that is under way then would find nothing to do when it expires.
     fn is_forgettable(&self, flow: FlowId) -> bool {
-        let State { sources, transports, .. } = &self.state;
+        (!self.has_source(flow) || self.source_rests(flow))
+            && (!self.has_destination(flow) || self.destination_rests(flow))
+    }
+
+    fn source_rests(&self, flow: FlowId) -> bool {
+        let sources = &self.state.sources;
         let source = sources.flow(flow);
         let queued = source.supply().connection.as_ref().and_then(|connection| connection.queue.as_ref());
         let limiter = sources.limiter(source.limiter());
@@ -391,16 +442,21 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             && !queued.is_some_and(|part| part.waits())
             && sources.octets_in_flight(flow) == Octets(0)
             && sources.rests(self.crowd.limiter(flow))
-            && self.destinations[self.crowd.destination(flow).index()].rests()
-            && transports.rests(flow)
+    }
+
+    fn destination_rests(&self, flow: FlowId) -> bool {
+        self.destinations[self.crowd.destination(flow).index()].rests() && self.state.transports.rests(flow)
+    }
+
+    /// Frames of a flow that were sent here, and those that came, or were dropped or lost, here.
+    fn frames_of(&self, flow: FlowId) -> (u64, u64) {
+        let record = &self.state.records[flow.index()];
+        (self.state.sources.flow(flow).sent(), record.delivered + record.dropped + record.lost)
     }
 
     /// Forgets a flow: its counts go into the sums.
     fn forget(&mut self, flow: FlowId) {
         self.state.totals = self.state.parts().totals_with(self.state.totals, flow);
-        let record = &self.state.records[flow.index()];
-        let (sent, known) = (self.state.sources.flow(flow).sent(), record.delivered + record.dropped + record.lost);
-        assert!(sent == known, "a flow is over with {sent} frames sent, of which {known} came or were dropped or lost");
         let index = self.crowd.index(flow);
         if let Some(key) = self.crowd.taken[index].take() {
             self.crowd.ends[(key.0 - self.crowd.first.flow) as usize] = self.end_of(flow);

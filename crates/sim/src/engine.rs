@@ -362,8 +362,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             Event::Retransmit(flow) => self.sender_timeout(flow),
             Event::DelayedAck(flow) => self.receiver_timeout(flow),
             Event::Start(flow) => {
-                self.next_arrival(flow);
-                self.start(flow);
+                if flow.0 < self.state.lasting || self.arrives(flow) {
+                    self.start(flow);
+                }
             }
             Event::Stop(flow) => self.stop(flow),
             Event::Change(index) => self.change(index),
@@ -441,17 +442,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.probe.sample(self.now(), &self.state);
         }
         self.show_all();
-        let ends = self.ends_of_processes();
         let (closing, probe) = self.close();
-        let mut outcome = closing.outcome();
-        outcome.ends = ends;
-        (outcome, probe)
+        (closing.outcome(), probe)
     }
 
     /// Closes the accounts.
     pub(crate) fn close(mut self) -> (Closing, P) {
         self.state.totals.events = self.events();
         self.state.fabric.settle_all();
+        let ends = self.ends_of_processes();
         let mut on_lines = vec![0; self.state.fabric.ports.len()];
         let mut outside = 0;
         for (_, line) in self.frames_under_way() {
@@ -460,7 +459,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 None => outside += 1,
             }
         }
-        (self.state.close(on_lines, outside), self.probe)
+        (self.state.close(on_lines, outside, ends), self.probe)
     }
 
     fn change(&mut self, id: ChangeId) {

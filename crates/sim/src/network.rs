@@ -18,7 +18,7 @@
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 
 pub use crate::pool::{Pool, Share, headroom_of_line};
-pub use crate::processes::{Arrival, Arrivals, Branch, FlowEnd, Limiting, Process, Processes, Sharing};
+pub use crate::processes::{Arrival, Arrivals, Branch, Crossed, FlowEnd, Limiting, Process, Processes, Sharing};
 pub use crate::watchdog::Watchdog;
 
 use penstock_endpoint::{TrafficClass, transport::Transport};

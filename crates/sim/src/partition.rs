@@ -14,7 +14,7 @@ use std::fmt;
 
 use penstock_schemes::Duration;
 
-use crate::network::{Feedback, FlowId, Network, NodeId, NodeKind, PortId, Traffic};
+use crate::network::{Crossed, Feedback, FlowId, Network, NodeId, NodeKind, PortId, Traffic};
 
 /// Rounds in which clusters are moved, at the most.
 const ROUNDS: usize = 8;
@@ -49,8 +49,6 @@ pub enum Obstacle {
     UntilComplete,
     /// Flows begin when others have ended.
     Sequels,
-    /// Flows come and go.
-    Processes,
     /// The last delivery of a finite flow is known where all its destinations are.
     Multicast,
     /// A line between two parts has no delay.
@@ -65,7 +63,6 @@ impl fmt::Display for Obstacle {
             Self::Ideal => "ideal feedback, which crosses no line",
             Self::UntilComplete => "the run ends with its last flow",
             Self::Sequels => "flows begin when others have ended",
-            Self::Processes => "flows of loads, incasts or traces",
             Self::Multicast => "a finite flow to several destinations",
             Self::NoDelay => "a line between two threads would have no delay",
         })
@@ -180,7 +177,6 @@ fn obstacle(network: &Network) -> Option<Obstacle> {
         (matches!(network.feedback, Feedback::Ideal(_)), Obstacle::Ideal),
         (network.until_complete, Obstacle::UntilComplete),
         (!network.sequels.is_empty(), Obstacle::Sequels),
-        (!network.processes.list.is_empty(), Obstacle::Processes),
     ];
     obstacles.into_iter().find_map(|(there, obstacle)| there.then_some(obstacle))
 }
@@ -219,6 +215,20 @@ impl Traffics {
                 *load = (*load + rate).min(most);
             }
             work[root.node.index()] += rate;
+        }
+        for process in &network.processes.list {
+            for &Crossed { link: (port, _), octets } in &process.links {
+                let line = &network.ports[port.index()];
+                let most = frames(line.rate.0, process.frame);
+                // As fast as they come, or as the line lets them.
+                let all = frames(octets.saturating_mul(8), process.frame);
+                let rate = (all / process.span.max(Duration(1)).as_seconds()).min(most);
+                let load: &mut f64 = &mut over[port.index()];
+                *load = (*load + rate).min(most);
+                if network.nodes[line.node.index()].kind == NodeKind::Host {
+                    work[line.node.index()] += rate;
+                }
+            }
         }
         for (port, load) in network.ports.iter().zip(&over) {
             work[port.peer.index()] += load;

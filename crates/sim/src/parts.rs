@@ -47,6 +47,11 @@ impl Share {
     pub(crate) fn has_port(&self, port: PortId) -> bool {
         self.partition.of_port(port) == self.own
     }
+
+    /// Whether the node at the far end of a port's line is.
+    pub(crate) fn has_peer(&self, port: PortId) -> bool {
+        self.partition.beyond(port) == self.own
+    }
 }
 
 /// Frames on their way from one part to another.

@@ -183,7 +183,7 @@ impl Pauses {
         pauses.response = pfc.response;
         let line = |rate: BitRate| PauseLine { reverse: PortId::NONE, rate, sent: 0, arrived: 0, lost: 0 };
         pauses.lines = network.ports.iter().map(|p| line(p.rate)).collect();
-        let made = network.processes.list.iter().flat_map(|process| process.links.iter().copied());
+        let made = network.processes.list.iter().flat_map(|process| process.links.iter().map(|crossed| crossed.link));
         for (port, back) in network.hops.iter().map(|hop| (hop.port, hop.back)).chain(made) {
             for (port, back) in [(port, back), (back, port)] {
                 let reverse = &mut pauses.lines[port.index()].reverse;

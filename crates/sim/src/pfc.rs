@@ -2,7 +2,7 @@
 
 use penstock_schemes::{BitRate, Duration, Octets, units::PS_PER_S};
 
-use crate::network::{FlowId, Network, NodeKind, PortEvent, PortId};
+use crate::network::{Crossed, FlowId, Network, NodeKind, PortEvent, PortId};
 
 /// Length of a PFC frame with FCS: addresses and type, opcode, enable vector, eight times, and padding up to the least frame
 /// (802.3 annex 31D).
@@ -167,7 +167,7 @@ impl Network {
             }
         }
         for process in &self.processes.list {
-            for &(port, back) in &process.links {
+            for &Crossed { link: (port, back), .. } in &process.links {
                 uses[back.index()].back = Some(port);
                 let onward = self.nodes[self.ports[port.index()].peer.index()].kind == NodeKind::Switch;
                 let port = &mut uses[port.index()];

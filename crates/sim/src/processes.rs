@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use penstock_endpoint::PortId;
 use penstock_endpoint::transport::Transport;
-use penstock_schemes::{Instant, Octets};
+use penstock_schemes::{Duration, Instant, Octets};
 
 use crate::network::{Pacer, RpId};
 
@@ -62,8 +62,19 @@ pub struct Process {
     pub transport: Option<(Transport, Option<u8>)>,
     /// The rate limiters.
     pub limiting: Limiting,
-    /// The links that its flows cross: the port of each, and the port of the opposite direction.
-    pub links: Vec<(PortId, PortId)>,
+    /// The links that its flows cross.
+    pub links: Vec<Crossed>,
+    /// From the start of its first flow to that of its last.
+    pub span: Duration,
+}
+
+/// A link that flows of a process cross.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Crossed {
+    /// Its port, and the port of the opposite direction.
+    pub link: (PortId, PortId),
+    /// Octets that they bring there, where each takes the first of its ways.
+    pub octets: u64,
 }
 
 impl Process {
@@ -134,4 +145,11 @@ pub struct FlowEnd {
 impl FlowEnd {
     /// That of a flow that has not ended.
     pub(crate) const NONE: Self = Self { completed: Instant::NEVER, retransmissions: 0, timeouts: 0 };
+
+    /// Adds what another part of the network knows of the flow: one has its source, and one its destination.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.completed = self.completed.min(other.completed);
+        self.retransmissions = self.retransmissions.saturating_add(other.retransmissions);
+        self.timeouts = self.timeouts.saturating_add(other.timeouts);
+    }
 }

@@ -13,6 +13,7 @@ use crate::outcome::{Outcome, Totals};
 use crate::partition::Partition;
 use crate::pause::Pauses;
 use crate::port::PortState;
+use crate::processes::FlowEnd;
 use crate::records::FlowRecord;
 
 /// The accounts of a network, or of a part of one, when they are closed.
@@ -26,13 +27,15 @@ pub(crate) struct Closing {
     lines: Vec<LineAccount>,
     deadlocks: Vec<Deadlock>,
     events: u64,
+    /// The rest of the flows of processes.
+    ends: Vec<FlowEnd>,
 }
 
 impl Closing {
     /// Those of a window of measurement.
     pub(crate) fn of_window(start: Reading, end: Reading, records: Vec<FlowRecord>) -> Self {
-        let (sent, lines, deadlocks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { start, end, records, sent, inside: Inside::default(), lines, deadlocks, events: 0 }
+        let (sent, lines, deadlocks, ends) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { start, end, records, sent, inside: Inside::default(), lines, deadlocks, events: 0, ends }
     }
 
     /// Those of a network whose parts have closed theirs.
@@ -56,6 +59,7 @@ impl Closing {
         self.sent.iter_mut().zip(&other.sent).for_each(|(own, other)| *own += other);
         self.lines.iter_mut().zip(&other.lines).for_each(|(own, other)| own.absorb(other));
         self.events += other.events;
+        self.ends.iter_mut().zip(&other.ends).for_each(|(own, other)| own.absorb(other));
     }
 
     /// The outcome of a window.
@@ -71,7 +75,7 @@ impl Closing {
         self.lines.iter().enumerate().for_each(|(port, line)| line.check(port));
         check_flows(&self.sent, &self.records, &self.inside.data);
         check_control(&outcome.totals);
-        outcome.deadlocks = self.deadlocks;
+        (outcome.deadlocks, outcome.ends) = (self.deadlocks, self.ends);
         outcome
     }
 }
@@ -147,8 +151,9 @@ impl Inside {
 
 impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// Brings everything to the present. Closes and checks the accounts of each queue and each pool. `on_lines` counts
-    /// the frames on the line of each port, `outside` the signals that travel outside of the network.
-    pub(crate) fn close(&mut self, on_lines: Vec<u64>, outside: u64) -> Closing {
+    /// the frames on the line of each port, `outside` the signals that travel outside of the network; `ends` are those of the
+    /// flows of processes.
+    pub(crate) fn close(&mut self, on_lines: Vec<u64>, outside: u64, ends: Vec<FlowEnd>) -> Closing {
         let end = self.read();
         let inside = Inside::count(&self.fabric.frames, &self.fabric.facts, self.records.len());
         let fabric = &self.fabric;
@@ -169,6 +174,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             inside,
             deadlocks,
             events: self.totals.events,
+            ends,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Flows of processes: they come and go, with the results of the same flows that are there from the beginning.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::common::{Builder, cases};
 use penstock_endpoint::transport::{Transport, go_back_n, tcp};
@@ -9,7 +10,7 @@ use penstock_schemes::{
     none::NoControl, qcn::Qcn,
 };
 use penstock_sim::network::*;
-use penstock_sim::{NoProbe, Outcome, Sim};
+use penstock_sim::{Mail, NoProbe, Outcome, Partition, Sim};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -97,7 +98,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
     };
     let (mut arrivals, mut shared) = (Vec::new(), Vec::new());
     for (process, trial) in trials.iter().enumerate() {
-        let mut links = BTreeSet::new();
+        let mut links: BTreeMap<_, u64> = BTreeMap::new();
         for (number, &(start, _, _, size)) in trial.flows.iter().enumerate() {
             let (from, to) = ends(trial, number);
             let port = b.port(from, HOSTS);
@@ -116,7 +117,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
                 processes.limiters[port.index()] += 1;
             }
             let way = vec![(port, b.port(HOSTS, from)), (b.port(HOSTS, to), b.port(to, HOSTS))];
-            links.extend(way.iter().copied());
+            way.iter().for_each(|&link| *links.entry(link).or_default() += size.0);
             let (process, number, tree) = (process as u32, number as u32, Vec::new());
             arrivals.push(Arrival { process, number, start, size, way, tree, reaction_point });
         }
@@ -127,7 +128,8 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
             weight: 1,
             transport: trial.transport.clone().map(|transport| (transport, Some(trial.priority))),
             limiting: trial.limiting,
-            links: links.into_iter().collect(),
+            links: links.into_iter().map(|(link, octets)| Crossed { link, octets }).collect(),
+            span: END.since(Instant::ZERO),
         });
     }
     b.network.processes = processes;
@@ -153,11 +155,15 @@ struct How {
     step: Option<u64>,
 }
 
-/// The outcome, and the places that were there for flows of processes.
-fn run<S: Scheme>(network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -> (Outcome, usize) {
+fn configs<S: Scheme>(network: &Network) -> Vec<S::Config> {
     let values: Vec<_> = S::INFO.parameters.iter().map(|p| p.default).collect();
     let config = S::Config::from_values(&values).expect("defaults are of their parameters' kinds");
-    let configs = vec![config; network.priorities.len()];
+    vec![config; network.priorities.len()]
+}
+
+/// The outcome, and the places that were there for flows of processes.
+fn run<S: Scheme>(network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -> (Outcome, usize) {
+    let configs = configs::<S>(network);
     let mut sim = Sim::<S, _, true>::new(network, &configs, 1, NoProbe);
     if let Some(arrivals) = arrivals {
         sim.feed(Box::new(arrivals.into_iter()));
@@ -175,6 +181,36 @@ fn run<S: Scheme>(network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -
     sim.run_until(END);
     let places = sim.places();
     (told(sim.finish().0), places)
+}
+
+/// The same in parts: each node is in the one that `of_node` says.
+fn run_in_parts<S: Scheme>(network: &Network, arrivals: &[Arrival], of_node: Vec<u32>) -> (Outcome, usize) {
+    let partition = Arc::new(Partition::by_node(network, 3, of_node).expect("it can be cut"));
+    let configs = configs::<S>(network);
+    let part = |own| {
+        let mut part = Sim::<S, _, true>::part(network, &configs, 1, NoProbe, &partition, own);
+        part.feed(Box::new(arrivals.to_vec().into_iter()));
+        part
+    };
+    let mut parts: Vec<_> = (0..3).map(part).collect();
+    while parts[0].now() < END {
+        let window = (parts[0].now() + partition.lookahead()).min(END);
+        let mut mail: Vec<Mail<S>> = parts.iter().map(|_| Mail::default()).collect();
+        for part in &mut parts {
+            assert!(part.run_part(window));
+            part.export(&mut mail);
+        }
+        parts.iter_mut().zip(&mut mail).for_each(|(part, mail)| part.import(mail));
+        let wants = parts[0].wants_places();
+        assert!(parts.iter().all(|part| part.wants_places() == wants), "all look at the same time");
+        if wants {
+            Sim::look_for_places(&mut parts.iter_mut().collect::<Vec<_>>());
+        }
+    }
+    let places = parts[0].places();
+    assert!(parts.iter().all(|part| part.places() == places));
+    parts.iter_mut().for_each(Sim::settle);
+    (told(Sim::finish_parts(parts).0), places)
 }
 
 /// Loads that come to some 60 % of what four lines carry, with bursts of it to one host.
@@ -218,16 +254,27 @@ fn with_flow_control(network: &mut Network) {
     });
 }
 
-fn agree<S: Scheme>(trials: &[Trial], changes: &[Change], until_complete: bool, flow_control: bool, step: u64) {
+/// Circumstances of a comparison.
+#[derive(Debug, Clone)]
+struct Case {
+    changes: Vec<Change>,
+    until_complete: bool,
+    flow_control: bool,
+    step: u64,
+    of_node: Vec<u32>,
+}
+
+fn agree<S: Scheme>(trials: &[Trial], case: &Case) {
+    let &Case { ref changes, until_complete, flow_control, step, ref of_node } = case;
     let whole = How { keeps: false, step: None };
     let mut there = dense(trials);
-    (there.changes, there.until_complete) = (changes.to_vec(), until_complete);
+    (there.changes, there.until_complete) = (changes.clone(), until_complete);
     if flow_control {
         with_flow_control(&mut there);
     }
     let (expected, _) = run::<S>(&there, None, whole);
     let (mut network, arrivals) = to_come(trials);
-    (network.changes, network.until_complete) = (changes.to_vec(), until_complete);
+    (network.changes, network.until_complete) = (changes.clone(), until_complete);
     if flow_control {
         with_flow_control(&mut network);
     }
@@ -235,13 +282,17 @@ fn agree<S: Scheme>(trials: &[Trial], changes: &[Change], until_complete: bool, 
         let (found, _) = run::<S>(&network, Some(arrivals.clone()), how);
         assert_eq!(found, expected, "{} {how:?}", S::INFO.name);
     }
+    if !until_complete && !flow_control {
+        let (found, _) = run_in_parts::<S>(&network, &arrivals, of_node.clone());
+        assert_eq!(found, expected, "{} in parts", S::INFO.name);
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(24)))]
 
     /// Flows that come and go have the results of flows that are there from the beginning. Places that are used again,
-    /// and cuts of the run, change nothing.
+    /// cuts of the run, and parts of the network change nothing.
     #[test]
     fn flows_that_come_and_go_change_nothing(
         mut trials in prop::collection::vec(trial(), 1..3),
@@ -250,6 +301,7 @@ proptest! {
         until_complete in any::<bool>(),
         flow_control in any::<bool>(),
         step in 20_000_000_u64..3_000_000_000,
+        of_node in prop::collection::vec(0_u32..3, HOSTS + 1),
         scheme in 0..5,
     ) {
         for trial in trials.iter_mut().filter(|trial| shared && trial.limiting != Limiting::Uncontrolled) {
@@ -259,12 +311,13 @@ proptest! {
             let change = |us, event| Change { at: Instant(us * 1_000_000), port: PortId(port as u32), event };
             [change(at, PortEvent::Down), change(at + us, PortEvent::Up)]
         }).collect();
+        let case = Case { changes, until_complete, flow_control, step, of_node };
         match scheme {
-            0 => agree::<NoControl>(&trials, &changes, until_complete, flow_control, step),
-            1 => agree::<Qcn>(&trials, &changes, until_complete, flow_control, step),
-            2 => agree::<Dcqcn>(&trials, &changes, until_complete, flow_control, step),
-            3 => agree::<ExtendedEcm>(&trials, &changes, until_complete, flow_control, step),
-            _ => agree::<Fqcn>(&trials, &changes, until_complete, flow_control, step),
+            0 => agree::<NoControl>(&trials, &case),
+            1 => agree::<Qcn>(&trials, &case),
+            2 => agree::<Dcqcn>(&trials, &case),
+            3 => agree::<ExtendedEcm>(&trials, &case),
+            _ => agree::<Fqcn>(&trials, &case),
         }
     }
 }
@@ -287,6 +340,9 @@ fn places_follow_the_flows_that_are_there() {
     let (outcome, places) = run::<Qcn>(&network, Some(arrivals.clone()), How { keeps: false, step: None });
     assert!(outcome.ends.iter().filter(|end| end.completed != Instant::NEVER).count() > 19_990);
     assert!(places < 2000, "{places} places");
+    let (in_parts, places) = run_in_parts::<Qcn>(&network, &arrivals, vec![0, 1, 2, 1, 0]);
+    assert_eq!(in_parts, outcome);
+    assert!(places < 2000, "{places} places of each part");
     let (kept, places) = run::<Qcn>(&network, Some(arrivals), How { keeps: true, step: None });
     assert_eq!((kept, places), (outcome, 20_000));
 }
