@@ -105,6 +105,8 @@ mod tests {
     use std::path::Path;
 
     use arrow_array::builder::{Int32Builder, ListBuilder, StringBuilder};
+    use arrow_array::cast::AsArray as _;
+    use arrow_array::types::Int32Type;
     use arrow_array::{
         ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt8Array,
         UInt32Array, UInt64Array,
@@ -116,6 +118,7 @@ mod tests {
     use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
     use super::*;
+    use crate::select::Selection;
     use crate::sink::Records;
 
     /// Three rows of every type that a column may have; in columns that may lack values, the second lacks one.
@@ -240,6 +243,45 @@ mod tests {
         written(&path, &schema, &[]);
         let empty = read_at(&path).unwrap();
         assert_eq!((empty.schema, empty.batches), (schema, vec![]));
+    }
+
+    fn texts(column: &DictionaryArray<Int32Type>) -> Vec<Option<&str>> {
+        let names = column.values().as_string::<i32>();
+        column.keys().iter().map(|key| key.map(|key| names.value(key as usize))).collect()
+    }
+
+    /// Some rows are read as if all had been read first: those of names that come in any order, of every type.
+    #[test]
+    fn a_part_is_that_of_the_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, table) = (folder.path().join("long.parquet"), all_types());
+        // The names of the first column of names, row by row, in two row groups.
+        let places = (0..ROWS_PER_GROUP as u64 + 5000).map(|row| row * row % 11 * (row % 7) % 3);
+        let rows = arrow_array::UInt32Array::from_iter_values(places.map(|place| place as u32));
+        let long = arrow_select::take::take_record_batch(&table, &rows).unwrap();
+        written(&path, &table.schema(), &[long.slice(0, ROWS_PER_GROUP), long.slice(ROWS_PER_GROUP, 5000)]);
+        let whole = read_at(&path).unwrap();
+        assert_eq!(whole.batches.len(), 2);
+        let columns: Vec<String> = table.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        for names in [&["h0"][..], &["", "h1->sw0"], &["h0", "", "h1->sw0"], &["nobody"], &[]] {
+            let part = Selection { columns: &columns, names };
+            let found = read(File::open(&path).unwrap(), Some(&part)).unwrap();
+            let mut rows = 0;
+            for (block, whole) in found.batches.iter().zip(&whole.batches) {
+                let expected = part.rows(whole).unwrap();
+                rows += expected.num_rows();
+                for (found, expected) in block.columns().iter().zip(expected.columns()) {
+                    match expected.as_dictionary_opt::<Int32Type>() {
+                        // A list of names has those that are there.
+                        Some(expected) => assert_eq!(texts(found.as_dictionary()), texts(expected), "{names:?}"),
+                        None => assert_eq!(found, expected, "{names:?}"),
+                    }
+                }
+            }
+            assert_eq!(found.batches.iter().map(RecordBatch::num_rows).sum::<usize>(), rows);
+            assert_eq!(rows > 0, names.iter().any(|name| *name != "nobody"), "{names:?}");
+        }
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Selection<'_> {
     }
 
     /// The first column of names.
-    fn named(schema: &Schema) -> Option<usize> {
+    pub(crate) fn named(schema: &Schema) -> Option<usize> {
         schema.fields().iter().position(|field| matches!(field.data_type(), DataType::Dictionary(..)))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::{Int32Builder, ListBuilder, StringBuilder};
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
-use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, PrimitiveArray, RecordBatch};
+use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{self as physical, ByteArray};
@@ -43,12 +43,60 @@ fn read_groups(file: File, part: Option<&Selection<'_>>) -> Result<Records, Parq
     for index in 0..reader.num_row_groups() {
         let group = reader.get_row_group(index)?;
         let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| fault("it has less than no rows"))?;
+        let rows = match part {
+            None => Rows::all(rows),
+            Some(part) => match Selection::named(&schema) {
+                Some(named) => Rows::named(group.get_column_reader(places[named])?, rows, part.names)?,
+                None => Rows::default(),
+            },
+        };
         let columns = places.iter().zip(schema.fields());
-        let columns = columns.map(|(&i, field)| read_column(field, group.get_column_reader(i)?, rows));
-        let batch = RecordBatch::try_new(schema.clone(), columns.collect::<Result<_, _>>()?).map_err(arrow)?;
-        batches.push(part.map_or(Ok(batch.clone()), |part| part.rows(&batch)).map_err(arrow)?);
+        let columns = columns.map(|(&i, field)| read_column(field, group.get_column_reader(i)?, &rows));
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.count()));
+        let batch = RecordBatch::try_new_with_options(schema.clone(), columns.collect::<Result<_, _>>()?, &options);
+        batches.push(batch.map_err(arrow)?);
     }
     Ok(Records { schema, batches })
+}
+
+/// Rows of a row group.
+#[derive(Debug, Default)]
+struct Rows {
+    /// Rows that are passed over, and the wanted ones behind them, in turns.
+    runs: Vec<(usize, usize)>,
+}
+
+impl Rows {
+    /// All of so many.
+    fn all(rows: usize) -> Self {
+        Self { runs: vec![(0, rows)] }
+    }
+
+    /// Those of so many that have one of some names in a column.
+    fn named(reader: ColumnReader, rows: usize, names: &[&str]) -> Result<Self, ParquetError> {
+        let all = Self::all(rows);
+        let mut column = Column::<physical::ByteArrayType>::new(reader, &all);
+        let mut found = Self::default();
+        let mut passed = 0;
+        while column.advance()? {
+            for name in column.rows() {
+                if name.is_some_and(|name| names.iter().any(|wanted| wanted.as_bytes() == name.data())) {
+                    match found.runs.last_mut() {
+                        Some((_, taken)) if passed == 0 => *taken += 1,
+                        _ => found.runs.push((std::mem::take(&mut passed), 1)),
+                    }
+                } else {
+                    passed += 1;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// How many they are.
+    fn count(&self) -> usize {
+        self.runs.iter().map(|&(_, taken)| taken).sum()
+    }
 }
 
 fn arrow_schema(metadata: &FileMetaData) -> Option<&str> {
@@ -59,8 +107,8 @@ fn fault(reason: &str) -> ParquetError {
     ParquetError::General(reason.to_owned())
 }
 
-/// The rows of a column in one row group.
-fn read_column(field: &Field, reader: ColumnReader, rows: usize) -> Result<ArrayRef, ParquetError> {
+/// Rows of a column in one row group.
+fn read_column(field: &Field, reader: ColumnReader, rows: &Rows) -> Result<ArrayRef, ParquetError> {
     match field.data_type() {
         DataType::Float64 => primitive::<physical::DoubleType, Float64Type>(reader, rows, Some),
         DataType::UInt64 => primitive::<physical::Int64Type, UInt64Type>(reader, rows, |v| Some(v.cast_unsigned())),
@@ -89,7 +137,7 @@ fn read_column(field: &Field, reader: ColumnReader, rows: usize) -> Result<Array
 
 fn primitive<P: physical::DataType, A: ArrowPrimitiveType>(
     reader: ColumnReader,
-    rows: usize,
+    rows: &Rows,
     convert: impl Fn(P::T) -> Option<A::Native>,
 ) -> Result<ArrayRef, ParquetError> {
     let (values, gaps) = values::<P, A::Native>(reader, rows, convert)?;
@@ -100,7 +148,7 @@ fn primitive<P: physical::DataType, A: ArrowPrimitiveType>(
 /// `convert` gives `None` for a value that the column cannot have.
 fn values<P: physical::DataType, T: Default>(
     reader: ColumnReader,
-    rows: usize,
+    rows: &Rows,
     convert: impl Fn(P::T) -> Option<T>,
 ) -> Result<(Vec<T>, Option<Vec<bool>>), ParquetError> {
     let (mut values, mut there) = (Vec::new(), Vec::new());
@@ -117,7 +165,7 @@ fn values<P: physical::DataType, T: Default>(
 }
 
 /// Names: a list with each once, and for each row its place in it.
-fn names(reader: ColumnReader, rows: usize) -> Result<ArrayRef, ParquetError> {
+fn names(reader: ColumnReader, rows: &Rows) -> Result<ArrayRef, ParquetError> {
     let mut known = BTreeMap::new();
     let (mut names, mut keys) = (StringBuilder::new(), Int32Builder::new());
     let mut column = Column::<physical::ByteArrayType>::new(reader, rows);
@@ -148,7 +196,7 @@ fn names(reader: ColumnReader, rows: usize) -> Result<ArrayRef, ParquetError> {
 }
 
 /// Lists of texts; their levels are those that [`super::write`] gives them.
-fn lists(reader: ColumnReader, rows: usize, field: &Field, item: &FieldRef) -> Result<ArrayRef, ParquetError> {
+fn lists(reader: ColumnReader, rows: &Rows, field: &Field, item: &FieldRef) -> Result<ArrayRef, ParquetError> {
     let empty = i16::from(field.is_nullable());
     let there = empty + 1 + i16::from(item.is_nullable());
     let mut lists = ListBuilder::new(StringBuilder::new()).with_field(item.clone());
@@ -176,29 +224,35 @@ fn lists(reader: ColumnReader, rows: usize, field: &Field, item: &FieldRef) -> R
 const ROWS_AT_A_TIME: usize = 1 << 12;
 
 /// A column of one row group on the way in: the values of some rows that are there, and levels where the column has them.
-struct Column<P: physical::DataType> {
+struct Column<'a, P: physical::DataType> {
     reader: ColumnReaderImpl<P>,
-    /// Rows that have not been read.
+    /// Rows of the present run that have not been read, and the runs behind it.
     left: usize,
+    behind: std::slice::Iter<'a, (usize, usize)>,
     values: Vec<P::T>,
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
 }
 
-impl<P: physical::DataType> Column<P> {
-    fn new(reader: ColumnReader, rows: usize) -> Self {
+impl<'a, P: physical::DataType> Column<'a, P> {
+    fn new(reader: ColumnReader, rows: &'a Rows) -> Self {
         let reader = get_typed_column_reader(reader);
-        Self { reader, left: rows, values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() }
+        let behind = rows.runs.iter();
+        Self { reader, left: 0, behind, values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() }
     }
 
     /// Reads the next rows; false if there are no more.
     fn advance(&mut self) -> Result<bool, ParquetError> {
-        let Self { reader, left, values, definitions, repetitions } = self;
+        let Self { reader, left, behind, values, definitions, repetitions } = self;
         values.clear();
         definitions.clear();
         repetitions.clear();
-        if *left == 0 {
-            return Ok(false);
+        while *left == 0 {
+            let Some(&(passed, taken)) = behind.next() else { return Ok(false) };
+            if passed > 0 && reader.skip_records(passed)? != passed {
+                return Err(fault(&format!("a column lacks rows behind the first {passed}")));
+            }
+            *left = taken;
         }
         let most = (*left).min(ROWS_AT_A_TIME);
         let (found, ..) = reader.read_records(most, Some(definitions), Some(repetitions), values)?;
