@@ -1,9 +1,9 @@
-"""Measures runs on one and two threads: W2 of the bench on fat trees of several sizes, in turns.
+"""Measures runs on one and two threads: W2 of the bench on fat trees of several sizes, in turns; or a load of flows.
 
 The time of an event is that of a long run less that of a short one: laying out is left out. Every pair of runs is
 checked to give the same summary.
 
-    python tools/many_threads.py [--k 8,16,24] [--threads 1,2] [--repeats 5] [--scheme qcn]
+    python tools/many_threads.py [--k 8,16,24] [--threads 1,2] [--repeats 5] [--scheme qcn] [--load 0.5]
 """
 
 import argparse
@@ -35,6 +35,21 @@ def fat_tree(k: int, duration_us: int, samples_us: float) -> penstock.Scenario:
     return scenario
 
 
+def loaded(k: int, duration_us: int, samples_us: float, load: float) -> penstock.Scenario:
+    """Return the same network under a load of WebSearch flows, which come and go."""
+    return penstock.Scenario.from_toml(f"""\
+        question = "What do threads gain where flows come and go?"
+        duration = "{duration_us} us"
+        schemes.qcn.profile = "pan-10g"
+        topology.fat-tree = {{ k = {k}, link_rate = "100 Gbps", link_delay = "500 ns", buffer = "500 KB" }}
+        record.interval = "{samples_us} us"
+        [[load]]
+        name = "web"
+        load = {load}
+        size = {{ workload = "websearch" }}
+    """)
+
+
 def measured(scenario: penstock.Scenario, scheme: str, threads: int) -> tuple[float, float, int, str, str]:
     """Run; return wall time and processor time (s), packet hops, the reason for the threads, and the summary."""
     before = resource.getrusage(resource.RUSAGE_SELF)
@@ -57,13 +72,18 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--scheme", default="qcn")
     parser.add_argument("--samples-us", type=float, default=10)
+    parser.add_argument("--load", type=float, help="WebSearch flows at this load instead of flows that last")
     asked = parser.parse_args()
     all_threads = [int(number) for number in asked.threads.split(",")]
     print("| k | threads | wall, ns a hop | CPU, ns a hop | times one thread | why |\n|---|---|---|---|---|---|")
     for k in map(int, asked.k.split(",")):
-        per_us = k**3 // 4 * 99e9 / 8 / 1500 * 6 / 1e6
-        short = 20
+        per_us = k**3 // 4 * 99e9 / 8 / 1500 * 6 / 1e6 * (asked.load or 1)
+        short = 200 if asked.load else 20
         durations = (short, short + max(10, int(HOPS / per_us)))
+        scenarios = [
+            loaded(k, duration, asked.samples_us, asked.load) if asked.load else fat_tree(k, duration, asked.samples_us)
+            for duration in durations
+        ]
         walls: dict[int, list[float]] = {number: [] for number in all_threads}
         cpus: dict[int, list[float]] = {number: [] for number in all_threads}
         ratios: dict[int, list[float]] = {number: [] for number in all_threads}
@@ -71,9 +91,7 @@ def main() -> None:
         for _ in range(asked.repeats):
             kept: dict[int, str] = {}
             for number in all_threads:
-                runs = [
-                    measured(fat_tree(k, duration, asked.samples_us), asked.scheme, number) for duration in durations
-                ]
+                runs = [measured(scenario, asked.scheme, number) for scenario in scenarios]
                 hops = runs[1][2] - runs[0][2]
                 walls[number].append((runs[1][0] - runs[0][0]) / hops * 1e9)
                 cpus[number].append((runs[1][1] - runs[0][1]) / hops * 1e9)
