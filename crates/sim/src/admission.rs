@@ -43,7 +43,7 @@ pub(crate) struct Admitted {
     pub(crate) entry: Entry,
 }
 
-impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
+impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     /// Applies the verdict of a queue's congestion point to a frame that comes to the queue.
     pub(crate) fn admit(&mut self, p: &mut PortState, index: FrameId, from: PortId, admitted: &mut Admitted) {
         match self.verdict(p, index, admitted.class, admitted.octets, from) {
@@ -65,7 +65,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     fn verdict(&mut self, p: &PortState, index: FrameId, class: TrafficClass, octets: u16, from: PortId) -> Verdict {
         let q = &p.queues[class.index()];
         let fits = self.fits(q, self.counter(from, class), octets)
-            && !(PFC && p.is_special() && !self.pauses.pool_has_room(p.index, class, from, octets));
+            && !(PFC && p.is_special() && !self.pauses.pool_has_room((p.index, class, from), octets, q.len));
         let port = Queues::<PFC> { p, classes: self.classes };
         let seen = q.seen(p.rate, p.stops::<PFC>(class));
         let Some(state) = self.cps.get_mut(q.cp.index()) else { return Verdict::Accept };

@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
 use crate::point::CpState;
-use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, PortState, QueueState, TAPPED};
+use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TAPPED};
 use crate::random::{Owner, Stream};
 use crate::start::{Watched, class_of, ports, watched};
 use crate::taps::Taps;
@@ -146,7 +146,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 
     /// A port, and the state that its frames touch.
     #[inline(always)]
-    pub(crate) fn at(&mut self, port: PortId) -> (&mut PortState, Around<'_, S, PFC>) {
+    pub(crate) fn at(&mut self, port: PortId) -> (&mut PortState, Around<'_, S, PFC, false>) {
         let around = Around {
             now: self.now,
             frames: &mut self.frames,
@@ -173,9 +173,11 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         out: &mut Outbox<S>,
     ) -> Entry {
         let (p, mut around) = self.at(port);
-        around.settle(p);
-        let memory = if PFC && p.pooled() { Memory::Unknown } else { Memory::Free };
-        let entry = around.enqueue(p, index, class, octets, from, memory, out);
+        let entry = if PFC && p.attention == POOLED {
+            around.with_pool_alone().settle_and_enqueue(p, index, class, octets, from, out)
+        } else {
+            around.settle_and_enqueue(p, index, class, octets, from, out)
+        };
         if PFC && entry == Entry::Unsure {
             return self.enqueue_in_settled_pool(port, index, class, octets, from, out);
         }
@@ -188,6 +190,10 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let (p, mut around) = self.at(port);
         p.hops += 1;
         // Before the frame moves on: its departure may edit its tag. And the next transmission may be due.
+        if PFC && p.attention == POOLED {
+            around.with_pool_alone().settle(p);
+            return false;
+        }
         around.settle(p);
         PFC && p.tapped()
     }
@@ -280,8 +286,9 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 }
 
-/// Everything that the frames of a port touch besides the port itself, borrowed once for a whole hop.
-pub(crate) struct Around<'a, S: Scheme, const PFC: bool> {
+/// Everything that the frames of a port touch besides the port itself, borrowed once for a whole hop. With `POOL` the port has a pool,
+/// and nothing else of what the engine with flow control can do: a hop need not ask for any of it.
+pub(crate) struct Around<'a, S: Scheme, const PFC: bool, const POOL: bool> {
     pub(crate) now: Instant,
     pub(crate) frames: &'a mut Frames<S>,
     pub(crate) events: &'a mut EventQueue,
@@ -292,10 +299,25 @@ pub(crate) struct Around<'a, S: Scheme, const PFC: bool> {
     pub(crate) taps: &'a mut Taps,
 }
 
-impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
+impl<'a, S: Scheme, const PFC: bool> Around<'a, S, PFC, false> {
+    /// The same for a port that has a pool and nothing else.
+    #[inline(always)]
+    fn with_pool_alone(self) -> Around<'a, S, false, true> {
+        let Around { now, frames, events, cps, facts, classes, pauses, taps } = self;
+        Around { now, frames, events, cps, facts, classes, pauses, taps }
+    }
+}
+
+impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
+    /// Whether the queues of a port may have a pool.
+    #[inline(always)]
+    fn has_pool(p: &PortState) -> bool {
+        POOL || (PFC && p.pooled())
+    }
+
     /// The same by value: a struct that is never lent as a whole stays in registers.
     #[inline(always)]
-    fn reborrow(&mut self) -> Around<'_, S, PFC> {
+    fn reborrow(&mut self) -> Around<'_, S, PFC, POOL> {
         Around {
             now: self.now,
             frames: self.frames,
@@ -406,6 +428,22 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         self.events.schedule_from(p.lane, delivery, Event::Deliver(index), p.index.into());
     }
 
+    /// See [`Fabric::enqueue`].
+    #[inline(always)]
+    fn settle_and_enqueue(
+        &mut self,
+        p: &mut PortState,
+        index: FrameId,
+        class: TrafficClass,
+        octets: u16,
+        from: PortId,
+        out: &mut Outbox<S>,
+    ) -> Entry {
+        self.settle(p);
+        let memory = if Self::has_pool(p) { Memory::Unknown } else { Memory::Free };
+        self.enqueue(p, index, class, octets, from, memory, out)
+    }
+
     /// See [`Fabric::enqueue`]; the port is settled, and `memory` is the answer of the queue's pool. Where it is unknown the
     /// frame is taken only if it is sure to get memory.
     #[expect(clippy::too_many_arguments, reason = "the hop's values stay in registers")]
@@ -420,7 +458,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         memory: Memory,
         out: &mut Outbox<S>,
     ) -> Entry {
-        if PFC && S::Cp::ADMITS && memory == Memory::Unknown {
+        if (PFC || POOL) && S::Cp::ADMITS && memory == Memory::Unknown {
             return Entry::Unsure;
         }
         let mut admitted = Admitted { class, octets, entry: Entry::Queued };
@@ -434,19 +472,19 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let q = &mut p.queues[class.index()];
         let len = q.len + u64::from(octets);
         let mut memory = memory;
-        if PFC && memory == Memory::Unknown {
+        if (PFC || POOL) && memory == Memory::Unknown {
             // A frame that its own queue might refuse or mark is not given memory before.
-            if held || len > u64::from(q.plain_len) || !self.takes_memory(p.index, class, octets) {
+            if held || len > u64::from(q.plain_len) || !self.takes_memory((p.index, class), octets, len) {
                 return Entry::Unsure;
             }
             memory = Memory::Taken;
         }
         let counter = if held { self.counter(from, class) } else { CounterId::NONE };
-        let fits = !(S::Cp::ADMITS && entry == Entry::Dropped)
-            && self.takes_in(q, counter, index, octets, marks_above)
-            && !(special
-                && memory != Memory::Taken
-                && self.refuses((p.index, class, from, octets), p.attention, memory));
+        // One that has memory already was looked at before.
+        let fits = memory == Memory::Taken
+            || (!(S::Cp::ADMITS && entry == Entry::Dropped)
+                && self.takes_in(q, counter, index, octets, marks_above)
+                && !(special && self.refuses((p.index, class, from), (octets, q.len), p.attention, memory)));
         q.arrived += 1;
         if fits {
             q.statistics.pass(self.now, q.len);
@@ -458,7 +496,13 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
                 self.pauses.hold(index, counter, octets);
             }
             if special && memory != Memory::Taken {
-                self.pauses.take_from_pool(self.now, index, (p.index, class, from, octets), counter);
+                self.pauses.take_from_pool(
+                    self.now,
+                    index,
+                    (p.index, class, from),
+                    (octets, len - u64::from(octets)),
+                    counter,
+                );
             }
         } else {
             q.dropped += 1;
@@ -537,15 +581,13 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     #[inline(always)]
     fn depart(&mut self, p: &mut PortState, class: TrafficClass, at: Instant) {
         let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
-        if PFC {
-            if p.watched() {
-                self.pauses.let_go(p.in_service_frame, p.in_service_octets);
-            }
-            if p.pooled()
-                && let Some(pools) = self.pauses.pools.as_deref_mut()
-            {
-                pools.give_back(at, p.index, class, p.in_service_frame, p.in_service_octets);
-            }
+        if PFC && p.watched() {
+            self.pauses.let_go(p.in_service_frame, p.in_service_octets);
+        }
+        if Self::has_pool(p)
+            && let Some(pools) = self.pauses.pools.as_deref_mut()
+        {
+            pools.give_back(at, p.index, class, p.in_service_frame, p.in_service_octets);
         }
         let octets = u64::from(p.in_service_octets);
         let q = &mut p.queues[class.index()];

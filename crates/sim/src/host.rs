@@ -307,7 +307,7 @@ fn frame_of<S: Scheme>(sent: &Sent<S::Tag>, now: Instant, root: HopId) -> Slot<S
 /// A frame goes onto the free line of a port without queue, or into the queue.
 #[inline(always)]
 fn put_on_line<S: Scheme, const PFC: bool>(
-    mut around: Around<'_, S, PFC>,
+    mut around: Around<'_, S, PFC, false>,
     p: &mut PortState,
     slot: Slot<S>,
     outbox: &mut Outbox<S>,

@@ -175,8 +175,18 @@ impl Parts<'_> {
             queues: (0..).map(QueueId).zip(queues(self.ports)).map(queue).collect(),
             flows: (0..self.lasting).map(|flow| self.flow_reading(FlowId(flow))).collect(),
             hosts: self.hosts.iter().map(HostRecord::reading).collect(),
-            pools: self.pauses.pools().iter().map(|pool| pool.reading(self.now)).collect(),
+            pools: self
+                .pauses
+                .pools()
+                .iter()
+                .zip(self.areas_of_pools())
+                .map(|(pool, area)| pool.reading(area))
+                .collect(),
         }
+    }
+
+    fn areas_of_pools(&self) -> Vec<u128> {
+        self.pauses.pools.as_deref().map_or_else(Vec::new, |pools| pools.areas(self.ports, self.now))
     }
 
     /// The counts of the network, but for frames, signals and acknowledgements under way.
@@ -360,9 +370,9 @@ impl HostRecord {
 }
 
 impl PoolState {
-    fn reading(&self, now: Instant) -> PoolReading {
+    fn reading(&self, area: u128) -> PoolReading {
         let counts = PoolCounts { frames_refused: self.refused };
-        PoolReading { area: self.used.area(now), max: self.used.now, headroom_max: self.in_headroom, counts }
+        PoolReading { area, max: self.used.now, headroom_max: self.in_headroom, counts }
     }
 }
 

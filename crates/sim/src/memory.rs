@@ -36,7 +36,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     ) -> Entry {
         let mut memory = Memory::Free;
         if let Some(pools) = self.pauses.pools.as_deref() {
-            let claim = pools.claim(port, class, from, octets);
+            let claim = pools.claim((port, class, from), octets, self.queue(self.queue_at(port, class)).len);
             let mut place = 0;
             while let Some(neighbour) = self.pauses.port_of_pool(claim, place) {
                 if !self.port(neighbour).watched() {
@@ -55,24 +55,31 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 }
 
-impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
-    /// Whether a queue's pool gives a frame its memory at once; else it may have room nevertheless. The port is settled.
+impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
+    /// Whether a queue's pool gives a frame, with which the queue is `len` octets long, its memory at once; else it may have room
+    /// nevertheless. The port is settled.
     #[inline(always)]
-    pub(crate) fn takes_memory(&mut self, port: PortId, class: TrafficClass, octets: u16) -> bool {
+    pub(crate) fn takes_memory(&mut self, (port, class): (PortId, TrafficClass), octets: u16, len: u64) -> bool {
         let pools = self.pauses.pools.as_deref_mut();
-        pools.is_some_and(|pools| pools.takes_surely(self.now, port, class, octets))
+        pools.is_some_and(|pools| pools.takes_surely(self.now, port, class, octets, len))
     }
 
-    /// Whether a frame that has room in its queue is refused: the queue's pool has no memory for it, or the watchdog drains the queue.
+    /// Whether a frame of so many octets that has room in its queue of `len` is refused: the queue's pool has no memory for it, or the
+    /// watchdog drains the queue. `at` is the queue's port and class, and the line that the frame came over.
     #[inline(always)]
-    pub(crate) fn refuses(&mut self, at: (PortId, TrafficClass, PortId, u16), attention: u8, memory: Memory) -> bool {
-        let (port, class, from, octets) = at;
+    pub(crate) fn refuses(
+        &mut self,
+        at: (PortId, TrafficClass, PortId),
+        (octets, len): (u16, u64),
+        attention: u8,
+        memory: Memory,
+    ) -> bool {
         if memory == Memory::Refused || S::Cp::ADMITS {
             let pools = self.pauses.pools.as_deref_mut();
-            if pools.is_some_and(|pools| !pools.admits(pools.claim(port, class, from, octets))) {
+            if pools.is_some_and(|pools| !pools.admits(pools.claim(at, octets, len))) {
                 return true;
             }
         }
-        attention & DRAINS != 0 && self.pauses.drops_at(port, class)
+        attention & DRAINS != 0 && self.pauses.drops_at(at.0, at.1)
     }
 }

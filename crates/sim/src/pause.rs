@@ -393,7 +393,7 @@ fn bits(mut mask: u32) -> impl Iterator<Item = TrafficClass> {
     })
 }
 
-impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
+impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     /// The line is free and a pause frame waits for it.
     #[cold]
     pub(crate) fn send_pause(&mut self, p: &mut PortState) {

@@ -31,6 +31,7 @@ use penstock_schemes::{Instant, Octets};
 use crate::event::CounterId;
 use crate::frame::FrameId;
 use crate::network::{Ingress, Network, NodeId, Port, QueueId};
+use crate::port::PortState;
 
 /// Memory of one switch that the queues of some priorities share.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +87,8 @@ pub(crate) struct Claim {
     /// Its line and its priority; none for a frame of the switch itself.
     pub(crate) group: CounterId,
     pub(crate) octets: u16,
+    /// Octets of its queue without it.
+    pub(crate) len: u64,
 }
 
 /// One of the two accounts of a pool.
@@ -181,6 +184,7 @@ impl Usage {
 struct Holder {
     /// None for a queue with memory of its own.
     pool: PoolId,
+    /// Memory of its frames; not kept for that of a plain pool, where it is the length of the queue.
     held: u64,
 }
 
@@ -201,6 +205,9 @@ pub(crate) struct PoolState {
     cell: u16,
     size: u64,
     headroom: u64,
+    /// A frame takes its octets of the shared part, and the queues alone decide: so what is taken is the sum of their lengths.
+    plain: bool,
+    /// Of a plain pool, what is used is not kept here.
     egress: Account,
     ingress: Account,
     /// A queue that holds no more octets than this has room for certain while `used` makes no new maximum: its reserve and its dynamic
@@ -236,6 +243,7 @@ impl PoolState {
             cell: pool.cell,
             size: pool.size.0,
             headroom: pool.headroom.0,
+            plain: false,
             egress: account(pool.egress),
             ingress: account(pool.ingress),
             surely: 0,
@@ -246,6 +254,7 @@ impl PoolState {
             keeps_ingress: lossless || pool.ingress.alpha.is_some(),
             ports,
         };
+        state.plain = state.cell == 1 && state.egress.reserve == 0 && !state.keeps_ingress;
         state.set_max(0);
         state
     }
@@ -257,6 +266,16 @@ impl PoolState {
         let at_most = Account { used: max, ..self.egress };
         let sure = !self.keeps_ingress && max <= self.egress.shared;
         self.surely = if sure { self.egress.reserve.saturating_add(at_most.threshold()) } else { 0 };
+    }
+
+    /// The account of the queues.
+    fn of_queues(&self) -> Account {
+        Account { used: if self.plain { self.used.now } else { self.egress.used }, ..self.egress }
+    }
+
+    /// Memory that the frames of a queue hold that is `len` octets long.
+    fn held(&self, holder: &Holder, len: u64) -> u64 {
+        if self.plain { len } else { holder.held }
     }
 
     /// Memory of a frame.
@@ -283,7 +302,20 @@ impl PoolState {
     /// Whether a queue that holds `held` may take `more`, where the egress account alone decides.
     #[inline(never)]
     fn allows_without_ingress(&self, held: u64, more: u64) -> bool {
-        !self.keeps_ingress && self.egress.allows(held, more)
+        !self.keeps_ingress && self.of_queues().allows(held, more)
+    }
+
+    /// [`Pools::takes_surely`] for a pool that is not plain.
+    #[inline(never)]
+    fn takes_surely_by_account(&mut self, now: Instant, holder: &mut Holder, octets: u16) -> bool {
+        let more = self.memory(octets);
+        let sure = holder.held + more <= self.surely || self.allows_without_ingress(holder.held, more);
+        if self.used.now + more > self.used.max || !sure {
+            return false;
+        }
+        self.egress.take(&mut holder.held, more);
+        self.used.take(now, more);
+        true
     }
 
     /// The maxima start again.
@@ -348,41 +380,50 @@ impl Pools {
         Some(Box::new(pools))
     }
 
-    /// The claim of a frame of `class` that came over the line of port `from`, or from nowhere, on the queue at `port`.
+    /// The claim of a frame on a queue: port and class of the queue, which is `len` octets long, and the port over whose line the
+    /// frame came, or none.
     #[inline(always)]
-    pub(crate) fn claim(&self, port: PortId, class: TrafficClass, from: PortId, octets: u16) -> Claim {
+    pub(crate) fn claim(&self, (port, class, from): (PortId, TrafficClass, PortId), octets: u16, len: u64) -> Claim {
         let place = |port: PortId| port.0 * self.per_port + u32::from(class.0);
         let group = if from == PortId::NONE { CounterId::NONE } else { CounterId(place(from)) };
-        Claim { queue: QueueId(place(port)), group, octets }
+        Claim { queue: QueueId(place(port)), group, octets, len }
     }
 
     /// Whether there is memory for a frame.
     pub(crate) fn has_room(&self, claim: Claim) -> bool {
         let holder = &self.holders[claim.queue.index()];
         let Some(pool) = self.list.get(holder.pool.index()) else { return true };
-        let more = pool.memory(claim.octets);
+        let (held, more) = (pool.held(holder, claim.len), pool.memory(claim.octets));
         if !pool.keeps_ingress {
-            return pool.egress.allows(holder.held, more);
+            return pool.of_queues().allows(held, more);
         }
         let group = self.groups.get(claim.group.index());
         let lossless = group.is_some_and(|group| group.headroom.is_some());
-        group.is_none_or(|group| pool.part(group, more).is_some())
-            && (lossless || pool.egress.allows(holder.held, more))
+        group.is_none_or(|group| pool.part(group, more).is_some()) && (lossless || pool.of_queues().allows(held, more))
     }
 
-    /// Takes memory for a frame if there is some, whichever frames have left that the pool does not know of, and if this makes no
-    /// new maximum. A pool that keeps its ingress account takes none here.
+    /// Takes memory for a frame, with which its queue is `len` octets long, if there is some, whichever frames have left that the pool
+    /// does not know of, and if this makes no new maximum. A pool that keeps its ingress account takes none here.
     #[inline(always)]
-    pub(crate) fn takes_surely(&mut self, now: Instant, port: PortId, class: TrafficClass, octets: u16) -> bool {
+    pub(crate) fn takes_surely(
+        &mut self,
+        now: Instant,
+        port: PortId,
+        class: TrafficClass,
+        octets: u16,
+        len: u64,
+    ) -> bool {
         let holder = &mut self.holders[(port.0 * self.per_port + u32::from(class.0)) as usize];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return true };
-        let more = pool.memory(octets);
-        let sure = holder.held + more <= pool.surely || pool.allows_without_ingress(holder.held, more);
-        if pool.used.now + more > pool.used.max || !sure {
+        if !pool.plain {
+            return pool.takes_surely_by_account(now, holder, octets);
+        }
+        let more = u64::from(octets);
+        let used = pool.used.now + more;
+        if used > pool.used.max || (len > pool.surely && !pool.allows_without_ingress(len - more, more)) {
             return false;
         }
-        pool.egress.take(&mut holder.held, more);
-        pool.used.take(now, more);
+        pool.used.now = used;
         true
     }
 
@@ -407,8 +448,12 @@ impl Pools {
         let holder = &mut self.holders[claim.queue.index()];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return };
         let more = pool.memory(claim.octets);
-        pool.egress.take(&mut holder.held, more);
-        pool.used.take(now, more);
+        if pool.plain {
+            pool.used.now += more;
+        } else {
+            pool.egress.take(&mut holder.held, more);
+            pool.used.take(now, more);
+        }
         if pool.used.now > pool.used.max {
             pool.set_max(pool.used.now);
         }
@@ -435,7 +480,18 @@ impl Pools {
     /// A frame departs from its queue.
     #[inline(always)]
     pub(crate) fn give_back(&mut self, at: Instant, port: PortId, class: TrafficClass, frame: FrameId, octets: u16) {
-        let holder = &mut self.holders[(port.0 * self.per_port + u32::from(class.0)) as usize];
+        let place = (port.0 * self.per_port + u32::from(class.0)) as usize;
+        match self.list.get_mut(self.holders[place].pool.index()) {
+            None => {}
+            Some(pool) if pool.plain => pool.used.now -= u64::from(octets),
+            Some(_) => self.give_back_to_accounts(at, place, frame, octets),
+        }
+    }
+
+    /// The same for a queue whose pool is not plain.
+    #[inline(never)]
+    fn give_back_to_accounts(&mut self, at: Instant, place: usize, frame: FrameId, octets: u16) {
+        let holder = &mut self.holders[place];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return };
         let octets = pool.memory(octets);
         pool.egress.give_back(&mut holder.held, octets);
@@ -453,6 +509,24 @@ impl Pools {
                 pool.ingress.give_back(&mut group.held, octets - of_headroom);
             }
         }
+    }
+
+    /// The integral of the memory that each pool has given up to `now`, octets × ps. All queues, those of `ports`, have been brought to
+    /// the present.
+    pub(crate) fn areas(&self, ports: &[PortState], now: Instant) -> Vec<u128> {
+        let of_pool = |(id, pool): (PoolId, &PoolState)| {
+            if !pool.plain {
+                return pool.used.area(now);
+            }
+            let own = |place: &usize| self.holders[*place].pool == id;
+            let queues = |port: &PortId| {
+                let first = port.index() * self.per_port as usize;
+                let places = (first..).zip(&ports[port.index()].queues);
+                places.filter(|(place, _)| own(place)).map(|(_, queue)| queue.statistics.area).sum::<u128>()
+            };
+            pool.ports.iter().map(queues).sum()
+        };
+        (0..).map(PoolId).zip(&self.list).map(of_pool).collect()
     }
 
     /// Whether the neighbour whose frames a group are is to stop.
@@ -491,11 +565,11 @@ impl Pools {
         self.list.get(self.holders[queue.index()].pool.index()).map_or(0, |pool| pool.memory(octets))
     }
 
-    /// Checks the accounts against the frames in queues: their queues, slots and lengths.
+    /// Checks the accounts against the frames in queues: their queues, slots and lengths. `len` is the length of each queue.
     ///
     /// # Panics
     /// If an account says otherwise, or a pool has given more than it has.
-    pub(crate) fn check(&self, frames: impl Iterator<Item = (QueueId, FrameId, u64)>) {
+    pub(crate) fn check(&self, frames: impl Iterator<Item = (QueueId, FrameId, u64)>, len: impl Fn(usize) -> u64) {
         let (mut queues, mut groups) = (vec![0; self.holders.len()], vec![0; self.groups.len()]);
         let mut own = vec![0; self.list.len()];
         for (queue, frame, octets) in frames {
@@ -513,10 +587,11 @@ impl Pools {
             }
         }
         for (id, pool) in (0..).map(PoolId).zip(&self.list) {
-            let holders = self.holders.iter().zip(&queues).filter(|(holder, _)| holder.pool == id);
+            let holders = self.holders.iter().zip(&queues).enumerate().filter(|(_, (holder, _))| holder.pool == id);
             let (mut held, mut shared) = (0, 0);
-            for (holder, &found) in holders {
-                assert!(holder.held == found, "pool {}: a queue has {} octets, not {found}", id.0, holder.held);
+            for (place, (holder, &found)) in holders {
+                let counted = pool.held(holder, len(place));
+                assert!(counted == found, "pool {}: a queue has {counted} octets, not {found}", id.0);
                 held += found;
                 shared += pool.egress.beyond(found);
             }
@@ -530,7 +605,7 @@ impl Pools {
                 shared_in += pool.ingress.beyond(group.held);
             }
             let in_ingress = if pool.keeps_ingress { pool.ingress.used } else { shared_in };
-            let accounts = (pool.used.now, pool.egress.used, in_ingress, pool.in_headroom);
+            let accounts = (pool.used.now, pool.of_queues().used, in_ingress, pool.in_headroom);
             let found = (held, shared, shared_in, in_headroom);
             assert!(accounts == found && came == held, "pool {}: {accounts:?}, found {found:?}, came {came}", id.0);
             let all = pool.size + pool.in_headroom;

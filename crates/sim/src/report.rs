@@ -243,11 +243,12 @@ impl Lines<'_> {
         let queues = self.ports.iter().enumerate().flat_map(|(port, p)| {
             (0..).map(TrafficClass).zip(&p.queues).map(move |(class, q)| (port * per_port + class.index(), p, class, q))
         });
-        pools.check(queues.flat_map(|(place, p, class, q)| {
+        let frames = queues.flat_map(|(place, p, class, q)| {
             let serving = p.serves(class).then_some(p.in_service_frame);
             let frames = q.waiting.iter(self.frames).chain(serving);
             frames.map(move |frame| (QueueId(place as u32), frame, self.octets(frame)))
-        }));
+        });
+        pools.check(frames, |place| self.ports[place / per_port].queues[place % per_port].len);
     }
 
     /// Pause frames neither appear nor vanish; `on_line` of them are on the line of `port`. Returns how many it sent.

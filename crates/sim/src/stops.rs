@@ -11,25 +11,25 @@ use crate::pool::{Claim, PoolState};
 use crate::watchdog::Watchdog;
 
 impl Pauses {
-    /// Whether the pool of a queue, if it has one, has memory for a frame.
+    /// Whether the pool of a queue of `len`, if it has one, has memory for a frame. `at` is as in [`take_from_pool`](Self::take_from_pool).
     #[inline(always)]
-    pub(crate) fn pool_has_room(&self, port: PortId, class: TrafficClass, from: PortId, octets: u16) -> bool {
-        self.pools.as_deref().is_none_or(|pools| pools.has_room(pools.claim(port, class, from, octets)))
+    pub(crate) fn pool_has_room(&self, at: (PortId, TrafficClass, PortId), octets: u16, len: u64) -> bool {
+        self.pools.as_deref().is_none_or(|pools| pools.has_room(pools.claim(at, octets, len)))
     }
 
     /// A frame that joins a queue takes memory of the queue's pool, which may be enough to stop a neighbour. `at` is the queue's port
-    /// and class, the line that the frame came over, and the frame's octets.
+    /// and class, and the line that the frame came over; the queue is `len` octets long.
     #[inline(never)]
     pub(crate) fn take_from_pool(
         &mut self,
         now: Instant,
         frame: FrameId,
-        at: (PortId, TrafficClass, PortId, u16),
+        at: (PortId, TrafficClass, PortId),
+        (octets, len): (u16, u64),
         counter: CounterId,
     ) {
         let Some(pools) = self.pools.as_deref_mut() else { return };
-        let (port, class, from, octets) = at;
-        pools.take(now, frame, pools.claim(port, class, from, octets));
+        pools.take(now, frame, pools.claim(at, octets, len));
         if let Some(state) = self.counters.get(counter.index())
             && !state.full
             && pools.is_over(counter)
