@@ -1,6 +1,6 @@
 //! Limiters: a reaction point, a pacer, a window, and the flows behind them.
 
-use penstock_schemes::{BitRate, Draw, FlowKey, Instant, Octets, Out, ReactionPoint, Release, Scheme};
+use penstock_schemes::{BitRate, Draw, Duration, FlowKey, Instant, Octets, Out, ReactionPoint, Release, Scheme};
 
 use crate::destination::acknowledged;
 use crate::flow::Flow;
@@ -44,6 +44,15 @@ impl<S: Scheme, D> LimiterSpec<S, D> {
             acknowledged: config.is_some_and(S::acknowledges),
             draw,
         }
+    }
+
+    /// The same for flows of which a frame and its acknowledgement take so long through the empty network.
+    #[must_use]
+    pub fn with_round_trip(mut self, round_trip: Option<Duration>) -> Self {
+        if let (Some(rp), Some(round_trip)) = (&mut self.reaction_point, round_trip) {
+            rp.learn_round_trip(round_trip);
+        }
+        self
     }
 }
 

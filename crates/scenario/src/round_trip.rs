@@ -2,7 +2,7 @@
 
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{Bound, Duration, HEADER, Parameter, Scheme, Unit, Value, quantity};
-use penstock_sim::network::{Flow, FlowId, HopId, Network, PortId};
+use penstock_sim::network::{FlowId, Network};
 
 use crate::plan::Assigned;
 
@@ -19,7 +19,7 @@ pub(crate) fn notes(own: &Assigned, network: &Network) -> Vec<String> {
     let echo = Mixed::echo_octets(&own.config);
     let flows = (0..).map(FlowId).zip(&network.flows);
     let controlled = flows.filter(|(_, flow)| flow.priority == own.priority && flow.reaction_point.is_some());
-    let round_trips: Vec<Duration> = controlled.filter_map(|(id, flow)| round_trip(network, id, flow, echo)).collect();
+    let round_trips: Vec<Duration> = controlled.filter_map(|(id, _)| network.round_trip(id, HEADER + echo)).collect();
     let (Some(&least), Some(&most)) = (round_trips.iter().min(), round_trips.iter().max()) else { return Vec::new() };
     let shown = |time: Duration| quantity::show(Unit::Time, time.as_seconds());
     let span = if least == most { shown(most) } else { format!("{} to {}", shown(least), shown(most)) };
@@ -36,21 +36,4 @@ pub(crate) fn notes(own: &Assigned, network: &Network) -> Vec<String> {
         _ => None,
     };
     meant.into_iter().filter_map(note).collect()
-}
-
-/// The time from the release of a flow's first frame until its acknowledgement, in an empty network: that of its longest way.
-fn round_trip(network: &Network, id: FlowId, flow: &Flow, echo: u16) -> Option<Duration> {
-    let over = |port: PortId, octets: u16| {
-        let port = &network.ports[port.index()];
-        let (serialisation, _) = port.rate.serialisation(u64::from(octets) + u64::from(network.wire_overhead));
-        serialisation.0.saturating_add(port.latency.0)
-    };
-    let way = |leaf: HopId| {
-        let hops = std::iter::successors(Some(&network.hops[leaf.index()]), |hop| {
-            hop.parent.map(|parent| &network.hops[parent.index()])
-        });
-        let both = hops.flat_map(|hop| [over(hop.port, network.longest_of(flow)), over(hop.back, HEADER + echo)]);
-        Duration(both.fold(0, u64::saturating_add))
-    };
-    network.last_hops(id).map(way).max()
 }

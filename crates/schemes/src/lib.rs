@@ -515,6 +515,13 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// are raised to it.
     fn configure(&mut self, config: &S::Config, line: BitRate);
 
+    /// Whether the point goes by the round trip that [`learn_round_trip`](Self::learn_round_trip) tells it.
+    const LEARNS_ROUND_TRIP: bool = false;
+
+    /// A frame and its acknowledgement take so long through the empty network, over the longest way of the point's flows. Told before
+    /// the first of them starts, by those who know it: a simulator does, a network interface does not.
+    fn learn_round_trip(&mut self, _round_trip: Duration) {}
+
     /// `flow` starts.
     fn on_start(&mut self, _now: Instant, _flow: FlowKey, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
 

@@ -437,6 +437,14 @@ macro_rules! mixed {
                 }
             }
 
+            const LEARNS_ROUND_TRIP: bool = true;
+
+            fn learn_round_trip(&mut self, round_trip: Duration) {
+                match self {
+                    $(Self::$variant(own) => ReactionPoint::<$scheme>::learn_round_trip(own, round_trip),)+
+                }
+            }
+
             #[inline(never)]
             fn on_start(&mut self, now: Instant, flow: FlowKey, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {

@@ -58,12 +58,13 @@ parameters! {
             default: switch(false),
             source: "htsim, network_trimming_enabled",
         }
-        /// Round-trip time of the empty network, where the source has seen no shorter one.
+        /// Round-trip time of the empty network on its longest way, for which target and steps are scaled. A source's own base is that of
+        /// its way where it is known (a simulator knows it), this one elsewhere, and in any case the shortest that it has seen.
         network_rtt: Duration {
             default: us(12),
             range: us(1)..=us(1_000_000),
             about: round_trip,
-            source: "htsim, the reference",
+            source: "htsim, network_rtt of the reference",
         }
         /// Target of the delay; 0 for 3/4 of the round-trip time with trimming, all of it without.
         target_qdelay: Duration {
@@ -302,6 +303,8 @@ pub struct Rp {
     qa_threshold: f64,
     adjust_bytes: u64,
     mtu: f64,
+    /// The round trip of the empty network on the flow's own way, where it is known: htsim's `peer_rtt`.
+    peer_rtt: Option<f64>,
     base_rtt: f64,
     avg_delay: f64,
     cwnd: f64,
@@ -325,6 +328,12 @@ pub struct Rp {
 }
 
 impl Rp {
+    /// `initNscc`.
+    fn init(&mut self) {
+        self.set_base_rtt(self.peer_rtt.unwrap_or(self.network_rtt));
+        self.cwnd = self.maxwnd.max(self.mtu);
+    }
+
     fn set_base_rtt(&mut self, rtt: f64) {
         self.base_rtt = rtt;
         self.maxwnd = 1.5 * rtt * self.line.0 as f64 / 8.0 / PS_PER_S as f64;
@@ -440,13 +449,14 @@ impl Rp {
 }
 
 impl ReactionPoint<Nscc> for Rp {
+    const LEARNS_ROUND_TRIP: bool = true;
     const VARS: &'static [Var] = &[
         Var { name: "cwnd_octets", description: "window" },
         Var { name: "avg_delay_ps", description: "mean delay beyond that of the empty network" },
         Var { name: "base_rtt_ps", description: "shortest round-trip time seen" },
     ];
 
-    /// `initNsccParams` and `initNscc`.
+    /// `initNsccParams`.
     fn new(config: &Config, line: BitRate) -> Self {
         let rtt = config.network_rtt.0 as f64;
         let by_rule = if config.trimming { 0.75 * rtt } else { rtt };
@@ -468,6 +478,7 @@ impl ReactionPoint<Nscc> for Rp {
             qa_threshold: config.qa_targets * target,
             adjust_bytes: 8 * config.packet.0,
             mtu: mss,
+            peer_rtt: None,
             base_rtt: rtt,
             avg_delay: 0.0,
             cwnd: 0.0,
@@ -487,16 +498,21 @@ impl ReactionPoint<Nscc> for Rp {
             settled: 0,
             cut: false,
         };
-        rp.set_base_rtt(rtt);
-        rp.cwnd = rp.maxwnd.max(mss);
+        rp.init();
         rp
     }
 
-    /// Before the first acknowledgement or silence the window is that of a start. A round-trip time shorter than the parameter's
+    fn learn_round_trip(&mut self, round_trip: Duration) {
+        self.peer_rtt = Some(round_trip.0 as f64);
+        self.init();
+    }
+
+    /// Before the first acknowledgement or silence the window is that of a start. A round-trip time shorter than that of a start
     /// stays, if one was seen.
     fn configure(&mut self, config: &Config, line: BitRate) {
-        let fresh = Self::new(config, line);
-        let seen = self.base_rtt < self.network_rtt;
+        let mut fresh = Self { peer_rtt: self.peer_rtt, ..Self::new(config, line) };
+        fresh.init();
+        let seen = self.base_rtt < self.peer_rtt.unwrap_or(self.network_rtt);
         let bounds = (self.maxwnd, self.mtu);
         self.set_base_rtt(if seen { self.base_rtt.min(fresh.base_rtt) } else { fresh.base_rtt });
         self.mtu = fresh.mtu;
@@ -717,6 +733,21 @@ mod tests {
         assert_eq!((rp.base_rtt, rp.cwnd), (10e6, 187_500.0));
         hear(&mut rp, 101, 11, 1500, 0, OK);
         assert_eq!(rp.base_rtt, 10e6);
+    }
+
+    /// 4 us at 100 Gb/s are 50 000 octets. Target and steps stay those of the network's 12 us.
+    #[test]
+    fn a_way_of_its_own_has_a_base_of_its_own() {
+        let mut rp = rp(&[]);
+        let (target, steps) = (rp.target_qdelay, (rp.alpha, rp.fi, rp.eta));
+        ReactionPoint::<Nscc>::learn_round_trip(&mut rp, Duration::from_us(4));
+        assert_eq!((rp.base_rtt, rp.maxwnd, rp.cwnd), (4e6, 75_000.0, 75_000.0));
+        assert_eq!((rp.target_qdelay, (rp.alpha, rp.fi, rp.eta)), (target, steps));
+        rp.configure(&config::<Nscc>("", &[("network_rtt", us(24))]), rp.line);
+        assert_eq!((rp.base_rtt, rp.cwnd, rp.target_qdelay), (4e6, 75_000.0, 24e6));
+        hear(&mut rp, 100, 3, 1500, 0, OK);
+        rp.configure(&config::<Nscc>("", &[]), rp.line);
+        assert_eq!(rp.base_rtt, 3e6);
     }
 
     #[test]

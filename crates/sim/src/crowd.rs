@@ -10,14 +10,14 @@
 use std::collections::BTreeMap;
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId, TrafficClass};
-use penstock_schemes::{BitRate, CongestionPoint, FlowKey, Instant, Octets, Scheme};
+use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, Instant, Octets, ReactionPoint, Scheme};
 
 use crate::engine::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Sim, Step};
 use crate::event::Event;
 use crate::facts::{End, HopFacts};
 use crate::frame::Arena;
 use crate::network::{
-    Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowEnd, FlowId, Hop, HopId, Limiting, Network,
+    self, Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowEnd, FlowId, Hop, HopId, Limiting, Network,
     NodeId, Pacer, Process, Sharing, Traffic,
 };
 use crate::outcome::Totals;
@@ -325,6 +325,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let number = limiters + arrival.number;
             let draw = Stream::new(crowd.seed, Owner::ReactionPoint, number as usize);
             let spec = LimiterSpec::new(port, host.rate, pacer, reaction_point, draw);
+            let round_trip = S::Rp::LEARNS_ROUND_TRIP.then(|| {
+                let line = |port: PortId| (self.state.fabric.port(port).rate, self.state.fabric.port(port).latency);
+                let octets = [flow.frame + spec.tag_octets, HEADER + S::echo_octets(config)];
+                network::round_trip(arrival.way.iter().copied(), octets, crowd.overhead, line)
+            });
+            let spec = spec.with_round_trip(round_trip);
             sources.put_limiter(own, number, spec, host.shared);
             self.homes.resize(sources.limiters().len(), host.node);
             self.homes[own.index()] = host.node;

@@ -508,6 +508,21 @@ impl Network {
         self.flows.iter().map(|flow| self.longest_of(flow)).chain(of_processes).max()
     }
 
+    /// The time from the release of a flow's longest frame until its acknowledgement of so many octets has come, through an empty
+    /// network: that of its longest way.
+    #[must_use]
+    pub fn round_trip(&self, flow: FlowId, acknowledgement: u16) -> Option<Duration> {
+        let octets = [self.longest_of(&self.flows[flow.index()]), acknowledgement];
+        let line = |port: PortId| (self.ports[port.index()].rate, self.ports[port.index()].latency);
+        let way = |leaf: HopId| {
+            let hops = std::iter::successors(Some(&self.hops[leaf.index()]), |hop| {
+                hop.parent.map(|parent| &self.hops[parent.index()])
+            });
+            round_trip(hops.map(|hop| (hop.port, hop.back)), octets, self.wire_overhead, line)
+        };
+        self.last_hops(flow).map(way).max()
+    }
+
     /// The longest frame of a flow, with its tags, octets.
     #[must_use]
     pub fn longest_of(&self, flow: &Flow) -> u16 {
@@ -543,4 +558,22 @@ impl Network {
         let place = self.priorities.iter().position(|&p| p == priority);
         TrafficClass(place.expect("priority of a flow is listed in `priorities`") as u8)
     }
+}
+
+/// The time from the release of a frame until its acknowledgement has come, in an empty network: `octets` are those of the two, `overhead`
+/// those that a line adds to each. `line` tells rate and delay of the line of a port.
+pub(crate) fn round_trip(
+    links: impl Iterator<Item = (PortId, PortId)>,
+    octets: [u16; 2],
+    overhead: u16,
+    line: impl Fn(PortId) -> (BitRate, Duration),
+) -> Duration {
+    let over = |(port, octets): (PortId, u16)| {
+        let (rate, delay) = line(port);
+        let (serialisation, _) = rate.serialisation(u64::from(octets) + u64::from(overhead));
+        serialisation.0.saturating_add(delay.0)
+    };
+    let [there, back] = octets;
+    let both = links.flat_map(|(port, opposite)| [over((port, there)), over((opposite, back))]);
+    Duration(both.fold(0, u64::saturating_add))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
-use penstock_schemes::{Duration, Instant, Octets, Place, Scheme};
+use penstock_schemes::{Duration, HEADER, Instant, Octets, Place, ReactionPoint, Scheme};
 
 use crate::engine::{ACK_LEAF, BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sources, Step};
 use crate::event::{ChangeId, CpIndex, Event};
@@ -50,11 +50,33 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
             end_of_hop: vec![End::NONE; network.hops.len() + 1],
             reaction_points: network.reaction_points.len() as u32 + own_reaction_points(network),
         };
-        for (spec, class) in network.reaction_points.iter().zip(classes_of_reaction_points(network)) {
+        let round_trips = endpoints.round_trips();
+        let classes = classes_of_reaction_points(network);
+        for ((spec, class), round_trip) in network.reaction_points.iter().zip(classes).zip(round_trips) {
             let number = endpoints.sources.limiters().len() as u32;
-            endpoints.add_limiter(number, spec.port, spec.pacer, Some(&configs[class.index()]));
+            let config = Some(&configs[class.index()]);
+            let limiter = endpoints.limiter(number, spec.port, spec.pacer, config).with_round_trip(round_trip);
+            endpoints.add_limiter(number, limiter);
         }
         endpoints
+    }
+
+    /// The longest round trip of the flows of each reaction point, where the scheme goes by it and all of its flows are known.
+    fn round_trips(&self) -> Vec<Option<Duration>> {
+        let network = self.network;
+        let mut longest = vec![None; network.reaction_points.len()];
+        if !S::Rp::LEARNS_ROUND_TRIP {
+            return longest;
+        }
+        for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
+            if let Some(RpId(rp)) = flow.reaction_point {
+                let own = network.round_trip(id, HEADER + S::echo_octets(self.config(flow.priority)));
+                longest[rp as usize] = own.max(longest[rp as usize]);
+            }
+        }
+        let to_come = network.processes.sharing.iter().zip(&mut longest).filter(|(sharing, _)| sharing.flows > 0);
+        to_come.for_each(|(_, longest)| *longest = None);
+        longest
     }
 
     /// The scheme's parameters for a priority.
@@ -62,12 +84,15 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
         &self.configs[self.network.class(priority).index()]
     }
 
-    /// Adds a limiter under a number of its own.
-    fn add_limiter(&mut self, number: u32, port: PortId, pacer: Pacer, config: Option<&S::Config>) -> LimiterId {
+    /// A limiter under a number of its own.
+    fn limiter(&self, number: u32, port: PortId, pacer: Pacer, config: Option<&S::Config>) -> LimiterSpec<S, Stream> {
         let draw = Stream::new(self.seed, Owner::ReactionPoint, number as usize);
-        let host_port = &self.network.ports[port.index()];
-        let spec = LimiterSpec::new(port, host_port.rate, pacer, config, draw);
-        self.sources.add_numbered_limiter(number, spec, host_port.capacity == Capacity::Arbiter)
+        LimiterSpec::new(port, self.network.ports[port.index()].rate, pacer, config, draw)
+    }
+
+    fn add_limiter(&mut self, number: u32, spec: LimiterSpec<S, Stream>) -> LimiterId {
+        let by_turns = self.network.ports[spec.port.index()].capacity == Capacity::Arbiter;
+        self.sources.add_numbered_limiter(number, spec, by_turns)
     }
 
     /// Adds flow `id`, with a limiter of its own if nothing controls it, and its destinations.
@@ -92,7 +117,8 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
                 // Behind all reaction points.
                 let uncontrolled = self.sources.limiters().len() - network.reaction_points.len();
                 let number = self.reaction_points + uncontrolled as u32;
-                self.add_limiter(number, network.hops[flow.root.index()].port, Pacer::Ideal, None)
+                let port = network.hops[flow.root.index()].port;
+                self.add_limiter(number, self.limiter(number, port, Pacer::Ideal, None))
             }
         };
         let (source, frames) = source(flow, network.wire_overhead, self.seed, id, &self.transports);
