@@ -15,7 +15,7 @@
 
 use crate::info::{Configuration, Info, Value};
 use crate::registry::{SchemeConfig, for_each_scheme};
-use crate::units::{FlowKey, Instant, Octets};
+use crate::units::{Duration, FlowKey, Instant, Octets};
 use crate::{
     Ack, Allowance, BitRate, Class, CongestionPoint, Draw, Fate, Frame, Label, Message, NotificationPoint, Out, Place,
     PortView, Queue, ReactionPoint, Release, Scheme, To, Verdict,
