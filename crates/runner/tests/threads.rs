@@ -142,6 +142,24 @@ fn flows_of_loads_and_incasts_give_the_same_on_several_threads() {
     }
 }
 
+/// Switches that stop their neighbours, in another part or in their own; hosts too, and queues that share memory.
+#[test]
+fn flow_control_gives_the_same_on_several_threads() {
+    let pools = "[[buffer]]\nsize = \"600 KB\"\nalpha = 1\ningress_alpha = 1\nheadroom = \"300 KB\"\n";
+    for (buffers, schemes) in [("", &["none", "qcn", "dcqcn", "ci", "sfc"][..]), (pools, &["none", "hpcc"])] {
+        let scenario = parse(&format!("{LEAVES}\n[pfc]\n{buffers}"), &[("flow.1.priority", "3")]);
+        for &scheme in schemes {
+            let (threads, reason) = same(&format!("pfc {buffers}"), &scenario, Some(scheme), &[2, 3]);
+            assert_eq!(threads, 3, "{scheme}: {reason}");
+        }
+        let run = run_on(&scenario, None, &on(3));
+        assert!(run.summary.totals.pause_frames > Some(0));
+    }
+    let watched = parse(&format!("{LEAVES}\n[pfc]\nwatchdog = {{}}\n"), &[]);
+    let (threads, reason) = same("watchdog", &watched, None, &[2]);
+    assert_eq!((threads, reason.as_str()), (1, "the watchdog of flow control, which looks at the whole network"));
+}
+
 /// A run that needs the whole network has one thread, and says so.
 #[test]
 fn a_run_that_cannot_be_cut_has_one_thread_and_says_why() {

@@ -13,13 +13,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use penstock_endpoint::{PortId, TrafficClass};
-use penstock_schemes::Instant;
+use penstock_schemes::{Instant, Scheme};
 
+use crate::fabric::Fabric;
 use crate::frame::Arena;
 use crate::network::QueueId;
 use crate::pause::Pauses;
-use crate::port::PortState;
 
 /// A cycle of queues that priority flow control has stopped, each of which waits for the next one, and the last for the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,27 +31,62 @@ pub struct Deadlock {
     pub ended: Option<Instant>,
 }
 
-/// For each stopped queue: the octets that wait for it in each other stopped queue, and their memory in a pool.
+/// For each queue: the octets of its buffer that wait in each stopped queue, and their memory in a pool.
 type Waiting = BTreeMap<QueueId, BTreeMap<QueueId, (u64, u64)>>;
 
-/// The network that is searched for a deadlock.
-pub(crate) struct Search<'a> {
-    pub(crate) ports: &'a [PortState],
-    pub(crate) pauses: &'a Pauses,
-    pub(crate) frames: &'a dyn Arena,
+/// The stopped queues of a network, or of a part of one, and the frames that wait in them.
+#[derive(Debug, Default)]
+pub(crate) struct Jam {
+    /// Since when each is stopped.
+    stops: BTreeMap<QueueId, Instant>,
+    /// The queues that a full buffer keeps stopped.
+    full: BTreeSet<QueueId>,
+    waiting: Waiting,
 }
 
-impl Search<'_> {
+impl Jam {
+    /// That of a network, or of a part of one.
+    pub(crate) fn of<S: Scheme, const PFC: bool>(fabric: &Fabric<S, PFC>) -> Self {
+        let (pauses, frames): (_, &dyn Arena) = (&fabric.pauses, &fabric.frames);
+        let mut jam = Self { stops: pauses.stopped().collect(), full: pauses.full().collect(), ..Self::default() };
+        for &own in jam.stops.keys() {
+            let (port, class) = fabric.place(own);
+            let p = fabric.port(port);
+            if !p.watched() {
+                continue;
+            }
+            let queue = &p.queues[class.index()];
+            for frame in queue.waiting.iter(frames) {
+                // The place of a counter is that of the queue that it stops.
+                let Some(counter) = pauses.holder(frame) else { continue };
+                let octets = frames.head(frame).octets;
+                let (all, memory) = jam.waiting.entry(QueueId(counter.0)).or_default().entry(own).or_default();
+                *all += u64::from(octets);
+                *memory += pauses.memory(own, octets);
+            }
+        }
+        jam
+    }
+
+    /// Adds that of another part of the network.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        self.stops.extend(other.stops);
+        self.full.extend(other.full);
+        for (queue, by_queue) in other.waiting {
+            self.waiting.entry(queue).or_default().extend(by_queue);
+        }
+    }
+
     /// A cycle of queues that will never go on, if there is one.
-    pub(crate) fn deadlock(&self) -> Option<Deadlock> {
-        let waiting = self.waiting_for_stopped();
-        let mut stuck: BTreeSet<QueueId> = waiting.keys().copied().collect();
+    pub(crate) fn deadlock(&self, pauses: &Pauses) -> Option<Deadlock> {
+        let mut stuck: BTreeSet<QueueId> =
+            self.stops.keys().copied().filter(|queue| self.full.contains(queue)).collect();
         loop {
-            let all = |(): ()| stuck.iter().map(|&queue| (queue, sum(&waiting[&queue], &stuck)));
+            let all = |(): ()| stuck.iter().map(|&queue| (queue, sum(self.waiting.get(&queue), &stuck)));
             let goes_on = |&(queue, (octets, memory)): &(QueueId, (u64, u64))| {
-                let pool = all(()).filter(|&(other, _)| self.pauses.share_a_pool(queue, other));
+                let pool = all(()).filter(|&(other, _)| pauses.share_a_pool(queue, other));
                 let of_pool = pool.map(|(_, (_, memory))| memory).sum();
-                self.pauses.would_go_on(queue, octets, memory, of_pool)
+                pauses.would_go_on(queue, octets, memory, of_pool)
             };
             let moving: Vec<QueueId> = all(()).filter(goes_on).map(|(queue, _)| queue).collect();
             if moving.is_empty() {
@@ -62,38 +96,15 @@ impl Search<'_> {
                 stuck.remove(queue);
             });
         }
-        let cycle = cycle(&waiting, &stuck)?;
-        let since = cycle.iter().map(|&queue| self.pauses.stopped_since(queue)).max()?;
+        let cycle = cycle(&self.waiting, &stuck)?;
+        let since = cycle.iter().map(|queue| self.stops[queue]).max()?;
         Some(Deadlock { cycle, since, ended: None })
-    }
-
-    /// The octets that keep each stopped queue from going on, by the stopped queue in which they wait.
-    fn waiting_for_stopped(&self) -> Waiting {
-        let mut waiting: Waiting = self.pauses.stopped().map(|queue| (queue, BTreeMap::new())).collect();
-        if waiting.is_empty() {
-            return waiting;
-        }
-        for (port, p) in (0..).map(PortId).zip(self.ports).filter(|(_, p)| p.watched()) {
-            for (class, q) in (0..).map(TrafficClass).zip(&p.queues).filter(|(class, _)| p.stopped & class.bit() != 0) {
-                let own = QueueId(port.0 * p.queues.len() as u32 + u32::from(class.0));
-                for frame in q.waiting.iter(self.frames) {
-                    // The place of a counter is that of the queue that it stops.
-                    let Some(counter) = self.pauses.holder(frame) else { continue };
-                    let Some(by_queue) = waiting.get_mut(&QueueId(counter.0)) else { continue };
-                    let octets = self.frames.head(frame).octets;
-                    let (all, memory) = by_queue.entry(own).or_default();
-                    *all += u64::from(octets);
-                    *memory += self.pauses.memory(own, octets);
-                }
-            }
-        }
-        waiting
     }
 }
 
 /// Octets and memory that wait in queues of `stuck`.
-fn sum(by_queue: &BTreeMap<QueueId, (u64, u64)>, stuck: &BTreeSet<QueueId>) -> (u64, u64) {
-    let within = by_queue.iter().filter(|(queue, _)| stuck.contains(queue));
+fn sum(by_queue: Option<&BTreeMap<QueueId, (u64, u64)>>, stuck: &BTreeSet<QueueId>) -> (u64, u64) {
+    let within = by_queue.into_iter().flatten().filter(|(queue, _)| stuck.contains(queue));
     within.fold((0, 0), |(octets, memory), (_, own)| (octets + own.0, memory + own.1))
 }
 
@@ -102,7 +113,7 @@ fn cycle(waiting: &Waiting, stuck: &BTreeSet<QueueId>) -> Option<Vec<QueueId>> {
     let mut way = vec![*stuck.first()?];
     loop {
         let last = way.last()?;
-        let next = waiting[last].keys().copied().find(|queue| stuck.contains(queue))?;
+        let next = waiting.get(last)?.keys().copied().find(|queue| stuck.contains(queue))?;
         if let Some(start) = way.iter().position(|&queue| queue == next) {
             return Some(way.split_off(start));
         }

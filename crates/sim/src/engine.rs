@@ -5,6 +5,7 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
 use crate::ahead::{self, Ahead};
 use crate::crowd::Crowd;
+use crate::deadlock::Jam;
 use crate::ends::Ends;
 use crate::event::{ChangeId, Event, MAX_INDEX};
 use crate::fabric::{Fabric, Outbox};
@@ -442,8 +443,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.probe.sample(self.now(), &self.state);
         }
         self.show_all();
+        let deadlock = Jam::of(&self.state.fabric).deadlock(&self.state.fabric.pauses);
         let (closing, probe) = self.close();
-        (closing.outcome(), probe)
+        (closing.outcome(deadlock), probe)
     }
 
     /// Closes the accounts.
@@ -489,7 +491,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                     }
                 }
                 if PFC {
-                    self.state.fabric.lose_pauses(port);
+                    let own = self.share.as_ref().is_none_or(|share| share.has_port(port));
+                    self.state.fabric.lose_pauses(port, own);
                 }
             }
             PortEvent::Up => {

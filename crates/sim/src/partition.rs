@@ -41,8 +41,8 @@ pub struct Partition {
 pub enum Obstacle {
     /// There is one node or cluster, or fewer of them than parts.
     Small,
-    /// Priority flow control.
-    FlowControl,
+    /// The watchdog of priority flow control looks at the whole network.
+    Watchdog,
     /// Signals outside of the network.
     Ideal,
     /// The run ends with the last flow.
@@ -59,7 +59,7 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Small => "the network has fewer switches than threads",
-            Self::FlowControl => "priority flow control",
+            Self::Watchdog => "the watchdog of flow control, which looks at the whole network",
             Self::Ideal => "ideal feedback, which crosses no line",
             Self::UntilComplete => "the run ends with its last flow",
             Self::Sequels => "flows begin when others have ended",
@@ -173,7 +173,7 @@ impl Partition {
 /// Whether a network is to stay in one part, and why.
 fn obstacle(network: &Network) -> Option<Obstacle> {
     let obstacles = [
-        (network.pfc.is_some(), Obstacle::FlowControl),
+        (network.pfc.as_ref().is_some_and(|pfc| pfc.watchdog.is_some()), Obstacle::Watchdog),
         (matches!(network.feedback, Feedback::Ideal(_)), Obstacle::Ideal),
         (network.until_complete, Obstacle::UntilComplete),
         (!network.sequels.is_empty(), Obstacle::Sequels),

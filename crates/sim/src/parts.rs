@@ -15,12 +15,16 @@
 //! sees what it sees in a run of one part, and the sums over all parts are those of that run, to the last bit.
 //!
 //! Changes of lines happen in all parts: those at both ends of a line look for the frames that it loses.
+//!
+//! Pause frames go over when their transmission has started, for nothing edits them. Flows that come and go have the same places in
+//! all parts (`crowd`), which are looked for together.
 
 use std::sync::Arc;
 
 use penstock_endpoint::PortId;
 use penstock_schemes::{Instant, Octets, Scheme};
 
+use crate::deadlock::Jam;
 use crate::engine::Sim;
 use crate::event::{CpIndex, Entity, Event, MAX_INDEX};
 use crate::event_queue::{ELSEWHERE, NO_LANE};
@@ -28,6 +32,7 @@ use crate::frame::Slot;
 use crate::network::{FlowId, Network, QueueId};
 use crate::outcome::Outcome;
 use crate::partition::Partition;
+use crate::pause::PauseFrame;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
 use crate::report::Closing;
 use crate::start::event_queue_for;
@@ -60,11 +65,13 @@ pub struct Mail<S: Scheme> {
     frames: Vec<Crossing<S>>,
     /// The part of each of them that transports read; empty where there are no transports.
     carried: Vec<Carried>,
+    /// Pause frames: when they arrive, and the port whose line they are on.
+    pauses: Vec<(Instant, PortId, PauseFrame)>,
 }
 
 impl<S: Scheme> Default for Mail<S> {
     fn default() -> Self {
-        Self { frames: Vec::new(), carried: Vec::new() }
+        Self { frames: Vec::new(), carried: Vec::new(), pauses: Vec::new() }
     }
 }
 
@@ -72,13 +79,13 @@ impl<S: Scheme> Mail<S> {
     /// How many frames there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.frames.len()
+        self.frames.len() + self.pauses.len()
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.frames.is_empty()
+        self.len() == 0
     }
 }
 
@@ -142,7 +149,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let Some(share) = &self.share else { return };
         let (fabric, transports) = (&mut self.state.fabric, &self.state.transports);
         for &port in &share.cut {
-            fabric.settle(port);
+            // The departures of a watched port are events.
+            if !fabric.port(port).watched() {
+                fabric.settle(port);
+            }
         }
         let mut elsewhere = std::mem::take(&mut fabric.events.elsewhere);
         let lost = self.lost;
@@ -150,8 +160,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let port = PortId(event.rank & MAX_INDEX as u32);
             let index = Event::delivery(event.what).expect("frames alone go to other parts");
             let slot = fabric.frames.get(index);
-            // In transmission still: its queue may yet edit its tag, and count it.
-            if event.at > fabric.now + fabric.ports[port.index()].latency && slot.hop != lost {
+            let p = &fabric.ports[port.index()];
+            let left = event.at.since(fabric.now);
+            // In transmission still: its queue may yet edit its tag, and count it. That of a watched port leaves by an event of this instant.
+            let stays = if p.watched() { left >= p.latency } else { left > p.latency };
+            if stays && slot.hop != lost {
                 return true;
             }
             let mail = &mut mail[share.partition.beyond(port)];
@@ -160,7 +173,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             fabric.frames.remove(index);
             false
         });
-        self.state.fabric.events.elsewhere = elsewhere;
+        let fabric = &mut self.state.fabric;
+        fabric.events.elsewhere = elsewhere;
+        for pause in fabric.pauses.export() {
+            mail[share.partition.beyond(pause.1)].pauses.push(pause);
+        }
     }
 
     /// Takes the frames that come from another part.
@@ -174,6 +191,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 self.state.transports.carry(index, carried);
             }
             fabric.events.schedule_from(NO_LANE, at, Event::Deliver(index), Entity::from(port));
+        }
+        for (at, port, frame) in mail.pauses.drain(..) {
+            let id = fabric.pauses.import(frame);
+            fabric.events.schedule_from(NO_LANE, at, Event::Pause(id), Entity::from(port));
         }
     }
 
@@ -200,8 +221,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub fn finish_parts(parts: Vec<Self>) -> (Outcome, Vec<P>) {
         let share = parts.first().and_then(|part| part.share.as_ref());
         let partition = share.expect("the parts of a network").partition.clone();
+        let mut jam = Jam::default();
+        parts.iter().for_each(|part| jam.absorb(Jam::of(&part.state.fabric)));
+        let deadlock = parts.first().and_then(|part| jam.deadlock(&part.state.fabric.pauses));
         let (closings, probes) = parts.into_iter().map(Self::close).unzip();
-        (Closing::join(closings, &partition).outcome(), probes)
+        (Closing::join(closings, &partition).outcome(deadlock), probes)
     }
 }
 

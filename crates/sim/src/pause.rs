@@ -21,7 +21,7 @@ use penstock_schemes::{BitRate, Duration, Instant, Scheme, units::PS_PER_S};
 use crate::deadlock::Deadlock;
 use crate::engine::Sim;
 use crate::event::{CounterId, Event, MAX_INDEX, PauseId};
-use crate::event_queue::NO_LANE;
+use crate::event_queue::{ELSEWHERE, NO_LANE};
 use crate::fabric::{Around, Fabric};
 use crate::frame::FrameId;
 use crate::network::{Network, NodeKind, QueueId};
@@ -97,7 +97,7 @@ pub(crate) struct PauseLine {
 
 /// A pause frame on its way.
 #[derive(Debug, Clone, Copy)]
-struct PauseFrame {
+pub(crate) struct PauseFrame {
     /// The port whose line it is on; none for one that is lost, or for a free place.
     line: PortId,
     /// Classes that it stops.
@@ -106,6 +106,8 @@ struct PauseFrame {
     resume: u32,
     /// How long it stops them.
     time: Duration,
+    /// It has gone to another part of the network; what it says is kept here until it arrives, for its line may break.
+    abroad: bool,
 }
 
 impl PauseFrame {
@@ -136,6 +138,8 @@ pub(crate) struct Pauses {
     pub(crate) crossed: Vec<CounterId>,
     frames: Vec<PauseFrame>,
     free: Vec<PauseId>,
+    /// Pause frames that are to go to other parts of the network: when they arrive, and the port whose line they are on.
+    outgoing: Vec<(Instant, PortId, PauseId)>,
     /// The pools of switches, where there are any; frames there count as they come and go, too.
     pub(crate) pools: Option<Box<Pools>>,
     pub(crate) watchdog: Option<Watchdog>,
@@ -165,6 +169,7 @@ impl Pauses {
             crossed: Vec::new(),
             frames: Vec::new(),
             free: Vec::new(),
+            outgoing: Vec::new(),
             pools: Pools::new(network),
             watchdog: network.pfc.as_ref().and_then(|pfc| pfc.watchdog),
             watchdog_fired: 0,
@@ -296,7 +301,7 @@ impl Pauses {
         let from = self.reverse(port);
         let time = self.time(from);
         let refresh = at + Duration(time.0 / 2);
-        let mut frame = PauseFrame { line: port, stop: 0, resume: 0, time };
+        let mut frame = PauseFrame { line: port, stop: 0, resume: 0, time, abroad: false };
         for class in bits(classes) {
             let counter = self.counter_of(from, class);
             let counter = &mut self.counters[counter.index()];
@@ -309,6 +314,11 @@ impl Pauses {
             }
         }
         self.lines[port.index()].sent += 1;
+        self.keep(frame)
+    }
+
+    /// Gives a pause frame a place.
+    fn keep(&mut self, frame: PauseFrame) -> PauseId {
         if let Some(free) = self.free.pop() {
             self.frames[free.index()] = frame;
             free
@@ -318,13 +328,28 @@ impl Pauses {
         }
     }
 
-    /// A pause frame reaches the far end of its line, unless it was lost on the way.
+    /// A pause frame reaches the far end of its line, in this part of the network, or was lost on the way there: says so by its line.
+    /// `None` for one that has gone abroad.
     fn land(&mut self, frame: PauseId) -> Option<PauseFrame> {
         self.free.push(frame);
-        let gone = PauseFrame { line: PortId::NONE, stop: 0, resume: 0, time: Duration::ZERO };
+        let gone = PauseFrame { line: PortId::NONE, stop: 0, resume: 0, time: Duration::ZERO, abroad: false };
         let frame = std::mem::replace(&mut self.frames[frame.index()], gone);
-        self.lines.get_mut(frame.line.index())?.arrived += 1;
-        Some(frame)
+        (!frame.abroad).then_some(frame)
+    }
+
+    /// The pause frames that are to go to other parts of the network, each with the time of its arrival and the port whose line it is on.
+    pub(crate) fn export(&mut self) -> impl Iterator<Item = (Instant, PortId, PauseFrame)> + '_ {
+        let Self { outgoing, frames, .. } = self;
+        outgoing.drain(..).map(|(at, port, id)| {
+            let frame = frames[id.index()];
+            frames[id.index()].abroad = true;
+            (at, port, frame)
+        })
+    }
+
+    /// A pause frame has come from another part of the network.
+    pub(crate) fn import(&mut self, frame: PauseFrame) -> PauseId {
+        self.keep(frame)
     }
 
     /// The message of a pause frame under way: bits of the classes that it stops, and of those that it lets go on.
@@ -332,13 +357,17 @@ impl Pauses {
         self.frames[frame.index()].told()
     }
 
-    /// The line of `port` breaks: how many pause frames were on it, and the classes that they were about.
-    fn lose(&mut self, port: PortId) -> (u64, u32) {
+    /// The line of `port` breaks: how many pause frames were on it, and the classes that they were about. They are told again by those who
+    /// sent them: `own` says that the port is in this part of the network.
+    fn lose(&mut self, port: PortId, own: bool) -> (u64, u32) {
         let (mut lost, mut classes) = (0, 0);
         for frame in self.frames.iter_mut().filter(|frame| frame.line == port) {
             lost += 1;
             classes |= frame.stop | frame.resume;
             frame.line = PortId::NONE;
+        }
+        if !own {
+            return (0, 0);
         }
         let from = self.reverse(port);
         for class in bits(classes) {
@@ -352,7 +381,7 @@ impl Pauses {
     /// Pause frames on the line of each port.
     pub(crate) fn on_lines(&self) -> Vec<u64> {
         let mut frames = vec![0; self.lines.len()];
-        for frame in self.frames.iter().filter(|frame| frame.line != PortId::NONE) {
+        for frame in self.frames.iter().filter(|frame| frame.line != PortId::NONE && !frame.abroad) {
             frames[frame.line.index()] += 1;
         }
         frames
@@ -408,7 +437,11 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             self.taps.pause_starts(p.index, frame, at);
         }
         self.events.schedule(finish, Event::LineFree(p.index));
-        self.events.schedule_from(NO_LANE, finish.after(p.latency), Event::Pause(frame), p.index.into());
+        let arrival = finish.after(p.latency);
+        self.events.schedule_from(NO_LANE, arrival, Event::Pause(frame), p.index.into());
+        if p.lane == ELSEWHERE {
+            self.pauses.outgoing.push((arrival, p.index, frame));
+        }
         let from = self.pauses.reverse(p.index);
         for class in bits(self.pauses.frames[frame.index()].stop) {
             let counter = self.pauses.counter_of(from, class);
@@ -471,12 +504,13 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         }
     }
 
-    /// The line of `port` has broken, with the pause frames on it: they are made again when it is whole.
-    pub(crate) fn lose_pauses(&mut self, port: PortId) {
+    /// The line of `port` has broken, with the pause frames on it: they are made again when it is whole, in the part of the network that
+    /// has the port (`own`).
+    pub(crate) fn lose_pauses(&mut self, port: PortId, own: bool) {
         if self.pauses.lines.is_empty() {
             return;
         }
-        let (lost, classes) = self.pauses.lose(port);
+        let (lost, classes) = self.pauses.lose(port, own);
         let p = &mut self.ports[port.index()];
         p.ledger.lost += lost;
         p.pauses |= classes;
@@ -558,7 +592,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// A pause frame has reached the far end of its line.
     fn pause_arrives(&mut self, frame: PauseId) {
         let fabric = &mut self.state.fabric;
-        let Some(frame) = fabric.pauses.land(frame) else { return };
+        let Some(frame) = fabric.pauses.land(frame) else {
+            // It is an event where it arrives.
+            self.housekeeping += 1;
+            return;
+        };
+        let Some(line) = fabric.pauses.lines.get_mut(frame.line.index()) else { return };
+        line.arrived += 1;
         fabric.ports[frame.line.index()].hops += 1;
         self.show_pause(frame.line, frame.told());
         let fabric = &mut self.state.fabric;

@@ -3,7 +3,7 @@
 use penstock_endpoint::{Flow, TrafficClass};
 use penstock_schemes::Scheme;
 
-use crate::deadlock::{Deadlock, Search};
+use crate::deadlock::Deadlock;
 use crate::engine::State;
 use crate::facts::HopFacts;
 use crate::frame::{Arena, FrameId, Kind};
@@ -67,15 +67,16 @@ impl Closing {
         between(&self.start, &self.end, &self.start, &self.records)
     }
 
-    /// The outcome of the run. Checks that nothing appeared from nowhere and nothing vanished: on each line, for each flow, for
+    /// The outcome of the run, which ends in a deadlock or in none. Checks that nothing appeared from nowhere and nothing vanished: on each line, for each flow, for
     /// signals.
-    pub(crate) fn outcome(self) -> Outcome {
+    pub(crate) fn outcome(self, deadlock: Option<Deadlock>) -> Outcome {
         let mut outcome = whole(&self.start, &self.end, &self.records);
         self.inside.add_up(&mut outcome.totals, self.events);
         self.lines.iter().enumerate().for_each(|(port, line)| line.check(port));
         check_flows(&self.sent, &self.records, &self.inside.data);
         check_control(&outcome.totals);
-        (outcome.deadlocks, outcome.ends) = (self.deadlocks, self.ends);
+        outcome.deadlocks = self.deadlocks.into_iter().chain(deadlock).collect();
+        outcome.ends = self.ends;
         outcome
     }
 }
@@ -87,6 +88,16 @@ struct LineAccount {
     delivered: u64,
     lost: u64,
     on_line: u64,
+    pauses: PauseAccount,
+}
+
+/// The pause frames among them: sent, arrived, lost and on the line.
+#[derive(Debug, Clone, Copy, Default)]
+struct PauseAccount {
+    sent: u64,
+    arrived: u64,
+    lost: u64,
+    on_line: u64,
 }
 
 impl LineAccount {
@@ -95,13 +106,22 @@ impl LineAccount {
         self.delivered += other.delivered;
         self.lost += other.lost;
         self.on_line += other.on_line;
+        self.pauses.sent += other.pauses.sent;
+        self.pauses.arrived += other.pauses.arrived;
+        self.pauses.lost += other.pauses.lost;
+        self.pauses.on_line += other.pauses.on_line;
     }
 
     fn check(&self, port: usize) {
-        let &Self { started, delivered, lost, on_line } = self;
+        let &Self { started, delivered, lost, on_line, pauses } = self;
         assert!(
             started == delivered + lost + on_line,
             "line of port {port}: {started} frames started, {delivered} delivered, {lost} lost, {on_line} on the line",
+        );
+        let PauseAccount { sent, arrived, lost, on_line } = pauses;
+        assert!(
+            sent == arrived + lost + on_line,
+            "pause frames on the line of port {port}: {sent} sent, {arrived} arrived, {lost} lost, {on_line} on the line",
         );
     }
 }
@@ -157,8 +177,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         let end = self.read();
         let inside = Inside::count(&self.fabric.frames, &self.fabric.facts, self.records.len());
         let fabric = &self.fabric;
-        let search = Search { ports: &fabric.ports, pauses: &fabric.pauses, frames: &fabric.frames };
-        let deadlocks = fabric.pauses.deadlocks.iter().cloned().chain(search.deadlock()).collect();
+        let deadlocks = fabric.pauses.deadlocks.clone();
         let lines = Lines { ports: &fabric.ports, pauses: &fabric.pauses, on_lines, frames: &fabric.frames };
         assert!(
             outside == self.ideal_in_flight,
@@ -212,11 +231,15 @@ impl Lines<'_> {
                 );
             }
             let serving = u64::from(p.in_service != TrafficClass::NONE);
-            let pauses_on_line = pauses_on_lines.get(index).copied().unwrap_or(0);
-            let pauses = self.check_pauses(index, pauses_on_line);
-            let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving + pauses;
-            let on_line = self.on_lines[index] + pauses_on_line;
-            LineAccount { started, delivered: p.hops, lost: p.ledger.lost, on_line }
+            let pauses = self.pauses.lines.get(index).map_or_else(PauseAccount::default, |line| PauseAccount {
+                sent: line.sent,
+                arrived: line.arrived,
+                lost: line.lost,
+                on_line: pauses_on_lines[index],
+            });
+            let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving + pauses.sent;
+            let on_line = self.on_lines[index] + pauses.on_line;
+            LineAccount { started, delivered: p.hops, lost: p.ledger.lost, on_line, pauses }
         };
         self.ports.iter().enumerate().map(account).collect()
     }
@@ -249,19 +272,6 @@ impl Lines<'_> {
             frames.map(move |frame| (QueueId(place as u32), frame, self.octets(frame)))
         });
         pools.check(frames, |place| self.ports[place / per_port].queues[place % per_port].len);
-    }
-
-    /// Pause frames neither appear nor vanish; `on_line` of them are on the line of `port`. Returns how many it sent.
-    fn check_pauses(&self, port: usize, on_line: u64) -> u64 {
-        let Some(line) = self.pauses.lines.get(port) else { return 0 };
-        assert!(
-            line.sent == line.arrived + line.lost + on_line,
-            "pause frames on the line of port {port}: {} sent, {} arrived, {} lost, {on_line} on the line",
-            line.sent,
-            line.arrived,
-            line.lost,
-        );
-        line.sent
     }
 }
 

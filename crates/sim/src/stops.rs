@@ -53,15 +53,15 @@ impl Pauses {
         self.pools.as_deref_mut().map_or(&mut [], |pools| &mut pools.list)
     }
 
-    /// The queues that are stopped by a buffer that is still full.
-    pub(crate) fn stopped(&self) -> impl Iterator<Item = QueueId> + '_ {
-        let stops = (0..).map(QueueId).zip(self.stops.iter().zip(&self.counters));
-        stops.filter(|(_, (stop, counter))| stop.since != Instant::NEVER && counter.full).map(|(queue, _)| queue)
+    /// The queues that are stopped, and since when.
+    pub(crate) fn stopped(&self) -> impl Iterator<Item = (QueueId, Instant)> + '_ {
+        let stops = (0..).map(QueueId).zip(&self.stops);
+        stops.filter(|(_, stop)| stop.since != Instant::NEVER).map(|(queue, stop)| (queue, stop.since))
     }
 
-    /// Since when a queue is stopped.
-    pub(crate) fn stopped_since(&self, queue: QueueId) -> Instant {
-        self.stops[queue.index()].since
+    /// The queues whose frames go into a buffer that is full.
+    pub(crate) fn full(&self) -> impl Iterator<Item = QueueId> + '_ {
+        (0..).map(QueueId).zip(&self.counters).filter(|(_, counter)| counter.full).map(|(queue, _)| queue)
     }
 
     /// Whether a stopped queue goes on once no more than `octets` of its frames are held, which take `memory` of a pool of which the

@@ -6,7 +6,7 @@
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{Duration, Scheme};
 
-use crate::deadlock::Search;
+use crate::deadlock::Jam;
 use crate::engine::Sim;
 use crate::fabric::Fabric;
 use crate::frame::FrameId;
@@ -62,8 +62,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
         }
         let Some(watchdog) = fabric.pauses.watchdog_due(queue, now) else { return };
-        let search = Search { ports: &fabric.ports, pauses: &fabric.pauses, frames: &fabric.frames };
-        if let Some(mut deadlock) = search.deadlock() {
+        if let Some(mut deadlock) = Jam::of(fabric).deadlock(&fabric.pauses) {
             deadlock.ended = Some(now);
             fabric.pauses.deadlocks.push(deadlock);
         }

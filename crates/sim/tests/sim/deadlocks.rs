@@ -25,7 +25,7 @@ fn run(network: &Network, cuts: &[Instant]) -> Outcome {
 
 /// A ring of `n` switches (nodes n .. 2n) with a host each. Each flow goes on for `far` links of the ring, so that each of these carries `far` flows at
 /// its own rate.
-fn ring(n: usize, far: usize, buffer: Octets) -> Builder {
+pub(crate) fn ring(n: usize, far: usize, buffer: Octets) -> Builder {
     let mut b = Builder::new(n, n);
     for host in 0..n {
         b.link(host, n + host, GBPS, US, buffer);
@@ -41,7 +41,7 @@ fn ring(n: usize, far: usize, buffer: Octets) -> Builder {
     b
 }
 
-fn stopping(mut b: Builder, watchdog: Option<Watchdog>) -> Builder {
+pub(crate) fn stopping(mut b: Builder, watchdog: Option<Watchdog>) -> Builder {
     lossless(&mut b.network, vec![0], INGRESS);
     b.network.pfc.as_mut().expect("just set").watchdog = watchdog;
     b

@@ -197,18 +197,25 @@ proptest! {
     fn random_networks_give_the_same_in_parts(
         mut network in random_network(),
         of_node in prop::collection::vec(0_u32..3, 12),
-        kind in 0_u8..4,
+        kind in 0_u8..6,
+        (xoff, quanta, response) in (1500_u64..20_000, prop::sample::select(vec![20_u16, 500, u16::MAX]), 0_u64..3_000_000),
     ) {
         network.feedback = Feedback::InBand;
         let of_node = of_node[..network.nodes.len()].to_vec();
-        if kind == 1 {
+        if kind == 1 || kind == 5 {
             carry(&mut network);
+        }
+        if kind >= 4 {
+            let ingress = Ingress { buffer: Octets(xoff + 6000), xoff: Octets(xoff), xon: Octets(xoff / 2) };
+            crate::common::lossless(&mut network, vec![0, 2], ingress);
+            let pfc = network.pfc.as_mut().expect("just set");
+            (pfc.quanta, pfc.response) = (quanta, Duration(response));
         }
         match Partition::by_node(&network, 3, of_node) {
             // Others have too many windows for a short test.
             Ok(partition) if partition.lookahead() > Duration(200_000) => match kind {
                 0 => drop(compare::<Qcn, false>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
-                1 => drop(compare::<Qcn, true>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
+                1 | 4 | 5 => drop(compare::<Qcn, true>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
                 2 => drop(compare::<NoControl, false>(&network, &defaults::<NoControl>(&network), partition, TIMES)),
                 _ => {
                     network.priorities = vec![0, 2, 5];
@@ -270,6 +277,28 @@ fn frames_are_lost_on_a_cut_line_once() {
     assert!(given.outcome.totals.frames_in_flight > 16);
 }
 
+/// The line breaks on which pause frames go from one part to another. What they said is said again when it is whole.
+#[test]
+fn pauses_are_lost_on_a_cut_line_once() {
+    let mut b = two_switches(Duration::from_us(100));
+    // The port of host 3 has three flows, so that switch 7 stops switch 6 and host 4.
+    b.flow(&[4, 7, 3]);
+    let ingress = Ingress { buffer: Octets(60_000), xoff: Octets(15_000), xon: Octets(6000) };
+    crate::common::lossless(&mut b.network, vec![0], ingress);
+    // Stops last for 67 us, and are renewed every 34: some are on the line at any time.
+    b.network.pfc.as_mut().expect("just set").quanta = 131;
+    let back = b.port(7, 6);
+    for (at, event) in [(1500, PortEvent::Down), (1900, PortEvent::Up), (2222, PortEvent::Down), (2223, PortEvent::Up)]
+    {
+        b.network.changes.push(Change { at: us(at), port: back, event });
+    }
+    let partition = Partition::new(&b.network, 2).unwrap();
+    let given = compare::<Qcn, true>(&b.network, &defaults::<Qcn>(&b.network), partition, TIMES);
+    let heard: u64 = given.outcome.queues.iter().map(|queue| queue.pause_frames).sum();
+    let sent = given.outcome.totals.pause_frames;
+    assert!(heard > 20 && sent > heard + 4, "{sent} sent, {heard} stops heard");
+}
+
 /// A flow that sends through a cut has as many octets delivered in the one part as it has sent in the other.
 #[test]
 fn a_finite_flow_completes_at_the_same_time() {
@@ -289,8 +318,13 @@ fn a_network_that_cannot_be_cut_says_why() {
     };
     assert_eq!(refused(&|network| network.feedback = Feedback::Ideal(Duration::from_us(1))), Obstacle::Ideal);
     assert_eq!(refused(&|network| network.until_complete = true), Obstacle::UntilComplete);
-    let ingress = Ingress { buffer: Octets(6000), xoff: Octets(1500), xon: Octets(0) };
-    assert_eq!(refused(&|network| crate::common::lossless(network, vec![0], ingress)), Obstacle::FlowControl);
+    let watched = |network: &mut Network| {
+        let ingress = Ingress { buffer: Octets(6000), xoff: Octets(1500), xon: Octets(0) };
+        crate::common::lossless(network, vec![0], ingress);
+        let watchdog = Watchdog { after: Duration::from_ms(1), lasts: Duration::from_ms(1), drops: true };
+        network.pfc.as_mut().expect("just set").watchdog = Some(watchdog);
+    };
+    assert_eq!(refused(&watched), Obstacle::Watchdog);
     let sequel = Sequel { flow: FlowId(1), after: vec![FlowId(0)], delay: Duration::ZERO };
     assert_eq!(refused(&|network| network.sequels.push(sequel.clone())), Obstacle::Sequels);
     // Nothing is left to cut.
@@ -299,4 +333,15 @@ fn a_network_that_cannot_be_cut_says_why() {
     let b = two_switches(Duration::ZERO);
     assert_eq!(Partition::by_node(&b.network, 2, vec![0, 0, 0, 1, 1, 1, 0, 1]).unwrap_err(), Obstacle::NoDelay);
     assert_eq!(Partition::new(&two_switches(Duration::from_us(1)).network, 3).unwrap_err(), Obstacle::Small);
+}
+
+/// A ring of switches that stop one another, each in a part of its own: the deadlock is found, and named, as in one part.
+#[test]
+fn a_deadlock_across_parts_is_found() {
+    let b = crate::deadlocks::stopping(crate::deadlocks::ring(3, 2, Octets(100_000)), None);
+    let partition = Partition::by_node(&b.network, 3, vec![0, 1, 2, 0, 1, 2]).unwrap();
+    let given = compare::<NoControl, true>(&b.network, &defaults::<NoControl>(&b.network), partition, TIMES);
+    let [deadlock] = &given.outcome.deadlocks[..] else { panic!("{:?}", given.outcome.deadlocks) };
+    assert_eq!(deadlock.cycle.len(), 3);
+    assert!(given.outcome.totals.pause_frames > 3);
 }
