@@ -420,7 +420,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// Frames that there is room for: the most that have been in the network at a time.
     pub fn frames_held(&self) -> usize {
-        self.state.fabric.frames.held() + self.state.fabric.pauses.frames_held()
+        self.state.fabric.frames.held() + self.state.fabric.pauses.frames.places()
     }
 
     /// The observer.

@@ -533,37 +533,6 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         entry
     }
 
-    /// The ingress counter of frames of `class` that come over the line of port `from`, if anything counts them.
-    #[inline(always)]
-    pub(crate) fn counter(&self, from: PortId, class: TrafficClass) -> CounterId {
-        if PFC { self.pauses.counter(from, class) } else { CounterId::NONE }
-    }
-
-    /// Whether a frame has room in the queue, or in the ingress buffer that bounds it instead.
-    #[inline(always)]
-    pub(crate) fn fits(&self, q: &QueueState, counter: CounterId, octets: u16) -> bool {
-        if PFC && counter != CounterId::NONE {
-            self.pauses.has_room(counter, octets)
-        } else {
-            let len = q.len + u64::from(octets);
-            len <= u64::from(q.plain_len) || q.has_room_beyond(len)
-        }
-    }
-
-    /// The same for frame `index`, which is marked where it finds room in a queue that is longer with it than `above`.
-    #[inline(always)]
-    fn takes_in(&mut self, q: &QueueState, counter: CounterId, index: FrameId, octets: u16, above: u32) -> bool {
-        let len = q.len + u64::from(octets);
-        if !(PFC && counter != CounterId::NONE) && len <= u64::from(q.plain_len) {
-            return true;
-        }
-        let fits = self.fits(q, counter, octets);
-        if fits && len > u64::from(above) {
-            self.frames.mark(index);
-        }
-        fits
-    }
-
     /// A frame goes straight onto the free line of a port without queue.
     #[inline(always)]
     pub(crate) fn pass(&mut self, p: &mut PortState, index: FrameId, class: TrafficClass, octets: u16) {

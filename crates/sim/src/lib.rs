@@ -13,7 +13,7 @@
 //! - `facts`: the flow of each hop
 //! - [`partition`]: a network in parts; [`parts`]: their simulation side by side
 //! - `measure`: windows of measurement; `report`: the end of a run
-//! - [`pfc`]: the headroom that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues; `stops`: questions about them
+//! - [`pfc`]: the headroom that priority flow control needs; `pause`: ingress counters, stopped queues; `pause_frames`: pause frames on their way; `stops`: questions about them
 //! - `deadlock`: queues that wait for one another; `watchdog`: lets queues go that are stopped for too long
 //! - `pool`: memory that the queues of a switch share
 //! - `admission`: verdicts of congestion points; `acknowledgement`: acknowledgements on their ways
@@ -123,6 +123,7 @@ pub mod outcome;
 pub mod partition;
 pub mod parts;
 mod pause;
+mod pause_frames;
 pub mod pfc;
 mod point;
 mod pool;

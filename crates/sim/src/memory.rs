@@ -1,13 +1,15 @@
-//! The memory that a frame needs of its queue's pool, asked for as the frame comes. See [`crate::pool`].
+//! Whether a frame that comes has room: in its queue, or the ingress buffer that bounds it instead, and in the queue's pool. See
+//! [`crate::pool`].
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{CongestionPoint, Scheme};
 
 use crate::admission::Entry;
+use crate::event::CounterId;
 use crate::fabric::{Around, Fabric, Outbox};
 use crate::frame::FrameId;
 use crate::pool::Pools;
-use crate::port::DRAINS;
+use crate::port::{DRAINS, QueueState};
 
 /// The answer of a queue's pool to a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,5 +83,43 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             }
         }
         attention & DRAINS != 0 && self.pauses.drops_at(at.0, at.1)
+    }
+
+    /// The ingress counter of frames of `class` that come over the line of port `from`, if anything counts them.
+    #[inline(always)]
+    pub(crate) fn counter(&self, from: PortId, class: TrafficClass) -> CounterId {
+        if PFC { self.pauses.counter(from, class) } else { CounterId::NONE }
+    }
+
+    /// Whether a frame has room in the queue, or in the ingress buffer that bounds it instead.
+    #[inline(always)]
+    pub(crate) fn fits(&self, q: &QueueState, counter: CounterId, octets: u16) -> bool {
+        if PFC && counter != CounterId::NONE {
+            self.pauses.has_room(counter, octets)
+        } else {
+            let len = q.len + u64::from(octets);
+            len <= u64::from(q.plain_len) || q.has_room_beyond(len)
+        }
+    }
+
+    /// The same for frame `index`, which is marked where it finds room in a queue that is longer with it than `above`.
+    #[inline(always)]
+    pub(crate) fn takes_in(
+        &mut self,
+        q: &QueueState,
+        counter: CounterId,
+        index: FrameId,
+        octets: u16,
+        above: u32,
+    ) -> bool {
+        let len = q.len + u64::from(octets);
+        if !(PFC && counter != CounterId::NONE) && len <= u64::from(q.plain_len) {
+            return true;
+        }
+        let fits = self.fits(q, counter, octets);
+        if fits && len > u64::from(above) {
+            self.frames.mark(index);
+        }
+        fits
     }
 }

@@ -32,7 +32,7 @@ use crate::frame::Slot;
 use crate::network::{FlowId, Network, QueueId};
 use crate::outcome::Outcome;
 use crate::partition::Partition;
-use crate::pause::PauseFrame;
+use crate::pause_frames::PauseFrame;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
 use crate::report::Closing;
 use crate::start::event_queue_for;
@@ -175,7 +175,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         });
         let fabric = &mut self.state.fabric;
         fabric.events.elsewhere = elsewhere;
-        for pause in fabric.pauses.export() {
+        for pause in fabric.pauses.frames.export() {
             mail[share.partition.beyond(pause.1)].pauses.push(pause);
         }
     }
@@ -193,7 +193,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             fabric.events.schedule_from(NO_LANE, at, Event::Deliver(index), Entity::from(port));
         }
         for (at, port, frame) in mail.pauses.drain(..) {
-            let id = fabric.pauses.import(frame);
+            let id = fabric.pauses.frames.keep(frame);
             fabric.events.schedule_from(NO_LANE, at, Event::Pause(id), Entity::from(port));
         }
     }

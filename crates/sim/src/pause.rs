@@ -25,6 +25,7 @@ use crate::event_queue::{ELSEWHERE, NO_LANE};
 use crate::fabric::{Around, Fabric};
 use crate::frame::FrameId;
 use crate::network::{Network, NodeKind, QueueId};
+use crate::pause_frames::{PauseFrame, PauseFrames};
 use crate::pfc::{FRAME, QUANTUM_BITS};
 use crate::pool::Pools;
 use crate::port::PortState;
@@ -95,28 +96,6 @@ pub(crate) struct PauseLine {
     pub(crate) lost: u64,
 }
 
-/// A pause frame on its way.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PauseFrame {
-    /// The port whose line it is on; none for one that is lost, or for a free place.
-    line: PortId,
-    /// Classes that it stops.
-    stop: u32,
-    /// Classes that it lets go on.
-    resume: u32,
-    /// How long it stops them.
-    time: Duration,
-    /// It has gone to another part of the network; what it says is kept here until it arrives, for its line may break.
-    abroad: bool,
-}
-
-impl PauseFrame {
-    /// Bits of the classes that it stops, and of those that it lets go on.
-    fn told(&self) -> (u32, u32) {
-        (self.stop, self.resume)
-    }
-}
-
 /// The state of flow control in the whole network.
 #[derive(Debug)]
 pub(crate) struct Pauses {
@@ -136,10 +115,7 @@ pub(crate) struct Pauses {
     charged: Vec<CounterId>,
     /// Counters that have crossed a threshold.
     pub(crate) crossed: Vec<CounterId>,
-    frames: Vec<PauseFrame>,
-    free: Vec<PauseId>,
-    /// Pause frames that are to go to other parts of the network: when they arrive, and the port whose line they are on.
-    outgoing: Vec<(Instant, PortId, PauseId)>,
+    pub(crate) frames: PauseFrames,
     /// The pools of switches, where there are any; frames there count as they come and go, too.
     pub(crate) pools: Option<Box<Pools>>,
     pub(crate) watchdog: Option<Watchdog>,
@@ -167,9 +143,7 @@ impl Pauses {
             lines: Vec::new(),
             charged: Vec::new(),
             crossed: Vec::new(),
-            frames: Vec::new(),
-            free: Vec::new(),
-            outgoing: Vec::new(),
+            frames: PauseFrames::default(),
             pools: Pools::new(network),
             watchdog: network.pfc.as_ref().and_then(|pfc| pfc.watchdog),
             watchdog_fired: 0,
@@ -301,7 +275,7 @@ impl Pauses {
         let from = self.reverse(port);
         let time = self.time(from);
         let refresh = at + Duration(time.0 / 2);
-        let mut frame = PauseFrame { line: port, stop: 0, resume: 0, time, abroad: false };
+        let mut frame = PauseFrame::new(port, time);
         for class in bits(classes) {
             let counter = self.counter_of(from, class);
             let counter = &mut self.counters[counter.index()];
@@ -314,58 +288,18 @@ impl Pauses {
             }
         }
         self.lines[port.index()].sent += 1;
-        self.keep(frame)
-    }
-
-    /// Gives a pause frame a place.
-    fn keep(&mut self, frame: PauseFrame) -> PauseId {
-        if let Some(free) = self.free.pop() {
-            self.frames[free.index()] = frame;
-            free
-        } else {
-            self.frames.push(frame);
-            PauseId((self.frames.len() - 1) as u32)
-        }
-    }
-
-    /// A pause frame reaches the far end of its line, in this part of the network, or was lost on the way there: says so by its line.
-    /// `None` for one that has gone abroad.
-    fn land(&mut self, frame: PauseId) -> Option<PauseFrame> {
-        self.free.push(frame);
-        let gone = PauseFrame { line: PortId::NONE, stop: 0, resume: 0, time: Duration::ZERO, abroad: false };
-        let frame = std::mem::replace(&mut self.frames[frame.index()], gone);
-        (!frame.abroad).then_some(frame)
-    }
-
-    /// The pause frames that are to go to other parts of the network, each with the time of its arrival and the port whose line it is on.
-    pub(crate) fn export(&mut self) -> impl Iterator<Item = (Instant, PortId, PauseFrame)> + '_ {
-        let Self { outgoing, frames, .. } = self;
-        outgoing.drain(..).map(|(at, port, id)| {
-            let frame = frames[id.index()];
-            frames[id.index()].abroad = true;
-            (at, port, frame)
-        })
-    }
-
-    /// A pause frame has come from another part of the network.
-    pub(crate) fn import(&mut self, frame: PauseFrame) -> PauseId {
-        self.keep(frame)
+        self.frames.keep(frame)
     }
 
     /// The message of a pause frame under way: bits of the classes that it stops, and of those that it lets go on.
     pub(crate) fn told(&self, frame: PauseId) -> (u32, u32) {
-        self.frames[frame.index()].told()
+        self.frames.get(frame).told()
     }
 
     /// The line of `port` breaks: how many pause frames were on it, and the classes that they were about. They are told again by those who
     /// sent them: `own` says that the port is in this part of the network.
     fn lose(&mut self, port: PortId, own: bool) -> (u64, u32) {
-        let (mut lost, mut classes) = (0, 0);
-        for frame in self.frames.iter_mut().filter(|frame| frame.line == port) {
-            lost += 1;
-            classes |= frame.stop | frame.resume;
-            frame.line = PortId::NONE;
-        }
+        let (lost, classes) = self.frames.lose(port);
         if !own {
             return (0, 0);
         }
@@ -381,15 +315,8 @@ impl Pauses {
     /// Pause frames on the line of each port.
     pub(crate) fn on_lines(&self) -> Vec<u64> {
         let mut frames = vec![0; self.lines.len()];
-        for frame in self.frames.iter().filter(|frame| frame.line != PortId::NONE && !frame.abroad) {
-            frames[frame.line.index()] += 1;
-        }
+        self.frames.lines().for_each(|line| frames[line.index()] += 1);
         frames
-    }
-
-    /// Places for pause frames, taken or free.
-    pub(crate) fn frames_held(&self) -> usize {
-        self.frames.len()
     }
 
     /// The octets that each counter holds, as it has counted.
@@ -440,10 +367,10 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         let arrival = finish.after(p.latency);
         self.events.schedule_from(NO_LANE, arrival, Event::Pause(frame), p.index.into());
         if p.lane == ELSEWHERE {
-            self.pauses.outgoing.push((arrival, p.index, frame));
+            self.pauses.frames.send_abroad(arrival, p.index, frame);
         }
         let from = self.pauses.reverse(p.index);
-        for class in bits(self.pauses.frames[frame.index()].stop) {
+        for class in bits(self.pauses.frames.get(frame).stop) {
             let counter = self.pauses.counter_of(from, class);
             let due = self.pauses.counters[counter.index()].refresh;
             self.events.schedule(due, Event::Refresh(counter));
@@ -592,7 +519,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// A pause frame has reached the far end of its line.
     fn pause_arrives(&mut self, frame: PauseId) {
         let fabric = &mut self.state.fabric;
-        let Some(frame) = fabric.pauses.land(frame) else {
+        let Some(frame) = fabric.pauses.frames.land(frame) else {
             // It is an event where it arrives.
             self.housekeeping += 1;
             return;

@@ -189,7 +189,7 @@ fn run_in_parts<S: Scheme>(network: &Network, arrivals: &[Arrival], of_node: Vec
     let configs = configs::<S>(network);
     let part = |own| {
         let mut part = Sim::<S, _, true>::part(network, &configs, 1, NoProbe, &partition, own);
-        part.feed(Box::new(arrivals.to_vec().into_iter()));
+        part.feed(Box::new(Vec::from(arrivals).into_iter()));
         part
     };
     let mut parts: Vec<_> = (0..3).map(part).collect();
