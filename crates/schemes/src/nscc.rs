@@ -286,9 +286,9 @@ impl NotificationPoint<Nscc> for Np {
     }
 }
 
-/// NSCC's reaction point, with htsim's names.
-#[derive(Debug, Clone)]
-pub struct Rp {
+/// What follows from the parameters and the line, with htsim's names.
+#[derive(Debug, Clone, Copy, Default)]
+struct Law {
     line: BitRate,
     network_rtt: f64,
     target_qdelay: f64,
@@ -303,6 +303,39 @@ pub struct Rp {
     qa_threshold: f64,
     adjust_bytes: u64,
     mtu: f64,
+}
+
+impl Law {
+    /// `initNsccParams`.
+    fn new(config: &Config, line: BitRate) -> Self {
+        let rtt = config.network_rtt.0 as f64;
+        let by_rule = if config.trimming { 0.75 * rtt } else { rtt };
+        let target = if config.target_qdelay == Duration::ZERO { by_rule } else { config.target_qdelay.0 as f64 };
+        let mss = config.packet.0 as f64;
+        let a = rtt * line.0 as f64 / 8.0 / PS_PER_S as f64 / REFERENCE_BDP;
+        let b = target / Duration::from_us(12).0 as f64;
+        Self {
+            line,
+            network_rtt: rtt,
+            target_qdelay: target,
+            gamma: config.gamma,
+            delay_alpha: config.delay_alpha,
+            alpha: config.alpha_frames * mss * a * b / target,
+            fi: config.fi_frames * mss * a,
+            eta: config.eta_frames * mss * a,
+            fi_scale: 0.25 * a,
+            qa_share: 1.0 / (1u64 << config.qa_gate) as f64,
+            qa_threshold: config.qa_targets * target,
+            adjust_bytes: 8 * config.packet.0,
+            mtu: mss,
+        }
+    }
+}
+
+/// NSCC's reaction point, with htsim's names.
+#[derive(Debug, Clone, Default)]
+pub struct Rp {
+    law: Law,
     /// The round trip of the empty network on the flow's own way, where it is known: htsim's `peer_rtt`.
     peer_rtt: Option<f64>,
     base_rtt: f64,
@@ -330,27 +363,32 @@ pub struct Rp {
 impl Rp {
     /// `initNscc`.
     fn init(&mut self) {
-        self.set_base_rtt(self.peer_rtt.unwrap_or(self.network_rtt));
-        self.cwnd = self.maxwnd.max(self.mtu);
+        self.set_base_rtt(self.start_rtt());
+        self.cwnd = self.maxwnd.max(self.law.mtu);
+    }
+
+    /// The base before any round trip was seen.
+    fn start_rtt(&self) -> f64 {
+        self.peer_rtt.unwrap_or(self.law.network_rtt)
     }
 
     fn set_base_rtt(&mut self, rtt: f64) {
         self.base_rtt = rtt;
-        self.maxwnd = 1.5 * rtt * self.line.0 as f64 / 8.0 / PS_PER_S as f64;
+        self.maxwnd = 1.5 * rtt * self.law.line.0 as f64 / 8.0 / PS_PER_S as f64;
     }
 
     fn bound(&mut self) {
-        self.cwnd = self.cwnd.min(self.maxwnd).max(self.mtu);
+        self.cwnd = self.cwnd.min(self.maxwnd).max(self.law.mtu);
     }
 
     /// `update_delay`.
     fn update_delay(&mut self, delay: f64, marked: bool) {
-        let (weight, delay) = if !marked && delay > self.target_qdelay {
-            (self.delay_alpha, 0.25 * self.base_rtt)
+        let (weight, delay) = if !marked && delay > self.law.target_qdelay {
+            (self.law.delay_alpha, 0.25 * self.base_rtt)
         } else if delay > 5.0 * self.base_rtt {
             (OUTLIER, delay)
         } else {
-            (self.delay_alpha, delay)
+            (self.law.delay_alpha, delay)
         };
         self.avg_delay = weight * delay + (1.0 - weight) * self.avg_delay;
     }
@@ -361,15 +399,15 @@ impl Rp {
         if self.ignored < self.to_ignore && marked {
             done = true;
         } else if self.qa_end == Instant::NEVER || now > self.qa_end {
-            let late = self.trigger_qa || loss || delay > self.qa_threshold;
-            if self.qa_end != Instant::NEVER && late && (self.achieved as f64) < self.maxwnd * self.qa_share {
-                self.cwnd = (self.achieved as f64).max(self.mtu);
+            let late = self.trigger_qa || loss || delay > self.law.qa_threshold;
+            if self.qa_end != Instant::NEVER && late && (self.achieved as f64) < self.maxwnd * self.law.qa_share {
+                self.cwnd = (self.achieved as f64).max(self.law.mtu);
                 (self.to_ignore, self.ignored) = (self.sent.saturating_sub(self.settled), 0);
                 self.trigger_qa = false;
                 done = true;
             }
             self.achieved = 0;
-            self.qa_end = now + Duration((self.base_rtt + self.target_qdelay) as u64);
+            self.qa_end = now + Duration((self.base_rtt + self.law.target_qdelay) as u64);
         }
         if done {
             (self.inc_bytes, self.received) = (0.0, 0);
@@ -382,16 +420,16 @@ impl Rp {
         if self.quick_adapt(now, false, marked, delay) {
             return;
         }
-        let (acked, late) = (acked as f64, delay >= self.target_qdelay);
+        let (acked, late) = (acked as f64, delay >= self.law.target_qdelay);
         match (marked, late) {
-            (false, true) => self.inc_bytes += self.fi * acked,
+            (false, true) => self.inc_bytes += self.law.fi * acked,
             (false, false) => self.proportional_increase(acked, delay),
             (true, true) => self.multiplicative_decrease(now),
             (true, false) => {}
         }
         self.bound();
-        let period = Duration(self.network_rtt as u64);
-        if self.received > self.adjust_bytes || now.since(self.last_adjust) > period {
+        let period = Duration(self.law.network_rtt as u64);
+        if self.received > self.law.adjust_bytes || now.since(self.last_adjust) > period {
             self.fulfill_adjustment(now, period);
         }
         self.bound();
@@ -407,17 +445,17 @@ impl Rp {
             self.increase |= self.fi_count > self.cwnd;
         }
         if self.increase {
-            self.cwnd += acked * self.fi_scale;
+            self.cwnd += acked * self.law.fi_scale;
         } else {
-            self.inc_bytes += self.alpha * acked * (self.target_qdelay - delay);
+            self.inc_bytes += self.law.alpha * acked * (self.law.target_qdelay - delay);
         }
     }
 
     fn multiplicative_decrease(&mut self, now: Instant) {
         (self.increase, self.fi_count) = (false, 0.0);
-        if self.avg_delay > self.target_qdelay && now.since(self.last_dec).0 as f64 > self.base_rtt {
-            let excess = (self.avg_delay - self.target_qdelay) / self.avg_delay;
-            self.cwnd *= (1.0 - self.gamma * excess).max(0.5);
+        if self.avg_delay > self.law.target_qdelay && now.since(self.last_dec).0 as f64 > self.base_rtt {
+            let excess = (self.avg_delay - self.law.target_qdelay) / self.avg_delay;
+            self.cwnd *= (1.0 - self.law.gamma * excess).max(0.5);
             self.last_dec = now;
         }
     }
@@ -425,7 +463,7 @@ impl Rp {
     fn fulfill_adjustment(&mut self, now: Instant, period: Duration) {
         self.cwnd += self.inc_bytes / self.cwnd;
         if now.since(self.last_adjust) >= period {
-            self.cwnd += self.eta;
+            self.cwnd += self.law.eta;
             self.last_adjust = now;
         }
         (self.inc_bytes, self.received) = (0.0, 0);
@@ -434,7 +472,7 @@ impl Rp {
     /// `updateCwndOnNack_NSCC`, for trimmed frames of `lost` octets.
     fn on_trimmed(&mut self, now: Instant, lost: u64) {
         self.ignored += lost;
-        self.update_delay(self.network_rtt, true);
+        self.update_delay(self.law.network_rtt, true);
         self.trigger_qa = true;
         if !self.quick_adapt(now, true, true, 0.0) {
             self.lose(lost);
@@ -456,48 +494,8 @@ impl ReactionPoint<Nscc> for Rp {
         Var { name: "base_rtt_ps", description: "shortest round-trip time seen" },
     ];
 
-    /// `initNsccParams`.
     fn new(config: &Config, line: BitRate) -> Self {
-        let rtt = config.network_rtt.0 as f64;
-        let by_rule = if config.trimming { 0.75 * rtt } else { rtt };
-        let target = if config.target_qdelay == Duration::ZERO { by_rule } else { config.target_qdelay.0 as f64 };
-        let mss = config.packet.0 as f64;
-        let a = rtt * line.0 as f64 / 8.0 / PS_PER_S as f64 / REFERENCE_BDP;
-        let b = target / Duration::from_us(12).0 as f64;
-        let mut rp = Self {
-            line,
-            network_rtt: rtt,
-            target_qdelay: target,
-            gamma: config.gamma,
-            delay_alpha: config.delay_alpha,
-            alpha: config.alpha_frames * mss * a * b / target,
-            fi: config.fi_frames * mss * a,
-            eta: config.eta_frames * mss * a,
-            fi_scale: 0.25 * a,
-            qa_share: 1.0 / (1u64 << config.qa_gate) as f64,
-            qa_threshold: config.qa_targets * target,
-            adjust_bytes: 8 * config.packet.0,
-            mtu: mss,
-            peer_rtt: None,
-            base_rtt: rtt,
-            avg_delay: 0.0,
-            cwnd: 0.0,
-            maxwnd: 0.0,
-            inc_bytes: 0.0,
-            fi_count: 0.0,
-            increase: false,
-            last_dec: Instant::ZERO,
-            last_adjust: Instant::ZERO,
-            received: 0,
-            achieved: 0,
-            trigger_qa: false,
-            qa_end: Instant::NEVER,
-            ignored: 0,
-            to_ignore: 0,
-            sent: 0,
-            settled: 0,
-            cut: false,
-        };
+        let mut rp = Self { law: Law::new(config, line), qa_end: Instant::NEVER, ..Self::default() };
         rp.init();
         rp
     }
@@ -510,42 +508,21 @@ impl ReactionPoint<Nscc> for Rp {
     /// Before the first acknowledgement or silence the window is that of a start. A round-trip time shorter than that of a start
     /// stays, if one was seen.
     fn configure(&mut self, config: &Config, line: BitRate) {
-        let mut fresh = Self { peer_rtt: self.peer_rtt, ..Self::new(config, line) };
-        fresh.init();
-        let seen = self.base_rtt < self.peer_rtt.unwrap_or(self.network_rtt);
-        let bounds = (self.maxwnd, self.mtu);
-        self.set_base_rtt(if seen { self.base_rtt.min(fresh.base_rtt) } else { fresh.base_rtt });
-        self.mtu = fresh.mtu;
-        let heard = self.settled > 0;
-        if !heard {
-            self.cwnd = fresh.cwnd;
-        } else if (self.maxwnd, self.mtu) != bounds {
-            self.bound();
+        let (base, cwnd) = (self.base_rtt, self.cwnd);
+        let bounds = (self.maxwnd, self.law.mtu);
+        let seen = base < self.start_rtt();
+        self.law = Law::new(config, line);
+        self.init();
+        if seen {
+            self.set_base_rtt(base.min(self.base_rtt));
         }
-        let Self { base_rtt, maxwnd, avg_delay, cwnd, inc_bytes, fi_count, increase, last_dec, last_adjust, .. } =
-            *self;
-        let Self { received, achieved, trigger_qa, qa_end, ignored, to_ignore, sent, settled, cut, .. } = *self;
-        *self = Self {
-            base_rtt,
-            maxwnd,
-            avg_delay,
-            cwnd,
-            inc_bytes,
-            fi_count,
-            increase,
-            last_dec,
-            last_adjust,
-            received,
-            achieved,
-            trigger_qa,
-            qa_end,
-            ignored,
-            to_ignore,
-            sent,
-            settled,
-            cut,
-            ..fresh
-        };
+        let heard = self.settled > 0;
+        if heard {
+            self.cwnd = cwnd;
+            if (self.maxwnd, self.law.mtu) != bounds {
+                self.bound();
+            }
+        }
     }
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Nscc>) {
@@ -595,7 +572,7 @@ impl ReactionPoint<Nscc> for Rp {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance { rate: self.line, window: Some(Octets(self.cwnd as u64)) }
+        Allowance { rate: self.law.line, window: Some(Octets(self.cwnd as u64)) }
     }
 
     fn limiting(&self) -> bool {
@@ -739,20 +716,20 @@ mod tests {
     #[test]
     fn a_way_of_its_own_has_a_base_of_its_own() {
         let mut rp = rp(&[]);
-        let (target, steps) = (rp.target_qdelay, (rp.alpha, rp.fi, rp.eta));
+        let (target, steps) = (rp.law.target_qdelay, (rp.law.alpha, rp.law.fi, rp.law.eta));
         ReactionPoint::<Nscc>::learn_round_trip(&mut rp, Duration::from_us(4));
         assert_eq!((rp.base_rtt, rp.maxwnd, rp.cwnd), (4e6, 75_000.0, 75_000.0));
-        assert_eq!((rp.target_qdelay, (rp.alpha, rp.fi, rp.eta)), (target, steps));
-        rp.configure(&config::<Nscc>("", &[("network_rtt", us(24))]), rp.line);
-        assert_eq!((rp.base_rtt, rp.cwnd, rp.target_qdelay), (4e6, 75_000.0, 24e6));
+        assert_eq!((rp.law.target_qdelay, (rp.law.alpha, rp.law.fi, rp.law.eta)), (target, steps));
+        rp.configure(&config::<Nscc>("", &[("network_rtt", us(24))]), rp.law.line);
+        assert_eq!((rp.base_rtt, rp.cwnd, rp.law.target_qdelay), (4e6, 75_000.0, 24e6));
         hear(&mut rp, 100, 3, 1500, 0, OK);
-        rp.configure(&config::<Nscc>("", &[]), rp.line);
+        rp.configure(&config::<Nscc>("", &[]), rp.law.line);
         assert_eq!(rp.base_rtt, 3e6);
     }
 
     #[test]
     fn trimming_shortens_the_target() {
-        let target = |changes: &[(&str, Value)]| rp(changes).target_qdelay;
+        let target = |changes: &[(&str, Value)]| rp(changes).law.target_qdelay;
         assert_eq!(target(&[]), 12e6);
         assert_eq!(target(&[("trimming", switch(true))]), 9e6);
         assert_eq!(target(&[("trimming", switch(true)), ("target_qdelay", us(6))]), 6e6);

@@ -7,20 +7,20 @@
 //! Places say where something lies. Everything that is ordered or drawn goes by numbers, which are never used again: a run in which
 //! places are used again gives the same as one in which they are not.
 
+mod places;
+
 use std::collections::BTreeMap;
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId, TrafficClass};
-use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, Instant, Octets, ReactionPoint, Scheme};
+use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, ReactionPoint, Scheme};
 
 use crate::engine::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Sim, Step};
 use crate::event::Event;
 use crate::facts::{End, HopFacts};
-use crate::frame::Arena;
 use crate::network::{
     self, Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowEnd, FlowId, Hop, HopId, Limiting, Network,
     NodeId, Pacer, Process, Sharing, Traffic,
 };
-use crate::outcome::Totals;
 use crate::probe::Probe;
 use crate::random::{Owner, Stream};
 use crate::records::FlowRecord;
@@ -365,135 +365,6 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         put(&mut self.leaves, id.index(), first);
         leaves.for_each(|leaf| self.end_of_hop[leaf.index()] = End { destination: id, flow: place });
         put(&mut self.state.records, place.index(), FlowRecord::new(id, 1, true, frames));
-    }
-
-    /// Whether it is time to look for places.
-    #[must_use]
-    pub fn wants_places(&self) -> bool {
-        self.crowd.free.is_empty() && self.crowd.since >= self.crowd.patience
-    }
-
-    /// Forgets the flows that are over and that nothing refers to: their places are free. `parts` are all parts of a network, at one
-    /// time: each has the same flows in the same places.
-    ///
-    /// # Panics
-    /// If frames of a flow were made or lost by the engine itself.
-    pub fn look_for_places(parts: &mut [&mut Self]) {
-        let Some(places) = parts.first().map(|part| part.crowd.taken.len()) else { return };
-        let mut held = vec![false; places];
-        parts.iter().for_each(|part| part.find_held(&mut held));
-        let first = parts[0].crowd.first.flow;
-        let forgotten: Vec<FlowId> =
-            (first..).zip(&held).filter(|(_, held)| !**held).map(|(flow, _)| FlowId(flow)).collect();
-        for &flow in &forgotten {
-            let counts = parts.iter().map(|part| part.frames_of(flow));
-            let (sent, known) = counts.fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1));
-            assert!(
-                sent == known,
-                "a flow is over with {sent} frames sent, of which {known} came or were dropped or lost"
-            );
-        }
-        // So that to look costs no more than the flows that come: all that was looked at, spread over them.
-        let looked_at: usize =
-            parts.iter().map(|part| part.state.fabric.frames.held() + part.state.fabric.events.room()).sum();
-        let patience = FEW.max(places / 2).max(looked_at / FEW);
-        for part in parts {
-            forgotten.iter().for_each(|&flow| part.forget(flow));
-            part.silence_timers(&held);
-            (part.crowd.patience, part.crowd.since) = (patience, 0);
-        }
-    }
-
-    /// Marks the places that are free, and those of flows that are not over or to which something refers.
-    fn find_held(&self, held: &mut [bool]) {
-        let fabric = &self.state.fabric;
-        let frames: &dyn Arena = &fabric.frames;
-        for (_, frame) in frames.iter() {
-            let facts = fabric.facts.get(frame.hop.index());
-            let flow = facts.map_or_else(|| self.flow_of(frame.flow), |facts| facts.flow);
-            if let Some(index) = self.crowd.place(flow) {
-                held[index] = true;
-            }
-        }
-        for (index, flow) in (self.crowd.first.flow..).map(FlowId).take(held.len()).enumerate() {
-            held[index] |= self.crowd.taken[index].is_none() || !self.is_forgettable(flow);
-        }
-    }
-
-    /// The timers of flows that are forgotten would do nothing. They come all the same, for events are counted, but to nobody.
-    fn silence_timers(&mut self, held: &[bool]) {
-        let crowd = &self.crowd;
-        self.state.fabric.events.change(&mut |what| {
-            let whose = crowd.owner(Event::unpack(what));
-            if whose.is_some_and(|index| !held[index]) { Event::Nothing.pack() } else { what }
-        });
-    }
-
-    /// Whether a flow is over, and neither it nor the limiter and the destination of its place have anything to do, those that
-    /// are here. A timer of theirs that is under way then would find nothing to do when it expires.
-    fn is_forgettable(&self, flow: FlowId) -> bool {
-        (!self.has_source(flow) || self.source_rests(flow))
-            && (!self.has_destination(flow) || self.destination_rests(flow))
-    }
-
-    fn source_rests(&self, flow: FlowId) -> bool {
-        let sources = &self.state.sources;
-        let source = sources.flow(flow);
-        let queued = source.supply().connection.as_ref().and_then(|connection| connection.queue.as_ref());
-        let limiter = sources.limiter(source.limiter());
-        // A limiter that waits knows the class of a flow of its own.
-        let needed = limiter.is_waiting() && limiter.flows().len() == 1;
-        source.is_over()
-            && !needed
-            && !queued.is_some_and(|part| part.waits())
-            && sources.octets_in_flight(flow) == Octets(0)
-            && sources.rests(self.crowd.limiter(flow))
-    }
-
-    fn destination_rests(&self, flow: FlowId) -> bool {
-        self.destinations[self.crowd.destination(flow).index()].rests() && self.state.transports.rests(flow)
-    }
-
-    /// Frames of a flow that were sent here, and those that came, or were dropped or lost, here.
-    fn frames_of(&self, flow: FlowId) -> (u64, u64) {
-        let record = &self.state.records[flow.index()];
-        (self.state.sources.flow(flow).sent(), record.delivered + record.dropped + record.lost)
-    }
-
-    /// Forgets a flow: its counts go into the sums.
-    fn forget(&mut self, flow: FlowId) {
-        self.state.totals = self.state.parts().totals_with(self.state.totals, flow);
-        let index = self.crowd.index(flow);
-        if let Some(key) = self.crowd.taken[index].take() {
-            self.crowd.ends[(key.0 - self.crowd.first.flow) as usize] = self.end_of(flow);
-            self.crowd.place_of.remove(&key.0);
-        }
-        let destination = self.crowd.destination(flow);
-        self.state.records[flow.index()] = FlowRecord::new(destination, 1, true, None);
-        self.state.sources.forget_flow(flow);
-        self.state.sources.flow_mut(flow).supply_mut().forget();
-        self.state.transports.forget(flow);
-        self.state.transports.transmit.forget(self.crowd.limiter(flow));
-        self.crowd.free.push(flow);
-    }
-
-    /// The rest of a flow that is over.
-    fn end_of(&self, flow: FlowId) -> FlowEnd {
-        let counts = self.state.parts().totals_with(Totals::default(), flow);
-        FlowEnd {
-            completed: self.state.records[flow.index()].completed.unwrap_or(Instant::NEVER),
-            retransmissions: counts.retransmissions.try_into().unwrap_or(u32::MAX),
-            timeouts: counts.timeouts.try_into().unwrap_or(u32::MAX),
-        }
-    }
-
-    /// The rest of all flows of processes at the end of the run.
-    pub(crate) fn ends_of_processes(&mut self) -> Vec<FlowEnd> {
-        let mut ends = std::mem::take(&mut self.crowd.ends);
-        for (&key, &flow) in &self.crowd.place_of {
-            ends[(key - self.crowd.first.flow) as usize] = self.end_of(flow);
-        }
-        ends
     }
 }
 
