@@ -40,6 +40,7 @@ def loaded(k: int, duration_us: int, samples_us: float, load: float) -> penstock
     return penstock.Scenario.from_toml(f"""\
         question = "What do threads gain where flows come and go?"
         duration = "{duration_us} us"
+        scheme = "qcn"
         schemes.qcn.profile = "pan-10g"
         topology.fat-tree = {{ k = {k}, link_rate = "100 Gbps", link_delay = "500 ns", buffer = "500 KB" }}
         record.interval = "{samples_us} us"
