@@ -48,11 +48,12 @@ fn every_scheme_takes_each_of_its_actions_in_an_incast_and_has_no_effect_where_t
     let mut wrong = Vec::new();
     for info in SCHEMES {
         let claim = |acted: bool| (!info.actions.is_empty()).then_some(acted);
-        // First windows of 56 KB each, which fill the queue.
+        // First windows of 11 KB each, which fill the queue.
         let full = [
             ("schemes.nscc.trimming", "true"),
-            ("schemes.nscc.network_rtt", "30 us"),
-            ("topology.star.buffer", "120 KB"),
+            ("schemes.nscc.k_min", "6 KB"),
+            ("schemes.nscc.k_max", "15 KB"),
+            ("topology.star.buffer", "20 KB"),
         ];
         let trimming = if info.name == "nscc" { &full[..] } else { &[] };
         let (acted, counts) = actions(&plan(info.name, trimming));
@@ -65,9 +66,7 @@ fn every_scheme_takes_each_of_its_actions_in_an_incast_and_has_no_effect_where_t
         if info.name == "smcc" {
             continue;
         }
-        // NSCC's largest window falls where the round trip is shorter than it was told.
-        let told: &[(&str, &str)] = if info.name == "nscc" { &[("schemes.nscc.network_rtt", "6 us")] } else { &[] };
-        let (acted, counts) = actions(&plan(info.name, &[&alone, told].concat()));
+        let (acted, counts) = actions(&plan(info.name, &alone));
         let idle = |(name, count): &(String, u64)| *count == 0 || preparing.contains(&name.as_str());
         if acted != claim(false) || !counts.iter().all(idle) {
             wrong.push(format!("{} alone: {acted:?} {counts:?}", info.name));

@@ -275,7 +275,8 @@ pub(crate) fn check_thresholds(
     }
     let longest = |p: &Port| size(p.capacity).saturating_add(held[p.node.index()]);
     let Some((smallest, port)) = watched.map(|(i, p)| (longest(p), i)).min() else { return Ok(()) };
-    let of_queues = |(_, (p, _)): &(usize, (&Parameter, &Value))| p.unit == Unit::Threshold;
+    let of_queues =
+        |(_, (p, _)): &(usize, (&Parameter, &Value))| p.unit == Unit::Threshold && info.has_effect(p, values);
     for (i, (_, value)) in info.parameters.iter().zip(values).enumerate().filter(of_queues) {
         if let Value::Octets(threshold) = *value
             && threshold.0 > smallest

@@ -572,3 +572,17 @@ fn parameters_that_contradict_one_another_are_refused() {
         assert!(chosen(scheme, table).is_ok(), "{scheme}, {table}");
     }
 }
+
+/// A set point beyond the buffer is a mistake where it holds, and none where another rule decides.
+#[test]
+fn a_threshold_without_an_effect_is_no_mistake() {
+    let small = |marking: &str| {
+        let nscc =
+            format!("scheme = \"nscc\"\n[schemes.nscc]\nmarking = \"{marking}\"\nk_min = \"5 KB\"\nk_max = \"9 KB\"");
+        let text = GOOD.replace("scheme = \"qcn\"\n[schemes.qcn]\nq_eq = \"33 KB\"", &nscc);
+        outcome(&text.replace("150 KB", "20 KB")).map_err(|error| error.to_string())
+    };
+    assert_eq!(small("threshold"), Ok(()));
+    let error = small("pi").unwrap_err();
+    assert!(error.contains("schemes.nscc.pi_q_ref: 50 KB is beyond the buffer of 20 KB"), "{error}");
+}

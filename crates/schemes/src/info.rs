@@ -319,6 +319,15 @@ impl Info {
         self.parameters.iter().find(|p| p.name == name)
     }
 
+    /// Whether a parameter of the scheme has an effect under these values, one for each of its parameters.
+    #[must_use]
+    pub fn has_effect(&self, parameter: &Parameter, values: &[Value]) -> bool {
+        parameter.when.is_none_or(|condition| {
+            let mut all = self.parameters.iter().zip(values);
+            all.any(|(other, value)| other.name == condition.parameter && condition.values.contains(value))
+        })
+    }
+
     /// The profile called `name`.
     #[must_use]
     pub fn profile(&self, name: &str) -> Option<&'static Profile> {
