@@ -132,7 +132,7 @@ fn acknowledgements_of_transports() {
     let mut compared = 0;
     for info in TRANSPORTS {
         for blocks in 0..=SackBlocks::MOST {
-            let mut ack = Ack { ack: 0, window: 0, sack: SackBlocks::NONE, ece: false, nak: false };
+            let mut ack = Ack { ack: 0, window: 0, sack: SackBlocks::NONE, ece: false, nak: false, cut: None };
             (0..blocks as u32).for_each(|i| ack.sack.push(2000 * i + 1000, 2000 * i + 2000));
             let counted = transport(info.name, 1024).receiver(0).ack_octets(&ack);
             let wanted = match info.name {

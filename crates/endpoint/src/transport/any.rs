@@ -177,6 +177,10 @@ impl Sender for AnySender {
         of_any!(self, half => half.poll_segment(now))
     }
 
+    fn may_be_trimmed(&self) -> bool {
+        of_any!(self, half => half.may_be_trimmed())
+    }
+
     #[inline]
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
         of_any!(self, half => half.on_ack(now, ack));
@@ -208,6 +212,10 @@ impl Sender for AnySender {
 impl Receiver for AnyReceiver {
     fn on_segment(&mut self, now: Instant, segment: &Segment, ce: bool) -> Acks {
         of_any!(self, half => half.on_segment(now, segment, ce))
+    }
+
+    fn on_header(&mut self, now: Instant, segment: &Segment) -> Acks {
+        of_any!(self, half => half.on_header(now, segment))
     }
 
     fn ack_octets(&self, ack: &Ack) -> u32 {

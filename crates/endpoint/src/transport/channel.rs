@@ -19,6 +19,8 @@ pub(super) struct Line {
     /// Picoseconds of an octet.
     pub(super) octet: u64,
     pub(super) loss: u64,
+    /// Share of which the header alone arrives, ahead of others; of transports that make use of it.
+    pub(super) cut: u64,
     pub(super) ack_loss: u64,
     pub(super) repeats: u64,
     pub(super) marks: u64,
@@ -37,6 +39,7 @@ pub(super) struct Line {
 #[derive(Debug, Clone, Copy)]
 enum Event {
     Segment(Segment, bool),
+    Header(Segment),
     Ack(Ack),
 }
 
@@ -168,6 +171,11 @@ impl<S: Sender, R: Receiver> Channel<S, R> {
         if let Some(event) = self.events.first_entry().filter(|e| e.key().0 <= self.now) {
             match event.remove() {
                 Event::Segment(segment, ce) => self.deliver(&segment, ce),
+                Event::Header(segment) => {
+                    for ack in self.receiver.on_header(now, &segment) {
+                        self.send_ack(ack);
+                    }
+                }
                 Event::Ack(ack) => self.sender.on_ack(now, &ack),
             }
         }
@@ -231,6 +239,10 @@ impl<S: Sender, R: Receiver> Channel<S, R> {
             !segment.retransmission && after.is_some_and(|n| n % each == 0)
         });
         if chosen || self.happens(self.line.loss) || self.is_broken() {
+            return;
+        }
+        if self.sender.may_be_trimmed() && self.happens(self.line.cut) {
+            self.pass(self.now, Event::Header(segment));
             return;
         }
         self.pass(self.free_at, Event::Segment(segment, marked));

@@ -8,7 +8,10 @@
 //!
 //! Frames carry packet sequence numbers of 24 bits. The receiver acknowledges every `ack_every`-th frame, the last of each
 //! message, and duplicates; the first frame out of sequence is answered by a NAK with the number that is expected, the
-//! others by nothing until that one has come. A lost NAK, a lost last frame and a lost retransmission are left to the
+//! others by nothing until that one has come. Where switches trim, the header of the expected frame without its data is answered by
+//! a NAK as well, each time, and that of a later one as soon as it is expected (our reading; no standard has it). After a NAK such a later
+//! frame is on its way again, so that only the header of a second copy counts: one that comes behind a header or a frame with a higher
+//! number. A lost NAK, a lost last frame and a lost retransmission are left to the
 //! timeout. There is no window but that of the numbers, and no limit to the number of retries: a network card would report an
 //! error after some (seven by default in the verbs interface), a flow here ends when its data has arrived.
 //!
@@ -111,6 +114,10 @@ impl Sender for GoBackNSender {
         ROCE_HEADER_OCTETS
     }
 
+    fn may_be_trimmed(&self) -> bool {
+        true
+    }
+
     fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
         let len = self.next_segment()?;
         let last = self.messages.frame(self.next)?.last;
@@ -179,6 +186,11 @@ pub struct GoBackNReceiver {
     pending: u32,
     /// A NAK has been sent, and the expected frame has not come since.
     nak_sent: bool,
+    /// The first later frame of which the header alone has come, and is not about to be sent again.
+    cut: Option<u64>,
+    /// The frame of which a header has come last, and the last one that has come out of sequence since the NAK.
+    header: u64,
+    ahead: u64,
     delivered: u64,
 }
 
@@ -192,6 +204,9 @@ impl GoBackNReceiver {
             expected: 0,
             pending: 0,
             nak_sent: false,
+            cut: None,
+            header: 0,
+            ahead: 0,
             delivered: 0,
         }
     }
@@ -199,7 +214,14 @@ impl GoBackNReceiver {
     fn acknowledge(&mut self, nak: bool) -> Acks {
         self.pending = 0;
         let ack = self.numbering.wrap(self.expected);
-        Acks::one(Ack { ack, window: u32::MAX, sack: SackBlocks::NONE, ece: false, nak })
+        Acks::one(Ack { ack, window: u32::MAX, sack: SackBlocks::NONE, ece: false, nak, cut: None })
+    }
+
+    /// Asks for everything from the expected frame on.
+    fn ask_again(&mut self) -> Acks {
+        self.nak_sent = true;
+        (self.cut, self.ahead) = (None, 0);
+        self.acknowledge(true)
     }
 }
 
@@ -211,16 +233,35 @@ impl Receiver for GoBackNReceiver {
                 self.delivered += u64::from(segment.len);
                 self.nak_sent = false;
                 self.pending += 1;
+                if self.cut == Some(self.expected) {
+                    return self.ask_again();
+                }
                 let now = segment.last || self.pending >= self.ack_every;
                 if now { self.acknowledge(false) } else { Acks::NONE }
             }
             Some(psn) if psn > self.expected => {
-                let first = !self.nak_sent;
-                self.nak_sent = true;
-                if first { self.acknowledge(true) } else { Acks::NONE }
+                let acks = if self.nak_sent { Acks::NONE } else { self.ask_again() };
+                self.ahead = self.ahead.max(psn);
+                acks
             }
             _ => self.acknowledge(false),
         }
+    }
+
+    fn on_header(&mut self, _: Instant, segment: &Segment) -> Acks {
+        let Some(psn) = self.numbering.unwrap(segment.seq, self.expected).filter(|&psn| psn >= self.expected) else {
+            return Acks::NONE;
+        };
+        let second = psn <= self.header.max(self.ahead);
+        self.header = psn;
+        if psn == self.expected {
+            return self.ask_again();
+        }
+        // The frames before it may still be on their way.
+        if second || !self.nak_sent {
+            self.cut = Some(self.cut.map_or(psn, |first| first.min(psn)));
+        }
+        Acks::NONE
     }
 
     fn ack_octets(&self, _: &Ack) -> u32 {
@@ -258,7 +299,7 @@ mod tests {
     }
 
     fn ack(ack: u32, nak: bool) -> Ack {
-        Ack { ack, window: u32::MAX, sack: SackBlocks::NONE, ece: false, nak }
+        Ack { ack, window: u32::MAX, sack: SackBlocks::NONE, ece: false, nak, cut: None }
     }
 
     /// The numbers of all frames that may go now.
@@ -333,6 +374,41 @@ mod tests {
         assert_eq!(receive(&mut r, frame(0)), [(3, false)], "a duplicate");
         assert_eq!(receive(&mut r, Segment { last: true, ..frame(3) }), [(4, false)], "the last of a message");
         assert_eq!(r.delivered(), Octets(4000));
+    }
+
+    fn receive_header(r: &mut GoBackNReceiver, seq: u32) -> Vec<(u32, bool)> {
+        r.on_header(Instant::ZERO, &frame(seq)).into_iter().map(|a| (a.ack, a.nak)).collect()
+    }
+
+    /// The headers of 2 and 3 overtake 0 and 1. When 1 has come, 2 is asked for; the header of its second copy asks again.
+    #[test]
+    fn a_header_asks_for_its_frame_when_that_is_expected() {
+        let mut r = GoBackNReceiver::new(&config(), 0);
+        assert_eq!(receive_header(&mut r, 3), []);
+        assert_eq!(receive_header(&mut r, 2), []);
+        assert_eq!(receive(&mut r, frame(0)), [(1, false)]);
+        assert_eq!(receive(&mut r, frame(1)), [(2, true)]);
+        assert_eq!(receive(&mut r, frame(4)), [], "one NAK is enough");
+        assert_eq!(receive_header(&mut r, 2), [(2, true)]);
+        assert_eq!(receive(&mut r, frame(2)), [(3, false)]);
+        assert_eq!(receive(&mut r, frame(3)), [(4, false)], "its copy was whole");
+        assert_eq!(receive_header(&mut r, 1), [], "of one that has come");
+        assert_eq!(receive_header(&mut r, 4), [(4, true)]);
+    }
+
+    /// Of 0 to 3 the last three are cut: NAK 1 sends all three again. The first copies' headers say nothing new then, the second one of 2
+    /// does: it comes behind that of 3, and before the frame 1 that it has overtaken.
+    #[test]
+    fn a_second_copy_that_is_cut_is_asked_for_again() {
+        let mut r = GoBackNReceiver::new(&config(), 0);
+        assert_eq!(receive(&mut r, frame(0)), [(1, false)]);
+        assert_eq!(receive_header(&mut r, 1), [(1, true)]);
+        assert_eq!(receive_header(&mut r, 2), []);
+        assert_eq!(receive_header(&mut r, 3), []);
+        let mut without = r.clone();
+        assert_eq!(receive(&mut without, frame(1)), [(2, false)], "2 is behind it");
+        assert_eq!(receive_header(&mut r, 2), []);
+        assert_eq!(receive(&mut r, frame(1)), [(2, true)]);
     }
 
     #[test]

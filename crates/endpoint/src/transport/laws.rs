@@ -10,15 +10,17 @@ use penstock_schemes::{Duration, Instant, Octets};
 
 const MS: u64 = 1_000_000_000;
 
-/// Lines of every kind: a tenth of a millisecond to five of delay, up to a fifth of segments and of acknowledgements lost.
+/// Lines of every kind: a tenth of a millisecond to five of delay, up to a fifth of segments and of acknowledgements lost, up to
+/// a third of segments cut to their headers.
 fn lines() -> impl Strategy<Value = Line> {
-    let shares = (0u64..200, 0u64..200, 0u64..100, 0u64..300, 0u64..300);
+    let shares = (0u64..200, 0u64..200, 0u64..100, 0u64..300, 0u64..300, 0u64..300);
     let outage = (0u64..2000, 1u64..1500).prop_map(|(from, length)| (from * MS, (from + length) * MS));
     (shares, 1u64..50, 1u64..50, prop_oneof![Just(0), 1u64..10_000], prop::collection::vec(outage, 0..3), any::<u64>())
-        .prop_map(|((loss, ack_loss, repeats, marks, reordered), delay, jitter, octet, outages, seed)| Line {
+        .prop_map(|((loss, ack_loss, repeats, marks, reordered, cut), delay, jitter, octet, outages, seed)| Line {
             delay: Duration(delay * MS / 10),
             octet,
             loss,
+            cut,
             ack_loss,
             repeats,
             marks,
@@ -190,10 +192,11 @@ fn numbers() -> impl Strategy<Value = u32> {
 fn acks() -> impl Strategy<Value = Ack> {
     let blocks = prop::collection::vec((numbers(), numbers()), 0..6);
     let window = prop_oneof![Just(0), 0u32..5000, any::<u32>()];
-    (numbers(), window, blocks, any::<(bool, bool)>()).prop_map(|(ack, window, blocks, (ece, nak))| {
+    let cut = prop::option::of(numbers());
+    (numbers(), window, blocks, any::<(bool, bool)>(), cut).prop_map(|(ack, window, blocks, (ece, nak), cut)| {
         let mut sack = SackBlocks::NONE;
         blocks.into_iter().for_each(|(start, end)| sack.push(start, end));
-        Ack { ack, window, sack, ece, nak }
+        Ack { ack, window, sack, ece, nak, cut }
     })
 }
 
@@ -221,12 +224,12 @@ fn confuse(mut sender: impl Sender, acks: &[(Ack, u64, u8)]) {
     }
 }
 
-fn confuse_receiver(mut receiver: impl Receiver, segments: &[(Segment, bool, u64)]) {
+fn confuse_receiver(mut receiver: impl Receiver, segments: &[(Segment, (bool, bool), u64)]) {
     let (mut now, mut delivered) = (Instant::ZERO, Octets(0));
-    for &(segment, ce, later) in segments {
+    for &(segment, (ce, cut), later) in segments {
         now += Duration(later * MS / 10);
         let _ = receiver.on_timeout(now);
-        let _ = receiver.on_segment(now, &segment, ce);
+        let _ = if cut { receiver.on_header(now, &segment) } else { receiver.on_segment(now, &segment, ce) };
         assert!(receiver.delivered() >= delivered);
         delivered = receiver.delivered();
     }
@@ -245,7 +248,7 @@ proptest! {
 
     #[test]
     fn receivers_bear_any_segment(config in tcp_configs(),
-                                  segments in prop::collection::vec((segments(), any::<bool>(), 0u64..3000), 1..60)) {
+                                  segments in prop::collection::vec((segments(), any::<(bool, bool)>(), 0u64..3000), 1..60)) {
         confuse_receiver(tcp::TcpReceiver::new(&config, 0), &segments);
         confuse_receiver(go_back_n::GoBackNReceiver::new(&go_back_n::Config::default(), 0), &segments);
         confuse_receiver(selective::SelectiveReceiver::new(&selective::Config::default(), 0), &segments);

@@ -109,6 +109,10 @@ pub trait Sender {
     /// Octets of the headers of a segment, from the network layer's on.
     fn header_octets(&self) -> u32;
 
+    /// Whether the other half makes use of the header of a segment whose data was cut off ([`Receiver::on_header`]). Where it does not, a
+    /// network that trims drops the segment.
+    fn may_be_trimmed(&self) -> bool;
+
     /// The next segment. It counts as sent at `now`.
     fn poll_segment(&mut self, now: Instant) -> Option<Segment>;
 
@@ -136,6 +140,10 @@ pub trait Receiver {
     /// A segment has come; `ce` if the network has marked it (Congestion Experienced, RFC 3168, section 5). Returns the
     /// acknowledgements that go now, in this order.
     fn on_segment(&mut self, now: Instant, segment: &Segment, ce: bool) -> Acks;
+
+    /// The header of a segment has come, whose data a queue without room has cut off. It may have overtaken others. Returns the
+    /// acknowledgements that go now.
+    fn on_header(&mut self, now: Instant, segment: &Segment) -> Acks;
 
     /// Octets of `ack` from the network layer's header on.
     fn ack_octets(&self, ack: &Ack) -> u32;
@@ -178,8 +186,10 @@ pub struct Ack {
     pub sack: SackBlocks,
     /// TCP: ECN-Echo. (RFC 3168, section 6.1.3; RFC 8257, section 3.2)
     pub ece: bool,
-    /// RoCE: a frame has come out of sequence.
+    /// RoCE: a frame has come out of sequence, or the header alone of the one that is expected.
     pub nak: bool,
+    /// Selective retransmission: the frame of which the header alone has come.
+    pub cut: Option<u32>,
 }
 
 /// Acknowledgements that answer one segment: two at most.

@@ -7,6 +7,9 @@
 //! capped at a bandwidth-delay product. A timeout is short where few frames are in flight, since no NAK can be expected
 //! then.
 //!
+//! Where switches trim, the header of a frame without its data is answered by a NAK that names this frame, and the sender sends it again
+//! (our reading; the paper does not trim).
+//!
 //! Reading: after a timeout each acknowledgement of a part of the frames that were in flight sends the one that is
 //! expected next. The paper does not say how a tail of several lost frames is repaired; else each would take a timeout.
 //! With a threshold for reordering each frame has to be overdue by itself to be sent again.
@@ -119,6 +122,9 @@ pub struct SelectiveSender {
     next: u64,
     /// The bitmap.
     arrived: Ranges,
+    /// Frames of which the header alone has come, and those that were sent again for this reason, as long as nothing is known of the copy.
+    cut: Ranges,
+    mended: Ranges,
     recovery: Option<Recovery>,
     deadline: Option<Instant>,
     statistics: Statistics,
@@ -142,6 +148,8 @@ impl SelectiveSender {
             una: 0,
             next: 0,
             arrived: Ranges::default(),
+            cut: Ranges::default(),
+            mended: Ranges::default(),
             recovery: None,
             deadline: None,
             statistics: Statistics { cwnd: Octets(cwnd), ssthresh: Octets(u64::MAX), ..Statistics::default() },
@@ -158,12 +166,24 @@ impl SelectiveSender {
 
     /// The next frame to be sent again.
     fn lost(&self) -> Option<u64> {
-        let recovery = self.recovery?;
-        if recovery.head {
+        if self.recovery.is_some_and(|recovery| recovery.head) {
             return Some(self.una);
         }
-        let gap = self.arrived.first_gap(recovery.again.max(self.una), self.arrived.end()?)?;
-        self.is_overdue(gap.0).then_some(gap.0)
+        let (gap, cut) = (self.overdue(), self.cut.first().map(|range| range.0));
+        gap.into_iter().chain(cut).min()
+    }
+
+    /// The next frame that a recovery sends again as those behind it have come.
+    fn overdue(&self) -> Option<u64> {
+        let end = self.arrived.end()?;
+        let mut from = self.recovery?.again.max(self.una);
+        loop {
+            let (missing, _) = self.arrived.first_gap(from, end)?;
+            match self.mended.holding(missing) {
+                Some((_, mended)) => from = mended,
+                None => return self.is_overdue(missing).then_some(missing),
+            }
+        }
     }
 
     /// Whether so many frames behind a missing one have come that it counts as lost.
@@ -171,12 +191,25 @@ impl SelectiveSender {
         self.arrived.end().is_some_and(|end| self.arrived.count(missing, end) >= self.reordering)
     }
 
+    /// The header alone of a frame has come.
+    fn cut_off(&mut self, psn: u64) {
+        if psn >= self.una && self.arrived.holding(psn).is_none() {
+            self.mended.remove(psn, psn + 1);
+            self.statistics.recoveries += self.cut.insert(psn, psn + 1);
+        }
+    }
+
     fn timeout(&self) -> Duration {
         if self.next - self.una < self.few { self.rto.0 } else { self.rto.1 }
     }
 
     fn recover(&mut self, by_timeout: bool) {
-        self.recovery = Some(Recovery { until: self.next, again: self.una, head: true, by_timeout });
+        // After a timeout nothing is known of any copy.
+        if by_timeout {
+            self.mended = Ranges::default();
+        }
+        let head = self.mended.holding(self.una).is_none();
+        self.recovery = Some(Recovery { until: self.next, again: self.una, head, by_timeout });
     }
 }
 
@@ -197,6 +230,10 @@ impl Sender for SelectiveSender {
         ROCE_HEADER_OCTETS
     }
 
+    fn may_be_trimmed(&self) -> bool {
+        true
+    }
+
     fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
         let psn = self.choose()?;
         let frame = self.messages.frame(psn)?;
@@ -204,8 +241,14 @@ impl Sender for SelectiveSender {
         if retransmission {
             self.statistics.retransmissions += 1;
             self.statistics.retransmitted.0 += u64::from(frame.octets);
-            if let Some(recovery) = &mut self.recovery {
-                (recovery.head, recovery.again) = (false, psn + 1);
+            if self.cut.holding(psn).is_some() {
+                self.cut.remove(psn, psn + 1);
+                self.mended.insert(psn, psn + 1);
+            } else if let Some(recovery) = &mut self.recovery {
+                recovery.again = psn + 1;
+            }
+            if let Some(recovery) = self.recovery.as_mut().filter(|_| psn == self.una) {
+                recovery.head = false;
             }
         } else {
             self.next += 1;
@@ -226,6 +269,8 @@ impl Sender for SelectiveSender {
         if advanced {
             self.una = to;
             self.arrived.remove_below(to);
+            self.cut.remove_below(to);
+            self.mended.remove_below(to);
             self.messages.release(to);
             self.deadline = (self.next > to).then(|| now + self.timeout());
         }
@@ -233,7 +278,11 @@ impl Sender for SelectiveSender {
             let range = self.numbering.unwrap(start, to).zip(self.numbering.unwrap(end, to));
             if let Some((start, end)) = range.filter(|r| r.0 >= to && r.1 <= self.next) {
                 self.arrived.insert(start, end);
+                self.cut.remove(start, end);
             }
+        }
+        if let Some(psn) = ack.cut.and_then(|cut| self.numbering.unwrap(cut, to)).filter(|&psn| psn < self.next) {
+            self.cut_off(psn);
         }
         if self.recovery.is_some_and(|r| to >= r.until) {
             self.recovery = None;
@@ -311,7 +360,14 @@ impl SelectiveReceiver {
             sack.push(self.numbering.wrap(psn), self.numbering.wrap(psn + 1));
         }
         let ack = self.numbering.wrap(self.expected);
-        Acks::one(Ack { ack, window: u32::MAX, sack, ece: false, nak: out_of_sequence.is_some() })
+        let nak = out_of_sequence.is_some();
+        Acks::one(Ack { ack, window: u32::MAX, sack, ece: false, nak, cut: None })
+    }
+
+    /// How far a frame lies ahead of the expected one; `None` for a duplicate, and for one beyond those that the sender may have in flight.
+    fn ahead(&self, segment: &Segment) -> Option<u64> {
+        let psn = self.numbering.unwrap(segment.seq, self.expected)?;
+        psn.checked_sub(self.expected).filter(|&ahead| ahead < self.cap)
     }
 
     /// Delivers the frames that are in sequence; returns their number.
@@ -329,10 +385,7 @@ impl SelectiveReceiver {
 
 impl Receiver for SelectiveReceiver {
     fn on_segment(&mut self, _: Instant, segment: &Segment, _: bool) -> Acks {
-        let psn = self.numbering.unwrap(segment.seq, self.expected);
-        // A duplicate, or a frame beyond those that the sender may have in flight.
-        let ahead = psn.and_then(|psn| psn.checked_sub(self.expected)).filter(|&ahead| ahead < self.cap);
-        let Some(ahead) = ahead else {
+        let Some(ahead) = self.ahead(segment) else {
             return self.acknowledge(None);
         };
         let place = ahead as usize;
@@ -341,7 +394,7 @@ impl Receiver for SelectiveReceiver {
         }
         self.held[place] = segment.len;
         if ahead > 0 {
-            return self.acknowledge(psn);
+            return self.acknowledge(Some(self.expected + ahead));
         }
         let frames = self.deliver();
         self.pending += 1;
@@ -349,9 +402,20 @@ impl Receiver for SelectiveReceiver {
         if now { self.acknowledge(None) } else { Acks::NONE }
     }
 
-    /// A NAK says which frame has come in a word of its own. (Reading: the paper has the number, and no layout.)
+    fn on_header(&mut self, _: Instant, segment: &Segment) -> Acks {
+        let here = |ahead: u64| self.held.get(ahead as usize).is_some_and(|&octets| octets > 0);
+        if self.ahead(segment).is_none_or(here) {
+            return Acks::NONE;
+        }
+        let ack = self.numbering.wrap(self.expected);
+        self.pending = 0;
+        let (sack, cut) = (SackBlocks::NONE, Some(segment.seq));
+        Acks::one(Ack { ack, window: u32::MAX, sack, ece: false, nak: false, cut })
+    }
+
+    /// A NAK says which frame has come, or is cut, in a word of its own. (Reading: the paper has the number, and no layout.)
     fn ack_octets(&self, ack: &Ack) -> u32 {
-        ROCE_ACK_OCTETS + if ack.nak { 4 } else { 0 }
+        ROCE_ACK_OCTETS + if ack.nak || ack.cut.is_some() { 4 } else { 0 }
     }
 
     fn next_timeout(&self) -> Option<Instant> {
@@ -383,11 +447,11 @@ mod tests {
     fn nak(ack: u32, arrived: u32) -> Ack {
         let mut sack = SackBlocks::NONE;
         sack.push(arrived, arrived + 1);
-        Ack { ack, window: u32::MAX, sack, ece: false, nak: true }
+        Ack { ack, window: u32::MAX, sack, ece: false, nak: true, cut: None }
     }
 
     fn ack(ack: u32) -> Ack {
-        Ack { ack, window: u32::MAX, sack: SackBlocks::NONE, ece: false, nak: false }
+        Ack { ack, window: u32::MAX, sack: SackBlocks::NONE, ece: false, nak: false, cut: None }
     }
 
     fn send(s: &mut SelectiveSender, now: u64) -> Vec<u32> {
@@ -478,6 +542,65 @@ mod tests {
         assert_eq!(send(&mut s, 11), [2]);
         s.on_timeout(Instant(320 * US));
         assert_eq!(send(&mut s, 320), [0, 2], "once more");
+    }
+
+    fn cut(ack: u32, psn: u32) -> Ack {
+        Ack { ack, window: u32::MAX, sack: SackBlocks::NONE, ece: false, nak: false, cut: Some(psn) }
+    }
+
+    /// Of six frames the queue cuts 1 and 3. Each is sent again at once, before anything has come out of sequence, and once: the frames
+    /// that come behind say nothing new. A copy that is cut goes once more.
+    #[test]
+    fn what_is_cut_is_sent_again_at_once() {
+        let mut s = sender(8000, &Config { bdp_cap: 6, ..Config::default() });
+        assert_eq!(send(&mut s, 0), [0, 1, 2, 3, 4, 5], "the cap");
+        s.on_ack(Instant(10 * US), &cut(1, 3));
+        s.on_ack(Instant(10 * US), &cut(1, 1));
+        assert_eq!(send(&mut s, 10), [1, 3, 6], "and a new one within the cap");
+        for arrived in [2, 4, 5] {
+            s.on_ack(Instant(11 * US), &nak(1, arrived));
+            assert_eq!(send(&mut s, 11), [], "{arrived}");
+        }
+        s.on_ack(Instant(12 * US), &cut(1, 1));
+        assert_eq!(send(&mut s, 12), [1]);
+        s.on_ack(Instant(13 * US), &ack(6));
+        s.on_ack(Instant(13 * US), &cut(6, 2));
+        assert_eq!(send(&mut s, 13), [7], "an old header");
+        s.on_ack(Instant(14 * US), &ack(8));
+        assert!(s.is_finished());
+        let t = s.statistics();
+        assert_eq!((t.retransmissions, t.recoveries, t.timeouts), (3, 4, 0), "three cuts, and the NAKs");
+    }
+
+    /// The copy of a cut frame is lost with its header: the timeout sends it.
+    #[test]
+    fn a_copy_of_a_cut_frame_that_is_lost_waits_for_the_timeout() {
+        let mut s = sender(4000, &Config::default());
+        send(&mut s, 0);
+        s.on_ack(Instant(10 * US), &cut(1, 1));
+        assert_eq!(send(&mut s, 10), [1]);
+        s.on_ack(Instant(11 * US), &nak(1, 2));
+        s.on_ack(Instant(12 * US), &nak(1, 3));
+        assert_eq!(send(&mut s, 12), []);
+        s.on_timeout(Instant(400 * US));
+        assert_eq!(send(&mut s, 400), [1]);
+    }
+
+    #[test]
+    fn the_receiver_names_the_frame_that_is_cut() {
+        let mut r = SelectiveReceiver::new(&Config::default(), 0);
+        let frame = |seq| Segment { seq, len: 1000, last: false, retransmission: false, ect: true, cwr: false };
+        r.on_segment(Instant::ZERO, &frame(0), false);
+        r.on_segment(Instant::ZERO, &frame(3), false);
+        let mut header = |seq| {
+            let acks: Vec<_> = r.on_header(Instant::ZERO, &frame(seq)).into_iter().collect();
+            acks.iter().for_each(|ack| assert_eq!((ack.nak, r.ack_octets(ack)), (false, 52)));
+            acks.iter().map(|ack| (ack.ack, ack.cut)).collect::<Vec<_>>()
+        };
+        assert_eq!(header(2), [(1, Some(2))]);
+        assert_eq!(header(3), [], "it has come");
+        assert_eq!(header(0), []);
+        assert_eq!(header(111), [], "beyond the cap of 110");
     }
 
     #[test]

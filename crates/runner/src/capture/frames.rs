@@ -237,7 +237,7 @@ impl<'p> Frames<'p> {
 
 /// An acknowledgement to a scheme.
 fn scheme_ack(ack: u32, ece: bool) -> Ack {
-    Ack { ack, window: u32::MAX, sack: Default::default(), ece, nak: false }
+    Ack { ack, window: u32::MAX, sack: Default::default(), ece, nak: false, cut: None }
 }
 
 /// The codepoint of a frame: a mark of its transport, or of its scheme.

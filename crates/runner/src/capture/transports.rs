@@ -141,7 +141,8 @@ pub(super) fn roce_data(route: Route, port: u16, pair: u16, frame: usize, psn: u
 
 /// An acknowledgement of RoCEv2: of the packet before the one that is expected, or of the latter that it has not come.
 pub(super) fn roce_ack(route: Route, port: u16, pair: u16, ack: &Ack) -> Vec<u8> {
-    let (psn, syndrome) = if ack.nak { (ack.ack, NAK_SEQUENCE) } else { (ack.ack.wrapping_sub(1), ACK) };
+    let missing = ack.nak || ack.cut.is_some();
+    let (psn, syndrome) = if missing { (ack.ack, NAK_SEQUENCE) } else { (ack.ack.wrapping_sub(1), ACK) };
     let header = roce::Repr { opcode: ACKNOWLEDGE, psn: psn & PSN, ..plain_roce(pair) };
     let mut extended = [0; AETH];
     extended[0] = syndrome;

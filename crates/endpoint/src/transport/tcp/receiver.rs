@@ -132,6 +132,7 @@ impl TcpReceiver {
             sack: if self.sack && !self.out_of_order.is_empty() { self.blocks() } else { SackBlocks::NONE },
             ece: self.ece,
             nak: false,
+            cut: None,
         };
         self.edge = self.nxt + self.room();
         ack
@@ -181,6 +182,11 @@ impl TcpReceiver {
 }
 
 impl Receiver for TcpReceiver {
+    /// TCP makes nothing of a header.
+    fn on_header(&mut self, _: Instant, _: &Segment) -> Acks {
+        Acks::NONE
+    }
+
     fn on_segment(&mut self, now: Instant, segment: &Segment, ce: bool) -> Acks {
         let (before, changed) = self.mark(segment, ce);
         let urgent = match self.numbering.unwrap(segment.seq, self.nxt) {

@@ -416,6 +416,10 @@ impl Sender for TcpSender {
         HEADER_OCTETS
     }
 
+    fn may_be_trimmed(&self) -> bool {
+        false
+    }
+
     fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
         let segment = self.next.map(|choice| self.send(now, choice))?;
         self.next = self.choose();

@@ -52,7 +52,7 @@ impl Trace {
     pub(super) fn told(&mut self, ms: u64, to: u32, sack: &[(u32, u32)], ece: bool) -> String {
         let mut blocks = SackBlocks::NONE;
         sack.iter().for_each(|&(a, b)| blocks.push(a * 1000, b * 1000));
-        let ack = Ack { ack: to * 1000, window: self.window, sack: blocks, ece, nak: false };
+        let ack = Ack { ack: to * 1000, window: self.window, sack: blocks, ece, nak: false, cut: None };
         self.sender.on_ack(Instant(ms * MS), &ack);
         self.sent(ms)
     }

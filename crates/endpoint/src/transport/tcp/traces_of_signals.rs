@@ -383,7 +383,7 @@ fn a_window_that_no_longer_limits_stays() {
 fn an_old_window_does_not_close_a_new_one() {
     let mut t = Trace::new(Config { receive_window: Octets(3000), ..newreno(10) });
     t.sent(0);
-    let ack = |window| Ack { ack: 3000, window, sack: SackBlocks::NONE, ece: false, nak: false };
+    let ack = |window| Ack { ack: 3000, window, sack: SackBlocks::NONE, ece: false, nak: false, cut: None };
     t.sender.on_ack(Instant(100 * MS), &ack(2000));
     t.sender.on_ack(Instant(100 * MS), &ack(0));
     assert_eq!(t.sent(100), "3 4");
@@ -428,8 +428,14 @@ fn a_slow_card_limits_the_window() {
         // A round trip of 8 ms.
         if ms >= 8 {
             acknowledged += 1;
-            let ack =
-                Ack { ack: acknowledged * 1000, window: t.window, sack: SackBlocks::NONE, ece: false, nak: false };
+            let ack = Ack {
+                ack: acknowledged * 1000,
+                window: t.window,
+                sack: SackBlocks::NONE,
+                ece: false,
+                nak: false,
+                cut: None,
+            };
             t.sender.on_ack(Instant(ms * MS), &ack);
         }
     }
