@@ -58,6 +58,15 @@ class Totals(TypedDict):
     """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
     probes_returned: NotRequired[int]
     """Of them, probes that came back. Present only where sources send probes."""
+    frames_trimmed: NotRequired[int]
+    """Of the frames dropped, those that switches cut down to their headers. Present only where switches trim."""
+    headers_delivered: NotRequired[int]
+    """Headers of trimmed frames that reached destinations. Present only where switches trim."""
+    headers_lost: NotRequired[int]
+    """Headers of trimmed frames dropped at full control queues or lost on broken links.
+
+    Present only where switches trim.
+    """
     feedback_discarded: NotRequired[int]
     """Signals that reached the sources of flows without congestion management and were discarded there.
 
@@ -307,6 +316,15 @@ class WindowTotals(TypedDict):
     """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
     probes_returned: NotRequired[int]
     """Of them, probes that came back. Present only where sources send probes."""
+    frames_trimmed: NotRequired[int]
+    """Of the frames dropped, those that switches cut down to their headers. Present only where switches trim."""
+    headers_delivered: NotRequired[int]
+    """Headers of trimmed frames that reached destinations. Present only where switches trim."""
+    headers_lost: NotRequired[int]
+    """Headers of trimmed frames dropped at full control queues or lost on broken links.
+
+    Present only where switches trim.
+    """
     retransmissions: NotRequired[int]
     """Segments that transports sent again. Present only where some flow has a transport."""
     timeouts: NotRequired[int]

@@ -139,14 +139,14 @@ fn drive_cp<S: Scheme>(
                 rule(known, "frames are moved to queues that the port has")?;
                 if verdict == Verdict::Accept {
                     waiting.push_back(octets);
-                    cp.on_arrival(now, frame(octets, &mut tag), Fate::Queued, &state(&waiting), words, log);
+                    join::<S>(cp, now, octets, &mut tag, &state(&waiting), words, log)?;
                 } else if verdict == Verdict::Drop {
                     cp.on_arrival(now, frame(octets, &mut tag), Fate::Dropped, &state(&waiting), words, log);
                 }
             }
             Call::Frame(octets) => {
                 waiting.push_back(octets);
-                cp.on_arrival(now, frame(octets, &mut tag), Fate::Queued, &state(&waiting), words, log);
+                join::<S>(cp, now, octets, &mut tag, &state(&waiting), words, log)?;
             }
             Call::Refused(octets) => {
                 cp.on_arrival(now, frame(octets, &mut tag), Fate::Dropped, &state(&waiting), words, log);
@@ -190,6 +190,23 @@ fn drive_cp<S: Scheme>(
         }
     }
     Ok(())
+}
+
+/// A frame joins the queue, whose `state` has it already.
+fn join<S: Scheme>(
+    cp: &mut S::Cp,
+    now: Instant,
+    octets: u16,
+    tag: &mut S::Tag,
+    state: &Queue,
+    words: &mut Words,
+    log: &mut Log,
+) -> Result<(), TestCaseError> {
+    cp.on_arrival(now, frame(octets, tag), Fate::Queued, state, words, log);
+    rule(!S::label(tag).marked(), "frames are marked by `mark` alone")?;
+    let before = *tag;
+    cp.mark(now, frame(octets, tag), state.len, words);
+    rule(S::Cp::MARKS || format!("{tag:?}") == format!("{before:?}"), "a point that marks says so")
 }
 
 /// A reaction point with two flows under a sequence of calls.

@@ -50,7 +50,8 @@ fn changes_from<S: Scheme>(from: &[Value]) -> Result<(), String> {
 /// Whether a scenario lets parameters change so: the lengths of frames stay, and the ways that they take.
 fn may_become<S: Scheme>(from: &S::Config, to: &S::Config) -> bool {
     let fixed = |config: &S::Config| {
-        (S::tag_octets(config), S::echo_octets(config), S::moves_to(config), S::acknowledges(config))
+        let octets = (S::tag_octets(config), S::echo_octets(config));
+        (octets, S::moves_to(config), S::needs_trimming(config), S::acknowledges(config))
     };
     fixed(from) == fixed(to)
 }

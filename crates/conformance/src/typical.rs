@@ -91,6 +91,7 @@ impl<S: Scheme> Typical<S> {
             let mut tag = rp.on_send(now, release, &mut words, &mut out);
             let before = out.for_sources();
             cp.on_arrival(now, frame(1500, &mut tag), Fate::Queued, &queue, &mut words, &mut out);
+            cp.mark(now, frame(1500, &mut tag), queue.len, &mut words);
             // While the frame is in the queue.
             if cp.next_timeout().is_some_and(|at| at <= now) {
                 cp.on_timeout(now, &queue, &mut words, &mut out);

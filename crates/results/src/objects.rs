@@ -158,6 +158,9 @@ macro_rules! condition {
     (transported) => {
         " Present only where some flow has a transport."
     };
+    (trimming) => {
+        " Present only where switches trim."
+    };
     (queued) => {
         " Present only where hosts have transmit queues."
     };

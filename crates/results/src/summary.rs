@@ -8,7 +8,7 @@
 use penstock_scenario::{FairPeriod, Plan, plan};
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::metrics_of;
-use penstock_sim::network::{Limiting, NodeKind, QueueId, Transmit};
+use penstock_sim::network::{NodeKind, QueueId, Transmit};
 use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -238,9 +238,7 @@ impl TotalsSource<'_> {
     }
 
     fn uncontrolled(&self) -> bool {
-        let network = &self.plan.network;
-        network.flows.iter().any(|flow| flow.reaction_point.is_none())
-            || network.processes.list.iter().any(|process| process.limiting == Limiting::Uncontrolled)
+        self.plan.uncontrolled()
     }
 
     fn transported(&self) -> bool {
@@ -249,6 +247,10 @@ impl TotalsSource<'_> {
 
     fn flow_control(&self) -> bool {
         self.plan.network.pfc.is_some()
+    }
+
+    fn trimming(&self) -> bool {
+        !self.plan.network.trimmed.is_empty()
     }
 
     fn watched(&self) -> bool {

@@ -288,10 +288,16 @@ fn flows_say_which_table_they_come_from_and_whether_the_scheme_limits_them() {
 
 #[test]
 fn every_key_of_the_summary_is_declared_in_its_order() {
-    // With probes, flow control with a watchdog, finite flows over a transport without a rate limiter, and a window, every optional key
-    // is there but those of other runs.
+    // With probes, flow control with a watchdog, switches that trim, finite flows over a transport without a rate limiter, and a window,
+    // every optional key is there but those of other runs.
     let finite = [("flow.1.controlled", "false"), ("flow.1.transport", "tcp"), ("flow.1.size", "15 KB")];
-    let plan = star(&[&[("scheme", "efecn"), ("window", WINDOWS), ("pfc", "{ watchdog = {} }")][..], &finite].concat());
+    let plan = star(
+        &[
+            &[("scheme", "efecn"), ("window", WINDOWS), ("pfc", "{ watchdog = {} }"), ("network.trimming", "true")][..],
+            &finite,
+        ]
+        .concat(),
+    );
     let text = run(&plan, &Options::default()).unwrap().summary.to_json();
     for (object, key, depth) in [("Summary", "", 1), ("Totals", "totals", 2), ("RunSummary", "run", 2)] {
         let indent = "  ".repeat(depth);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use penstock_endpoint::transport::Transport;
-use penstock_schemes::{Duration, Instant, Octets};
+use penstock_schemes::{Action, Duration, Instant, Octets};
 use penstock_sim::network::{
     Capacity, Carriage, Change, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Marking, Network, Node, NodeId,
     Pacer, Port, PortEvent, PortId, Processes, ReactionPointSpec, RpId, Sequel, Traffic, Transmit,
@@ -85,6 +85,9 @@ pub(crate) fn plan(
     let (mut network, points) = network(&experiment, &layout, &flows, &counted, &clocks)?;
     let schemes = schemes::assign(&mut experiment, scheme, &mut network, choice)?;
     network.moves = schemes.iter().map(|assigned| assigned.config.moves_to()).collect();
+    let trims = |assigned: &&plan::Assigned| *experiment.network.trimming || assigned.config.needs_trimming();
+    network.trimmed = schemes.iter().filter(trims).map(|assigned| assigned.priority).collect();
+    check_marking(&experiment.network, &schemes)?;
     network.tags = schemes.iter().map(|assigned| assigned.config.tag_octets()).collect();
     check_frames(&experiment, &network)?;
     if let Some(table) = experiment.pfc.inner() {
@@ -125,12 +128,7 @@ pub(crate) fn plan(
 
     let transported = network.flows.iter().any(|flow| flow.transport.is_some())
         || network.processes.list.iter().any(|process| process.transport.is_some());
-    if network.ecn_threshold.is_some() && !transported {
-        notes.push(
-            "network.ecn_threshold marks frames of transports, and no flow has one; schemes mark by thresholds of their own"
-                .to_owned(),
-        );
-    }
+    notes.extend(notes_on_keys(&network, *experiment.network.trimming, transported).map(str::to_owned));
     notes.extend(schemes::notes(&schemes, &network));
     notes.extend(retune::notes(&experiment.change, &schemes));
     notes.extend(pfc::notes(&network));
@@ -235,7 +233,11 @@ fn network(
         in_service_counts: *settings.in_service_counts,
         own_clocks: *settings.switch_clocks == SwitchClocks::Own,
         ecn_threshold: *settings.ecn_threshold,
-        marking: marking(settings)?,
+        marking: Marking {
+            at_departure: *settings.ecn_at == MarkedAt::Departure,
+            by_port: *settings.ecn_by == MarkedBy::Port,
+        },
+        trimmed: Vec::new(),
         transmit: transmit(hosts),
         control_capacity: *settings.control_buffer,
         pfc: None,
@@ -301,15 +303,32 @@ fn network(
     Ok((network, limiters))
 }
 
-/// When queues mark, and by which length.
-fn marking(settings: &sections::Network) -> Result<Marking, Fault> {
-    let marking =
-        Marking { at_departure: *settings.ecn_at == MarkedAt::Departure, by_port: *settings.ecn_by == MarkedBy::Port };
-    if settings.ecn_threshold.is_none() && marking != Marking::default() {
-        let hint = "give a threshold, for instance ecn_threshold = \"100 KB\", or leave ecn_at and ecn_by out";
-        return Err(settings.ecn_threshold.fault("queues that mark have a threshold").with_hint(hint));
+/// Sentences about keys of the network that change nothing.
+fn notes_on_keys(network: &Network, trimming: bool, transported: bool) -> impl Iterator<Item = &'static str> {
+    let of_flows = network.flows.iter().map(|flow| flow.transport.as_ref().map(|carriage| &carriage.transport));
+    let of_loads = network.processes.list.iter().map(|process| process.transport.as_ref().map(|(own, _)| own));
+    let tcp_alone = of_flows.chain(of_loads).all(|transport| matches!(transport, Some(Transport::Tcp(_))));
+    let marks = "network.ecn_threshold marks frames of transports, and no flow has one; schemes mark by thresholds of their own";
+    let trims = "network.trimming changes nothing: every flow has the transport tcp, whose frames are dropped";
+    let marks = (network.ecn_threshold.is_some() && !transported).then_some(marks);
+    marks.into_iter().chain((trimming && tcp_alone).then_some(trims))
+}
+
+/// Refuses a time of marks, or a length for them, where nothing marks.
+fn check_marking(settings: &sections::Network, schemes: &[plan::Assigned]) -> Result<(), Fault> {
+    let marks = |assigned: &plan::Assigned| assigned.config.info().actions.contains(&Action::Marks);
+    if settings.ecn_threshold.is_some() || schemes.iter().any(marks) {
+        return Ok(());
     }
-    Ok(marking)
+    let message = "nothing marks: there is no threshold, and no scheme that marks";
+    let hint = "give a threshold, for instance ecn_threshold = \"100 KB\", or leave this out";
+    if *settings.ecn_at != MarkedAt::Arrival {
+        return Err(settings.ecn_at.fault(message).with_hint(hint));
+    }
+    if *settings.ecn_by != MarkedBy::Queue {
+        return Err(settings.ecn_by.fault(message).with_hint(hint));
+    }
+    Ok(())
 }
 
 fn ports(

@@ -214,6 +214,14 @@ impl Plan {
         self.network.flows.iter().any(|flow| flow.size.is_some())
     }
 
+    /// Whether some flow has no reaction point.
+    #[must_use]
+    pub fn uncontrolled(&self) -> bool {
+        let processes = &self.network.processes.list;
+        self.network.flows.iter().any(|flow| flow.reaction_point.is_none())
+            || processes.iter().any(|process| process.limiting == Limiting::Uncontrolled)
+    }
+
     /// Places in the tables of all congestion points and reaction points, at the most.
     #[must_use]
     pub fn table_places(&self) -> u64 {

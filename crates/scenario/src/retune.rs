@@ -86,13 +86,15 @@ fn check_lasting(
 ) -> Result<(), Fault> {
     let lasting = |config: &SchemeConfig| {
         let lengths = (Mixed::tag_octets(config), Mixed::echo_octets(config));
-        (lengths, Mixed::moves_to(config), Mixed::acknowledges(config))
+        (lengths, Mixed::moves_to(config), Mixed::needs_trimming(config), Mixed::acknowledges(config))
     };
     if lasting(before) == lasting(after) {
         return Ok(());
     }
-    let message =
-        format!("a parameter of {} that frames carry, or by which they are moved, lasts for the run", info.name);
+    let message = format!(
+        "a parameter of {} that frames carry, or by which they are moved or trimmed, lasts for the run",
+        info.name
+    );
     let first = new.iter().position(|value| value.is_some()).unwrap_or(0);
     Err(blame(table, new, first, message).with_hint(format!("set it in [schemes.{}]", info.name)))
 }

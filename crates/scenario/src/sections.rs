@@ -160,11 +160,16 @@ section! {
         /// A data queue of a switch that is longer than this, with the frame that comes, marks the frame as one that has experienced congestion,
         /// if its transport takes part in ECN (RFC 3168).
         ecn_threshold: Option<Octets> [Octets(1)..=LARGEST_QUEUE] => "no queue marks";
-        /// When such a frame is marked: as it joins the queue ("arrival"), or as its transmission starts, by the length then ("departure"), so that
-        /// the mark is as new as it can be.
+        /// When switches mark frames, by ecn_threshold or by the thresholds or the controller of a scheme: as a frame joins its queue ("arrival"), or as
+        /// its transmission starts, by the length then ("departure"), so that the mark is as new as it can be.
         ecn_at: MarkedAt = MarkedAt::Arrival;
-        /// The length that is compared with ecn_threshold: of the frame's own queue ("queue"), or of all data queues of the port ("port").
+        /// The length that decides on marks, by ecn_threshold or of a scheme: of the frame's own queue ("queue"), or of all data queues of the port
+        /// ("port").
         ecn_by: MarkedBy = MarkedBy::Queue;
+        /// Whether switches trim: of a data frame that finds no room, in its queue or in the switch's memory, the header (64 octets) goes on with the
+        /// control frames, so that its destination learns of the loss at once. The transports "go-back-n" and "selective" ask for the frame
+        /// again; of the schemes "nscc", "dctcp" and "annulus" acknowledge it as lost. Frames of "tcp", which makes nothing of a header, are dropped.
+        trimming: bool = false;
         /// Size of the queue of control frames at each port.
         control_buffer: Octets [Octets(64)..=LARGEST_QUEUE] = Octets(64_000);
         /// How signals travel: as real frames on the reversed path, or at an ideal fixed delay, as in { ideal = "10 us" }.

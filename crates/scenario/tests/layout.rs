@@ -337,6 +337,7 @@ fn each_wrong_change_of_parameters_is_named() {
             Some("ci"),
             "lasts for the run (set it in [schemes.ci])",
         ),
+        ("at = \"0.1 s\"\nschemes.nscc.trimming = true", Some("nscc"), "lasts for the run (set it in [schemes.nscc])"),
     ] {
         let message = changed(&format!("[[change]]\n{change}"), scheme).expect_err(change);
         assert!(message.contains(expected), "{change}: {message}");

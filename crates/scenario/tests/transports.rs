@@ -171,3 +171,52 @@ fn a_transmit_queue_waits_unless_it_is_to_drop() {
         assert_eq!(with(&keys("wait"), transport).unwrap().network.transmit, Transmit::Wait(limit));
     }
 }
+
+/// The time of marks and the length for them are those of a threshold, or of a scheme that marks.
+#[test]
+fn something_marks_where_a_scenario_says_when() {
+    let text =
+        |scheme: &str, keys: &str| GOOD.replacen("scheme = \"none\"", &format!("scheme = \"{scheme}\"\n{keys}"), 1);
+    for (key, at_departure, by_port) in [("ecn_at = \"departure\"", true, false), ("ecn_by = \"port\"", false, true)] {
+        let alone = format!("network.{key}");
+        let error = Scenario::parse(&text("none", &alone), "x.toml", "x")
+            .and_then(|s| s.plan(&Choice::default()))
+            .map(|plan| plan.name)
+            .unwrap_err()
+            .to_string();
+        let (name, _) = key.split_once(' ').expect("a name and a value");
+        let expected =
+            format!("x.toml:4: network.{name}: nothing marks: there is no threshold, and no scheme that marks");
+        assert!(error.starts_with(&expected), "{error}");
+        for (scheme, keys) in
+            [("dctcp", alone.clone()), ("none", format!("network.ecn_threshold = \"60 KB\"\n{alone}"))]
+        {
+            let marking = planned(&text(scheme, &keys)).network.marking;
+            assert_eq!((marking.at_departure, marking.by_port), (at_departure, by_port), "{scheme}");
+        }
+    }
+}
+
+/// Switches trim in all priorities, or in those whose scheme asks for it.
+#[test]
+fn switches_trim_where_the_network_or_a_scheme_asks() {
+    let trimmed = |keys: &str| {
+        planned(&GOOD.replacen("scheme = \"none\"", &format!("scheme = \"none\"\n{keys}"), 1)).network.trimmed
+    };
+    assert!(trimmed("").is_empty());
+    assert_eq!(trimmed("network.trimming = true"), [0, 3]);
+    let nscc = |profile: &str| {
+        let text = format!("{GOOD}[[priority]]\npriority = 3\nscheme = \"nscc\"\n{profile}");
+        planned(&text).network.trimmed
+    };
+    assert_eq!((nscc(""), nscc("profile = \"trimming\"\n")), (vec![], vec![3]));
+}
+
+#[test]
+fn a_note_says_that_frames_of_tcp_are_not_trimmed() {
+    let noted = |text: &str| planned(text).notes.iter().any(|note| note.contains("network.trimming changes nothing"));
+    let trims = GOOD.replacen("scheme = \"none\"", "scheme = \"none\"\nnetwork.trimming = true", 1);
+    assert!(!noted(&trims), "one flow has no transport");
+    let all = trims.replacen("from = \"h1\"", "transport = \"tcp\"\nfrom = \"h1\"", 1);
+    assert!(noted(&all) && !noted(&all.replacen("transport = \"tcp\"", "transport = \"selective\"", 1)));
+}

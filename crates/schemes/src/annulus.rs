@@ -133,6 +133,12 @@ impl Out<Dctcp> for Nowhere {
     }
 }
 
+/// A frame as DCTCP sees it.
+fn as_far<'a>(frame: Frame<'a, Tag>) -> Frame<'a, Ce> {
+    let Frame { flow, octets, weight, seq, last, trimmed, sent_at, tag } = frame;
+    Frame { flow, octets, weight, seq, last, trimmed, sent_at, tag: &mut tag.ce }
+}
+
 /// Annulus' congestion point: QCN's for frames of near sources, DCTCP's for all.
 #[derive(Debug, Clone)]
 pub struct Cp {
@@ -143,6 +149,7 @@ pub struct Cp {
 
 impl CongestionPoint<Annulus> for Cp {
     const VARS: &'static [Var] = &SamplingCp::VARS;
+    const MARKS: bool = true;
 
     fn new(config: &Config, place: Place) -> Self {
         Self {
@@ -172,17 +179,20 @@ impl CongestionPoint<Annulus> for Cp {
         draw: &mut impl Draw,
         out: &mut impl Out<Annulus>,
     ) {
-        let Frame { flow, octets, weight, seq, last, trimmed, sent_at, tag } = frame;
-        let near = u32::from(tag.hops) < self.near_hops;
-        tag.hops = tag.hops.saturating_add(1);
-        if near && let Some(sample) = self.near.sample(octets, fate, queue, draw) {
+        let near = u32::from(frame.tag.hops) < self.near_hops;
+        frame.tag.hops = frame.tag.hops.saturating_add(1);
+        if near && let Some(sample) = self.near.sample(frame.octets, fate, queue, draw) {
             if sample.congested {
-                out.send(To::Source(flow), Class::Control, self.near.message(&sample));
+                out.send(To::Source(frame.flow), Class::Control, self.near.message(&sample));
             }
             self.near.conclude(&sample, sample.congested, queue.len, draw);
         }
-        let marked = Frame { flow, octets, weight, seq, last, trimmed, sent_at, tag: &mut tag.ce };
-        self.far.on_arrival(now, marked, fate, queue, draw, &mut Nowhere);
+        self.far.on_arrival(now, as_far(frame), fate, queue, draw, &mut Nowhere);
+    }
+
+    #[inline]
+    fn mark(&mut self, now: Instant, frame: Frame<'_, Tag>, len: Octets, draw: &mut impl Draw) {
+        self.far.mark(now, as_far(frame), len, draw);
     }
 
     #[inline]
@@ -325,6 +335,7 @@ mod tests {
         let queue = Queue { len: Octets(len), ..Queue::default() };
         let frame = frame_of(FLOW, Instant::ZERO, &mut tag);
         cp.on_arrival(Instant::ZERO, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
+        cp.mark(Instant::ZERO, frame_of(FLOW, Instant::ZERO, &mut tag), queue.len, &mut Middle);
         assert!(sent.0.iter().all(|(to, _)| *to == To::Source(FLOW)));
         (sent.0.len(), tag)
     }

@@ -31,7 +31,7 @@ mod settings;
 use crate::info::values::{choice, count, mbps, octets, real, switch, us};
 use crate::info::{Action, Info, Profile, Signals};
 use crate::parts::marking::{Marker, Ramp};
-use crate::units::{BitRate, Duration, FlowKey, Instant};
+use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, Label, Message, NotificationPoint, Out, Place, Queue,
     ReactionPoint, Release, Scheme, Signal, To, Var,
@@ -210,12 +210,13 @@ fn ramp(config: &Config) -> Ramp {
     Ramp { k_min: config.k_min.0, k_max: config.k_max.0, p_max }
 }
 
-/// DCQCN's congestion point: marks frames as they arrive.
+/// DCQCN's congestion point: marks frames.
 #[derive(Debug, Clone)]
 pub struct Cp(Marker);
 
 impl CongestionPoint<Dcqcn> for Cp {
     const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked so far" }];
+    const MARKS: bool = true;
 
     fn new(config: &Config, _: Place) -> Self {
         Self(Marker::new(ramp(config), &config.marking))
@@ -233,13 +234,18 @@ impl CongestionPoint<Dcqcn> for Cp {
     fn on_arrival(
         &mut self,
         now: Instant,
-        frame: Frame<'_, Ce>,
+        _: Frame<'_, Ce>,
         fate: Fate,
-        queue: &Queue,
-        draw: &mut impl Draw,
-        _out: &mut impl Out<Dcqcn>,
+        _: &Queue,
+        _: &mut impl Draw,
+        _: &mut impl Out<Dcqcn>,
     ) {
-        if fate == Fate::Queued && self.0.marks(now, queue.len.0, draw) {
+        self.0.on_arrival(now, fate);
+    }
+
+    #[inline]
+    fn mark(&mut self, _: Instant, frame: Frame<'_, Ce>, len: Octets, draw: &mut impl Draw) {
+        if self.0.marks(len.0, draw) {
             *frame.tag = Ce(true);
         }
     }
@@ -791,9 +797,7 @@ mod tests {
         let place =
             Place { cp: CpId(1), line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
         let (mut cp, mut tag) = (Cp::new(&config("", changes), place), Ce(false));
-        let queue = Queue { len: Octets(len), ..Queue::default() };
-        let frame = frame_of(FlowKey(7), at(0), &mut tag);
-        cp.on_arrival(at(0), frame, Fate::Queued, &queue, &mut Word(word), &mut Sent::default());
+        cp.mark(at(0), frame_of(FlowKey(7), at(0), &mut tag), Octets(len), &mut Word(word));
         let mut row = [0];
         cp.vars(&mut row);
         assert_eq!(row, [i64::from(tag.0)]);
@@ -870,6 +874,7 @@ mod tests {
             let frame = frame_of(FlowKey(7), Instant::ZERO, &mut tag);
             let queue = Queue { len: Octets(len), ..Queue::default() };
             cp.on_arrival(at(0), frame, Fate::Queued, &queue, &mut Word(word), &mut Sent::default());
+            cp.mark(at(0), frame_of(FlowKey(7), Instant::ZERO, &mut tag), queue.len, &mut Word(word));
             tag.0
         };
         assert!(!marks(&mut cp, 0, 150_000));

@@ -112,6 +112,7 @@ pub struct Cp(Marker);
 
 impl CongestionPoint<Dctcp> for Cp {
     const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked since the start" }];
+    const MARKS: bool = true;
 
     fn new(config: &Config, _: Place) -> Self {
         Self(Marker::new(step(config), &config.marking))
@@ -129,13 +130,18 @@ impl CongestionPoint<Dctcp> for Cp {
     fn on_arrival(
         &mut self,
         now: Instant,
-        frame: Frame<'_, Ce>,
+        _: Frame<'_, Ce>,
         fate: Fate,
-        queue: &Queue,
-        draw: &mut impl Draw,
+        _: &Queue,
+        _: &mut impl Draw,
         _: &mut impl Out<Dctcp>,
     ) {
-        if fate == Fate::Queued && self.0.marks(now, queue.len.0, draw) {
+        self.0.on_arrival(now, fate);
+    }
+
+    #[inline]
+    fn mark(&mut self, _: Instant, frame: Frame<'_, Ce>, len: Octets, draw: &mut impl Draw) {
+        if self.0.marks(len.0, draw) {
             *frame.tag = Ce(true);
         }
     }
@@ -431,13 +437,10 @@ mod tests {
             phase: crate::Duration::ZERO,
         };
         let mut cp = Cp::new(&config::<Dctcp>("", &[]), place);
-        for (len, fate, marked) in
-            [(97_500, Fate::Queued, false), (97_501, Fate::Queued, true), (150_000, Fate::Dropped, false)]
-        {
+        for (len, marked) in [(97_500, false), (97_501, true)] {
             let mut tag = Ce(false);
             let frame = crate::testing::frame_of(FLOW, Instant::ZERO, &mut tag);
-            let queue = Queue { len: Octets(len), ..Queue::default() };
-            cp.on_arrival(Instant::ZERO, frame, fate, &queue, &mut Middle, &mut Sent::<Dctcp>::default());
+            cp.mark(Instant::ZERO, frame, Octets(len), &mut Middle);
             assert_eq!(tag, Ce(marked), "{len}");
         }
         assert_eq!(cp.0.marked(), 1);
@@ -462,6 +465,7 @@ mod tests {
             let frame = crate::testing::frame_of(FLOW, Instant::ZERO, &mut tag);
             let queue = Queue { len: Octets(len), ..Queue::default() };
             cp.on_arrival(now, frame, Fate::Queued, &queue, &mut Middle, &mut out);
+            cp.mark(now, crate::testing::frame_of(FLOW, Instant::ZERO, &mut tag), queue.len, &mut Middle);
             tag.0
         };
         assert!(!marks(&mut cp, Instant::ZERO, 150_000), "the controller has not been asked yet");

@@ -225,7 +225,8 @@ impl NotificationPoint<Hpcc> for Np {
 
     #[inline]
     fn acknowledge(&mut self, _: Instant, frame: Frame<'_, Telemetry>) -> Option<Telemetry> {
-        Some(*frame.tag)
+        // A header has no telemetry of the hops where it was cut and behind.
+        (!frame.trimmed).then_some(*frame.tag)
     }
 }
 

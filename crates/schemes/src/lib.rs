@@ -56,7 +56,7 @@
 //! - A table that becomes smaller keeps as many entries as it has room for.
 //!
 //! Some parameters never change while points work, and `configure` need not mind them: those on which [`Scheme::tag_octets`],
-//! [`Scheme::echo_octets`], [`Scheme::moves_to`] and [`Scheme::acknowledges`] depend.
+//! [`Scheme::echo_octets`], [`Scheme::moves_to`], [`Scheme::needs_trimming`] and [`Scheme::acknowledges`] depend.
 //!
 //! # Calling a scheme
 //!
@@ -218,6 +218,12 @@ pub trait Scheme: Copy + Debug + Send + 'static {
         None
     }
 
+    /// Whether it needs switches that trim: a data frame that finds no room there goes on as its header ([`HEADER`] octets), with the control
+    /// frames. The caller sees to it, and may trim for other schemes as well.
+    fn needs_trimming(_config: &Self::Config) -> bool {
+        false
+    }
+
     /// Whether destinations acknowledge frames: the type of echo has values. Under some parameters they may be silent all the
     /// same, as [`mixed`] is where its scheme has no acknowledgements.
     fn acknowledges(_config: &Self::Config) -> bool {
@@ -266,7 +272,7 @@ pub struct Frame<'a, T> {
     pub seq: Octets,
     /// The flow ends with this frame.
     pub last: bool,
-    /// A queue cut it down to its header ([`Verdict::Trim`]).
+    /// A full queue cut it down to its header ([`HEADER`] octets).
     pub trimmed: bool,
     /// When the reaction point released it.
     pub sent_at: Instant,
@@ -279,7 +285,7 @@ pub struct Frame<'a, T> {
 pub enum Fate {
     /// It waits in the queue.
     Queued,
-    /// The queue was full and the frame is lost.
+    /// The queue was full and the frame is lost, or its header alone goes on.
     Dropped,
 }
 
@@ -293,8 +299,6 @@ pub enum Verdict {
     Move(u8),
     /// It is dropped.
     Drop,
-    /// Its header alone ([`HEADER`] octets) goes on, with the control frames; if it does not fit there, it is dropped.
-    Trim,
 }
 
 /// Length of a trimmed frame and of an acknowledgement without echo, with FCS.
@@ -357,6 +361,9 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     /// Whether [`admit`](Self::admit) is asked: a question at every hop, which most schemes need not pay for.
     const ADMITS: bool = false;
 
+    /// Whether [`mark`](Self::mark) is called: for each data frame, which most schemes need not pay for.
+    const MARKS: bool = false;
+
     /// A point at `place` with an empty queue.
     fn new(config: &S::Config, place: Place) -> Self;
 
@@ -383,8 +390,8 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
         Verdict::Accept
     }
 
-    /// A data frame has come to the queue, or was dropped at it. Where it was moved to another queue or trimmed, the
-    /// congestion point of that other queue hears of it, if there is one.
+    /// A data frame has come to the queue, or was dropped or trimmed at it. Where it was moved to another queue, the congestion
+    /// point of that other queue hears of it, if there is one. Marks are for [`mark`](Self::mark).
     fn on_arrival(
         &mut self,
         now: Instant,
@@ -394,6 +401,11 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
         draw: &mut impl Draw,
         out: &mut impl Out<S>,
     );
+
+    /// Marks a data frame that is in the queue, or leaves it as it is. The caller decides when it asks, once a frame: as the frame joins
+    /// the queue, after [`on_arrival`](Self::on_arrival), or as its transmission starts. The caller also decides on the length to go by:
+    /// `len` octets are in the queue, or in all data queues of the port, this frame included.
+    fn mark(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _len: Octets, _draw: &mut impl Draw) {}
 
     /// A data frame has left the queue. May edit the tag; cannot send.
     fn on_departure(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _queue: &Queue) {}
@@ -418,7 +430,8 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
         None
     }
 
-    /// A timer has run out (or fires early, and then nothing happens).
+    /// A timer has run out (or fires early, and then nothing happens). Where the point [`MARKS`](Self::MARKS), `queue.len` is the
+    /// length by which it marks: that of the queue, or of all data queues of the port.
     fn on_timeout(&mut self, _now: Instant, _queue: &Queue, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
 
     /// Writes the current value of each of [`VARS`](Self::VARS) to `row`.
@@ -481,7 +494,7 @@ pub struct Ack<E> {
     /// Octets that are now known to have arrived.
     pub acked: Octets,
     /// Octets that are now known to be lost: they were sent before the acknowledged frame and did not arrive, or arrived
-    /// without their payload ([`Verdict::Trim`]).
+    /// without their payload ([`Frame::trimmed`]).
     pub lost: Octets,
     /// Time since the release of the acknowledged frame.
     pub rtt: Duration,

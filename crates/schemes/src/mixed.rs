@@ -262,6 +262,10 @@ macro_rules! mixed {
                 match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::moves_to(own)),+ }
             }
 
+            fn needs_trimming(config: &SchemeConfig) -> bool {
+                match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::needs_trimming(own)),+ }
+            }
+
             fn acknowledges(config: &SchemeConfig) -> bool {
                 match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::acknowledges(own)),+ }
             }
@@ -269,6 +273,7 @@ macro_rules! mixed {
 
         impl CongestionPoint<Mixed> for Cp {
             const ADMITS: bool = false $(|| <<$scheme as Scheme>::Cp as CongestionPoint<$scheme>>::ADMITS)+;
+            const MARKS: bool = false $(|| <<$scheme as Scheme>::Cp as CongestionPoint<$scheme>>::MARKS)+;
 
             fn new(config: &SchemeConfig, place: Place) -> Self {
                 match config {
@@ -321,6 +326,15 @@ macro_rules! mixed {
                 match self {
                     $(Self::$variant(cp) => with_own_tag::<$scheme, _>(frame, |frame| {
                         CongestionPoint::<$scheme>::admit(cp, now, frame, fits, queue, port, draw)
+                    }),)+
+                }
+            }
+
+            #[inline(never)]
+            fn mark(&mut self, now: Instant, frame: Frame<'_, Tag>, len: Octets, draw: &mut impl Draw) {
+                match self {
+                    $(Self::$variant(cp) => with_own_tag::<$scheme, _>(frame, |frame| {
+                        CongestionPoint::<$scheme>::mark(cp, now, frame, len, draw);
                     }),)+
                 }
             }

@@ -13,7 +13,7 @@
 //! A queue that is short but marks is an affair of one path of many; a queue that delays without marks empties already. Both at once are
 //! congestion. Delay is the round-trip time less the shortest one that was seen.
 //!
-//! With `trimming` a full queue keeps the header of a frame, so that the source learns of the loss within a round trip.
+//! With `trimming` a full switch keeps the header of a frame, so that the source learns of the loss within a round trip.
 //!
 //! Times are real numbers of picoseconds, windows real numbers of octets; the allowance is rounded down. Frames of a flow take one path here.
 //!
@@ -26,8 +26,8 @@ use crate::info::{Action, Info, Profile, Threshold, parameters};
 use crate::parts::marking::{Marker, MarkingParameters, Ramp};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
-    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Label, Never, NotificationPoint, Out, Place, PortView, Queue,
-    ReactionPoint, Release, Scheme, Var, Verdict,
+    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Label, Never, NotificationPoint, Out, Place, Queue,
+    ReactionPoint, Release, Scheme, Var,
 };
 
 /// NSCC.
@@ -53,7 +53,7 @@ parameters! {
             source: "option, 0.8 of what 100 Gb/s holds in 12 us",
             when: marking = "threshold",
         }
-        /// A full queue cuts frames down to their headers.
+        /// Switches cut a frame that finds no room down to its header, and the target is that of such a network.
         trimming: bool {
             default: switch(false),
             source: "htsim, network_trimming_enabled",
@@ -178,6 +178,10 @@ impl Scheme for Nscc {
     fn echoes_mark(echo: &Echo) -> bool {
         echo.marked
     }
+
+    fn needs_trimming(config: &Config) -> bool {
+        config.trimming
+    }
 }
 
 /// The field that an acknowledgement carries; in its header, so that it adds no octets.
@@ -194,29 +198,20 @@ fn ramp(config: &Config) -> Ramp {
     Ramp { k_min: config.k_min.0, k_max: config.k_max.0, p_max: 1 << 32 }
 }
 
-/// NSCC's congestion point: marks as DCQCN's does, and trims.
+/// NSCC's congestion point: marks as DCQCN's does.
 #[derive(Debug, Clone)]
-pub struct Cp {
-    marker: Marker,
-    trimming: bool,
-    trimmed: u64,
-}
+pub struct Cp(Marker);
 
 impl CongestionPoint<Nscc> for Cp {
-    const VARS: &'static [Var] = &[
-        Var { name: "marked_frames", description: "frames marked since the start" },
-        Var { name: "trimmed_frames", description: "frames cut down to their headers since the start" },
-    ];
-
-    const ADMITS: bool = true;
+    const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked since the start" }];
+    const MARKS: bool = true;
 
     fn new(config: &Config, _: Place) -> Self {
-        Self { marker: Marker::new(ramp(config), &config.marking), trimming: config.trimming, trimmed: 0 }
+        Self(Marker::new(ramp(config), &config.marking))
     }
 
     fn configure(&mut self, config: &Config, _: Place) {
-        self.marker.configure(ramp(config), &config.marking);
-        self.trimming = config.trimming;
+        self.0.configure(ramp(config), &config.marking);
     }
 
     fn remembers_flows(_config: &Config) -> bool {
@@ -224,48 +219,36 @@ impl CongestionPoint<Nscc> for Cp {
     }
 
     #[inline]
-    fn admit(
-        &mut self,
-        _: Instant,
-        _: Frame<'_, Ce>,
-        fits: bool,
-        _: &Queue,
-        _: &impl PortView,
-        _: &mut impl Draw,
-    ) -> Verdict {
-        if fits || !self.trimming {
-            return Verdict::Accept;
-        }
-        self.trimmed += 1;
-        Verdict::Trim
-    }
-
-    #[inline]
     fn on_arrival(
         &mut self,
         now: Instant,
-        frame: Frame<'_, Ce>,
+        _: Frame<'_, Ce>,
         fate: Fate,
-        queue: &Queue,
-        draw: &mut impl Draw,
+        _: &Queue,
+        _: &mut impl Draw,
         _: &mut impl Out<Nscc>,
     ) {
-        if fate == Fate::Queued && self.marker.marks(now, queue.len.0, draw) {
+        self.0.on_arrival(now, fate);
+    }
+
+    #[inline]
+    fn mark(&mut self, _: Instant, frame: Frame<'_, Ce>, len: Octets, draw: &mut impl Draw) {
+        if self.0.marks(len.0, draw) {
             *frame.tag = Ce(true);
         }
     }
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
-        self.marker.next_timeout()
+        self.0.next_timeout()
     }
 
     fn on_timeout(&mut self, now: Instant, queue: &Queue, _: &mut impl Draw, _: &mut impl Out<Nscc>) {
-        self.marker.on_timeout(now, queue.len.0);
+        self.0.on_timeout(now, queue.len.0);
     }
 
     fn vars(&self, row: &mut [i64]) {
-        row.copy_from_slice(&[self.marker.marked() as i64, self.trimmed as i64]);
+        row.copy_from_slice(&[self.0.marked() as i64]);
     }
 }
 
@@ -730,16 +713,14 @@ mod tests {
     #[test]
     fn trimming_shortens_the_target() {
         let target = |changes: &[(&str, Value)]| rp(changes).law.target_qdelay;
+        assert!(
+            [false, true]
+                .iter()
+                .all(|&on| Nscc::needs_trimming(&config::<Nscc>("", &[("trimming", switch(on))])) == on)
+        );
         assert_eq!(target(&[]), 12e6);
         assert_eq!(target(&[("trimming", switch(true))]), 9e6);
         assert_eq!(target(&[("trimming", switch(true)), ("target_qdelay", us(6))]), 6e6);
-    }
-
-    struct Alone;
-    impl PortView for Alone {
-        fn queue(&self, _: u8) -> Option<Queue> {
-            None
-        }
     }
 
     fn cp(changes: &[(&str, Value)]) -> Cp {
@@ -752,28 +733,13 @@ mod tests {
         Cp::new(&config::<Nscc>("", changes), place)
     }
 
-    #[test]
-    fn a_full_queue_trims_where_it_may() {
-        for (trimming, fits, verdict) in
-            [(true, false, Verdict::Trim), (true, true, Verdict::Accept), (false, false, Verdict::Accept)]
-        {
-            let mut cp = cp(&[("trimming", switch(trimming))]);
-            let mut tag = Ce(false);
-            let frame = frame_of(FLOW, Instant::ZERO, &mut tag);
-            assert_eq!(cp.admit(Instant::ZERO, frame, fits, &Queue::default(), &Alone, &mut Middle), verdict);
-            assert_eq!(cp.trimmed, u64::from(verdict == Verdict::Trim));
-        }
-    }
-
     /// The middle of all words: half way between 30 and 120 KB, at 75 KB, a mark becomes possible.
     #[test]
     fn marks_rise_between_two_thresholds() {
         let mut cp = cp(&[]);
         for (len, marked) in [(30_000, false), (74_999, false), (75_001, true), (120_001, true)] {
             let mut tag = Ce(false);
-            let frame = frame_of(FLOW, Instant::ZERO, &mut tag);
-            let queue = Queue { len: Octets(len), ..Queue::default() };
-            cp.on_arrival(Instant::ZERO, frame, Fate::Queued, &queue, &mut Middle, &mut Sent::default());
+            cp.mark(Instant::ZERO, frame_of(FLOW, Instant::ZERO, &mut tag), Octets(len), &mut Middle);
             assert_eq!(tag, Ce(marked), "{len}");
         }
         let mut tag = Ce(true);
@@ -785,8 +751,17 @@ mod tests {
     #[test]
     fn a_pi_controller_may_mark() {
         let mut cp = cp(&[("marking", choice("pi")), ("pi_a", real(0.01)), ("pi_b", real(0.01))]);
-        assert!(!cp.marker.marks(Instant::ZERO, 150_000, &mut Middle));
+        let queue = Queue { len: Octets(150_000), ..Queue::default() };
+        cp.on_arrival(
+            Instant::ZERO,
+            frame_of(FLOW, Instant::ZERO, &mut Ce(false)),
+            Fate::Queued,
+            &queue,
+            &mut Middle,
+            &mut Sent::default(),
+        );
+        assert!(!cp.0.marks(150_000, &mut Middle));
         cp.on_timeout(at(50), &Queue { len: Octets(100_000), ..Queue::default() }, &mut Middle, &mut Sent::default());
-        assert!(cp.marker.marks(at(51), 0, &mut Middle));
+        assert!(cp.0.marks(0, &mut Middle));
     }
 }

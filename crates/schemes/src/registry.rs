@@ -69,6 +69,12 @@ macro_rules! schemes {
                 Mixed::moves_to(self)
             }
 
+            /// Whether it needs switches that trim.
+            #[must_use]
+            pub fn needs_trimming(&self) -> bool {
+                Mixed::needs_trimming(self)
+            }
+
             /// The scheme called `name` with `values`, one for each of its parameters in their order; `None` if there
             /// is no such scheme, or if a value's kind is not its parameter's.
             #[must_use]

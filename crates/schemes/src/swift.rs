@@ -293,6 +293,10 @@ impl NotificationPoint<Swift> for Np {
 
     #[inline]
     fn acknowledge(&mut self, now: Instant, frame: Frame<'_, Hops>) -> Option<Echo> {
+        // A header takes the queue of control frames: its delay says nothing.
+        if frame.trimmed {
+            return None;
+        }
         let (mut level, mut exhausted) = (0, false);
         if self.receive_rate > 0 {
             let taken = u128::from(self.receive_rate) * u128::from(now.since(self.at).0);

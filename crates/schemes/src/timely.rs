@@ -186,6 +186,10 @@ impl NotificationPoint<Timely> for Np {
 
     #[inline]
     fn acknowledge(&mut self, _: Instant, frame: Frame<'_, ()>) -> Option<()> {
+        // A header takes the queue of control frames: its delay says nothing.
+        if frame.trimmed {
+            return None;
+        }
         self.open += u64::from(frame.octets);
         if self.open < self.segment && !frame.last {
             return None;

@@ -110,6 +110,7 @@ impl<S: Scheme> Loop<S> {
         let frame = seen(flow, seq, self.now, tag);
         self.cp.on_arrival(self.now, frame, fate, queue, &mut self.words, &mut self.sent);
         if fits {
+            self.cp.mark(self.now, seen(flow, seq, self.now, tag), queue.len, &mut self.words);
             self.expire_queue(queue);
             self.cp.on_departure(self.now, seen(flow, seq, self.now, tag), queue);
         }

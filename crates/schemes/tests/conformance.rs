@@ -40,6 +40,25 @@ fn every_member_of_mixed_conforms() {
     }
 }
 
+struct Marks;
+
+impl Visitor for Marks {
+    type Output = bool;
+    fn visit<S: Scheme>(self, _: &[S::Config]) -> bool {
+        S::Cp::MARKS
+    }
+}
+
+/// A scenario goes by the actions that a scheme declares when it asks whether anything marks.
+#[test]
+fn schemes_that_mark_declare_it() {
+    for info in SCHEMES {
+        let config = SchemeConfig::with_defaults(info.name).expect("a scheme");
+        let declared = info.actions.contains(&info::Action::Marks);
+        assert_eq!(SchemeConfig::visit(&[config], Marks), declared, "{}", info.name);
+    }
+}
+
 #[test]
 fn names_are_unique() {
     for (i, info) in SCHEMES.iter().enumerate() {
@@ -86,6 +105,8 @@ fn a_broken_scheme_is_found_out() {
         (conforms::<Broken<27>>(&CONFIG), "a point stays as it is"),
         (changes::<Broken<28>>(), "within [minimum, line]"),
         (conforms::<Broken<29>>(&CONFIG), "a point stays as it is"),
+        (conforms::<Broken<30>>(&CONFIG), "a point that marks says so"),
+        (conforms::<Broken<31>>(&CONFIG), "marked by `mark` alone"),
         (conforms::<Deaf>(&CONFIG), "only a scheme with acknowledgements has a window"),
         (tells_the_source::<Deaf>(&CONFIG), "the congestion point tells the source"),
     ];

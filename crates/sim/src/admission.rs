@@ -1,12 +1,13 @@
-//! Admission of frames to a queue, where congestion points decide on them (`CongestionPoint::ADMITS`).
+//! Admission of frames to a queue, where congestion points decide on them (`CongestionPoint::ADMITS`), and the trimming of those that
+//! find no room.
 
 use penstock_endpoint::{PortId, TrafficClass};
-use penstock_schemes::{CongestionPoint, HEADER, PortView, Queue, Scheme, Verdict};
+use penstock_schemes::{BitRate, CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, Verdict};
 
-use crate::fabric::{Around, Classes};
+use crate::fabric::{Around, Classes, Outbox, Sender};
 use crate::facts::weight_of;
 use crate::frame::{FrameId, GONE, Marks};
-use crate::port::PortState;
+use crate::port::{DRAINS, PortState, QueueState};
 
 /// The outcome of a frame's arrival at a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) enum Entry {
     TrimmedInVain,
     /// It is gone.
     Dropped,
+    /// Its header alone is left of it, and is to be queued.
+    Cut,
     /// It is not known yet whether it finds memory, and nothing has happened.
     Unsure,
 }
@@ -36,27 +39,22 @@ impl<const PFC: bool> PortView for Queues<'_, PFC> {
     }
 }
 
-/// How a frame goes on: in which class, how long, and whether at all.
-pub(crate) struct Admitted {
-    pub(crate) class: TrafficClass,
-    pub(crate) octets: u16,
-    pub(crate) entry: Entry,
-}
-
 impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
-    /// Applies the verdict of a queue's congestion point to a frame that comes to the queue.
-    pub(crate) fn admit(&mut self, p: &mut PortState, index: FrameId, from: PortId, admitted: &mut Admitted) {
-        match self.verdict(p, index, admitted.class, admitted.octets, from) {
-            Verdict::Accept => {}
-            Verdict::Drop => admitted.entry = Entry::Dropped,
+    /// The class in which a frame that comes to a queue goes on, by the verdict of the queue's congestion point; `None` if it does not.
+    pub(crate) fn admit(
+        &mut self,
+        p: &PortState,
+        index: FrameId,
+        class: TrafficClass,
+        octets: u16,
+        from: PortId,
+    ) -> Option<TrafficClass> {
+        match self.verdict(p, index, class, octets, from) {
+            Verdict::Accept => Some(class),
+            Verdict::Drop => None,
             Verdict::Move(priority) => {
                 let other = self.classes.get(usize::from(priority)).filter(|&&class| class != GONE);
-                admitted.class = *other.expect("frames are moved to priorities that the network has");
-            }
-            Verdict::Trim => {
-                let control = TrafficClass(p.queues.len() as u8 - 1);
-                self.trim(p, index, control);
-                *admitted = Admitted { class: control, octets: HEADER, entry: Entry::Trimmed };
+                Some(*other.expect("frames are moved to priorities that the network has"))
             }
         }
     }
@@ -78,13 +76,35 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         verdict
     }
 
-    /// Of a frame that has come to a queue its header alone goes on, in class `control`.
-    fn trim(&mut self, p: &mut PortState, index: FrameId, control: TrafficClass) {
+    /// Cuts a frame that finds no room in the queue `q`, that of a port and class, down to its header, if such frames are trimmed there. Says
+    /// whether it has. To the queue's congestion point the frame is dropped.
+    #[cold]
+    pub(crate) fn cuts(
+        &mut self,
+        q: &mut QueueState,
+        (port, class): (PortId, TrafficClass),
+        attention: u8,
+        index: FrameId,
+        (rate, stopped): (BitRate, bool),
+        out: &mut Outbox<S>,
+    ) -> bool {
+        let drains = attention & DRAINS != 0 && self.pauses.drops_at(port, class);
         let slot = self.frames.get_mut(index);
-        let q = &mut p.queues[slot.class.index()];
+        if drains || self.pauses.trimmed & class.bit() == 0 || !slot.can_be_cut() {
+            return false;
+        }
+        let control = TrafficClass(self.pauses.per_port as u8 - 1);
         q.arrived += 1;
         q.dropped += 1;
+        if let Some(state) = self.cps.get_mut(q.cp.index())
+            && let Some(frame) = slot.data(weight_of(self.facts, slot.hop))
+        {
+            let seen = q.seen(rate, stopped);
+            state.cp.on_arrival(self.now, frame, Fate::Dropped, &seen, &mut state.stream, &mut Sender(out));
+            state.arm(self.events, q.cp);
+        }
         slot.marks = slot.marks.with(Marks::TRIMMED);
         (slot.class, slot.octets) = (control, HEADER);
+        true
     }
 }

@@ -175,7 +175,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     ///
     /// # Panics
     /// If `network` is not as its documentation says, if it [needs flow control](Network::needs_flow_control) without `PFC`,
-    /// if there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
+    /// if it does not trim for a scheme that [needs it](Scheme::needs_trimming), if there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         let flows = network.flows.len() + network.processes.flows();
         assert!(
@@ -185,8 +185,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
         assert!(
             PFC || !network.needs_flow_control(),
-            "flow control, pools, and marks by the port or at departure need the engine that has them"
+            "flow control, pools, trimming, and marks by the port or at departure need the engine that has them"
         );
+        let trimmed = |priority| network.trimmed.contains(priority);
+        let needs = network.priorities.iter().zip(configs).filter(|(_, config)| S::needs_trimming(config));
+        assert!(needs.map(|(priority, _)| priority).all(trimmed), "a scheme needs switches that trim");
         let mut fabric = Fabric::new(network, configs, seed, event_queue_for(network));
         let mut endpoints = Endpoints::new(network, configs, seed);
         for (id, flow) in (0..).map(FlowId).zip(&network.flows) {

@@ -9,9 +9,9 @@
 
 use penstock_endpoint::cache::START;
 use penstock_endpoint::{FlowId, PortId, TrafficClass};
-use penstock_schemes::{BitRate, Class, CongestionPoint, Fate, FlowKey, Instant, Out, Scheme, To};
+use penstock_schemes::{BitRate, Class, CongestionPoint, Fate, FlowKey, Instant, Octets, Out, Scheme, To};
 
-use crate::admission::{Admitted, Entry};
+use crate::admission::Entry;
 use crate::event::{CounterId, CpIndex, Event};
 use crate::event_queue::EventQueue;
 use crate::facts::{HopFacts, facts, weight_of};
@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
 use crate::point::CpState;
-use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TAPPED};
+use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TAPPED, TRIMS};
 use crate::random::{Owner, Stream};
 use crate::start::{Watched, class_of, ports, watched};
 use crate::taps::Taps;
@@ -178,8 +178,8 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         } else {
             around.settle_and_enqueue(p, index, class, octets, from, out)
         };
-        if PFC && entry == Entry::Unsure {
-            return self.enqueue_in_settled_pool(port, index, class, octets, from, out);
+        if PFC && matches!(entry, Entry::Unsure | Entry::Cut) {
+            return self.enqueue_further(entry, port, index, class, octets, from, out);
         }
         entry
     }
@@ -209,7 +209,10 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         // While the timer counts as under way: a departure that happens now must not ask for it again.
         self.settle(port);
         let p = self.port(port);
-        let seen = p.queues[class.index()].seen(p.rate, p.stops::<PFC>(class));
+        let mut seen = p.queues[class.index()].seen(p.rate, p.stops::<PFC>(class));
+        if S::Cp::MARKS {
+            seen.len = Octets(p.len_to_mark(class));
+        }
         let state = &mut self.cps[cp.index()];
         state.armed = Instant::NEVER;
         state.cp.on_timeout(self.now, &seen, &mut state.stream, &mut Sender(out));
@@ -395,25 +398,6 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         }
     }
 
-    /// A frame leaves for a line that is looked at, or is marked as it leaves.
-    #[inline(never)]
-    fn look_at_start(self, p: &PortState, class: TrafficClass, index: FrameId, at: Instant) {
-        if p.attention & MARKS_AT_DEPARTURE != 0 && p.is_to_mark(class) {
-            self.frames.mark(index);
-        }
-        if p.tapped() {
-            self.taps.frame_starts(p, Some(class), index, at);
-        }
-    }
-
-    /// A frame has joined a queue of a port that marks by the length of all its queues.
-    #[inline(never)]
-    fn mark_as_it_comes(self, p: &PortState, class: TrafficClass, index: FrameId) {
-        if p.is_to_mark(class) {
-            self.frames.mark(index);
-        }
-    }
-
     /// The line is taken from `at` on.
     #[inline(always)]
     fn transmit(&mut self, p: &mut PortState, index: FrameId, octets: u16, at: Instant) {
@@ -461,11 +445,8 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         if (PFC || POOL) && S::Cp::ADMITS && memory == Memory::Unknown {
             return Entry::Unsure;
         }
-        let mut admitted = Admitted { class, octets, entry: Entry::Queued };
-        if S::Cp::ADMITS {
-            self.admit(p, index, from, &mut admitted);
-        }
-        let Admitted { class, octets, entry } = admitted;
+        let admitted = if S::Cp::ADMITS { self.admit(p, index, class, octets, from) } else { Some(class) };
+        let class = admitted.unwrap_or(class);
         let (rate, stopped, marks_above) = (p.rate, p.stops::<PFC>(class), p.marks_above);
         let (special, held) = (PFC && p.is_special(), PFC && p.watched());
         let marks_above = if special && p.marks_otherwise() { u32::MAX } else { marks_above };
@@ -482,9 +463,17 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         let counter = if held { self.counter(from, class) } else { CounterId::NONE };
         // One that has memory already was looked at before.
         let fits = memory == Memory::Taken
-            || (!(S::Cp::ADMITS && entry == Entry::Dropped)
+            || (!(S::Cp::ADMITS && admitted.is_none())
                 && self.takes_in(q, counter, index, octets, marks_above)
                 && !(special && self.refuses((p.index, class, from), (octets, q.len), p.attention, memory)));
+        if !fits
+            && PFC
+            && p.attention & TRIMS != 0
+            && !(S::Cp::ADMITS && admitted.is_none())
+            && self.cuts(q, (p.index, class), p.attention, index, (rate, stopped), out)
+        {
+            return Entry::Cut;
+        }
         q.arrived += 1;
         if fits {
             q.statistics.pass(self.now, q.len);
@@ -518,7 +507,10 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         }
         if !fits {
             self.frames.remove(index);
-            return if S::Cp::ADMITS && entry == Entry::Trimmed { Entry::TrimmedInVain } else { Entry::Dropped };
+            return Entry::Dropped;
+        }
+        if !(special && p.attention & MARKS_AT_DEPARTURE != 0) {
+            self.ask_for_mark(p, class, index, self.now);
         }
         if special && p.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) == MARKS_BY_PORT {
             self.reborrow().mark_as_it_comes(p, class, index);
@@ -530,7 +522,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             p.queues[class.index()].waiting.push(self.frames, index);
             p.ready |= class.bit();
         }
-        entry
+        Entry::Queued
     }
 
     /// A frame goes straight onto the free line of a port without queue.

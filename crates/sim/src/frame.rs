@@ -2,7 +2,7 @@
 
 use penstock_endpoint::cache::ask_for_start;
 use penstock_endpoint::{DestinationId, TrafficClass};
-use penstock_schemes::{CongestionPoint, FlowKey, Frame, Instant, Octets, Scheme};
+use penstock_schemes::{FlowKey, Frame, HEADER, Instant, Octets, Scheme};
 
 use crate::network::{HopId, QueueId};
 
@@ -48,6 +48,8 @@ impl Marks {
     pub(crate) const ECN_CAPABLE: Self = Self(8);
     /// A queue has marked it: Congestion Experienced.
     pub(crate) const CONGESTION_EXPERIENCED: Self = Self(16);
+    /// Its header alone would say nothing to its destination: it is not trimmed.
+    pub(crate) const WHOLE: Self = Self(32);
 
     /// [`LAST`](Self::LAST) or [`NONE`](Self::NONE).
     #[inline(always)]
@@ -55,12 +57,13 @@ impl Marks {
         Self(u8::from(last))
     }
 
+    /// Whether it has a mark, or any of several.
     #[inline(always)]
     pub(crate) fn contains(self, mark: Self) -> bool {
         self.0 & mark.0 != 0
     }
 
-    pub(crate) fn with(self, mark: Self) -> Self {
+    pub(crate) const fn with(self, mark: Self) -> Self {
         Self(self.0 | mark.0)
     }
 }
@@ -100,11 +103,17 @@ impl<S: Scheme> Slot<S> {
     pub(crate) fn kind(&self) -> Kind {
         match self.payload {
             Payload::Data(_) if self.marks.contains(Marks::ACK) => Kind::Ack,
-            Payload::Data(_) if S::Cp::ADMITS && self.marks.contains(Marks::TRIMMED) => Kind::Header,
+            Payload::Data(_) if self.marks.contains(Marks::TRIMMED) => Kind::Header,
             Payload::Data(_) => Kind::Data,
             Payload::Down(_) | Payload::Up { .. } | Payload::Back(_) => Kind::Signal,
             Payload::Ack { .. } => Kind::Ack,
         }
+    }
+
+    /// Whether a queue without room may cut it down to its header.
+    pub(crate) fn can_be_cut(&self) -> bool {
+        let whole = Marks::WHOLE.with(Marks::ACK).with(Marks::TRIMMED);
+        matches!(self.payload, Payload::Data(_)) && self.octets > HEADER && !self.marks.contains(whole)
     }
 
     /// The data frame as a scheme sees it; `None` for a signal.

@@ -1,9 +1,7 @@
 //! Frames and signals on their ways: down the tree to destinations, up the tree to sources.
 
-use penstock_endpoint::{Acknowledgement, Destination, DestinationId, Flow, PortId, TrafficClass, acknowledged};
-use penstock_schemes::{
-    Class, Duration, FlowKey, Frame, Instant, Octets, ReactionPoint, Scheme, Signal, SignalKind, To,
-};
+use penstock_endpoint::{DestinationId, Flow, PortId, TrafficClass, acknowledged};
+use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
 
 use crate::admission::Entry;
 use crate::engine::{BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sim, State};
@@ -16,7 +14,7 @@ use crate::generator::Source;
 use crate::network::{Feedback, FlowId, Hop, HopId, QueueId};
 use crate::pfc::LARGEST_SIGNAL;
 use crate::probe::{Probe, SignalSeen};
-use crate::random::Stream;
+use crate::transport::Transports;
 
 /// Where a signal comes from.
 #[derive(Debug, Clone, Copy)]
@@ -121,7 +119,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// A frame has reached a destination.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, index: FrameId) {
-        let State { fabric, sources, records, totals, .. } = &mut self.state;
+        let State { fabric, sources, records, totals, transports, .. } = &mut self.state;
         let now = fabric.now;
         let hop = fabric.frames.get(index).hop;
         let End { destination: id, flow } = self.end_of_hop[hop.index()];
@@ -139,7 +137,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
             destination.on_frame(now, frame, &mut Sender(&mut self.outbox));
             if acknowledged::<S>() {
-                ack = slot.data(weight).and_then(|frame| acknowledge(now, destination, frame, sources.flow(flow)));
+                let octets = octets_as_sent(slot, sources.flow(flow), transports, index);
+                ack = slot.data(weight).and_then(|frame| destination.acknowledge(now, frame, octets));
             }
         } else if let Payload::Down(signal) = slot.payload {
             totals.probes_delivered += 1;
@@ -202,7 +201,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 self.state.totals.headers_lost += u64::from(entry == Entry::TrimmedInVain);
             }
             Entry::Queued | Entry::Dropped => self.count_drop(hop, kind),
-            Entry::Unsure => unreachable!("the ports of its pool were settled"),
+            Entry::Cut | Entry::Unsure => unreachable!("it was enqueued further"),
         }
     }
 
@@ -441,14 +440,16 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 }
 
-/// The acknowledgement of a frame that has come to `destination`, if it is acknowledged. The header of a trimmed frame says how
-/// long the frame was.
-fn acknowledge<S: Scheme>(
-    now: Instant,
-    destination: &mut Destination<S, Stream>,
-    frame: Frame<'_, S::Tag>,
-    source: &Flow<Source>,
-) -> Option<Acknowledgement<S::Echo>> {
-    let octets = if frame.trimmed { source.supply().octets(frame.last) + source.tag_octets() } else { frame.octets };
-    destination.acknowledge(now, frame, octets)
+/// The length of frame `index`, in `slot`, as its source sent it: the header of a trimmed one says so.
+#[inline(always)]
+fn octets_as_sent<S: Scheme>(slot: &Slot<S>, source: &Flow<Source>, transports: &Transports, index: FrameId) -> u16 {
+    if !slot.marks.contains(Marks::TRIMMED) {
+        return slot.octets;
+    }
+    let supply = source.supply();
+    let plain = match (&supply.connection, transports.segment(index)) {
+        (Some(connection), Some(segment)) => connection.frame_octets(segment.len),
+        _ => supply.octets(slot.marks.contains(Marks::LAST)),
+    };
+    plain + source.tag_octets()
 }

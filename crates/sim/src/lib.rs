@@ -79,6 +79,7 @@
 //!     own_clocks: false,
 //!     ecn_threshold: None,
 //!     marking: Marking::default(),
+//!     trimmed: vec![],
 //!     transmit: Transmit::Pull,
 //!     control_capacity: Octets(64_000),
 //!     feedback: Feedback::InBand,
@@ -115,6 +116,7 @@ mod frame;
 mod generator;
 mod host;
 mod journey;
+mod marks;
 mod measure;
 mod memory;
 pub mod metrics;

@@ -2,7 +2,7 @@
 //! [`crate::pool`].
 
 use penstock_endpoint::{PortId, TrafficClass};
-use penstock_schemes::{CongestionPoint, Scheme};
+use penstock_schemes::{CongestionPoint, HEADER, Scheme};
 
 use crate::admission::Entry;
 use crate::event::CounterId;
@@ -25,9 +25,36 @@ pub(crate) enum Memory {
 }
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
+    /// The rest of [`enqueue`](Self::enqueue) for a frame that is not certain to get memory, or is left as its header.
+    #[expect(clippy::too_many_arguments, reason = "those of enqueue, and its answer")]
+    #[cold]
+    pub(crate) fn enqueue_further(
+        &mut self,
+        entry: Entry,
+        port: PortId,
+        index: FrameId,
+        class: TrafficClass,
+        octets: u16,
+        from: PortId,
+        out: &mut Outbox<S>,
+    ) -> Entry {
+        let entry = match entry {
+            Entry::Unsure => self.enqueue_in_settled_pool(port, index, class, octets, from, out),
+            known => known,
+        };
+        if entry != Entry::Cut {
+            return entry;
+        }
+        let control = self.control_class();
+        match self.enqueue_in_settled_pool(port, index, control, HEADER, from, out) {
+            Entry::Dropped => Entry::TrimmedInVain,
+            _ => Entry::Trimmed,
+        }
+    }
+
     /// [`Fabric::enqueue`], when all ports that share memory with the queue have been settled.
     #[cold]
-    pub(crate) fn enqueue_in_settled_pool(
+    fn enqueue_in_settled_pool(
         &mut self,
         port: PortId,
         index: FrameId,

@@ -66,7 +66,8 @@ macro_rules! metrics_of {
             "Signals that reached a source without reaction point and were discarded there." }
         { count inside frames_marked: u64, "frames", "Data frames that reached a destination with a mark of congestion." }
         { count inside frames_moved: u64, "frames", "Data frames that congestion points moved to another queue." }
-        { count inside frames_trimmed: u64, "frames", "Data frames that congestion points cut down to their headers." }
+        { count always frames_trimmed: u64, "frames",
+            "Of the frames dropped, those that switches cut down to their headers.", where trimming }
         { count inside cuts: u64, "", "Changes of a reaction point's rate or window that lowered it." }
         { count inside raises: u64, "", "Changes of a reaction point's rate or window that raised it." }
         { count inside signals_to_previous_hops: u64, "frames",
@@ -74,8 +75,9 @@ macro_rules! metrics_of {
         { count inside headers_sent: u64, "frames",
             "Headers of trimmed frames, at the queues that cut them (where each counts as a data frame dropped) and at \
              branches." }
-        { count inside headers_delivered: u64, "frames", "Headers that reached destinations." }
-        { count inside headers_lost: u64, "frames", "Headers dropped at full control queues or lost on broken links." }
+        { count always headers_delivered: u64, "frames", "Headers of trimmed frames that reached destinations.", where trimming }
+        { count always headers_lost: u64, "frames",
+            "Headers of trimmed frames dropped at full control queues or lost on broken links.", where trimming }
         { measure inside headers_in_flight: u64, "frames", "Headers under way at the end." }
         { count inside acks_sent: u64, "frames", "Acknowledgements that destinations sent." }
         { count inside acks_delivered: u64, "frames", "Acknowledgements that reached sources." }

@@ -84,6 +84,9 @@ pub struct Network {
     pub ecn_threshold: Option<Octets>,
     /// When it marks, and by which length.
     pub marking: Marking,
+    /// Priorities whose frames switches trim: one that finds no room goes on as its header, with the control frames. A frame of a transport
+    /// that makes nothing of a header is dropped.
+    pub trimmed: Vec<u8>,
     /// The stage between the transports of a host and its rate limiters.
     pub transmit: Transmit,
     /// Size of the control queue of each port.
@@ -135,8 +138,8 @@ impl SpreadBy {
     }
 }
 
-/// How a port of a switch marks frames where there is a threshold ([`Network::ecn_threshold`]). Anything but the default costs time at every hop
-/// there.
+/// How a port of a switch marks frames where there is a threshold ([`Network::ecn_threshold`]), and when and with which length it asks
+/// congestion points that mark. Anything but the default costs time at every hop there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Marking {
     /// A frame is marked as it leaves its queue, by the length at the start of its transmission with the frame itself; else as it joins the
@@ -427,11 +430,12 @@ impl Network {
         Some((PortId((queue.index() / per_port) as u32), priority))
     }
 
-    /// Whether it needs the engine with priority flow control (`PFC` of [`Sim`](crate::Sim)): for flow control, for pools, or for
-    /// marks by the port or at departure.
+    /// Whether it needs the engine with priority flow control (`PFC` of [`Sim`](crate::Sim)): for flow control, for pools, for
+    /// marks by the port or at departure, or to trim.
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {
-        self.pfc.is_some() || !self.pools.is_empty() || self.marking != Marking::default()
+        let trims = !self.trimmed.is_empty();
+        self.pfc.is_some() || !self.pools.is_empty() || self.marking != Marking::default() || trims
     }
 
     /// How many queues a port has: one per priority and the control queue.

@@ -102,6 +102,8 @@ pub(crate) struct Pauses {
     pub(crate) per_port: u32,
     /// A bit for each lossless class.
     lossless: u32,
+    /// A bit for each class of which frames that find no room are cut down to their headers.
+    pub(crate) trimmed: u32,
     /// Pause time of a frame, in bits of the stopped port.
     bits: u64,
     response: Duration,
@@ -136,6 +138,7 @@ impl Pauses {
         let mut pauses = Self {
             per_port: per_port as u32,
             lossless: 0,
+            trimmed: network.trimmed.iter().fold(0, |bits, &priority| bits | network.class(priority).bit()),
             bits: 0,
             response: Duration::ZERO,
             counters: Vec::new(),

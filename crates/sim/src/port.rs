@@ -82,6 +82,8 @@ pub(crate) const MARKS_BY_PORT: u8 = 16;
 pub(crate) const MARKS_AT_DEPARTURE: u8 = 32;
 /// A queue of a port drops all that comes.
 pub(crate) const DRAINS: u8 = 8;
+/// Of a frame that finds no room at a port the header goes on.
+pub(crate) const TRIMS: u8 = 64;
 
 /// One port: 128 octets too.
 #[derive(Debug, Clone)]
@@ -272,15 +274,20 @@ impl PortState {
         self.queues[..self.queues.len() - 1].iter().map(|queue| queue.len).sum()
     }
 
-    /// Whether the length that decides on marks, with the frame of `class` that is there, is above the threshold.
-    pub(crate) fn is_to_mark(&self, class: TrafficClass) -> bool {
+    /// The length that decides on the marks of frames of `class`: of their queue, or of all data queues. No control frame is marked.
+    #[inline]
+    pub(crate) fn len_to_mark(&self, class: TrafficClass) -> u64 {
         let data = &self.queues[..self.queues.len() - 1];
-        let len = match data.get(class.index()) {
+        match data.get(class.index()) {
             Some(_) if self.attention & MARKS_BY_PORT != 0 => self.data_octets(),
             Some(queue) => queue.len,
             None => 0,
-        };
-        len > u64::from(self.marks_above)
+        }
+    }
+
+    /// Whether that length, with the frame of `class` that is there, is above the threshold.
+    pub(crate) fn is_to_mark(&self, class: TrafficClass) -> bool {
+        self.len_to_mark(class) > u64::from(self.marks_above)
     }
 
     /// A bit for each queue from which a frame may start when the line is free.

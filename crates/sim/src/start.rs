@@ -15,7 +15,7 @@ use crate::network::{
     Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId, NodeKind, Pacer, Port, PortId, QueueId, RpId,
     Traffic,
 };
-use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, WATCHED};
+use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS, WATCHED};
 use crate::random::{Owner, Stream};
 use crate::records::FlowRecord;
 use crate::transport::{Connection, Transports};
@@ -230,10 +230,9 @@ pub(crate) fn ports(network: &Network, pfc: bool) -> Vec<PortState> {
             // The neighbours that it stops see its departures.
             state.attention |= if network.pfc.is_some() { WATCHED } else { 0 };
             state.attention |= if pooled.contains(&port.node) { POOLED } else { 0 };
-        }
-        if pfc && switch && network.ecn_threshold.is_some() {
             state.attention |= if network.marking.by_port { MARKS_BY_PORT } else { 0 };
             state.attention |= if network.marking.at_departure { MARKS_AT_DEPARTURE } else { 0 };
+            state.attention |= if network.trimmed.is_empty() { 0 } else { TRIMS };
         }
         state
     };

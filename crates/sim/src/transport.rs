@@ -246,10 +246,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let key = state.key();
         let Some(connection) = &mut state.supply_mut().connection else { return };
         if let Some(segment) = connection.taken {
-            // A queue at the host's own port has seen it without this mark: switches alone mark.
+            // A queue at the host's own port has seen it without these: switches alone mark and trim.
+            let slot = fabric.frames.get_mut(frame);
             if segment.ect {
-                let slot = fabric.frames.get_mut(frame);
                 slot.marks = slot.marks.with(Marks::ECN_CAPABLE);
+            }
+            if !connection.sender.may_be_trimmed() {
+                slot.marks = slot.marks.with(Marks::WHOLE);
             }
             transports.carry(frame, Carried::Segment(segment));
         }
@@ -335,8 +338,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let (flow, marks) = (self.state.fabric.flow_at(slot.hop), slot.marks);
         let data = matches!(slot.payload, Payload::Data(_));
         self.arrive(frame);
-        if !data || marks.contains(Marks::TRIMMED) {
-            // A probe of the scheme, or a header without its segment.
+        if !data {
+            // A probe of the scheme.
             return;
         }
         let Transports { receptions, carried, .. } = &mut self.state.transports;
@@ -344,7 +347,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             unreachable!("data of a flow with a transport is a segment")
         };
         let Some(Some(reception)) = receptions.get_mut(flow.index()) else { return };
-        let acks = reception.receiver.on_segment(now, segment, marks.contains(Marks::CONGESTION_EXPERIENCED));
+        let acks = if marks.contains(Marks::TRIMMED) {
+            reception.receiver.on_header(now, segment)
+        } else {
+            reception.receiver.on_segment(now, segment, marks.contains(Marks::CONGESTION_EXPERIENCED))
+        };
         let complete = reception.size == Some(reception.receiver.delivered());
         for ack in acks {
             self.acknowledge_segment(flow, &ack);

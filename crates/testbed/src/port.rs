@@ -329,6 +329,9 @@ impl<S: OnWire> Port<S> {
                 let frame = view::<S>(now, flow, weight, octets, &mut tag);
                 let mut outbox = Outbox { sent, sampled: &held.octets };
                 cp.on_arrival(now, frame, fate, &seen, &mut queue.draw, &mut outbox);
+                if S::Cp::MARKS && fits {
+                    cp.mark(now, view::<S>(now, flow, weight, octets, &mut tag), seen.len, &mut queue.draw);
+                }
                 queue.counts.signals += (sent.len() - before) as u64;
                 edit::<S>(tag, flow, &mut held.octets);
             }

@@ -72,6 +72,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         own_clocks: false,
         ecn_threshold: None,
         marking: Marking::default(),
+        trimmed: vec![],
         transmit: Transmit::Pull,
         control_capacity: Octets(64_000),
         feedback: Feedback::InBand,

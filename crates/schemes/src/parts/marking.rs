@@ -18,10 +18,10 @@
 //!
 //! Sources: Zhu et al., CoNEXT 2016 ("ECN or Delay"), section 5 and its fluid model `dcqcn_pi.m`; Hollot et al., INFOCOM 2001.
 
-use crate::Draw;
 use crate::info::values::{choice, octets, real, us};
 use crate::info::{Threshold, choice, parameters};
 use crate::units::{Duration, Instant};
+use crate::{Draw, Fate};
 
 choice! {
     /// The decision on which frames are marked.
@@ -115,11 +115,15 @@ impl MarkingParameters {
 }
 
 impl Controller {
-    /// Whether the frame that comes now is marked.
-    pub fn marks(&mut self, now: Instant, draw: &mut impl Draw) -> bool {
+    /// A frame has joined the queue: updates begin.
+    pub fn wake(&mut self, now: Instant) {
         if self.next == Instant::NEVER {
             self.next = now + self.interval;
         }
+    }
+
+    /// Whether a frame is marked now.
+    pub fn marks(&self, draw: &mut impl Draw) -> bool {
         i64::from(draw.draw()) < self.probability >> (FRACTION - 32)
     }
 
@@ -194,12 +198,22 @@ impl Marker {
         *self = Self { ramp, pi, marked: self.marked };
     }
 
-    /// Whether a frame that is queued behind `len` octets is marked.
+    /// A frame has come to the queue.
     #[inline]
-    pub fn marks(&mut self, now: Instant, len: u64, draw: &mut impl Draw) -> bool {
-        let marks = match &mut self.pi {
+    pub fn on_arrival(&mut self, now: Instant, fate: Fate) {
+        if fate == Fate::Queued
+            && let Some(pi) = &mut self.pi
+        {
+            pi.wake(now);
+        }
+    }
+
+    /// Whether a frame is marked that is one of `len` octets.
+    #[inline]
+    pub fn marks(&mut self, len: u64, draw: &mut impl Draw) -> bool {
+        let marks = match &self.pi {
             None => self.ramp.marks(len, draw),
-            Some(pi) => pi.marks(now, draw),
+            Some(pi) => pi.marks(draw),
         };
         self.marked += u64::from(marks);
         marks
@@ -259,7 +273,8 @@ mod tests {
     fn offset_and_growth_move_the_probability() {
         let mut pi = controller();
         assert_eq!(pi.due(), None);
-        assert!(!pi.marks(at(7), &mut Word(0)), "probability 0");
+        pi.wake(at(7));
+        assert!(!pi.marks(&mut Word(0)), "probability 0");
         let mut seen = Vec::new();
         for len in [30_000, 30_000, 10_000, 10_000] {
             let due = pi.due().expect("it is awake");
@@ -268,13 +283,13 @@ mod tests {
         }
         assert_eq!(seen, [(at(57), 5_000), (at(107), 7_000), (at(157), 5_000), (at(207), 5_000)]);
         // 0.05 × 2^32 = 214 748 364.8.
-        assert!(pi.marks(at(208), &mut Word(214_700_000)) && !pi.marks(at(208), &mut Word(214_800_000)));
+        assert!(pi.marks(&mut Word(214_700_000)) && !pi.marks(&mut Word(214_800_000)));
     }
 
     #[test]
     fn an_idle_controller_sleeps_and_an_early_update_changes_nothing() {
         let mut pi = controller();
-        pi.marks(at(0), &mut Word(0));
+        pi.wake(at(0));
         pi.update(at(49), 30_000);
         assert_eq!((pi.ppm(), pi.due()), (0, Some(at(50))));
         pi.update(at(50), 0);
@@ -284,12 +299,12 @@ mod tests {
     #[test]
     fn the_probability_stays_within_its_bounds() {
         let mut pi = controller();
-        pi.marks(at(0), &mut Word(0));
+        pi.wake(at(0));
         for _ in 0..100 {
             pi.update(pi.due().expect("it is awake"), 1_000_000);
         }
         assert_eq!(pi.ppm(), 1_000_000);
-        assert!(pi.marks(at(9_000), &mut Word(u32::MAX)));
+        assert!(pi.marks(&mut Word(u32::MAX)));
         pi.update(pi.due().expect("it is awake"), 0);
         assert_eq!(pi.ppm(), 0, "0.002 × (-10) - 0.001 × 990 is below -1");
     }
@@ -307,9 +322,9 @@ mod tests {
         let ramp = Ramp { k_min: 0, k_max: 0, p_max: 0 };
         let mut marker = Marker::new(ramp, &by(Marking::Pi, 0.002));
         let ppm = |marker: &Marker| marker.pi.as_ref().map(|pi| (pi.ppm() + 5) / 10);
-        marker.marks(at(7), 1, &mut Word(0));
+        marker.on_arrival(at(7), Fate::Queued);
         marker.on_timeout(at(57), 30_000);
-        assert!(marker.marks(at(58), 1, &mut Word(0)));
+        assert!(marker.marks(1, &mut Word(0)));
         marker.configure(ramp, &by(Marking::Pi, 0.004));
         assert_eq!((ppm(&marker), marker.next_timeout()), (Some(5_000), Some(at(107))));
         marker.on_timeout(at(107), 30_000);

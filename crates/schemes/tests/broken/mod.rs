@@ -109,6 +109,10 @@ impl<const RULE: u8> Scheme for Broken<RULE> {
     type Cp = Cp;
     type Np = Np<RULE>;
     type Rp = Rp<RULE>;
+
+    fn label(tag: &bool) -> Label {
+        Label::Ecn(*tag)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -116,6 +120,8 @@ pub(crate) struct Cp;
 
 impl<const RULE: u8> CongestionPoint<Broken<RULE>> for Cp {
     const ADMITS: bool = true;
+    // Rule 30: marks, and does not say so.
+    const MARKS: bool = RULE != 30;
 
     fn new(_: &Config, _: Place) -> Self {
         Self
@@ -136,8 +142,7 @@ impl<const RULE: u8> CongestionPoint<Broken<RULE>> for Cp {
             // Rule 19: to a queue that the port has not got.
             1000.. if RULE == 19 => Verdict::Move(6),
             0..100 => Verdict::Move(5),
-            100..110 => Verdict::Trim,
-            110..120 => Verdict::Drop,
+            100..120 => Verdict::Drop,
             _ => Verdict::Accept,
         }
     }
@@ -151,11 +156,16 @@ impl<const RULE: u8> CongestionPoint<Broken<RULE>> for Cp {
         _: &mut impl Draw,
         out: &mut impl Out<Broken<RULE>>,
     ) {
+        // Rule 31: marks before it is asked.
+        *frame.tag |= RULE == 31;
         if queue.len.0 > 60_000 {
-            *frame.tag = true;
             let signal = if RULE == 9 { Signal::Long } else { Signal::Switch };
             out.send(To::Source(frame.flow), Class::Control, signal);
         }
+    }
+
+    fn mark(&mut self, _: Instant, frame: Frame<'_, bool>, len: Octets, _: &mut impl Draw) {
+        *frame.tag = len.0 > 60_000;
     }
 }
 

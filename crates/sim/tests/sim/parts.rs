@@ -186,8 +186,7 @@ fn carry(network: &mut Network) {
 }
 
 /// The settings of the scheme that has all that the contract offers.
-const TRIAL: trial::Config =
-    trial::Config { window: Some(20_000), tag: 4, echo: 8, full: trial::Full::Trims, ..trial::PLAIN };
+const TRIAL: trial::Config = trial::Config { window: Some(20_000), tag: 4, echo: 8, ..trial::PLAIN };
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(32)))]
@@ -221,7 +220,8 @@ proptest! {
                     network.priorities = vec![0, 2, 5];
                     network.flows.iter_mut().for_each(|flow| flow.priority = flow.priority.min(5));
                     let configs: Vec<_> = network.priorities.iter().map(|_| TRIAL).collect();
-                    drop(compare::<trial::Trial, false>(&network, &configs, partition, TIMES));
+                    network.trimmed = network.priorities.clone();
+                    drop(compare::<trial::Trial, true>(&network, &configs, partition, TIMES));
                 }
             },
             Ok(_) | Err(Obstacle::NoDelay) => {}

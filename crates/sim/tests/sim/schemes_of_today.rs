@@ -11,7 +11,7 @@ use penstock_schemes::rocc::Rocc;
 use penstock_schemes::swift::Swift;
 use penstock_schemes::timely::Timely;
 use penstock_schemes::{BitRate, Configuration, Duration, HEADER, Instant, Octets, ReactionPoint, Scheme, Value};
-use penstock_sim::network::{FlowId, Network};
+use penstock_sim::network::{FlowId, Marking, Network};
 use penstock_sim::{Outcome, Probe, Sim, View};
 
 const US: Duration = Duration(1_000_000);
@@ -50,12 +50,25 @@ impl<S: Scheme> Probe<S> for Vars {
 
 /// Runs to `end`, measures from `warmup` on.
 fn run<S: Scheme>(network: &Network, config: S::Config, warmup: Instant, end: Instant) -> (Outcome, Vec<Vec<i64>>) {
-    let mut sim = Sim::<S, _, false>::new(network, &[config], 1, Vars { from: warmup, rows: Vec::new() });
+    let vars = Vars { from: warmup, rows: Vec::new() };
+    let configs: Vec<_> = network.priorities.iter().map(|_| config.clone()).collect();
+    let (outcome, vars) = if network.needs_flow_control() {
+        measure(Sim::<S, _, true>::new(network, &configs, 1, vars), warmup, end)
+    } else {
+        measure(Sim::<S, _, false>::new(network, &configs, 1, vars), warmup, end)
+    };
+    (outcome, vars.rows)
+}
+
+fn measure<S: Scheme, P: Probe<S>, const PFC: bool>(
+    mut sim: Sim<S, P, PFC>,
+    warmup: Instant,
+    end: Instant,
+) -> (Outcome, P) {
     sim.run_until(warmup);
     sim.start_measuring();
     sim.run_until(end);
-    let (outcome, vars) = sim.finish();
-    (outcome, vars.rows)
+    sim.finish()
 }
 
 /// Jain's index of the flows' throughput: (Σx)² / (n Σx²).
@@ -210,6 +223,50 @@ fn a_pi_controller_holds_the_queue_for_any_number_of_flows() {
     assert!(dctcp.iter().all(|mean| (mean / 50_000.0 - 1.0).abs() < 0.05), "{dctcp:?}");
 }
 
+/// Sixteen sources find a queue of 26 frames, which drops most of them, or trims them: to QCN's congestion point each of these is an
+/// arrival at a full queue, so that the two runs are the same to the sources.
+#[test]
+fn a_trimmed_frame_has_come_to_its_queue() {
+    let seen = |trims: bool| {
+        let (mut network, _) = incast(16, 10, 1500, 40_000);
+        network.trimmed = if trims { vec![0] } else { Vec::new() };
+        let totals = run::<Qcn>(&network, config::<Qcn>(&[]), ms(0), ms(2)).0.totals;
+        assert_eq!(totals.frames_trimmed, if trims { totals.frames_dropped } else { 0 });
+        assert!(totals.frames_dropped > 1_000 && totals.signals_sent > 100 && totals.cuts > 100, "{totals:?}");
+        (totals.frames_sent, totals.signals_sent, totals.cuts)
+    };
+    assert_eq!(seen(true), seen(false));
+}
+
+/// A controller goes by the length by which the port marks. Fifty frames of 1518 octets come within 61 us, behind 90 KB of another
+/// priority, to a line of 1 Gb/s; the reference of 80 KB is more than all of them. The first one comes at 102.2 us. An interval later the
+/// port has some 135 KB: with a gain of 1 for 1000 octets p is 1, and the 43rd frame and those behind are marked.
+#[test]
+fn a_controller_goes_by_the_length_that_marks() {
+    for (by_port, marked) in [(false, 0), (true, 8)] {
+        let mut b = Builder::new(3, 1);
+        for (host, gbps) in [(0, 10), (1, 10), (2, 1)] {
+            b.link(host, 3, BitRate::from_gbps(gbps), US, Octets(200_000));
+        }
+        let other = b.flow(&[1, 3, 2]);
+        (other.priority, other.frame, other.size) = (5, 1500, Some(Octets(90_000)));
+        let flow = b.flow(&[0, 3, 2]);
+        flow.start = Instant::ZERO + Duration::from_us(100);
+        (flow.frame, flow.size) = (1518, Some(Octets(50 * 1518)));
+        b.network.priorities = vec![0, 5];
+        b.network.marking = Marking { at_departure: false, by_port };
+        let changes = [
+            ("marking", Value::Choice("pi")),
+            ("pi_q_ref", Value::Octets(Octets(80_000))),
+            ("pi_a", Value::Real(1.0)),
+            ("pi_b", Value::Real(0.0)),
+        ];
+        // The other flow's frames have all come before an interval has passed, and none is marked.
+        let (outcome, _) = run::<Dcqcn>(&b.network, config::<Dcqcn>(&changes), Instant::ZERO, ms(10));
+        assert_eq!(outcome.totals.frames_marked, marked);
+    }
+}
+
 /// Four flows to a host 1 ms away and four to a near one share a rack's uplink; its queue, and the flows.
 fn two_distances() -> (Network, usize) {
     // Hosts 0 to 7 send, 8 is far, 9 near; 10 is the rack's switch, 11 the spine.
@@ -254,7 +311,8 @@ fn annulus_shortens_the_queue_that_far_and_near_flows_share() {
 #[test]
 fn nscc_comes_down_to_what_arrives() {
     let seen = |n: usize, trimming: bool, rtt_ns: u64| {
-        let (network, queue) = incast(n, 100, 1500, 225_000);
+        let (mut network, queue) = incast(n, 100, 1500, 225_000);
+        network.trimmed = if trimming { vec![0] } else { Vec::new() };
         let changes = [
             ("network_rtt", Value::Time(Duration(1000 * rtt_ns))),
             ("k_min", Value::Octets(Octets(17_000))),

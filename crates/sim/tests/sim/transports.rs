@@ -2,6 +2,8 @@
 
 use crate::common::{Builder, lossless, star};
 use penstock_endpoint::transport::{TRANSPORTS, Transport, go_back_n, selective, tcp};
+use penstock_schemes::dcqcn::{self, Dcqcn};
+use penstock_schemes::info::Threshold;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, Scheme};
@@ -45,7 +47,12 @@ fn defaults<S: Scheme>() -> S::Config {
 }
 
 fn run<S: Scheme>(network: &Network, end: Instant) -> Outcome {
-    let mut sim = Sim::<S, _, true>::new(network, &[defaults::<S>()], 1, NoProbe);
+    let configs: Vec<_> = network.priorities.iter().map(|_| defaults::<S>()).collect();
+    run_with::<S>(network, &configs, end)
+}
+
+fn run_with<S: Scheme>(network: &Network, configs: &[S::Config], end: Instant) -> Outcome {
+    let mut sim = Sim::<S, _, true>::new(network, configs, 1, NoProbe);
     sim.run_until(end);
     sim.finish().0
 }
@@ -105,6 +112,36 @@ fn every_transport_repairs_what_a_queue_drops() {
             assert!(flow.completed.is_some(), "{transport:?}: {flow:?}");
             let data = flow.goodput_bps * flow.active_s / 8.0;
             assert!((data - 1e6).abs() < 1e-3, "{transport:?}: {data} octets in order");
+        }
+    }
+}
+
+/// The same queue trims. RoCE's receivers ask for each frame that is cut, so that no timeout is needed, not even for the last ones; the lost
+/// tail of dropped frames waits for one. TCP, which makes nothing of headers, sees frames dropped as before.
+#[test]
+fn a_header_tells_of_the_loss_at_once() {
+    for transport in every_transport() {
+        let seen = |trims: bool| {
+            let mut b = star(4, GBPS_10, Duration::from_us(1), Octets(4 * 1518));
+            b.network.trimmed = if trims { vec![0] } else { Vec::new() };
+            for flow in 0..b.network.flows.len() {
+                carry(&mut b.network, flow, transport.clone(), Some(8_000));
+            }
+            let outcome = run::<NoControl>(&b.network, us(1_000_000));
+            let last =
+                outcome.flows.iter().map(|flow| flow.completed.expect("it ends")).max().expect("there are flows");
+            let timeouts: u64 = outcome.flows.iter().map(|flow| flow.timeouts).sum();
+            (last, timeouts, outcome.totals)
+        };
+        let ((dropping, waits, dropped), (trimming, none, trimmed)) = (seen(false), seen(true));
+        assert!(waits > 0 && dropping > us(100), "{transport:?}: {waits} {dropping:?}");
+        assert_eq!(dropped.headers_sent, 0);
+        if let Transport::Tcp(_) = transport {
+            assert_eq!((trimming, none, trimmed.headers_sent), (dropping, waits, 0));
+        } else {
+            assert!(none == 0 && trimming < us(60), "{transport:?}: {none} timeouts, {trimming:?}");
+            assert_eq!((trimmed.frames_trimmed, trimmed.headers_lost), (trimmed.frames_dropped, 0));
+            assert!(trimmed.headers_delivered == trimmed.headers_sent && trimmed.headers_sent > 0);
         }
     }
 }
@@ -223,7 +260,7 @@ fn fragile(transport: &Transport, breaks: &[(u64, u64)], queue: u64, size: u64) 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::common::cases(24)))]
 
-    /// A short queue drops frames and broken links lose them, in either direction. Still every octet arrives, and where
+    /// A short queue drops frames, or trims them, and broken links lose them, in either direction. Still every octet arrives, and where
     /// the run is cut into slices changes nothing.
     #[test]
     fn progress_is_always_made(
@@ -232,8 +269,10 @@ proptest! {
         queue in 1518_u64..20_000,
         size in 1_u64..600_000,
         slice in 1_u64..5000,
+        trims in any::<bool>(),
     ) {
-        let network = fragile(&every_transport()[which], &breaks, queue, size);
+        let mut network = fragile(&every_transport()[which], &breaks, queue, size);
+        network.trimmed = if trims { vec![0] } else { Vec::new() };
         let whole = run::<NoControl>(&network, us(8_000_000));
         for flow in &whole.flows {
             prop_assert!(flow.completed.is_some(), "{:?}", flow);
@@ -270,7 +309,16 @@ fn marks_are_set_as_frames_come_or_as_they_leave() {
         b.network.in_service_counts = in_service_counts;
         b.network.marking = Marking { at_departure, by_port: false };
         assert_eq!(run::<NoControl>(&b.network, us(10_000)).totals.ecn_marks, marked);
+        // A scheme that marks is asked at the same times: frames of 1518 octets without transport, a step at three of them.
+        (b.network.flows[0].transport, b.network.flows[0].size) = (None, Some(Octets(15_180)));
+        b.network.ecn_threshold = None;
+        assert_eq!(run_with::<Dcqcn>(&b.network, &[step(3 * 1518)], us(10_000)).totals.frames_marked, marked);
     }
+}
+
+/// DCQCN's parameters with a step of so many octets in the place of its ramp.
+fn step(octets: u64) -> dcqcn::Config {
+    dcqcn::Config { k_min: Threshold(octets), k_max: Threshold(octets), ..defaults::<Dcqcn>() }
 }
 
 /// The same ten segments behind a queue of another priority that is never below three segments: their own queue is longer than 20 segments at no time, the
@@ -290,9 +338,11 @@ fn all_queues_of_a_port_count_for_marks() {
         carry(&mut b.network, 1, tcp(tcp::Congestion::Dctcp), Some(14_600));
         b.network.ecn_threshold = Some(Octets(20 * 1518));
         b.network.marking = Marking { at_departure: false, by_port };
-        let configs = [defaults::<NoControl>(), defaults::<NoControl>()];
-        let mut sim = Sim::<NoControl, _, true>::new(&b.network, &configs, 1, NoProbe);
-        sim.run_until(us(10_000));
-        assert_eq!(sim.finish().0.totals.ecn_marks, marked);
+        assert_eq!(run::<NoControl>(&b.network, us(10_000)).totals.ecn_marks, marked);
+        // A scheme goes by the same length; in the other priority its threshold is out of reach.
+        (b.network.flows[1].transport, b.network.flows[1].size) = (None, Some(Octets(15_180)));
+        b.network.ecn_threshold = None;
+        let configs = [step(20 * 1518), step(100_000)];
+        assert_eq!(run_with::<Dcqcn>(&b.network, &configs, us(10_000)).totals.frames_marked, marked);
     }
 }

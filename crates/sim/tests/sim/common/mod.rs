@@ -42,6 +42,7 @@ impl Builder {
                 own_clocks: false,
                 ecn_threshold: None,
                 marking: Marking::default(),
+                trimmed: vec![],
                 transmit: Transmit::Pull,
                 control_capacity: Octets(64_000),
                 feedback: Feedback::InBand,

@@ -4,20 +4,12 @@
 use penstock_schemes::none::NoControl;
 use penstock_schemes::*;
 
-/// The treatment of a frame by a full queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Full {
-    Drops,
-    Trims,
-}
-
 /// The settings of the scheme.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Config {
     pub(crate) window: Option<u64>,
     pub(crate) tag: u16,
     pub(crate) echo: u16,
-    pub(crate) full: Full,
     /// Frames of odd flows go to the queue of this priority.
     pub(crate) odd_flows_to: Option<u8>,
     /// The congestion point drops every frame above this queue length, although it fits.
@@ -26,15 +18,8 @@ pub(crate) struct Config {
     pub(crate) tells_previous_hop: bool,
 }
 
-pub(crate) const PLAIN: Config = Config {
-    window: None,
-    tag: 0,
-    echo: 0,
-    full: Full::Drops,
-    odd_flows_to: None,
-    limit: u64::MAX,
-    tells_previous_hop: false,
-};
+pub(crate) const PLAIN: Config =
+    Config { window: None, tag: 0, echo: 0, odd_flows_to: None, limit: u64::MAX, tells_previous_hop: false };
 
 impl Configuration for Config {
     fn from_values(_: &[Value]) -> Option<Self> {
@@ -106,7 +91,7 @@ impl CongestionPoint<Trial> for Cp {
         &mut self,
         _: Instant,
         frame: Frame<'_, ()>,
-        fits: bool,
+        _: bool,
         queue: &Queue,
         port: &impl PortView,
         _: &mut impl Draw,
@@ -120,11 +105,7 @@ impl CongestionPoint<Trial> for Cp {
             self.other_len = self.other_len.max(other.len.0 as i64);
             return Verdict::Move(priority);
         }
-        match self.config.full {
-            _ if queue.len.0 > self.config.limit => Verdict::Drop,
-            Full::Trims if !fits => Verdict::Trim,
-            Full::Trims | Full::Drops => Verdict::Accept,
-        }
+        if queue.len.0 > self.config.limit { Verdict::Drop } else { Verdict::Accept }
     }
 
     fn on_arrival(
