@@ -368,8 +368,8 @@ class Result:
             OutputError: its file cannot be read.
         """
 
-    def rows_of(self, name: str, columns: list[str], names: list[str]) -> Table:
-        """Give the rows of some queues or flows, and of these some columns and that of the names.
+    def rows_of(self, name: str, columns: list[str], names: list[str] | None) -> Table:
+        """Give the rows of some queues or flows, and of these some columns and that of the names; or all rows.
 
         Raises:
             KeyError: it was not recorded.

@@ -93,18 +93,19 @@ impl PyRun {
         to_arro3(py, py.detach(|| self.0.table(table)).map_err(|error| unread(&error))?)
     }
 
-    /// Of a table the rows of some queues or flows, and of these some columns, as an `arro3.core.Table`.
+    /// Of a table the rows of some queues or flows, or all of them, and of these some columns, as an `arro3.core.Table`.
     fn rows_of<'py>(
         &self,
         py: Python<'py>,
         name: &str,
         columns: Vec<String>,
-        names: Vec<String>,
+        names: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let table = named(name)?;
-        let (columns, names): (Vec<_>, Vec<_>) =
-            (columns.iter().map(String::as_str).collect(), names.iter().map(String::as_str).collect());
-        to_arro3(py, py.detach(|| self.0.rows_of(table, &columns, &names)).map_err(|error| unread(&error))?)
+        let columns: Vec<_> = columns.iter().map(String::as_str).collect();
+        let names: Option<Vec<_>> = names.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        let rows = py.detach(|| self.0.rows_of(table, &columns, names.as_deref()));
+        to_arro3(py, rows.map_err(|error| unread(&error))?)
     }
 
     fn __repr__(&self) -> String {

@@ -5,6 +5,7 @@
 //! missing, and the Arrow schema under Arrow's own key, so that every reader finds names, units and descriptions.
 
 mod read;
+mod search;
 mod write;
 
 use std::sync::Arc;
@@ -108,13 +109,13 @@ mod tests {
     use arrow_array::cast::AsArray as _;
     use arrow_array::types::Int32Type;
     use arrow_array::{
-        ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt8Array,
-        UInt32Array, UInt64Array,
+        Array as _, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+        StringArray, UInt8Array, UInt32Array, UInt64Array,
     };
     use arrow_schema::SchemaRef;
     use parquet::arrow::ArrowWriter;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-    use parquet::file::properties::WriterProperties;
+    use parquet::file::properties::{WriterProperties, WriterVersion};
     use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
     use super::*;
@@ -265,7 +266,7 @@ mod tests {
         let columns: Vec<String> = table.schema().fields().iter().map(|field| field.name().clone()).collect();
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
         for names in [&["h0"][..], &["", "h1->sw0"], &["h0", "", "h1->sw0"], &["nobody"], &[]] {
-            let part = Selection { columns: &columns, names };
+            let part = Selection { columns: &columns, names: Some(names) };
             let found = read(File::open(&path).unwrap(), Some(&part)).unwrap();
             let mut rows = 0;
             for (block, whole) in found.batches.iter().zip(&whole.batches) {
@@ -284,6 +285,64 @@ mod tests {
         }
     }
 
+    /// Names are found whether a file has them once and a number a row, or in full, or in part so, and whether some are missing.
+    #[test]
+    fn names_are_found_however_they_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long.parquet");
+        let list: ArrayRef = Arc::new(StringArray::from_iter_values((0..3000).map(|i| format!("sw{i}->h{i}"))));
+        let defaults = || WriterProperties::builder().set_data_page_row_count_limit(7000);
+        let written = [
+            defaults(),
+            defaults().set_dictionary_enabled(false),
+            defaults().set_dictionary_page_size_limit(10_000),
+            defaults().set_writer_version(WriterVersion::PARQUET_2_0),
+            defaults().set_max_row_group_row_count(Some(5000)),
+        ];
+        for (properties, gaps) in written.into_iter().flat_map(|of| [(of.clone(), false), (of, true)]) {
+            // Each name at every sample, then one of them for long, which is a run of one number, then others.
+            let key = |row: i32| match row {
+                0..9000 => row % 3000,
+                9000..12_000 => 17,
+                _ => row * 7 % 3000,
+            };
+            let keys: Int32Array = (0..20_000).map(|row| (!gaps || row % 5 > 0).then_some(key(row))).collect();
+            let names = Arc::new(DictionaryArray::new(keys.clone(), list.clone()));
+            let rows = Arc::new(UInt64Array::from_iter_values(0..20_000));
+            let schema = Schema::new(vec![
+                Field::new("row", DataType::UInt64, false),
+                Field::new("queue", names.data_type().clone(), gaps),
+            ]);
+            let table = RecordBatch::try_new(Arc::new(schema), vec![rows, names]).unwrap();
+            let file = File::create(&path).unwrap();
+            let mut writer = ArrowWriter::try_new(file, table.schema(), Some(properties.build())).unwrap();
+            writer.write(&table).unwrap();
+            writer.close().unwrap();
+
+            let wanted = ["sw17->h17", "nobody", "sw2999->h2999", "sw0->h0"];
+            let part = Selection { columns: &["row"], names: Some(&wanted) };
+            let found = read(File::open(&path).unwrap(), Some(&part)).unwrap();
+            let found: Vec<(u64, String)> = found
+                .batches
+                .iter()
+                .flat_map(|block| {
+                    let rows = block.column(0).to_data().buffer::<u64>(0).to_vec();
+                    let names: Vec<_> = texts(block.column(1).as_dictionary())
+                        .into_iter()
+                        .map(|name| name.unwrap().to_owned())
+                        .collect();
+                    rows.into_iter().zip(names)
+                })
+                .collect();
+            let keys = keys.iter().zip(0..).filter_map(|(key, row)| Some((key?, row)));
+            let expected: Vec<(u64, String)> = keys
+                .filter(|(key, _)| [17, 2999, 0].contains(key))
+                .map(|(key, row)| (row, format!("sw{key}->h{key}")))
+                .collect();
+            assert!(expected.len() > 2000 && found == expected, "{} rows of {}", found.len(), expected.len());
+        }
+    }
+
     #[test]
     fn a_damaged_file_does_not_end_the_program() {
         let folder = tempfile::tempdir().unwrap();
@@ -296,6 +355,9 @@ mod tests {
             damaged[place] ^= flip;
             fs::write(&path, damaged).unwrap();
             refused += u32::from(read_at(&path).is_err());
+            // A part may be read of a file whose damage is elsewhere.
+            let part = Selection { columns: &["full_0"], names: Some(&["h0", ""]) };
+            let _ = read(File::open(&path).unwrap(), Some(&part));
         }
         assert!(refused > 100, "{refused} of {} refused", whole.len() / 7);
     }

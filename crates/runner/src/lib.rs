@@ -123,12 +123,12 @@ impl Run {
         }
     }
 
-    /// Of a table the rows whose queue or flow (the first column of names) is one of `names`, in order, and of their columns
-    /// those that are listed, beside that of the names. The rest is never in memory.
+    /// Of a table the rows whose queue or flow (the first column of names) is one of `names`, in order, or all rows; and of their
+    /// columns those that are listed, beside that of the names if rows go by them. The rest is never in memory.
     ///
     /// # Errors
     /// As for [`Self::table`].
-    pub fn rows_of(&self, table: Table, columns: &[&str], names: &[&str]) -> Result<Records, RunError> {
+    pub fn rows_of(&self, table: Table, columns: &[&str], names: Option<&[&str]>) -> Result<Records, RunError> {
         let selection = Selection { columns, names };
         match self.tables.iter().find(|&&(t, _)| t == table) {
             Some((_, Store::Memory(records))) => Ok(records.selected(&selection)),

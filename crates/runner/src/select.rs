@@ -14,14 +14,14 @@ use arrow_select::take::take_record_batch;
 pub(crate) struct Selection<'a> {
     /// The columns. Those that the table lacks are left out.
     pub(crate) columns: &'a [&'a str],
-    /// Of the first column of names, the names of the rows.
-    pub(crate) names: &'a [&'a str],
+    /// Of the first column of names, the names of the rows; of all rows without any.
+    pub(crate) names: Option<&'a [&'a str]>,
 }
 
 impl Selection<'_> {
-    /// The places of the columns that are to be read: those that are asked for, and that of the names.
+    /// The places of the columns that are to be read: those that are asked for, and that of the names where rows go by them.
     pub(crate) fn places(&self, schema: &Schema) -> Vec<usize> {
-        let named = Self::named(schema);
+        let named = self.names.and_then(|_| Self::named(schema));
         let fields = schema.fields().iter().enumerate();
         let wanted = fields.filter(|(i, field)| Some(*i) == named || self.columns.contains(&field.name().as_str()));
         wanted.map(|(i, _)| i).collect()
@@ -32,10 +32,11 @@ impl Selection<'_> {
     /// # Errors
     /// If Arrow cannot take them.
     pub(crate) fn rows(&self, block: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let Some(names) = self.names else { return Ok(block.clone()) };
         let Some(named) = Self::named(block.schema_ref()) else { return Ok(block.slice(0, 0)) };
         let column = block.column(named).as_dictionary::<Int32Type>();
         let listed = column.values().as_string::<i32>();
-        let wanted: Vec<bool> = listed.iter().map(|name| name.is_some_and(|name| self.names.contains(&name))).collect();
+        let wanted: Vec<bool> = listed.iter().map(|name| name.is_some_and(|name| names.contains(&name))).collect();
         let rows = (0..).zip(column.keys()).filter(|(_, key)| key.is_some_and(|key| wanted[key as usize]));
         take_record_batch(block, &rows.map(|(row, _)| row).collect::<UInt32Array>())
     }

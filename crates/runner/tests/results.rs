@@ -367,14 +367,17 @@ fn a_part_of_a_table_has_the_rows_and_columns_that_are_asked_for() {
     let second = memory.summary.flows[1].name.as_str();
     let all = memory.table(Table::Rates).unwrap();
     for result in [&memory, &folder] {
-        let part = result.rows_of(Table::Rates, &["throughput_bps", "no_such"], &[second, "nobody"]).unwrap();
+        let part = result.rows_of(Table::Rates, &["throughput_bps", "no_such"], Some(&[second, "nobody"])).unwrap();
         let names: Vec<_> = part.schema.fields().iter().map(|field| field.name().as_str()).collect();
         assert_eq!(names, ["flow", "throughput_bps"]);
         let every_third: Vec<f64> = reals(&all, "throughput_bps").into_iter().skip(1).step_by(3).collect();
         assert_eq!(reals(&part, "throughput_bps"), every_third);
-        let nothing = result.rows_of(Table::Rates, &["throughput_bps"], &["nobody"]).unwrap();
+        let nothing = result.rows_of(Table::Rates, &["throughput_bps"], Some(&["nobody"])).unwrap();
         assert!(reals(&nothing, "throughput_bps").is_empty());
-        let arrivals = result.rows_of(Table::Arrivals, &[], &[]);
+        let column = result.rows_of(Table::Rates, &["throughput_bps"], None).unwrap();
+        assert_eq!(column.schema.fields().len(), 1);
+        assert_eq!(reals(&column, "throughput_bps"), reals(&all, "throughput_bps"));
+        let arrivals = result.rows_of(Table::Arrivals, &[], Some(&[]));
         assert!(matches!(arrivals, Err(RunError::NotRecorded { table: "arrivals" })));
     }
 }

@@ -13,9 +13,9 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_r
 use parquet::data_type::{self as physical, ByteArray};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::FileMetaData;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
-use super::{ARROW_SCHEMA, parquet_columns, schema_of};
+use super::{ARROW_SCHEMA, parquet_columns, schema_of, search};
 use crate::select::Selection;
 use crate::sink::Records;
 
@@ -43,15 +43,18 @@ fn read_groups(file: File, part: Option<&Selection<'_>>) -> Result<Records, Parq
     for index in 0..reader.num_row_groups() {
         let group = reader.get_row_group(index)?;
         let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| fault("it has less than no rows"))?;
-        let rows = match part {
-            None => Rows::all(rows),
-            Some(part) => match Selection::named(&schema) {
-                Some(named) => Rows::named(group.get_column_reader(places[named])?, rows, part.names)?,
-                None => Rows::default(),
-            },
+        let wanted = part.and_then(|part| part.names);
+        let named = wanted.and_then(|_| Selection::named(&schema));
+        let (rows, mut names) = match (wanted, named) {
+            (None, _) => (Rows::all(rows), None),
+            (Some(wanted), Some(named)) => named_rows(&*group, places[named], rows, wanted)?,
+            (Some(_), None) => (Rows::default(), None),
         };
-        let columns = places.iter().zip(schema.fields());
-        let columns = columns.map(|(&i, field)| read_column(field, group.get_column_reader(i)?, &rows));
+        let columns = places.iter().zip(schema.fields()).enumerate();
+        let columns = columns.map(|(place, (&i, field))| match names.take_if(|_| Some(place) == named) {
+            Some(names) => Ok(names),
+            None => read_column(field, group.get_column_reader(i)?, &rows),
+        });
         let options = RecordBatchOptions::new().with_row_count(Some(rows.count()));
         let batch = RecordBatch::try_new_with_options(schema.clone(), columns.collect::<Result<_, _>>()?, &options);
         batches.push(batch.map_err(arrow)?);
@@ -59,9 +62,25 @@ fn read_groups(file: File, part: Option<&Selection<'_>>) -> Result<Records, Parq
     Ok(Records { schema, batches })
 }
 
+/// The rows of a row group, which has so many, that have one of some names in a column; and where they are known by now, their
+/// names.
+fn named_rows(
+    group: &dyn RowGroupReader,
+    column: usize,
+    rows: usize,
+    names: &[&str],
+) -> Result<(Rows, Option<ArrayRef>), ParquetError> {
+    if group.metadata().column(column).column_descr().max_def_level() == 0
+        && let Some(found) = search::named(group.get_column_page_reader(column)?, rows, names)?
+    {
+        return Ok((found.rows, Some(found.names)));
+    }
+    Ok((Rows::named(group.get_column_reader(column)?, rows, names)?, None))
+}
+
 /// Rows of a row group.
 #[derive(Debug, Default)]
-struct Rows {
+pub(super) struct Rows {
     /// Rows that are passed over, and the wanted ones behind them, in turns.
     runs: Vec<(usize, usize)>,
 }
@@ -81,16 +100,27 @@ impl Rows {
         while column.advance()? {
             for name in column.rows() {
                 if name.is_some_and(|name| names.iter().any(|wanted| wanted.as_bytes() == name.data())) {
-                    match found.runs.last_mut() {
-                        Some((_, taken)) if passed == 0 => *taken += 1,
-                        _ => found.runs.push((std::mem::take(&mut passed), 1)),
-                    }
+                    found.add(std::mem::take(&mut passed), 1);
                 } else {
                     passed += 1;
                 }
             }
         }
         Ok(found)
+    }
+
+    /// Adds rows behind some that are passed over.
+    pub(super) fn add(&mut self, passed: usize, taken: usize) {
+        match self.runs.last_mut() {
+            Some((_, before)) if passed == 0 => *before += taken,
+            _ => self.runs.push((passed, taken)),
+        }
+    }
+
+    /// Rows that are passed over, and the wanted ones behind them, in turns.
+    #[cfg(test)]
+    pub(super) fn runs(&self) -> &[(usize, usize)] {
+        &self.runs
     }
 
     /// How many they are.
