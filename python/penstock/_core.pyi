@@ -324,6 +324,12 @@ class Result:
     def summary_json(self, *, flows: bool = True) -> str:
         """Give the run in numbers, the object of ``summary.json``."""
 
+    def brief_json(self) -> str:
+        """Give the same without its queues, flows, hosts and windows."""
+
+    def queues_shown(self) -> Table:
+        """Give the queues of the summary, a row each: the keys by which they are chosen and shown, as columns."""
+
     @property
     def scenario_toml(self) -> str:
         """The scenario with every default written out."""

@@ -1,8 +1,13 @@
 """The parts of a summary that are shown first: the notable queues, and the scheme in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from heapq import nsmallest
+from typing import TYPE_CHECKING, Any
 
 from penstock.summary import QueueSummary, Summary
+
+if TYPE_CHECKING:
+    from penstock.result import Result
 
 _NOTABLE = 0.05
 """A queue whose mean is below this part of the longest one's, without a drop or signal, is not worth a line."""
@@ -13,12 +18,29 @@ def notable_queues(queues: Sequence[QueueSummary], most: int = 4) -> list[QueueS
 
     More lines than the default in one panel of a figure hide one another.
     """
-    ranked = sorted(queues, key=lambda q: (-q["frames_dropped"], -q["mean_octets"], -q["utilization"], q["name"]))
-    if not ranked:
-        return []
-    least = _NOTABLE * max(q["mean_octets"] for q in queues)
-    chosen = [q for q in ranked if q["frames_dropped"] or q["feedback_frames"] or q["mean_octets"] > least]
-    return (chosen or ranked[:1])[:most]
+    every: Sequence[Mapping[str, Any]] = queues
+    return [queues[place] for place in _notable({key: [queue[key] for queue in every] for key in _KEYS}, most)]
+
+
+def notable_queues_of(result: "Result", most: int = 4) -> list[dict[str, Any]]:
+    """Choose the queues of a result's summary likewise, without a summary of all: with the keys that are shown."""
+    columns = result.queues_shown
+    places = _notable({key: columns[key].tolist() for key in _KEYS}, most)
+    return [{key: column[place] for key, column in columns.items()} for place in places]
+
+
+_KEYS = ("name", "frames_dropped", "feedback_frames", "mean_octets", "utilization")
+"""The keys of queues by which they are chosen."""
+
+
+def _notable(queues: Mapping[str, Sequence[Any]], most: int) -> list[int]:
+    """Return the places of the queues to show, out of a list a key."""
+    names, dropped, feedback, mean, utilization = (queues[key] for key in _KEYS)
+    least = _NOTABLE * max(mean, default=0.0)
+    chosen = [i for i in range(len(names)) if dropped[i] or feedback[i] or mean[i] > least]
+    if not chosen:
+        most, chosen = 1, list(range(len(names)))
+    return nsmallest(most, chosen, key=lambda i: (-dropped[i], -mean[i], -utilization[i], names[i]))
 
 
 def schemes_in_words(summary: Summary) -> str:

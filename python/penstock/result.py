@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from penstock import _core
-from penstock.columns import codes, rows_of, to_numpy
+from penstock.columns import codes, rows_of, to_floats, to_numpy
 from penstock.summary import Summary
 from penstock.text import count, duration
 
@@ -124,6 +124,21 @@ class Result:
         """The summary with an empty list of flows, quick to read where these are many; :attr:`flows` has columns."""
         return cast(Summary, _parsed(self._core.summary_json(flows=False)))
 
+    @cached_property
+    def summary_in_brief(self) -> Summary:
+        """The summary with empty lists of queues, flows and hosts, and no windows: quick to read for any network."""
+        return cast(Summary, _parsed(self._core.brief_json()))
+
+    @cached_property
+    def queues_shown(self) -> "dict[str, NDArray[Any]]":
+        """The queues of the summary as columns: those of its keys by which they are chosen and shown.
+
+        A set point that a queue does not have is not a number.
+        """
+        table = self._core.queues_shown().combine_chunks()
+        columns = {key: table.column(key).chunk(0) for key in table.column_names}
+        return {key: (to_floats if key == "set_point_octets" else to_numpy)(of) for key, of in columns.items()}
+
     @property
     def summary_json(self) -> str:
         """The text of ``summary.json``."""
@@ -137,7 +152,7 @@ class Result:
     @property
     def question(self) -> str:
         """The question that the scenario answers."""
-        return self.summary["question"]
+        return self.summary_in_brief["question"]
 
     @property
     def threads(self) -> tuple[int, str] | None:
@@ -237,6 +252,16 @@ class Result:
         places = rows_of(part.column(by_name).chunk(0))
         return {name: {column: array[rows] for column, array in arrays.items()} for name, rows in places.items()}
 
+    def columns_of(self, table: str, *columns: str) -> "Table":
+        """Return some columns of a table, which are read anew and not kept: the others do not come into memory.
+
+        Raises:
+            PenstockError: the table was not recorded.
+        """
+        self._check_recorded(table)
+        # One chunk, as all tables have.
+        return self._core.rows_of(table, list(columns), None).combine_chunks()
+
     def to_pandas(self, table: str) -> "pandas.DataFrame":
         """Return a table (:attr:`tables` has their names) as a data frame of pandas; text is categorical.
 
@@ -318,7 +343,7 @@ class Result:
             raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join((*PANELS, *FIGURES_OF_FLOWS))}")
         with on(Page(width, font_size, title)):
             if show in FIGURES_OF_FLOWS:
-                figure = of_flows({self.summary["scheme"]: [self]}, show)
+                figure = of_flows({self.summary_in_brief["scheme"]: [self]}, show)
             else:
                 figure = overview(self, show)
             if path is not None:
@@ -344,7 +369,7 @@ class Result:
         return result_html(self)
 
     def __repr__(self) -> str:
-        summary = self.summary
+        summary = self.summary_in_brief
         return f"<Result of {summary['scenario']!r} with {summary['scheme']!r}, seed {summary['seed']}>"
 
 

@@ -48,6 +48,16 @@ def content(result: Result) -> dict[str, Any]:
 def test_summary_without_flows_is_the_summary_but_for_them(result: Result) -> None:
     assert result.summary["flows"]
     assert result.summary_without_flows == {**result.summary, "flows": []}
+    assert result.summary_in_brief == {**result.summary, "queues": [], "flows": [], "hosts": []}
+
+
+def test_columns_of_a_table_are_those_of_the_whole(tmp_path: Path, result: Result) -> None:
+    in_folder = Scenario(name="small", **KEYWORDS).run(out=tmp_path / "out")
+    for run in (result, in_folder):
+        part = run.columns_of("flows", "throughput_bps", "name")
+        assert pa.table(part).to_pydict() == pa.table(run.flows).select(["name", "throughput_bps"]).to_pydict()
+    with pytest.raises(PenstockError, match="no recorded table is called 'nothing'"):
+        result.columns_of("nothing", "name")
 
 
 def test_keywords_toml_and_file_are_the_same_scenario(tmp_path: Path, result: Result) -> None:

@@ -25,7 +25,7 @@ from penstock.figures.series import (
     set_points,
     thinned,
 )
-from penstock.highlights import notable_queues
+from penstock.highlights import notable_queues, notable_queues_of
 from penstock.summary import QueueSummary
 from penstock.text import count
 
@@ -60,6 +60,7 @@ def test_set_points_are_those_of_the_priorities() -> None:
     lengths = {queue["priority"]: queue["set_point_octets"] for queue in mixed.summary["queues"]}
     assert lengths == {0: 33_000, 3: None, 5: 26_000}
     assert set_points(mixed) == [SetPoint(26_000), SetPoint(33_000)]
+    assert_same_queues(mixed)
     assert "dcqcn at priority 3, qcn (ieee-2010) at priority 5" in mixed.plot().axes[0].get_title("left")
     # No flow has the scenario's own settings: their set point is nobody's.
     text = SMALL.replace("[topology.star]", f"{profile}[topology.star]") + "priority = 5\n"
@@ -224,6 +225,22 @@ def test_queues_worth_drawing() -> None:
     assert [q["name"] for q in notable_queues(dropping)] == ["sw8->h", "sw7->h", "sw6->h", "sw5->h"]
     assert [q["name"] for q in notable_queues([queue("a", 0.0), queue("b", 0.0)])] == ["a"]
     assert notable_queues([]) == []
+
+
+def test_queues_are_chosen_alike_without_the_whole_summary(result: Result) -> None:
+    assert_same_queues(result)
+
+
+def assert_same_queues(result: Result) -> None:
+    """Check the columns of a result's queues, and the choice of those that are drawn, against the summary."""
+    queues = result.summary["queues"]
+    assert result.queues_shown["name"].tolist() == [queue["name"] for queue in queues]
+    for most in (1, 4):
+        shown = notable_queues_of(result, most)
+        for queue, expected in zip(shown, notable_queues(queues, most), strict=True):
+            point = expected["set_point_octets"]
+            values = {**expected, "set_point_octets": pytest.approx(np.nan if point is None else point, nan_ok=True)}
+            assert queue == {key: values[key] for key in queue}
 
 
 def stopped(result: Result, shares: dict[str, float]) -> Result:

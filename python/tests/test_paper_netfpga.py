@@ -54,6 +54,12 @@ class Made:
         }
         self.queues = pa.table({"queue": pa.array(["sw0->h8"] * 10_000).dictionary_encode()})
         self.summary = {"queues": [{"name": "sw0->h8", "priority": 0, "max_octets": 0}], "warmup_s": 0.0}
+        self.summary_in_brief = self.summary
+        self.queues_shown = {
+            "name": np.array(["sw0->h8"]),
+            "priority": np.zeros(1, int),
+            "max_octets": np.zeros(1, int),
+        }
 
     def column(self, table: str, column: str) -> Any:
         """Return a column of the table of queues."""

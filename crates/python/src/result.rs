@@ -27,6 +27,16 @@ impl PyRun {
         if flows { self.0.summary.to_json() } else { self.0.summary.without_flows().to_json() }
     }
 
+    /// The same without its queues, flows, hosts and windows.
+    fn brief_json(&self) -> String {
+        penstock_runner::in_brief(&self.0.summary).to_json()
+    }
+
+    /// The queues of the summary, a row each, as an `arro3.core.Table`: the columns by which they are chosen and shown.
+    fn queues_shown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_arro3(py, penstock_runner::queues(&self.0.summary))
+    }
+
     /// The resolved scenario, as TOML.
     #[getter]
     fn scenario_toml(&self) -> &str {

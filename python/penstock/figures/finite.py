@@ -50,7 +50,7 @@ class Finite:
 def has_completions(told: Told) -> bool:
     """Return whether a run tells of a flow that completed."""
     if isinstance(told, Result):
-        return any(line["completed"] for line in told.summary.get("completions", []))
+        return any(line["completed"] for line in told.summary_in_brief.get("completions", []))
     return bool(np.isfinite(_column(told, "end_s")).any())
 
 
@@ -70,10 +70,10 @@ def _of(told: Told) -> "list[NDArray[Any]]":
     """Return the columns of a run, without the flows that started in its warm-up."""
     if not isinstance(told, Result):
         return [_column(told, name) for name in _COLUMNS]
-    # Read again where there is a folder: the tables of all runs may not fit into memory together.
-    own = Result.open(told.path) if told.path else told
-    columns = [_column(own.completions, name) for name in _COLUMNS]
-    measured = columns[_COLUMNS.index("start_s")] >= told.summary["warmup_s"]
+    # The result does not keep them: the tables of all runs may not fit into memory together.
+    own = told.columns_of("completions", *_COLUMNS)
+    columns = [_column(own, name) for name in _COLUMNS]
+    measured = columns[_COLUMNS.index("start_s")] >= told.summary_in_brief["warmup_s"]
     return [column[measured] for column in columns]
 
 

@@ -22,7 +22,7 @@ from penstock.figures.series import (
     set_points,
 )
 from penstock.figures.style import WIDTH, Drawn, grow, is_narrow, save, sheet, styled, titled
-from penstock.highlights import notable_queues, schemes_in_words
+from penstock.highlights import notable_queues_of, schemes_in_words
 from penstock.text import count, share
 
 if TYPE_CHECKING:
@@ -71,11 +71,12 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
 
     panels = _panels(result)
     # Where all flows come from loads, none is told by itself.
-    drawn = {"overview": _page(result, panels if result.summary["flows"] else panels[:2])}
+    drawn = {"overview": _page(result, panels if result.columns_of("flows", "name").num_rows else panels[:2])}
     written = []
     if has_completions(result):
-        drawn["slowdown"] = slowdowns({result.summary["scheme"]: [result]})
-        drawn["completions"] = distributions({result.summary["scheme"]: [result]})
+        runs = {result.summary_in_brief["scheme"]: [result]}
+        drawn["slowdown"] = slowdowns(runs)
+        drawn["completions"] = distributions(runs)
     for name, figure in drawn.items():
         for kind in ("png", "svg"):
             path = folder / f"{name}.{kind}"
@@ -85,7 +86,7 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
 
 
 def _panels(result: "Result") -> tuple[Panel, Panel, Panel]:
-    queues = queue_series(result, notable_queues(result.summary["queues"]))
+    queues = queue_series(result, notable_queues_of(result))
     flows = flow_series(result)
     points = set_points(result)
     return (
@@ -163,7 +164,7 @@ def points(key: str) -> float:
 
 
 def _subtitle(result: "Result") -> str:
-    summary = result.summary
+    summary = result.summary_in_brief
     dropped = summary["totals"]["frames_dropped"]
     parts = [
         schemes_in_words(summary),

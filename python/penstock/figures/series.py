@@ -1,6 +1,7 @@
 """The lines of figures, taken out of a result's tables and thinned to what a page can show."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
@@ -8,15 +9,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from penstock.catalogue import about
-from penstock.columns import codes
-from penstock.measures import groups
+from penstock.columns import codes, to_floats, to_numpy
 from penstock.scenario import Scenario
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penstock.result import Result
-    from penstock.summary import QueueSummary
 
 MOST_POINTS = 250
 """The most points of a line of rates."""
@@ -137,12 +136,16 @@ class Flows(Sequence[FlowSeries]):
         return Flows([self.names[at] for at in places], self.time_s, *rates, *ends, self.points)
 
 
-def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSeries]:
-    """Return the samples of the chosen queues."""
-    several_priorities = len({q["priority"] for q in result.summary["queues"]}) > 1
+def queue_series(result: "Result", chosen: Sequence[Mapping[str, Any]]) -> list[QueueSeries]:
+    """Return the samples of the chosen queues, each of which has a ``name`` and a ``priority``."""
+    shown = result.queues_shown
+    several_priorities = len(np.unique(shown["priority"])) > 1
     columns = ("time_s", "queue_octets", "utilization", "frames_dropped")
     rows_of_port = result.rows_of("queues", [queue["name"] for queue in chosen], "priority", *columns)
-    longest = {(q["name"], q["priority"]): q["max_octets"] for q in result.summary["queues"]}
+    wanted = {(queue["name"], queue["priority"]) for queue in chosen}
+    every = zip(zip(shown["name"], shown["priority"].tolist(), strict=True), shown["max_octets"].tolist(), strict=True)
+    longest = {queue: octets for queue, octets in every if queue in wanted}
+    warmup_s = result.summary_in_brief["warmup_s"]
     series = []
     for queue in chosen:
         rows = rows_of_port.get(queue["name"])
@@ -151,20 +154,20 @@ def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSe
             name = f"{queue['name']} priority {queue['priority']}" if several_priorities else queue["name"]
             maximum = longest[queue["name"], queue["priority"]]
             time_s, octets, utilization, dropped = (rows[column][own] for column in columns)
-            warmup_s = result.summary["warmup_s"]
             series.append(QueueSeries(name, time_s, octets, utilization, dropped, warmup_s, maximum))
     return series
 
 
 def flow_series(result: "Result") -> Flows:
     """Return the samples of every flow of a result, in the order of its summary."""
-    names, rows = _rows_of_flows(result)
+    told = _told(result)
+    names, rows = _rows_of_flows(result, told["name"])
     columns = (result.column("rates", name) for name in ("time_s", "throughput_bps", "fair_rate_bps"))
     times, throughput_bps, fair_bps = (column[rows] for column in columns)
     time_s = times[:, 0] if len(names) else np.empty(0)
-    own = {flow["name"]: flow for flow in result.summary["flows"]}
-    single = {group.name for group in groups(result) if len(group.flows) == 1}
-    over = np.array([own[name]["completion_time_s"] is not None for name in names], dtype=bool)
+    of_each = dict(zip(told["name"], told["completed"].tolist(), strict=True))
+    single = {group for group, flows in Counter(told["group"]).items() if flows == 1}
+    over = np.array([of_each[name] for name in names], dtype=bool)
     last = _last(throughput_bps > 0)
     ended = over & (last >= 0)
     on = (fair_bps > 0) | (throughput_bps > 0)
@@ -173,15 +176,28 @@ def flow_series(result: "Result") -> Flows:
     alone = np.array([name in single for name in names], dtype=bool)
     # Place -1 is the infinity behind the samples.
     return Flows(
-        names, time_s, throughput_bps, fair_bps, at[np.where(ended, last, -1)], alone, at[first], _points(result)
+        names, time_s, throughput_bps, fair_bps, at[np.where(ended, last, -1)], alone, at[first], _points(told)
     )
 
 
-def _rows_of_flows(result: "Result") -> "tuple[list[str], NDArray[Any]]":
+def _told(result: "Result") -> "dict[str, NDArray[Any]]":
+    """Return columns of the table of flows, which is read faster than the summary; and whether each completed."""
+    columns = "name", "group", "completion_time_s", "frames_delivered"
+    table = result.columns_of("flows", *columns)
+    name, group, completed, delivered = (table.column(column).chunk(0) for column in columns)
+    return {
+        "name": to_numpy(name),
+        "group": to_numpy(group),
+        "completed": ~np.isnan(to_floats(completed)),
+        "frames_delivered": to_numpy(delivered),
+    }
+
+
+def _rows_of_flows(result: "Result", told: "NDArray[Any]") -> "tuple[list[str], NDArray[Any]]":
     """Return the flows with samples, in the order of the summary, and the rows of each: a column a flow."""
     numbers, words = codes(result.rates.column("flow").chunk(0))
     places = {word: place for place, word in enumerate(words)}
-    names = [flow["name"] for flow in result.summary["flows"] if flow["name"] in places]
+    names = [name for name in told if name in places]
     if not names:
         return [], np.empty((0, 0), dtype=int)
     # Every sample has a row of each flow.
@@ -197,9 +213,9 @@ def _last(marks: "NDArray[Any]") -> "NDArray[Any]":
     return found
 
 
-def _points(result: "Result") -> int:
+def _points(told: "Mapping[str, NDArray[Any]]") -> int:
     """Return how many points a line of rates has: each an average over enough frames of the flow that has most."""
-    frames = max((flow["frames_delivered"] for flow in result.summary["flows"]), default=0)
+    frames = int(told["frames_delivered"].max(initial=0))
     return min(MOST_POINTS, max(_LEAST_POINTS, frames // _FRAMES_A_POINT))
 
 
@@ -294,11 +310,12 @@ class SetPoint:
 
 def set_points(result: "Result") -> list[SetPoint]:
     """Return the lengths at which the recorded queues are to be held, each once, rising."""
-    held = {queue["priority"] for queue in result.summary["queues"] if queue["set_point_octets"] is not None}
+    shown = result.queues_shown
+    lengths_octets = shown["set_point_octets"]
+    held = set(shown["priority"][~np.isnan(lengths_octets)].tolist())
     # To lay a scenario out takes time: only one that changes parameters is.
     if not held or "[change.schemes." not in result.scenario_toml:
-        lengths = {queue["set_point_octets"] for queue in result.summary["queues"]}
-        return [SetPoint(length) for length in sorted(length for length in lengths if length is not None)]
+        return [SetPoint(length) for length in np.unique(lengths_octets[~np.isnan(lengths_octets)]).tolist()]
     plan = Scenario.from_toml(result.scenario_toml).describe()
     found = set()
     for scheme in plan["schemes"]:
@@ -306,11 +323,11 @@ def set_points(result: "Result") -> list[SetPoint]:
             own = [change for change in plan["parameter_changes"] if change["priority"] == scheme["priority"]]
             starts = [-np.inf, *(change["at_s"] for change in own), np.inf]
             name = str(about(scheme["name"])["set_point"])
-            lengths_octets = [float(entry["parameters"][name]) for entry in (scheme, *own)]
+            lengths = [float(entry["parameters"][name]) for entry in (scheme, *own)]
             # A change of another parameter leaves the length as it is.
-            kept = [i for i, length in enumerate(lengths_octets) if i == 0 or length != lengths_octets[i - 1]]
-            for i, following in zip(kept, [*kept[1:], len(lengths_octets)], strict=True):
-                found.add(SetPoint(lengths_octets[i], starts[i], starts[following]))
+            kept = [i for i, length in enumerate(lengths) if i == 0 or length != lengths[i - 1]]
+            for i, following in zip(kept, [*kept[1:], len(lengths)], strict=True):
+                found.add(SetPoint(lengths[i], starts[i], starts[following]))
     return sorted(found, key=lambda point: (point.octets, point.start_s))
 
 
