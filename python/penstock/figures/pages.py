@@ -21,7 +21,7 @@ from penstock.figures.series import (
     queue_series,
     set_points,
 )
-from penstock.figures.style import WIDTH, Drawn, grow, is_narrow, save, sheet, styled, titled
+from penstock.figures.style import WIDTH, Drawn, grow, is_narrow, save, sheet, styled, titled, written_dpi
 from penstock.highlights import notable_queues_of, schemes_in_words
 from penstock.text import count, share
 
@@ -125,9 +125,21 @@ def finish(figure: "Figure", title: str) -> None:
         grow(figure, sum(found.get_window_extent().height for found in legends) / figure.dpi)
     engine = figure.get_layout_engine()
     if engine is not None:
-        engine.execute(figure)
+        with written_dpi(figure):
+            engine.execute(figure)
+            _keep_names(figure)
     # Without any engine: a figure that has one, even one that does nothing, is drawn twice for each file.
     figure.set_layout_engine(None)
+
+
+def _keep_names(figure: "Figure") -> None:
+    """Leave the names of axes where they are: each drawing would look for their places, and find the same."""
+    for axes in figure.axes:
+        # Whoever asks for the size of a panel has all its parts find their places.
+        axes.get_tightbbox(bbox_extra_artists=[])
+        for axis in (axes.xaxis, axes.yaxis):
+            place = axis.label.get_transform().transform(axis.label.get_position())
+            axis.set_label_coords(*axes.transAxes.inverted().transform(place))
 
 
 def subtitle(axes: "Axes", text: str, *, wide_in: float | None = None) -> float:
@@ -147,7 +159,8 @@ def subtitle(axes: "Axes", text: str, *, wide_in: float | None = None) -> float:
     size_pt = points("font.size")
     if wide_in is not None:
         text = textwrap.fill(text, fitting(wide_in, size_pt, _LETTERS_OF_A_LINE), break_long_words=False)
-    axes.set_title(text, pad=above, **SUBTITLE)
+    # To look for what the line has to give way to takes time at every drawing; only an axis above the panel is that.
+    axes.set_title(text, y=None if axes.child_axes else 1.0, pad=above, **SUBTITLE)
     return above + 1.3 * size_pt * (1 + text.count("\n"))
 
 
