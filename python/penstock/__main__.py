@@ -17,7 +17,7 @@ def main() -> "NoReturn":
 
     # Python looks for cycles of garbage after every 700 new objects, and again and again among those that stay, as the
     # modules of matplotlib and a large summary do. To look less often saves a tenth of the time of a short run.
-    gc.set_threshold(50_000, 10, 10)
+    gc.set_threshold(200_000, 10, 10)
     # Commands write files: a back end of notebooks or windows is of no use to them, and may not be there.
     os.environ["MPLBACKEND"] = "agg"
     from penstock import terminal
