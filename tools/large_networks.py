@@ -57,9 +57,9 @@ LITTLE_S = 0.2
 """Less time than this is that of a start, and says nothing about growth."""
 STEEPEST = 1.35
 """The largest power of the size with which a cost may grow: n log n is one of 1.1 here; the rest is for the caches."""
-DRAWN_WITHIN_S = 2.5
-"""A second for three figures is the aim on a free machine; on a busy one a core does less in a second. The largest
-network takes 1.5 s and more, half of it for reading the names of its queues at four million samples."""
+DRAWN_WITHIN_S = 1.5
+"""A second for three figures is the aim, and the largest network takes 0.7 to 0.8 s; on a busy machine a core does
+less in a second."""
 DRAWINGS = 2
 A_MILLION = 1_000_000
 """Of fewer hops the time is that of the samples."""
