@@ -86,6 +86,7 @@ def test_without_control_there_is_no_tag_and_more_data() -> None:
         (('rate = "8 Gbps"', 'rate = "8 Gbps"\nframe = "9000 octets"'), "frames of 9000 octets"),
         (('rate = "8 Gbps"', 'transport = "go-back-n"\nrate = "8 Gbps"'), "the kernel has TCP alone"),
         (("[testbed]", "[pfc.watchdog]\n\n[testbed]"), "flow control has no deadlock"),
+        (("[network]", "[network]\ntrimming = true"), "drop frames that find no room"),
         (
             ('scheme = "qcn"', 'scheme = "timely"'),
             "no form on the testbed's wires: it needs an acknowledgement of every frame",
@@ -95,6 +96,13 @@ def test_without_control_there_is_no_tag_and_more_data() -> None:
 def test_an_unsuited_scenario_is_refused(change: tuple[str, str], said: str) -> None:
     with pytest.raises(TestbedError, match=said) as caught:
         lay_out(resolved(TWO.replace(*change, 1)))
+    assert caught.value.unsuited
+
+
+def test_marks_at_departure_are_refused() -> None:
+    text = TWO.replace("[network]", '[network]\necn_at = "departure"')
+    with pytest.raises(TestbedError, match="mark a frame as it joins its queue") as caught:
+        lay_out(resolved(text, scheme="dcqcn"))
     assert caught.value.unsuited
 
 

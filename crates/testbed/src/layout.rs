@@ -5,7 +5,7 @@
 use penstock_scenario::Plan;
 use penstock_schemes::units::PS_PER_S;
 use penstock_schemes::{BitRate, Instant};
-use penstock_sim::network::{Excess, Feedback, Flow, NodeId, NodeKind, PortEvent, Traffic};
+use penstock_sim::network::{Excess, Feedback, Flow, Marking, NodeId, NodeKind, PortEvent, Traffic};
 use serde::Serialize;
 
 use crate::TestbedError;
@@ -252,6 +252,14 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
         return refuse(
             "ecn_threshold: switches of the testbed mark as the scheme does (dcqcn), and nothing else".to_owned(),
         );
+    }
+    if network.marking != Marking::default() {
+        return refuse(
+            "ecn_at and ecn_by: switches of the testbed mark a frame as it joins its queue, by that queue".to_owned(),
+        );
+    }
+    if !network.trimmed.is_empty() {
+        return refuse("trimming: switches of the testbed drop frames that find no room".to_owned());
     }
     if network.spread.is_some() {
         return refuse("load_balancing: on the testbed there is one way to each host".to_owned());
