@@ -2,12 +2,12 @@
 //! find no room.
 
 use penstock_endpoint::{PortId, TrafficClass};
-use penstock_schemes::{BitRate, CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, Verdict};
+use penstock_schemes::{CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, Verdict};
 
-use crate::fabric::{Around, Classes, Outbox, Sender};
+use crate::fabric::{Around, Classes, Fabric, Outbox, Sender};
 use crate::facts::weight_of;
 use crate::frame::{FrameId, GONE, Marks};
-use crate::port::{DRAINS, PortState, QueueState};
+use crate::port::{DRAINS, PortState};
 
 /// The outcome of a frame's arrival at a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub(crate) enum Entry {
     TrimmedInVain,
     /// It is gone.
     Dropped,
-    /// Its header alone is left of it, and is to be queued.
-    Cut,
+    /// It finds no room in the queue of this class, is to be cut down to its header, and nothing has happened.
+    Cut(TrafficClass),
     /// It is not known yet whether it finds memory, and nothing has happened.
     Unsure,
 }
@@ -76,35 +76,32 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         verdict
     }
 
-    /// Cuts a frame that finds no room in the queue `q`, that of a port and class, down to its header, if such frames are trimmed there. Says
-    /// whether it has. To the queue's congestion point the frame is dropped.
+    /// Whether a frame that finds no room in the queue of a port and class is cut down to its header there.
     #[cold]
-    pub(crate) fn cuts(
-        &mut self,
-        q: &mut QueueState,
-        (port, class): (PortId, TrafficClass),
-        attention: u8,
-        index: FrameId,
-        (rate, stopped): (BitRate, bool),
-        out: &mut Outbox<S>,
-    ) -> bool {
-        let drains = attention & DRAINS != 0 && self.pauses.drops_at(port, class);
-        let slot = self.frames.get_mut(index);
-        if drains || self.pauses.trimmed & class.bit() == 0 || !slot.can_be_cut() {
-            return false;
-        }
-        let control = TrafficClass(self.pauses.per_port as u8 - 1);
+    pub(crate) fn is_cut(&self, index: FrameId, (port, class): (PortId, TrafficClass), attention: u8) -> bool {
+        let drains = attention & DRAINS != 0 && self.pauses.drains(port, class);
+        !drains && self.pauses.trimmed & class.bit() != 0 && self.frames.get(index).can_be_cut()
+    }
+}
+
+impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
+    /// Cuts a frame that finds no room in the queue of `class` at a port down to its header. To the queue's congestion point it is dropped.
+    pub(crate) fn cut(&mut self, port: PortId, index: FrameId, class: TrafficClass, out: &mut Outbox<S>) {
+        let control = self.control_class();
+        let p = &mut self.ports[port.index()];
+        let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
+        let q = &mut p.queues[class.index()];
         q.arrived += 1;
         q.dropped += 1;
+        let slot = self.frames.get_mut(index);
         if let Some(state) = self.cps.get_mut(q.cp.index())
-            && let Some(frame) = slot.data(weight_of(self.facts, slot.hop))
+            && let Some(frame) = slot.data(weight_of(&self.facts, slot.hop))
         {
             let seen = q.seen(rate, stopped);
             state.cp.on_arrival(self.now, frame, Fate::Dropped, &seen, &mut state.stream, &mut Sender(out));
-            state.arm(self.events, q.cp);
+            state.arm(&mut self.events, q.cp);
         }
         slot.marks = slot.marks.with(Marks::TRIMMED);
         (slot.class, slot.octets) = (control, HEADER);
-        true
     }
 }

@@ -178,7 +178,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         } else {
             around.settle_and_enqueue(p, index, class, octets, from, out)
         };
-        if PFC && matches!(entry, Entry::Unsure | Entry::Cut) {
+        if PFC && matches!(entry, Entry::Unsure | Entry::Cut(_)) {
             return self.enqueue_further(entry, port, index, class, octets, from, out);
         }
         entry
@@ -470,9 +470,9 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             && PFC
             && p.attention & TRIMS != 0
             && !(S::Cp::ADMITS && admitted.is_none())
-            && self.cuts(q, (p.index, class), p.attention, index, (rate, stopped), out)
+            && self.is_cut(index, (p.index, class), p.attention)
         {
-            return Entry::Cut;
+            return Entry::Cut(class);
         }
         q.arrived += 1;
         if fits {

@@ -201,7 +201,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 self.state.totals.headers_lost += u64::from(entry == Entry::TrimmedInVain);
             }
             Entry::Queued | Entry::Dropped => self.count_drop(hop, kind),
-            Entry::Cut | Entry::Unsure => unreachable!("it was enqueued further"),
+            Entry::Cut(_) | Entry::Unsure => unreachable!("it was enqueued further"),
         }
     }
 

@@ -42,9 +42,8 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             Entry::Unsure => self.enqueue_in_settled_pool(port, index, class, octets, from, out),
             known => known,
         };
-        if entry != Entry::Cut {
-            return entry;
-        }
+        let Entry::Cut(class) = entry else { return entry };
+        self.cut(port, index, class, out);
         let control = self.control_class();
         match self.enqueue_in_settled_pool(port, index, control, HEADER, from, out) {
             Entry::Dropped => Entry::TrimmedInVain,

@@ -113,10 +113,15 @@ impl Pauses {
         self.stops[queue.index()].draining
     }
 
+    /// Whether the watchdog drains a queue.
+    pub(crate) fn drains(&self, port: PortId, class: TrafficClass) -> bool {
+        let place = (port.0 * self.per_port + u32::from(class.0)) as usize;
+        self.stops.get(place).is_some_and(|stop| stop.draining)
+    }
+
     /// Whether a queue drops a frame that comes; it counts.
     pub(crate) fn drops_at(&mut self, port: PortId, class: TrafficClass) -> bool {
-        let place = (port.0 * self.per_port + u32::from(class.0)) as usize;
-        let drops = self.stops.get(place).is_some_and(|stop| stop.draining);
+        let drops = self.drains(port, class);
         self.watchdog_dropped += u64::from(drops);
         drops
     }
