@@ -17,10 +17,11 @@
 //!
 //! Sources: Saeed et al., SIGCOMM 2020 ("Annulus"), abstract; [`qcn`](crate::qcn), [`dctcp`](crate::dctcp).
 
-use crate::dcqcn::Ce;
 use crate::dctcp::{self, Dctcp};
 use crate::info::values::{choice, count, octets};
 use crate::info::{Action, Info, Profile, Signals, choice, parameters};
+use crate::parts::marking::Ce;
+use crate::parts::marking_cp::MarkingCp;
 use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::{RateLimiter, RpConfig};
 use crate::parts::sampling_cp::SamplingCp;
@@ -144,7 +145,7 @@ fn as_far<'a>(frame: Frame<'a, Tag>) -> Frame<'a, Ce> {
 pub struct Cp {
     near_hops: u32,
     near: SamplingCp,
-    far: dctcp::Cp,
+    far: MarkingCp,
 }
 
 impl CongestionPoint<Annulus> for Cp {
@@ -155,14 +156,14 @@ impl CongestionPoint<Annulus> for Cp {
         Self {
             near_hops: config.near_hops,
             near: <SamplingCp as CongestionPoint<Qcn>>::new(&config.qcn, place),
-            far: CongestionPoint::<Dctcp>::new(&config.dctcp, place),
+            far: MarkingCp::new(&config.dctcp),
         }
     }
 
     fn configure(&mut self, config: &Config, place: Place) {
         self.near_hops = config.near_hops;
         self.near.configure(&config.qcn.cp);
-        self.far.configure(&config.dctcp, place);
+        CongestionPoint::<Dctcp>::configure(&mut self.far, &config.dctcp, place);
     }
 
     fn remembers_flows(_config: &Config) -> bool {
@@ -192,7 +193,7 @@ impl CongestionPoint<Annulus> for Cp {
 
     #[inline]
     fn mark(&mut self, now: Instant, frame: Frame<'_, Tag>, len: Octets, draw: &mut impl Draw) {
-        self.far.mark(now, as_far(frame), len, draw);
+        CongestionPoint::<Dctcp>::mark(&mut self.far, now, as_far(frame), len, draw);
     }
 
     #[inline]

@@ -30,11 +30,12 @@ mod settings;
 
 use crate::info::values::{choice, count, mbps, octets, real, switch, us};
 use crate::info::{Action, Info, Profile, Signals};
-use crate::parts::marking::{Marker, Ramp};
-use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
+use crate::parts::marking::{Ce, MarkingParameters, Ramp};
+use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
+use crate::units::{BitRate, Duration, FlowKey, Instant};
 use crate::{
-    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Label, Message, NotificationPoint, Out, Place, Queue,
-    ReactionPoint, Release, Scheme, Signal, To, Var,
+    Allowance, Class, Draw, Frame, Label, Message, NotificationPoint, Out, ReactionPoint, Release, Scheme, Signal, To,
+    Var,
 };
 
 pub use settings::{AlphaOrder, AlphaUpdate, CnpRule, Config, Counters, HaiBoundary, HaiFactor, RtUpdate};
@@ -140,10 +141,6 @@ const PROFILES: &[Profile] = &[
     },
 ];
 
-/// Whether a frame has met congestion: the CE code point of ECN.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Ce(pub bool);
-
 /// A congestion notification packet. It carries no data: its arrival is the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cnp;
@@ -195,7 +192,7 @@ impl Scheme for Dcqcn {
     type Tag = Ce;
     type Echo = crate::Never;
     type Signal = Cnp;
-    type Cp = Cp;
+    type Cp = MarkingCp;
     type Np = Np;
     type Rp = Rp;
 
@@ -204,63 +201,14 @@ impl Scheme for Dcqcn {
     }
 }
 
-/// The thresholds of a queue.
-fn ramp(config: &Config) -> Ramp {
-    let p_max = (config.p_max * 4_294_967_296.0) as u64;
-    Ramp { k_min: config.k_min.0, k_max: config.k_max.0, p_max }
-}
-
-/// DCQCN's congestion point: marks frames.
-#[derive(Debug, Clone)]
-pub struct Cp(Marker);
-
-impl CongestionPoint<Dcqcn> for Cp {
-    const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked so far" }];
-    const MARKS: bool = true;
-
-    fn new(config: &Config, _: Place) -> Self {
-        Self(Marker::new(ramp(config), &config.marking))
+impl MarkingConfig for Config {
+    fn ramp(&self) -> Ramp {
+        let p_max = (self.p_max * 4_294_967_296.0) as u64;
+        Ramp { k_min: self.k_min.0, k_max: self.k_max.0, p_max }
     }
 
-    fn configure(&mut self, config: &Config, _: Place) {
-        self.0.configure(ramp(config), &config.marking);
-    }
-
-    fn remembers_flows(_config: &Config) -> bool {
-        false
-    }
-
-    #[inline]
-    fn on_arrival(
-        &mut self,
-        now: Instant,
-        _: Frame<'_, Ce>,
-        fate: Fate,
-        _: &Queue,
-        _: &mut impl Draw,
-        _: &mut impl Out<Dcqcn>,
-    ) {
-        self.0.on_arrival(now, fate);
-    }
-
-    #[inline]
-    fn mark(&mut self, _: Instant, frame: Frame<'_, Ce>, len: Octets, draw: &mut impl Draw) {
-        if self.0.marks(len.0, draw) {
-            *frame.tag = Ce(true);
-        }
-    }
-
-    #[inline]
-    fn next_timeout(&self) -> Option<Instant> {
-        self.0.next_timeout()
-    }
-
-    fn on_timeout(&mut self, now: Instant, queue: &Queue, _: &mut impl Draw, _: &mut impl Out<Dcqcn>) {
-        self.0.on_timeout(now, queue.len.0);
-    }
-
-    fn vars(&self, row: &mut [i64]) {
-        row.copy_from_slice(&[self.0.marked() as i64]);
+    fn marking(&self) -> &MarkingParameters {
+        &self.marking
     }
 }
 
@@ -582,7 +530,7 @@ impl ReactionPoint<Dcqcn> for Rp {
 mod tests {
     use super::*;
     use crate::testing::{at, frame_of};
-    use crate::{CpId, Octets, SchemeConfig, Value};
+    use crate::{Octets, SchemeConfig, Value};
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
@@ -794,14 +742,7 @@ mod tests {
     }
 
     fn marked(changes: &[(&str, Value)], len: u64, word: u32) -> bool {
-        let place =
-            Place { cp: CpId(1), line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
-        let (mut cp, mut tag) = (Cp::new(&config("", changes), place), Ce(false));
-        cp.mark(at(0), frame_of(FlowKey(7), at(0), &mut tag), Octets(len), &mut Word(word));
-        let mut row = [0];
-        cp.vars(&mut row);
-        assert_eq!(row, [i64::from(tag.0)]);
-        tag.0
+        config("", changes).ramp().marks(len, &mut Word(word))
     }
 
     #[test]
@@ -859,28 +800,6 @@ mod tests {
                 prop_assert!(rp.current_rate <= rp.target_rate);
             }
         }
-    }
-
-    /// 0.01 for 1000 octets: after an interval with 60 000 octets p = 0.01 × 10 + 0.01 × 50 = 0.6. A word below 0.6 × 2^32 marks, at
-    /// any length; the thresholds say nothing.
-    #[test]
-    fn a_pi_controller_marks_in_the_place_of_the_thresholds() {
-        let place =
-            Place { cp: CpId(1), line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
-        let changes = [("marking", choice("pi")), ("pi_a", real(0.01)), ("pi_b", real(0.01))];
-        let mut cp = Cp::new(&config("", &changes), place);
-        let marks = |cp: &mut Cp, word: u32, len: u64| {
-            let mut tag = Ce(false);
-            let frame = frame_of(FlowKey(7), Instant::ZERO, &mut tag);
-            let queue = Queue { len: Octets(len), ..Queue::default() };
-            cp.on_arrival(at(0), frame, Fate::Queued, &queue, &mut Word(word), &mut Sent::default());
-            cp.mark(at(0), frame_of(FlowKey(7), Instant::ZERO, &mut tag), queue.len, &mut Word(word));
-            tag.0
-        };
-        assert!(!marks(&mut cp, 0, 150_000));
-        let queue = Queue { len: Octets(60_000), ..Queue::default() };
-        cp.on_timeout(at(50), &queue, &mut Word(0), &mut Sent::default());
-        assert!(marks(&mut cp, 2_576_000_000, 0) && !marks(&mut cp, 2_578_000_000, 150_000));
     }
 
     #[test]

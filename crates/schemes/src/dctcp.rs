@@ -17,15 +17,12 @@
 //!
 //! Sources: RFC 8257, section 3; Alizadeh et al., SIGCOMM 2010 ("DCTCP"), section 3.
 
-use crate::dcqcn::Ce;
 use crate::info::values::{count, octets};
 use crate::info::{Action, Info, Threshold, parameters};
-use crate::parts::marking::{Marker, MarkingParameters, Ramp};
+use crate::parts::marking::{Ce, MarkingParameters, Ramp};
+use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
 use crate::units::{BitRate, FlowKey, Instant, Octets};
-use crate::{
-    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Label, Never, NotificationPoint, Out, Place, Queue,
-    ReactionPoint, Release, Scheme, Var,
-};
+use crate::{Ack, Allowance, Draw, Frame, Label, Never, NotificationPoint, Out, ReactionPoint, Release, Scheme, Var};
 
 /// DCTCP.
 #[derive(Debug, Clone, Copy)]
@@ -88,7 +85,7 @@ impl Scheme for Dctcp {
     type Tag = Ce;
     type Echo = Ce;
     type Signal = Never;
-    type Cp = Cp;
+    type Cp = MarkingCp;
     type Np = Np;
     type Rp = Rp;
 
@@ -101,62 +98,14 @@ impl Scheme for Dctcp {
     }
 }
 
-/// The threshold of a queue.
-fn step(config: &Config) -> Ramp {
-    Ramp { k_min: config.k.0, k_max: config.k.0, p_max: 0 }
-}
-
-/// DCTCP's marking point. (RFC 8257, section 3.1)
-#[derive(Debug, Clone)]
-pub struct Cp(Marker);
-
-impl CongestionPoint<Dctcp> for Cp {
-    const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked since the start" }];
-    const MARKS: bool = true;
-
-    fn new(config: &Config, _: Place) -> Self {
-        Self(Marker::new(step(config), &config.marking))
+/// The marking threshold is a step. (RFC 8257, section 3.1)
+impl MarkingConfig for Config {
+    fn ramp(&self) -> Ramp {
+        Ramp { k_min: self.k.0, k_max: self.k.0, p_max: 0 }
     }
 
-    fn configure(&mut self, config: &Config, _: Place) {
-        self.0.configure(step(config), &config.marking);
-    }
-
-    fn remembers_flows(_config: &Config) -> bool {
-        false
-    }
-
-    #[inline]
-    fn on_arrival(
-        &mut self,
-        now: Instant,
-        _: Frame<'_, Ce>,
-        fate: Fate,
-        _: &Queue,
-        _: &mut impl Draw,
-        _: &mut impl Out<Dctcp>,
-    ) {
-        self.0.on_arrival(now, fate);
-    }
-
-    #[inline]
-    fn mark(&mut self, _: Instant, frame: Frame<'_, Ce>, len: Octets, draw: &mut impl Draw) {
-        if self.0.marks(len.0, draw) {
-            *frame.tag = Ce(true);
-        }
-    }
-
-    #[inline]
-    fn next_timeout(&self) -> Option<Instant> {
-        self.0.next_timeout()
-    }
-
-    fn on_timeout(&mut self, now: Instant, queue: &Queue, _: &mut impl Draw, _: &mut impl Out<Dctcp>) {
-        self.0.on_timeout(now, queue.len.0);
-    }
-
-    fn vars(&self, row: &mut [i64]) {
-        row.copy_from_slice(&[self.0.marked() as i64]);
+    fn marking(&self) -> &MarkingParameters {
+        &self.marking
     }
 }
 
@@ -429,51 +378,9 @@ mod tests {
     }
 
     #[test]
-    fn the_point_marks_above_its_threshold_alone() {
-        let place = Place {
-            cp: crate::CpId::new(1, 0, 0),
-            line: BitRate::from_gbps(10),
-            capacity: Octets(150_000),
-            phase: crate::Duration::ZERO,
-        };
-        let mut cp = Cp::new(&config::<Dctcp>("", &[]), place);
-        for (len, marked) in [(97_500, false), (97_501, true)] {
-            let mut tag = Ce(false);
-            let frame = crate::testing::frame_of(FLOW, Instant::ZERO, &mut tag);
-            cp.mark(Instant::ZERO, frame, Octets(len), &mut Middle);
-            assert_eq!(tag, Ce(marked), "{len}");
-        }
-        assert_eq!(cp.0.marked(), 1);
-    }
-
-    /// With the whole gain b = 0.01 for 1000 octets, 100 000 octets above an empty queue: 0.01 × 50 + 0.01 × 50 = 1. Every frame is
-    /// marked, however short the queue.
-    #[test]
-    fn a_pi_controller_marks_in_the_place_of_the_threshold() {
-        let place = Place {
-            cp: crate::CpId::new(1, 0, 0),
-            line: BitRate::from_gbps(10),
-            capacity: Octets(150_000),
-            phase: crate::Duration::ZERO,
-        };
-        let real = crate::info::values::real;
-        let changes = [("marking", Value::Choice("pi")), ("pi_a", real(0.01)), ("pi_b", real(0.01))];
-        let mut cp = Cp::new(&config::<Dctcp>("", &changes), place);
-        let mut out = Sent::<Dctcp>::default();
-        let mut marks = |cp: &mut Cp, now: Instant, len: u64| {
-            let mut tag = Ce(false);
-            let frame = crate::testing::frame_of(FLOW, Instant::ZERO, &mut tag);
-            let queue = Queue { len: Octets(len), ..Queue::default() };
-            cp.on_arrival(now, frame, Fate::Queued, &queue, &mut Middle, &mut out);
-            cp.mark(now, crate::testing::frame_of(FLOW, Instant::ZERO, &mut tag), queue.len, &mut Middle);
-            tag.0
-        };
-        assert!(!marks(&mut cp, Instant::ZERO, 150_000), "the controller has not been asked yet");
-        let due = CongestionPoint::<Dctcp>::next_timeout(&cp).expect("an interval ends");
-        assert_eq!(due, Instant::ZERO + crate::Duration::from_us(50));
-        let queue = Queue { len: Octets(100_000), ..Queue::default() };
-        cp.on_timeout(due, &queue, &mut Middle, &mut Sent::<Dctcp>::default());
-        assert!(marks(&mut cp, due, 1_500));
+    fn marks_begin_above_the_threshold() {
+        let ramp = config::<Dctcp>("", &[]).ramp();
+        assert!(!ramp.marks(97_500, &mut Middle) && ramp.marks(97_501, &mut Middle));
     }
 
     #[test]

@@ -20,15 +20,12 @@
 //! Sources: uet-htsim, `uec.cpp` ("htsim"), whose names and constants these are; Ultra Ethernet Specification 1.0; Bonato et al., arXiv
 //! 2404.01630 (SMaRTT).
 
-use crate::dcqcn::Ce;
 use crate::info::values::{count, octets, real, switch, us};
 use crate::info::{Action, Info, Profile, Threshold, parameters};
-use crate::parts::marking::{Marker, MarkingParameters, Ramp};
+use crate::parts::marking::{Ce, MarkingParameters, Ramp};
+use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
-use crate::{
-    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Label, Never, NotificationPoint, Out, Place, Queue,
-    ReactionPoint, Release, Scheme, Var,
-};
+use crate::{Ack, Allowance, Draw, Frame, Label, Never, NotificationPoint, Out, ReactionPoint, Release, Scheme, Var};
 
 /// NSCC.
 #[derive(Debug, Clone, Copy)]
@@ -167,7 +164,7 @@ impl Scheme for Nscc {
     type Tag = Ce;
     type Echo = Echo;
     type Signal = Never;
-    type Cp = Cp;
+    type Cp = MarkingCp;
     type Np = Np;
     type Rp = Rp;
 
@@ -193,62 +190,13 @@ pub struct Echo {
     pub trimmed: bool,
 }
 
-/// The thresholds of a queue.
-fn ramp(config: &Config) -> Ramp {
-    Ramp { k_min: config.k_min.0, k_max: config.k_max.0, p_max: 1 << 32 }
-}
-
-/// NSCC's congestion point: marks as DCQCN's does.
-#[derive(Debug, Clone)]
-pub struct Cp(Marker);
-
-impl CongestionPoint<Nscc> for Cp {
-    const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked since the start" }];
-    const MARKS: bool = true;
-
-    fn new(config: &Config, _: Place) -> Self {
-        Self(Marker::new(ramp(config), &config.marking))
+impl MarkingConfig for Config {
+    fn ramp(&self) -> Ramp {
+        Ramp { k_min: self.k_min.0, k_max: self.k_max.0, p_max: 1 << 32 }
     }
 
-    fn configure(&mut self, config: &Config, _: Place) {
-        self.0.configure(ramp(config), &config.marking);
-    }
-
-    fn remembers_flows(_config: &Config) -> bool {
-        false
-    }
-
-    #[inline]
-    fn on_arrival(
-        &mut self,
-        now: Instant,
-        _: Frame<'_, Ce>,
-        fate: Fate,
-        _: &Queue,
-        _: &mut impl Draw,
-        _: &mut impl Out<Nscc>,
-    ) {
-        self.0.on_arrival(now, fate);
-    }
-
-    #[inline]
-    fn mark(&mut self, _: Instant, frame: Frame<'_, Ce>, len: Octets, draw: &mut impl Draw) {
-        if self.0.marks(len.0, draw) {
-            *frame.tag = Ce(true);
-        }
-    }
-
-    #[inline]
-    fn next_timeout(&self) -> Option<Instant> {
-        self.0.next_timeout()
-    }
-
-    fn on_timeout(&mut self, now: Instant, queue: &Queue, _: &mut impl Draw, _: &mut impl Out<Nscc>) {
-        self.0.on_timeout(now, queue.len.0);
-    }
-
-    fn vars(&self, row: &mut [i64]) {
-        row.copy_from_slice(&[self.0.marked() as i64]);
+    fn marking(&self) -> &MarkingParameters {
+        &self.marking
     }
 }
 
@@ -571,7 +519,6 @@ impl ReactionPoint<Nscc> for Rp {
 mod tests {
     use super::*;
     use crate::info::Value;
-    use crate::info::values::choice;
     use crate::testing::{Middle, Sent, at, close, config, frame_of};
 
     const FLOW: FlowKey = FlowKey(7);
@@ -723,45 +670,19 @@ mod tests {
         assert_eq!(target(&[("trimming", switch(true)), ("target_qdelay", us(6))]), 6e6);
     }
 
-    fn cp(changes: &[(&str, Value)]) -> Cp {
-        let place = Place {
-            cp: crate::CpId::new(1, 0, 0),
-            line: BitRate::from_gbps(100),
-            capacity: Octets(150_000),
-            phase: Duration::ZERO,
-        };
-        Cp::new(&config::<Nscc>("", changes), place)
-    }
-
     /// The middle of all words: half way between 30 and 120 KB, at 75 KB, a mark becomes possible.
     #[test]
     fn marks_rise_between_two_thresholds() {
-        let mut cp = cp(&[]);
+        let ramp = config::<Nscc>("", &[]).ramp();
         for (len, marked) in [(30_000, false), (74_999, false), (75_001, true), (120_001, true)] {
-            let mut tag = Ce(false);
-            cp.mark(Instant::ZERO, frame_of(FLOW, Instant::ZERO, &mut tag), Octets(len), &mut Middle);
-            assert_eq!(tag, Ce(marked), "{len}");
+            assert_eq!(ramp.marks(len, &mut Middle), marked, "{len}");
         }
+    }
+
+    #[test]
+    fn the_destination_says_what_came() {
         let mut tag = Ce(true);
         let frame = Frame { trimmed: true, ..frame_of(FLOW, Instant::ZERO, &mut tag) };
         assert_eq!(Np.acknowledge(Instant::ZERO, frame), Some(Echo { marked: true, trimmed: true }));
-    }
-
-    /// As DCQCN's and DCTCP's.
-    #[test]
-    fn a_pi_controller_may_mark() {
-        let mut cp = cp(&[("marking", choice("pi")), ("pi_a", real(0.01)), ("pi_b", real(0.01))]);
-        let queue = Queue { len: Octets(150_000), ..Queue::default() };
-        cp.on_arrival(
-            Instant::ZERO,
-            frame_of(FLOW, Instant::ZERO, &mut Ce(false)),
-            Fate::Queued,
-            &queue,
-            &mut Middle,
-            &mut Sent::default(),
-        );
-        assert!(!cp.0.marks(150_000, &mut Middle));
-        cp.on_timeout(at(50), &Queue { len: Octets(100_000), ..Queue::default() }, &mut Middle, &mut Sent::default());
-        assert!(cp.0.marks(0, &mut Middle));
     }
 }

@@ -13,12 +13,13 @@
 //! | SMCC | rate-limited tag | SMCC's message |
 //! | DCQCN | ECN field of the IP header | CNP (RoCEv2) |
 
-use penstock_schemes::dcqcn::{Ce, Cnp, Dcqcn};
+use penstock_schemes::dcqcn::{Cnp, Dcqcn};
 use penstock_schemes::e2cm::{self, ExtendedEcm};
 use penstock_schemes::efecn::{self, EnhancedForwardExplicitRate};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::parts::ecm::{Bcn, Rlt};
 use penstock_schemes::parts::explicit_rate::Probe;
+use penstock_schemes::parts::marking::Ce;
 use penstock_schemes::parts::notification::Cnm;
 use penstock_schemes::parts::quantiser::QntzFb;
 use penstock_schemes::smcc::{Notice, Smcc};

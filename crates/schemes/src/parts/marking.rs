@@ -154,6 +154,10 @@ impl Controller {
     }
 }
 
+/// Whether a frame has met congestion: the CE code point of ECN. (RFC 3168, section 5)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ce(pub bool);
+
 /// Thresholds in the length of the queue. Where `k_min` is not below `k_max`, they are a step at `k_max`.
 #[derive(Debug, Clone, Copy)]
 pub struct Ramp {

@@ -7,6 +7,7 @@ pub mod gain;
 pub mod jitter;
 pub mod limiter_table;
 pub mod marking;
+pub mod marking_cp;
 pub mod notification;
 pub mod quantiser;
 pub mod rate_calculator;
