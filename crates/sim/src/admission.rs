@@ -4,7 +4,7 @@
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, Verdict};
 
-use crate::fabric::{Around, Classes, Fabric, Outbox, Sender};
+use crate::fabric::{Around, Arrival, Classes, Fabric, Outbox, Sender};
 use crate::facts::weight_of;
 use crate::frame::{FrameId, GONE, Marks};
 use crate::port::{DRAINS, PortState};
@@ -41,16 +41,9 @@ impl<const PFC: bool> PortView for Queues<'_, PFC> {
 
 impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     /// The class in which a frame that comes to a queue goes on, by the verdict of the queue's congestion point; `None` if it does not.
-    pub(crate) fn admit(
-        &mut self,
-        p: &PortState,
-        index: FrameId,
-        class: TrafficClass,
-        octets: u16,
-        from: PortId,
-    ) -> Option<TrafficClass> {
-        match self.verdict(p, index, class, octets, from) {
-            Verdict::Accept => Some(class),
+    pub(crate) fn admit(&mut self, p: &PortState, arrival: Arrival) -> Option<TrafficClass> {
+        match self.verdict(p, arrival) {
+            Verdict::Accept => Some(arrival.class),
             Verdict::Drop => None,
             Verdict::Move(priority) => {
                 let other = self.classes.get(usize::from(priority)).filter(|&&class| class != GONE);
@@ -60,7 +53,8 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     }
 
     /// The verdict of a queue's congestion point on a frame that comes to the queue.
-    fn verdict(&mut self, p: &PortState, index: FrameId, class: TrafficClass, octets: u16, from: PortId) -> Verdict {
+    fn verdict(&mut self, p: &PortState, arrival: Arrival) -> Verdict {
+        let Arrival { index, class, octets, from } = arrival;
         let q = &p.queues[class.index()];
         let fits = self.fits(q, self.counter(from, class), octets)
             && !(PFC && p.is_special() && !self.pauses.pool_has_room((p.index, class, from), octets, q.len));
@@ -85,9 +79,11 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
 }
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
-    /// Cuts a frame that finds no room in the queue of `class` at a port down to its header. To the queue's congestion point it is dropped.
-    pub(crate) fn cut(&mut self, port: PortId, index: FrameId, class: TrafficClass, out: &mut Outbox<S>) {
-        let control = self.control_class();
+    /// Cuts a frame that finds no room in its queue at a port down to its header, which comes in its place. To the queue's congestion
+    /// point it is dropped.
+    pub(crate) fn cut(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Arrival {
+        let Arrival { index, class, .. } = arrival;
+        let header = Arrival { class: self.control_class(), octets: HEADER, ..arrival };
         let p = &mut self.ports[port.index()];
         let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
         let q = &mut p.queues[class.index()];
@@ -102,6 +98,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             state.arm(&mut self.events, q.cp);
         }
         slot.marks = slot.marks.with(Marks::TRIMMED);
-        (slot.class, slot.octets) = (control, HEADER);
+        (slot.class, slot.octets) = (header.class, header.octets);
+        header
     }
 }

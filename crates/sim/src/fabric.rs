@@ -37,6 +37,17 @@ impl<S: Scheme> Out<S> for Sender<'_, S> {
     }
 }
 
+/// A frame that comes to a port.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    pub(crate) index: FrameId,
+    /// The class of the queue that it is bound for.
+    pub(crate) class: TrafficClass,
+    pub(crate) octets: u16,
+    /// The port over whose line it has come, or none.
+    pub(crate) from: PortId,
+}
+
 /// All ports with their queues, lines, congestion points and frames, and the event queue.
 #[derive(Debug)]
 pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
@@ -160,26 +171,17 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         (&mut self.ports[port.index()], around)
     }
 
-    /// Puts a frame into the queue of its class at `port`, or into the one that the congestion point there decides on. `from`
-    /// is the port over whose line it has come, or none.
+    /// Puts a frame into the queue of its class at `port`, or into the one that the congestion point there decides on.
     #[inline(always)]
-    pub(crate) fn enqueue(
-        &mut self,
-        port: PortId,
-        index: FrameId,
-        class: TrafficClass,
-        octets: u16,
-        from: PortId,
-        out: &mut Outbox<S>,
-    ) -> Entry {
+    pub(crate) fn enqueue(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Entry {
         let (p, mut around) = self.at(port);
-        let entry = if PFC && p.attention == POOLED {
-            around.with_pool_alone().settle_and_enqueue(p, index, class, octets, from, out)
-        } else {
-            around.settle_and_enqueue(p, index, class, octets, from, out)
-        };
+        if PFC && p.attention == POOLED {
+            let entry = around.with_pool_alone().settle_and_enqueue(p, arrival, out);
+            return if entry == Entry::Unsure { self.enqueue_in_settled_pool(port, arrival, out) } else { entry };
+        }
+        let entry = around.settle_and_enqueue(p, arrival, out);
         if PFC && matches!(entry, Entry::Unsure | Entry::Cut(_)) {
-            return self.enqueue_further(entry, port, index, class, octets, from, out);
+            return self.enqueue_further(entry, port, arrival, out);
         }
         entry
     }
@@ -414,39 +416,27 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
 
     /// See [`Fabric::enqueue`].
     #[inline(always)]
-    fn settle_and_enqueue(
-        &mut self,
-        p: &mut PortState,
-        index: FrameId,
-        class: TrafficClass,
-        octets: u16,
-        from: PortId,
-        out: &mut Outbox<S>,
-    ) -> Entry {
+    fn settle_and_enqueue(&mut self, p: &mut PortState, arrival: Arrival, out: &mut Outbox<S>) -> Entry {
         self.settle(p);
         let memory = if Self::has_pool(p) { Memory::Unknown } else { Memory::Free };
-        self.enqueue(p, index, class, octets, from, memory, out)
+        self.enqueue(p, arrival, memory, out)
     }
 
     /// See [`Fabric::enqueue`]; the port is settled, and `memory` is the answer of the queue's pool. Where it is unknown the
     /// frame is taken only if it is sure to get memory.
-    #[expect(clippy::too_many_arguments, reason = "the hop's values stay in registers")]
     #[inline(always)]
     pub(crate) fn enqueue(
         &mut self,
         p: &mut PortState,
-        index: FrameId,
-        class: TrafficClass,
-        octets: u16,
-        from: PortId,
+        arrival: Arrival,
         memory: Memory,
         out: &mut Outbox<S>,
     ) -> Entry {
         if (PFC || POOL) && S::Cp::ADMITS && memory == Memory::Unknown {
             return Entry::Unsure;
         }
-        let admitted = if S::Cp::ADMITS { self.admit(p, index, class, octets, from) } else { Some(class) };
-        let class = admitted.unwrap_or(class);
+        let admitted = if S::Cp::ADMITS { self.admit(p, arrival) } else { Some(arrival.class) };
+        let Arrival { index, class, octets, from } = Arrival { class: admitted.unwrap_or(arrival.class), ..arrival };
         let (rate, stopped, marks_above) = (p.rate, p.stops::<PFC>(class), p.marks_above);
         let (special, held) = (PFC && p.is_special(), PFC && p.watched());
         let marks_above = if special && p.marks_otherwise() { u32::MAX } else { marks_above };

@@ -7,7 +7,7 @@ use crate::admission::Entry;
 use crate::engine::{Sim, Sources, State};
 use crate::event::Event;
 use crate::event_queue::EventQueue;
-use crate::fabric::{Around, Outbox};
+use crate::fabric::{Around, Arrival, Outbox};
 use crate::frame::{FrameId, Marks, Payload, Slot};
 use crate::memory::Memory;
 use crate::network::{FlowId, HopId, NodeId, PortId};
@@ -318,7 +318,7 @@ fn put_on_line<S: Scheme, const PFC: bool>(
         around.pass(p, index, class, octets);
         (index, Entry::Queued)
     } else {
-        (index, around.enqueue(p, index, class, octets, PortId::NONE, Memory::Free, outbox))
+        (index, around.enqueue(p, Arrival { index, class, octets, from: PortId::NONE }, Memory::Free, outbox))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::admission::Entry;
 use crate::engine::{BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sim, State};
 use crate::event::{Entity, Event};
 use crate::event_queue::NO_LANE;
-use crate::fabric::Sender;
+use crate::fabric::{Arrival, Sender};
 use crate::facts::{End, weight_of};
 use crate::frame::{FrameId, Kind, Marks, Payload, Slot};
 use crate::generator::Source;
@@ -39,7 +39,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             slot.hop = step.next;
             let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
             self.cross(step.port, index);
-            self.forward(index, step.to, flow, class, octets, step.port);
+            self.forward(step.to, flow, Arrival { index, class, octets, from: step.port });
         } else if step.next == LOST {
             // Its slot was kept for this event.
             self.state.fabric.frames.remove(index);
@@ -55,18 +55,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
     }
 
-    /// The frame, which has come over the line of port `from`, joins the queue at `port`, to which its hop leads already.
+    /// The frame, of flow `flow`, joins the queue at `port`, to which its hop leads already.
     #[inline(always)]
-    pub(crate) fn forward(
-        &mut self,
-        index: FrameId,
-        port: PortId,
-        flow: FlowKey,
-        class: TrafficClass,
-        octets: u16,
-        from: PortId,
-    ) {
-        let entry = self.state.fabric.enqueue(port, index, class, octets, from, &mut self.outbox);
+    pub(crate) fn forward(&mut self, port: PortId, flow: FlowKey, arrival: Arrival) {
+        let Arrival { index, class, .. } = arrival;
+        let entry = self.state.fabric.enqueue(port, arrival, &mut self.outbox);
         if entry != Entry::Queued {
             self.count_refusal(index, entry);
         }
@@ -112,7 +105,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let next = HopId(first + i);
             self.state.fabric.frames.get_mut(copy).hop = next;
             let port = self.hops[next.index()].port;
-            self.forward(copy, port, slot.flow, slot.class, slot.octets, from);
+            let (class, octets) = (slot.class, slot.octets);
+            self.forward(port, slot.flow, Arrival { index: copy, class, octets, from });
         }
     }
 
@@ -182,7 +176,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         slot.hop = hop;
         let (class, octets, kind) = (slot.class, slot.octets, slot.kind());
         let port = self.hops[hop.index()].back;
-        let entry = self.state.fabric.enqueue(port, index, class, octets, from, &mut self.outbox);
+        let entry = self.state.fabric.enqueue(port, Arrival { index, class, octets, from }, &mut self.outbox);
         if entry == Entry::Dropped {
             self.count_drop(hop, kind);
         }
@@ -289,7 +283,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let port = self.hops[hop.index()].port;
         let slot = self.state.fabric.frames.get(index);
         let (class, octets) = (slot.class, slot.octets);
-        let entry = self.state.fabric.enqueue(port, index, class, octets, PortId::NONE, &mut self.outbox);
+        let arrival = Arrival { index, class, octets, from: PortId::NONE };
+        let entry = self.state.fabric.enqueue(port, arrival, &mut self.outbox);
         if entry == Entry::Dropped {
             self.count_drop(hop, Kind::Signal);
         }

@@ -2,11 +2,11 @@
 //! [`crate::pool`].
 
 use penstock_endpoint::{PortId, TrafficClass};
-use penstock_schemes::{CongestionPoint, HEADER, Scheme};
+use penstock_schemes::{CongestionPoint, Scheme};
 
 use crate::admission::Entry;
 use crate::event::CounterId;
-use crate::fabric::{Around, Fabric, Outbox};
+use crate::fabric::{Around, Arrival, Fabric, Outbox};
 use crate::frame::FrameId;
 use crate::pool::Pools;
 use crate::port::{DRAINS, QueueState};
@@ -26,26 +26,21 @@ pub(crate) enum Memory {
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     /// The rest of [`enqueue`](Self::enqueue) for a frame that is not certain to get memory, or is left as its header.
-    #[expect(clippy::too_many_arguments, reason = "those of enqueue, and its answer")]
     #[cold]
     pub(crate) fn enqueue_further(
         &mut self,
         entry: Entry,
         port: PortId,
-        index: FrameId,
-        class: TrafficClass,
-        octets: u16,
-        from: PortId,
+        arrival: Arrival,
         out: &mut Outbox<S>,
     ) -> Entry {
         let entry = match entry {
-            Entry::Unsure => self.enqueue_in_settled_pool(port, index, class, octets, from, out),
+            Entry::Unsure => self.enqueue_in_settled_pool(port, arrival, out),
             known => known,
         };
         let Entry::Cut(class) = entry else { return entry };
-        self.cut(port, index, class, out);
-        let control = self.control_class();
-        match self.enqueue_in_settled_pool(port, index, control, HEADER, from, out) {
+        let header = self.cut(port, Arrival { class, ..arrival }, out);
+        match self.enqueue_in_settled_pool(port, header, out) {
             Entry::Dropped => Entry::TrimmedInVain,
             _ => Entry::Trimmed,
         }
@@ -53,15 +48,8 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 
     /// [`Fabric::enqueue`], when all ports that share memory with the queue have been settled.
     #[cold]
-    fn enqueue_in_settled_pool(
-        &mut self,
-        port: PortId,
-        index: FrameId,
-        class: TrafficClass,
-        octets: u16,
-        from: PortId,
-        out: &mut Outbox<S>,
-    ) -> Entry {
+    pub(crate) fn enqueue_in_settled_pool(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Entry {
+        let Arrival { class, octets, from, .. } = arrival;
         let mut memory = Memory::Free;
         if let Some(pools) = self.pauses.pools.as_deref() {
             let claim = pools.claim((port, class, from), octets, self.queue(self.queue_at(port, class)).len);
@@ -79,7 +67,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             }
         }
         let (p, mut around) = self.at(port);
-        around.enqueue(p, index, class, octets, from, memory, out)
+        around.enqueue(p, arrival, memory, out)
     }
 }
 

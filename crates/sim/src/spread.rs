@@ -5,6 +5,7 @@
 use penstock_schemes::{Draw, Duration, FlowKey, Instant, Scheme};
 
 use crate::engine::Sim;
+use crate::fabric::Arrival;
 use crate::frame::FrameId;
 use crate::network::{Hop, HopId, Network, PortId, Spread, SpreadBy};
 use crate::port::PortState;
@@ -175,6 +176,6 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 spreading.choose(&Open::new(&fabric.ports, &self.hops, hop), hop, flow)
             });
         self.state.fabric.frames.get_mut(index).hop = next;
-        self.forward(index, self.hops[next.index()].port, flow, class, octets, from);
+        self.forward(self.hops[next.index()].port, flow, Arrival { index, class, octets, from });
     }
 }

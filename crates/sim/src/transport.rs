@@ -11,6 +11,7 @@ use penstock_schemes::{FlowKey, Instant, Octets, Scheme};
 use crate::engine::{Sim, State};
 use crate::event::Event;
 use crate::event_queue::EventQueue;
+use crate::fabric::Arrival;
 use crate::frame::{FrameId, Marks, Payload, Slot};
 use crate::network::{Flow, FlowId, HopId, PortId, Traffic, Transmit};
 use crate::probe::Probe;
@@ -386,7 +387,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let index = self.state.fabric.frames.insert(slot);
         self.state.transports.carry(index, Carried::Ack(*ack));
         self.state.totals.acks_sent += 1;
-        self.forward(index, self.hops[hop.index()].port, key, class, octets, PortId::NONE);
+        let arrival = Arrival { index, class, octets, from: PortId::NONE };
+        self.forward(self.hops[hop.index()].port, key, arrival);
     }
 
     /// An acknowledgement has reached the source of its flow.

@@ -444,10 +444,10 @@ mod tests {
         s
     }
 
-    fn nak(ack: u32, arrived: u32) -> Ack {
+    fn nak(expected: u32, arrived: u32) -> Ack {
         let mut sack = SackBlocks::NONE;
         sack.push(arrived, arrived + 1);
-        Ack { ack, window: u32::MAX, sack, ece: false, nak: true, cut: None }
+        Ack { sack, nak: true, ..ack(expected) }
     }
 
     fn ack(ack: u32) -> Ack {
@@ -544,8 +544,8 @@ mod tests {
         assert_eq!(send(&mut s, 320), [0, 2], "once more");
     }
 
-    fn cut(ack: u32, psn: u32) -> Ack {
-        Ack { ack, window: u32::MAX, sack: SackBlocks::NONE, ece: false, nak: false, cut: Some(psn) }
+    fn cut(expected: u32, psn: u32) -> Ack {
+        Ack { cut: Some(psn), ..ack(expected) }
     }
 
     /// Of six frames the queue cuts 1 and 3. Each is sent again at once, before anything has come out of sequence, and once: the frames
