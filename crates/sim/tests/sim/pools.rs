@@ -224,7 +224,7 @@ fn a_dynamic_threshold_stops_a_neighbour() {
     assert_eq!(outcome.totals.frames_dropped, 0);
 }
 
-/// Pools of random sizes at every switch of a random network, under random flow control, or none.
+/// Pools of random sizes at every switch of a random network, under random flow control, or none; switches trim, or do not.
 fn pooled(network: Network) -> impl Strategy<Value = Network> {
     let (ports, nodes) = (network.ports.len(), network.nodes.len());
     let share = || (0u64..4000, prop::option::of(prop_oneof![0.0..0.2, 0.2..16.0]));
@@ -232,7 +232,7 @@ fn pooled(network: Network) -> impl Strategy<Value = Network> {
     let ingress = prop::option::weighted(0.8, (1u64..30_000, 0u64..100, 0u64..20_000));
     let split = prop::collection::vec(0u8..3, 3);
     let parts = (prop::collection::vec(own, 2 * nodes), prop::collection::vec(ingress, ports), split);
-    (parts, any::<bool>(), 1u16..300).prop_map(move |((own, ingress, split), stopping, quanta)| {
+    (parts, any::<[bool; 2]>(), 1u16..300).prop_map(move |((own, ingress, split), [stopping, trims], quanta)| {
         let mut network = network.clone();
         let at_switch = |node: NodeId| network.nodes[node.index()].kind == NodeKind::Switch;
         let entry = |(port, limits): (&Port, Option<(u64, u64, u64)>)| {
@@ -259,6 +259,7 @@ fn pooled(network: Network) -> impl Strategy<Value = Network> {
                 });
             }
         }
+        network.trimmed = if trims { network.priorities.clone() } else { Vec::new() };
         network.pfc = stopping.then_some(pfc);
         network
     })
