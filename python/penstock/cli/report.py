@@ -235,6 +235,9 @@ def _balance(summary: Summary, *, flows: int) -> str:
         f"delivered {count(totals['frames_delivered'])}",
         f"dropped {count(totals['frames_dropped'])} (loss {share(summary['loss_rate'])})",
     ]
+    if "frames_trimmed" in totals:
+        lost = f", {count(totals['headers_lost'])} headers lost" if totals["headers_lost"] else ""
+        parts.append(f"of these trimmed {count(totals['frames_trimmed'])}{lost}")
     if totals["frames_discarded_at_source"]:
         parts.append(f"discarded at sources {count(totals['frames_discarded_at_source'])}")
     if totals["frames_lost_on_link"]:
