@@ -37,15 +37,18 @@ duration = "{END_S / SCALE * 1000:g} ms"
 warmup = "1 ms"
 scheme = "qcn"
 
+# A process that waits 2 ms for a core lets a third of the profile's set point come at once, and the switch answers
+# it, rightly. This one leaves 60 ms.
 [schemes.qcn]
 profile = "pan-10g"
+q_eq = "1 MB"
 rpg_min_rate = "10 Mbps"
 
 [topology.star]
 hosts = 4
 link_rate = "10 Gbps"
 link_delay = "10 us"
-buffer = "150 KB"
+buffer = "4 MB"
 
 [record]
 interval = "100 us"
@@ -207,11 +210,11 @@ def test_a_flood_from_inside_holds_its_victim_at_the_least_rate_and_no_other(tmp
     assert victim["feedback_received"] > 1000, seen.told
     assert other["feedback_received"] == 0
     time_s = seen.result.column("signals", "time_s")
-    # From where it has fallen to the end of the flood. It does not stop: its frames still come, at the least rate.
-    flood = float(time_s[500]), float(time_s[-1])
-    assert set(seen.sampled("rate_bps", "f0", flood)) == {FLOOR_BPS}
+    fallen, over = float(time_s[500]), float(time_s[-1])
+    assert set(seen.sampled("rate_bps", "f0", (fallen, over))) == {FLOOR_BPS}
     assert min(seen.sampled("rate_bps", "f1", WHILE_THEY_SEND)) == LINE_BPS
-    assert np.mean(seen.sampled("throughput_bps", "f0", flood)) < 2 * FLOOR_BPS
+    # It does not stop: its frames still come, at the least rate. By then those that it had sent before have come.
+    assert np.mean(seen.sampled("throughput_bps", "f0", ((fallen + over) / 2, over))) < 2 * FLOOR_BPS
     assert victim["frames_sent"] > 100
     bounded(seen)
 
