@@ -48,7 +48,7 @@ pub(crate) struct Connection {
     /// Its part of the transmit queue; `None` where there is none.
     pub(crate) queue: Option<TransmitPart>,
     /// Time of the earliest timer under way.
-    armed: Instant,
+    armed: Armed,
 }
 
 impl Connection {
@@ -60,7 +60,7 @@ impl Connection {
             handed: 0,
             taken: None,
             queue: queued.then(TransmitPart::default),
-            armed: Instant::NEVER,
+            armed: Armed::NONE,
         }
     }
 
@@ -102,7 +102,7 @@ impl Connection {
     /// Sees to it that the sender, that of `flow` with this key, is called when its timer expires.
     #[inline]
     fn watch(&mut self, now: Instant, flow: FlowId, key: FlowKey, events: &mut EventQueue) {
-        arm(events, now, self.sender.next_timeout(), &mut self.armed, Event::Retransmit(flow), key);
+        self.armed.ask(events, now, self.sender.next_timeout(), Event::Retransmit(flow), key);
     }
 
     /// The application has made `writes` segments of data since the start; with `all`, everything.
@@ -137,12 +137,12 @@ pub(crate) struct Reception {
     way_back: HopId,
     class: TrafficClass,
     /// Time of the earliest timer under way.
-    armed: Instant,
+    armed: Armed,
 }
 
 impl Reception {
     pub(crate) fn new(transport: &Transport, size: Option<Octets>, way_back: HopId, class: TrafficClass) -> Self {
-        Self { receiver: transport.receiver(0), size, way_back, class, armed: Instant::NEVER }
+        Self { receiver: transport.receiver(0), size, way_back, class, armed: Armed::NONE }
     }
 }
 
@@ -322,9 +322,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let state = self.state.sources.flow_mut(flow);
         let active = state.active();
         let Some(connection) = &mut state.supply_mut().connection else { return };
-        if connection.armed == now {
-            connection.armed = Instant::NEVER;
-        }
+        connection.armed.expire(now);
         // A flow that was stopped sends nothing again.
         if active {
             connection.sender.on_timeout(now);
@@ -410,16 +408,14 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let fabric = &mut self.state.fabric;
         let Some(Some(reception)) = self.state.transports.receptions.get_mut(flow.index()) else { return };
         let (event, key) = (Event::DelayedAck(flow), self.state.sources.flow(flow).key());
-        arm(&mut fabric.events, fabric.now, reception.receiver.next_timeout(), &mut reception.armed, event, key);
+        reception.armed.ask(&mut fabric.events, fabric.now, reception.receiver.next_timeout(), event, key);
     }
 
     /// The timer of a flow's receiver has expired.
     pub(crate) fn receiver_timeout(&mut self, flow: FlowId) {
         let now = self.state.fabric.now;
         let Some(reception) = self.reception(flow) else { return };
-        if reception.armed == now {
-            reception.armed = Instant::NEVER;
-        }
+        reception.armed.expire(now);
         if let Some(ack) = reception.receiver.on_timeout(now) {
             self.acknowledge_segment(flow, &ack);
         }
@@ -427,20 +423,34 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 }
 
-/// Asks for a timer of flow `key` at `timeout`, unless one is under way that expires before.
-#[inline(always)]
-fn arm(
-    events: &mut EventQueue,
-    now: Instant,
-    timeout: Option<Instant>,
-    armed: &mut Instant,
-    event: Event,
-    key: FlowKey,
-) {
-    let Some(at) = timeout else { return };
-    let at = at.max(now);
-    if at < *armed {
-        *armed = at;
-        events.schedule_of(at, event, key);
+/// The timers of one half that are under way: the two that expire first. A pacer asks for one soon, while that for losses, asked for
+/// before, goes on.
+#[derive(Debug, Clone, Copy)]
+struct Armed {
+    first: Instant,
+    second: Instant,
+}
+
+impl Armed {
+    const NONE: Self = Self { first: Instant::NEVER, second: Instant::NEVER };
+
+    /// Asks for a timer of flow `key` at `timeout`, unless one is under way that expires before.
+    #[inline(always)]
+    fn ask(&mut self, events: &mut EventQueue, now: Instant, timeout: Option<Instant>, event: Event, key: FlowKey) {
+        let Some(at) = timeout else { return };
+        let at = at.max(now);
+        if at < self.first {
+            self.second = self.first;
+            self.first = at;
+            events.schedule_of(at, event, key);
+        }
+    }
+
+    /// A timer has expired.
+    #[inline]
+    fn expire(&mut self, now: Instant) {
+        if self.first == now {
+            self.first = std::mem::replace(&mut self.second, Instant::NEVER);
+        }
     }
 }

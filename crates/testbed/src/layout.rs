@@ -214,6 +214,7 @@ fn congestion(transport: &penstock_endpoint::transport::Transport) -> String {
             Congestion::NewReno => "reno",
             Congestion::Cubic => "cubic",
             Congestion::Dctcp => "dctcp",
+            Congestion::Bbr => "bbr",
         },
         _ => "cubic",
     }

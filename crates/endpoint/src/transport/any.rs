@@ -35,7 +35,7 @@ pub struct TransportInfo {
 pub const TRANSPORTS: &[TransportInfo] = &[
     TransportInfo {
         name: "tcp",
-        title: "TCP: NewReno, CUBIC or DCTCP (RFC 9293, 6582, 9438, 8257)",
+        title: "TCP: NewReno, CUBIC, DCTCP or BBR (RFC 9293, 6582, 9438, 8257; Cardwell et al. 2016)",
         parameters: tcp::Config::PARAMETERS,
         make: |values| tcp::Config::from_values(values).map(Transport::Tcp),
     },

@@ -110,6 +110,11 @@ impl<S: Sender, R: Receiver> Channel<S, R> {
         Self { caller, ..self }
     }
 
+    /// The line, to be changed from now on.
+    pub(super) fn line_mut(&mut self) -> &mut Line {
+        &mut self.line
+    }
+
     /// Lets the application at the receiver read once in `period`.
     pub(super) fn reads(&mut self, period: Duration, read: Read<R>) {
         self.reader = Some((period, read));

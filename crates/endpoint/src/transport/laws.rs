@@ -33,8 +33,8 @@ fn lines() -> impl Strategy<Value = Line> {
 }
 
 fn tcp_configs() -> impl Strategy<Value = tcp::Config> {
-    let congestion =
-        prop_oneof![Just(tcp::Congestion::NewReno), Just(tcp::Congestion::Cubic), Just(tcp::Congestion::Dctcp)];
+    use tcp::Congestion::{Bbr, Cubic, Dctcp, NewReno};
+    let congestion = prop_oneof![Just(NewReno), Just(Cubic), Just(Dctcp), Just(Bbr)];
     let numbers = (1u32..12, 1u32..4, 1u64..40, prop_oneof![Just(2_000u64), Just(10_000), Just(6_000_000)]);
     (congestion, any::<(bool, bool, bool)>(), numbers).prop_map(
         |(congestion, (sack, rack, ecn), (initial_window, ack_every, ack_delay, window))| tcp::Config {
@@ -71,7 +71,7 @@ fn finish<S: Sender + std::fmt::Debug, R: Receiver + std::fmt::Debug>(
     assert_eq!((channel.receiver.delivered().0, channel.sender.acknowledged().0), (total, total));
     // Neither half keeps state of acknowledged octets.
     let sizes = (format!("{:?}", channel.sender).len(), format!("{:?}", channel.receiver).len());
-    assert!(sizes.0 < 2500 && sizes.1 < 1000, "{sizes:?} characters of state: {:?}", channel.sender);
+    assert!(sizes.0 < 3000 && sizes.1 < 1000, "{sizes:?} characters of state: {:?}", channel.sender);
     let statistics = channel.sender.statistics();
     let again: Vec<_> = channel.sent.iter().filter(|s| s.1.retransmission).collect();
     assert_eq!(statistics.retransmissions, again.len() as u64);

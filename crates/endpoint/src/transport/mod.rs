@@ -15,9 +15,9 @@
 //! A network card limits a flow beneath its transport: the reaction point of QCN sets a rate, priority flow control
 //! stops a class. So a sender never hands out more than one segment. [`Sender::next_segment`] says how long the next
 //! one would be, for a limiter that must know it beforehand, and [`Sender::poll_segment`] takes it when the card has
-//! room. A segment that is not taken is not in flight, and the transport neither paces nor queues. There is no time at
-//! which a segment *becomes* ready by itself: only acknowledgements, timeouts and new data change that, so that a
-//! caller that was told "nothing" waits for one of the three.
+//! room. A segment that is not taken is not in flight, and the transport queues none. There is no time at which a segment
+//! *becomes* ready by itself: only acknowledgements, timeouts and new data change that, so that a caller that was told
+//! "nothing" waits for one of the three. (BBR paces: its rate is such a timeout.)
 //!
 //! # Contract
 //!
@@ -28,7 +28,7 @@
 //!
 //! | transport | for |
 //! |---|---|
-//! | [`tcp`] | TCP: NewReno, CUBIC or DCTCP, with or without selective acknowledgements |
+//! | [`tcp`] | TCP: NewReno, CUBIC, DCTCP or BBR, with or without selective acknowledgements |
 //! | [`go_back_n`] | RoCE as it is: after a loss everything is sent again |
 //! | [`selective`] | RoCE as it could be (Mittal et al. 2018): only lost frames are sent again |
 //!

@@ -32,7 +32,8 @@ fn tcp(congestion: tcp::Congestion) -> Transport {
 
 fn every_transport() -> Vec<Transport> {
     let rto = Duration::from_us(500);
-    let mut all: Vec<_> = [tcp::Congestion::NewReno, tcp::Congestion::Cubic, tcp::Congestion::Dctcp]
+    use tcp::Congestion::{Bbr, Cubic, Dctcp, NewReno};
+    let mut all: Vec<_> = [NewReno, Cubic, Dctcp, Bbr]
         .into_iter()
         .map(|congestion| Transport::Tcp(tcp::Config { congestion, rto_min: rto, ..tcp::Config::default() }))
         .collect();
@@ -174,6 +175,30 @@ fn marks_keep_the_queue_short() {
     assert!(totals.frames_dropped > 0 && cubic.mean_octets > 150_000.0, "{}", cubic.mean_octets);
 }
 
+/// Two flows of BBR share a line of 10 Gb/s whose round trip without a queue is 84 us, 105 KB: they keep it full. Each measures more than its half
+/// while it probes, so that both together stand at the bound of the window, two round trips: a queue of about one more. (Hock et al. 2017, section III)
+#[test]
+fn flows_that_pace_fill_the_line_and_stop_at_their_window() {
+    let mut b = star(2, GBPS_10, Duration::from_us(20), Octets(1_000_000));
+    for flow in 0..b.network.flows.len() {
+        let config = tcp::Config { congestion: tcp::Congestion::Bbr, offload: false, ..tcp::Config::default() };
+        carry(&mut b.network, flow, Transport::Tcp(config), None);
+    }
+    let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[defaults::<NoControl>()], 1, NoProbe);
+    sim.run_until(us(20_000));
+    sim.start_measuring();
+    sim.run_until(us(60_000));
+    let queue = b.network.queue(b.port(3, 2), 0).index();
+    let outcome = sim.finish().0;
+    let queue = &outcome.queues[queue];
+    assert_eq!((queue.utilization, outcome.totals.frames_dropped), (1.0, 0));
+    assert!((0.8..1.2).contains(&(queue.mean_octets / 105_000.0)), "{}", queue.mean_octets);
+    let rates: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput_bps).collect();
+    assert!((rates[0] / rates[1] - 1.0).abs() < 0.2, "{rates:?}");
+    // A timer for each segment, and none that is asked for in vain again and again.
+    assert!(outcome.totals.events < 5 * outcome.totals.frames_sent, "{}", outcome.totals.events);
+}
+
 /// Under priority flow control nothing is lost, so that nothing is sent again.
 #[test]
 fn flow_control_leaves_nothing_to_repair() {
@@ -264,14 +289,17 @@ proptest! {
     /// the run is cut into slices changes nothing.
     #[test]
     fn progress_is_always_made(
-        which in 0_usize..5,
+        which in 0..every_transport().len(),
         breaks in prop::collection::vec((1_u64..400, 1_u64..3000), 0..4),
         queue in 1518_u64..20_000,
         size in 1_u64..600_000,
         slice in 1_u64..5000,
         trims in any::<bool>(),
     ) {
-        let mut network = fragile(&every_transport()[which], &breaks, queue, size);
+        let transport = &every_transport()[which];
+        // Two of go-back-N need more than two frames of room where their frames are trimmed (the test after this one).
+        let locks = trims && matches!(transport, Transport::GoBackN(_));
+        let mut network = fragile(transport, &breaks, queue.max(if locks { 4 * 1518 } else { 0 }), size);
         network.trimmed = if trims { vec![0] } else { Vec::new() };
         let whole = run::<NoControl>(&network, us(8_000_000));
         for flow in &whole.flows {
@@ -282,6 +310,26 @@ proptest! {
         let mut sliced = sim.finish().0;
         sliced.totals.events = whole.totals.events;
         prop_assert_eq!(sliced, whole);
+    }
+}
+
+/// Two flows meet at a queue with room for one frame. Go-back-N sends all again for each header of the frame that it waits for, so that there is always
+/// a frame of the other in the queue when that one comes: both send at the rate of their lines, and neither gets on. A timeout, which trimming makes
+/// needless, would end it. Selective retransmission sends what is missing and gets on; room for four frames is enough for go-back-N.
+#[test]
+fn go_back_n_can_lock_where_a_queue_of_one_frame_trims() {
+    let outcome = |transport: usize, queue| {
+        let mut network = fragile(&every_transport()[transport], &[], queue, 141_764);
+        network.trimmed = vec![0];
+        run::<NoControl>(&network, us(20_000))
+    };
+    let index = |name| every_transport().iter().position(|t| t.info().name == name).expect("it is in the list");
+    let (go_back_n, selective) = (index("go-back-n"), index("selective"));
+    let locked = outcome(go_back_n, 1518);
+    assert!(locked.flows.iter().all(|flow| flow.completed.is_none() && flow.timeouts == 0));
+    assert!(locked.totals.retransmissions > 20_000, "{}", locked.totals.retransmissions);
+    for (transport, queue) in [(selective, 1518), (go_back_n, 4 * 1518)] {
+        assert!(outcome(transport, queue).flows.iter().all(|flow| flow.completed.is_some()));
     }
 }
 

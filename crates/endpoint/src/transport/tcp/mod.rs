@@ -9,7 +9,8 @@
 //! | losses by time, tail loss probes | `rack` | RFC 8985 |
 //! | delayed acknowledgements | `receiver` | RFC 1122, section 4.2.3.2; RFC 5681, section 4.2 |
 //! | explicit congestion notification | `sender`, `receiver` | RFC 3168; RFC 8257, section 3.2 |
-//! | congestion control | `congestion` | RFC 5681 and RFC 6582; RFC 9438; RFC 8257 |
+//! | congestion control | `congestion` | RFC 5681 and RFC 6582; RFC 9438; RFC 8257; draft-cardwell-iccrg-bbr-congestion-control-00 |
+//! | rate of delivery | `delivery` | draft-cheng-iccrg-delivery-rate-estimation-00 |
 //!
 //! # Omissions
 //!
@@ -33,8 +34,10 @@
 //!   both and recommends this one)
 
 mod congestion;
+mod delivery;
 mod rack;
 mod receiver;
+mod records;
 mod scoreboard;
 mod sender;
 mod timer;
@@ -59,6 +62,8 @@ choice! {
         Cubic = "cubic",
         /// DCTCP: RFC 8257.
         Dctcp = "dctcp",
+        /// BBR, version 1: Cardwell et al. 2016.
+        Bbr = "bbr",
     }
 }
 
@@ -87,10 +92,11 @@ parameters! {
             source: "RFC 8985",
             when: sack = true,
         }
-        /// Segments may be marked, and marks cut the window; with DCTCP they may always.
+        /// Segments may be marked, and marks cut the window; with DCTCP they always may, with BBR never.
         ecn: bool {
             default: switch(false),
             source: "RFC 3168",
+            when: congestion = "newreno" | "cubic",
         }
         /// Segments to which marks can cut the window.
         ecn_floor: u32 {
@@ -164,6 +170,27 @@ parameters! {
             source: "Alizadeh et al. 2010, section 4, g = 1/16; RFC 8257, section 3.3, leaves it open",
             when: congestion = "dctcp",
         }
+        /// How long the least round trip is believed. After it the flow keeps four segments in flight for a while, to see the path
+        /// without a queue.
+        min_rtt_window: Duration {
+            default: us(10_000_000),
+            range: us(1)..=us(600_000_000),
+            source: "RTpropFilterLen; draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1.2.2",
+            when: congestion = "bbr",
+        }
+        /// How long that lasts, and a round trip at least.
+        probe_rtt: Duration {
+            default: us(200_000),
+            range: us(0)..=us(60_000_000),
+            source: "ProbeRTTDuration; draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1.2.2",
+            when: congestion = "bbr",
+        }
+        /// The host hands its card a millisecond's worth of segments at once, 64 KB at most, which leave back to back. Without, it hands over one by one.
+        offload: bool {
+            default: switch(true),
+            source: "BBR.send_quantum; draft-cardwell-iccrg-bbr-congestion-control-00, section 4.2.2",
+            when: congestion = "bbr",
+        }
     }
 }
 
@@ -177,7 +204,11 @@ impl Default for Config {
 impl Config {
     /// Whether data may be marked.
     fn marks(&self) -> bool {
-        self.ecn || self.congestion == Congestion::Dctcp
+        match self.congestion {
+            Congestion::NewReno | Congestion::Cubic => self.ecn,
+            Congestion::Dctcp => true,
+            Congestion::Bbr => false,
+        }
     }
 
     /// Whether losses are found by time.

@@ -1,4 +1,4 @@
-//! Long flows against the theory of them: NewReno's square-root law, CUBIC's curve, DCTCP's sawtooth.
+//! Long flows against the theory of them: NewReno's square-root law, CUBIC's curve, DCTCP's sawtooth, BBR's pipe.
 
 use super::*;
 use crate::transport::channel::{Channel, Line};
@@ -17,7 +17,7 @@ fn channel(config: Config, line: Line) -> Channel<TcpSender, TcpReceiver> {
 }
 
 fn with(congestion: Congestion) -> Config {
-    Config { congestion, ..Config::default() }
+    Config { congestion, offload: false, ..Config::default() }
 }
 
 fn cwnd(channel: &Channel<TcpSender, TcpReceiver>) -> f64 {
@@ -110,4 +110,93 @@ fn dctcp_oscillates_by_the_square_root_of_the_window() {
         assert!((carried / 10e9 - 1.0).abs() < 0.001, "{carried} bit/s");
         assert_eq!(c.sender.statistics().retransmissions, 0);
     }
+}
+
+/// 10 Gb/s and 100 us of round trip, 125 segments; a queue that drops nothing.
+fn pipe() -> Line {
+    Line { delay: Duration::from_us(50), octet: 800, queue: Some((u64::MAX, u64::MAX)), ..Line::default() }
+}
+
+/// What is carried between `from` and `to`, bit/s.
+fn carried(c: &mut Channel<TcpSender, TcpReceiver>, from: Duration, to: Duration) -> f64 {
+    c.run_until(from);
+    let (delivered, begin) = (c.receiver.delivered().0, c.now);
+    c.longest_queue = 0;
+    c.run_until(to);
+    (c.receiver.delivered().0 - delivered) as f64 * 8.0 / ((c.now - begin) as f64 / 1e12)
+}
+
+/// BBR probes with 5/4 of its rate until 5/4 of a round trip and five segments are in flight, and drains that again: the queue has 37 to 38 segments at most.
+/// The window is two round trips and three segments, five while it probes. A round trip is that of an empty line, with a segment's 0.8 us.
+#[test]
+fn bbr_fills_the_pipe_and_builds_no_more_than_its_probe() {
+    let mut c = channel(with(Congestion::Bbr), pipe());
+    let rate = carried(&mut c, Duration::from_ms(20), Duration::from_ms(120));
+    assert!((0.98..=1.0).contains(&(rate / 10e9)), "{rate} bit/s");
+    let round_trip = 125.0 * 1.008;
+    let probe = 1.25 * round_trip + 5.0 - 125.0;
+    assert!((c.longest_queue as f64 / 1000.0 - probe).abs() < 2.0, "{} octets, not {probe} segments", c.longest_queue);
+    let window = 2.0 * round_trip;
+    assert!((window + 2.9..window + 6.2).contains(&cwnd(&c)), "{} of {window} segments", cwnd(&c));
+    assert_eq!(c.sender.statistics().retransmissions, 0);
+}
+
+/// The rate doubles from round to round: 2/ln 2 is just enough for that. Three rounds without growth fill the window's 2.89 round trips, all but one of them in
+/// the queue; then it is drained.
+#[test]
+fn bbr_starts_up_and_drains_what_it_has_built() {
+    let mut c = channel(with(Congestion::Bbr), pipe());
+    c.run_until(Duration::from_us(1500));
+    let queue = c.longest_queue as f64 / 125_000.0;
+    assert!((1.5..=1.95).contains(&queue), "{queue} of what the line holds");
+    let rate = carried(&mut c, Duration::from_us(2000), Duration::from_us(4000));
+    assert!(rate > 9.7e9 && c.longest_queue < 40_000, "{rate} bit/s, {} octets", c.longest_queue);
+}
+
+/// One segment of 50 is lost. NewReno's law gives sqrt(1.5 * 50) = 8.7 of 125 segments; BBR's rate knows nothing of losses.
+#[test]
+fn bbr_keeps_its_rate_under_losses() {
+    for rack in [false, true] {
+        let mut c = channel(Config { rack, ..with(Congestion::Bbr) }, Line { loses: Some((50, 50)), ..pipe() });
+        let rate = carried(&mut c, Duration::from_ms(50), Duration::from_ms(250));
+        assert!(rate > 0.9 * 10e9, "RACK {rack}: {rate} bit/s, {:?}", c.sender.statistics());
+        assert_eq!(c.sender.statistics().timeouts, 0);
+    }
+}
+
+/// After 5 ms the way takes 50 us longer, which a queue might do as well. The old round trip is believed for 20 ms more; then four segments are in flight for
+/// 2 ms and a round, and the window follows the new one: two round trips of 151.2 us, and three segments.
+#[test]
+fn bbr_looks_for_the_round_trip_again() {
+    let config =
+        Config { min_rtt_window: Duration::from_ms(20), probe_rtt: Duration::from_ms(2), ..with(Congestion::Bbr) };
+    let mut c = channel(config, pipe());
+    c.run_until(Duration::from_ms(5));
+    assert!(cwnd(&c) < 260.0);
+    c.line_mut().delay = Duration::from_us(75);
+    let mut probes = Vec::new();
+    for us in (5000..40_000).step_by(50) {
+        c.run_until(Duration::from_us(us));
+        if cwnd(&c) <= 4.0 {
+            probes.push(us);
+        }
+    }
+    let (&first, &last) = (probes.first().expect("it looks"), probes.last().expect("it looks"));
+    assert!((25_000..25_200).contains(&first), "{first} us");
+    assert!((2000..2500).contains(&(last - first)) && probes.len() as u64 == (last - first) / 50 + 1, "{probes:?}");
+    assert!((cwnd(&c) - 2.0 * 125.0 * 1.512).abs() < 6.2, "{}", cwnd(&c));
+}
+
+/// A card that takes a millisecond's worth at once gets 64 segments here, and the window has three such bursts more. They leave back to back: 51.2 us of line, then
+/// nothing until the rate has made up for them.
+#[test]
+fn bbr_hands_a_card_with_offload_bursts() {
+    let mut c = channel(Config { offload: true, ..with(Congestion::Bbr) }, pipe());
+    let rate = carried(&mut c, Duration::from_ms(20), Duration::from_ms(120));
+    assert!((0.98..=1.0).contains(&(rate / 10e9)), "{rate} bit/s");
+    let window = 2.0 * 125.0 * 1.008 + 3.0 * 64.0;
+    assert!(cwnd(&c) >= window, "{} of {window} segments at least", cwnd(&c));
+    let last: Vec<u64> = c.sent.iter().rev().take(1000).map(|sent| sent.0).collect();
+    let bursts = last.windows(2).filter(|pair| pair[0] > pair[1]).count();
+    assert!((14..=20).contains(&bursts), "1000 segments went in {bursts} bursts");
 }

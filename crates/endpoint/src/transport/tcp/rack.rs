@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 
 use penstock_schemes::{Duration, Instant};
 
+use super::records::{Record, Records};
 use super::scoreboard::{DUP_THRESH, Scoreboard};
 
 /// PTO before the first round trip is known. (Section 7.2)
@@ -25,28 +26,18 @@ struct Stamp {
     number: u64,
 }
 
-/// A segment in flight.
+/// A segment's last transmission.
 #[derive(Debug, Clone, Copy)]
-struct Record {
-    start: u64,
-    end: u64,
-    /// Its last transmission: `Segment.xmit_ts`.
+struct Transmission {
+    /// `Segment.xmit_ts`.
     sent: Stamp,
     retransmitted: bool,
-    /// Octets that have not arrived.
-    missing: u64,
-}
-
-impl Record {
-    fn has_arrived(&self) -> bool {
-        self.missing == 0
-    }
 }
 
 /// State of section 5.2, and of section 5.4 for the probe.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rack {
-    records: VecDeque<Record>,
+    records: Records<Transmission>,
     /// Each transmission, with its first octet. An entry is stale if its record is gone, has arrived or was sent again since.
     log: VecDeque<(u64, Stamp)>,
     transmissions: u64,
@@ -91,54 +82,45 @@ impl Rack {
         self.transmissions += 1;
         let stamp = Stamp { at: now, number: self.transmissions };
         if again {
-            let first = self.records.partition_point(|r| r.end <= start);
-            for record in self.records.range_mut(first..) {
-                if record.start >= end {
-                    break;
-                }
-                (record.sent, record.retransmitted) = (stamp, true);
+            self.records.change(start, end, |record| {
+                record.about = Transmission { sent: stamp, retransmitted: true };
                 self.log.push_back((record.start, stamp));
-            }
+            });
         } else {
-            self.records.push_back(Record { start, end, sent: stamp, retransmitted: false, missing: end - start });
+            self.records.push(start, end, Transmission { sent: stamp, retransmitted: false });
             self.log.push_back((start, stamp));
         }
     }
 
     /// Of `start..end`, which is to be sent again, the part that was one segment with `start`.
     pub(super) fn first_segment(&self, start: u64, end: u64) -> (u64, u64) {
-        let i = self.records.partition_point(|r| r.end <= start);
-        (start, self.records.get(i).map_or(end, |r| end.min(r.end)))
+        (start, self.records.beyond(start).map_or(end, |r| end.min(r.end)))
     }
 
     /// Of `start..end`, which is to be sent again, the part that was one segment with its end.
     pub(super) fn last_segment(&self, start: u64, end: u64) -> (u64, u64) {
-        let i = self.records.partition_point(|r| r.end < end);
-        (self.records.get(i).map_or(start, |r| start.max(r.start)), end)
+        (self.records.beyond(end - 1).map_or(start, |r| start.max(r.start)), end)
     }
 
     /// `start..end` has arrived, and had not before; told of in ascending order. (Section 6.2, steps 1 to 3)
     pub(super) fn on_delivery(&mut self, now: Instant, start: u64, end: u64, selective: bool) {
-        let mut i = self.records.partition_point(|r| r.end <= start);
-        while let Some(record) = self.records.get_mut(i).filter(|r| r.start < end) {
-            record.missing -= record.end.min(end) - record.start.max(start);
-            if record.has_arrived() {
-                let record = *record;
-                self.take(now, record);
-                self.segments_sacked = self.segments_sacked.saturating_add(u32::from(selective));
-            }
-            i += 1;
-        }
+        let mut records = std::mem::take(&mut self.records);
+        records.deliver(start, end, |record| {
+            self.take(now, record);
+            self.segments_sacked = self.segments_sacked.saturating_add(u32::from(selective));
+        });
+        self.records = records;
     }
 
-    fn take(&mut self, now: Instant, record: Record) {
+    fn take(&mut self, now: Instant, record: Record<Transmission>) {
+        let Transmission { sent, retransmitted } = record.about;
         if record.end > self.fack {
             self.fack = record.end;
-        } else if !record.retransmitted {
+        } else if !retransmitted {
             self.reordering_seen = true;
         }
-        let rtt = now.since(record.sent.at);
-        if record.retransmitted {
+        let rtt = now.since(sent.at);
+        if retransmitted {
             // It is the first transmission that has arrived.
             if self.min_rtt.is_some_and(|least| rtt < least) {
                 return;
@@ -148,14 +130,12 @@ impl Rack {
             self.probe.sampled = true;
         }
         self.rtt = rtt;
-        self.newest = self.newest.max(Some(record.sent));
+        self.newest = self.newest.max(Some(sent));
     }
 
     /// Everything below `una` is acknowledged: its records go.
     pub(super) fn forget(&mut self, una: u64) {
-        while self.records.front().is_some_and(|r| r.end <= una) {
-            self.records.pop_front();
-        }
+        self.records.forget(una);
     }
 
     /// Section 6.2, step 4, `RACK_update_reo_wnd`.
@@ -189,7 +169,7 @@ impl Rack {
                 }
                 board.lose(record.start, record.end);
                 found.lost = true;
-                if record.retransmitted {
+                if record.about.retransmitted {
                     found.again = found.again.max(Some(sent.at));
                 }
             }
@@ -199,21 +179,17 @@ impl Rack {
     }
 
     /// The record of the transmission of `start` at `sent`, if that is its latest and it has not arrived.
-    fn current(&self, start: u64, sent: Stamp) -> Option<Record> {
-        let record = self.records.get(self.at(start)).filter(|r| r.start == start)?;
-        (!record.has_arrived() && record.sent == sent).then_some(*record)
-    }
-
-    fn at(&self, start: u64) -> usize {
-        self.records.partition_point(|r| r.start < start)
+    fn current(&self, start: u64, sent: Stamp) -> Option<Record<Transmission>> {
+        let record = self.records.beginning(start)?;
+        (!record.has_arrived() && record.about.sent == sent).then_some(*record)
     }
 
     /// Section 6.3: the retransmission timer has expired. The first segment is lost, and those that have waited long enough.
     pub(super) fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, srtt: Option<Duration>) {
         let wait = self.rtt + self.reordering_window(true, srtt);
-        for record in &self.records {
+        for record in self.records.iter() {
             let first = record.start <= board.una;
-            if !record.has_arrived() && (first || record.sent.at + wait <= now) {
+            if !record.has_arrived() && (first || record.about.sent.at + wait <= now) {
                 board.lose(record.start, record.end);
             }
         }

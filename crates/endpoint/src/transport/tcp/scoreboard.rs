@@ -27,12 +27,14 @@ pub(super) struct Scoreboard {
     lost: Ranges,
     lost_below: u64,
     high_rxt: u64,
+    /// Octets that have been found to be lost so far, those that were lost again among them.
+    losses: u64,
 }
 
 impl Scoreboard {
     pub(super) fn new(mss: u64) -> Self {
         let (sacked, lost) = (Ranges::default(), Ranges::default());
-        Self { mss, una: 0, nxt: 0, sacked, lost, lost_below: 0, high_rxt: 0 }
+        Self { mss, una: 0, nxt: 0, sacked, lost, lost_below: 0, high_rxt: 0, losses: 0 }
     }
 
     /// Octets sent and not acknowledged cumulatively: FlightSize of RFC 5681, section 2.
@@ -43,6 +45,11 @@ impl Scoreboard {
     /// Octets acknowledged selectively.
     pub(super) fn sacked(&self) -> &Ranges {
         &self.sacked
+    }
+
+    /// Octets that have been found to be lost so far.
+    pub(super) fn losses(&self) -> u64 {
+        self.losses
     }
 
     /// Octets to be sent again.
@@ -96,7 +103,7 @@ impl Scoreboard {
     pub(super) fn lose_first(&mut self) {
         let gap = self.sacked.first_gap(self.una, self.nxt);
         if let Some((start, end)) = gap.filter(|gap| gap.0 >= self.high_rxt) {
-            self.lost.insert(start, end.min(start + self.mss));
+            self.insert_lost(start, end.min(start + self.mss));
         }
     }
 
@@ -114,9 +121,15 @@ impl Scoreboard {
     fn lose_gaps(&mut self, from: u64, to: u64) {
         let mut at = from;
         while let Some((start, end)) = self.sacked.first_gap(at, to) {
-            self.lost.insert(start, end);
+            self.insert_lost(start, end);
             at = end;
         }
+    }
+
+    fn insert_lost(&mut self, start: u64, end: u64) {
+        let before = self.lost.total();
+        self.lost.insert(start, end);
+        self.losses += self.lost.total() - before;
     }
 
     /// `start..end` is sent for the first time.

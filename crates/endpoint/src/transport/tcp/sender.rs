@@ -14,6 +14,7 @@
 //! section 3.2, step 2; RFC 6675, step (4.3)) The decision is taken once, after each change of the state: a limiter asks for
 //! it several times a segment.
 
+mod bursts;
 mod recovery;
 
 use penstock_schemes::{Duration, Instant, Octets};
@@ -25,6 +26,7 @@ use super::timer::Timer;
 use super::{Config, HEADER_OCTETS};
 use crate::transport::sequence::Numbering;
 use crate::transport::{Ack, SackBlocks, Segment, Sender, Statistics};
+use bursts::Bursts;
 use recovery::Recovery;
 
 /// A segment that may go now.
@@ -108,6 +110,8 @@ pub struct TcpSender {
     timed_out: Option<u64>,
     /// When fast recovery was last entered, or entered again.
     last_cut: Instant,
+    /// Where congestion control sets a rate.
+    bursts: Bursts,
     statistics: Statistics,
 }
 
@@ -150,6 +154,7 @@ impl TcpSender {
             flight_until: 0,
             timed_out: None,
             last_cut: Instant::ZERO,
+            bursts: Bursts::default(),
             statistics: Statistics::default(),
         }
     }
@@ -164,6 +169,12 @@ impl TcpSender {
     #[inline]
     fn fits(&self, octets: u64) -> bool {
         self.board.pipe() + octets <= self.allowed()
+    }
+
+    /// The segment that goes next, once the rate of congestion control lets it. A probe of a closed window goes at once.
+    #[inline]
+    fn released(&self) -> Option<Choice> {
+        self.next.filter(|&choice| self.bursts.release().is_none() || choice == Choice::WindowProbe)
     }
 
     /// The segment that goes next.
@@ -226,18 +237,21 @@ impl TcpSender {
             // Without selective acknowledgements everything outstanding counts, and RACK counts the octets in flight
             // itself.
             Choice::Again { start, end } => {
-                (self.send_again(start, end, self.sack && self.rack.is_none()), (start, end))
+                (self.send_again(now, start, end, self.sack && self.rack.is_none()), (start, end))
             }
             Choice::Rescue { start, end } => {
                 if let Recovery::Fast { until, rescue, .. } = &mut self.recovery {
                     *rescue = *until;
                 }
-                (self.send_again(start, end, false), (start, end))
+                (self.send_again(now, start, end, false), (start, end))
             }
-            Choice::ProbeAgain { start, end } => (self.send_again(start, end, false), (start, end)),
+            Choice::ProbeAgain { start, end } => (self.send_again(now, start, end, false), (start, end)),
         };
         if let Some(rack) = &mut self.rack {
             rack.on_send(now, sent.0, sent.1, segment.retransmission);
+        }
+        if let Some(pacing) = self.controller.pacing() {
+            self.bursts.send(now, segment.len, pacing, self.window.mss);
         }
         match choice {
             Choice::ProbeNew { .. } | Choice::ProbeAgain { .. } => {
@@ -264,6 +278,9 @@ impl TcpSender {
         if self.board.outstanding() == 0 {
             self.restart_after_pause(now);
         }
+        if let Some(delivery) = self.controller.delivery() {
+            delivery.on_send(now, start, end, false, self.board.pipe());
+        }
         self.board.send(end);
         if self.duplicates > 0 && self.recovery == Recovery::Open {
             self.limited += end - start;
@@ -277,7 +294,10 @@ impl TcpSender {
     }
 
     /// Sends `start..end` again. It may not be marked, so that its loss shows. (RFC 3168, section 6.1.5)
-    fn send_again(&mut self, start: u64, end: u64, counts: bool) -> Segment {
+    fn send_again(&mut self, now: Instant, start: u64, end: u64, counts: bool) -> Segment {
+        if let Some(delivery) = self.controller.delivery() {
+            delivery.on_send(now, start, end, true, self.board.pipe());
+        }
         self.board.send_again(start, end, counts);
         self.force = false;
         // Karn's algorithm. (RFC 6298, section 3)
@@ -298,8 +318,20 @@ impl TcpSender {
         }
     }
 
+    /// Congestion control hears where the application leaves the window unused.
+    fn note_want_of_data(&mut self) {
+        let idle = self.supplied == self.board.nxt && self.board.lost().is_empty();
+        if idle && self.fits(self.window.mss) {
+            let pipe = self.board.pipe();
+            if let Some(delivery) = self.controller.delivery() {
+                delivery.limited_by_application(pipe);
+            }
+        }
+    }
+
     /// RFC 5681, section 4.1: after a pause the window is the restart window at most.
     fn restart_after_pause(&mut self, now: Instant) {
+        self.controller.on_restart();
         let pause = now.since(self.last_send);
         if self.idle_restart && self.statistics.segments > 0 && pause > self.timer.rto() {
             self.window.cwnd = self.window.cwnd.min(self.first_window);
@@ -310,13 +342,20 @@ impl TcpSender {
     /// The acknowledgement moves una to `ack`.
     fn advance(&mut self, now: Instant, ack: u64) {
         let (rack, board) = (&mut self.rack, &mut self.board);
+        let mut delivery = self.controller.delivery();
         board.acknowledge(ack, |start, end| {
             if let Some(rack) = rack {
                 rack.on_delivery(now, start, end, false);
             }
+            if let Some(delivery) = &mut delivery {
+                delivery.on_delivery(now, start, end);
+            }
         });
         if let Some(rack) = rack {
             rack.forget(ack);
+        }
+        if let Some(delivery) = delivery {
+            delivery.forget(ack);
         }
         if let Some((_, sent)) = self.timed.take_if(|timed| timed.0 <= ack) {
             self.timer.sample(now.since(sent));
@@ -342,10 +381,14 @@ impl TcpSender {
         // RACK sees reordering where a lower segment comes after a higher one, so the blocks of one acknowledgement go in order.
         ranges.sort_unstable();
         let (rack, board) = (&mut self.rack, &mut self.board);
+        let mut delivery = self.controller.delivery();
         for (start, end) in ranges.into_iter().flatten().filter(|r| r.0 < r.1) {
             board.select(start, end, |a, b| {
                 if let Some(rack) = rack {
                     rack.on_delivery(now, a, b, true);
+                }
+                if let Some(delivery) = &mut delivery {
+                    delivery.on_delivery(now, a, b);
                 }
             });
         }
@@ -403,7 +446,7 @@ impl Sender for TcpSender {
 
     #[inline]
     fn next_segment(&self) -> Option<u32> {
-        self.next.map(|choice| match choice {
+        self.released().map(|choice| match choice {
             Choice::New { end } | Choice::ProbeNew { end } => (end - self.board.nxt) as u32,
             Choice::Again { start, end } | Choice::Rescue { start, end } | Choice::ProbeAgain { start, end } => {
                 (end - start) as u32
@@ -421,8 +464,9 @@ impl Sender for TcpSender {
     }
 
     fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
-        let segment = self.next.map(|choice| self.send(now, choice))?;
+        let segment = self.released().map(|choice| self.send(now, choice))?;
         self.next = self.choose();
+        self.note_want_of_data();
         Some(segment)
     }
 
@@ -437,6 +481,7 @@ impl Sender for TcpSender {
         self.edge = self.edge.max(to + u64::from(ack.window));
         self.largest_window = self.largest_window.max(ack.window.into());
         let acknowledged = to - una;
+        let (pipe_before, losses_before) = (self.board.pipe(), self.board.losses());
         let limited = self.is_window_limited();
         if acknowledged > 0 {
             self.advance(now, to);
@@ -463,6 +508,10 @@ impl Sender for TcpSender {
             nxt: self.board.nxt,
             srtt: self.timer.srtt(),
             grows: acknowledged > 0 && limited && !fast && !(ack.ece && self.marks),
+            pipe_before,
+            pipe: self.board.pipe(),
+            lost: self.board.losses() - losses_before,
+            recovers: self.recovery != Recovery::Open,
         };
         self.controller.on_ack(&mut self.window, &event);
         if event.marked {
@@ -479,19 +528,23 @@ impl Sender for TcpSender {
         if acknowledged > 0 || news {
             self.schedule_probe(now);
         }
+        self.bursts.pass(now);
         self.next = self.choose();
+        self.note_want_of_data();
     }
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
         let persist = self.persist.filter(|_| self.supplied > self.board.nxt);
-        let timer = earlier(self.timer.deadline(), persist);
+        let release = self.bursts.release().filter(|_| self.next.is_some());
+        let timer = earlier(earlier(self.timer.deadline(), persist), release);
         let Some(rack) = &self.rack else { return timer };
         earlier(timer, earlier(rack.deadline(), rack.probe_deadline()))
     }
 
     fn on_timeout(&mut self, now: Instant) {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        self.bursts.pass(now);
         if due(self.persist) && self.supplied > self.board.nxt {
             self.probes += 1;
             self.persist = Some(now + self.timer.backed_off(self.probes));

@@ -1,16 +1,19 @@
 //! Congestion control: it sets the size of the window.
 //!
 //! A [`Controller`] changes the [`Window`] when told of an acknowledgement, a loss, a mark or a timeout. Loss recovery
-//! is the sender's task, and so is the choice of the events that count, and everything that the three controllers have
-//! in common.
+//! is the sender's task, and so is the choice of the events that count, and everything that the controllers have in common. BBR sets a rate
+//! beside the window, from samples of the rate of delivery.
 
+mod bbr;
 mod cubic;
 mod dctcp;
 mod newreno;
 
-use penstock_schemes::{Duration, Instant};
+use penstock_schemes::{BitRate, Duration, Instant};
 
 use super::Config;
+use super::delivery::Delivery;
+use bbr::Bbr;
 use cubic::Cubic;
 use dctcp::Dctcp;
 use newreno::NewReno;
@@ -80,14 +83,28 @@ pub(super) struct Acknowledged {
     pub(super) srtt: Option<Duration>,
     /// The window may grow: this is no recovery, there is no mark, and it is the window that limits the flow.
     pub(super) grows: bool,
+    /// Octets in flight before the acknowledgement and after it, and those found to be lost with it.
+    pub(super) pipe_before: u64,
+    pub(super) pipe: u64,
+    pub(super) lost: u64,
+    /// Losses are being repaired.
+    pub(super) recovers: bool,
 }
 
-/// The three controllers.
+/// The rate at which segments go, and the octets that may go at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pacing {
+    pub(super) rate: BitRate,
+    pub(super) quantum: u64,
+}
+
+/// The controllers.
 #[derive(Debug, Clone)]
 pub(super) enum Controller {
     NewReno(NewReno),
     Cubic(Cubic),
     Dctcp(Dctcp),
+    Bbr(Box<Bbr>),
 }
 
 impl Controller {
@@ -96,6 +113,7 @@ impl Controller {
             super::Congestion::NewReno => Self::NewReno(NewReno::default()),
             super::Congestion::Cubic => Self::Cubic(Cubic::new(config.fast_convergence)),
             super::Congestion::Dctcp => Self::Dctcp(Dctcp::new(config.g_inverse)),
+            super::Congestion::Bbr => Self::Bbr(Box::new(Bbr::new(config))),
         }
     }
 
@@ -105,6 +123,7 @@ impl Controller {
             Self::NewReno(c) => c.on_ack(window, ack),
             Self::Cubic(c) => c.on_ack(window, ack),
             Self::Dctcp(c) => c.on_ack(window, ack),
+            Self::Bbr(c) => c.on_ack(window, ack),
         }
     }
 
@@ -115,6 +134,7 @@ impl Controller {
             Self::NewReno(c) => c.on_loss(window, flight),
             Self::Cubic(c) => c.on_loss(window, flight),
             Self::Dctcp(c) => c.on_loss(window, flight),
+            Self::Bbr(c) => c.on_loss(window),
         }
     }
 
@@ -124,6 +144,7 @@ impl Controller {
             Self::NewReno(c) => c.on_mark(window, flight),
             Self::Cubic(c) => c.on_mark(window, flight),
             Self::Dctcp(c) => c.on_mark(window),
+            Self::Bbr(_) => {}
         }
     }
 
@@ -139,6 +160,7 @@ impl Controller {
             Self::NewReno(c) => c.on_timeout(window, flight),
             Self::Cubic(c) => c.on_timeout(window, flight),
             Self::Dctcp(c) => c.on_timeout(window, flight),
+            Self::Bbr(c) => c.on_timeout(window),
         }
     }
 
@@ -147,6 +169,25 @@ impl Controller {
         if let Self::Cubic(c) = self {
             c.on_pause(pause);
         }
+    }
+
+    /// Data is about to go while nothing is in flight.
+    pub(super) fn on_restart(&mut self) {
+        if let Self::Bbr(c) = self {
+            c.on_restart();
+        }
+    }
+
+    /// How segments go; `None` where the window alone says so.
+    #[inline]
+    pub(super) fn pacing(&self) -> Option<Pacing> {
+        if let Self::Bbr(c) = self { Some(c.pacing()) } else { None }
+    }
+
+    /// The account of deliveries, where the controller goes by one.
+    #[inline]
+    pub(super) fn delivery(&mut self) -> Option<&mut Delivery> {
+        if let Self::Bbr(c) = self { Some(&mut c.delivery) } else { None }
     }
 }
 
@@ -162,7 +203,19 @@ fn in_network(window: &Window, flight: u64) -> u64 {
 /// An acknowledgement of `octets` in congestion avoidance, for unit tests.
 #[cfg(test)]
 fn acknowledged(now: Instant, octets: u64) -> Acknowledged {
-    Acknowledged { now, octets, marked: false, una: 0, nxt: 0, srtt: None, grows: true }
+    Acknowledged {
+        now,
+        octets,
+        marked: false,
+        una: 0,
+        nxt: 0,
+        srtt: None,
+        grows: true,
+        pipe_before: 0,
+        pipe: 0,
+        lost: 0,
+        recovers: false,
+    }
 }
 
 /// A window of `cwnd` segments of 1000 octets beyond slow start, for unit tests.

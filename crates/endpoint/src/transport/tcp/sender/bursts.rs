@@ -1,0 +1,76 @@
+//! Segments at the rate of congestion control, where it sets one: in bursts, each as long as a host hands over to its card at once.
+
+use penstock_schemes::{Duration, Instant};
+
+use crate::transport::tcp::congestion::Pacing;
+
+/// The burst that has begun, and when the next one may.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Bursts {
+    /// When the rate has made up for all that has gone.
+    release: Instant,
+    /// The next segment waits for that.
+    waits: bool,
+    /// Octets that may go before.
+    left: u64,
+}
+
+impl Bursts {
+    /// When the next segment may go; `None` for now.
+    #[inline]
+    pub(super) fn release(&self) -> Option<Instant> {
+        self.waits.then_some(self.release)
+    }
+
+    /// It is `now`.
+    #[inline]
+    pub(super) fn pass(&mut self, now: Instant) {
+        self.waits &= self.release > now;
+    }
+
+    /// A segment of `octets` goes. The next burst waits for as long as this one takes at the rate. A burst that begins late makes up for half of its
+    /// first segment at most, as in Linux. A full segment has `mss` octets.
+    pub(super) fn send(&mut self, now: Instant, octets: u32, pacing: Pacing, mss: u64) {
+        let (takes, _) = pacing.rate.serialisation(octets.into());
+        if now >= self.release {
+            let late = now.since(self.release);
+            self.release = now + (takes - Duration(late.0.min(takes.0 / 2)));
+            self.left = pacing.quantum;
+        } else {
+            self.release += takes;
+        }
+        self.left = self.left.saturating_sub(octets.into());
+        self.waits = self.left < mss && self.release > now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use penstock_schemes::BitRate;
+
+    const US: u64 = 1_000_000;
+
+    /// At 8 Mb/s a segment of 1000 octets takes a millisecond. Two go at once, and the next two after 2 ms.
+    #[test]
+    fn a_burst_waits_for_the_time_of_the_last_one() {
+        let pacing = Pacing { rate: BitRate(8_000_000), quantum: 2000 };
+        let (mut bursts, at) = (Bursts::default(), |us| Instant(us * US));
+        bursts.send(at(0), 1000, pacing, 1000);
+        assert_eq!(bursts.release(), None);
+        bursts.send(at(0), 1000, pacing, 1000);
+        assert_eq!(bursts.release(), Some(at(2000)));
+        bursts.pass(at(1999));
+        assert_eq!(bursts.release(), Some(at(2000)));
+        // 300 us late: the next release makes up for them.
+        bursts.pass(at(2300));
+        assert_eq!(bursts.release(), None);
+        bursts.send(at(2300), 1000, pacing, 1000);
+        bursts.send(at(2300), 1000, pacing, 1000);
+        assert_eq!(bursts.release(), Some(at(4000)));
+        // A minute late: for half of a segment at most.
+        bursts.pass(at(60_000_000));
+        bursts.send(at(60_000_000), 1000, Pacing { quantum: 1000, ..pacing }, 1000);
+        assert_eq!(bursts.release(), Some(at(60_000_500)));
+    }
+}
