@@ -23,11 +23,11 @@ _MB: dict[str, Setting] = {"topology.star.buffer": "1 MB"}
 
 @FIGURES.draw(
     "annulus",
-    without=Source.of("two-distances-cubic", "none", "course", queue="RACK->SPINE"),
-    near=Source.of("two-distances-cubic", "annulus", "course", settings=_FAR, queue="RACK->SPINE"),
+    without=Source.of("two-distances-bbr", "none", "course", queue="RACK->SPINE"),
+    near=Source.of("two-distances-bbr", "annulus", "course", settings=_FAR, queue="RACK->SPINE"),
 )
 def annulus(data: Data) -> "Figure":
-    """The uplink's queue with CUBIC's far flows, without and with near messages. Near messages begin at 60 ms."""
+    """The uplink's queue with BBR's far flows, without and with near messages, which begin at 20 ms."""
     return _queues({"without": data["without"][0], "with near messages": data["near"][0]})
 
 

@@ -30,6 +30,7 @@ def network(scenario: Scenario) -> Any:
         ("incast-nscc", "incast/nscc-sixteen", {}),
         ("incast-nscc-many", "incast/nscc-hundred-and-twenty-eight", {}),
         ("two-distances-cubic", "two-distances/messages", {}),
+        ("two-distances-bbr", "two-distances/small-demand", {}),
         ("victim", "victim-flow/ci", {}),
     ],
 )
