@@ -64,18 +64,33 @@ class Runs:
 
 def long(runs: Runs, seeds: int, rtt_us: int = 100) -> Row:
     """Eight connections without end at a round trip, over everything."""
-    yield ["Over", "TCP", "Queue (KB): before, low", "Sent again", "Use (%)", "Fair", "Goodput (Mb/s)"]
+    yield ["Over", "TCP", *LONG]
+    for over in OVER:
+        for tcp in TCP:
+            yield [over, TCP[tcp], *_long(runs, seeds, over, tcp, rtt_us)]
+
+
+def paced(runs: Runs, seeds: int) -> Row:
+    """The same eight connections with BBR, at three round trips."""
+    yield ["us", "Over", *LONG]
+    for rtt_us in DELAYS:
+        for over in OVER:
+            yield [str(rtt_us), over, *_long(runs, seeds, over, "bbr", rtt_us)]
+
+
+LONG = ["Queue (KB): before, low", "Sent again", "Use (%)", "Fair", "Goodput (Mb/s)"]
+
+
+def _long(runs: Runs, seeds: int, over: str, tcp: str, rtt_us: int) -> list[str]:
     metric = runs.metric
     jain = [metric("jain_index", from_s=low, to_s=high) for low, high in ((0.5, 2.3), (6.0, 7.0))]
     queues = [metric("length_mean_octets", period=period) for period in ("before", "low")]
     others = [metric("retransmissions"), metric("link_use", period="rise"), metric("goodput_bps")]
-    for over in OVER:
-        for tcp in TCP:
-            delay = {"topology.star.link_delay": DELAYS[rtt_us]}
-            found = runs.values("tcp-long", over, tcp, seeds, delay, *queues, *jain, *others)
-            before, low, fair, fair_later, again, use, goodput = map(statistics.fmean, found)
-            queue, shares = f"{before / 1e3:.0f}, {low / 1e3:.0f}", f"{fair:.2f}, {fair_later:.2f}"
-            yield [over, TCP[tcp], queue, f"{again:.0f}", f"{100 * use:.0f}", shares, f"{goodput / 1e6:.0f}"]
+    delay = {"topology.star.link_delay": DELAYS[rtt_us]}
+    found = runs.values("tcp-long", over, tcp, seeds, delay, *queues, *jain, *others)
+    before, low, fair, fair_later, again, use, goodput = map(statistics.fmean, found)
+    queue, shares = f"{before / 1e3:.0f}, {low / 1e3:.0f}", f"{fair:.2f}, {fair_later:.2f}"
+    return [queue, f"{again:.0f}", f"{100 * use:.0f}", shares, f"{goodput / 1e6:.0f}"]
 
 
 def one(runs: Runs, seeds: int) -> Row:
@@ -196,6 +211,7 @@ TABLES: dict[str, tuple[Callable[[Runs, int], Row], int]] = {
     "long": (long, 10),
     "long-500": (partial(long, rtt_us=500), 10),
     "long-1000": (partial(long, rtt_us=1000), 10),
+    "bbr": (paced, 10),
     "one": (one, 3),
     "host-queue": (host_queue, 10),
     "neighbour": (neighbour, 10),
