@@ -148,7 +148,7 @@ impl Scoreboard {
     /// Octets that are estimated to be in flight: RFC 6675, SetPipe.
     ///
     /// Those that were sent again without being lost count twice, as its steps (a) and (b) say.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pipe(&self) -> u64 {
         let once = self.outstanding() - self.sacked.total() - self.lost.total();
         let from = self.lost_below.max(self.una);

@@ -8,18 +8,18 @@
 //!         +----------------> Timeout <-------------+        una reaches the recovery point -> Open
 //! ```
 //!
-//! Which segment goes next is decided in one place, `choose`, from the state alone: lost segments first, then a tail
-//! loss probe, then new data, then the octets that RFC 6675 sends on suspicion. A segment goes if it fits between the
-//! estimate of the octets in flight and the window. The first one of a recovery goes even beyond the window. (RFC 6582,
-//! section 3.2, step 2; RFC 6675, step (4.3)) The decision is taken once, after each change of the state: a limiter asks for
-//! it several times a segment.
+//! Which segment goes next is decided in one place, `choose`, from the state alone: none while a rate makes it wait; lost
+//! segments first, then a tail loss probe, then new data, then the octets that RFC 6675 sends on suspicion. A segment goes
+//! if it fits between the estimate of the octets in flight and the window. The first one of a recovery goes even beyond the
+//! window. (RFC 6582, section 3.2, step 2; RFC 6675, step (4.3)) The decision is taken once, after each change of the state:
+//! a limiter asks for it several times a segment.
 
 mod bursts;
 mod recovery;
 
 use penstock_schemes::{Duration, Instant, Octets};
 
-use super::congestion::{Acknowledged, Controller, Window};
+use super::congestion::{Acknowledged, Controller, Path, Window};
 use super::rack::Rack;
 use super::scoreboard::Scoreboard;
 use super::timer::Timer;
@@ -166,21 +166,18 @@ impl TcpSender {
     }
 
     /// Whether `octets` more fit the congestion window.
-    #[inline]
+    #[inline(always)]
     fn fits(&self, octets: u64) -> bool {
         self.board.pipe() + octets <= self.allowed()
-    }
-
-    /// The segment that goes next, once the rate of congestion control lets it. A probe of a closed window goes at once.
-    #[inline]
-    fn released(&self) -> Option<Choice> {
-        self.next.filter(|&choice| self.bursts.release().is_none() || choice == Choice::WindowProbe)
     }
 
     /// The segment that goes next.
     fn choose(&self) -> Option<Choice> {
         if self.probe_window {
             return Some(Choice::WindowProbe);
+        }
+        if self.bursts.release().is_some() {
+            return None;
         }
         if let Some((start, end)) = self.board.lost().first() {
             let end = end.min(start + self.window.mss);
@@ -237,21 +234,21 @@ impl TcpSender {
             // Without selective acknowledgements everything outstanding counts, and RACK counts the octets in flight
             // itself.
             Choice::Again { start, end } => {
-                (self.send_again(now, start, end, self.sack && self.rack.is_none()), (start, end))
+                (self.send_again(start, end, self.sack && self.rack.is_none()), (start, end))
             }
             Choice::Rescue { start, end } => {
                 if let Recovery::Fast { until, rescue, .. } = &mut self.recovery {
                     *rescue = *until;
                 }
-                (self.send_again(now, start, end, false), (start, end))
+                (self.send_again(start, end, false), (start, end))
             }
-            Choice::ProbeAgain { start, end } => (self.send_again(now, start, end, false), (start, end)),
+            Choice::ProbeAgain { start, end } => (self.send_again(start, end, false), (start, end)),
         };
         if let Some(rack) = &mut self.rack {
             rack.on_send(now, sent.0, sent.1, segment.retransmission);
         }
-        if let Some(pacing) = self.controller.pacing() {
-            self.bursts.send(now, segment.len, pacing, self.window.mss);
+        if self.controller.paces() {
+            self.note_sent(now, sent, segment.retransmission);
         }
         match choice {
             Choice::ProbeNew { .. } | Choice::ProbeAgain { .. } => {
@@ -278,9 +275,6 @@ impl TcpSender {
         if self.board.outstanding() == 0 {
             self.restart_after_pause(now);
         }
-        if let Some(delivery) = self.controller.delivery() {
-            delivery.on_send(now, start, end, false, self.board.pipe());
-        }
         self.board.send(end);
         if self.duplicates > 0 && self.recovery == Recovery::Open {
             self.limited += end - start;
@@ -294,10 +288,7 @@ impl TcpSender {
     }
 
     /// Sends `start..end` again. It may not be marked, so that its loss shows. (RFC 3168, section 6.1.5)
-    fn send_again(&mut self, now: Instant, start: u64, end: u64, counts: bool) -> Segment {
-        if let Some(delivery) = self.controller.delivery() {
-            delivery.on_send(now, start, end, true, self.board.pipe());
-        }
+    fn send_again(&mut self, start: u64, end: u64, counts: bool) -> Segment {
         self.board.send_again(start, end, counts);
         self.force = false;
         // Karn's algorithm. (RFC 6298, section 3)
@@ -318,20 +309,37 @@ impl TcpSender {
         }
     }
 
-    /// Congestion control hears where the application leaves the window unused.
+    /// For a controller that paces: `start..end` has gone, again or for the first time.
+    #[inline(never)]
+    fn note_sent(&mut self, now: Instant, (start, end): (u64, u64), again: bool) {
+        let octets = end - start;
+        let before = self.board.pipe().saturating_sub(octets);
+        if !again && self.board.outstanding() == octets {
+            self.controller.on_restart();
+        }
+        if let Some(delivery) = self.controller.delivery() {
+            delivery.on_send(now, start, end, again, before);
+        }
+        if let Some(pacing) = self.controller.pacing() {
+            self.bursts.send(now, octets as u32, pacing, self.window.mss);
+        }
+        self.note_want_of_data();
+    }
+
+    /// The account of deliveries hears where the application leaves the window unused.
+    #[inline(never)]
     fn note_want_of_data(&mut self) {
         let idle = self.supplied == self.board.nxt && self.board.lost().is_empty();
-        if idle && self.fits(self.window.mss) {
-            let pipe = self.board.pipe();
-            if let Some(delivery) = self.controller.delivery() {
-                delivery.limited_by_application(pipe);
-            }
+        let pipe = self.board.pipe();
+        if let Some(delivery) =
+            self.controller.delivery().filter(|_| idle && pipe + self.window.mss <= self.window.cwnd)
+        {
+            delivery.limited_by_application(pipe);
         }
     }
 
     /// RFC 5681, section 4.1: after a pause the window is the restart window at most.
     fn restart_after_pause(&mut self, now: Instant) {
-        self.controller.on_restart();
         let pause = now.since(self.last_send);
         if self.idle_restart && self.statistics.segments > 0 && pause > self.timer.rto() {
             self.window.cwnd = self.window.cwnd.min(self.first_window);
@@ -446,7 +454,7 @@ impl Sender for TcpSender {
 
     #[inline]
     fn next_segment(&self) -> Option<u32> {
-        self.released().map(|choice| match choice {
+        self.next.map(|choice| match choice {
             Choice::New { end } | Choice::ProbeNew { end } => (end - self.board.nxt) as u32,
             Choice::Again { start, end } | Choice::Rescue { start, end } | Choice::ProbeAgain { start, end } => {
                 (end - start) as u32
@@ -464,9 +472,8 @@ impl Sender for TcpSender {
     }
 
     fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
-        let segment = self.released().map(|choice| self.send(now, choice))?;
+        let segment = self.next.map(|choice| self.send(now, choice))?;
         self.next = self.choose();
-        self.note_want_of_data();
         Some(segment)
     }
 
@@ -481,7 +488,7 @@ impl Sender for TcpSender {
         self.edge = self.edge.max(to + u64::from(ack.window));
         self.largest_window = self.largest_window.max(ack.window.into());
         let acknowledged = to - una;
-        let (pipe_before, losses_before) = (self.board.pipe(), self.board.losses());
+        let before = self.controller.paces().then(|| (self.board.pipe(), self.board.losses()));
         let limited = self.is_window_limited();
         if acknowledged > 0 {
             self.advance(now, to);
@@ -508,10 +515,12 @@ impl Sender for TcpSender {
             nxt: self.board.nxt,
             srtt: self.timer.srtt(),
             grows: acknowledged > 0 && limited && !fast && !(ack.ece && self.marks),
-            pipe_before,
-            pipe: self.board.pipe(),
-            lost: self.board.losses() - losses_before,
-            recovers: self.recovery != Recovery::Open,
+            path: before.map(|(pipe_before, losses)| Path {
+                pipe_before,
+                pipe: self.board.pipe(),
+                lost: self.board.losses() - losses,
+                recovers: self.recovery != Recovery::Open,
+            }),
         };
         self.controller.on_ack(&mut self.window, &event);
         if event.marked {
@@ -530,14 +539,15 @@ impl Sender for TcpSender {
         }
         self.bursts.pass(now);
         self.next = self.choose();
-        self.note_want_of_data();
+        if self.controller.paces() {
+            self.note_want_of_data();
+        }
     }
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
         let persist = self.persist.filter(|_| self.supplied > self.board.nxt);
-        let release = self.bursts.release().filter(|_| self.next.is_some());
-        let timer = earlier(earlier(self.timer.deadline(), persist), release);
+        let timer = earlier(earlier(self.timer.deadline(), persist), self.bursts.release());
         let Some(rack) = &self.rack else { return timer };
         earlier(timer, earlier(rack.deadline(), rack.probe_deadline()))
     }

@@ -28,7 +28,7 @@ use penstock_schemes::{BitRate, Duration, Instant, units::PS_PER_S};
 
 use super::super::Config;
 use super::super::delivery::{Delivery, Sample};
-use super::{Acknowledged, Pacing, Window};
+use super::{Acknowledged, Pacing, Path, Window};
 
 /// A gain: a ratio of two numbers.
 type Gain = (u64, u64);
@@ -188,17 +188,19 @@ impl Bbr {
 
     /// An acknowledgement has come: sections 4.1 and 4.2. With ProbeRtt the samples are limited by the application, for the rate is not the
     /// network's. (Section 4.3.4.3)
+    #[inline(never)]
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Acknowledged) {
+        let path = ack.path.unwrap_or_default();
         let (fresh, sample) = self.delivery.sample(ack.now);
         self.round_start = false;
         if let Some(sample) = sample {
             self.update_round(&sample);
             self.update_rate(&sample);
-            self.update_extra(window, ack, fresh);
-            self.update_cycle(ack);
+            self.update_extra(window, ack.now, fresh);
+            self.update_cycle(ack.now, &path);
             self.update_full_pipe(&sample);
-            self.update_drain(ack);
-            self.update_min_rtt(window, ack, &sample);
+            self.update_drain(ack.now, &path);
+            self.update_min_rtt(window, ack.now, &path, &sample);
             self.restarted = false;
         }
         if let (false, Some(srtt)) = (self.timed, ack.srtt) {
@@ -206,7 +208,7 @@ impl Bbr {
             self.pacing = self.first_pacing(window.cwnd, srtt);
         }
         self.set_pacing(self.pacing_gain());
-        self.set_window(window, ack, fresh);
+        self.set_window(window, &path, fresh);
     }
 
     /// Loss recovery begins. The window is set with the acknowledgement that began it.
@@ -267,9 +269,9 @@ impl Bbr {
         bits.div_ceil(8 * u128::from(PS_PER_S) * u128::from(gain.1)).min(u128::from(u64::MAX / 2)) as u64
     }
 
-    fn update_extra(&mut self, window: &Window, ack: &Acknowledged, fresh: u64) {
+    fn update_extra(&mut self, window: &Window, now: Instant, fresh: u64) {
         let mut extra = std::mem::take(&mut self.extra);
-        extra.update(ack.now, fresh, window.cwnd, self.round_start, |time| self.expected(time, UNITY));
+        extra.update(now, fresh, window.cwnd, self.round_start, |time| self.expected(time, UNITY));
         self.extra = extra;
     }
 
@@ -305,17 +307,17 @@ impl Bbr {
     }
 
     /// Section 4.3.3.4, `BBRCheckCyclePhase`.
-    fn update_cycle(&mut self, ack: &Acknowledged) {
+    fn update_cycle(&mut self, now: Instant, path: &Path) {
         let Mode::ProbeBw { phase, since } = self.mode else { return };
-        let long = self.min_rtt.is_some_and(|least| ack.now.since(since) > least);
+        let long = self.min_rtt.is_some_and(|least| now.since(since) > least);
         let gain = CYCLE[phase];
         let over = match gain.0.cmp(&gain.1) {
             std::cmp::Ordering::Equal => long,
-            std::cmp::Ordering::Greater => long && (ack.lost > 0 || ack.pipe_before >= self.inflight(gain)),
-            std::cmp::Ordering::Less => long || ack.pipe_before <= self.inflight(UNITY),
+            std::cmp::Ordering::Greater => long && (path.lost > 0 || path.pipe_before >= self.inflight(gain)),
+            std::cmp::Ordering::Less => long || path.pipe_before <= self.inflight(UNITY),
         };
         if over {
-            self.mode = Mode::ProbeBw { phase: (phase + 1) % CYCLE.len(), since: ack.now };
+            self.mode = Mode::ProbeBw { phase: (phase + 1) % CYCLE.len(), since: now };
         }
     }
 
@@ -334,12 +336,12 @@ impl Bbr {
     }
 
     /// Section 4.3.2, `BBRCheckDrain`.
-    fn update_drain(&mut self, ack: &Acknowledged) {
+    fn update_drain(&mut self, now: Instant, path: &Path) {
         if self.mode == Mode::Startup && self.filled {
             self.mode = Mode::Drain;
         }
-        if self.mode == Mode::Drain && ack.pipe <= self.inflight(UNITY) {
-            self.probe_rate(ack.now);
+        if self.mode == Mode::Drain && path.pipe <= self.inflight(UNITY) {
+            self.probe_rate(now);
         }
     }
 
@@ -352,33 +354,33 @@ impl Bbr {
     }
 
     /// Sections 4.1.2.3 and 4.3.4.3.
-    fn update_min_rtt(&mut self, window: &mut Window, ack: &Acknowledged, sample: &Sample) {
-        let old = self.min_rtt.is_some() && ack.now > self.min_rtt_at + self.rtt_window;
+    fn update_min_rtt(&mut self, window: &mut Window, now: Instant, path: &Path, sample: &Sample) {
+        let old = self.min_rtt.is_some() && now > self.min_rtt_at + self.rtt_window;
         if let Some(rtt) = sample.rtt
             && (old || self.min_rtt.is_none_or(|least| rtt <= least))
         {
-            (self.min_rtt, self.min_rtt_at) = (Some(rtt), ack.now);
+            (self.min_rtt, self.min_rtt_at) = (Some(rtt), now);
         }
         if old && !self.restarted && !matches!(self.mode, Mode::ProbeRtt { .. }) {
             self.save(window);
             self.mode = Mode::ProbeRtt { until: None, round_done: false };
         }
         let Mode::ProbeRtt { until, round_done } = self.mode else { return };
-        self.delivery.limited_by_application(ack.pipe);
+        self.delivery.limited_by_application(path.pipe);
         let Some(until) = until else {
-            if ack.pipe <= LEAST_WINDOW * window.mss {
-                self.mode = Mode::ProbeRtt { until: Some(ack.now + self.probe_rtt), round_done: false };
+            if path.pipe <= LEAST_WINDOW * window.mss {
+                self.mode = Mode::ProbeRtt { until: Some(now + self.probe_rtt), round_done: false };
                 self.round_until = self.delivery.delivered();
             }
             return;
         };
         let round_done = round_done || self.round_start;
         self.mode = Mode::ProbeRtt { until: Some(until), round_done };
-        if round_done && ack.now > until {
-            self.min_rtt_at = ack.now;
+        if round_done && now > until {
+            self.min_rtt_at = now;
             window.cwnd = window.cwnd.max(self.prior_cwnd);
             if self.filled {
-                self.probe_rate(ack.now);
+                self.probe_rate(now);
             } else {
                 self.mode = Mode::Startup;
             }
@@ -400,22 +402,22 @@ impl Bbr {
     }
 
     /// Section 4.2.3. `fresh` octets have been delivered.
-    fn set_window(&mut self, window: &mut Window, ack: &Acknowledged, fresh: u64) {
+    fn set_window(&mut self, window: &mut Window, path: &Path, fresh: u64) {
         let (mss, least) = (window.mss, LEAST_WINDOW * window.mss);
         if fresh > 0 {
-            window.cwnd = window.cwnd.saturating_sub(ack.lost).max(mss);
-            if ack.recovers && !self.recovers {
+            window.cwnd = window.cwnd.saturating_sub(path.lost).max(mss);
+            if path.recovers && !self.recovers {
                 // A round in which an octet goes for each that is delivered.
                 self.conserves = true;
                 self.round_until = self.delivery.delivered();
-                window.cwnd = ack.pipe + fresh.max(mss);
-            } else if self.recovers && !ack.recovers {
+                window.cwnd = path.pipe + fresh.max(mss);
+            } else if self.recovers && !path.recovers {
                 self.conserves = false;
                 window.cwnd = window.cwnd.max(self.prior_cwnd);
             }
-            self.recovers = ack.recovers;
+            self.recovers = path.recovers;
             if self.conserves {
-                window.cwnd = window.cwnd.max(ack.pipe + fresh);
+                window.cwnd = window.cwnd.max(path.pipe + fresh);
             } else {
                 let target = self.inflight(self.window_gain()) + self.extra();
                 if self.filled {
@@ -464,7 +466,12 @@ mod tests {
 
     /// An acknowledgement at `us`, with `pipe` octets in flight after it.
     fn ack(us: u64, pipe: u64) -> Acknowledged {
-        Acknowledged { srtt: Some(Duration(100 * US)), pipe, pipe_before: pipe + 1000, ..acknowledged(at(us), 1000) }
+        let path = Path { pipe, pipe_before: pipe + 1000, ..Path::default() };
+        Acknowledged { srtt: Some(Duration(100 * US)), path: Some(path), ..acknowledged(at(us), 1000) }
+    }
+
+    fn in_recovery(us: u64, path: Path) -> Acknowledged {
+        Acknowledged { path: Some(path), ..ack(us, 0) }
     }
 
     fn sample(rate: u64) -> Sample {
@@ -531,7 +538,7 @@ mod tests {
         (b.min_rtt, b.rates) = (Some(Duration(100 * US)), [(0, BitRate(8_000_000_000))].into());
         b.mode = Mode::ProbeBw { phase: 0, since: at(0) };
         let mut phase_after = |us, pipe_before, lost| {
-            b.update_cycle(&Acknowledged { pipe_before, lost, ..ack(us, 0) });
+            b.update_cycle(at(us), &Path { pipe_before, lost, ..Path::default() });
             if let Mode::ProbeBw { phase, .. } = b.mode { phase } else { CYCLE.len() }
         };
         assert_eq!((phase_after(100, 200_000, 0), phase_after(101, 129_999, 0)), (0, 0));
@@ -566,16 +573,16 @@ mod tests {
         b.delivery.on_send(at(0), 1000, 2000, false, 1000);
         b.delivery.on_delivery(at(100), 0, 1000);
         b.on_loss(&w);
-        b.on_ack(&mut w, &Acknowledged { recovers: true, lost: 1000, ..ack(100, 49_000) });
+        b.on_ack(&mut w, &in_recovery(100, Path { recovers: true, lost: 1000, pipe: 49_000, ..Path::default() }));
         assert_eq!((w.cwnd, b.conserves, b.prior_cwnd), (50_000, true, 80_000));
         b.delivery.on_delivery(at(101), 1000, 2000);
-        b.on_ack(&mut w, &Acknowledged { recovers: true, ..ack(101, 49_000) });
+        b.on_ack(&mut w, &in_recovery(101, Path { recovers: true, pipe: 49_000, ..Path::default() }));
         assert_eq!(w.cwnd, 50_000);
         // A segment that was sent since: the round is over.
         b.delivery.on_send(at(102), 2000, 3000, false, 49_000);
         b.delivery.on_send(at(102), 3000, 4000, false, 50_000);
         b.delivery.on_delivery(at(202), 2000, 3000);
-        b.on_ack(&mut w, &Acknowledged { recovers: true, ..ack(202, 49_000) });
+        b.on_ack(&mut w, &in_recovery(202, Path { recovers: true, pipe: 49_000, ..Path::default() }));
         assert!(!b.conserves);
         b.delivery.on_delivery(at(203), 3000, 4000);
         b.on_ack(&mut w, &ack(203, 49_000));

@@ -83,6 +83,13 @@ pub(super) struct Acknowledged {
     pub(super) srtt: Option<Duration>,
     /// The window may grow: this is no recovery, there is no mark, and it is the window that limits the flow.
     pub(super) grows: bool,
+    /// `None` where the controller keeps no account of deliveries.
+    pub(super) path: Option<Path>,
+}
+
+/// What is on the path.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Path {
     /// Octets in flight before the acknowledgement and after it, and those found to be lost with it.
     pub(super) pipe_before: u64,
     pub(super) pipe: u64,
@@ -178,6 +185,12 @@ impl Controller {
         }
     }
 
+    /// Whether there is a rate, and an account of deliveries, beside the window.
+    #[inline(always)]
+    pub(super) fn paces(&self) -> bool {
+        matches!(self, Self::Bbr(_))
+    }
+
     /// How segments go; `None` where the window alone says so.
     #[inline]
     pub(super) fn pacing(&self) -> Option<Pacing> {
@@ -203,19 +216,7 @@ fn in_network(window: &Window, flight: u64) -> u64 {
 /// An acknowledgement of `octets` in congestion avoidance, for unit tests.
 #[cfg(test)]
 fn acknowledged(now: Instant, octets: u64) -> Acknowledged {
-    Acknowledged {
-        now,
-        octets,
-        marked: false,
-        una: 0,
-        nxt: 0,
-        srtt: None,
-        grows: true,
-        pipe_before: 0,
-        pipe: 0,
-        lost: 0,
-        recovers: false,
-    }
+    Acknowledged { now, octets, marked: false, una: 0, nxt: 0, srtt: None, grows: true, path: None }
 }
 
 /// A window of `cwnd` segments of 1000 octets beyond slow start, for unit tests.

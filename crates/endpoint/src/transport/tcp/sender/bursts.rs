@@ -30,6 +30,7 @@ impl Bursts {
 
     /// A segment of `octets` goes. The next burst waits for as long as this one takes at the rate. A burst that begins late makes up for half of its
     /// first segment at most, as in Linux. A full segment has `mss` octets.
+    #[inline(never)]
     pub(super) fn send(&mut self, now: Instant, octets: u32, pacing: Pacing, mss: u64) {
         let (takes, _) = pacing.rate.serialisation(octets.into());
         if now >= self.release {
