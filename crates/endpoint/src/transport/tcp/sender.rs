@@ -309,35 +309,6 @@ impl TcpSender {
         }
     }
 
-    /// For a controller that paces: `start..end` has gone, again or for the first time.
-    #[inline(never)]
-    fn note_sent(&mut self, now: Instant, (start, end): (u64, u64), again: bool) {
-        let octets = end - start;
-        let before = self.board.pipe().saturating_sub(octets);
-        if !again && self.board.outstanding() == octets {
-            self.controller.on_restart();
-        }
-        if let Some(delivery) = self.controller.delivery() {
-            delivery.on_send(now, start, end, again, before);
-        }
-        if let Some(pacing) = self.controller.pacing() {
-            self.bursts.send(now, octets as u32, pacing, self.window.mss);
-        }
-        self.note_want_of_data();
-    }
-
-    /// The account of deliveries hears where the application leaves the window unused.
-    #[inline(never)]
-    fn note_want_of_data(&mut self) {
-        let idle = self.supplied == self.board.nxt && self.board.lost().is_empty();
-        let pipe = self.board.pipe();
-        if let Some(delivery) =
-            self.controller.delivery().filter(|_| idle && pipe + self.window.mss <= self.window.cwnd)
-        {
-            delivery.limited_by_application(pipe);
-        }
-    }
-
     /// RFC 5681, section 4.1: after a pause the window is the restart window at most.
     fn restart_after_pause(&mut self, now: Instant) {
         let pause = now.since(self.last_send);

@@ -1,7 +1,9 @@
-//! Segments at the rate of congestion control, where it sets one: in bursts, each as long as a host hands over to its card at once.
+//! For congestion control that sets a rate: a sender sends in bursts, each as long as a host hands over to its card at once, and
+//! keeps the account of deliveries.
 
 use penstock_schemes::{Duration, Instant};
 
+use super::TcpSender;
 use crate::transport::tcp::congestion::Pacing;
 
 /// The burst that has begun, and when the next one may.
@@ -42,6 +44,37 @@ impl Bursts {
         }
         self.left = self.left.saturating_sub(octets.into());
         self.waits = self.left < mss && self.release > now;
+    }
+}
+
+impl TcpSender {
+    /// For a controller that paces: `start..end` has gone, again or for the first time.
+    #[inline(never)]
+    pub(super) fn note_sent(&mut self, now: Instant, (start, end): (u64, u64), again: bool) {
+        let octets = end - start;
+        let before = self.board.pipe().saturating_sub(octets);
+        if !again && self.board.outstanding() == octets {
+            self.controller.on_restart();
+        }
+        if let Some(delivery) = self.controller.delivery() {
+            delivery.on_send(now, start, end, again, before);
+        }
+        if let Some(pacing) = self.controller.pacing() {
+            self.bursts.send(now, octets as u32, pacing, self.window.mss);
+        }
+        self.note_want_of_data();
+    }
+
+    /// The account of deliveries hears where the application leaves the window unused.
+    #[inline(never)]
+    pub(super) fn note_want_of_data(&mut self) {
+        let idle = self.supplied == self.board.nxt && self.board.lost().is_empty();
+        let pipe = self.board.pipe();
+        if let Some(delivery) =
+            self.controller.delivery().filter(|_| idle && pipe + self.window.mss <= self.window.cwnd)
+        {
+            delivery.limited_by_application(pipe);
+        }
     }
 }
 
