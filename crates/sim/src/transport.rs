@@ -47,7 +47,7 @@ pub(crate) struct Connection {
     pub(crate) taken: Option<Segment>,
     /// Its part of the transmit queue; `None` where there is none.
     pub(crate) queue: Option<TransmitPart>,
-    /// Time of the earliest timer under way.
+    /// The timers under way.
     armed: Armed,
 }
 
@@ -136,7 +136,7 @@ pub(crate) struct Reception {
     /// The first hop of acknowledgements, and their class.
     way_back: HopId,
     class: TrafficClass,
-    /// Time of the earliest timer under way.
+    /// The timers under way.
     armed: Armed,
 }
 

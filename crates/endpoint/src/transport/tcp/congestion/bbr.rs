@@ -33,20 +33,20 @@ use super::{Acknowledged, Pacing, Path, Window};
 /// A gain: a ratio of two numbers.
 type Gain = (u64, u64);
 
-/// 2/ln 2: the least gain that doubles the rate each round. (Section 4.2.1)
+/// 2/ln 2: the least gain that doubles the rate each round. (Section 4.3.2.1)
 const HIGH: Gain = (2885, 1000);
 const DRAIN: Gain = (1000, 2885);
 const UNITY: Gain = (1, 1);
-/// `BBRGainCycleLen` gains of ProbeBw. (Section 4.3.3.3)
+/// `BBRGainCycleLen` gains of ProbeBw. (Section 4.3.4.2)
 const CYCLE: [Gain; 8] = [(5, 4), (3, 4), UNITY, UNITY, UNITY, UNITY, UNITY, UNITY];
-/// Of the window in ProbeBw. (Section 4.3.3.2)
+/// Of the window in ProbeBw. (Section 4.3.4.3)
 const WINDOW: Gain = (2, 1);
-/// Growth of the rate below which a round counts as full, and how many such rounds fill the pipe. (Section 4.3.1.2)
+/// Growth of the rate below which a round counts as full, and how many such rounds fill the pipe. (Section 4.3.2.2)
 const GROWTH: Gain = (5, 4);
 const FULL_ROUNDS: u32 = 3;
 /// `BtlBwFilterLen`, rounds. (Section 4.1.1.3)
 const RATE_ROUNDS: u64 = 10;
-/// `BBRMinPipeCwnd`, segments. (Section 4.2.3.2)
+/// `BBRMinPipeCwnd`, segments. (Section 4.2.3.3)
 const LEAST_WINDOW: u64 = 4;
 /// Linux, `bbr_pacing_margin_percent`: a hundredth.
 const MARGIN: Gain = (99, 100);
@@ -141,7 +141,7 @@ impl Extra {
 impl Bbr {
     pub(super) fn new(config: &Config) -> Self {
         let first_window = config.first_window();
-        let mut bbr = Self {
+        Self {
             delivery: Delivery::default(),
             mss: config.mss.0,
             first_window,
@@ -157,7 +157,7 @@ impl Bbr {
             full_rate: BitRate::ZERO,
             full_rounds: 0,
             filled: false,
-            pacing: BitRate::ZERO,
+            pacing: Self::first_pacing(first_window, FIRST_RTT),
             offload: config.offload,
             extra: Extra::default(),
             timed: false,
@@ -165,9 +165,7 @@ impl Bbr {
             conserves: false,
             recovers: false,
             restarted: false,
-        };
-        bbr.pacing = bbr.first_pacing(first_window, FIRST_RTT);
-        bbr
+        }
     }
 
     /// How segments go.
@@ -186,8 +184,7 @@ impl Bbr {
         segments * self.mss
     }
 
-    /// An acknowledgement has come: sections 4.1 and 4.2. With ProbeRtt the samples are limited by the application, for the rate is not the
-    /// network's. (Section 4.3.4.3)
+    /// An acknowledgement has come: sections 4.1 and 4.2.
     #[inline(never)]
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Acknowledged) {
         let path = ack.path.unwrap_or_default();
@@ -205,7 +202,7 @@ impl Bbr {
         }
         if let (false, Some(srtt)) = (self.timed, ack.srtt) {
             self.timed = true;
-            self.pacing = self.first_pacing(window.cwnd, srtt);
+            self.pacing = Self::first_pacing(window.cwnd, srtt);
         }
         self.set_pacing(self.pacing_gain());
         self.set_window(window, &path, fresh);
@@ -256,7 +253,8 @@ impl Bbr {
         }
     }
 
-    /// `BBRInflight`, octets: a gain's share of what the path holds, and three quanta, for what is on its way within the two hosts.
+    /// `BBRInflight`, octets: a gain's share of what the path holds, and three quanta, for what is on its way within the two hosts. (Section
+    /// 4.2.3.2)
     fn inflight(&self, gain: Gain) -> u64 {
         let Some(min_rtt) = self.min_rtt else { return self.first_window };
         let probes = matches!(self.mode, Mode::ProbeBw { phase: 0, .. });
@@ -306,7 +304,7 @@ impl Bbr {
         }
     }
 
-    /// Section 4.3.3.4, `BBRCheckCyclePhase`.
+    /// Section 4.3.4.3, `BBRCheckCyclePhase`.
     fn update_cycle(&mut self, now: Instant, path: &Path) {
         let Mode::ProbeBw { phase, since } = self.mode else { return };
         let long = self.min_rtt.is_some_and(|least| now.since(since) > least);
@@ -321,7 +319,7 @@ impl Bbr {
         }
     }
 
-    /// Section 4.3.1.2, `BBRCheckFullPipe`.
+    /// Section 4.3.2.2, `BBRCheckFullPipe`.
     fn update_full_pipe(&mut self, sample: &Sample) {
         if self.filled || !self.round_start || sample.by_application {
             return;
@@ -335,7 +333,7 @@ impl Bbr {
         self.filled = self.full_rounds >= FULL_ROUNDS;
     }
 
-    /// Section 4.3.2, `BBRCheckDrain`.
+    /// Section 4.3.3, `BBRCheckDrain`.
     fn update_drain(&mut self, now: Instant, path: &Path) {
         if self.mode == Mode::Startup && self.filled {
             self.mode = Mode::Drain;
@@ -345,7 +343,7 @@ impl Bbr {
         }
     }
 
-    /// Section 4.3.3.4, `BBREnterProbeBW`: any phase but that which drains.
+    /// Section 4.3.4.3, `BBREnterProbeBW`: any phase but that which drains.
     fn probe_rate(&mut self, now: Instant) {
         // The product's upper half is spread evenly. (Knuth, multiplicative hashing)
         let place = (now.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % (CYCLE.len() - 1);
@@ -353,7 +351,7 @@ impl Bbr {
         self.mode = Mode::ProbeBw { phase, since: now };
     }
 
-    /// Sections 4.1.2.3 and 4.3.4.3.
+    /// Sections 4.1.2.3 and 4.3.5. With ProbeRtt the samples are limited by the application, for the rate is not the network's.
     fn update_min_rtt(&mut self, window: &mut Window, now: Instant, path: &Path, sample: &Sample) {
         let old = self.min_rtt.is_some() && now > self.min_rtt_at + self.rtt_window;
         if let Some(rtt) = sample.rtt
@@ -388,7 +386,7 @@ impl Bbr {
     }
 
     /// Section 4.2.1: a first window in a round trip.
-    fn first_pacing(&self, window: u64, rtt: Duration) -> BitRate {
+    fn first_pacing(window: u64, rtt: Duration) -> BitRate {
         let bits = u128::from(window) * 8 * u128::from(PS_PER_S) / u128::from(rtt.0.max(1));
         scaled(BitRate(bits.min(u128::from(u64::MAX)) as u64), HIGH)
     }
@@ -401,7 +399,7 @@ impl Bbr {
         }
     }
 
-    /// Section 4.2.3. `fresh` octets have been delivered.
+    /// Sections 4.2.3.4 to 4.2.3.6. `fresh` octets have been delivered.
     fn set_window(&mut self, window: &mut Window, path: &Path, fresh: u64) {
         let (mss, least) = (window.mss, LEAST_WINDOW * window.mss);
         if fresh > 0 {
@@ -433,7 +431,7 @@ impl Bbr {
         }
     }
 
-    /// `BBRSaveCwnd`: the last window that neither a loss nor ProbeRtt has cut.
+    /// `BBRSaveCwnd`: the last window that neither a loss nor ProbeRtt has cut. (Section 4.2.3.4)
     fn save(&mut self, window: &Window) {
         let cut = self.recovers || matches!(self.mode, Mode::ProbeRtt { .. });
         self.prior_cwnd = if cut { self.prior_cwnd.max(window.cwnd) } else { window.cwnd };
