@@ -185,7 +185,7 @@ parameters! {
             source: "ProbeRTTDuration; draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1.2.2",
             when: congestion = "bbr",
         }
-        /// The host hands its card a millisecond's worth of segments at once, 64 KB at most, which leave back to back. Without, it hands over one by one.
+        /// The host hands its card a millisecond's worth of segments at once, 64 KiB at most, which leave back to back. Without, it hands over one by one.
         offload: bool {
             default: switch(true),
             source: "BBR.send_quantum; draft-cardwell-iccrg-bbr-congestion-control-00, section 4.2.2",

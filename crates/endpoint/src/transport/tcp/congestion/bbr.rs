@@ -53,7 +53,7 @@ const MARGIN: Gain = (99, 100);
 /// Rates from which on a quantum is two segments, and a millisecond's worth; the most that it is, octets. (Section 4.2.2)
 const SLOW: BitRate = BitRate(1_200_000);
 const FAST: BitRate = BitRate(24_000_000);
-const LARGEST_QUANTUM: u64 = 64_000;
+const LARGEST_QUANTUM: u64 = 65_536;
 /// Linux, `bbr_extra_acked_win_rtts` and `bbr_extra_acked_max_us`.
 const EXTRA_ROUNDS: u64 = 5;
 const LONGEST_EXTRA: Duration = Duration::from_ms(100);
@@ -603,12 +603,12 @@ mod tests {
         assert!(w.cwnd >= 80_000);
     }
 
-    /// A segment below 1.2 Mb/s, two below 24 Mb/s, then a millisecond's worth: 100 Mb/s bring 12 500 octets in it, 12 segments. 64 KB are the most.
+    /// A segment below 1.2 Mb/s, two below 24 Mb/s, then a millisecond's worth: 100 Mb/s bring 12 500 octets in it, 12 segments. 64 KiB are the most.
     #[test]
     fn a_quantum_is_a_millisecond_of_segments() {
         let config = Config { mss: Octets(1000), ..Config::default() };
         for (rate, segments) in
-            [(1_199_999, 1), (1_200_000, 2), (100_000_000, 12), (512_000_000, 64), (10_000_000_000, 64)]
+            [(1_199_999, 1), (1_200_000, 2), (100_000_000, 12), (512_000_000, 64), (10_000_000_000, 65)]
         {
             let mut b = Bbr::new(&config);
             b.pacing = BitRate(rate);
