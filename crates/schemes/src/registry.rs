@@ -100,10 +100,13 @@ macro_rules! schemes {
             pub fn visit<V: Visitor>(configs: &[Self], visitor: V) -> V::Output {
                 assert!(!configs.is_empty(), "a network has a priority, and a priority a scheme");
                 $(
-                    let own = configs.iter().map_while(|c| if let Self::$variant(c) = c { Some(c.clone()) } else { None });
-                    let own: alloc::vec::Vec<_> = own.collect();
-                    if own.len() == configs.len() {
-                        return visitor.visit::<$scheme>(&own);
+                    #[cfg(not(feature = "one-engine"))]
+                    {
+                        let own = configs.iter().map_while(|c| if let Self::$variant(c) = c { Some(c.clone()) } else { None });
+                        let own: alloc::vec::Vec<_> = own.collect();
+                        if own.len() == configs.len() {
+                            return visitor.visit::<$scheme>(&own);
+                        }
                     }
                 )+
                 visitor.visit::<Mixed>(configs)
