@@ -32,7 +32,7 @@ const REST_MS = 8;
 interface Run {
   engine: Engine;
   /** Rows that the page has. */
-  sent: { samples: number; signals: number };
+  sent: { samples: number };
   width: number;
   told: boolean;
 }
@@ -63,7 +63,7 @@ function open(request: Extract<ToWorker, { type: "open" }>): void {
   try {
     for (const { text, scheme } of request.runs) {
       const engine = new Engine(text, scheme);
-      fresh.push({ engine, sent: { samples: 0, signals: 0 }, width: 0, told: false });
+      fresh.push({ engine, sent: { samples: 0 }, width: 0, told: false });
     }
   } catch (refusal) {
     // The runs before stay.
@@ -124,7 +124,7 @@ function turn(): void {
     resume = null;
   }
   // Where they cannot keep up, time goes as fast as they do.
-  if (behind.length > 0 && speed !== null) target = Math.max(...runs.map((run) => run.engine.now()));
+  if (behind.length > 0 && speed !== null) target = Math.max(...runs.map(timeOf));
   tell();
   const ended = runs.every((run) => run.engine.ended());
   if (ended) speed = null;
@@ -142,17 +142,21 @@ function schedule(wait = 0): void {
   else again.port2.postMessage(null);
 }
 
+/** The simulated time of a run: what happens at it has happened, for which the engine goes a picosecond beyond. */
+function timeOf({ engine }: Run): number {
+  return engine.ended() ? engine.now() : Math.min(engine.now(), target);
+}
+
 function tell(): void {
   const rows: Rows[] = runs.map((run, i) => {
     const samples = run.engine.samples(run.sent.samples);
-    const signals = run.engine.signals(run.sent.signals);
+    const signals = run.engine.signals();
     const frames = run.engine.frames();
     run.sent.samples += samples.length / run.width;
-    run.sent.signals += signals.length / 4;
     const ended = run.engine.ended();
     const summary = ended && !run.told ? (run.engine.summary() ?? null) : null;
     run.told = ended;
-    return { run: i, samples, signals, frames, now_s: run.engine.now(), ended, summary };
+    return { run: i, samples, signals, frames, now_s: timeOf(run), ended, summary };
   });
   const now = performance.now();
   const hops = runs.reduce((sum, run) => sum + run.engine.hops(), 0);
@@ -177,14 +181,14 @@ function hear(message: ToWorker): void {
       resume = null;
       speed = message.speed;
       before = performance.now();
-      target = Math.max(0, ...runs.map((run) => run.engine.now()));
+      target = Math.max(0, ...runs.map(timeOf));
       measured = { at: before, hops: runs.reduce((sum, run) => sum + run.engine.hops(), 0), now: target };
       schedule();
       break;
     case "pause":
       speed = null;
       resume = null;
-      target = Math.max(0, ...runs.map((run) => run.engine.now()));
+      target = Math.max(0, ...runs.map(timeOf));
       schedule();
       break;
     case "step":

@@ -81,12 +81,13 @@ impl Engine {
         })
     }
 
-    /// Simulates up to `until_s`, or to the end, but handles no more than about `work` events; whether it has come so far.
+    /// Simulates up to `until_s`, or to the end, but handles no more than about `work` events; whether it has come so far. What
+    /// happens at `until_s` has happened then, the sample among it, so that a page shows the state of its clock.
     ///
     /// # Errors
     /// If there is more of something than a page holds.
     pub fn advance(&mut self, until_s: f64, work: u32) -> Result<bool, String> {
-        self.0.advance(instant(until_s), work.into()).map_err(refused)
+        self.0.advance(instant(until_s) + Duration(1), work.into()).map_err(refused)
     }
 
     /// Simulated time, s.
@@ -119,10 +120,10 @@ impl Engine {
         self.0.samples(from).to_vec()
     }
 
-    /// The rows of signals from the `from`-th on, one after the other.
+    /// The rows of signals since the last call, one after the other.
     #[must_use]
-    pub fn signals(&self, from: usize) -> Vec<f64> {
-        self.0.signals(from).to_vec()
+    pub fn signals(&mut self) -> Vec<f64> {
+        self.0.take_signals()
     }
 
     /// Begins or ends to look at the frames on lines.

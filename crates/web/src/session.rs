@@ -11,7 +11,7 @@ use penstock_schemes::mixed::Mixed;
 use penstock_sim::Sim;
 use serde::Serialize;
 
-use crate::store::{QUEUE_COLUMNS, SIGNAL_COLUMNS, Store, width};
+use crate::store::{QUEUE_COLUMNS, Store, width};
 
 /// A page in a browser takes so many times less than the command line.
 pub(crate) const SMALLER: u64 = 10;
@@ -19,8 +19,6 @@ pub(crate) const SMALLER: u64 = 10;
 const MOST_TEXT: usize = 256_000;
 /// The most numbers in the samples of a run: 64 MB.
 const MOST_NUMBERS: u64 = 8_000_000;
-/// The most signals that a run records.
-const MOST_SIGNALS: usize = 500_000;
 /// The most frames in the network at a time.
 const MOST_FRAMES: usize = 1_000_000;
 /// The hint where a run is too large for a page.
@@ -123,7 +121,7 @@ impl Session {
     /// run is cut into calls changes nothing in it.
     ///
     /// # Errors
-    /// If there are more frames or signals than a page holds.
+    /// If there are more frames than a page holds.
     pub fn advance(&mut self, until: Instant, work: u64) -> Result<bool, Refusal> {
         let State::Running(running) = &mut self.state else { return Ok(true) };
         let Running { sim, course } = &mut **running;
@@ -204,10 +202,10 @@ impl Session {
         self.store().and_then(|store| store.samples.get(from * self.width()..)).unwrap_or_default()
     }
 
-    /// The rows of signals from the `from`-th on, one after the other.
-    #[must_use]
-    pub fn signals(&self, from: usize) -> &[f64] {
-        self.store().and_then(|store| store.signals.get(from * SIGNAL_COLUMNS.len()..)).unwrap_or_default()
+    /// Takes the signals since the last call: rows of [`SIGNAL_COLUMNS`](crate::SIGNAL_COLUMNS). Beyond half a million the later ones
+    /// are not among them.
+    pub fn take_signals(&mut self) -> Vec<f64> {
+        self.store_mut().map(Store::take_signals).unwrap_or_default()
     }
 
     /// Begins or ends to look at frames. Those of a run that is quick are too many to be drawn.
@@ -220,10 +218,14 @@ impl Session {
     /// Takes the frames that have left lines since the last call: rows of [`FRAME_COLUMNS`](crate::FRAME_COLUMNS). Beyond some
     /// thousands the later ones are not among them.
     pub fn take_frames(&mut self) -> Vec<f64> {
+        self.store_mut().map(Store::take_frames).unwrap_or_default()
+    }
+
+    fn store_mut(&mut self) -> Option<&mut Store> {
         match &mut self.state {
-            State::Running(running) => running.sim.probe_mut().take_frames(),
-            State::Ended(ended) => ended.store.take_frames(),
-            State::Ending => Vec::new(),
+            State::Running(running) => Some(running.sim.probe_mut()),
+            State::Ended(ended) => Some(&mut ended.store),
+            State::Ending => None,
         }
     }
 
@@ -236,16 +238,12 @@ impl Session {
     }
 }
 
-/// Refuses to go on with more than a page holds.
+/// Refuses to go on with more frames than a page holds.
 fn check(sim: &Sim<Mixed, Store, true>) -> Result<(), Refusal> {
     let at = sim.now().as_seconds();
     if sim.frames_held() > MOST_FRAMES {
         let message = format!("at {at} s there are more than {MOST_FRAMES} frames in the network");
         return Err(Refusal::new(message, "smaller buffers, or run it on the command line: penstock run"));
-    }
-    if sim.probe().signals.len() > MOST_SIGNALS * SIGNAL_COLUMNS.len() {
-        let message = format!("at {at} s more than {MOST_SIGNALS} signals have been recorded");
-        return Err(Refusal::new(message, "record none: [record] signals = false"));
     }
     Ok(())
 }

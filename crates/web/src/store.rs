@@ -25,6 +25,8 @@ pub const FRAME_KINDS: &[&str] = &["data", "ack", "signal", "pause", "resume"];
 
 /// Frames that are kept until they are taken: those of a run that is slow enough to be looked at are far fewer.
 const MOST_FRAMES: usize = 4000;
+/// Signals that are kept until they are taken: a page takes them some hundred times a second.
+const MOST_SIGNALS: usize = 500_000;
 /// The ports of a network whose frames are drawn: larger networks are not.
 const MOST_PORTS: usize = 400;
 
@@ -35,8 +37,8 @@ pub(crate) struct Store {
     pub(crate) sampler: Sampler<Rc<Plan>>,
     /// Row after row: the time, the columns of each queue, the columns of each flow.
     pub(crate) samples: Vec<f64>,
-    /// Row after row.
-    pub(crate) signals: Vec<f64>,
+    /// Row after row: signals since they were last taken.
+    signals: Vec<f64>,
     /// Whether frames are looked at.
     pub(crate) looks: bool,
     /// Row after row: frames since they were last taken.
@@ -58,6 +60,11 @@ impl Store {
             frames: Vec::new(),
             ports,
         }
+    }
+
+    /// Gives the signals since the last call.
+    pub(crate) fn take_signals(&mut self) -> Vec<f64> {
+        std::mem::take(&mut self.signals)
     }
 
     /// Gives the frames that have left lines since the last call.
@@ -113,7 +120,7 @@ impl Probe<Mixed> for Store {
     }
 
     fn signal(&mut self, now: Instant, seen: &SignalSeen<'_, Mixed>) {
-        if !self.plan.record.signals {
+        if !self.plan.record.signals || self.signals.len() >= MOST_SIGNALS * SIGNAL_COLUMNS.len() {
             return;
         }
         let port = seen.origin.and_then(|queue| self.plan.network.place(queue)).map(|(port, _)| port.index());

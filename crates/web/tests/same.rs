@@ -71,7 +71,7 @@ fn of_samples(session: &Session, first: usize, end: usize, step: usize) -> Vec<f
 }
 
 fn check(text: &str, scheme: Option<&str>) {
-    let (session, run) = (to_end(text, scheme, 10_000), native(text, scheme));
+    let (mut session, run) = (to_end(text, scheme, 10_000), native(text, scheme));
     assert_eq!(json(session.summary().unwrap()), json(&run.summary), "{scheme:?}");
     let (flows_at, width) = (session.flows_at(), session.width());
     for (i, name) in QUEUE_COLUMNS.iter().enumerate() {
@@ -86,7 +86,7 @@ fn check(text: &str, scheme: Option<&str>) {
         assert_eq!(Some(ours), column(&run, Table::Rates, name), "{name} {scheme:?}");
     }
     if session.plan().record.signals {
-        let ours: Vec<f64> = session.signals(0).chunks(4).map(|row| row[3]).collect();
+        let ours: Vec<f64> = session.take_signals().chunks(4).map(|row| row[3]).collect();
         assert_eq!(Some(ours), column(&run, Table::Signals, "rate_bps"), "signals {scheme:?}");
     }
 }
@@ -114,10 +114,10 @@ fn scenarios_with_loads_pauses_and_windows_give_the_same_numbers() {
 
 #[test]
 fn slices_change_nothing() {
-    let (whole, sliced) = (to_end(FOUR, None, u64::MAX), to_end(FOUR, None, 7));
+    let (mut whole, mut sliced) = (to_end(FOUR, None, u64::MAX), to_end(FOUR, None, 7));
     assert_eq!(json(whole.summary().unwrap()), json(sliced.summary().unwrap()));
     assert_eq!(whole.samples(0), sliced.samples(0));
-    assert_eq!(whole.signals(0), sliced.signals(0));
+    assert_eq!(whole.take_signals(), sliced.take_signals());
 }
 
 /// The rows of frames over a link, of a session that has been looked at up to a time.
