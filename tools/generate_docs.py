@@ -70,8 +70,11 @@ def main(build: Path) -> None:
     schemes = json.loads(_core.schemes())
     keys = json.loads(_core.reference())
     specimens = {s["name"]: penstock.Scenario.from_toml(specimen(s["name"])).run() for s in schemes}
+    page_of_laboratory = Path("how-to/use-the-laboratory.md")
     generated = {
         "commands": commands(),
+        "schemes": scheme_list(schemes),
+        "laboratory": " ".join(run_it(penstock.Scenario.named("baseline/ten-gig"), page_of_laboratory)),
         "python": python_api(),
         "scenario": scenario_keys(keys),
         "limits": table(
@@ -101,6 +104,9 @@ def main(build: Path) -> None:
         read_scenarios(text)
         draw_commands(text, docs / "images")
         whole = re.sub(r"^{{ (\w+) }}$", lambda match: generated[match[1]], text, flags=re.MULTILINE)
+        # Decisions explain; a reader who searches for a word wants the page on it first.
+        if page.parent.name == "decisions":
+            whole = "---\nsearch:\n  boost: 0.2\n---\n\n" + whole
         page.write_text(with_runs(whole, page.relative_to(docs), linked))
     # The text that people have written of a scheme is a part of its page, not a page.
     shutil.rmtree(docs / "schemes", ignore_errors=True)
@@ -408,7 +414,7 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: P
     }
     name = scheme["name"]
     parts = [
-        f"# {scheme['title']}",
+        f"# {heading(scheme)}",
         scheme["description"],
         f"Name: `{name}`. Source: {scheme['source'].rstrip('.')}.",
         table(
@@ -435,19 +441,43 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: P
         values = tomllib.loads(_core.Scenario.parse(text).resolved())["schemes"][name]
         parts += [f"## Profile `{profile['name']}`", profile["description"], "Differences from the defaults:"]
         parts.append(table(["Parameter", "Value"], ([code(key), code(values[key])] for key in profile["settings"])))
-    return "\n\n".join(parts) + "\n"
+    # A search for a scheme leads to its page.
+    return "---\nsearch:\n  boost: 4\n---\n\n" + "\n\n".join(parts) + "\n"
+
+
+def heading(scheme: dict[str, Any]) -> str:
+    """Return the name of a scheme as its paper spells it, and what it stands for."""
+    name, title = scheme["name"], scheme["title"]
+    parts = name.split("-")
+    if name == "none" or title.lower().startswith(name) or (len(parts) > 1 and max(map(len, parts)) > 4):
+        return str(title)
+    spelled = re.search(rf"\b{re.escape(name)}\b", scheme["source"], re.IGNORECASE)
+    return f"{spelled[0] if spelled else name.upper()}: {title}"
+
+
+def scheme_list(schemes: Sequence[dict[str, Any]]) -> str:
+    """Return the table of all schemes, as the registry has them."""
+    rows = []
+    for scheme in schemes:
+        link = f"[{heading(scheme)}](reference/schemes/{scheme['name']}.md)"
+        rows.append([link, code(scheme["name"]), hearing(scheme), scheme["source"].rstrip(".")])
+    return table(["Scheme", "Name", "Messages to sources", "Source"], rows)
+
+
+def hearing(scheme: dict[str, Any]) -> str:
+    """Return by which messages of its own a scheme speaks to a source."""
+    signals = scheme["signals"]
+    ways = {"backward": "from the congestion point", "by destination": "by way of the destination"}
+    return f"{ways[signals['path']]}, in frames of {signals['octets']} octets" if signals else "none"
 
 
 def facts(scheme: dict[str, Any]) -> list[list[str]]:
     """Return other words on a scheme, by their kind."""
-    signals = scheme["signals"]
-    ways = {"backward": "from the congestion point", "by destination": "by way of the destination"}
-    heard = f"{ways[signals['path']]}, in frames of {signals['octets']} octets" if signals else "not at all"
     taken = (code(action["name"]) for action in scheme["actions"])
     sets = (" with ".join(code(name) for name in group) for group in scheme["tuned"])
     return [
         ["The parameter that sets the length of the queue", code(scheme["set_point"]) or "none"],
-        ["How a source hears of its queue", heard],
+        ["Messages to sources", hearing(scheme)],
         ["Its actions, which `summary.json` counts", ", ".join(taken) or "none"],
         ["The parameters that an operator sets", ", ".join(sets) or "nothing"],
     ]
