@@ -67,7 +67,7 @@ def notebook(lesson: dict[str, Any]) -> str:
     cells = [prose(f"# {lesson['title']}"), code(_BEGIN)]
     shown = False
     for step in lesson["steps"]:
-        cells.append(prose(step["text"]))
+        cells.append(prose(step.get("notebook", step["text"])))
         if "scenario" in step:
             cells.append(code(run_of(step)))
             if not shown:
@@ -84,9 +84,11 @@ def notebook(lesson: dict[str, Any]) -> str:
 def run_of(step: dict[str, Any]) -> str:
     """Returns the code of a step: the scenario, and its runs."""
     lines = [f"scenario = prepared({step['scenario']!r}, {step.get('set', {})!r})"]
+    runs = [("run", "")]
     if "compare" in step:
-        lines += [f"beside = scenario.run(scheme={step['compare']!r})", "display(beside)"]
-    return "\n".join([*lines, "scenario.run()"])
+        runs.append(("beside", f"scheme={step['compare']!r}"))
+    lines += [f"{name} = scenario.run({scheme})" for name, scheme in runs]
+    return "\n".join([*lines, *(f"display({name}, {name}.plot())" for name, _ in runs)])
 
 
 def question(asked: dict[str, Any]) -> list[dict[str, Any]]:
@@ -114,11 +116,11 @@ def question(asked: dict[str, Any]) -> list[dict[str, Any]]:
         "choices = [",
         *(f"    {choice}," for choice in ranges),
         "]",
-        'print("numbers:", *numbers)',
+        f"print({asked['name'] + ':'!r}, *numbers)",
         f"print({right})",
     ]
     return [
-        prose(f"## {asked['text']}\n\n{choices}\n\nThe simulation knows:"),
+        prose(f"## {asked['text']}\n\n{choices}\n\nChoose one before you run the next cells: the simulation knows."),
         code(_NUMBER),
         code("\n".join(lines)),
         prose(asked["why"]),

@@ -1,7 +1,7 @@
 /** Lessons: guided tours that are data. Each ends with a question whose answer is simulated, not written down. */
 
 import { EngineClient } from "./engine";
-import { short } from "./plots";
+import { quantity } from "./plots";
 import type { Place } from "./share";
 
 /** A scenario of the gallery, with keys set. */
@@ -22,9 +22,12 @@ interface Step extends Partial<Setting> {
 
 interface Question {
   text: string;
-  runs: (Setting & { scheme?: string })[];
+  runs: (Setting & { scheme?: string; label?: string })[];
   /** The way to a number in a summary: keys, and names in lists, such as ["queues", "sw0->h4", "mean_octets"]. */
   metric: string[];
+  /** The number in words, such as "frames lost", and its unit: % of a part of one, none of an index or a count. */
+  name: string;
+  unit: "" | "%" | "bit/s" | "octets";
   /** The number of the one run; that of the second over that of the first; or the place of the run with the largest. */
   measure: "value" | "ratio" | "largest";
   /** The answer is the choice whose range holds the number; with "largest", the choice of the run. */
@@ -185,13 +188,26 @@ export class LessonPanel {
   }
 }
 
+function written_as(number: number, unit: Question["unit"]): string {
+  if (unit === "%") return `${(100 * number).toFixed(1)} %`;
+  if (unit === "") return Math.abs(number) <= 1 ? number.toFixed(3) : String(Math.round(number));
+  return quantity(number, unit);
+}
+
+/** Which of the runs a number is of; nothing where there is one alone. */
+function labels({ runs, measure, choices }: Question, i: number): string {
+  if (runs.length === 1) return "";
+  const run = runs[i];
+  const own = run?.label ?? (measure === "largest" ? choices[i]?.text : undefined) ?? run?.scheme;
+  return own === undefined ? "" : ` (${own})`;
+}
+
 /** The verdict in words, with the numbers that were found. */
 function told(question: Question, summaries: unknown[], chosen: number): string {
   const { right, found } = answer(question, summaries);
-  const plain = (number: number) => (number !== 0 && Math.abs(number) < 1 ? String(Number(number.toPrecision(3))) : short(number));
-  const numbers = found.map(plain).join(" and ");
-  const way = question.metric.join(" ");
-  if (right < 0) return `The simulation gives ${numbers} (${way}), which none of the choices has.`;
+  const written = found.map((number, i) => `${written_as(number, question.unit)}${labels(question, i)}`);
+  const numbers = `${question.name}: ${written.join(", ")}`;
+  if (right < 0) return `The simulation gives ${numbers}. None of the choices has it.`;
   const verdict = right === chosen ? "Right" : `Not so: ${question.choices[right]?.text}`;
-  return `${verdict}. The simulation gives ${numbers} (${way}). ${question.why}`;
+  return `${verdict}. The simulation gives ${numbers}. ${question.why}`;
 }

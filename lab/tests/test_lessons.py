@@ -134,14 +134,14 @@ def test_the_deal_breaker_rests_below_its_target_until_the_steps_are_larger(
 def test_pauses_spread_over_the_tree_and_a_ring_stands_still(lab: Watched) -> None:
     lab.open()
     at_step(lab, "PFC", 0)
-    stopped = lab.page.locator("line.link.stopped")
+    stopped = lab.page.locator("svg.network line.link.stopped")
     stopped.first.wait_for(state="attached")
     at_step(lab, "PFC", 2)
     expect(lab.page.locator("#gallery")).to_have_value("deadlock/ring")
     lab.page.locator("#end").click()
     expect(lab.page.locator("#clock")).to_have_text("10.000 ms")
-    # The three links of the ring, to the end.
-    expect(stopped).to_have_count(3)
+    # The three links of the ring and those of the three hosts, to the end.
+    expect(stopped).to_have_count(6)
     lab.page.wait_for_timeout(1500)
     use = lab.page.locator(".plots [role=img]").nth(2)
     expect(use).to_have_attribute("aria-label", re.compile(": 0 per cent"))
