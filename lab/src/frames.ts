@@ -10,6 +10,14 @@ const LONG_OCTETS = 1600;
 const MOST_DOTS = 400;
 /** A frame that would be seen for less than so long is not drawn, ms. */
 const LEAST_MS = 40;
+/** The outlines of what moves, around the origin: data, an acknowledgement, a message of the scheme, a pause, the end of one. */
+export const SHAPES: Record<string, string> = {
+  data: "M-3,0a3,3 0 1 0 6,0a3,3 0 1 0 -6,0",
+  ack: "M-1.6,0a1.6,1.6 0 1 0 3.2,0a1.6,1.6 0 1 0 -3.2,0",
+  signal: "M0,-5.5L5,4L-5,4Z",
+  pause: "M-4,-4.5H-1V4.5H-4ZM1,-4.5H4V4.5H1Z",
+  resume: "M-4,-4.5L4.5,0L-4,4.5Z",
+};
 /** How far beside its line a frame is drawn, so that the two directions are apart. */
 const ASIDE = 3.5;
 
@@ -37,7 +45,7 @@ export function longest(links: Link[]): number {
 export class Frames {
   private frames: Frame[] = [];
   private readonly ways: (Way | null)[];
-  private readonly dots: SVGCircleElement[] = [];
+  private readonly dots: SVGPathElement[] = [];
   private used = 0;
   /** The engine tells of a frame when it has crossed its line: drawn is the time before now by which all are known, s. */
   late_s: number;
@@ -84,15 +92,15 @@ export class Frames {
   private put(place: number, { kind, flow, lost }: Frame, { from, to }: Way, part: number): void {
     let dot = this.dots[place];
     if (!dot) {
-      dot = document.createElementNS(SVG, "circle");
+      dot = document.createElementNS(SVG, "path");
       this.dots.push(dot);
       this.sky.append(dot);
     }
     dot.setAttribute("class", `frame ${kind}${lost ? " lost" : ""}`);
-    dot.setAttribute("r", kind === "data" ? "3" : kind === "ack" ? "1.8" : "4.5");
-    if (flow >= 0) dot.setAttribute("fill", flowColour(flow));
-    dot.setAttribute("cx", (from.x + (to.x - from.x) * part).toFixed(1));
-    dot.setAttribute("cy", (from.y + (to.y - from.y) * part).toFixed(1));
+    dot.setAttribute("d", SHAPES[kind] ?? SHAPES["data"] ?? "");
+    if (flow >= 0 && kind !== "signal") dot.setAttribute("fill", flowColour(flow));
+    const [x, y] = [from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part];
+    dot.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
     dot.setAttribute("visibility", "visible");
   }
 

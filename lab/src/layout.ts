@@ -8,6 +8,8 @@ export interface Layout {
   places: Map<string, Point>;
 }
 
+/** How often the columns are ordered by their neighbours. */
+const SWEEPS = 8;
 /** The height of a ring, and its half axes as parts of the width and the height: of the switches, and of the hosts beyond them. */
 const RING = 340;
 const INNER = { x: 0.24, y: 0.26 };
@@ -18,13 +20,20 @@ export function layout(plan: Plan, width: number): Layout {
   return columns ? inColumns(columns, width) : aroundRing(plan, width);
 }
 
+/** Between two nodes of a column, where there is room, and where names of two neighbours would stand upon one another. */
+const APART = 30;
+const CLOSE = 20;
+const TALLEST = 460;
+
 function inColumns(columns: string[][], width: number): Layout {
   const rows = Math.max(...columns.map((column) => column.length), 1);
-  const height = Math.min(420, Math.max(150, rows * 30));
+  const height = Math.min(TALLEST, Math.max(150, rows * APART));
   const places = new Map<string, Point>();
   columns.forEach((column, i) => {
     const x = columns.length === 1 ? width / 2 : 60 + (i * (width - 120)) / (columns.length - 1);
-    column.forEach((name, j) => places.set(name, { x, y: ((j + 0.5) * height) / column.length }));
+    const step = height / column.length;
+    const aside = step < CLOSE ? 16 : 0;
+    column.forEach((name, j) => places.set(name, { x: x + (j % 2 === 0 ? -aside : aside), y: (j + 0.5) * step }));
   });
   return { height, places };
 }
@@ -64,12 +73,12 @@ function pairs(plan: Plan): [string, string][] {
   return [...links].map(ends);
 }
 
-/** Columns of nodes: each as far to the right as the longest way of a flow to it; null where flows go in a circle. */
+/** Columns of nodes: each as far to the right as the longest path of a flow to it; null where flows go in a circle. */
 function layers(plan: Plan): string[][] | null {
-  const depth = new Map<string, number>(plan.nodes.map(({ name }) => [name, 0]));
   const used = pairs(plan);
+  const depth = new Map<string, number>(used.flat().map((name) => [name, 0]));
   let moved = true;
-  // Without a circle no way is longer than there are nodes, and the last round moves nothing.
+  // Without a circle no path is longer than there are nodes, and the last round moves nothing.
   for (let round = 0; moved; round += 1) {
     if (round > plan.nodes.length) return null;
     moved = false;
@@ -80,7 +89,57 @@ function layers(plan: Plan): string[][] | null {
       moved = true;
     }
   }
+  idle(plan, depth);
   const columns: string[][] = [];
   for (const { name } of plan.nodes) (columns[depth.get(name) ?? 0] ??= []).push(name);
-  return columns.filter((column) => column !== undefined);
+  return ordered(
+    columns.filter((column) => column !== undefined),
+    plan,
+  );
+}
+
+/** Nodes that no flow uses: a switch stands in the column of its like, a host beside its switch, away from the middle. */
+function idle(plan: Plan, depth: Map<string, number>): void {
+  const beside = neighbours(plan);
+  const last = Math.max(0, ...depth.values());
+  const left = (kind: string) => plan.nodes.filter((node) => node.kind === kind && !depth.has(node.name));
+  for (const { name } of left("switch")) {
+    const known = (beside.get(name) ?? []).flatMap((own) => depth.get(own) ?? []);
+    depth.set(name, known.length === 0 ? 0 : Math.max(0, Math.min(...known) - 1));
+  }
+  for (const { name } of left("host")) {
+    const at = depth.get((beside.get(name) ?? [])[0] ?? "") ?? 0;
+    depth.set(name, 2 * at > last ? at + 1 : Math.max(0, at - 1));
+  }
+}
+
+function neighbours(plan: Plan): Map<string, string[]> {
+  const beside = new Map<string, string[]>();
+  for (const { name } of plan.links) {
+    const [from, to] = ends(name);
+    beside.set(from, [...(beside.get(from) ?? []), to]);
+  }
+  return beside;
+}
+
+/** The columns with each node near the mean height of its neighbours, so that few lines cross. */
+function ordered(columns: string[][], plan: Plan): string[][] {
+  const beside = neighbours(plan);
+  const height = new Map<string, number>();
+  const note = (column: string[]) => column.forEach((name, i) => height.set(name, (i + 0.5) / column.length));
+  columns.forEach(note);
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    for (const column of sweep % 2 === 0 ? columns : [...columns].reverse()) {
+      const own = new Set(column);
+      const wanted = new Map<string, number>();
+      for (const name of column) {
+        const heights = (beside.get(name) ?? []).filter((other) => !own.has(other)).map((other) => height.get(other) ?? 0.5);
+        wanted.set(name, heights.length === 0 ? (height.get(name) ?? 0.5) : heights.reduce((sum, one) => sum + one, 0) / heights.length);
+      }
+      // Names that come in the scenario's order keep it where nothing speaks for another one.
+      column.sort((a, b) => (wanted.get(a) ?? 0) - (wanted.get(b) ?? 0));
+      note(column);
+    }
+  }
+  return columns;
 }

@@ -9,8 +9,9 @@ import { csv, download } from "./exports";
 import { address, has, inNotebook } from "./files";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
 import type { Description, FromWorker, Plan, Refusal, Scheme } from "./protocol";
+import { legend } from "./network";
 import { png } from "./picture";
-import { short } from "./plots";
+import { type Rates, Scales, short } from "./plots";
 import { type Axes, decode, encode, type RunState, type State } from "./share";
 import type { Table } from "./theory";
 import { RunView } from "./view";
@@ -24,6 +25,8 @@ const TOUR_S = 12;
 
 interface Entry {
   scenario: string;
+  /** The scheme that the scenario's question is about. */
+  scheme: string;
   title: string;
   question: string;
   view: string;
@@ -47,12 +50,15 @@ class Lab {
   private lessons: Lesson[] = [];
   private readonly tables = new Map<string, Table>();
   private views: RunView[] = [];
-  private state: RunState = { text: "", compare: null, now_s: 0, speed: 0.01, view: null, axes: {} };
+  private scales = new Scales();
+  private state: RunState = { text: "", compare: null, now_s: 0, speed: 0.01, view: null, link: null, rates: "throughput", axes: {} };
   /** The text that has been sent to the engine, which may refuse it. */
   private pending: RunState | null = null;
   /** What is to be told beside the run that opens next. */
   private notice: Refusal | null = null;
   private playing = false;
+  /** The run has come to its end: Play begins it again, and a change holds from its start. */
+  private ended = false;
   private calm = 0;
   /** While a changed run comes back to where it was: that time. */
   private target = 0;
@@ -75,13 +81,13 @@ class Lab {
       refused: (fault) => this.refused(fault),
       rows: (message) => this.take(message),
     });
-    this.parameters = new Parameters(byId("parameters"), this.engine, (key, text) => this.edit("changeParameter", this.now(), key, text));
+    this.parameters = new Parameters(byId("parameters"), this.engine, (key, text) => this.edit("changeParameter", this.since(), key, text));
     this.background = new Background(
       byId("background"),
       byId("background-shown"),
       this.engine,
-      () => ({ text: this.state.text, link: byId<HTMLSelectElement>("port").value, at_s: this.now() }),
-      (rate_bps) => this.edit("changeBackground", byId<HTMLSelectElement>("port").value, this.now(), rate_bps),
+      () => ({ text: this.state.text, link: this.link(), at_s: this.since() }),
+      (rate_bps) => this.edit("changeBackground", this.link(), this.since(), rate_bps),
     );
     this.tour = new LessonPanel(
       byId("tour"),
@@ -90,6 +96,7 @@ class Lab {
       () => this.save(),
     );
     this.theme(localStorage.getItem("shade") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+    legend(byId("legend"));
     this.listen();
     this.draw();
   }
@@ -162,13 +169,13 @@ class Lab {
   private stage({ text, compare, view, now_s, speed, play }: Stage): void {
     this.parameters.forget();
     if (!play) this.paused();
-    this.open({ ...this.state, text, compare, view, now_s, speed }, play ? speed : null);
+    this.open({ ...this.state, text, compare, view, link: null, now_s, speed }, play ? speed : null);
   }
 
   /** A scenario from its start. The speed follows from its duration, when that is known. */
   private async fresh(text: string, view: string | null): Promise<void> {
     this.parameters.forget();
-    this.open({ ...this.state, text, compare: null, now_s: 0, speed: 0, view }, null);
+    this.open({ ...this.state, text, now_s: 0, speed: 0, view, link: null }, null);
   }
 
   private open(state: RunState, speed: number | null): void {
@@ -190,10 +197,16 @@ class Lab {
     if (!plan) return;
     if (this.state.speed === 0) this.state.speed = nearest(plan.duration_s / TOUR_S);
     if (this.state.view === null || !plan.queues.includes(this.state.view)) this.state.view = firstQueue(plan);
+    if (!plan.links.some(({ name }) => name === this.state.link)) this.state.link = null;
+    this.ended = false;
+    this.label();
     for (const view of this.views) view.close();
     const port = this.state.view;
     const chooser = { port: (chosen: string) => this.look(chosen), axes: (scheme: string, axes: Axes) => this.turn(scheme, axes) };
-    this.views = all.map((description) => new RunView(byId("runs"), description, this.schemes, port, this.state.axes[description.plan.scheme], chooser));
+    const { rates, axes } = this.state;
+    this.scales = new Scales();
+    this.views = all.map((description) => new RunView(byId("runs"), description, this.schemes, port, rates, axes[description.plan.scheme], this.scales, chooser));
+    byId("runs").classList.toggle("single", this.views.length === 1);
     this.sources = sources ?? { active: 0, most: 0 };
     for (const view of this.views) void this.explain(view);
     this.show();
@@ -219,9 +232,11 @@ class Lab {
     if (!view) return;
     const { plan } = view.series;
     byId("question").textContent = plan.question;
+    this.answer();
     document.title = `${plan.name}: Penstock's laboratory`;
     const text = byId<HTMLTextAreaElement>("text");
     if (document.activeElement !== text) text.value = this.state.text;
+    this.number();
     const entry = this.gallery.find(({ question }) => question === plan.question);
     byId<HTMLSelectElement>("gallery").value = entry?.scenario ?? "";
     byId<HTMLSelectElement>("scheme").value = plan.scheme;
@@ -230,7 +245,10 @@ class Lab {
     byId("summary").textContent = "";
     this.showSources();
     byId<HTMLSelectElement>("port").replaceChildren(...plan.links.map(({ name }) => new Option(name, name)));
-    byId<HTMLSelectElement>("port").value = this.state.view ?? "";
+    byId<HTMLSelectElement>("port").value = this.link();
+    byId<HTMLSelectElement>("view").replaceChildren(...plan.queues.filter((name, i) => plan.queues.indexOf(name) === i).map((name) => new Option(name, name)));
+    byId<HTMLSelectElement>("view").value = this.state.view ?? "";
+    byId<HTMLSelectElement>("rates").value = this.state.rates;
     this.parameters.show(plan, view.series.parameters(this.now()), this.schemes);
     this.showRate();
   }
@@ -259,8 +277,11 @@ class Lab {
   private showRate(): void {
     this.background.show(this.calm !== 0);
     const [view] = this.views;
-    const port = byId<HTMLSelectElement>("port").value;
+    const port = this.link();
     if (!view || !port) return;
+    const down = view.series.isDown(port, this.now());
+    byId<HTMLButtonElement>("break").disabled = down;
+    byId<HTMLButtonElement>("mend").disabled = !down;
     const most = Math.max(...view.series.plan.links.filter(({ name }) => name === port).map(({ rate_bps }) => rate_bps));
     const rate = view.series.rate(port, this.now());
     byId<HTMLInputElement>("rate").value = String(Math.round((100 * rate) / most));
@@ -271,13 +292,20 @@ class Lab {
     for (const rows of message.runs) this.views[rows.run]?.add(rows);
     const reached = Math.max(0, ...message.runs.map(({ now_s }) => now_s));
     if (reached >= this.target || message.runs.every(({ ended }) => ended)) this.target = 0;
-    if (message.runs.every(({ ended }) => ended)) this.ending = false;
+    const ended = message.runs.length > 0 && message.runs.every((rows) => rows.ended);
+    if (ended) this.ending = false;
+    if (ended !== this.ended) {
+      this.ended = ended;
+      this.label();
+      this.answer();
+      for (const view of this.views) view.describe();
+    }
     this.state.now_s = Math.max(reached, this.target);
     if (this.playing && message.runs.every(({ ended }) => ended)) this.paused();
     else if (message.playing && !this.playing && this.engine.isCurrent(message.order)) this.played();
     if (!this.playing) this.saveSoon();
     const hops = short(Number(message.hops_per_s.toPrecision(3)));
-    byId("pace").textContent = this.playing ? `${hops} hops a second` : "";
+    byId("pace").textContent = this.playing ? `${hops} frames over links a second` : "";
     const summaries = this.views.map(({ series }) => series.summary);
     if (summaries.every((summary) => summary !== null) && byId("summary").textContent === "") {
       byId("summary").textContent = summaries.map((summary) => summary ?? "").join("\n");
@@ -288,24 +316,55 @@ class Lab {
     return this.state.now_s;
   }
 
+  /** The time from which a change holds: now, or, of a run that has come to its end, its start. */
+  private since(): number {
+    return this.ended ? 0 : this.state.now_s;
+  }
+
+  /** The link that the controls change. */
+  private link(): string {
+    return this.state.link ?? this.state.view ?? "";
+  }
+
+  /** What the button for playing does. */
+  private label(): void {
+    byId("play").textContent = this.playing ? "Pause" : this.ended ? "Again" : "Play";
+  }
+
+  /** Beside the question: the scheme under which it is asked, where that is not the scenario's, and the comparison of two runs. */
+  private answer(): void {
+    const [first, second] = this.views;
+    if (!first) return;
+    const { plan } = first.series;
+    const entry = this.gallery.find(({ question }) => question === plan.question);
+    const parts = [];
+    if (entry?.scheme !== undefined && entry.scheme !== plan.scheme) parts.push(`Here under ${plan.scheme}, not ${entry.scheme}.`);
+    if (second && this.ended) parts.push(compared(first, second, this.state.view ?? ""));
+    if (this.ended) parts.push(`The run has come to its end: a change now holds from its start.`);
+    byId("answer").textContent = parts.join(" ");
+    byId("answer").hidden = parts.length === 0;
+  }
+
   /** A frame of the screen. */
   private draw(): void {
     let described = 0;
     let seen = false;
     const frame = (wall_ms: number) => {
+      for (const view of this.views) view.measure();
       for (const view of this.views) view.draw(wall_ms, this.state.speed);
       if (!seen && this.views.length > 0) {
         seen = true;
         performance.mark("first run drawn");
         keep();
       }
-      byId("clock").textContent = `${(this.now() * 1000).toFixed(3)} ms`;
+      byId("clock").textContent = clock(this.now());
       if (wall_ms - described > 1000) {
         described = wall_ms;
         for (const view of this.views) view.describe();
         if (this.playing) {
           this.save();
           this.count();
+          this.showRate();
         }
       }
       requestAnimationFrame(frame);
@@ -324,6 +383,7 @@ class Lab {
   private unopened(state: RunState, fault: Refusal): void {
     const text = byId<HTMLTextAreaElement>("text");
     if (document.activeElement !== text) text.value = state.text;
+    this.number();
     // The run before it stays, where there is one.
     const alone = this.views.length === 0;
     if (alone) {
@@ -342,7 +402,10 @@ class Lab {
     box.textContent = words(fault);
     box.hidden = false;
     const text = byId<HTMLTextAreaElement>("text");
-    if (fault.line === null || document.activeElement !== text) return;
+    if (fault.line === null) return;
+    const active = document.activeElement?.id ?? "";
+    if (active !== "text" && active !== "apply") return;
+    text.focus();
     const lines = text.value.split("\n");
     const start = lines.slice(0, fault.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
     text.setSelectionRange(start, start + (lines[fault.line - 1]?.length ?? 0));
@@ -368,18 +431,41 @@ class Lab {
       const from = this.pending ?? this.state;
       this.engine.ask(name, from.text, ...values).then(
         (text) => {
-          this.open({ ...from, text: String(text), now_s: this.now() }, this.playing ? this.state.speed : null);
+          // A run that has come to its end is seen again from its start, where the change holds.
+          const again = this.ended;
+          this.open({ ...from, text: String(text), now_s: again ? 0 : this.now() }, this.playing || again ? this.state.speed : null);
           if (this.ending) this.engine.step(Number.MAX_VALUE);
         },
-        (fault: Refusal) => this.mistake(fault),
+        (fault: Refusal) => {
+          this.message(fault);
+          this.mistake(fault);
+          this.show();
+        },
       );
     }, CALM_MS);
   }
 
   private look(port: string): void {
     this.state.view = port;
+    this.state.link = null;
+    byId<HTMLSelectElement>("view").value = port;
     byId<HTMLSelectElement>("port").value = port;
-    for (const view of this.views) view.show(port);
+    this.lookAgain();
+  }
+
+  /** The controls change another link; its queue is shown, where one is recorded. */
+  private hold(link: string): void {
+    if (this.views[0]?.series.plan.queues.includes(link)) {
+      this.look(link);
+      return;
+    }
+    this.state.link = link;
+    this.showRate();
+    this.save();
+  }
+
+  private lookAgain(): void {
+    for (const view of this.views) view.show(this.state.view ?? "", this.state.rates);
     this.showRate();
     this.save();
   }
@@ -392,14 +478,15 @@ class Lab {
   private played(): void {
     this.playing = true;
     this.ending = false;
-    byId("play").textContent = "Pause";
+    this.label();
   }
 
   private paused(): void {
     this.playing = false;
     this.ending = false;
-    byId("play").textContent = "Play";
-    byId("status").textContent = `Paused at ${(this.now() * 1000).toFixed(3)} ms`;
+    this.label();
+    byId("status").textContent = `Paused at ${clock(this.now())}`;
+    byId("pace").textContent = "";
     this.count();
     this.save();
   }
@@ -412,6 +499,8 @@ class Lab {
       // Before the first run, too, its scenario may be on its way: then there is none to take up.
       const from = this.pending ?? this.state;
       if (from.text !== "") this.open(from, from.speed || null);
+    } else if (this.ended) {
+      this.open({ ...this.state, now_s: 0 }, this.state.speed);
     } else {
       this.engine.play(this.state.speed);
       this.played();
@@ -447,7 +536,7 @@ class Lab {
 
   private apply(): void {
     this.parameters.forget();
-    this.open({ ...this.state, text: byId<HTMLTextAreaElement>("text").value, now_s: this.now() }, this.playing ? this.state.speed : null);
+    this.open({ ...this.state, text: byId<HTMLTextAreaElement>("text").value, now_s: this.since() }, this.playing ? this.state.speed : null);
   }
 
   private speed(speed: number): void {
@@ -528,22 +617,41 @@ class Lab {
     for (const kind of ["toml", "csv", "png"] as const) on(`export-${kind}`, "click", () => void this.save_as(kind));
     on("sources", "input", () => {
       byId("sources-shown").textContent = `${value("sources")} of ${this.sources.most}`;
-      this.edit("changeSources", this.now(), Number(value("sources")));
+      this.edit("changeSources", this.since(), Number(value("sources")));
     });
-    on("port", "change", () => this.look(value("port")));
+    on("port", "change", () => this.hold(value("port")));
+    on("view", "change", () => this.look(value("view")));
+    on("rates", "change", () => {
+      this.state.rates = value("rates") as Rates;
+      this.lookAgain();
+    });
+    on("text", "scroll", () => this.number());
+    on("text", "input", () => this.number());
     on("rate", "input", () => void this.turnRate(Number(value("rate")) / 100));
-    on("break", "click", () => this.edit("changeLink", value("port"), this.now(), "down"));
-    on("mend", "click", () => this.edit("changeLink", value("port"), this.now(), "up"));
+    on("break", "click", () => this.edit("changeLink", this.link(), this.since(), "down"));
+    on("mend", "click", () => this.edit("changeLink", this.link(), this.since(), "up"));
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
   /** Sets the chosen link to a share of its rate, from now on. */
   private async turnRate(share: number): Promise<void> {
-    const port = byId<HTMLSelectElement>("port").value;
+    const port = this.link();
     const most = this.views[0]?.series.plan.links.find(({ name }) => name === port)?.rate_bps ?? 0;
     const text = String(await this.engine.ask("writeQuantity", Math.max(1, Math.round(most * share)), "bit/s"));
     byId("rate-shown").textContent = text;
-    this.edit("changeLink", port, this.now(), text);
+    this.edit("changeLink", port, this.since(), text);
+  }
+
+  /** The numbers of the editor's lines, beside them. */
+  private number(): void {
+    const text = byId<HTMLTextAreaElement>("text");
+    const lines = text.value.split("\n").length;
+    const numbers = byId("lines");
+    if (numbers.childElementCount !== 0 || numbers.dataset["lines"] !== String(lines)) {
+      numbers.dataset["lines"] = String(lines);
+      numbers.textContent = Array.from({ length: lines }, (_own, i) => i + 1).join("\n");
+    }
+    numbers.scrollTop = text.scrollTop;
   }
 
   private key(event: KeyboardEvent): void {
@@ -569,6 +677,20 @@ class Lab {
     event.preventDefault();
     act();
   }
+}
+
+/** A simulated time for the eye. */
+function clock(now_s: number): string {
+  return now_s < 10 ? `${(now_s * 1000).toFixed(3)} ms` : `${now_s.toFixed(4)} s`;
+}
+
+/** The difference of two runs in words. */
+function compared(first: RunView, second: RunView, port: string): string {
+  const [a, b] = [first.series.numbers(port).mean_octets, second.series.numbers(port).mean_octets];
+  if (a <= 0 || b <= 0) return "";
+  const [short, long, times] = a < b ? [first, second, b / a] : [second, first, a / b];
+  if (times < 1.05) return `The mean queue is the same within 5 per cent under ${first.name} and ${second.name}.`;
+  return `The mean queue is ${times < 10 ? times.toFixed(1) : times.toFixed(0)} times shorter under ${short.name} than under ${long.name}.`;
 }
 
 /** The first recorded queue of a switch, or of a host where there is none. */

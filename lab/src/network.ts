@@ -1,6 +1,6 @@
-/** The network as a drawing: hosts and switches, queues that fill, frames that move, notifications that fly back, pauses and drops in red. */
+/** The network as a drawing: hosts and switches, queues that fill, frames that move, notifications on their way back, pauses, drops, broken links. */
 
-import { Frames, type Point } from "./frames";
+import { Frames, type Point, SHAPES } from "./frames";
 import { layout } from "./layout";
 import { flowColour, short } from "./plots";
 import type { Plan } from "./protocol";
@@ -10,9 +10,22 @@ const SVG = "http://www.w3.org/2000/svg";
 /** Larger networks are not drawn. */
 const MOST_NODES = 80;
 const WIDTH = 640;
-/** How long a notification flies, ms of the wall clock, and how many at a time. */
-const FLIGHT_MS = 350;
+/** How long a notification is shown on a link, ms of the wall clock, and how many at a time. */
+const FLIGHT_MS = 250;
 const MOST_FLIGHTS = 24;
+/** Half the width and height of the drawing of a queue, and how far it stands from its switch. */
+const GAUGE = { x: 7, y: 17, near: 34, far: 46 };
+/** Longer names stand below their node. */
+const SHORT_NAME = 4;
+
+/** The signs of the drawing, for its legend. */
+const LEGEND: [string, string][] = [
+  ["frame data", "data, in its flow's colour"],
+  ["frame ack", "acknowledgement"],
+  ["frame signal", "notification to a source"],
+  ["frame pause", "pause"],
+  ["frame resume", "end of a pause"],
+];
 
 function element<K extends keyof SVGElementTagNameMap>(name: K, attributes: Record<string, string | number>): SVGElementTagNameMap[K] {
   const made = document.createElementNS(SVG, name);
@@ -23,21 +36,29 @@ function element<K extends keyof SVGElementTagNameMap>(name: K, attributes: Reco
 interface Gauge {
   queue: number;
   link: string;
+  at: Point;
   bar: SVGRectElement;
   box: SVGRectElement;
+  /** The signs of a stop and of a loss. */
+  signs: { stopped: SVGPathElement; dropped: SVGPathElement };
   full: number;
   title: SVGTitleElement;
-  line: SVGLineElement | undefined;
+}
+
+/** A link of the drawing: both directions, and the queues of hosts on it. */
+interface Cable {
+  line: SVGLineElement;
+  cross: SVGPathElement;
+  links: string[];
 }
 
 export class NetworkView {
   readonly svg: SVGSVGElement;
   private readonly places: Map<string, Point>;
   private readonly gauges: Gauge[] = [];
-  private readonly flights: { dot: SVGCircleElement; from: Point; to: Point; started: number }[] = [];
-  private told = 0;
+  private readonly flights: { dot: SVGPathElement; way: Point[]; started: number }[] = [];
   private readonly sky: SVGGElement;
-  private readonly lines = new Map<string, SVGLineElement>();
+  private readonly cables = new Map<string, Cable>();
   private frames: Frames | null = null;
   private shown_s = -1;
 
@@ -72,16 +93,19 @@ export class NetworkView {
   }
 
   private drawLinks(plan: Plan): void {
-    const drawn = new Set<string>();
     for (const { name } of plan.links) {
       const [from, to] = name.split("->") as [string, string];
       const pair = [from, to].sort().join(" ");
-      if (drawn.has(pair)) continue;
-      drawn.add(pair);
+      const known = this.cables.get(pair);
+      if (known) {
+        known.links.push(name);
+        continue;
+      }
       const [a, b] = [this.at(from), this.at(to)];
       const line = element("line", { x1: a.x, y1: a.y, x2: b.x, y2: b.y, class: "link" });
-      this.lines.set(pair, line);
-      this.svg.append(line);
+      const cross = element("path", { d: "M-6,-6L6,6M-6,6L6,-6", class: "cross", transform: `translate(${(a.x + b.x) / 2} ${(a.y + b.y) / 2})`, visibility: "hidden" });
+      this.cables.set(pair, { line, cross, links: [name] });
+      this.svg.append(line, cross);
     }
   }
 
@@ -94,13 +118,14 @@ export class NetworkView {
           ? element("rect", { x: x - 16, y: y - 11, width: 32, height: 22, rx: 4, class: "node" })
           : element("circle", { cx: x, cy: y, r: 9, class: "node" });
       if (flow >= 0) shape.style.stroke = flowColour(flow);
-      const text = element("text", { x, y: y + 3.5, "text-anchor": "middle", class: "name" });
+      const below = name.length > SHORT_NAME && kind === "host";
+      const text = element("text", { x, y: y + (below ? 19 : 3.5), "text-anchor": "middle", class: "name" });
       text.textContent = name;
       this.svg.append(shape, text);
     }
   }
 
-  /** A queue stands at its port, a third of the way along the link at the most. */
+  /** A queue stands at its port; farther along its link where another one stands there. */
   private drawGauge(plan: Plan, link: string, queue: number, choose: (port: string) => void): void {
     const [from, to] = link.split("->") as [string, string];
     const fromSwitch = plan.nodes.find(({ name }) => name === from)?.kind === "switch";
@@ -109,13 +134,19 @@ export class NetworkView {
     if (!fromSwitch || full === 0 || this.gauges.some((gauge) => gauge.link === link)) return;
     const [a, b] = [this.at(from), this.at(to)];
     const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-    const along = Math.min(46, length / 3);
-    const [x, y] = [a.x + ((b.x - a.x) * along) / length, a.y + ((b.y - a.y) * along) / length];
-    const box = element("rect", { x: x - 7, y: y - 17, width: 14, height: 34, class: "queue" });
-    const bar = element("rect", { x: x - 7, y: y + 17, width: 14, height: 0, class: "fill" });
+    const spot = (along: number): Point => ({ x: a.x + ((b.x - a.x) * along) / length, y: a.y + ((b.y - a.y) * along) / length });
+    const isFree = (at: Point) => this.gauges.every(({ at: own }) => Math.abs(own.x - at.x) > 2 * GAUGE.x + 2 || Math.abs(own.y - at.y) > 2 * GAUGE.y + 2);
+    let along = Math.min(GAUGE.far, Math.max(GAUGE.near, length / 3));
+    while (!isFree(spot(along)) && along + GAUGE.near < length) along += 6;
+    const at = spot(along);
+    const { x, y } = at;
+    const box = element("rect", { x: x - GAUGE.x, y: y - GAUGE.y, width: 2 * GAUGE.x, height: 2 * GAUGE.y, class: "queue" });
+    const bar = element("rect", { x: x - GAUGE.x, y: y + GAUGE.y, width: 2 * GAUGE.x, height: 0, class: "fill" });
+    const sign = (kind: string, d: string) => element("path", { d, class: `sign ${kind}`, transform: `translate(${x} ${y - GAUGE.y - 8})`, visibility: "hidden" });
+    const signs = { stopped: sign("stopped", SHAPES["pause"] ?? ""), dropped: sign("dropped", "M-4,-4L4,4M-4,4L4,-4") };
     const title = element("title", {});
     const group = element("g", { tabindex: 0, role: "button", "aria-label": `Show the queue of ${link}` });
-    group.append(title, box, bar);
+    group.append(title, box, bar, signs.stopped, signs.dropped);
     group.addEventListener("click", () => choose(link));
     group.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
@@ -123,10 +154,10 @@ export class NetworkView {
       choose(link);
     });
     this.svg.append(group);
-    this.gauges.push({ queue, link, bar, box, full, title, line: this.lines.get([from, to].sort().join(" ")) });
+    this.gauges.push({ queue, link, at, bar, box, signs, full, title });
   }
 
-  /** Takes frames that have left lines, as the engine tells of them. */
+  /** Takes frames that have left links, as the engine tells of them. */
   add(frames: Float64Array): void {
     this.frames?.add(frames, this.series.description.frame_columns.length);
   }
@@ -134,20 +165,26 @@ export class NetworkView {
   /** Draws the state of the last sample, and the frames on their lines of a run at `speed` simulated seconds a second. */
   draw(wall_ms: number, speed: number): void {
     const last = this.series.time.length - 1;
-    const stoppedLines = new Set<SVGLineElement>();
-    for (const { queue, link, bar, box, full, title, line } of this.gauges) {
+    for (const { queue, link, bar, box, signs, full, title } of this.gauges) {
       const value = (column: string) => this.series.queue(queue, column)[last] ?? 0;
       const octets = value("queue_octets");
       const part = Math.min(1, octets / full);
-      const bottom = Number(box.getAttribute("y")) + 34;
-      bar.setAttribute("height", (34 * part).toFixed(1));
-      bar.setAttribute("y", (bottom - 34 * part).toFixed(1));
+      const bottom = Number(box.getAttribute("y")) + 2 * GAUGE.y;
+      bar.setAttribute("height", (2 * GAUGE.y * part).toFixed(1));
+      bar.setAttribute("y", (bottom - 2 * GAUGE.y * part).toFixed(1));
       const [paused, drops] = [value("paused_s") > 0, value("frames_dropped") > 0];
       box.classList.toggle("stopped", paused || drops);
-      if (paused && line) stoppedLines.add(line);
+      signs.stopped.setAttribute("visibility", paused ? "visible" : "hidden");
+      signs.dropped.setAttribute("visibility", drops && !paused ? "visible" : "hidden");
       title.textContent = `${link}: ${short(octets)} of ${short(full)} octets${paused ? ", stopped by a pause" : ""}${drops ? ", frames dropped" : ""}`;
     }
-    for (const line of this.lines.values()) line.classList.toggle("stopped", stoppedLines.has(line));
+    for (const { line, cross, links } of this.cables.values()) {
+      const stopped = links.some((link) => (this.series.queue(this.series.queueAt(link), "paused_s")[last] ?? 0) > 0);
+      const down = links.some((link) => this.series.isDown(link, this.series.now_s));
+      line.classList.toggle("stopped", stopped);
+      line.classList.toggle("down", down);
+      cross.setAttribute("visibility", down ? "visible" : "hidden");
+    }
     this.frames?.draw(this.series.now_s, speed);
     this.shown_s = this.series.now_s;
     this.launch(wall_ms);
@@ -156,20 +193,31 @@ export class NetworkView {
 
   private launch(wall_ms: number): void {
     const { plan, signals } = this.series;
-    // After a jump only the last ones fly.
-    this.told = Math.max(this.told, signals.length - MOST_FLIGHTS);
-    for (; this.told < signals.length; this.told += 1) {
-      const signal = signals[this.told];
-      const flow = signal && plan.flows[signal.flow];
-      // Feedback in frames is drawn as these, where frames are drawn.
-      if (plan.feedback_s === null && this.frames && this.frames.count > 0) continue;
-      if (!signal || !flow || this.places.size === 0 || this.flights.length >= MOST_FLIGHTS) continue;
-      const port = plan.links[signal.port]?.name.split("->")[0];
-      const from = this.at(port ?? flow.destinations[0] ?? "");
-      const dot = element("circle", { r: 3.5, class: "signal", fill: flowColour(signal.flow) });
+    // Feedback in frames is drawn as these, where frames are drawn.
+    const drawn = plan.feedback_s === null && this.frames !== null && this.frames.count > 0;
+    // After a jump only the last ones are shown.
+    for (const { flow, port } of signals.splice(0).slice(-MOST_FLIGHTS)) {
+      const way = this.wayBack(flow, port);
+      if (drawn || way.length < 2 || this.flights.length >= MOST_FLIGHTS) continue;
+      const dot = element("path", { d: SHAPES["signal"] ?? "", class: "frame signal" });
       this.sky.append(dot);
-      this.flights.push({ dot, from, to: this.at(flow.source), started: wall_ms });
+      this.flights.push({ dot, way, started: wall_ms });
     }
+  }
+
+  /** The nodes from a port of a flow, or from its destination, back to its source. */
+  private wayBack(flow: number, port: number): Point[] {
+    const { flows, links } = this.series.plan;
+    const own = flows[flow];
+    if (!own || this.places.size === 0) return [];
+    const from = links[port]?.name;
+    let hop: number | null = from === undefined ? own.hops.length - 1 : own.hops.findIndex(({ link }) => link === from);
+    const names = from === undefined ? [own.destinations[0] ?? ""] : [];
+    while (hop !== null && own.hops[hop]) {
+      names.push(own.hops[hop]?.link.split("->")[0] ?? "");
+      hop = own.hops[hop]?.after ?? null;
+    }
+    return names.map((name) => this.at(name));
   }
 
   private fly(wall_ms: number): void {
@@ -177,13 +225,15 @@ export class NetworkView {
       const flight = this.flights[i];
       if (!flight) continue;
       const part = (wall_ms - flight.started) / FLIGHT_MS;
-      if (part >= 1) {
+      const leg = Math.floor(part);
+      const [a, b] = [flight.way[leg], flight.way[leg + 1]];
+      if (!a || !b) {
         flight.dot.remove();
         this.flights.splice(i, 1);
         continue;
       }
-      flight.dot.setAttribute("cx", String(flight.from.x + (flight.to.x - flight.from.x) * part));
-      flight.dot.setAttribute("cy", String(flight.from.y + (flight.to.y - flight.from.y) * part));
+      const along = part - leg;
+      flight.dot.setAttribute("transform", `translate(${a.x + (b.x - a.x) * along} ${a.y + (b.y - a.y) * along})`);
     }
   }
 
@@ -196,4 +246,19 @@ export class NetworkView {
   get late_s(): number {
     return this.frames?.late_s ?? 0;
   }
+}
+
+/** The signs of the drawing in words. */
+export function legend(list: HTMLElement): void {
+  const entry = (drawn: SVGElement[], words: string) => {
+    const item = document.createElement("li");
+    const picture = element("svg", { viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true" });
+    picture.append(...drawn);
+    item.append(picture, words);
+    list.append(item);
+  };
+  for (const [kind, words] of LEGEND) entry([element("path", { d: SHAPES[kind.split(" ")[1] ?? ""] ?? "", class: kind })], words);
+  entry([element("rect", { x: -4, y: -7, width: 8, height: 14, class: "queue" }), element("rect", { x: -4, y: 0, width: 8, height: 7, class: "fill" })], "queue and its buffer");
+  entry([element("line", { x1: -8, y1: 0, x2: 8, y2: 0, class: "link stopped" })], "stopped by a pause");
+  entry([element("line", { x1: -8, y1: 0, x2: 8, y2: 0, class: "link down" }), element("path", { d: "M-5,-5L5,5M-5,5L5,-5", class: "cross" })], "broken");
 }

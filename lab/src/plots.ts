@@ -1,14 +1,28 @@
-/** Live plots of a run: the queue with its set point, rates with the fair share, utilisation. */
+/** Live plots of a run: the queue with its set point, throughput or allowed rates with the fair shares, utilisation. */
 
 import uPlot from "uplot";
 
 import type { Drawing } from "./picture";
 import type { Series } from "./series";
+import { ends, extremes } from "./thin";
 
 /** Rates of so many flows are drawn. */
 const MOST_FLOWS = 16;
+/** So many flows have their name at the end of their line. */
+const MOST_NAMES = 8;
 /** Points of a line: more than a screen has pixels are of no use. */
 const MOST_POINTS = 1500;
+/** Samples whose mean is drawn as a throughput: a sample holds whole frames alone. */
+const SMOOTHED = 10;
+/** Between two names at the ends of lines, pixels. */
+const APART = 12;
+/** Room for names at the right, pixels. */
+const MARGIN = 74;
+/** A golden angle apart, and every other turn lighter: neighbours, and flows some turns later, are easy to tell apart. */
+const TURN = 137.5;
+
+/** What the plot of rates shows. */
+export type Rates = "throughput" | "allowed";
 
 /** A number with a prefix of the SI, for the ticks of an axis. */
 export function short(value: number): string {
@@ -18,50 +32,96 @@ export function short(value: number): string {
   return `${Number((value / 10 ** (3 * step)).toPrecision(4))}${prefixes[step + 4] ?? ""}`;
 }
 
+/** A quantity for a reader, with three digits: "75 KB", "2.5 Gb/s". */
+export function quantity(value: number, unit: "octets" | "bit/s" | "s"): string {
+  const text = short(Number((unit === "octets" ? Math.round(value) : value).toPrecision(3)));
+  const prefix = text.match(/[^\d.e+-]$/)?.[0] ?? "";
+  const number = text.slice(0, text.length - prefix.length);
+  if (unit === "octets") return prefix === "" ? `${number} octets` : `${number} ${prefix.toUpperCase()}B`;
+  return `${number} ${prefix}${unit === "bit/s" ? "b/s" : unit}`;
+}
+
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** The colour of a flow: neighbours are easy to tell apart. */
+/** The colour of a flow. */
 export function flowColour(flow: number): string {
   const dark = document.documentElement.dataset["shade"] === "dark";
-  return `hsl(${(flow * 137.5 + 205) % 360} ${dark ? 70 : 65}% ${dark ? 66 : 38}%)`;
+  const lighter = Math.floor(flow / 8) % 2 === 0 ? 0 : 14;
+  return `hsl(${(flow * TURN + 205) % 360} ${dark ? 70 : 65}% ${(dark ? 62 : 34) + lighter}%)`;
+}
+
+/** The largest value of each kind of plot over all runs, so that runs side by side have one scale. */
+export class Scales {
+  private readonly most = new Map<string, Map<Plot, number>>();
+
+  note(kind: string, plot: Plot, value: number): void {
+    const plots = this.most.get(kind) ?? new Map<Plot, number>();
+    this.most.set(kind, plots.set(plot, value));
+  }
+
+  of(kind: string): number {
+    return Math.max(0, ...(this.most.get(kind)?.values() ?? []));
+  }
+
+  forget(kind: string, plot: Plot): void {
+    this.most.get(kind)?.delete(plot);
+  }
 }
 
 interface Line {
   label: string;
   colour: string;
   dashed?: boolean;
+  /** Its name stands at its right end. */
+  named?: boolean;
   values(): number[] | number | null;
 }
 
+interface Kind {
+  name: "queue" | "rates" | "use";
+  title: string;
+  unit: string;
+  lines: Line[];
+  /** The axis reaches so far at the least. */
+  floor: number;
+  /** The axis ends here, whatever the values. */
+  ceiling?: number;
+  ticks?: (value: number) => string;
+}
+
 class Plot {
-  private plot: uPlot;
+  private readonly plot: uPlot;
   private readonly title: string;
   private readonly sizes: ResizeObserver;
+  private readonly readout = document.createElement("div");
+  /** The largest value that has been seen in each line, and how many of its values have been looked at. */
+  private readonly largest: { most: number; seen: number }[];
 
   constructor(
     private readonly place: HTMLElement,
-    title: string,
-    unit: string,
-    private readonly lines: Line[],
+    private readonly kind: Kind,
     private readonly series: Series,
-    range: (low: number, high: number) => [number, number],
-    ticks: (value: number) => string = short,
+    private readonly scales: Scales,
   ) {
+    const { title, unit, lines } = kind;
     this.title = `${title}${unit ? ` (${unit})` : ""}`;
+    this.largest = lines.map(() => ({ most: 0, seen: 0 }));
+    const ticks = kind.ticks ?? short;
     const axis = { stroke: () => colour("text"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { show: false } };
     const dash = (line: Line) => (line.dashed ? { dash: [6, 4] } : {});
     this.plot = new uPlot(
       {
-        width: Math.max(200, place.clientWidth),
-        height: 150,
+        ...this.size(),
         title: this.title,
         legend: { show: false },
-        cursor: { y: false, drag: { x: true, y: false } },
+        // One cursor, and one zoom, over all plots of all runs.
+        cursor: { y: false, drag: { x: true, y: false }, sync: { key: "laboratory" } },
+        padding: [8, MARGIN, 0, 0],
         scales: {
           x: { time: false, range: (_plot, low, high) => (low === null ? [0, series.plan.duration_s] : [low, Math.max(high, low + series.plan.interval_s)]) },
-          y: { range: (_plot, low, high) => range(low ?? 0, high ?? 1) },
+          y: { range: () => [0, this.top()] },
         },
         axes: [
           { ...axis, values: (_plot, ticks) => ticks.map((tick) => `${short(tick)}s`), size: 26, gap: 2 },
@@ -71,25 +131,96 @@ class Plot {
           {},
           ...lines.map((line) => ({ label: line.label, stroke: line.colour, width: 1.5, points: { show: false }, ...dash(line) })),
         ],
+        hooks: { draw: [() => this.annotate()], setCursor: [() => this.read(ticks)] },
       },
       [[], ...lines.map(() => [])],
       place,
     );
-    this.sizes = new ResizeObserver(() => this.plot.setSize({ width: Math.max(200, place.clientWidth), height: 150 }));
+    this.readout.className = "readout";
+    this.readout.setAttribute("aria-hidden", "true");
+    place.append(this.readout);
+    this.sizes = new ResizeObserver(() => this.plot.setSize(this.size()));
     this.sizes.observe(place);
     place.setAttribute("role", "img");
   }
 
+  private size(): { width: number; height: number } {
+    return { width: Math.max(200, this.place.clientWidth), height: parseFloat(getComputedStyle(this.place).getPropertyValue("--plot")) || 150 };
+  }
+
+  private top(): number {
+    return this.kind.ceiling ?? Math.max(this.kind.floor, 1.08 * this.scales.of(this.kind.name));
+  }
+
+  /** Looks at the values that have come. */
+  measure(): void {
+    for (const [i, { values }] of this.kind.lines.entries()) {
+      const own = values();
+      const largest = this.largest[i];
+      if (largest === undefined) continue;
+      if (!Array.isArray(own)) largest.most = own ?? 0;
+      else for (; largest.seen < own.length; largest.seen += 1) largest.most = Math.max(largest.most, own[largest.seen] ?? 0);
+    }
+    this.scales.note(this.kind.name, this, Math.max(0, ...this.largest.map(({ most }) => most)));
+  }
+
   draw(): void {
-    const time = this.series.time;
-    const stride = Math.max(1, Math.ceil(time.length / MOST_POINTS));
-    const thin = (values: number[]) => (stride === 1 ? values : values.filter((_value, i) => i % stride === 0));
-    const shown = thin(time);
-    const data = this.lines.map((line) => {
+    const { time } = this.series;
+    const buckets = Math.ceil(time.length / Math.max(1, Math.ceil((2 * time.length) / MOST_POINTS)));
+    const whole = time.length <= MOST_POINTS;
+    const shown = whole ? time : ends(time, buckets);
+    const data = this.kind.lines.map((line) => {
       const values = line.values();
-      return Array.isArray(values) ? thin(values) : shown.map(() => values);
+      if (!Array.isArray(values)) return shown.map(() => values);
+      return whole ? values : extremes(values, buckets);
     });
     this.plot.setData([shown, ...data] as uPlot.AlignedData);
+  }
+
+  /** Changes of the scenario as lines from top to bottom, and the names of lines at their right ends. */
+  private annotate(): void {
+    const { ctx: pen, bbox } = this.plot;
+    const ratio = window.devicePixelRatio || 1;
+    pen.save();
+    pen.font = `${11 * ratio}px system-ui, sans-serif`;
+    pen.textAlign = "left";
+    pen.textBaseline = "middle";
+    pen.strokeStyle = colour("soft");
+    pen.lineWidth = ratio;
+    for (const at_s of this.series.changesUntilNow()) {
+      const x = this.plot.valToPos(at_s, "x", true);
+      if (x < bbox.left || x > bbox.left + bbox.width) continue;
+      pen.setLineDash([2 * ratio, 3 * ratio]);
+      pen.beginPath();
+      pen.moveTo(x, bbox.top);
+      pen.lineTo(x, bbox.top + bbox.height);
+      pen.stroke();
+    }
+    let below = Infinity;
+    const last = (i: number) => this.plot.data[i + 1]?.at(-1) ?? null;
+    const named = this.kind.lines.map((line, i) => ({ line, value: last(i) })).filter(({ line, value }) => line.named && value !== null);
+    named.sort((a, b) => (a.value ?? 0) - (b.value ?? 0));
+    for (const { line, value } of named) {
+      below = Math.min(this.plot.valToPos(Math.min(value ?? 0, this.top()), "y", true), below - APART * ratio);
+      pen.fillStyle = line.colour;
+      pen.fillText(line.label, bbox.left + bbox.width + 4 * ratio, below, (MARGIN - 6) * ratio);
+    }
+    pen.restore();
+  }
+
+  /** The values under the cursor. */
+  private read(ticks: (value: number) => string): void {
+    const { idx, left } = this.plot.cursor;
+    if (idx === undefined || idx === null || (left ?? -1) < 0) {
+      this.readout.textContent = "";
+      return;
+    }
+    const values = this.kind.lines.flatMap(({ label }, i) => {
+      const value = this.plot.data[i + 1]?.[idx];
+      return value === null || value === undefined ? [] : [`${label} ${ticks(value)}`];
+    });
+    const more = values.length > MOST_NAMES ? " …" : "";
+    this.readout.textContent = `${short(this.plot.data[0][idx] ?? 0)}s: ${values.slice(0, MOST_NAMES).join(", ")}${more}`;
   }
 
   /** The plot in words, for those who do not see it. */
@@ -102,45 +233,104 @@ class Plot {
   }
 
   close(): void {
+    this.scales.forget(this.kind.name, this);
     this.sizes.disconnect();
     this.plot.destroy();
   }
 }
 
+/** The mean of the last samples at each sample, kept as far as it is known. */
+class Mean {
+  private readonly means: number[] = [];
+  private sum = 0;
+
+  of(values: number[]): number[] {
+    for (let i = this.means.length; i < values.length; i += 1) {
+      this.sum += (values[i] ?? 0) - (i >= SMOOTHED ? (values[i - SMOOTHED] ?? 0) : 0);
+      this.means.push(Math.max(0, this.sum) / Math.min(i + 1, SMOOTHED));
+    }
+    return this.means;
+  }
+}
+
+/** The name of a flow without its number. */
+function group(flow: number, series: Series): string {
+  return (series.plan.flows[flow]?.name ?? "").replace(/\d+$/, "");
+}
+
+/** The flows that are drawn: of each group of names (victim, or s0 to s15) some, the smallest groups first. */
+function chosen(flows: number[], series: Series): number[] {
+  if (flows.length <= MOST_FLOWS) return flows;
+  const groups = new Map<string, number[]>();
+  for (const flow of flows) {
+    const name = group(flow, series);
+    groups.set(name, [...(groups.get(name) ?? []), flow]);
+  }
+  const order = [...groups.values()].sort((a, b) => a.length - b.length).flat();
+  return order.slice(0, MOST_FLOWS).sort((a, b) => a - b);
+}
+
 /** The plots of one run. */
 export class Plots {
   private readonly plots: { plot: Plot; words(): string }[];
+  /** Flows whose rates are not drawn. */
   readonly hidden: number;
 
-  constructor(place: HTMLElement, series: Series, port: string, setPoint: ((at_s: number) => number) | null) {
+  constructor(place: HTMLElement, series: Series, port: string, setPoint: ((at_s: number) => number) | null, rates: Rates, scales: Scales) {
     const queue = series.queueAt(port);
-    const flows = series.controlled(port);
-    this.hidden = Math.max(0, flows.length - MOST_FLOWS);
-    const shown = flows.slice(0, MOST_FLOWS);
+    const flows = rates === "allowed" ? series.controlled(port) : series.through(port);
+    const shown = chosen(flows, series);
+    this.hidden = flows.length - shown.length;
     const last = (values: number[]) => values[values.length - 1] ?? 0;
-    const fromZero = (_low: number, high: number): [number, number] => [0, high > 0 ? high * 1.08 : 1];
-    const box = () => place.appendChild(document.createElement("div"));
+    const link = series.plan.links.find(({ name }) => name === port);
+    const room = link?.buffer_octets ?? (link?.buffer_frames ?? 0) * 1500;
     const length: Line = { label: "queue", colour: colour("accent"), values: () => series.queue(queue, "queue_octets") };
-    const point: Line = { label: "set point", colour: colour("text"), dashed: true, values: () => (series.plan.parameter_changes.length > 0 ? series.time.map(setPoint ?? Number) : (setPoint?.(0) ?? null)) };
-    const rates = shown.map((flow): Line => ({ label: series.plan.flows[flow]?.name ?? "", colour: flowColour(flow), values: () => series.flow(flow, "rate_bps") }));
-    const first = shown[0];
-    const fair: Line[] = first === undefined ? [] : [{ label: "fair share", colour: colour("text"), dashed: true, values: () => series.flow(first, "fair_rate_bps") }];
+    const point: Line = {
+      label: "set point",
+      colour: colour("text"),
+      dashed: true,
+      named: true,
+      values: () => (series.plan.parameter_changes.length > 0 ? series.time.map(setPoint ?? Number) : (setPoint?.(0) ?? null)),
+    };
+    const rate = (flow: number): (() => number[]) => {
+      const mean = new Mean();
+      return rates === "allowed" ? () => series.flow(flow, "rate_bps") : () => mean.of(series.flow(flow, "throughput_bps"));
+    };
+    const named = shown.length <= MOST_NAMES;
+    const alone = (flow: number) => shown.filter((own) => group(own, series) === group(flow, series)).length === 1;
+    const lines = shown.map((flow): Line => ({ label: series.plan.flows[flow]?.name ?? "", colour: flowColour(flow), named: named || alone(flow), values: rate(flow) }));
+    const fair = series.fairShares(shown).map(
+      (own, _i, all): Line => ({
+        label: all.length === 1 ? "fair share" : `fair, ${own.length === 1 ? series.plan.flows[own[0] ?? 0]?.name : `${own.length} flows`}`,
+        colour: own.length === 1 && shown.length > 1 ? flowColour(own[0] ?? 0) : colour("text"),
+        dashed: true,
+        named: true,
+        values: () => series.flow(own[0] ?? 0, "fair_rate_bps"),
+      }),
+    );
     const used: Line = { label: "utilisation", colour: colour("accent"), values: () => series.queue(queue, "utilization") };
-    const total = () => shown.reduce((sum, flow) => sum + last(series.flow(flow, "rate_bps")), 0);
-    this.plots = [
+    const total = () => lines.reduce((sum, line) => sum + last(line.values() as number[]), 0);
+    const name = rates === "allowed" ? "Allowed rates" : "Throughput";
+    const point0 = setPoint?.(0) ?? 0;
+    const kinds: { kind: Kind; words(): string }[] = [
       {
-        plot: new Plot(box(), `Queue of ${port}`, "octets", setPoint === null ? [length] : [length, point], series, fromZero),
+        kind: { name: "queue", title: `Queue of ${port}`, unit: "octets", lines: setPoint === null ? [length] : [length, point], floor: point0 > 0 ? 1.5 * point0 : Math.max(0.1 * room, 3000) },
         words: () => `Queue of ${port}: ${short(last(length.values() as number[]))} octets${setPoint === null ? "" : `, set point ${short(setPoint(series.now_s))}`}`,
       },
       {
-        plot: new Plot(box(), "Allowed rates", "bit/s", [...rates, ...fair], series, fromZero),
-        words: () => `Allowed rates of ${flows.length} flows, ${short(total())} bit/s together`,
+        kind: { name: "rates", title: name, unit: "bit/s", lines: [...lines, ...fair], floor: 0.1 * (link?.rate_bps ?? 1e9) },
+        words: () => `${name} of ${flows.length} flows, ${short(total())} bit/s together`,
       },
       {
-        plot: new Plot(box(), `Utilisation of ${port}`, "", [used], series, () => [0, 1.05], (value) => `${Math.round(100 * value)} %`),
+        kind: { name: "use", title: `Utilisation of ${port}`, unit: "", lines: [used], floor: 1, ceiling: 1.05, ticks: (value) => `${Math.round(100 * value)} %` },
         words: () => `Utilisation of ${port}: ${Math.round(100 * last(used.values() as number[]))} per cent`,
       },
     ];
+    this.plots = kinds.map(({ kind, words }) => ({ plot: new Plot(place.appendChild(document.createElement("div")), kind, series, scales), words }));
+  }
+
+  measure(): void {
+    for (const { plot } of this.plots) plot.measure();
   }
 
   draw(): void {

@@ -54,6 +54,13 @@ export interface Flow {
   hops: { link: string; back: string; after: number | null }[];
 }
 
+export interface Change {
+  at_s: number;
+  link: string;
+  event: string;
+  rate_bps: number | null;
+}
+
 export interface Plan {
   name: string;
   question: string;
@@ -67,7 +74,7 @@ export interface Plan {
   schemes: { priority: number; name: string; profile: string | null; parameters: Parameters }[];
   nodes: { name: string; kind: "host" | "switch" }[];
   links: Link[];
-  changes: { at_s: number; link: string; event: string; rate_bps: number | null }[];
+  changes: Change[];
   parameter_changes: { at_s: number; priority: number; name: string; parameters: Parameters }[];
   queues: string[];
   flows: Flow[];
@@ -108,7 +115,7 @@ export interface Rows {
   run: number;
   samples: Float64Array;
   signals: Float64Array;
-  /** Frames that have left lines, while the run is slow enough for them to be drawn. */
+  /** Frames that have left links, while the run is slow enough for them to be drawn. */
   frames: Float64Array;
   now_s: number;
   ended: boolean;

@@ -2,6 +2,17 @@
 
 import type { Description, Parameters, Plan, Rows } from "./protocol";
 
+/** Signals that wait to be drawn; older ones of a jump are not drawn. */
+const MOST_SIGNALS = 1000;
+/** Fairness is that of the last part of the samples. */
+const LATE = 0.5;
+/** The engine counts picoseconds: a change that is written at a time is at that time. */
+const SAME_S = 2e-12;
+/** So many distinct fair shares are drawn. */
+const MOST_SHARES = 4;
+/** Shares that differ in no more than this part of a run are one. */
+const SMALL = 0.2;
+
 export interface Signal {
   time_s: number;
   flow: number;
@@ -10,12 +21,24 @@ export interface Signal {
   rate_bps: number;
 }
 
+/** What matters at a port. */
+export interface Numbers {
+  mean_octets: number;
+  max_octets: number;
+  /** Part of the link's rate. */
+  use: number;
+  dropped: number;
+  paused_s: number;
+  jain: number | null;
+}
+
 export class Series {
   readonly plan: Plan;
   readonly time: number[] = [];
   /** For each queue and column, the values. */
   private readonly queues: number[][][];
   private readonly flows: number[][][];
+  /** Signals that have come and are not drawn yet. */
   readonly signals: Signal[] = [];
   now_s = 0;
   ended = false;
@@ -48,21 +71,70 @@ export class Series {
       const [time_s, flow, port, rate_bps] = signals.subarray(i, i + 4) as unknown as [number, number, number, number];
       this.signals.push({ time_s, flow, port, rate_bps });
     }
+    this.signals.splice(0, Math.max(0, this.signals.length - MOST_SIGNALS));
     this.now_s = rows.now_s;
     this.ended = rows.ended;
     this.summary ??= rows.summary;
   }
 
-  /** The index of the queue at a port. */
+  /** The index of the queue at a port; -1 where none is recorded. */
   queueAt(port: string): number {
-    return Math.max(0, this.plan.queues.indexOf(port));
+    return this.plan.queues.indexOf(port);
+  }
+
+  /** Whether a link carries frames at a time, with the changes that the scenario has. */
+  isDown(link: string, at_s: number): boolean {
+    const told = this.plan.changes.filter((change) => change.link === link && change.at_s <= at_s + SAME_S && change.rate_bps === null);
+    return told[told.length - 1]?.event === "down";
+  }
+
+  /** The times of the scenario's changes up to now, each once, s. */
+  changesUntilNow(): number[] {
+    const all = [...this.plan.changes, ...this.plan.parameter_changes].map(({ at_s }) => at_s);
+    return [...new Set(all)].filter((at_s) => at_s > 0 && at_s <= this.now_s);
+  }
+
+  /** Flows in groups that have the same max-min fair share but for a small part of the run; the largest groups. */
+  fairShares(flows: number[]): number[][] {
+    const { fair, duration_s } = this.plan;
+    const apart = (a: number, b: number) =>
+      fair.reduce((sum, { start_s, stop_s, max_min_bps }) => {
+        const [one, other] = [max_min_bps[a] ?? 0, max_min_bps[b] ?? 0];
+        return Math.abs(one - other) > 0.01 * Math.max(one, other) ? sum + Math.min(stop_s, duration_s) - start_s : sum;
+      }, 0);
+    const groups: number[][] = [];
+    for (const flow of flows) {
+      const group = groups.find(([first]) => apart(first ?? 0, flow) < SMALL * duration_s);
+      if (group) group.push(flow);
+      else groups.push([flow]);
+    }
+    return groups.sort((a, b) => b.length - a.length).slice(0, MOST_SHARES);
+  }
+
+  /** The numbers of a port so far. Jain's index is that of the flows through it over the later half of the samples. */
+  numbers(port: string): Numbers {
+    const queue = this.queueAt(port);
+    const lengths = this.queue(queue, "queue_octets");
+    const mean = (values: number[], from = 0) => values.slice(from).reduce((sum, own) => sum + own, 0) / Math.max(1, values.length - from);
+    const sum = (column: string) => this.queue(queue, column).reduce((all, own) => all + own, 0);
+    const from = Math.floor(this.time.length * LATE);
+    const rates = this.through(port).map((flow) => mean(this.flow(flow, "throughput_bps"), from));
+    const squares = rates.reduce((all, own) => all + own * own, 0);
+    return {
+      mean_octets: mean(lengths),
+      max_octets: lengths.reduce((most, own) => Math.max(most, own), 0),
+      use: mean(this.queue(queue, "utilization")),
+      dropped: sum("frames_dropped"),
+      paused_s: sum("paused_s"),
+      jain: squares > 0 ? rates.reduce((all, own) => all + own, 0) ** 2 / (rates.length * squares) : null,
+    };
   }
 
   /** The rate of a link at a time, with the changes that the scenario has. */
   rate(link: string, at_s: number): number {
     let rate = this.plan.links.find(({ name }) => name === link)?.rate_bps ?? 0;
     for (const change of this.plan.changes) {
-      if (change.link === link && change.at_s <= at_s && change.rate_bps !== null) rate = change.rate_bps;
+      if (change.link === link && change.at_s <= at_s + SAME_S && change.rate_bps !== null) rate = change.rate_bps;
     }
     return rate;
   }
@@ -70,7 +142,7 @@ export class Series {
   /** The parameters of the first scheme at a time, with the changes that the scenario has. */
   parameters(at_s: number): Parameters {
     const [used] = this.plan.schemes;
-    const changed = this.plan.parameter_changes.filter((change) => change.priority === used?.priority && change.at_s <= at_s);
+    const changed = this.plan.parameter_changes.filter((change) => change.priority === used?.priority && change.at_s <= at_s + SAME_S);
     return changed[changed.length - 1]?.parameters ?? used?.parameters ?? {};
   }
 

@@ -1,5 +1,7 @@
 /** The state of the page as a link: JSON, deflated, in base64url. It is text from strangers, so it is checked on the way in. */
 
+import type { Rates } from "./plots";
+
 /** Two parameters, by their names: the axes of a stability map, across and up. */
 export type Axes = [string, string];
 
@@ -14,6 +16,10 @@ export interface RunState {
   speed: number;
   /** The port whose queue is shown. */
   view: string | null;
+  /** The link that the controls change, which need not have a recorded queue; null for the one that is shown. */
+  link: string | null;
+  /** What the plot of rates shows. */
+  rates: Rates;
   /** The axes of the stability map of each scheme, where others than the first ones have been chosen. */
   axes: Record<string, Axes>;
 }
@@ -67,13 +73,13 @@ async function inflate(deflated: Uint8Array<ArrayBuffer>): Promise<string> {
 
 function checked(state: unknown): State | null {
   if (typeof state !== "object" || state === null) return null;
-  // A link may be from a time without lessons and axes, or be made without them.
-  const { text, compare, now_s, speed, view, axes = {}, lesson = null, step = 0 } = state as Record<string, unknown>;
+  // A link may be from a version without some of them, or be made without them.
+  const { text, compare, now_s, speed, view, link = null, rates = "throughput", axes = {}, lesson = null, step = 0 } = state as Record<string, unknown>;
   const word = (value: unknown): value is string | null => value === null || (typeof value === "string" && value.length < 200);
   const number = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
   if (typeof text !== "string" || text.length > MOST_TEXT) return null;
-  if (!word(compare) || !word(view) || !word(lesson) || !number(now_s) || !number(speed) || !number(step) || !areAxes(axes)) return null;
-  return { text, compare, now_s, speed, view, axes, lesson, step };
+  if (!word(compare) || !word(view) || !word(link) || !word(lesson) || !number(now_s) || !number(speed) || !number(step) || !areAxes(axes)) return null;
+  return { text, compare, now_s, speed, view, link, rates: rates === "allowed" ? "allowed" : "throughput", axes, lesson, step };
 }
 
 function areAxes(value: unknown): value is Record<string, Axes> {

@@ -3,7 +3,7 @@
 import { NetworkView } from "./network";
 import { Phase } from "./phase";
 import type { Column } from "./picture";
-import { Plots, short } from "./plots";
+import { Plots, quantity, type Rates, type Scales, short } from "./plots";
 import type { Description, Rows, Scheme } from "./protocol";
 import { Series } from "./series";
 import type { Axes } from "./share";
@@ -29,8 +29,10 @@ export class RunView {
   private theory: Theory | null = null;
   private stability: Stability | null = null;
   private told!: HTMLElement;
+  private numbers!: HTMLElement;
   private readonly figure = document.createElement("section");
   private drawn = -1;
+  private measured = -1;
   private drawnAt = 0;
   /** Frames have come that are not drawn. */
   private looks = false;
@@ -40,7 +42,9 @@ export class RunView {
     description: Description,
     private readonly schemes: Scheme[],
     private port: string,
+    private rates: Rates,
     private axes: Axes | undefined,
+    private readonly scales: Scales,
     private readonly chooser: Chooser,
   ) {
     this.series = new Series(description);
@@ -64,15 +68,16 @@ export class RunView {
     const title = this.schemes.find(({ name }) => name === this.name)?.title ?? "Several schemes by priority";
     const heading = document.createElement("h2");
     heading.textContent = `${this.name} — ${title}`;
-    const [network, plots, phase, note, theory] = ["network-box", "plots", "phase-box", "note", "theory-box"].map((name) => {
+    const [numbers, network, plots, phase, note, theory] = ["numbers", "network-box", "plots", "phase-box", "note", "theory-box"].map((name) => {
       const box = document.createElement("div");
       box.className = name;
       return box;
-    }) as [HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement];
-    this.figure.replaceChildren(heading, network, plots, phase, note, theory);
+    }) as [HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement];
+    this.figure.replaceChildren(heading, numbers, network, plots, phase, note, theory);
+    this.numbers = numbers;
     this.network = new NetworkView(network, this.series, (chosen) => this.chooser.port(chosen));
     const setPoint = this.setPoint();
-    this.plots = new Plots(plots, this.series, this.port, setPoint);
+    this.plots = new Plots(plots, this.series, this.port, setPoint, this.rates, this.scales);
     this.phase = setPoint === null ? null : new Phase(phase, this.series, this.port, setPoint);
     const hidden = this.plots.hidden > 0 ? `The rates of ${this.plots.hidden} more flows are not drawn. ` : "";
     const plane = this.phase
@@ -83,6 +88,8 @@ export class RunView {
     this.stability = this.theory ? new Stability(theory, this.theory, this.series, this.axes, (axes) => this.turn(axes)) : null;
     if (this.phase) this.phase.theory = this.theory;
     this.drawn = -1;
+    this.measured = -1;
+    this.measure();
   }
 
   private turn(axes: Axes): void {
@@ -96,10 +103,17 @@ export class RunView {
     this.rebuild();
   }
 
-  /** Shows another port; the same rows. */
-  show(port: string): void {
+  /** Shows another port, or other rates; the same rows. */
+  show(port: string, rates: Rates): void {
     this.port = port;
+    this.rates = rates;
     this.rebuild();
+  }
+
+  /** Looks at the rows that have come: before any run is drawn, so that all have one scale. */
+  measure(): void {
+    if (this.series.time.length !== this.measured) this.plots.measure();
+    this.measured = this.series.time.length;
   }
 
   /** Draws all of it again, as after a change of colours. */
@@ -135,19 +149,43 @@ export class RunView {
   }
 
   describe(): void {
+    this.numbers.replaceChildren(...this.count().map(([name, value]) => pair(name, value)));
     this.plots.describe();
     this.phase?.describe();
+  }
+
+  /** The numbers that matter at the port so far, with their names. */
+  private count(): [string, string][] {
+    if (this.series.time.length < 2) return [];
+    const { mean_octets, max_octets, use, dropped, paused_s, jain } = this.series.numbers(this.port);
+    return [
+      ["mean queue", quantity(mean_octets, "octets")],
+      ["longest", quantity(max_octets, "octets")],
+      ["use", `${(100 * use).toFixed(1)} %`],
+      ["dropped", String(dropped)],
+      ["paused", quantity(paused_s, "s")],
+      ...(jain === null ? [] : ([["Jain's index", jain.toFixed(3)]] as [string, string][])),
+    ];
   }
 
   /** All that is drawn of the run, for a picture. */
   column(): Column {
     const network = { title: `The network at ${short(this.series.now_s)}s`, drawn: this.network.svg };
     const planes = [this.phase?.drawing() ?? null, this.stability?.drawing() ?? null].filter((drawing) => drawing !== null);
-    return { title: this.name, drawings: [network, ...this.plots.drawings(), ...planes] };
+    const numbers = this.count().map(([name, value]) => `${name} ${value}`);
+    return { title: [this.name, ...numbers].join(" · "), drawings: [network, ...this.plots.drawings(), ...planes] };
   }
 
   close(): void {
     this.plots.close();
     this.figure.remove();
   }
+}
+
+function pair(name: string, value: string): HTMLElement {
+  const box = document.createElement("span");
+  const strong = document.createElement("b");
+  strong.textContent = value;
+  box.append(`${name} `, strong);
+  return box;
 }

@@ -381,16 +381,18 @@ def test_the_picture_has_the_network_and_a_title_above_each_plot(
     left, right = sorted(titles)
     plots = [
         "Queue of sw0->h8 (octets)",
-        "Allowed rates (bit/s)",
+        "Throughput (bit/s)",
         "Utilisation of sw0->h8",
         "Phase plane of sw0->h8 (octets, bit/s)",
     ]
     lines = [line for _, line in titles[left]]
     assert lines[0] == lab.page.locator("#question").text_content()
-    assert lines[1:3] == ["qcn", "The network at 10s"]
+    assert lines[1].startswith("qcn · mean queue 3")
+    assert lines[2] == "The network at 10s"
     assert lines[3:7] == plots
     assert lines[7].startswith("Stability by the fluid model. ")
-    assert [line for _, line in titles[right]] == ["bcn", "The network at 10s", *plots]
+    assert titles[right][0][1].startswith("bcn · mean queue ")
+    assert [line for _, line in titles[right]][1:] == ["The network at 10s", *plots]
     # Each title is above its drawing, and below the one before it.
     before = 0.0
     for (y, _), (x, top, _, height) in zip(titles[left][2:], images[:6], strict=True):

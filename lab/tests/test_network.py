@@ -22,7 +22,7 @@ window.Worker = class extends Worker {
   }
 };
 """
-SEEN = "circle.frame.{kind}[visibility=visible]"
+SEEN = "svg.network path.frame.{kind}[visibility=visible]"
 
 
 def set_off(lab: Watched, speed: str) -> None:
@@ -40,11 +40,13 @@ def test_frames_move_where_the_run_is_slow_and_are_not_there_where_it_is_quick(
     frame.wait_for(state="attached")
     places = set()
     for _ in range(20):
-        places.add(frame.get_attribute("cx"))
+        places.add(frame.get_attribute("transform"))
         lab.page.wait_for_timeout(50)
     assert len(places) > 2
     lab.page.locator("#speed").select_option("0.1")
-    expect(lab.page.locator("circle.frame[visibility=visible]")).to_have_count(0)
+    expect(
+        lab.page.locator("svg.network path.frame[visibility=visible]")
+    ).to_have_count(0)
 
 
 def test_notifications_fly_back_to_their_sources(lab: Watched) -> None:
