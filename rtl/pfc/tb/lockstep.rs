@@ -262,7 +262,13 @@ fn any_frame(random: &mut Random) -> (Frame, Kind) {
             (frame, Kind::Malformed)
         }
         6 => {
-            let octets = 14 + random.below(100) as usize;
+            // Around 60, and as many beats more as a counter that wraps would take for none; the longest frame and beyond.
+            let octets = match random.below(4) {
+                0 => 14 + random.below(100) as usize,
+                1 => 60 + 8 * random.below(190) as usize,
+                2 => 60 + 128 * random.below(12) as usize,
+                _ => 14 + random.below(1600) as usize,
+            };
             let kind = if octets == 60 { Kind::Stops(enable, times) } else { Kind::Malformed };
             frame.octets.resize(octets, 0);
             (frame, kind)
