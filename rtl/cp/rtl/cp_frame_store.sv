@@ -149,12 +149,23 @@ module cp_frame_store
   localparam int unsigned Banks = (Words + BankWords - 1) / BankWords;
   localparam int unsigned BankW = Banks > 1 ? unsigned'($clog2(Banks)) : 1;
   typedef logic [BankW-1:0] bank_t;
-  bank_t                                read_bank_q;
-  bank_t                                near_bank_q;
-  word_t                                in;
-  logic  [Banks-1:0][$bits(word_t)-1:0] near_q;
+  bank_t                                   read_bank_q;
+  bank_t                                   near_bank_q;
+  // What is written, and where: a clock behind the counts, so that their decision does not reach the block RAMs.
+  logic                                    write_q;
+  address_t                                write_at_q;
+  word_t                                   write_word_q;
+  logic     [Banks-1:0][$bits(word_t)-1:0] near_q;
 
-  assign in = '{last: beat_last_i, count: beat_count_i, data: beat_data_i};
+  always_ff @(posedge clk_i) begin
+    if (rst_i) write_q <= 1'b0;
+    else write_q <= write;
+  end
+  always_ff @(posedge clk_i) begin
+    write_at_q   <= in_q;
+    write_word_q <= '{last: beat_last_i, count: beat_count_i, data: beat_data_i};
+  end
+
   for (genvar bank = 0; bank < Banks; bank++) begin : gen_banks
     localparam int unsigned Size = bank == Banks - 1 ? Words - bank * BankWords : BankWords;
     localparam int unsigned PlaceW = Size > 1 ? unsigned'($clog2(Size)) : 1;
@@ -166,15 +177,15 @@ module cp_frame_store
     logic    writes;
     logic    reads;
 
-    assign sliced = sliced_t'(in);
-    assign writes = write && 32'(in_q) / BankWords == bank;
+    assign sliced = sliced_t'(write_word_q);
+    assign writes = write_q && 32'(write_at_q) / BankWords == bank;
     assign reads  = read && 32'(out_q) / BankWords == bank;
     for (genvar slice = 0; slice < Slices; slice++) begin : gen_slices
       // A place is never read in the clock in which it is written.
       (* no_rw_check *)
       logic [SliceW-1:0] bits_q[Size];
       always_ff @(posedge clk_i) begin
-        if (writes) bits_q[PlaceW'(in_q)] <= sliced[slice*SliceW+:SliceW];
+        if (writes) bits_q[PlaceW'(write_at_q)] <= sliced[slice*SliceW+:SliceW];
       end
       always_ff @(posedge clk_i) begin
         if (reads) read_q[slice*SliceW+:SliceW] <= bits_q[PlaceW'(out_q)];
@@ -256,8 +267,11 @@ module cp_frame_store
   localparam int unsigned LastBit = $bits(word_t) - 1;
   logic last_kept_is_last;
   logic last_written_is_last;
-  assign last_kept_is_last = gen_banks[0].gen_slices[LastBit/18].bits_q[last_kept][LastBit%18];
-  assign last_written_is_last = gen_banks[0].gen_slices[LastBit/18].bits_q[last_written][LastBit%18];
+  localparam int unsigned Slice = LastBit / 18;
+  localparam int unsigned Bit = LastBit % 18;
+  assign last_kept_is_last = gen_banks[0].gen_slices[Slice].bits_q[last_kept][Bit];
+  assign last_written_is_last = write_q ? write_word_q.last :
+      gen_banks[0].gen_slices[Slice].bits_q[last_written][Bit];
 
   // The newest word in the FIFO, and how many there are.
   logic            newest_last;
@@ -293,6 +307,8 @@ module cp_frame_store
       assert (count_t'(written) + free_q + (back_q ? own_q + 1'b1 : '0) + 2'd2 == count_t'(Words));
       assert (count_t'(kept_q + (keep_q ? own_q + 1'b1 : '0)) + 1'b1 == count_t'(kept));
       if (!keep_q && !back_q) assert (count_t'(own_q + 1'b1) == count_t'(written - kept));
+      // A beat that is still to be written is the last that came; none is read before it is written.
+      if (write_q) assert (write_at_q == last_written && written != kept);
       // The last beats of those kept, of those that have come, and of each stage on the way out.
       if (kept != '0) assert (last_kept_is_last);
       if (whole_q && !full_q) assert (written != kept && last_written_is_last);

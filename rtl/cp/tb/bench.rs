@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use penstock_cosim::cp_qcn::{In, Out};
-use penstock_cosim::{Random, cp_default, cp_qcn, cp_smcc};
+use penstock_cosim::{Random, cp_large, cp_qcn, cp_smcc};
 use penstock_schemes::parts::sampler::Sampling;
 use penstock_schemes::parts::sampling_cp::Sample;
 
@@ -14,17 +14,17 @@ use crate::wire;
 
 /// Parameters of the builds.
 pub const BUFFER: u64 = 60_000;
-pub const DEFAULT_BUFFER: u64 = 150_000;
+pub const LARGE_BUFFER: u64 = 150_000;
 pub const MAX_OCTETS: usize = 1522;
 const EVENTS: usize = 16;
 const MESSAGES: usize = 8;
 /// Beats of a message's frame come of so many words.
 const WORDS: u32 = 15;
 
-/// QCN's congestion point, that with the default buffer, or SMCC's: the same ports.
+/// QCN's congestion point, that with a buffer of three banks, or SMCC's: the same ports.
 pub enum Core {
     Qcn(cp_qcn::Core),
-    Default(cp_default::Core),
+    Large(cp_large::Core),
     Smcc(cp_smcc::Core),
 }
 
@@ -36,7 +36,7 @@ impl Core {
     fn clock(&mut self, input: &In) -> Out {
         match self {
             Self::Qcn(core) => core.clock(input),
-            Self::Default(core) => core.clock(input),
+            Self::Large(core) => core.clock(input),
             Self::Smcc(core) => {
                 let input = same!(input => cp_smcc::In {
                     rst_i s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tlast s_axis_tuser m_axis_tready
@@ -197,9 +197,9 @@ impl Bench {
         Self::of(core, smcc, BUFFER, seed)
     }
 
-    /// QCN's, with the default buffer.
-    pub fn of_default(seed: u64) -> Self {
-        Self::of(Core::Default(cp_default::Core::new(seed)), false, DEFAULT_BUFFER, seed)
+    /// QCN's, with the buffer of the switch.
+    pub fn of_large(seed: u64) -> Self {
+        Self::of(Core::Large(cp_large::Core::new(seed)), false, LARGE_BUFFER, seed)
     }
 
     fn of(core: Core, smcc: bool, buffer: u64, seed: u64) -> Self {
