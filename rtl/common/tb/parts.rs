@@ -1,6 +1,7 @@
 //! The counter, the small FIFO and the stream buffer that all cores are made of, in every clock.
 
 use std::collections::VecDeque;
+use std::{env, process};
 
 use penstock_cosim::stream::{Beat, Frame, Sink, Source, length};
 use penstock_cosim::{Random, at_least, event_counter, small_fifo, stream_buffer, stream_buffer_late};
@@ -142,3 +143,57 @@ macro_rules! buffers {
 
 buffers!(a_buffer_passes_beats_a_clock_later, stream_buffer, 15);
 buffers!(a_late_buffer_passes_beats_a_clock_later, stream_buffer_late, 16);
+
+/// What a user's simulation sees, too: a stream that breaks a rule ends it, and says what is wrong and where. (Each case is a
+/// process, for the end is that of the program.)
+#[test]
+fn a_broken_rule_ends_the_simulation() {
+    const CASE: &str = "PENSTOCK_BROKEN";
+    let frame = Frame::new(vec![7; 20]).beats();
+    if let Ok(case) = env::var(CASE) {
+        let mut core = stream_buffer::Core::new(17);
+        core.clock(&stream_buffer::In { rst_i: true, ..Default::default() });
+        let mut clock = |shown: Option<Beat>| {
+            let beat = shown.unwrap_or_default();
+            core.clock(&stream_buffer::In {
+                rst_i: false,
+                s_axis_tdata: beat.data,
+                s_axis_tkeep: beat.keep,
+                s_axis_tvalid: shown.is_some(),
+                s_axis_tlast: beat.last,
+                s_axis_tuser: beat.user,
+                m_axis_tready: false,
+            });
+        };
+        let [first, second, third] = frame[..] else { panic!("three beats") };
+        match case.as_str() {
+            "hole" => clock(Some(Beat { keep: 0b1101, ..third })),
+            "none" => clock(Some(Beat { keep: 0, ..third })),
+            "short" => clock(Some(Beat { keep: 0b1111, ..first })),
+            _ => {
+                // Two beats find places, the third waits.
+                [first, second, third].map(|beat| clock(Some(beat)));
+                clock((case == "changed").then_some(Beat { data: third.data ^ 1, ..third }));
+            }
+        }
+        clock(None);
+        return;
+    }
+    let cases = [
+        ("hole", "has a hole, or no octet"),
+        ("none", "has a hole, or no octet"),
+        ("short", "and it is not the last beat"),
+        ("withdrawn", "a beat that was shown is withdrawn before it was taken"),
+        ("changed", "a beat that is shown changes before it is taken"),
+    ];
+    for (case, says) in cases {
+        let run = process::Command::new(env::current_exe().expect("it runs"))
+            .args(["--exact", "a_broken_rule_ends_the_simulation", "--nocapture"])
+            .env(CASE, case)
+            .output()
+            .expect("it can be started");
+        let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
+        assert!(!run.status.success(), "{case}: {said}");
+        assert!(said.contains(says) && said.contains("u_check_s_axis"), "{case}: {said}");
+    }
+}
