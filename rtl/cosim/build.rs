@@ -25,6 +25,9 @@ struct Core {
     sources: Vec<String>,
     #[serde(default)]
     build: Vec<Build>,
+    /// Its test brings garbage in at every side: the checks of its streams are for others.
+    #[serde(default = "yes")]
+    checks: bool,
 }
 
 /// One set of parameters of a core.
@@ -239,7 +242,7 @@ fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
 /// The checks of a core's streams, and of those of the cores that it needs and that are simulated nowhere else.
 fn checks(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
     let parts = core.needs.iter().map(|need| rtl.join(need)).filter(|part| !read(part).build.iter().any(|b| b.cosim));
-    let folders = parts.chain([folder.to_path_buf()]);
+    let folders = parts.chain([folder.to_path_buf()]).filter(|_| core.checks);
     let path = |folder: PathBuf| {
         let name = folder.file_name().and_then(|name| name.to_str()).expect("a core's folder has a name");
         rtl.join("build/generated").join(format!("{name}_checks.sv"))
@@ -411,6 +414,10 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
     );
     let _ = writeln!(c, "extern \"C\" void* {name}_new(uint64_t seed) {{\n  auto* made = new {prefix}_Made(seed);");
     let _ = writeln!(c, "  made->core.clk_i = 0;\n  made->core.eval();\n  return made;\n}}");
+    let _ = writeln!(
+        c,
+        "extern \"C\" void {name}_unchecked(void* p) {{ static_cast<{prefix}_Made*>(p)->context.assertOn(false); }}"
+    );
     let _ = writeln!(c, "extern \"C\" void {name}_free(void* p) {{ delete static_cast<{prefix}_Made*>(p); }}");
     let _ = writeln!(
         c,
@@ -526,6 +533,7 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
         "    unsafe extern \"C\" {{
         fn {name}_new(seed: u64) -> *mut c_void;
         fn {name}_free(core: *mut c_void);
+        fn {name}_unchecked(core: *mut c_void);
         fn {name}_clock(core: *mut c_void, input: *const In, output: *mut Out);
         fn {name}_run(core: *mut c_void, input: *const In, output: *mut Out, clocks: u64) -> u64;
     }}
@@ -538,6 +546,14 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
         pub fn new(seed: u64) -> Self {{
             // SAFETY: the function takes any number and never fails.
             Self(unsafe {{ {name}_new(seed) }})
+        }}
+        /// A core that has not been reset and whose streams may break every rule.
+        #[must_use]
+        pub fn unchecked(seed: u64) -> Self {{
+            let core = Self::new(seed);
+            // SAFETY: the pointer comes from `{name}_new`, and the function sets a flag of that object alone.
+            unsafe {{ {name}_unchecked(core.0) }};
+            core
         }}
         /// One clock: gives the outputs under these inputs, then comes the edge.
         pub fn clock(&mut self, input: &In) -> Out {{

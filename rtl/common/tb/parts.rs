@@ -172,7 +172,7 @@ fn a_broken_rule_ends_the_simulation() {
             "short" => clock(Some(Beat { keep: 0b1111, ..first })),
             _ => {
                 // Two beats find places, the third waits.
-                [first, second, third].map(|beat| clock(Some(beat)));
+                [first, second, third].into_iter().for_each(|beat| clock(Some(beat)));
                 clock((case == "changed").then_some(Beat { data: third.data ^ 1, ..third }));
             }
         }

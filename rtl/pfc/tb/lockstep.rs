@@ -403,6 +403,8 @@ fn stops_and_goes_on<C>(
             }
             counts.push_back((now + STOP, count));
         }
+        // A beat is kept, and one shows: what has come whole and passes is on its way out.
+        assert!(passing.len() <= 3, "in clock {now}: frames that pass do not come out");
     }
     assert!(stopped > clocks / 100, "stopped for {stopped} clocks");
 }

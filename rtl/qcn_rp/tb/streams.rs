@@ -42,6 +42,10 @@ impl Nic for Core {
         Self::new(seed)
     }
 
+    fn unchecked(seed: u64) -> Self {
+        Self::unchecked(seed)
+    }
+
     fn any(random: &mut Random) -> QcnSettings {
         QcnSettings::any(random)
     }

@@ -113,7 +113,7 @@ fn answers<C, I: Default, O>(
         let (mut shows_aw, mut shows_w, mut shows_ar) = (false, false, false);
         let mut answer = None;
         let mut rest = 6;
-        for _ in 0..200 {
+        for step in 0..200 {
             shows_aw |= random.one_in(2);
             shows_w |= random.one_in(2);
             shows_ar |= random.one_in(2);
@@ -121,6 +121,8 @@ fn answers<C, I: Default, O>(
             let bus = Bus { aw: aw.filter(|_| shows_aw), w: w.filter(|_| shows_w), b, ar: ar.filter(|_| shows_ar), r };
             let (shown, out) = clock(core, given, bus);
             clocks.set(clocks.get() + 1);
+            // Before anything is asked it takes whatever comes first; what was taken has its place until it is asked.
+            assert!(step > 0 || (shown.aw && shown.w && shown.ar), "ready while nothing is asked, {cycle:?}");
             for (register, value) in registers.iter().zip(values).filter(|(r, _)| r.kind == Kind::Setting) {
                 let place = register.address..register.address + if register.wide { 8 } else { 4 };
                 let written = matches!(cycle, Cycle::Write(address, ..) if place.contains(&address));
@@ -236,6 +238,32 @@ fn nic() {
     let core = nic_registers::Core::new(93);
     let reset = |given: &mut nic_registers::In, on| given.rst_i = on;
     answers(core, bus!(nic_registers), reset, nic_registers_map::REGISTERS, 0x800, 94);
+}
+
+/// Where a read and a write both wait all the time they have their turns, the read first, and one runs at a time.
+#[test]
+fn reads_and_writes_take_turns() {
+    let mut random = Random::new(95);
+    let mut core = switch_registers::Core::new(96);
+    let mut given = switch_registers::In::default();
+    let clock = bus!(switch_registers);
+    let address = switch_registers_map::REGISTERS[0].address;
+    for _ in 0..200 {
+        given.rst_i = true;
+        clock(&mut core, &mut given, Bus::default());
+        given.rst_i = false;
+        let (mut reads, mut writes) = (0u32, 0u32);
+        for _ in 0..400 {
+            let asks =
+                Bus { aw: Some(address), w: Some((0, 0)), b: random.one_in(2), ar: Some(address), r: random.one_in(2) };
+            let (shown, _) = clock(&mut core, &mut given, asks);
+            assert!(shown.b.is_none() || shown.r.is_none(), "one answer at a time");
+            reads += u32::from(shown.r.is_some() && asks.r);
+            writes += u32::from(shown.b.is_some() && asks.b);
+            assert!(reads == writes || reads == writes + 1, "{reads} reads, {writes} writes");
+        }
+        assert!(writes > 15, "{writes} writes");
+    }
 }
 
 /// No two registers share a word.
