@@ -140,7 +140,7 @@ verify: test fuzz lab-test
 	$(MAKE) wheel
 	$(MAKE) deny
 	$(MAKE) bench BENCH_OPTIONS=--check
-	$(MAKE) -C rtl operations fourstate example prove report
+	$(MAKE) -C rtl operations fourstate releases example prove report
 	$(MAKE) mutate
 	$(MAKE) -C rtl experiment
 

@@ -25,6 +25,9 @@ struct Core {
     sources: Vec<String>,
     #[serde(default)]
     build: Vec<Build>,
+    /// Its test brings garbage in at every side: the checks of its streams are for others.
+    #[serde(default = "yes")]
+    checks: bool,
 }
 
 /// One set of parameters of a core.
@@ -119,7 +122,7 @@ fn main() {
         .into_iter()
         .filter(|(folder, _)| only.as_ref().is_none_or(|names| names.split(',').any(|name| folder.ends_with(name))))
         .map(|(folder, core)| {
-            let sources = sources(&rtl, &folder, &core);
+            let sources = Sources { checks: checks(&rtl, &folder, &core), files: sources(&rtl, &folder, &core) };
             let builds: Vec<_> =
                 core.build.into_iter().filter(|build| build.cosim && (experiment || !build.experiment)).collect();
             (folder, sources, builds)
@@ -134,7 +137,7 @@ fn main() {
         // Builds of a core with the same ports have the same structures.
         let mut shapes: Vec<(Vec<Port>, &str)> = Vec::new();
         let mut small = String::new();
-        for source in sources {
+        for source in sources.all() {
             println!("cargo::rerun-if-changed={}", source.display());
         }
         for build in builds {
@@ -145,7 +148,7 @@ fn main() {
             // once then. (Verilator's guard against that is for precompiled ones.)
             let whole = includes_of(&made) + &shim_of(&build.name, &prefix, &ports);
             let same = shapes.iter().find(|(shape, _)| *shape == ports).map(|&(_, name)| name);
-            rust.push_str(&binding_of(&build.name, digest(build, sources), &ports, same));
+            rust.push_str(&binding_of(&build.name, digest(build, &sources.files), &ports, same));
             shapes.push((ports, &build.name));
             // Tests run a fast build for less time than it would take to be compiled well.
             let cc = if build.fast && experiment {
@@ -236,6 +239,34 @@ fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
     all
 }
 
+/// The checks of a core's streams, and of those of the cores that it needs and that are simulated nowhere else.
+fn checks(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
+    let parts = core.needs.iter().map(|need| rtl.join(need)).filter(|part| !read(part).build.iter().any(|b| b.cosim));
+    let folders = parts.chain([folder.to_path_buf()]).filter(|_| core.checks);
+    let path = |folder: PathBuf| {
+        let name = folder.file_name().and_then(|name| name.to_str()).expect("a core's folder has a name");
+        rtl.join("build/generated").join(format!("{name}_checks.sv"))
+    };
+    folders.map(path).filter(|path| path.is_file()).collect()
+}
+
+/// What Verilator reads of a core: its sources, and the checks of its streams.
+struct Sources {
+    files: Vec<PathBuf>,
+    checks: Vec<PathBuf>,
+}
+
+impl Sources {
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().chain(&self.checks)
+    }
+
+    /// Those of a build: a fast one is not checked.
+    fn of(&self, build: &Build) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().chain(self.checks.iter().filter(|_| !build.fast))
+    }
+}
+
 /// Octets of C++ from which on a core costs more time to compile well than its tests take.
 const LARGE: u64 = 1_000_000;
 
@@ -281,26 +312,26 @@ impl Verilator {
         Self { command, root, version, kept: profile.join("verilated") }
     }
 
-    fn arguments(&self, build: &Build, sources: &[PathBuf]) -> Vec<String> {
+    fn arguments(&self, build: &Build, sources: &Sources) -> Vec<String> {
         let mut all: Vec<String> = ["--cc", "-O3", "--no-timing"].map(String::from).into();
         all.extend(if build.fast { FAST.as_slice() } else { CAREFUL.as_slice() }.iter().map(|&word| word.into()));
         all.extend(["--top-module".into(), build.top.clone(), "--prefix".into(), prefix_of(build)]);
         all.extend(build.parameters.iter().map(|(name, value)| format!("-G{name}={value}")));
-        all.extend(sources.iter().map(|source| source.display().to_string()));
+        all.extend(sources.of(build).map(|source| source.display().to_string()));
         all
     }
 
     /// The folder of a build's output.
-    fn made(&self, build: &Build, sources: &[PathBuf]) -> PathBuf {
+    fn made(&self, build: &Build, sources: &Sources) -> PathBuf {
         let mut hash = DefaultHasher::new();
         (&self.version, self.arguments(build, sources)).hash(&mut hash);
-        for source in sources {
+        for source in sources.of(build) {
             fs::read(source).unwrap_or_else(|e| panic!("{}: {e}", source.display())).hash(&mut hash);
         }
         self.kept.join(&build.name).join(format!("{:016x}", hash.finish()))
     }
 
-    fn make(&self, build: &Build, sources: &[PathBuf]) {
+    fn make(&self, build: &Build, sources: &Sources) {
         let made = self.made(build, sources);
         if made.is_dir() {
             return;
@@ -383,6 +414,10 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
     );
     let _ = writeln!(c, "extern \"C\" void* {name}_new(uint64_t seed) {{\n  auto* made = new {prefix}_Made(seed);");
     let _ = writeln!(c, "  made->core.clk_i = 0;\n  made->core.eval();\n  return made;\n}}");
+    let _ = writeln!(
+        c,
+        "extern \"C\" void {name}_unchecked(void* p) {{ static_cast<{prefix}_Made*>(p)->context.assertOn(false); }}"
+    );
     let _ = writeln!(c, "extern \"C\" void {name}_free(void* p) {{ delete static_cast<{prefix}_Made*>(p); }}");
     let _ = writeln!(
         c,
@@ -498,6 +533,7 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
         "    unsafe extern \"C\" {{
         fn {name}_new(seed: u64) -> *mut c_void;
         fn {name}_free(core: *mut c_void);
+        fn {name}_unchecked(core: *mut c_void);
         fn {name}_clock(core: *mut c_void, input: *const In, output: *mut Out);
         fn {name}_run(core: *mut c_void, input: *const In, output: *mut Out, clocks: u64) -> u64;
     }}
@@ -510,6 +546,14 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
         pub fn new(seed: u64) -> Self {{
             // SAFETY: the function takes any number and never fails.
             Self(unsafe {{ {name}_new(seed) }})
+        }}
+        /// A core that has not been reset and whose streams may break every rule.
+        #[must_use]
+        pub fn unchecked(seed: u64) -> Self {{
+            let core = Self::new(seed);
+            // SAFETY: the pointer comes from `{name}_new`, and the function sets a flag of that object alone.
+            unsafe {{ {name}_unchecked(core.0) }};
+            core
         }}
         /// One clock: gives the outputs under these inputs, then comes the edge.
         pub fn clock(&mut self, input: &In) -> Out {{

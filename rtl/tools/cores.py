@@ -1,7 +1,7 @@
 """The contents of the `core.toml` files: the cores, how each is built, and what is proved of it.
 
-`python tools/cores.py report|prove|mutate|export NAME...` checks names alone, with nothing but Python: make does that
-before it installs anything.
+`python tools/cores.py report|prove|mutate|export|test NAME...` checks names alone, with nothing but Python: make does
+that before it installs anything. With `tests` it prints the options by which cargo runs the tests of these cores.
 """
 
 import difflib
@@ -34,6 +34,10 @@ class Build:
     placer: str
     # The ECP5 on which it is placed.
     device: str
+    # A release has it as plain Verilog whatever others of its top there are.
+    release: bool = False
+    # For simulations for speed.
+    fast: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,9 @@ class Core:
     says: str
     source: str
     own_sources: tuple[Path, ...]
+    # Folders of the cores that it needs, and sources that make makes.
+    needs: tuple[str, ...] = ()
+    generated: tuple[Path, ...] = ()
     # Its sources are mutated.
     mutation: bool = False
     builds: tuple[Build, ...] = field(default=())
@@ -83,6 +90,8 @@ def known(command: str) -> dict[str, str]:
         return {proof.name: core.folder.name for core in all_cores() for proof in core.proofs}
     if command == "mutate":
         return {core.folder.name: core.folder.name for core in all_cores() if core.mutation}
+    if command == "test":
+        return {folder: folder for folder in _tests()}
     if command == "export":
         return {core.folder.name: core.folder.name for core in all_cores()}
     raise ValueError(command)
@@ -102,6 +111,15 @@ def wanted(command: str, names: list[str]) -> set[str]:
             sys.exit(2)
         found |= of_name
     return found or set(there)
+
+
+def _tests() -> dict[str, list[str]]:
+    """Return the tests of each core, by its folder: those of rtl/cosim that lie in it."""
+    tests: dict[str, list[str]] = {}
+    for each in tomllib.loads((RTL / "cosim" / "Cargo.toml").read_text())["test"]:
+        folder = Path(each["path"]).parts[1]
+        tests.setdefault(folder, []).append(each["name"])
+    return tests
 
 
 def _unknown(command: str, name: str, there: dict[str, str]) -> str:
@@ -127,6 +145,8 @@ def _core(folder: Path) -> Core:
             cosim=each.get("cosim", True),
             placer=each.get("placer", "heap"),
             device=each.get("device", "25k"),
+            release=each.get("release", False),
+            fast=each.get("fast", False),
         )
         for each in said.get("build", [])
     )
@@ -143,8 +163,18 @@ def _core(folder: Path) -> Core:
         for each in said.get("proof", [])
     )
     own = tuple(folder / source for source in said["sources"])
-    mutation = "mutation" in said
-    return Core(folder, said["title"], said["says"], said.get("source", ""), own, mutation, made, proofs)
+    return Core(
+        folder,
+        said["title"],
+        said["says"],
+        said.get("source", ""),
+        own,
+        needs=tuple(said.get("needs", [])),
+        generated=tuple(GENERATED / source for source in said.get("generated", [])),
+        mutation="mutation" in said,
+        builds=made,
+        proofs=proofs,
+    )
 
 
 def _sources(folder: Path) -> tuple[Path, ...]:
@@ -167,4 +197,7 @@ def _read(folder: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    wanted(sys.argv[1], sys.argv[2:])
+    if sys.argv[1] == "tests":
+        print(*(f"--test {test}" for name in sys.argv[2:] for test in _tests().get(name, [])))
+    else:
+        wanted(sys.argv[1], sys.argv[2:])

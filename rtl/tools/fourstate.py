@@ -19,7 +19,7 @@ from cores import RTL, Build, all_cores, builds
 # Outputs that mean something only while something else is valid, or in clocks that the core's page states.
 _WITH_A_VALID = re.compile(
     r"t(data|keep|last|user)(_o)?$|^(destination|fb|cp_id|q_off|q_delta|mem_write_data|mem_write_address|mem_read_address)_o$"
-    r"|^(congested|event_dropped|event_queue|interval|none|value)_o$"
+    r"|^(congested|data|event_dropped|event_queue|interval|none|value)_o$"
     r"|_(source|ports|octets|data|rdata|rresp|bresp)_o$|^s_axil_[rb](data|resp)$"
 )
 CLOCKS = 40

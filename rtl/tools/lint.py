@@ -15,6 +15,9 @@ _SLANG = ["-Wsign-compare", "-Wextra", "-Wconversion", "-Wunused", "-Werror", "-
 _SLANG += ["-Wno-warning-task"]
 _VERILATOR_QUIET = "-Wno-USERINFO"
 _SHALLOW = "cannot hold a refill and the longest frame: 3538 would"
+# The builds whose LineRate is beyond the type of rates, and the sentence that refuses it.
+_RATED = ("token_bucket", "rate_gate", "qcn_rp_full", "smcc_rp_bound", "qcn_nic", "smcc_nic")
+_BEYOND = "LineRate is 1 to 2^34 - 1 bit/s, with its size, as 64'd10_000_000_000"
 _VERIBLE_RULES = RTL / "tools" / "verible.rules"
 _FORMAT = ["--column_limit=100", "--port_declarations_indentation=indent", "--formal_parameters_indentation=indent"]
 
@@ -33,6 +36,7 @@ def main() -> int:
         wrong = sum(map(_slang, builds)) + sum(verilated)
     layout = [str(TOOLS / "verible-verilog-format"), "--verify", "--inplace", *_FORMAT, *names]
     wrong += _shallow(next(build for build in builds if build.name == "token_bucket"))
+    wrong += sum(_unlimited(build) for build in builds if build.name in _RATED)
     wrong += (subprocess.run(lint, check=False).returncode != 0) + (subprocess.run(layout, check=False).returncode != 0)
     print(f"lint: {len(files)} files, {'all clean' if not wrong else 'see above'}")
     return int(wrong != 0)
@@ -63,6 +67,27 @@ def _shallow(bucket: Build) -> bool:
         found = driver.createCompilation().getAllDiagnostics() if driver else []
         if any("WarningTask" in str(each.code) for each in found) != shallow:
             sys.stderr.write(f"token_bucket {parameters}: slang {'does not warn' if shallow else 'warns'}\n")
+            wrong = True
+    return wrong
+
+
+def _unlimited(rated: Build) -> bool:
+    """Return whether a build's largest rate is judged wrongly: all that a rate's bits hold elaborates, no more does."""
+    wrong = False
+    rates = [(2**34, True)]
+    if rated.top == "token_bucket":
+        # The last one is how an unsized literal of ten billion may come in.
+        rates += [(2**34 - 1, False), (25 * 10**9, True), (0, True), (2**64 - 2**34 + 10**10, True)]
+    for rate, refused in rates:
+        build = replace(rated, parameters={**rated.parameters, "LineRate": f"64'd{rate}"})
+        run = subprocess.run([*_verilate(build), _VERILATOR_QUIET], capture_output=True, text=True, check=False)
+        by_verilator = bool(run.returncode) and _BEYOND in " ".join(run.stderr.split())
+        driver = _read(build)
+        found = driver.createCompilation().getAllDiagnostics() if driver else []
+        by_slang = any("FatalTask" in str(each.code) for each in found)
+        if (by_verilator, by_slang) != (refused, refused) or bool(run.returncode) != refused:
+            sys.stderr.write(f"{rated.name}: LineRate {rate}: refused by Verilator {by_verilator}, slang {by_slang}\n")
+            sys.stderr.write(run.stderr)
             wrong = True
     return wrong
 

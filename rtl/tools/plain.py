@@ -25,7 +25,11 @@ class Port:
 
 
 def make(build: Build, path: Path | None = None) -> Path:
-    """Write a build as plain Verilog and return where; end with Yosys' message if it cannot be."""
+    """Write a build as plain Verilog and return where; end with Yosys' message if it cannot be.
+
+    With a path, for a release, the module has the build's name: two builds of a core may stand in one design.
+    """
+    name = build.name if path else build.top
     path = path or FOLDER / f"{build.name}.v"
     path.parent.mkdir(parents=True, exist_ok=True)
     parameters = " ".join(f"-G {name}={value}" for name, value in build.parameters.items())
@@ -33,14 +37,22 @@ def make(build: Build, path: Path | None = None) -> Path:
     sources = " ".join(str(source.relative_to(RTL)) for source in build.sources)
     # Memories stay arrays: split into bits they are written in a form that Icarus 11 cannot read.
     script = f"read_slang -j 1 --top {build.top} {parameters} {sources}; proc; memory -nomap; opt_clean; bwmuxmap"
+    script += f"; rename {build.top} {name}" if name != build.top else ""
     script += f"; write_verilog -noattr {path.relative_to(RTL)}"
     yosys([script])
     # The first line names the machine on which Yosys was compiled.
     text = path.read_text().split("\n", 1)[1].lstrip("\n")
     path.write_text(
-        f"// SPDX-License-Identifier: Apache-2.0\n//\n// Made from {build.top}.sv and what it needs.\n\n{text}"
+        "// SPDX-License-Identifier: Apache-2.0\n//\n"
+        f"// Made from {build.top}.sv and what it needs, with {_with(build)}.\n\n{text}"
     )
     return path
+
+
+def _with(build: Build) -> str:
+    """Return the parameters of a build in words."""
+    said = ", ".join(f"{name} = {value}" for name, value in build.parameters.items())
+    return f"{said}, and the other parameters at their defaults" if said else "all parameters at their defaults"
 
 
 def ports(path: Path) -> list[Port]:

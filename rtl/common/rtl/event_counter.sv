@@ -31,6 +31,33 @@ module event_counter #(
     if (rst_i) count_o <= '0;
     else if (valid_i) count_o <= over ? '1 : sum;
   end
+
+`ifdef FORMAL
+  // Safety: the count is that of the clock before and the amount, or all ones where that is more; it never falls.
+  logic               past_valid_q = 1'b0;
+  logic               past_reset_q;
+  logic               past_event_q;
+  logic [AmountW-1:0] past_amount_q;
+  logic [  Width-1:0] past_count_q;
+  logic [    Width:0] due;
+  assign due = {1'b0, past_count_q} + (past_event_q ? (Width + 1)'(past_amount_q) : '0);
+  always_ff @(posedge clk_i) begin
+    past_valid_q  <= 1'b1;
+    past_reset_q  <= rst_i;
+    past_event_q  <= valid_i;
+    past_amount_q <= amount_i;
+    past_count_q  <= count_o;
+    if (!past_valid_q) assume (rst_i);
+    if (past_valid_q) begin
+      if (past_reset_q)
+        assert (count_o == '0);
+        else begin
+          assert (count_o >= past_count_q);
+          assert (count_o == (due[Width] ? '1 : due[Width-1:0]));
+        end
+    end
+  end
+`endif
 endmodule
 
 `default_nettype wire

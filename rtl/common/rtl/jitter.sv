@@ -35,7 +35,7 @@ module jitter (
     StWord   = 5'b00100,
     StLast   = 5'b01000,
     StSum    = 5'b10000
-  } state_t;
+  } state_e;
   localparam int unsigned FirstBit = 1;
   localparam int unsigned LastBit = 3;
 
@@ -45,7 +45,7 @@ module jitter (
   logic   [31:0] drawn_q;
   logic   [23:0] base_q;
   logic          busy_q;
-  state_t        state_q;
+  state_e        state_q;
   logic   [ 4:0] left_q;
   // Before its rows are done: the product so far, and below it the rest of the spread.
   logic   [39:0] product_q;

@@ -1,7 +1,7 @@
 //! Failing vectors: the inputs of a core, from its making to the clock in which a test failed.
 //!
-//! A test that fails leaves them in `tb/vectors` of its core; each test replays those that stand there for it before it
-//! tries anything else. They hold pins, not seeds, so that they say the same however a test later draws its inputs.
+//! A test that fails leaves them in `rtl/build/vectors`, a folder a core; each test replays those that stand there for it, and
+//! those in `tb/vectors` of its core, before it tries anything else. One that shows a fault is moved there. They hold pins, not seeds, so that they say the same however a test later draws its inputs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ impl<I: Pins> Recorder<I> {
     #[must_use]
     pub fn new(core: &str, build: &'static str) -> Self {
         // A mutant's vectors are not the core's.
-        let folder = env::var_os("PENSTOCK_VECTORS").map_or_else(|| folder(core), PathBuf::from);
+        let folder = env::var_os("PENSTOCK_VECTORS").map_or_else(|| failed(core), PathBuf::from);
         Self { folder, build, seed: 0, clocks: Vec::new() }
     }
 
@@ -81,7 +81,7 @@ impl<I: Pins> Drop for Recorder<I> {
 /// If a file is wrong: it says which, in which line, and what.
 #[must_use]
 pub fn kept<I: Pins>(core: &str, build: &str) -> Vec<Vector<I>> {
-    let Ok(files) = fs::read_dir(folder(core)) else { return Vec::new() };
+    let files = [folder(core), failed(core)].into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
     let mut paths: Vec<_> = files.map(|file| file.expect("the folder can be read").path()).collect();
     paths.sort();
     let texts = paths.into_iter().map(|path| {
@@ -96,8 +96,18 @@ pub fn kept<I: Pins>(core: &str, build: &str) -> Vec<Vector<I>> {
     vectors.collect()
 }
 
+/// The vectors that stay, in the core's folder.
 fn folder(core: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("it lies in rtl/").join(core).join("tb/vectors")
+    rtl().join(core).join("tb/vectors")
+}
+
+/// Those of tests that failed here, out of the work tree.
+fn failed(core: &str) -> PathBuf {
+    rtl().join("build/vectors").join(core)
+}
+
+fn rtl() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("it lies in rtl/")
 }
 
 fn build_of(text: &str) -> Option<&str> {

@@ -20,7 +20,7 @@ module cp
   // SMCC's samples and messages, not QCN's.
   parameter bit Smcc = 1'b0,
   // Octets that the queue holds at most: MaxOctets to 2^24 − 1.
-  parameter int unsigned BufferOctets = 150_000,
+  parameter int unsigned BufferOctets = 60_000,
   // Longest frame with its FCS, octets: 64 to 65000. A longer one is bad.
   parameter int unsigned MaxOctets = 1522,
   // How frames are sampled: 0 table (QCN alone), 1 count, 2 probability.

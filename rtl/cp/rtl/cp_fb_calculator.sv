@@ -77,7 +77,7 @@ module cp_fb_calculator
       StLargest,
       StDivide,
       StDone
-    } state_t;
+    } state_e;
     // Both products are w x + 1024 a. Rows 1 to 6 are of the bits 15 to 10 of w, row 7 is of a, rows 8 to 17 are of the
     // bits 9 to 0; from row 18 on the product is doubled. The term of a row is chosen in the row before.
     localparam logic [4:0] RowOfA = 5'd7;
@@ -87,7 +87,7 @@ module cp_fb_calculator
     localparam logic [4:0] LastOfLargest = 5'd22;
     localparam logic [4:0] LastOfDivide = 5'd5;
 
-    state_t        state_q;
+    state_e        state_q;
     logic   [ 4:0] row_q;
     logic          ends;
 

@@ -67,8 +67,8 @@ module cp_feedback
     StDecide,
     StMeasure,
     StReload
-  } state_t;
-  state_t state_q;
+  } state_e;
+  state_e state_q;
   logic   counts;
   logic   counted_q;
   logic   sampled;

@@ -121,7 +121,6 @@ module cp_frame_store
   logic             no_word;
   logic             out_full;
   logic             goes;
-  word_t            near_q;
   word_t            pipe_q;
   word_t            shown;
 
@@ -144,31 +143,62 @@ module cp_frame_store
     end
   end
 
-  // In slices that are as wide as a block RAM of 18 Kbit is at this depth, so that no output is chosen among blocks.
-  localparam int unsigned SliceW = Words <= 1024 ? 18 : Words <= 2048 ? 9 :
-                                   Words <= 4096 ? 4 : Words <= 8192 ? 2 : 1;
-  localparam int unsigned Slices = ($bits(word_t) + SliceW - 1) / SliceW;
-  typedef logic [Slices*SliceW-1:0] sliced_t;
-  sliced_t in;
-  sliced_t read_q;
+  // In banks of 8192 words, the last as small as it may be, each in slices that are as wide as a block RAM of 18 Kbit is at
+  // this depth: no output is chosen among blocks but behind a register of each bank, which lies at its block RAMs.
+  localparam int unsigned BankWords = 8192;
+  localparam int unsigned Banks = (Words + BankWords - 1) / BankWords;
+  localparam int unsigned BankW = Banks > 1 ? unsigned'($clog2(Banks)) : 1;
+  typedef logic [BankW-1:0] bank_t;
+  bank_t                                   read_bank_q;
+  bank_t                                   near_bank_q;
+  // What is written, and where: a clock behind the counts, so that their decision does not reach the block RAMs.
+  logic                                    write_q;
+  address_t                                write_at_q;
+  word_t                                   write_word_q;
+  logic     [Banks-1:0][$bits(word_t)-1:0] near_q;
 
-  assign in = sliced_t'({beat_last_i, beat_count_i, beat_data_i});
-  for (genvar slice = 0; slice < Slices; slice++) begin : gen_slices
-    // A place is never read in the clock in which it is written.
-    (* no_rw_check *)
-    logic [SliceW-1:0] bits_q[Words];
-    always_ff @(posedge clk_i) begin
-      if (write) bits_q[in_q] <= in[slice*SliceW+:SliceW];
-    end
-    always_ff @(posedge clk_i) begin
-      if (read) read_q[slice*SliceW+:SliceW] <= bits_q[out_q];
-    end
+  always_ff @(posedge clk_i) begin
+    if (rst_i) write_q <= 1'b0;
+    else write_q <= write;
+  end
+  always_ff @(posedge clk_i) begin
+    write_at_q   <= in_q;
+    write_word_q <= '{last: beat_last_i, count: beat_count_i, data: beat_data_i};
   end
 
-  // The first register lies at the block RAM, the second wherever the FIFO is.
+  for (genvar bank = 0; bank < Banks; bank++) begin : gen_banks
+    localparam int unsigned Size = bank == Banks - 1 ? Words - bank * BankWords : BankWords;
+    localparam int unsigned PlaceW = Size > 1 ? unsigned'($clog2(Size)) : 1;
+    localparam int unsigned SliceW = Size <= 1024 ? 18 : Size <= 2048 ? 9 : Size <= 4096 ? 4 : 2;
+    localparam int unsigned Slices = ($bits(word_t) + SliceW - 1) / SliceW;
+    typedef logic [Slices*SliceW-1:0] sliced_t;
+    sliced_t sliced;
+    sliced_t read_q;
+    logic    writes;
+    logic    reads;
+
+    assign sliced = sliced_t'(write_word_q);
+    assign writes = write_q && 32'(write_at_q) / BankWords == bank;
+    assign reads  = read && 32'(out_q) / BankWords == bank;
+    for (genvar slice = 0; slice < Slices; slice++) begin : gen_slices
+      // A place is never read in the clock in which it is written.
+      (* no_rw_check *)
+      logic [SliceW-1:0] bits_q[Size];
+      always_ff @(posedge clk_i) begin
+        if (writes) bits_q[PlaceW'(write_at_q)] <= sliced[slice*SliceW+:SliceW];
+      end
+      always_ff @(posedge clk_i) begin
+        if (reads) read_q[slice*SliceW+:SliceW] <= bits_q[PlaceW'(out_q)];
+      end
+    end
+    always_ff @(posedge clk_i) near_q[bank] <= read_q[$bits(word_t)-1:0];
+  end
+
+  // The bank goes beside its word; the second register lies wherever the FIFO is.
   always_ff @(posedge clk_i) begin
-    near_q <= word_t'(read_q[$bits(word_t)-1:0]);
-    pipe_q <= near_q;
+    read_bank_q <= bank_t'(32'(out_q) / BankWords);
+    near_bank_q <= read_bank_q;
+    pipe_q      <= word_t'(near_q[near_bank_q]);
   end
 
   small_fifo #(
@@ -233,12 +263,15 @@ module cp_frame_store
   address_t last_written;
   assign last_written = in_q == '0 ? AddressW'(Words - 1) : in_q - 1'b1;
 
-  // The bit `last` of both, in its slice.
+  // The bit `last` of both, in its slice: the proof has few words, in one bank.
   localparam int unsigned LastBit = $bits(word_t) - 1;
   logic last_kept_is_last;
   logic last_written_is_last;
-  assign last_kept_is_last    = gen_slices[LastBit/SliceW].bits_q[last_kept][LastBit%SliceW];
-  assign last_written_is_last = gen_slices[LastBit/SliceW].bits_q[last_written][LastBit%SliceW];
+  localparam int unsigned Slice = LastBit / 18;
+  localparam int unsigned Bit = LastBit % 18;
+  assign last_kept_is_last = gen_banks[0].gen_slices[Slice].bits_q[last_kept][Bit];
+  assign last_written_is_last = write_q ? write_word_q.last :
+      gen_banks[0].gen_slices[Slice].bits_q[last_written][Bit];
 
   // The newest word in the FIFO, and how many there are.
   logic            newest_last;
@@ -274,11 +307,13 @@ module cp_frame_store
       assert (count_t'(written) + free_q + (back_q ? own_q + 1'b1 : '0) + 2'd2 == count_t'(Words));
       assert (count_t'(kept_q + (keep_q ? own_q + 1'b1 : '0)) + 1'b1 == count_t'(kept));
       if (!keep_q && !back_q) assert (count_t'(own_q + 1'b1) == count_t'(written - kept));
+      // A beat that is still to be written is the last that came; none is read before it is written.
+      if (write_q) assert (write_at_q == last_written && written != kept);
       // The last beats of those kept, of those that have come, and of each stage on the way out.
       if (kept != '0) assert (last_kept_is_last);
       if (whole_q && !full_q) assert (written != kept && last_written_is_last);
-      if (kept == '0 && read_valid_q) assert (read_q[LastBit]);
-      if (kept == '0 && !read_valid_q && near_valid_q) assert (near_q.last);
+      if (kept == '0 && read_valid_q) assert (gen_banks[0].read_q[LastBit]);
+      if (kept == '0 && !read_valid_q && near_valid_q) assert (near_q[0][LastBit]);
       if (kept == '0 && !read_valid_q && !near_valid_q && pipe_valid_q) assert (pipe_q.last);
       if (kept == '0 && !read_valid_q && !near_valid_q && !pipe_valid_q)
         assert (no_word ? between_q : newest_last);

@@ -128,8 +128,8 @@ module cp_parser
     PlSecond,
     PlThird,
     PlRest
-  } place_t;
-  place_t         place_q;
+  } place_e;
+  place_e         place_q;
   header_t        header_q;
   logic           message_q;
   logic    [15:0] word4;
@@ -147,7 +147,7 @@ module cp_parser
       place_q <= PlFirst;
     end else if (valid_q) begin
       if (last_q) place_q <= PlFirst;
-      else if (place_q != PlRest) place_q <= place_t'(place_q + 2'd1);
+      else if (place_q != PlRest) place_q <= place_e'(place_q + 2'd1);
     end
   end
 

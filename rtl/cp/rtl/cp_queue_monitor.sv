@@ -15,7 +15,7 @@ module cp_queue_monitor
   import penstock_pkg::*;
 #(
   // Octets that the queue holds at most, 64 to 2^24 − 1.
-  parameter int unsigned BufferOctets = 150_000
+  parameter int unsigned BufferOctets = 60_000
 ) (
   input var logic clk_i,
   input var logic rst_i,

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use penstock_cosim::cp_qcn::{In, Out};
-use penstock_cosim::{Random, cp_qcn, cp_smcc};
+use penstock_cosim::{Random, cp_large, cp_qcn, cp_smcc};
 use penstock_schemes::parts::sampler::Sampling;
 use penstock_schemes::parts::sampling_cp::Sample;
 
@@ -14,15 +14,17 @@ use crate::wire;
 
 /// Parameters of the builds.
 pub const BUFFER: u64 = 60_000;
+pub const LARGE_BUFFER: u64 = 150_000;
 pub const MAX_OCTETS: usize = 1522;
 const EVENTS: usize = 16;
 const MESSAGES: usize = 8;
 /// Beats of a message's frame come of so many words.
 const WORDS: u32 = 15;
 
-/// QCN's congestion point or SMCC's: the same ports.
+/// QCN's congestion point, that with a buffer of three banks, or SMCC's: the same ports.
 pub enum Core {
     Qcn(cp_qcn::Core),
+    Large(cp_large::Core),
     Smcc(cp_smcc::Core),
 }
 
@@ -34,6 +36,7 @@ impl Core {
     fn clock(&mut self, input: &In) -> Out {
         match self {
             Self::Qcn(core) => core.clock(input),
+            Self::Large(core) => core.clock(input),
             Self::Smcc(core) => {
                 let input = same!(input => cp_smcc::In {
                     rst_i s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tlast s_axis_tuser m_axis_tready
@@ -168,6 +171,7 @@ pub struct Bench {
     pub input: In,
     pub random: Random,
     variant: Variant,
+    buffer: u64,
     reference: Reference,
     settings: Settings,
     model: Model,
@@ -190,6 +194,15 @@ pub struct Bench {
 impl Bench {
     pub fn new(smcc: bool, seed: u64) -> Self {
         let core = if smcc { Core::Smcc(cp_smcc::Core::new(seed)) } else { Core::Qcn(cp_qcn::Core::new(seed)) };
+        Self::of(core, smcc, BUFFER, seed)
+    }
+
+    /// QCN's, with the buffer of the switch.
+    pub fn of_large(seed: u64) -> Self {
+        Self::of(Core::Large(cp_large::Core::new(seed)), false, LARGE_BUFFER, seed)
+    }
+
+    fn of(core: Core, smcc: bool, buffer: u64, seed: u64) -> Self {
         let variant = if smcc { Variant { smcc, sampling: Sampling::Count, ..TABLE } } else { TABLE };
         let settings = Settings::default();
         Self {
@@ -197,6 +210,7 @@ impl Bench {
             input: In::default(),
             random: Random::new(seed),
             variant,
+            buffer,
             reference: Reference::new(variant, &settings),
             settings,
             model: Model::default(),
@@ -325,7 +339,7 @@ impl Bench {
         let events = self.model.arrivals.iter().filter(|arrival| arrival.shows_at <= now).count();
         let m = &mut self.model;
         assert_eq!(u64::from(out.queue_o), m.queue, "{at}");
-        assert!(m.queue <= BUFFER, "{at}");
+        assert!(m.queue <= self.buffer, "{at}");
 
         let took = m.queue;
         let coming = m.whole.iter_mut().find(|frame| frame.good && frame.at + 2 == now);
@@ -335,7 +349,7 @@ impl Bench {
             m.with_frame = m.queue + frame.len();
         }
         if let Some(frame) = m.whole.iter_mut().find(|frame| frame.good && frame.at + 3 == now) {
-            frame.queued = m.with_frame <= BUFFER;
+            frame.queued = m.with_frame <= self.buffer;
             if frame.queued {
                 m.queue = m.with_frame;
                 m.stored.push_back(frame.octets.clone());

@@ -9,7 +9,7 @@ mod told;
 #[path = "wire.rs"]
 mod wire;
 
-use bench::{BUFFER, Bench, Counters, MAX_OCTETS, Sending};
+use bench::{BUFFER, Bench, Counters, LARGE_BUFFER, MAX_OCTETS, Sending};
 use penstock_cosim::{Random, at_least};
 use reference::Settings;
 
@@ -251,6 +251,29 @@ fn stalled_sinks_lose_whole_frames_and_messages() {
         assert_eq!(bench.messages_out, u64::from(seen.messages));
         assert_eq!(bench.queue_octets(), 0);
     }
+}
+
+/// A buffer of three banks holds what it says in the frames that take most of its memory, 69 octets in nine words, and twice, so
+/// that the memory's end is crossed; then in the longest.
+#[test]
+fn a_large_buffer_holds_frames_of_any_length() {
+    let mut bench = Bench::of_large(8);
+    let mut random = Random::new(8);
+    bench.reset(PAPER);
+    for octets in [65, 65, 1514] {
+        let (refused, frame) = (bench.counters().dropped + 5, octets as u64 + 4);
+        bench.sink = 0;
+        while bench.counters().dropped < refused {
+            if bench.waiting() == 0 {
+                bench.send(&of(octets, &mut random));
+            }
+            bench.clock();
+        }
+        assert_eq!(bench.queue_octets() / frame, LARGE_BUFFER / frame);
+        run_until_idle(&mut bench);
+    }
+    let seen = bench.counters();
+    assert_eq!(bench.frames_out, u64::from(seen.frames - seen.dropped));
 }
 
 /// A frame decided in c + 3 shows at the output in c + 9.

@@ -130,6 +130,52 @@ fn notifier_makes_the_standards_example() {
     }
 }
 
+/// Lengths of a message are in units of 64 octets, rounded towards zero, held within 16 bits, from one end of their range to the
+/// other: the bounds are met by queues of more than 2.1 MB.
+#[test]
+fn notifier_holds_lengths_within_their_bits() {
+    use cp_notifier::{Core, In};
+    // A message begins with the client's EtherType behind two addresses; version and Fb, CPID, offset, growth.
+    const Q_OFFSET: usize = 14 + 2 + 8;
+    let of_64 = |octets: i32| (octets / 64).clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+    let mut random = Random::new(2);
+    let mut core = Core::new(2);
+    let idle = In { m_axis_tready: true, ..In::default() };
+    core.clock(&In { rst_i: true, ..idle });
+    let mut held = [0u64; 2];
+    let corners = [0, 1, 63, 64, 65, 64 * 32_767, 64 * 32_768, 64 * 32_769, (1 << 24) - 1];
+    for message in 0..20_000 {
+        // The offset is the set point less the queue: of the other sign than what comes in.
+        let mut lengths = [0; 2];
+        for length in &mut lengths {
+            let near = corners[random.below(9) as usize] + random.below(3) as i32 - 1;
+            let octets = if random.one_in(2) { near } else { random.below(1 << 24) as i32 };
+            *length = octets.clamp(0, (1 << 24) - 1) * if random.one_in(2) { -1 } else { 1 };
+        }
+        let [offset, growth] = lengths;
+        let port = |octets: i32| octets as u32 & ((1 << 25) - 1);
+        let measure = In { message_q_off_i: port(offset), message_q_delta_i: port(growth), ..idle };
+        core.clock(&measure);
+        core.clock(&measure);
+        core.clock(&In { message_valid_i: true, message_fb_i: 1, ..measure });
+        let mut octets = Vec::new();
+        for _ in 0..30 {
+            let out = core.clock(&idle);
+            if out.m_axis_tvalid {
+                octets.extend_from_slice(&out.m_axis_tdata.to_le_bytes()[..out.m_axis_tkeep.count_ones() as usize]);
+            }
+        }
+        assert_eq!(octets.len(), 60);
+        let field = |at: usize| i16::from_be_bytes([octets[at], octets[at + 1]]);
+        let told = [field(Q_OFFSET), field(Q_OFFSET + 2)];
+        assert_eq!(told, [of_64(-offset), of_64(growth)], "message {message}: offset {offset}, growth {growth}");
+        for (held, told) in held.iter_mut().zip(told) {
+            *held += u64::from(told == i16::MAX || told == i16::MIN);
+        }
+    }
+    assert!(held.iter().all(|&held| held > 1_000), "{held:?}");
+}
+
 /// A stream of numbered frames.
 struct Source {
     number: u64,

@@ -12,7 +12,7 @@
 `default_nettype none
 
 module frame_fifo #(
-  // Beats that the memory holds, a power of two, 16 to 2^16; three are never used.
+  // Beats that the memory holds, a power of two, 16 to 2^16; one to three are never used.
   parameter int unsigned Words = 512
 ) (
   input var logic clk_i,
@@ -210,11 +210,13 @@ module frame_fifo #(
 
 `ifdef FORMAL
   // Safety: no beat is written over one that is not read yet, none is read of a frame that is not whole, none that was
-  // read finds no place, none changes or is withdrawn while it waits.
+  // read finds no place, none changes or is withdrawn while it waits. A place stays free; it is crowded from three
+  // quarters on, no sooner and no later; none is refused while more than two places are free.
   logic [1:0] early_q = '1;
   logic past_held_q;
   logic [68:0] past_head_q;
   logic [AheadW-1:0] at_hand;
+  logic [AddressW:0] past_used_q;
 
   assign at_hand = u_ahead.in_q - u_ahead.out_q;
 
@@ -222,10 +224,13 @@ module frame_fifo #(
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
     past_head_q <= head;
+    past_used_q <= rst_i ? '0 : pointer_t'(in_q - out_q);
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
-        assert (32'(pointer_t'(in_q - out_q)) <= Words);
+        assert (32'(pointer_t'(in_q - out_q)) < Words);
+        assert (crowded_o == (32'(past_used_q) * 4 >= 32'(Words) * 3));
+        assert (room_q == (32'(past_used_q) < Words - 2));
         if (room_q) assert (32'(pointer_t'(in_q - out_q)) < Words);
         assert (pointer_t'(frame_q - out_q) <= pointer_t'(in_q - out_q));
         if (skips_q) assert (in_q == frame_q);

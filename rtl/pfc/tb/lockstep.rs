@@ -262,8 +262,19 @@ fn any_frame(random: &mut Random) -> (Frame, Kind) {
             (frame, Kind::Malformed)
         }
         6 => {
-            let octets = 14 + random.below(100) as usize;
+            // Around 60, and to the longest frame and beyond; or what 60 octets say again at each sixteenth beat, which a number of
+            // beats that wraps would take for them.
+            let (octets, again) = match random.below(4) {
+                0 => (14 + random.below(100) as usize, false),
+                1 => (60 + 8 * random.below(190) as usize, false),
+                2 => (14 + random.below(1600) as usize, false),
+                _ => (60 + 128 * random.below(12) as usize, true),
+            };
             let kind = if octets == 60 { Kind::Stops(enable, times) } else { Kind::Malformed };
+            if again {
+                frame.octets.resize(128, 0);
+                frame.octets = frame.octets.repeat(12);
+            }
             frame.octets.resize(octets, 0);
             (frame, kind)
         }
@@ -392,6 +403,8 @@ fn stops_and_goes_on<C>(
             }
             counts.push_back((now + STOP, count));
         }
+        // A beat is kept, and one shows: what has come whole and passes is on its way out.
+        assert!(passing.len() <= 3, "in clock {now}: frames that pass do not come out");
     }
     assert!(stopped > clocks / 100, "stopped for {stopped} clocks");
 }

@@ -42,6 +42,10 @@ impl Nic for Core {
         Self::new(seed)
     }
 
+    fn unchecked(seed: u64) -> Self {
+        Self::unchecked(seed)
+    }
+
     fn any(random: &mut Random) -> QcnSettings {
         QcnSettings::any(random)
     }
@@ -150,4 +154,36 @@ fn garbage_leaves_nothing_stuck() {
 #[test]
 fn floods_of_messages_cost_no_data() {
     streams::floods_of_messages_cost_no_data::<Core>(6);
+}
+
+/// A length beside a frame that is not its length ends the simulation. (A process of its own, for the end is the program's.)
+#[test]
+fn a_wrong_length_ends_the_simulation() {
+    const CASE: &str = "PENSTOCK_BROKEN";
+    if let Ok(octets) = std::env::var(CASE) {
+        let mut core = Core::new(5);
+        core.clock(&In { rst_i: true, ..In::default() });
+        let mut given = In { s_axis_tx_tvalid: 1, m_axis_tx_tready: 3, ..In::default() };
+        given.s_axis_tx_octets_i.put(0, 16, octets.parse().expect("a number"));
+        // 60 octets, of which the last beat has four.
+        let mut beats = 0;
+        for _ in 0..100 {
+            given.s_axis_tx_tlast = u8::from(beats == 7);
+            given.s_axis_tx_tkeep.put(0, 8, if beats == 7 { 0x0f } else { 0xff });
+            beats += u32::from(core.clock(&given).s_axis_tx_tready & 1);
+            given.s_axis_tx_tvalid = u8::from(beats < 8);
+        }
+        assert_eq!(beats, 8);
+        return;
+    }
+    for (octets, ends) in [("64", false), ("60", true), ("65", true)] {
+        let run = std::process::Command::new(std::env::current_exe().expect("it runs"))
+            .args(["--exact", "a_wrong_length_ends_the_simulation", "--nocapture"])
+            .env(CASE, octets)
+            .output()
+            .expect("it can be started");
+        let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
+        let told = said.contains(&format!("the frame has 64 octets with its FCS, and {octets} were said"));
+        assert_eq!((!run.status.success(), told), (ends, ends), "{octets}: {said}");
+    }
 }

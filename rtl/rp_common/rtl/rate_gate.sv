@@ -7,7 +7,8 @@
 // 20 octets more, preamble and gap. A frame that the bucket can never hold is dropped whole and counted.
 //
 // Latency: a frame that may go is shown two clocks after its first beat came; sent_valid_o is high in that clock.
-// Throughput: a beat a clock, and two clocks between frames.
+// Throughput: a beat a clock, and two clocks between frames. Within a frame the gate is a wire: m_axis_tvalid follows
+// s_axis_tvalid, and s_axis_tready m_axis_tready, in the same clock.
 
 `default_nettype none
 

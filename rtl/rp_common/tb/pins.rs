@@ -70,6 +70,8 @@ pub trait Nic {
     type Settings;
     type Machine: Machine;
     fn new(seed: u64) -> Self;
+    /// One whose streams may break every rule.
+    fn unchecked(seed: u64) -> Self;
     /// Any settings that are allowed; or the usual ones, with this largest rate.
     fn any(random: &mut Random) -> Self::Settings;
     fn usual(max_rate: u64) -> Self::Settings;

@@ -34,6 +34,10 @@ impl Nic for Core {
         Self::new(seed)
     }
 
+    fn unchecked(seed: u64) -> Self {
+        Self::unchecked(seed)
+    }
+
     fn any(random: &mut Random) -> SmccSettings {
         SmccSettings::any(random)
     }

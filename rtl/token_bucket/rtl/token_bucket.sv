@@ -24,7 +24,8 @@ module token_bucket
   parameter int unsigned Granularity = 500_000,
   // Octets that a step gives in a refill: Granularity × RefillClocks / (8 × clock rate), which must be whole.
   parameter int unsigned TokensPerStep = 1,
-  // The largest rate, bit/s, and the longest frame with its FCS: whether Depth is enough for them is said at elaboration.
+  // The largest rate, bit/s, at most what a rate_t holds, and the longest frame with its FCS: whether Depth is enough for
+  // them is said at elaboration.
   parameter longint unsigned LineRate = 64'd1_000_000_000,
   parameter int unsigned MaxOctets = 1518
 ) (
@@ -53,6 +54,14 @@ module token_bucket
   end
   if (RefillClocks <= QuotientW + 1) begin : gen_bad_refill
     $fatal(0, "RefillClocks is too short for a division (instance %m)");
+  end
+  if (LineRate < 64'd1 || LineRate >= 64'd1 << RateW) begin : gen_bad_rate
+    // An unsized literal has 32 bits: what does not fit them is another rate, or one beyond these.
+    $fatal(
+        0,
+        "LineRate is 1 to 2^%0d - 1 bit/s, with its size, as 64'd10_000_000_000 (instance %m)",
+        RateW
+    );
   end
   if (TokensPerStep < 1) begin : gen_bad_step
     $fatal(0, "TokensPerStep is at least 1 (instance %m)");

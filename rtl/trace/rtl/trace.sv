@@ -158,7 +158,8 @@ module trace
   );
 
 `ifdef FORMAL
-  // Safety: every event is kept, sent or counted; no record of the time is lost; no record is withdrawn.
+  // Safety: every event is kept, sent or counted; no record of the time is lost, and nothing passes one that waits for
+  // room; no record is withdrawn.
   logic [1:0] early_q = '1;
   logic past_held_q;
   logic [63:0] past_data_q;
@@ -169,7 +170,11 @@ module trace
   logic [7:0] came;
   logic [7:0] kept;
   logic [7:0] gone;
+  // An event comes into the FIFO; a record of the time has been refused by it, and has not come in since.
+  logic event_in;
+  logic time_waits_q;
 
+  assign event_in = u_fifo.push_i && !u_fifo.full_o && !going_time_q;
   always_comb begin
     came = '0;
     kept = '0;
@@ -186,12 +191,14 @@ module trace
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
     past_data_q <= m_axis_tdata;
     if (rst_i) begin
-      came_q   <= '0;
+      came_q <= '0;
       pushed_q <= '0;
-      gone_q   <= '0;
+      gone_q <= '0;
+      time_waits_q <= 1'b0;
     end else begin
+      if (going_time_q) time_waits_q <= full;
       came_q   <= came_q + came;
-      pushed_q <= pushed_q + 8'(going_q && !full && !stuck_q);
+      pushed_q <= pushed_q + 8'(event_in);
       gone_q   <= gone_q + gone;
     end
     if (early_q > 2'd1)
@@ -200,6 +207,8 @@ module trace
         assert (32'(turn_q) < Sources && !(going_q && going_time_q));
         assert (came_q == pushed_q + gone_q + kept + 8'(going_q));
         if (going_time_q || stuck_q) assert (time_due_q);
+        assert (stuck_q == time_waits_q);
+        assert (!(event_in && time_waits_q));
         if (past_held_q) assert (m_axis_tvalid && m_axis_tdata == past_data_q);
       end
   end

@@ -7,6 +7,8 @@ use penstock_cosim::{Random, trace, trace_probe};
 const SOURCES: usize = 8;
 const STAMP_BITS: u32 = 22;
 const TIME: u64 = 0;
+/// Clocks from one record of the time to the next.
+const EVERY: u64 = 1 << (STAMP_BITS - 1);
 
 /// Reads records as a user does: the clock of one is the nearest to that of the last record of the time.
 #[derive(Default)]
@@ -39,6 +41,9 @@ fn tells_all_or_counts() {
     let (mut now, mut since_reset) = (0u64, 0u64);
     let (mut came, mut told, mut skipped, mut times, mut all) = (0u64, 0u64, 0u64, 0, 0u64);
     let (mut load, mut stalls, mut waits, mut quiet) = (1, 1, None, 0u64);
+    // Records of the time since the last reset, and when that was; clocks since the sink last let a record wait; when an event
+    // of each source that was told has come.
+    let (mut since_times, mut began, mut free, mut last) = (0u64, 0u64, 0u64, [0u64; SOURCES]);
     for clock in 0..10_000_000u64 {
         given.rst_i = clock == 0 || since_reset > 3_000_000 && random.one_in(100_000);
         since_reset += 1;
@@ -68,6 +73,7 @@ fn tells_all_or_counts() {
         if given.rst_i {
             events = Default::default();
             (since_reset, came, told, skipped, waits) = (0, 0, 0, 0, None);
+            (since_times, began, free, last) = (0, now, 0, [0; SOURCES]);
             reader = Reader::default();
             continue;
         }
@@ -79,22 +85,32 @@ fn tells_all_or_counts() {
             came += 1;
         }
         assert!(waits.is_none_or(|data| out.m_axis_tvalid && data == out.m_axis_tdata), "in clock {clock}");
+        free = if given.m_axis_tready { free + 1 } else { 0 };
+        assert_eq!((out.m_axis_tkeep, out.m_axis_tlast, out.m_axis_tuser), (0xff, true, false));
         waits = (out.m_axis_tvalid && !given.m_axis_tready).then_some(out.m_axis_tdata);
         if out.m_axis_tvalid && given.m_axis_tready {
             let first = reader.time == 0;
             let (what, source, value, at) = reader.read(out.m_axis_tdata);
             if what == 0 && source == 0 && value == 0 && at == reader.time {
                 times += 1;
+                since_times += 1;
                 assert!(at <= now, "in clock {clock}");
+                assert!(since_times <= 2 + (now - began) / EVERY, "in clock {clock}: the time comes too often");
             } else {
                 assert!(!first, "the time comes first");
                 // Those in front of it were dropped.
-                let events = &mut events[usize::from(source)];
-                while events.front().is_some_and(|&event| event != (what, value, at)) {
-                    events.pop_front();
+                let source = usize::from(source);
+                let events = &mut events[source];
+                // Where nothing has waited for the sink, an event is told in its turn, and one is dropped only while another of its
+                // source has its place.
+                let in_turn = free > 200;
+                while let Some(lost) = events.pop_front_if(|event| *event != (what, value, at)) {
                     skipped += 1;
+                    assert!(!in_turn || lost.2 <= last[source] + SOURCES as u64 + 3, "in clock {clock}: {lost:?}");
                 }
                 assert!(events.pop_front().is_some(), "in clock {clock}: {what} {source} {value} {at}");
+                assert!(!in_turn || now - at <= SOURCES as u64 + 5, "in clock {clock}: one of {at}");
+                last[source] = at;
                 told += 1;
                 all += 1;
             }
@@ -102,6 +118,57 @@ fn tells_all_or_counts() {
         assert!(u64::from(out.dropped_o) + 4 * SOURCES as u64 >= skipped && u64::from(out.dropped_o) <= came - told);
     }
     assert!(times > 3 && all > 500_000, "{times} records of the time, {all} of events");
+}
+
+/// A record of the time that finds the FIFO full comes before every event that waits behind it: else the clocks of these, more
+/// than half the range of a stamp behind the last record of the time, would be read wrongly. The clock leaps over the long
+/// while that a sink would have to stand.
+#[test]
+fn nothing_passes_the_time() {
+    let mut random = Random::new(85);
+    let mut core = trace::Core::new(86);
+    let mut given = trace::In { now_i: EVERY + 5, rst_i: true, ..Default::default() };
+    core.clock(&given);
+    given.rst_i = false;
+    let (mut reader, mut came, mut told, mut dropped) = (Reader::default(), 0u64, 0u64, 0);
+    let mut events: [VecDeque<(u64, u64)>; SOURCES] = Default::default();
+    for round in 0..2_000 {
+        // The FIFO fills; the time is due and is refused, twice; then the sink takes all, one record at a time.
+        for (leap, clocks, takes) in [(0, 200, 0), (EVERY, 40, 0), (EVERY, 40 + random.below(20), 0), (0, 600, 2)] {
+            if leap > 0 {
+                given.now_i = given.now_i.next_multiple_of(leap) - 2;
+            }
+            for clock in 0..clocks {
+                given.now_i += 1;
+                given.valid_i = if takes > 0 && clock > 300 { 0 } else { random.word() as u8 & random.word() as u8 };
+                given.what_i = 0x1111_1111;
+                given.value_i = std::array::from_fn(|_| random.word());
+                given.m_axis_tready = takes > 0 && random.one_in(takes);
+                let out = core.clock(&given);
+                for (source, events) in events.iter_mut().enumerate().filter(|(s, _)| given.valid_i >> s & 1 == 1) {
+                    let bit = |b: usize| u64::from(given.value_i[b / 32] >> (b % 32) & 1);
+                    events.push_back(((0..34).map(|b| bit(34 * source + b) << b).sum(), given.now_i));
+                    came += 1;
+                }
+                dropped = out.dropped_o;
+                if out.m_axis_tvalid && given.m_axis_tready {
+                    let (what, source, value, at) = reader.read(out.m_axis_tdata);
+                    if what == 0 {
+                        continue;
+                    }
+                    let events = &mut events[usize::from(source)];
+                    while events.front().is_some_and(|&event| event != (value, at)) {
+                        events.pop_front();
+                    }
+                    assert!(events.pop_front().is_some(), "round {round}: {source} {value} {at}");
+                    told += 1;
+                }
+            }
+        }
+        assert_eq!(came, told + u64::from(dropped), "round {round}: every event is told or counted");
+        events.iter_mut().for_each(VecDeque::clear);
+    }
+    assert!(told > 100_000, "{told} events");
 }
 
 /// A value is told when it changes, and no more often than asked.

@@ -1,0 +1,199 @@
+//! The counter, the small FIFO and the stream buffer that all cores are made of, in every clock.
+
+use std::collections::VecDeque;
+use std::{env, process};
+
+use penstock_cosim::stream::{Beat, Frame, Sink, Source, length};
+use penstock_cosim::{Random, at_least, event_counter, small_fifo, stream_buffer, stream_buffer_late};
+
+/// Events are counted up to the largest value, and there it stays, whatever comes, until a reset.
+#[test]
+fn a_counter_stays_at_its_largest_value() {
+    const LARGEST: u32 = 63;
+    let mut random = Random::new(11);
+    let mut core = event_counter::Core::new(12);
+    let (mut count, mut exact, mut beyond, mut since) = (0, 0u64, 0u64, 0);
+    for clock in 0..at_least(1_000_000) {
+        // Up to a largest value that is met exactly, and to one that is gone beyond.
+        let pace = 1 + clock / 1_000 % 7;
+        let given = event_counter::In {
+            rst_i: clock == 0 || since > 200 && random.one_in(40),
+            valid_i: random.one_in(pace),
+            amount_i: random.below(8) as u8,
+        };
+        let out = core.clock(&given);
+        if clock > 0 {
+            assert_eq!(u32::from(out.count_o), count, "in clock {clock}");
+        }
+        since += 1;
+        if given.rst_i {
+            (count, since) = (0, 0);
+        } else if given.valid_i {
+            let sum = count + u32::from(given.amount_i);
+            exact += u64::from(sum == LARGEST && count < LARGEST);
+            beyond += u64::from(sum > LARGEST);
+            count = sum.min(LARGEST);
+        }
+    }
+    assert!(exact > 100 && beyond > 10_000, "{exact} times met, {beyond} times beyond");
+}
+
+/// Entries come out as they went in; one for which there is no place, and a pop of nothing, do nothing.
+#[test]
+fn a_small_fifo_keeps_its_entries_in_order() {
+    const DEPTH: usize = 4;
+    let mut random = Random::new(13);
+    let mut core = small_fifo::Core::new(14);
+    let mut held = VecDeque::new();
+    let (mut refused, mut nothing) = (0u64, 0u64);
+    for clock in 0..at_least(1_000_000) {
+        let (pushes, pops) = (1 + clock / 1_000 % 3, 1 + clock / 3_000 % 3);
+        let given = small_fifo::In {
+            rst_i: clock == 0 || random.one_in(5_000),
+            push_i: random.one_in(pushes),
+            data_i: random.word() as u8,
+            pop_i: random.one_in(pops),
+        };
+        let out = core.clock(&given);
+        if clock > 0 {
+            assert_eq!((out.full_o, out.empty_o), (held.len() == DEPTH, held.is_empty()), "in clock {clock}");
+            assert!(held.front().is_none_or(|&first| out.data_o == first), "in clock {clock}");
+        }
+        let full = held.len() == DEPTH;
+        refused += u64::from(given.push_i && full);
+        nothing += u64::from(given.pop_i && held.is_empty());
+        if given.pop_i {
+            held.pop_front();
+        }
+        if given.push_i && !full {
+            held.push_back(given.data_i);
+        }
+        if given.rst_i {
+            held.clear();
+        }
+    }
+    assert!(refused > 10_000 && nothing > 10_000, "{refused} refused, {nothing} times nothing");
+}
+
+macro_rules! buffers {
+    ($name:ident, $module:ident, $seed:expr) => {
+        /// Beats come out a clock later, in order, and two at the most are inside.
+        #[test]
+        fn $name() {
+            let mut random = Random::new($seed);
+            let mut core = $module::Core::new($seed);
+            let (mut source, mut sink) = (Source::default(), Sink::default());
+            let (mut inside, mut frames, mut passed) = (VecDeque::new(), VecDeque::new(), 0u64);
+            for clock in 0..at_least(1_000_000) {
+                let (gaps, stalls) = (1 + clock / 1_000 % 4, 1 + clock / 4_000 % 4);
+                let reset = clock == 0 || random.one_in(5_000);
+                if source.left() < 4 {
+                    let octets = length(&mut random);
+                    let mut frame = Frame::random(&mut random, octets);
+                    frame.bad = random.one_in(4);
+                    source.push(&frame);
+                    frames.push_back(frame);
+                }
+                let shown = source.show(random.one_in(gaps));
+                let beat = shown.unwrap_or_default();
+                let ready = random.one_in(stalls);
+                let out = core.clock(&$module::In {
+                    rst_i: reset,
+                    s_axis_tdata: beat.data,
+                    s_axis_tkeep: beat.keep,
+                    s_axis_tvalid: shown.is_some(),
+                    s_axis_tlast: beat.last,
+                    s_axis_tuser: beat.user,
+                    m_axis_tready: ready,
+                });
+                if reset {
+                    source.clear();
+                    sink.clear();
+                    inside.clear();
+                    frames.clear();
+                    continue;
+                }
+                assert_eq!(
+                    (out.m_axis_tvalid, out.s_axis_tready),
+                    (!inside.is_empty(), inside.len() < 2),
+                    "in clock {clock}"
+                );
+                let seen = Beat {
+                    data: out.m_axis_tdata,
+                    keep: out.m_axis_tkeep,
+                    last: out.m_axis_tlast,
+                    user: out.m_axis_tuser,
+                };
+                assert!(inside.front().is_none_or(|&first: &Beat| first == seen), "in clock {clock}");
+                if let Some(frame) = sink.see(out.m_axis_tvalid, seen, ready) {
+                    assert_eq!(Some(frame), frames.pop_front(), "in clock {clock}");
+                    passed += 1;
+                }
+                if ready {
+                    inside.pop_front();
+                }
+                if shown.is_some() && out.s_axis_tready {
+                    inside.push_back(source.take());
+                }
+            }
+            assert!(passed > 5_000, "{passed} frames");
+        }
+    };
+}
+
+buffers!(a_buffer_passes_beats_a_clock_later, stream_buffer, 15);
+buffers!(a_late_buffer_passes_beats_a_clock_later, stream_buffer_late, 16);
+
+/// What a user's simulation sees, too: a stream that breaks a rule ends it, and says what is wrong and where. (Each case is a
+/// process, for the end is that of the program.)
+#[test]
+fn a_broken_rule_ends_the_simulation() {
+    const CASE: &str = "PENSTOCK_BROKEN";
+    let frame = Frame::new(vec![7; 20]).beats();
+    if let Ok(case) = env::var(CASE) {
+        let mut core = stream_buffer::Core::new(17);
+        core.clock(&stream_buffer::In { rst_i: true, ..Default::default() });
+        let mut clock = |shown: Option<Beat>| {
+            let beat = shown.unwrap_or_default();
+            core.clock(&stream_buffer::In {
+                rst_i: false,
+                s_axis_tdata: beat.data,
+                s_axis_tkeep: beat.keep,
+                s_axis_tvalid: shown.is_some(),
+                s_axis_tlast: beat.last,
+                s_axis_tuser: beat.user,
+                m_axis_tready: false,
+            });
+        };
+        let [first, second, third] = frame[..] else { panic!("three beats") };
+        match case.as_str() {
+            "hole" => clock(Some(Beat { keep: 0b1101, ..third })),
+            "none" => clock(Some(Beat { keep: 0, ..third })),
+            "short" => clock(Some(Beat { keep: 0b1111, ..first })),
+            _ => {
+                // Two beats find places, the third waits.
+                [first, second, third].into_iter().for_each(|beat| clock(Some(beat)));
+                clock((case == "changed").then_some(Beat { data: third.data ^ 1, ..third }));
+            }
+        }
+        clock(None);
+        return;
+    }
+    let cases = [
+        ("hole", "has a hole, or no octet"),
+        ("none", "has a hole, or no octet"),
+        ("short", "and it is not the last beat"),
+        ("withdrawn", "a beat that was shown is withdrawn before it was taken"),
+        ("changed", "a beat that is shown changes before it is taken"),
+    ];
+    for (case, says) in cases {
+        let run = process::Command::new(env::current_exe().expect("it runs"))
+            .args(["--exact", "a_broken_rule_ends_the_simulation", "--nocapture"])
+            .env(CASE, case)
+            .output()
+            .expect("it can be started");
+        let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
+        assert!(!run.status.success(), "{case}: {said}");
+        assert!(said.contains(says) && said.contains("u_check_s_axis"), "{case}: {said}");
+    }
+}

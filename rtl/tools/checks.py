@@ -1,0 +1,79 @@
+"""Makes NAME_checks.sv for every core with streams, into build/generated: the rules of streams, for simulation.
+
+A file binds `stream_check` (common/rtl) to each stream of each module of a core, beside the core's sources. The streams
+are found by the names of the ports: PREFIX_tdata, _tkeep, _tvalid, _tready, _tlast, and _tuser and _octets_i if they
+are there.
+"""
+
+import re
+from pathlib import Path
+
+from cores import GENERATED, Core, all_cores
+
+_MODULE = re.compile(r"^module (\w+)(.*?)^\);$", re.MULTILINE | re.DOTALL)
+_PORT = re.compile(r"^\s+(?:input|output) var\s[^/\n]*?\b(\w+?),?$", re.MULTILINE)
+_PARTS = ("tdata", "tkeep", "tvalid", "tready", "tlast")
+# A part that a stream lacks.
+ZERO = "'0"
+# They take frames with holes in tkeep for bad ones.
+_HOLES = {("cp", "s_axis")}
+
+
+def main() -> None:
+    """Write the file of each core that has streams."""
+    GENERATED.mkdir(parents=True, exist_ok=True)
+    for core in all_cores():
+        binds = [bind for source in core.own_sources for bind in binds_of(source.read_text())]
+        path = GENERATED / name_of(core)
+        text = (
+            "// SPDX-License-Identifier: Apache-2.0\n"
+            f"// Made by tools/checks.py: the streams of {core.folder.name}, held to their rules in simulation.\n\n"
+            + "\n".join(binds)
+        )
+        if not binds:
+            path.unlink(missing_ok=True)
+        elif not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def name_of(core: Core) -> str:
+    """Return the name of a core's file."""
+    return f"{core.folder.name}_checks.sv"
+
+
+def checks_of(core: Core) -> Path | None:
+    """Return a core's file; None if it has no streams."""
+    path = GENERATED / name_of(core)
+    return path if path.exists() else None
+
+
+def binds_of(text: str) -> list[str]:
+    """Return a bind for each stream of each module of a source."""
+    found = []
+    for module, header in _MODULE.findall(text):
+        ports = set(_PORT.findall(header))
+        prefixes = sorted(port.removesuffix("_tvalid") for port in ports if port.endswith("_tvalid"))
+        whole = [each for each in prefixes if {f"{each}_{part}" for part in _PARTS} | {"clk_i", "rst_i"} <= ports]
+        found += [_bind(module, prefix, ports) for prefix in whole]
+    return found
+
+
+def _bind(module: str, prefix: str, ports: set[str]) -> str:
+    user, octets = f"{prefix}_tuser", f"{prefix}_octets_i"
+    parameters = [f".Streams($bits({prefix}_tvalid))"]
+    if user in ports:
+        parameters.append(f".UserW($bits({user}) / $bits({prefix}_tvalid))")
+    if (module, prefix) in _HOLES:
+        parameters.append(".Holes(1'b1)")
+    if octets in ports:
+        parameters.append(".Lengths(1'b1)")
+    pins = [f".{part}_i({prefix}_{part})" for part in _PARTS]
+    pins += [f".{pin}({port if port in ports else ZERO})" for pin, port in (("tuser_i", user), ("octets_i", octets))]
+    return (
+        f"bind {module} stream_check #({', '.join(parameters)}) u_check_{prefix} (\n"
+        f"  .clk_i, .rst_i, {', '.join(pins)}\n);\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

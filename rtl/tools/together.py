@@ -1,0 +1,133 @@
+"""Holds releases to their promise: two of them stand in one design, for FuseSoC and for a plain list of files.
+
+    python tools/together.py    with FuseSoC (requirements/rtl-release.txt) beside the Python that runs this
+
+The releases of a reaction point and a congestion point (tools/export.py) are linted with a module that has both, their
+parameters set, the checks of their streams on: neither may define anything twice, or warn.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+RTL = Path(__file__).resolve().parent.parent
+EXPORT = RTL / "build" / "export"
+FOLDER = RTL / "build" / "together"
+# Verilator, by the name that FuseSoC calls it by.
+TOOLS = RTL / "build" / "venv" / "bin"
+CORES = ("qcn_rp", "cp")
+
+DESIGN = """\
+module both (
+  input var logic clk_i,
+  input var logic rst_i,
+  output var logic [31:0] dropped_o,
+  output var logic [31:0] frames_o
+);
+  /* verilator lint_off PINMISSING */
+  rate_gate #(
+      .LineRate(64'd10_000_000_000),
+      .Depth(65_535)
+  ) u_gate (
+      .clk_i,
+      .rst_i,
+      .rate_i('0),
+      .s_axis_tdata('0),
+      .s_axis_tkeep('0),
+      .s_axis_tvalid(1'b0),
+      .s_axis_tlast(1'b0),
+      .s_axis_tuser(1'b0),
+      .s_axis_octets_i('0),
+      .m_axis_tready(1'b1),
+      .dropped_o
+  );
+  cp #(
+      .BufferOctets(20_000)
+  ) u_cp (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata('0),
+      .s_axis_tkeep('0),
+      .s_axis_tvalid(1'b0),
+      .s_axis_tlast(1'b0),
+      .s_axis_tuser(1'b0),
+      .m_axis_tready(1'b1),
+      .m_axis_message_tready(1'b1),
+      .q_eq_i('0),
+      .w_i('0),
+      .sample_base_i('0),
+      .sample_jitter_i('0),
+      .sample_count_i('0),
+      .sample_probability_i('0),
+      .cp_mac_i('0),
+      .cp_id_i('0),
+      .cnm_priority_i('0),
+      .random_i('0),
+      .frames_o
+  );
+  /* verilator lint_on PINMISSING */
+endmodule
+"""
+CORE = """\
+CAPI=2:
+
+name: penstock:tests:both:0
+
+filesets:
+  rtl:
+    files: [both.sv]
+    file_type: systemVerilogSource
+    depend: [{depend}]
+
+targets:
+  default:
+    filesets: [rtl]
+    toplevel: both
+    flow: lint
+    flow_options:
+      tool: verilator
+      verilator_options: ["-Wall", "--no-timing"]
+"""
+
+
+def main() -> int:
+    """Lint the design in both ways, and each target of the releases; return 0 if nothing is said."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / "both.sv").write_text(DESIGN)
+    (FOLDER / "both.core").write_text(CORE.format(depend=", ".join(f"penstock:cores:{name}" for name in CORES)))
+    environment = {**os.environ, "PATH": f"{TOOLS}:{os.environ['PATH']}"}
+    roots = [option for folder in (*(EXPORT / name for name in CORES), FOLDER) for option in ("--cores-root", folder)]
+    fusesoc = [str(Path(sys.executable).with_name("fusesoc")), *map(str, roots), "run"]
+    runs = {
+        "FuseSoC, both in a design": [*fusesoc, "--flag", "checks", "penstock:tests:both"],
+        "FuseSoC, cp with another buffer": [
+            *fusesoc,
+            "--target",
+            "lint",
+            "penstock:cores:cp",
+            "--BufferOctets",
+            "9000",
+        ],
+        "FuseSoC, a part of cp": [*fusesoc, "--target", "lint_cp_feedback", "penstock:cores:cp"],
+        "FuseSoC, the model of cp": [*fusesoc, "--target", "sim", "--setup", "penstock:cores:cp"],
+        "Verilator, both lists in one": [
+            *(str(TOOLS / "verilator"), "--lint-only", "-Wall", "--no-timing", "--top-module", "both"),
+            *map(str, sorted(EXPORT.glob("*/rtl/*.vlt"))),
+            *("-F", str(EXPORT / "together.f"), str(FOLDER / "both.sv")),
+        ],
+    }
+    wrong = 0
+    for name, command in runs.items():
+        run = subprocess.run(command, cwd=FOLDER, env=environment, capture_output=True, text=True, check=False)
+        said = run.stdout + run.stderr
+        bad = run.returncode != 0 or "%Warning" in said or "%Error" in said
+        wrong += bad
+        print(f"{name}: {'clean' if not bad else 'NOT CLEAN'}", flush=True)
+        if bad:
+            print(said[-4000:])
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
