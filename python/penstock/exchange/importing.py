@@ -296,11 +296,7 @@ def _of_distribution(sizes: workloads.Distribution, network: Network, carrier: s
     """Return a load with the sizes of a distribution, until about as many flows have begun as a run is quick with."""
     flows_per_s = _LOAD * sum(network.rate_bps.values()) / (8 * sizes.mean_octets)
     end_us = max(1, min(_LOAD_US, int(_LOAD_FLOWS / flows_per_s * 1e6)))
-    points = [
-        # The least size that a flow has stands for none.
-        f'{{ size = "{max(1, point.octets)} octets", share = {_share(point.percent)} }}'
-        for point in sizes.points
-    ]
+    points = [f'{{ size = "{octets} octets", share = {share} }}' for octets, share in _rising(sizes.points)]
     lines = [
         "[[load]]",
         f"load = {_LOAD}",
@@ -313,9 +309,24 @@ def _of_distribution(sizes: workloads.Distribution, network: Network, carrier: s
     return _Parts([], "\n".join(lines), "0 s", (end_us + _LOAD_US) * 1e-6)
 
 
-def _share(percent: float) -> str:
-    """Return a percentage as a share, in the digits that were written."""
-    share = Decimal(repr(percent)) / 100
+def _rising(points: Sequence[workloads.Point]) -> list[tuple[int, str]]:
+    """Return sizes and shares that rise from point to point, as a scenario has them."""
+    found: list[tuple[int, Decimal]] = []
+    for at in points:
+        # The least size that a flow has stands for none.
+        octets, share = max(1, at.octets), Decimal(repr(at.percent)) / 100
+        if found and (found[-1][1] == share == 0 or found[-1][0] == octets):
+            # No flow is below this size.
+            found.pop()
+        elif found and found[-1][1] >= share:
+            # No flow has a size between the two: as good as none.
+            share = found[-1][1] + Decimal("1e-15")
+        found.append((octets, share))
+    return [(octets, _share(share)) for octets, share in found]
+
+
+def _share(share: Decimal) -> str:
+    """Return a share in the digits that were written."""
     return f"{share:f}" if "." in f"{share:f}" else f"{share:f}.0"
 
 
