@@ -151,7 +151,13 @@ def test_pauses_are_printed_by_priority(penstock: Command, tmp_path: Path) -> No
     first, second, _ = csv.DictReader(io.StringIO(done.stdout))
     assert (first["priority"], first["stops"], first["resumes"], first["paused_s"]) == ("3", "2", "1", "6e-06")
     assert second["longest_s"] == "5.12e-06"
-    for words in (["--rate", "fast"], ["--rate", "0G"], ["--by", "host"], ["--csv", "all"], ["--csv", "roce", "--json"]):
+    for words in (
+        ["--rate", "fast"],
+        ["--rate", "0G"],
+        ["--by", "host"],
+        ["--csv", "all"],
+        ["--csv", "roce", "--json"],
+    ):
         done = penstock("wire", "stats", "a.pcap", *words)
         assert (done.returncode, done.stdout) == (2, ""), words
         assert done.stderr.startswith(f"error: {words[0]}")

@@ -132,7 +132,7 @@ BAD = {
     "0 0\n10 50\n20 40\n30 100\n": "own.cdf:3: the percentage falls from 50 to 40",
     "0 0\n10 50\n10 50\n30 100\n": "own.cdf:3: the size 10 follows 10; sizes must grow",
     "0 0\n10 50\n": "own.cdf:2: the last point is at 50 percent; it must be at 100",
-    "0 0\n10 0.5\n20 1.5\n\n": "own.cdf:3: the last point is at 1.5 percent; it must be at 100, or at 1 where shares are",
+    "0 0\n10 0.5\n20 1.5\n\n": "own.cdf:3: the last point is at 1.5 percent; it must be at 100, or at 1 where",
     "0 0\n10 0.5\n20 0.99\n": "own.cdf:3: the last point is at 0.99 percent; it must be at 100, or at 1 where",
     "0 0.1\n10 1\n": "own.cdf:1: 10 percent of the flows have a size of 0",
     "1 1\n": "own.cdf:1: there is one point; write two",

@@ -122,9 +122,7 @@ def by_source(counted: dict[str, Any]) -> list[dict[str, Any]]:
     found = []
     for ways in groups.values():
         strengths = [way["strength"] for way in ways if way["strength"] is not None]
-        firsts, lasts = (
-            [way[key] for way in ways if way[key] is not None] for key in ("first_ns", "last_ns")
-        )
+        firsts, lasts = ([way[key] for way in ways if way[key] is not None] for key in ("first_ns", "last_ns"))
         found.append(
             {
                 **{key: ways[0][key] for key in ("interface", "interface_name", "format", "source")},

@@ -138,7 +138,9 @@ def parse(text: str, name: str) -> Distribution:
         raise DistributionError(name, last.line, f"{reason}, or at 1 where shares are fractions")
     for at in written:
         if at.octets == 0 and at.share > 0:
-            reason = f"{_shortest(float(at.share))} percent of the flows have a size of 0; a flow has one octet at least"
+            reason = (
+                f"{_shortest(float(at.share))} percent of the flows have a size of 0; a flow has one octet at least"
+            )
             raise DistributionError(name, at.line, reason)
     if len(written) == 1:
         raise DistributionError(name, last.line, "there is one point; write two at least")
@@ -160,7 +162,7 @@ class _Written:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Return the lines that have words, each with its number: words between blanks, commas or semicolons, no comments."""
+    """Return the lines that have words, each with its number: between blanks, commas or semicolons, no comments."""
     for line, written in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
         words = re.split(r"[\s,;]+", re.split(r"#|//", written, maxsplit=1)[0].strip())
         if words != [""]:
@@ -187,7 +189,7 @@ def _in_order(before: _Written, point: _Written, name: str, line: int) -> None:
     if point.share < before.share:
         fall = f"the percentage falls from {_shortest(float(before.share))} to {_shortest(float(point.share))}"
         raise DistributionError(name, line, f"{fall}; it must not fall from line to line")
-    if point.octets < before.octets or point.octets == before.octets and point.share == before.share:
+    if point.octets < before.octets or (point.octets == before.octets and point.share == before.share):
         reason = f"the size {point.octets} follows {before.octets}; sizes must grow from line to line"
         raise DistributionError(name, line, reason)
 
@@ -198,7 +200,7 @@ def _without_steps(written: list[_Written]) -> list[Point]:
     for place, at in enumerate(written):
         step = place + 1 < len(written) and written[place + 1].octets == at.octets
         octets = at.octets - 1 if step else at.octets
-        # The share at the foot of a step stands at the line before, if that has this size; at the first size it is an atom.
+        # Where there is no size between the foot of a step and the point before, that point has its share.
         if step and (not points or points[-1].octets >= octets):
             continue
         points.append(Point(octets, float(at.share)))

@@ -102,7 +102,9 @@ def count_capture(
 ) -> None:
     """Count the notifications, pauses, congestion marks and faults of a capture by sender, flow and interface.
 
-    A pause lasts until the resume, or until its quanta are over; a frame replaces the time that is left. Of a damaged file the frames before the damage are counted; then the status is 2.
+    A pause lasts until the resume, or until its quanta are over; a frame replaces the time that is left.
+
+    Of a damaged file the frames before the damage are counted; then the status is 2.
     """
     from penstock.cli.wire.show import ether_types
     from penstock.cli.wire.stats import show_statistics
