@@ -396,10 +396,11 @@ def wire_formats() -> str:
     shown_as, reserved, meaning. A kind has name, title, formats (each with name and always), rest.
     """
 
-def wire_decode(frame: bytes, ether_types: tuple[int, int, int | None]) -> str:
-    """The layers of a frame, as a JSON list.
+def wire_decode(frame: bytes, original: int, ether_types: tuple[int, int, int | None]) -> str:
+    """The layers of a frame that had ``original`` octets on the line, as a JSON list.
 
-    Each has name, title, offset, octets, encapsulated, fields (each with name, label, value, text), fault, notes.
+    Each has name, title, offset, octets, missing, encapsulated, fields (each with name, label, value, text), parts
+    (pairs of name and text), fault, unchecked, notes.
     ``ether_types`` are those of SMCC, of other messages without one, and of congestion isolation messages.
     """
 
@@ -421,11 +422,14 @@ class WireCapture:
     def damage(self) -> tuple[int, str] | None:
         """The place and the fault where it could not be read on."""
 
-def wire_stats(file: bytes, ether_types: tuple[int, int, int | None]) -> str:
-    """Counts of a capture, as a JSON object: frames, octets, formats, tagged, faulty, notified, paused, damage."""
+def wire_stats(file: bytes, ether_types: tuple[int, int, int | None], bits_per_s: int | None) -> str:
+    """Counts of a capture, as a JSON object; ``bits_per_s`` stands for the rates of its interfaces.
 
-def wire_pcapng(interfaces: list[str], written: list[tuple[int, int, bytes, str | None]]) -> bytes:
-    """A pcapng file: frames as interface, time in ns, octets, comment."""
+    It has frames, octets, span_s, formats, tagged, cut, faulty, faults, not_ethernet, notified, paused, roce, damage.
+    """
+
+def wire_pcapng(interfaces: list[str], written: list[tuple[int, int, bytes, int, str | None]]) -> bytes:
+    """A pcapng file: frames as interface, time in ns, octets, length on the line, comment."""
 
 def dcb_objects() -> str:
     """Managed objects and the members of Linux's structures, as a JSON object: tables, qcn, qcn_stats, states.

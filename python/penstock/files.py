@@ -39,7 +39,8 @@ def read_text(path: Path, octets_max: int, kind: type[TextFileError] = TextFileE
     if len(data) > octets_max:
         raise kind(str(path), None, f"the file has more than {octets_max} octets; give a shorter one")
     try:
-        return data.decode("utf-8")
+        # Editors of some systems begin a file with a byte order mark.
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise kind(str(path), line, "this is not text; give a text file in UTF-8") from None

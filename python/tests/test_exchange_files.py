@@ -180,7 +180,8 @@ def test_entries_that_hpcc_does_not_read_are_noted(tmp_path: Path) -> None:
     paths = given(tmp_path, flow_txt=FLOWS + "0 2 3 100 5 9\n", topology_txt=TOPOLOGY)
     notes = import_files(paths).notes
     assert any("flow.txt: 1 flows after those that line 1 announces are left out" in note for note in notes)
-    assert any("scheme none" in note and "1000000 octets a queue" in note for note in notes)
+    assert any("scheme none" in note and "transport" in note for note in notes)
+    assert any("flow control is on, as HPCC has it: a switch has 32 x 2^20 octets" in note for note in notes)
 
 
 def test_any_network_of_hpcc_that_is_taken_can_be_laid_out(tmp_path: Path) -> None:
@@ -217,7 +218,7 @@ BAD = {
     ("topology", "1Mbps", "0Mbps"): "topology.txt:7: the rate is 0Mbps",
     ("topology", "1500ps", "1500.5ps"): 'topology.txt:6: the delay "1500.5ps" is not a whole number of picoseconds',
     ("topology", "2 4 40Gbps", "1 4 40Gbps"): "flow.txt:2: no links lead from host 0 to host 2",
-    ("flow", "1 2 3 200", "1 2 4 200"): "flow.txt:3: the priority group is 4 and was 3 before",
+    ("flow", "1 2 3 200", "1 2 8 200"): "flow.txt:3: the priority group is 8; write one from 1 to 7",
     ("flow", " 3 ", " 0 "): "flow.txt:2: the priority group is 0; write one from 1 to 7",
     ("flow", "0.100000123", "0.1000001230001"): "flow.txt:4: the start 0.1000001230001 is finer than a picosecond",
     ("flow", "200 1 ", "200 0 "): "flow.txt:3: the flow has 0 octets",

@@ -93,13 +93,50 @@ def test_any_points_in_order_survive_a_round_trip() -> None:
         assert workloads.parse(known.text(), "own") == known
 
 
+FRACTIONS = {
+    # Halves of 0 to 1000 and of 1000 to 10 000: 0.5 x 500 + 0.5 x 5500.
+    "0 0\n1000 0.5\n10000 1\n": 3000,
+    "\ufeff0,0\n1000,0.5\n10000,1.0\n": 3000,
+    "# size; share\n0;0\r\n1000 ; 0.5 // half\r\n10000\t1\r\n": 3000,
+    # A fifth has exactly 100, the others 100 to 300.
+    "100 0.2\n300 1\n": 0.2 * 100 + 0.8 * 200,
+    # Nothing below 2000.
+    "0 0.0\n2000 0.0\n4000 1\n": 3000,
+    # 15 in 100 have 9000, as two lines of one size say at the start; in the middle a step within an octet.
+    "9000 0\n9000 0.15\n11000 1\n": 0.15 * 9000 + 0.85 * 10_000,
+    "100 0\n301 0.4\n301 0.6\n501 1\n": 0.4 * 200 + 0.2 * 300.5 + 0.4 * 401,
+    "7 0\n7 1\n": 6.5,
+}
+
+
+@pytest.mark.parametrize("text", list(FRACTIONS))
+def test_a_last_share_of_one_means_fractions(text: str, tmp_path: Path) -> None:
+    (tmp_path / "own.cdf").write_bytes(text.encode())
+    known = workloads.read(tmp_path / "own.cdf")
+    assert known.mean_octets == pytest.approx(FRACTIONS[text], rel=1e-12)
+    assert "the last share is 1, so shares are read as fractions" in known.notes[0]
+    # In percent it is the same, without a note.
+    again = workloads.parse(known.text(), str(tmp_path / "own.cdf"))
+    assert (again, again.notes) == (known, ())
+
+
+def test_fractions_are_read_as_they_are_written() -> None:
+    known = workloads.parse("0 0\n3 0.28\n7 0.97\n9 1\n", "own")
+    assert [point.percent for point in known.points] == [0, 28, 97, 100]
+    assert workloads.parse("0 0\n5 0.5\n20 100\n", "own").notes == ()
+
+
 BAD = {
     "": "own.cdf: there is no point",
     "# nothing\n\n": "own.cdf: there is no point",
     "0 0\n10 50\n20 40\n30 100\n": "own.cdf:3: the percentage falls from 50 to 40",
-    "0 0\n10 50\n10 60\n30 100\n": "own.cdf:3: the size 10 follows 10; sizes must grow",
+    "0 0\n10 50\n10 50\n30 100\n": "own.cdf:3: the size 10 follows 10; sizes must grow",
     "0 0\n10 50\n": "own.cdf:2: the last point is at 50 percent; it must be at 100",
-    "0 0\n10 0.5\n20 1\n\n": "own.cdf:3: the last point is at 1 percent",
+    "0 0\n10 0.5\n20 1.5\n\n": "own.cdf:3: the last point is at 1.5 percent; it must be at 100, or at 1 where",
+    "0 0\n10 0.5\n20 0.99\n": "own.cdf:3: the last point is at 0.99 percent; it must be at 100, or at 1 where",
+    "0 0.1\n10 1\n": "own.cdf:1: 10 percent of the flows have a size of 0",
+    "1 1\n": "own.cdf:1: there is one point; write two",
+    "0 1 0\n10 1 0.5\n20 1 1\n": "own.cdf:1: there are 3 words; write a size",
     "10 100\n": "own.cdf:1: there is one point; write two",
     "0 0\n10\n": "own.cdf:2: there is 1 word; write a size",
     "0 0\n10 20 100\n": "own.cdf:2: there are 3 words; write a size",

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use penstock_wire::capture::{Damage, frames, pcapng};
+use penstock_wire::capture::{Damage, ETHERNET, frames, pcapng};
 use penstock_wire::encode::{KINDS, encode};
-use penstock_wire::layers::{Layer, Types, layers};
-use penstock_wire::stats::{Notified, Stats, Way};
+use penstock_wire::layers::{Layer, Types, layers_of_captured};
+use penstock_wire::stats::{Notified, Paused, Pauser, Stats, Way};
 use penstock_wire::{FORMATS, Show};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -66,10 +66,11 @@ pub(crate) fn wire_formats() -> String {
     json!({"formats": formats.collect::<Vec<_>>(), "kinds": kinds.collect::<Vec<_>>()}).to_string()
 }
 
-/// The layers of a frame, as a JSON list.
+/// The layers of a frame that had `original` octets on the line, as a JSON list.
 #[pyfunction]
-pub(crate) fn wire_decode(frame: &[u8], ether_types: EtherTypes) -> String {
-    Value::from(layers(frame, types(ether_types)).map(|layer| one_layer(&layer)).collect::<Vec<_>>()).to_string()
+pub(crate) fn wire_decode(frame: &[u8], original: usize, ether_types: EtherTypes) -> String {
+    let layers = layers_of_captured(frame, original, types(ether_types));
+    Value::from(layers.map(|layer| one_layer(&layer)).collect::<Vec<_>>()).to_string()
 }
 
 fn one_layer(layer: &Layer<'_>) -> Value {
@@ -83,9 +84,12 @@ fn one_layer(layer: &Layer<'_>) -> Value {
         "title": layer.format.map(|format| format.title),
         "offset": layer.offset,
         "octets": layer.octets.len(),
+        "missing": layer.missing,
         "encapsulated": layer.encapsulated,
         "fields": fields.collect::<Vec<_>>(),
+        "parts": layer.parts(),
         "fault": layer.fault.map(|fault| fault.to_string()),
+        "unchecked": layer.unchecked,
         "notes": layer.notes().map(|note| note.to_string()).collect::<Vec<_>>(),
     })
 }
@@ -182,51 +186,92 @@ fn index(file: &[u8]) -> Index {
 }
 
 /// Counts of a capture's notifications and pause frames, as a JSON object; `damage` says where it could not be read on.
+/// `bits_per_s` is the rate of all lines, in place of those that the file has.
 #[pyfunction]
-pub(crate) fn wire_stats(py: Python<'_>, file: &[u8], ether_types: EtherTypes) -> String {
-    py.detach(|| stats(file, types(ether_types)).to_string())
+pub(crate) fn wire_stats(py: Python<'_>, file: &[u8], ether_types: EtherTypes, bits_per_s: Option<u64>) -> String {
+    py.detach(|| stats(file, types(ether_types), bits_per_s).to_string())
 }
 
-fn stats(file: &[u8], types: Types) -> Value {
-    let (mut stats, mut damage, mut others, mut name) = (Stats::default(), None, 0u64, None);
+fn stats(file: &[u8], types: Types, bits_per_s: Option<u64>) -> Value {
+    let (mut stats, mut damage, mut others, mut file_of) = (Stats::default(), None, 0u64, None);
     match frames(file) {
         Err(found) => damage = Some(found),
         Ok(mut read) => {
-            for frame in read.by_ref() {
+            while let Some(frame) = read.next() {
                 match frame {
-                    Ok(frame) if frame.link == penstock_wire::capture::ETHERNET => {
-                        stats.add(frame.interface, frame.time_ns, frame.octets, frame.original, types);
+                    Ok(frame) if frame.link == ETHERNET => {
+                        stats.add(&frame, bits_per_s.or_else(|| read.interface_rate(frame.interface)), types);
                     }
-                    Ok(_) => others += 1,
+                    Ok(_) => {
+                        stats.pass();
+                        others += 1;
+                    }
                     Err(found) => damage = Some(found),
                 }
             }
-            name = Some(read);
+            file_of = Some(read);
         }
     }
-    let name = |interface| name.as_ref().and_then(|read| read.interface_name(interface));
+    let name = |interface| file_of.as_ref().and_then(|read| read.interface_name(interface));
     let notified = stats.notified.iter().map(|(way, found)| notified(way, found, name(way.interface)));
-    let paused = stats.paused.iter().map(|(pauser, found)| {
+    let span_ns = stats.first_ns.zip(stats.last_ns);
+    let paused = stats.paused.iter().map(|(pauser, found)| paused(*pauser, found, name(pauser.interface), span_ns));
+    let roce = stats.roce.iter().map(|(&interface, seen)| {
         json!({
-            "interface": pauser.interface,
-            "interface_name": name(pauser.interface),
-            "source": pauser.source.to_string(),
-            "priority": pauser.priority,
-            "stops": found.stops,
-            "resumes": found.resumes,
-            "quanta": found.quanta,
+            "interface": interface,
+            "interface_name": name(interface),
+            "data": seen.data,
+            "marked": seen.marked,
+            "share": (seen.data > 0).then(|| seen.marked as f64 / seen.data as f64),
+            "cnps": seen.cnps,
+        })
+    });
+    let faults = stats.faults.iter().map(|((format, kind), faulty)| {
+        json!({
+            "format": format,
+            "kind": kind,
+            "frames": faulty.frames,
+            "numbers": faulty.numbers,
+            "first": faulty.first.to_string(),
         })
     });
     json!({
         "frames": stats.frames,
         "octets": stats.octets,
+        "span_s": span_ns.map(|(first, last)| (last - first) as f64 / 1e9),
         "formats": stats.formats,
         "tagged": stats.tagged,
+        "cut": stats.cut,
         "faulty": stats.faulty,
+        "faults": faults.collect::<Vec<_>>(),
         "not_ethernet": others,
         "notified": notified.collect::<Vec<_>>(),
         "paused": paused.collect::<Vec<_>>(),
+        "roce": roce.collect::<Vec<_>>(),
         "damage": damage.map(|damage| json!({"offset": damage.offset, "message": damage.to_string()})),
+    })
+}
+
+/// `span_ns`: the times of the capture's first and last frames.
+fn paused(pauser: Pauser, found: &Paused, interface_name: Option<String>, span_ns: Option<(u64, u64)>) -> Value {
+    let seconds = |ps: u128| ps as f64 / 1e12;
+    let (first_ns, last_ns) = span_ns.unwrap_or_default();
+    let (stopped, end_ps) = (found.stopped, u128::from(last_ns) * 1000);
+    let span_s = (last_ns - first_ns) as f64 / 1e9;
+    let share = stopped.filter(|_| last_ns > first_ns).map(|it| seconds(it.total_ps(end_ps)) / span_s);
+    json!({
+        "interface": pauser.interface,
+        "interface_name": interface_name,
+        "source": pauser.source.to_string(),
+        "priority": pauser.priority,
+        "stops": found.stops,
+        "resumes": found.resumes,
+        "quanta": found.quanta,
+        "pauses": stopped.map(|it| it.pauses),
+        "paused_s": stopped.map(|it| seconds(it.total_ps(end_ps))),
+        "longest_s": stopped.map(|it| seconds(it.longest_ps(end_ps))),
+        "share": share,
+        "open_s": stopped.map(|it| seconds(it.open_ps(end_ps))),
     })
 }
 
@@ -255,8 +300,8 @@ fn notified(way: &Way, found: &Notified, interface_name: Option<String>) -> Valu
     })
 }
 
-/// Interface, time in ns, octets, comment.
-type Written = (u32, u64, Vec<u8>, Option<String>);
+/// Interface, time in ns, octets, length on the line, comment.
+type Written = (u32, u64, Vec<u8>, u32, Option<String>);
 
 /// A pcapng file with these interfaces and frames.
 #[pyfunction]
@@ -270,11 +315,11 @@ pub(crate) fn wire_pcapng<'py>(
     for name in &interfaces {
         pcapng::interface(&mut file, name, None, None);
     }
-    for (interface, time_ns, octets, comment) in &written {
+    for (interface, time_ns, octets, original, comment) in &written {
         if *interface as usize >= interfaces.len() {
             return Err(PyValueError::new_err(format!("there is no interface {interface}")));
         }
-        pcapng::packet(&mut file, *interface, *time_ns, octets, comment.as_deref());
+        pcapng::part(&mut file, *interface, *time_ns, octets, *original, comment.as_deref());
     }
     Ok(PyBytes::new(py, &file))
 }

@@ -112,6 +112,15 @@ impl<'a> Frames<'a> {
             Self::Pcapng(frames) => frames.interface_name(interface),
         }
     }
+
+    /// The rate of an interface in bit/s, if the file has it.
+    #[must_use]
+    pub fn interface_rate(&self, interface: u32) -> Option<u64> {
+        match self {
+            Self::Pcap(_) => None,
+            Self::Pcapng(frames) => frames.interface_rate(interface),
+        }
+    }
 }
 
 impl<'a> Iterator for Frames<'a> {
@@ -140,6 +149,11 @@ impl Order {
     fn u32(self, octets: &[u8], at: usize) -> u32 {
         let bytes = core::array::from_fn(|i| octets.get(at + i).copied().unwrap_or(0));
         if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+    }
+
+    fn u64(self, octets: &[u8], at: usize) -> u64 {
+        let (a, b) = (u64::from(self.u32(octets, at)), u64::from(self.u32(octets, at + 4)));
+        if self.big { a << 32 | b } else { b << 32 | a }
     }
 }
 

@@ -90,6 +90,18 @@ impl Error {
     }
 }
 
+impl Error {
+    /// The kind of fault, the same for all frames that have it: the part that is cut off, the field, or `checksum`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match *self {
+            Self::Truncated { field, .. } | Self::Illegal { field, .. } | Self::TooLarge { field, .. } => field,
+            Self::NoRoom { .. } => "packet",
+            Self::Checksum { .. } => "checksum",
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

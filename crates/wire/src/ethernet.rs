@@ -10,6 +10,10 @@ pub mod ether_type {
     pub const IPV4: u16 = 0x0800;
     /// 802.1Q, a C-TAG.
     pub const VLAN: u16 = 0x8100;
+    /// 802.1Q, an S-TAG: the outer tag of a provider's network (802.1ad).
+    pub const S_TAG: u16 = 0x88a8;
+    /// The outer tag of devices that are older than 802.1ad.
+    pub const OLD_S_TAG: u16 = 0x9100;
     /// IPv6.
     pub const IPV6: u16 = 0x86dd;
     /// MAC control: PAUSE and PFC.

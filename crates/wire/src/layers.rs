@@ -9,6 +9,9 @@
 //! assert_eq!(names, ["eth", "cn_tag", "data"]);
 //! ```
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::checksum::PseudoHeader;
 use crate::ethernet::{LEAST_TYPE, ether_type};
 use crate::{Error, Field, Format, Show, cn_tag, cnm, ethernet, experimental, ipv4, ipv6, lldp, mac_control};
@@ -40,8 +43,12 @@ pub struct Layer<'a> {
     label: &'static str,
     /// Where it begins in the frame.
     pub offset: usize,
-    /// Its octets.
+    /// Its octets, as far as they were captured.
     pub octets: &'a [u8],
+    /// Its octets behind these, which were on the line and are not in the capture.
+    pub missing: usize,
+    /// A check that needs such octets, and was not made.
+    pub unchecked: Option<&'static str>,
     /// It is part of the sampled frame that a notification encapsulates.
     pub encapsulated: bool,
     /// Its first fault, with the place in the frame.
@@ -72,10 +79,18 @@ impl<'a> Layer<'a> {
         .map(move |field| (field, Shown { field, octets }))
     }
 
-    /// The value of a field, if the layer has it.
+    /// The value of a field, if the layer has it and all its octets are there.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<u128> {
-        Some(self.format?.field(name)?.read(self.octets))
+        let field = self.format?.field(name)?;
+        (field.end() <= self.octets.len()).then(|| field.read(self.octets))
+    }
+
+    /// Name and value of each part of an LLDP TLV that has no fields for them; of other formats none.
+    #[must_use]
+    pub fn parts(&self) -> Vec<(&'static str, String)> {
+        let is_tlv = self.format.is_some_and(|format| format.name == lldp::tlv::FORMAT.name);
+        if is_tlv { lldp::content(self.octets).parts } else { Vec::new() }
     }
 
     /// Its oddities, which are no fault: reserved bits that are set, feedback of 0.
@@ -143,17 +158,29 @@ impl core::fmt::Display for Shown<'_> {
 /// The layers of a frame, which begins with its destination address and ends before its check sequence.
 #[must_use]
 pub fn layers(frame: &[u8], types: Types) -> Layers<'_> {
-    Layers { frame, types, at: 0, end: frame.len(), next: Next::Ethernet, network: None, outer: None }
+    layers_of_captured(frame, frame.len(), types)
 }
 
-/// Iterator over the layers of a frame; made by [`layers`].
+/// The layers of a frame that had `original` octets on the line, of which the first are in the capture.
+///
+/// That a part was not captured is no fault. Of the last layers `missing` says how much is not there, and `unchecked` the
+/// check that could not be made.
+#[must_use]
+pub fn layers_of_captured(frame: &[u8], original: usize, types: Types) -> Layers<'_> {
+    let end = original.max(frame.len());
+    Layers { frame, types, line: end, at: 0, end, next: Next::Ethernet, network: None, outer: None }
+}
+
+/// Iterator over the layers of a frame; made by [`layers`] and [`layers_of_captured`].
 #[derive(Debug, Clone)]
 pub struct Layers<'a> {
     frame: &'a [u8],
     types: Types,
+    /// Octets of the frame on the line, of which `frame` has the first.
+    line: usize,
     /// The next octet.
     at: usize,
-    /// The end of the part that is read: of the frame, of a datagram, of an encapsulated frame's part.
+    /// The end on the line of the part that is read: of the frame, of a datagram, of an encapsulated frame's part.
     end: usize,
     next: Next,
     network: Option<Network>,
@@ -182,7 +209,7 @@ struct Network {
     ether_type: u16,
     offset: usize,
     pseudo: PseudoHeader,
-    /// All of it is there.
+    /// All of it was on the line.
     whole: bool,
 }
 
@@ -208,7 +235,8 @@ impl<'a> Iterator for Layers<'a> {
                 Next::Done => return None,
             };
             // A part without octets is no layer.
-            if let Some(layer) = found.filter(|layer| !layer.octets.is_empty() || layer.fault.is_some()) {
+            let is_any = |layer: &Layer<'_>| !layer.octets.is_empty() || layer.missing > 0 || layer.fault.is_some();
+            if let Some(layer) = found.filter(is_any) {
                 return Some(layer);
             }
         }
@@ -216,46 +244,72 @@ impl<'a> Iterator for Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
+    /// The octets of the part that were captured.
     fn left(&self) -> &'a [u8] {
-        self.frame.get(self.at..self.end).unwrap_or_default()
+        self.frame.get(self.at..self.end.min(self.frame.len())).unwrap_or_default()
     }
 
+    /// How many octets of the part were on the line.
+    fn on_line(&self) -> usize {
+        self.end.saturating_sub(self.at)
+    }
+
+    /// The next `octets` octets, or as many as the part has.
     fn layer(&mut self, format: Option<&'static Format>, label: &'static str, octets: usize) -> Layer<'a> {
         let (offset, left) = (self.at, self.left());
-        let octets = octets.min(left.len());
+        let octets = octets.min(self.on_line());
         self.at += octets;
-        let octets = left.get(..octets).unwrap_or_default();
-        Layer { format, label, offset, octets, encapsulated: self.outer.is_some(), fault: None }
+        let there = left.get(..octets).unwrap_or(left);
+        let missing = octets - there.len();
+        let encapsulated = self.outer.is_some();
+        Layer { format, label, offset, octets: there, missing, unchecked: None, encapsulated, fault: None }
     }
 
     /// A header. `then` says what follows; without it, padding does.
     fn header(&mut self, format: &'static Format, then: impl FnOnce(&mut Self, &'a [u8])) -> Option<Layer<'a>> {
-        let left = self.left();
+        let (left, on_line) = (self.left(), self.on_line());
         self.next = Next::Padding;
-        match (format.measure)(left) {
-            Ok(octets) if octets <= left.len() => {
-                let mut layer = self.layer(Some(format), "", octets);
-                layer.fault = (format.legal)(layer.octets).err().map(|error| error.behind(layer.offset));
-                then(self, layer.octets);
-                Some(layer)
-            }
-            // Only the first octets of a frame are encapsulated: that they end is right.
-            Err(Error::Truncated { .. }) if self.outer.is_some() => Some(self.layer(None, "data", left.len())),
-            measured => {
-                let error = measured.err().unwrap_or_else(|| format.truncated("packet", 0, format.octets, left.len()));
-                // The part that is there is shown, but nothing behind it can be found.
-                let mut layer = self.layer(Some(format), "", left.len());
-                layer.fault = Some(error.behind(layer.offset));
-                Some(layer)
-            }
+        let measured = (format.measure)(left);
+        let needs = match measured {
+            Ok(octets) => octets,
+            Err(Error::Truncated { offset, needs, .. }) => format.octets.max(offset.saturating_add(needs)),
+            Err(_) => usize::MAX,
+        };
+        if needs <= left.len() {
+            let mut layer = self.layer(Some(format), "", needs);
+            layer.fault = (format.legal)(layer.octets).err().map(|error| error.behind(layer.offset));
+            then(self, layer.octets);
+            return Some(layer);
         }
+        // Only the first octets of a frame are encapsulated: that they end is right.
+        if self.outer.is_some() && matches!(measured, Err(Error::Truncated { .. })) {
+            return Some(self.layer(None, "data", on_line));
+        }
+        let mut layer;
+        if needs <= on_line {
+            // It was on the line, and was not captured whole. What follows is not known.
+            layer = self.layer(Some(format), "", needs);
+            layer.unchecked = Some("the fields that were not captured");
+            if layer.octets.len() >= format.octets {
+                layer.fault = (format.legal)(layer.octets).err().map(|error| error.behind(layer.offset));
+            }
+            self.next = Next::Done;
+        } else {
+            let error = measured.err().unwrap_or_else(|| format.truncated("packet", 0, format.octets, left.len()));
+            // The part that is there is shown, but nothing behind it can be found.
+            layer = self.layer(Some(format), "", on_line);
+            layer.fault = Some(error.behind(layer.offset));
+        }
+        Some(layer)
     }
 
     fn by_type(&mut self, kind: u16) -> Option<Layer<'a>> {
         let nothing = |_: &mut Self, _: &'a [u8]| {};
         let left = self.left();
         match kind {
-            ether_type::VLAN => self.header(&vlan::FORMAT, |this, octets| this.next = Next::Type(u16_at(octets, 2))),
+            ether_type::VLAN | ether_type::S_TAG | ether_type::OLD_S_TAG => {
+                self.header(&vlan::FORMAT, |this, octets| this.next = Next::Type(u16_at(octets, 2)))
+            }
             ether_type::CN_TAG => {
                 self.header(&cn_tag::FORMAT, |this, octets| this.next = Next::Type(u16_at(octets, 2)))
             }
@@ -301,10 +355,10 @@ impl<'a> Layers<'a> {
     fn encapsulated(&mut self, mut message: Layer<'a>, fields: usize) -> Layer<'a> {
         let Some((own, part)) = message.octets.split_at_checked(fields) else { return message };
         if message.fault.is_none() && !message.encapsulated {
-            message.octets = own;
             self.outer = Some(self.end);
             self.end = self.at;
-            self.at -= part.len();
+            self.at -= part.len() + message.missing;
+            (message.octets, message.missing, message.unchecked) = (own, 0, None);
             if part.len() >= 2 {
                 self.next = Next::Type(u16_at(part, 0));
                 // The EtherType belongs to the part, and to no layer of it.
@@ -318,9 +372,15 @@ impl<'a> Layers<'a> {
 
     fn tlv(&mut self) -> Option<Layer<'a>> {
         let left = self.left();
-        if left.is_empty() && self.outer.is_some() {
+        if self.on_line() == 0 && self.outer.is_some() {
             self.next = Next::Padding;
             return None;
+        }
+        if left.is_empty() && self.on_line() > 0 {
+            self.next = Next::Done;
+            let mut layer = self.layer(None, "lldp", usize::MAX);
+            layer.unchecked = Some("the TLVs that were not captured");
+            return Some(layer);
         }
         if left.is_empty() {
             // A list without its end.
@@ -329,14 +389,18 @@ impl<'a> Layers<'a> {
             layer.fault = lldp::tlv::FORMAT.whole(left).err().map(|error| error.behind(layer.offset));
             return Some(layer);
         }
-        self.header(lldp::format_of(left), |this, octets| {
+        let mut layer = self.header(lldp::format_of(left), |this, octets| {
             let last = octets.first().is_some_and(|first| first >> 1 == lldp::tlv_type::END);
             this.next = if last { Next::Padding } else { Next::Tlv };
-        })
+        })?;
+        if layer.fault.is_none() && layer.missing == 0 {
+            layer.fault = lldp::content(layer.octets).fault.map(|fault| fault.behind(layer.offset));
+        }
+        Some(layer)
     }
 
     fn ipv4(&mut self) -> Option<Layer<'a>> {
-        let (offset, has) = (self.at, self.left().len());
+        let (offset, has) = (self.at, self.on_line());
         let mut layer = self.header(&ipv4::FORMAT, |this, octets| {
             let pseudo = PseudoHeader::Ipv4(array(octets, 12), array(octets, 16), octet(octets, 9));
             let more_fragments_or_later = u16_at(octets, 6) & 0x3fff != 0;
@@ -347,7 +411,7 @@ impl<'a> Layers<'a> {
                 Next::Protocol(octet(octets, 9))
             };
         })?;
-        if layer.format.is_some() && layer.fault.is_none() {
+        if layer.format.is_some() && layer.fault.is_none() && layer.missing == 0 {
             let (found, wanted) = (u16_at(layer.octets, 10), ipv4::checksum(layer.octets));
             if found != wanted {
                 layer.fault = Some(checksum(&ipv4::FORMAT, offset + 10, found, wanted));
@@ -359,7 +423,7 @@ impl<'a> Layers<'a> {
     }
 
     fn ipv6(&mut self) -> Option<Layer<'a>> {
-        let (offset, has) = (self.at, self.left().len());
+        let (offset, has) = (self.at, self.on_line());
         let total = |octets| ipv6::Repr::OCTETS + usize::from(u16_at(octets, 4));
         let mut layer = self.header(&ipv6::FORMAT, |this, octets| {
             let pseudo = PseudoHeader::Ipv6(array(octets, 8), array(octets, 24), octet(octets, 6));
@@ -367,13 +431,13 @@ impl<'a> Layers<'a> {
             let readable = whole || this.outer.is_some();
             this.next = if readable { Next::Protocol(octet(octets, 6)) } else { Next::Rest("data", false) };
         })?;
-        if layer.format.is_some() && layer.fault.is_none() {
+        if layer.format.is_some() && layer.fault.is_none() && layer.missing == 0 {
             layer.fault = self.short(&ipv6::FORMAT, offset, total(layer.octets), has);
         }
         Some(layer)
     }
 
-    /// A datagram of `octets` from `offset` on: padding is behind it. Whether all of it is there.
+    /// A datagram of `octets` from `offset` on: padding is behind it. Whether all of it was on the line.
     fn datagram(&mut self, ether_type: u16, offset: usize, pseudo: PseudoHeader, octets: usize) -> bool {
         let end = offset.saturating_add(octets);
         let whole = end <= self.end;
@@ -389,7 +453,7 @@ impl<'a> Layers<'a> {
     }
 
     fn transport(&mut self, protocol: u8) -> Option<Layer<'a>> {
-        let (offset, left) = (self.at, self.left());
+        let (offset, left, on_line) = (self.at, self.left(), self.on_line());
         let complete = self.network.filter(|network| network.whole && self.outer.is_none());
         match protocol {
             ipv4::protocol::UDP => {
@@ -399,15 +463,18 @@ impl<'a> Layers<'a> {
                     let roce = u16_at(octets, 2) == udp::ROCE;
                     this.next = if roce { Next::Roce } else { Next::Rest("data", false) };
                 })?;
-                if let (Some(network), true, None) = (complete, layer.format.is_some(), layer.fault) {
+                if let (Some(network), true, None, 0) = (complete, layer.format.is_some(), layer.fault, layer.missing) {
                     let (found, length) = (u16_at(layer.octets, 6), usize::from(u16_at(layer.octets, 4)));
-                    let Some(datagram) = left.get(..length) else {
-                        layer.fault = Some(udp::FORMAT.truncated("datagram", 0, length, left.len()).behind(offset));
-                        return Some(layer);
-                    };
-                    let wanted = udp::checksum(datagram, network.pseudo);
-                    if found != wanted && (found != 0 || network.ether_type == ether_type::IPV6) {
-                        layer.fault = Some(checksum(&udp::FORMAT, offset + 6, found, wanted));
+                    let summed = found != 0 || network.ether_type == ether_type::IPV6;
+                    if length > on_line {
+                        layer.fault = Some(udp::FORMAT.truncated("datagram", 0, length, on_line).behind(offset));
+                    } else if let Some(datagram) = left.get(..length) {
+                        let wanted = udp::checksum(datagram, network.pseudo);
+                        if summed && found != wanted {
+                            layer.fault = Some(checksum(&udp::FORMAT, offset + 6, found, wanted));
+                        }
+                    } else if summed {
+                        layer.unchecked = Some(CHECKSUM);
                     }
                 }
                 Some(layer)
@@ -418,10 +485,12 @@ impl<'a> Layers<'a> {
                     this.next = Next::TcpOption(offset + octets.len());
                     this.at = offset + tcp::Repr::OCTETS;
                 })?;
-                if layer.format.is_some() && layer.fault.is_none() {
+                if layer.format.is_some() && layer.fault.is_none() && layer.missing == 0 {
                     layer.octets = layer.octets.get(..tcp::Repr::OCTETS).unwrap_or_default();
                     let (found, pseudo) = (u16_at(layer.octets, 16), complete.map(|network| network.pseudo));
-                    if let Some(wanted) =
+                    if left.len() < on_line {
+                        layer.unchecked = complete.map(|_| CHECKSUM);
+                    } else if let Some(wanted) =
                         pseudo.map(|pseudo| tcp::checksum(left, pseudo)).filter(|&wanted| wanted != found)
                     {
                         layer.fault = Some(checksum(&tcp::FORMAT, offset + 16, found, wanted));
@@ -466,22 +535,24 @@ impl<'a> Layers<'a> {
 
     /// All that is left, without a format; `crc`: but for the invariant CRC, which is judged with it.
     fn rest(&mut self, label: &'static str, crc: bool) -> Layer<'a> {
-        let left = self.left();
+        let on_line = self.on_line();
         self.next = Next::Padding;
         if !crc || self.outer.is_some() {
-            return self.layer(None, label, left.len());
+            return self.layer(None, label, on_line);
         }
-        let Some(data) = left.len().checked_sub(roce::ICRC) else {
-            let mut layer = self.layer(None, label, left.len());
-            layer.fault = Some(roce::FORMAT.truncated("ICRC", 0, roce::ICRC, left.len()).behind(layer.offset));
+        let Some(data) = on_line.checked_sub(roce::ICRC) else {
+            let mut layer = self.layer(None, label, on_line);
+            layer.fault = Some(roce::FORMAT.truncated("ICRC", 0, roce::ICRC, on_line).behind(layer.offset));
             return layer;
         };
         if data > 0 {
             self.next = Next::Rest("icrc", true);
             return self.layer(None, label, data);
         }
-        let mut layer = self.layer(None, "icrc", left.len());
-        if let Some(network) = self.network.filter(|network| network.whole) {
+        let mut layer = self.layer(None, "icrc", on_line);
+        if layer.missing > 0 {
+            layer.unchecked = Some("ICRC");
+        } else if let Some(network) = self.network.filter(|network| network.whole) {
             let packet = self.frame.get(network.offset..layer.offset).unwrap_or_default();
             let found = array::<4>(layer.octets, 0);
             if let Some(wanted) = roce::icrc(network.ether_type, packet).filter(|&wanted| wanted != found) {
@@ -501,10 +572,13 @@ impl<'a> Layers<'a> {
             return None;
         }
         self.next = Next::Done;
-        self.end = self.frame.len();
+        self.end = self.line;
         Some(self.layer(None, "padding", usize::MAX))
     }
 }
+
+/// The name of a check that needs all octets of a datagram.
+const CHECKSUM: &str = "checksum";
 
 fn checksum(format: &Format, offset: usize, found: u16, wanted: u16) -> Error {
     Error::Checksum { format: format.name, offset, found: found.into(), wanted: wanted.into() }

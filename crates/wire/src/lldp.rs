@@ -1,6 +1,10 @@
 //! LLDP, behind EtherType 88CC: a list of TLVs, of which each begins with 7 bits of type and 9 of length, and the last is
 //! empty. (802.1AB) Those of 802.1Q for congestion management have a module each.
 
+mod content;
+
+pub use content::{CEE, Content, IEEE_802_3, content};
+
 use crate::field::MacAddress;
 
 /// The address of LLDP frames: the nearest bridge.

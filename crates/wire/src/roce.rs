@@ -6,6 +6,14 @@ use crate::{Error, ethernet::ether_type};
 /// Opcode of a congestion notification packet.
 pub const CNP: u8 = 0x81;
 
+/// Whether packets of an operation carry data: sends, writes, and responses to reads, of any transport service; no requests
+/// to read, acknowledgements, atomic operations or notifications. (table 38 of chapter 9)
+#[must_use]
+pub const fn carries_data(opcode: u8) -> bool {
+    // The upper three bits are the service: 0 to 3 and 5 have these operations.
+    matches!(opcode >> 5, 0..=3 | 5) && matches!(opcode & 0x1f, 0x00..=0x0b | 0x0d..=0x10 | 0x16 | 0x17)
+}
+
 /// Octets behind a CNP's header, all 0.
 pub const CNP_RESERVED: usize = 16;
 

@@ -1,9 +1,16 @@
-//! Senders, receivers and strength of notifications: counts of the notifications in a capture.
+//! Senders, receivers and strength of notifications: counts of the notifications in a capture, of pauses, of congestion marks
+//! and of faults.
+
+mod pauses;
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
-use crate::MacAddress;
-use crate::layers::{Layer, Types, layers};
+pub use pauses::{Paused, Pauser, Pauses, Stopped};
+
+use crate::capture::Captured;
+use crate::layers::{Layer, Types, layers_of_captured};
+use crate::{Error, MacAddress};
 
 /// A way of notifications: from a congestion point to a flow, seen at an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,27 +58,30 @@ pub struct Strength {
     pub sum: i128,
 }
 
-/// Frames that stop a priority, or let it go on.
+/// RoCEv2 packets that an interface saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Paused {
-    /// Frames with a time above 0.
-    pub stops: u64,
-    /// Frames with time 0.
-    pub resumes: u64,
-    /// The sum of all times, quanta of 512 bit times.
-    pub quanta: u64,
+pub struct Roce {
+    /// Packets with data: sends, writes, and responses to reads.
+    pub data: u64,
+    /// Those that carry a mark of congestion (CE).
+    pub marked: u64,
+    /// Congestion notification packets.
+    pub cnps: u64,
 }
 
-/// The sender of pause frames, as an interface saw it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pauser {
-    /// Number of the interface in the capture.
-    pub interface: u32,
-    /// The sender.
-    pub source: MacAddress,
-    /// The priority; `None` for PAUSE, which stops all.
-    pub priority: Option<u8>,
+/// Frames with the same fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Faulty {
+    /// The fault of the first.
+    pub first: Error,
+    /// How many there are.
+    pub frames: u64,
+    /// The first of them, as places in the capture from 1; [`FAULTS_LISTED`] at most.
+    pub numbers: Vec<u64>,
 }
+
+/// The most frames of a fault whose places are kept.
+pub const FAULTS_LISTED: usize = 10;
 
 /// Counts of a capture's frames.
 #[derive(Debug, Clone, Default)]
@@ -84,28 +94,51 @@ pub struct Stats {
     pub formats: BTreeMap<&'static str, u64>,
     /// Frames with a CN-TAG that are no notification.
     pub tagged: u64,
+    /// Frames of which a part was not captured.
+    pub cut: u64,
     /// Frames with a fault.
     pub faulty: u64,
+    /// Faults by format and kind, each with its frames. A frame counts with the first fault that it has.
+    pub faults: BTreeMap<(&'static str, &'static str), Faulty>,
     /// Notifications by their way.
     pub notified: BTreeMap<Way, Notified>,
     /// Pause frames by sender and priority.
-    pub paused: BTreeMap<Pauser, Paused>,
+    pub paused: Pauses,
+    /// RoCEv2 packets by interface.
+    pub roce: BTreeMap<u32, Roce>,
+    /// Time of the first frame, nanoseconds of the file's clock.
+    pub first_ns: Option<u64>,
+    /// Time of the last.
+    pub last_ns: Option<u64>,
+    /// All frames that were handed over, those of other links too: a frame's place in the capture.
+    read: u64,
 }
 
 impl Stats {
-    /// Counts a frame.
-    pub fn add(&mut self, interface: u32, time_ns: Option<u64>, frame: &[u8], original: u32, types: Types) {
+    /// Counts a frame that is none of Ethernet: it has a place in the capture.
+    pub fn pass(&mut self) {
+        self.read += 1;
+    }
+
+    /// Counts a frame of Ethernet. `bits_per_s` is the rate of its line, if it is known: pauses are so long by it.
+    pub fn add(&mut self, captured: &Captured<'_>, bits_per_s: Option<u64>, types: Types) {
+        let Captured { interface, time_ns, octets: frame, original, .. } = *captured;
+        self.read += 1;
         self.frames += 1;
         self.octets += u64::from(original);
+        self.cut += u64::from(original as usize > frame.len());
+        self.first_ns = self.first_ns.min(time_ns).or(time_ns);
+        self.last_ns = self.last_ns.max(time_ns);
         let (mut source, mut destination) = (MacAddress::default(), MacAddress::default());
-        let (mut flow, mut tagged, mut first, mut notified, mut fault) = (None, false, true, false, false);
-        for layer in layers(frame, types).filter(|layer| !layer.encapsulated) {
-            fault |= layer.fault.is_some();
+        let (mut flow, mut ecn, mut tagged, mut first, mut notified) = (None, None, false, true, false);
+        let mut fault = None;
+        for layer in layers_of_captured(frame, original as usize, types).filter(|layer| !layer.encapsulated) {
+            fault = fault.or(layer.fault);
             let value = |name| layer.value(name);
             match layer.name() {
                 "eth" => {
-                    source = mac(value("source"));
-                    destination = mac(value("destination"));
+                    source = mac(value("source")).unwrap_or_default();
+                    destination = mac(value("destination")).unwrap_or_default();
                 }
                 "vlan" | "rlt" | "padding" => {}
                 "cn_tag" => {
@@ -119,10 +152,19 @@ impl Stats {
                     if layer.fault.is_some() {
                         continue;
                     }
+                    let pauser = Pauser { interface, source, priority: None };
                     match name {
-                        "pfc" => self.pfc(interface, source, &layer),
-                        "pause" => self.pause(interface, source, None, value("pause_time").unwrap_or(0)),
+                        "pfc" => self.pfc(pauser, time_ns, bits_per_s, &layer),
+                        "pause" => {
+                            if let Some(quanta) = value("pause_time") {
+                                pauses::count(&mut self.paused, pauser, time_ns, quanta, bits_per_s);
+                            }
+                        }
+                        "ipv4" | "ipv6" => ecn = value("ecn"),
                         _ => {
+                            if name == "bth" {
+                                self.roce(interface, value("opcode"), ecn);
+                            }
                             let way = Way { interface, format: "", source, destination, cp_id: None, flow, to: None };
                             if let Some((way, strength)) = notification(way, &layer) {
                                 notified = true;
@@ -133,26 +175,43 @@ impl Stats {
                 }
             }
         }
-        self.faulty += u64::from(fault);
+        if let Some(fault) = fault {
+            self.fault(fault);
+        }
         self.tagged += u64::from(tagged && !notified);
     }
 
-    fn pfc(&mut self, interface: u32, source: MacAddress, layer: &Layer<'_>) {
-        const TIMES: [&str; 8] = ["time_0", "time_1", "time_2", "time_3", "time_4", "time_5", "time_6", "time_7"];
-        let enable = layer.value("priority_enable").unwrap_or(0);
-        for (priority, name) in (0..).zip(TIMES).filter(|(priority, _)| enable >> priority & 1 == 1) {
-            self.pause(interface, source, Some(priority), layer.value(name).unwrap_or(0));
+    fn fault(&mut self, fault: Error) {
+        self.faulty += 1;
+        let new = || Faulty { first: fault, frames: 0, numbers: Vec::new() };
+        let known = self.faults.entry((fault.format(), fault.kind())).or_insert_with(new);
+        known.frames += 1;
+        if known.numbers.len() < FAULTS_LISTED {
+            known.numbers.push(self.read);
         }
     }
 
-    fn pause(&mut self, interface: u32, source: MacAddress, priority: Option<u8>, quanta: u128) {
-        let paused = self.paused.entry(Pauser { interface, source, priority }).or_default();
-        if quanta == 0 {
-            paused.resumes += 1;
-        } else {
-            paused.stops += 1;
+    fn pfc(&mut self, pauser: Pauser, time_ns: Option<u64>, bits_per_s: Option<u64>, layer: &Layer<'_>) {
+        const TIMES: [&str; 8] = ["time_0", "time_1", "time_2", "time_3", "time_4", "time_5", "time_6", "time_7"];
+        let enable = layer.value("priority_enable").unwrap_or(0);
+        for (priority, name) in (0..).zip(TIMES).filter(|(priority, _)| enable >> priority & 1 == 1) {
+            // Of a frame that was not captured whole, the last times are not known.
+            if let Some(quanta) = layer.value(name) {
+                let pauser = Pauser { priority: Some(priority), ..pauser };
+                pauses::count(&mut self.paused, pauser, time_ns, quanta, bits_per_s);
+            }
         }
-        paused.quanta += quanta as u64;
+    }
+
+    fn roce(&mut self, interface: u32, opcode: Option<u128>, ecn: Option<u128>) {
+        let Some(opcode) = opcode else { return };
+        let seen = self.roce.entry(interface).or_default();
+        if opcode == u128::from(crate::roce::CNP) {
+            seen.cnps += 1;
+        } else if crate::roce::carries_data(opcode as u8) {
+            seen.data += 1;
+            seen.marked += u64::from(ecn == Some(crate::ipv4::ecn::CE.into()));
+        }
     }
 
     fn notify(&mut self, way: Way, strength: Option<i128>, time_ns: Option<u64>) {
@@ -172,7 +231,10 @@ impl Stats {
 /// The way of a notification and how hard it is, if the layer is one that reaches a source.
 fn notification(way: Way, layer: &Layer<'_>) -> Option<(Way, Option<i128>)> {
     let value = |name| layer.value(name);
-    let signed = |name| Some(layer.format?.field(name)?.read_signed(layer.octets));
+    let signed = |name| {
+        let field = layer.format?.field(name)?;
+        (field.end() <= layer.octets.len()).then(|| field.read_signed(layer.octets))
+    };
     let cp_id = value("cp_id").map(|id| id as u64);
     let rlq = value("rlq_id").map(|id| id as u32);
     let name = layer.name();
@@ -180,10 +242,10 @@ fn notification(way: Way, layer: &Layer<'_>) -> Option<(Way, Option<i128>)> {
     let units = |name| signed(name).map(|units| -units * i128::from(crate::cnm::UNIT));
     match name {
         "cnm" => {
-            let to = Some(mac(value("encapsulated_destination")));
+            let to = mac(value("encapsulated_destination"));
             Some((Way { to, ..way }, value("quantized_feedback").map(|value| value as i128)))
         }
-        "smcc" => Some((Way { to: Some(mac(value("encapsulated_destination"))), ..way }, signed("q_off"))),
+        "smcc" => Some((Way { to: mac(value("encapsulated_destination")), ..way }, signed("q_off"))),
         "bcn" => Some((Way { flow: rlq, ..way }, units("q_off"))),
         // On its way to the destination, a probe notifies nobody.
         "fecn" if value("returned") == Some(1) => {
@@ -199,11 +261,11 @@ fn notification(way: Way, layer: &Layer<'_>) -> Option<(Way, Option<i128>)> {
         "bth" if value("opcode") == Some(crate::roce::CNP.into()) => {
             Some((Way { format: "cnp", flow: value("dest_qp").map(|qp| qp as u32), ..way }, None))
         }
-        "cim" => Some((Way { to: Some(mac(value("destination"))), ..way }, None)),
+        "cim" => Some((Way { to: mac(value("destination")), ..way }, None)),
         _ => None,
     }
 }
 
-fn mac(bits: Option<u128>) -> MacAddress {
-    MacAddress::from_u64(bits.unwrap_or(0) as u64)
+fn mac(bits: Option<u128>) -> Option<MacAddress> {
+    bits.map(|bits| MacAddress::from_u64(bits as u64))
 }

@@ -1,4 +1,5 @@
-//! The tag of 802.1Q, behind its EtherType 8100: tag control information, then the next EtherType.
+//! The tag of 802.1Q, behind the EtherType 8100 (C-TAG) or 88A8 (S-TAG): tag control information, then the next EtherType.
+//! Tags nest, the S-TAG outside. Devices older than 802.1ad have 9100 outside.
 
 use crate::Error;
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::golden;
+use common::{captured, golden};
 use penstock_wire::MacAddress;
 use penstock_wire::capture::{Captured, frames, pcapng};
 use penstock_wire::layers::Types;
@@ -191,8 +191,9 @@ fn notifications_are_counted_by_their_way() {
     let frames = golden();
     let octets = |name: &str| frames.iter().find(|frame| frame.name == name).expect("it is there").octets.clone();
     let mut stats = Stats::default();
-    let mut add =
-        |interface, time, frame: &[u8]| stats.add(interface, Some(time), frame, frame.len() as u32, Types::default());
+    let mut add = |interface, time, frame: &[u8]| {
+        stats.add(&captured(interface, time, frame, frame.len()), None, Types::default());
+    };
     let cnm = octets("cnm");
     let mut harder = cnm.clone();
     harder[23] = 40;

@@ -15,10 +15,10 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{Random, every_format, golden};
+use common::{Random, captured, every_format, golden};
 use penstock_wire::capture::{frames, pcapng};
 use penstock_wire::encode::{KINDS, encode};
-use penstock_wire::layers::{Types, layers};
+use penstock_wire::layers::{Types, layers, layers_of_captured};
 use penstock_wire::stats::Stats;
 use penstock_wire::{FORMATS, Format};
 
@@ -81,10 +81,49 @@ fn examine(octets: &[u8], stats: &mut Stats) {
             }
         }
     }
-    stats.add(0, Some(0), octets, octets.len() as u32, Types::default());
+    stats.add(&captured(0, 0, octets, octets.len()), Some(1), Types::default());
+    examine_cut(octets, stats);
     // It grows with each new address.
     if stats.notified.len() > 10_000 {
         *stats = Stats::default();
+    }
+}
+
+/// Of a frame that was cut at any place, the part that is there is read as it is in the whole frame: the same layers at the same
+/// places, no fault that the whole frame has not, and no octet that was not captured.
+fn examine_cut(octets: &[u8], stats: &mut Stats) {
+    let types = Types::default();
+    let whole: Vec<_> = layers(octets, types).collect();
+    let at = octets.len() / 2;
+    let part = &octets[..at];
+    stats.add(&captured(0, 0, part, octets.len()), None, types);
+    let mut end = 0;
+    for layer in layers_of_captured(part, octets.len(), types) {
+        assert!(layer.offset >= end && layer.offset + layer.octets.len() <= at.max(layer.offset));
+        end = layer.offset + layer.octets.len() + layer.missing;
+        assert!(end <= octets.len(), "a layer ends behind the line");
+        if layer.encapsulated || layer.unchecked.is_some() || layer.format.is_none() {
+            continue;
+        }
+        let same = whole.iter().find(|other| other.offset == layer.offset && other.name() == layer.name());
+        let Some(same) = same else {
+            // The octets that say which format it is were not captured: fewer than eight are there.
+            assert!(
+                at < layer.offset + 8,
+                "the whole frame has no {} at {}: {octets:02x?}",
+                layer.name(),
+                layer.offset
+            );
+            continue;
+        };
+        assert_eq!(
+            layer.fault.is_some(),
+            same.fault.is_some(),
+            "{}: {:?}, {:?}",
+            layer.name(),
+            layer.fault,
+            same.fault
+        );
     }
 }
 

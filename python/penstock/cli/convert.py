@@ -13,28 +13,43 @@ def import_scenario(
         list[Path],
         typer.Argument(
             metavar="FILE…",
-            help="A network and its traffic: topology and flows of HPCC, .topo and .cm of htsim, or a network and a "
-            "distribution of flow sizes.",
+            help="A network and its traffic: topology and flows of HPCC, with its config.txt if there is one; .topo and "
+            ".cm of htsim; or a network and a distribution of flow sizes.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The scenario: a name that ends in .toml.")],
     scheme: Annotated[
-        str, typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme that it runs.")
-    ] = "none",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=completion.scheme,
+            help="The scheme that it runs.  [default: that of config.txt, or none]",
+        ),
+    ] = None,
     transport: Annotated[
-        str, typer.Option(metavar="NAME", help="The flows' transport: a name, or a table of TOML with parameters.")
-    ] = "go-back-n",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The flows' transport: a name, or a table of TOML with parameters.  [default: that of config.txt, or "
+            "go-back-n]",
+        ),
+    ] = None,
+    pfc: Annotated[
+        bool | None,
+        typer.Option("--pfc/--no-pfc", help="Flow control of HPCC's switches.  [default: that of config.txt, or on]"),
+    ] = None,
     sets: Annotated[list[str] | None, options.SETS] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace that file if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes.")] = False,
 ) -> None:
-    """Make a scenario of the files of HPCC's simulator or of htsim.
+    """Make a scenario of the files of HPCC's simulator and its kin, or of htsim.
 
     A feature beyond scenarios is refused with file, line and reason; a fact that the files lack is noted.
     """
     from penstock.cli.exchange import import_one
 
-    import_one(files, out=out, scheme=scheme, transport=transport, sets=sets or [], force=force, quiet=quiet)
+    chosen = {"scheme": scheme, "transport": transport, "pfc": pfc}
+    import_one(files, out=out, chosen=chosen, sets=sets or [], force=force, quiet=quiet)
 
 
 def export_scenario(

@@ -19,9 +19,9 @@ _MOST = 1000
 
 
 def import_one(
-    paths: Sequence[Path], *, out: Path, scheme: str, transport: str, sets: list[str], force: bool, quiet: bool
+    paths: Sequence[Path], *, out: Path, chosen: dict[str, Any], sets: list[str], force: bool, quiet: bool
 ) -> None:
-    """Write the scenario that other people's files describe."""
+    """Write the scenario that other people's files describe; ``chosen`` are scheme, transport and pfc, or ``None``."""
     file_to_write(out, (".toml",))
     if not out.parent.is_dir():
         raise InputError(f"--out {out}: the folder does not exist", "create it first")
@@ -30,7 +30,9 @@ def import_one(
     for path in paths:
         if not path.is_file():
             raise InputError(f"{path}: is no file", "give the files of another simulator")
-    imported = import_files(paths, scheme=scheme, transport=_transport(transport), name=out.stem)
+    scheme, transport = chosen["scheme"], chosen["transport"]
+    carrier = None if transport is None else _transport(transport)
+    imported = import_files(paths, scheme=scheme, transport=carrier, pfc=chosen["pfc"], name=out.stem)
     for key, value in assignments(sets).items():
         imported.scenario.set(key, value)
     try:
@@ -59,13 +61,13 @@ def _check(scenario: Scenario) -> list[str]:
     return []
 
 
-def _unfit(error: ScenarioError, scheme: str, transport: str) -> InputError:
+def _unfit(error: ScenarioError, scheme: str | None, transport: str | None) -> InputError:
     """Return the error of a scenario that would not run, at the option that it comes from if that is known."""
     key = error.key or ""
     _, of_transport, parameter = key.partition(".transport")
-    if key == "scheme":
+    if key == "scheme" and scheme is not None:
         place = f"--scheme {scheme}"
-    elif of_transport:
+    elif of_transport and transport is not None:
         place = f"--transport {transport}{parameter and ': '}{parameter.removeprefix('.')}"
     else:
         place = f"the scenario of these files would not run: {key or error.file}"

@@ -1,4 +1,4 @@
-"""Files of other people's simulators: readers and writers, one module a family."""
+"""Files of other people's simulators: readers and writers, one module a family, and the configuration of HPCC's."""
 
 from penstock.exchange import hpcc, htsim
 from penstock.exchange.completions import read_fct

@@ -3,6 +3,8 @@
 A line has eight words: source and destination address in hexadecimal digits, source port, destination port, size in
 octets, start, flow completion time, and that on an empty network, each in ns. Source: ``qp_finish`` and
 ``node_id_to_ip`` in ``simulation/scratch/third.cc`` of https://github.com/alibaba-edu/High-Precision-Congestion-Control.
+ConWeave's (``scratch/network-load-balance.cc`` of https://github.com/conweave-project/conweave-ns3) has the numbers of
+the nodes, in decimal digits, in place of addresses.
 """
 
 import os
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 _ADDRESS = re.compile(r"[0-9a-fA-F]{8}")
+# An address has eight digits: no shorter word is one.
+_NODE = re.compile(r"[0-9]{1,5}")
 # Node 0 has the address 11.0.0.1; the octets in the middle count the nodes.
 _FIRST_ADDRESS = 0x0B000001
 NODES_MAX = 2**16
@@ -116,7 +120,9 @@ def _address(node: int) -> str:
 
 
 def _node(lines: Lines, word: str) -> int:
-    """Return the node that has an address."""
+    """Return the node that has an address, or whose number it is."""
+    if _NODE.fullmatch(word) and int(word) < NODES_MAX:
+        return int(word)
     lines.match(_ADDRESS, word, "an address in eight hexadecimal digits", _address(1))
     node, rest = divmod(int(word, 16) - _FIRST_ADDRESS, 256)
     if rest or not 0 <= node < NODES_MAX:

@@ -95,7 +95,7 @@ def export(
     if document.get("change"):
         raise ArgumentError("change: links that change have no word in these files", "take the table out")
     numbers = _numbers(plan, keep=to == "hpcc")
-    flows = _flows(plan, document, numbers)
+    flows = _flows(plan, document, numbers, endless=to == "htsim")
     if to == "htsim":
         return {"network.topo": fabric_of(plan).text(), "connections.cm": _matrix(plan, document, flows).text()}
     ordered = sorted(flows, key=lambda flow: flow.start_ps)
@@ -136,8 +136,11 @@ def _numbers(plan: Description, *, keep: bool) -> dict[str, int]:
     return {node["name"]: number for number, node in enumerate(ordered)}
 
 
-def _flows(plan: Description, document: Mapping[str, Any], numbers: Mapping[str, int]) -> list[_Flow]:
-    """Return the flows, if they are such as files of flows know: so much data from one host to another."""
+def _flows(plan: Description, document: Mapping[str, Any], numbers: Mapping[str, int], *, endless: bool) -> list[_Flow]:
+    """Return the flows, if they are such as files of flows know: so much data from one host to another.
+
+    ``endless``: the files know flows without end, of 0 octets.
+    """
     tables = _tables(document)
     found = []
     for index, about in enumerate(plan["flows"]):
@@ -152,7 +155,7 @@ def _flows(plan: Description, document: Mapping[str, Any], numbers: Mapping[str,
         if about["traffic"] != "greedy":
             reason = f"{about['traffic']} traffic has no word in these files, which let a flow send as it may"
             raise ArgumentError(f"{place}.traffic: {reason}", "take it out, with rate, on and off")
-        if about["size_octets"] is None:
+        if about["size_octets"] is None and not endless:
             raise ArgumentError(
                 f"{place}.size: the flow {about['name']} has no end", 'write, for instance, size = "2 MB"'
             )
@@ -161,7 +164,7 @@ def _flows(plan: Description, document: Mapping[str, Any], numbers: Mapping[str,
         (destination,) = about["destinations"]
         start_ps = round((about["start_s"] or 0.0) * 1e12)
         ends = numbers[about["source"]], numbers[destination]
-        found.append(_Flow(about, *ends, about["size_octets"], start_ps, place, table))
+        found.append(_Flow(about, *ends, about["size_octets"] or 0, start_ps, place, table))
     for kind in ("load", "incast", "trace"):
         for number, keys in enumerate(document.get(kind, [])):
             _check_transport(keys, f"{kind}.{number}")
@@ -246,12 +249,14 @@ def _hpcc_flows(document: Mapping[str, Any], flows: Sequence[_Flow]) -> hpcc.Flo
         if (key := next((key for key in _WAITS if key in table), None)) is not None:
             hint = "write a start, or export to htsim"
             raise ArgumentError(f"{flow.place}.{key}: flows of HPCC begin at times alone", hint)
-        if flow.about["priority"] != priority:
-            reason = f"is {flow.about['priority']} and was {priority} before; HPCC serves its groups in turn"
-            raise ArgumentError(f"{flow.place}.priority: {reason}", "give all flows the same")
+        if 0 in (priority, flow.about["priority"]) and flow.about["priority"] != priority:
+            reason = f"is {flow.about['priority']} and was {priority} before; group 0 is HPCC's for control"
+            raise ArgumentError(f"{flow.place}.priority: {reason}", "give the flows priorities from 1 to 7")
         ends = flow.source, flow.destination
         start = f"{Decimal(flow.start_ps) / 10**12:.{9 if flow.start_ps % 1000 == 0 else 12}f}"
-        written.append(hpcc.Flow(*ends, priority or _PRIORITY, _port(flow.about["name"]), flow.octets, start))
+        written.append(
+            hpcc.Flow(*ends, flow.about["priority"] or _PRIORITY, _port(flow.about["name"]), flow.octets, start)
+        )
     return hpcc.Flows(tuple(written))
 
 

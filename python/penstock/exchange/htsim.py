@@ -26,7 +26,7 @@ _REFUSED = {
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection of ``octets`` octets of data.
+    """A connection of ``octets`` octets of data; 0 have no end.
 
     Attributes:
         ident: its number, from 1; ``None`` where the file gives none.
@@ -34,6 +34,7 @@ class Connection:
         trigger: the number of the trigger that starts it.
         send_done: the number of the trigger that it activates when all is acknowledged.
         recv_done: the number of the trigger that it activates when all has arrived.
+        message: the number of a message on a connection that is used again, whose ``ident`` it has; 0 without one.
         line: its line, counted from 1; 0 where it comes from no file.
     """
 
@@ -45,6 +46,7 @@ class Connection:
     trigger: int | None = None
     send_done: int | None = None
     recv_done: int | None = None
+    message: int | None = None
     line: int = field(default=0, compare=False)
 
     @property
@@ -78,6 +80,7 @@ class Matrix:
         for at in self.connections:
             words = [f"{at.source}->{at.destination}"]
             words += [] if at.ident is None else [f"id {at.ident}"]
+            words += [] if at.message is None else [f"msg {at.message}" if at.message else "msg"]
             words.append(f"start {at.start_ps}" if at.trigger is None else f"trigger {at.trigger}")
             words.append(f"size {at.octets}")
             words += [] if at.send_done is None else [f"send_done_trigger {at.send_done}"]
@@ -110,16 +113,16 @@ def parse_matrix(text: str, name: str) -> Matrix:
     places: dict[str, int] = {}
     connections: list[Connection] = []
     triggers: dict[int, Trigger] = {}
-    idents: set[int] = set()
+    idents: dict[int, Connection] = {}
     while (words := lines.next_words()) is not None:
         head = words[0]
         if head in ("Nodes", "Connections", "Triggers", "Failures"):
             _header(lines, words, counts, places, late=bool(connections or triggers))
         elif "->" in head:
             connection = _connection(lines, words, counts.get("Nodes"))
-            if connection.ident is not None and connection.ident in idents:
-                raise lines.error(f"two connections have the id {connection.ident}; give each its own")
-            idents.add(connection.ident or 0)
+            if connection.ident is not None:
+                first = idents.setdefault(connection.ident, connection)
+                _check_again(lines, connection, first)
             connections.append(connection)
         elif head == "trigger":
             trigger = _trigger(lines, words)
@@ -161,7 +164,12 @@ def _connection(lines: Lines, words: list[str], nodes: int | None) -> Connection
     source, destination = (lines.node(word, nodes) for word in words[0].split("->"))
     if source == destination:
         raise lines.error(f"the connection goes from host {source} to itself; write two hosts")
-    known = ("id", "start", "trigger", "size", "send_done_trigger", "recv_done_trigger")
+    known = ("id", "start", "trigger", "size", "send_done_trigger", "recv_done_trigger", "msg")
+    if "msg" in words:
+        # Without a number htsim gives the message one.
+        behind = words.index("msg") + 1
+        numbered = behind < len(words) and words[behind].isdecimal()
+        words = words if numbered else [*words[:behind], "0", *words[behind:]]
     given = _pairs(lines, words[1:], known, _REFUSED)
     if "size" not in given:
         raise lines.error("the connection has no size; write, for instance, size 2000000")
@@ -169,14 +177,28 @@ def _connection(lines: Lines, words: list[str], nodes: int | None) -> Connection
         both = "a start and a trigger" if "start" in given else "neither a start nor a trigger"
         raise lines.error(f"the connection has {both}; write start with ps, or trigger with its number")
     octets = lines.whole(given["size"])
-    if octets == 0:
-        raise lines.error("the connection has 0 octets, which means without end; write one at least")
     start_ps = _picoseconds(lines, given["start"]) if "start" in given else None
-    numbers = [_ident(lines, given[key]) if key in given else None for key in ("id", "trigger", *known[-2:])]
+    idents = ("id", "trigger", "send_done_trigger", "recv_done_trigger")
+    numbers = [_ident(lines, given[key]) if key in given else None for key in idents]
+    message = lines.whole(given["msg"]) if "msg" in given else None
+    if message is not None and "id" not in given:
+        raise lines.error("the message has no id of its connection; give it one")
     if "trigger" in given and "id" not in given:
         raise lines.error("a trigger starts the connection, which has no id; give it one")
     ident, trigger, send_done, recv_done = numbers
-    return Connection(source, destination, octets, ident, start_ps, trigger, send_done, recv_done, lines.at)
+    return Connection(source, destination, octets, ident, start_ps, trigger, send_done, recv_done, message, lines.at)
+
+
+def _check_again(lines: Lines, connection: Connection, first: Connection) -> None:
+    """Refuse a second connection with an id: only messages of one connection have the same."""
+    if connection is first:
+        return
+    if connection.message is None or first.message is None:
+        hint = "give each its own, or write msg in each line of one connection"
+        raise lines.error(f"two connections have the id {connection.ident}; {hint}")
+    if (connection.source, connection.destination) != (first.source, first.destination):
+        ends = f"{first.source}->{first.destination}"
+        raise lines.error(f"the connection {connection.ident} is {ends} in line {first.line}; give messages its ends")
 
 
 def _trigger(lines: Lines, words: list[str]) -> Trigger:
@@ -322,6 +344,29 @@ class Fabric:
         if top:
             cores = uplinks * middle.speed_gbps // (top[0].speed_gbps * middle.oversubscribed) // top[0].radix_down
         return self.nodes // lowest.radix_down, uplinks // middle.radix_down, cores
+
+
+def own_fabric(matrix: Matrix, name: str) -> Fabric:
+    """Return the tree that htsim builds where it gets no ``.topo``: three tiers, or two for numbers that no three have.
+
+    Links of 100 Gb/s (``HOST_NIC``) and 1 us, switches without a delay; k^3/4 hosts, or k^2/2. (``set_params``)
+
+    Raises:
+        ExchangeError: no such tree has as many hosts.
+    """
+    nodes = matrix.nodes
+    for tiers in (3, 2):
+        # Trees are tried one by one: the largest k is in the thousands.
+        hosts = {k**3 // 4 if tiers == 3 else k**2 // 2: k for k in range(2, 5000, 2)}
+        if nodes in hosts:
+            k = hosts[nodes]
+            half = k // 2
+            low = Tier(100, half, 1000, radix_up=half)
+            if tiers == 2:
+                return Fabric(nodes, nodes, (low, Tier(100, k, 1000)))
+            return Fabric(nodes, half * half, (low, low, Tier(100, k, 1000)))
+    reason = f"Nodes is {nodes}, and the trees that htsim builds without a .topo have k^3/4 or k^2/2 hosts"
+    raise ExchangeError(name, None, f"{reason}: 16, 54, 128, 250, 432, 1024, … or 8, 18, 32, 50, 72, …; give a .topo")
 
 
 def read_fabric(path: str | os.PathLike[str]) -> Fabric:

@@ -4,7 +4,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -13,12 +13,15 @@ from typing import Any
 from penstock import files, workloads
 from penstock._core import ScenarioError
 from penstock.errors import ArgumentError
-from penstock.exchange import hpcc, htsim
+from penstock.exchange import config, hpcc, htsim
 from penstock.exchange.networks import Network, of_fabric, of_topology, ranges
 from penstock.exchange.reading import NUMBER, OCTETS_MAX, WHOLE, ExchangeError
 from penstock.scenario import Scenario
 
 QUESTION = "What do the flows of the imported files wait?"
+
+_ENDLESS_S = 10e-3
+"""How long connections without end run after the others."""
 
 _AFTER_MAX = 1_000_000
 """The most names that all keys ``after`` of a scenario have together."""
@@ -26,12 +29,20 @@ _AFTER_MAX = 1_000_000
 _KINDS = {
     "topology": "a topology of HPCC",
     "flows": "flows of HPCC",
+    "config": "a configuration of HPCC",
     "distribution": "a distribution of flow sizes",
     "completions": "flow completion times of HPCC",
     "fabric": "a .topo file of htsim",
     "matrix": "a connection matrix of htsim",
 }
-_PAIRS = {("topology", "flows"), ("topology", "distribution"), ("fabric", "matrix"), ("fabric", "distribution")}
+_PAIRS = (
+    ("topology", "flows"),
+    ("topology", "distribution"),
+    ("fabric", "matrix"),
+    ("fabric", "distribution"),
+    # htsim builds a tree of its own where it gets none.
+    ("", "matrix"),
+)
 _HTSIM = {"nodes", "tiers", "podsize", "connections", "triggers", "failures"}
 
 _OWN_TABLES = 1000
@@ -61,20 +72,24 @@ class _File:
 def import_files(
     paths: Sequence[str | os.PathLike[str]],
     *,
-    scheme: str = "none",
-    transport: str | Mapping[str, Mapping[str, Any]] = "go-back-n",
+    scheme: str | None = None,
+    transport: str | Mapping[str, Mapping[str, Any]] | None = None,
+    pfc: bool | None = None,
     name: str = "imported",
 ) -> Imported:
     """Return the scenario that other people's files describe.
 
     A network and its traffic: HPCC's topology with its flow file, htsim's ``.topo`` with a connection matrix, or either
-    network with a distribution of flow sizes, which becomes a load. The content of a file says what it is. A flow
-    keeps its place in the order, and its name tells its number; of HPCC also its port: f0-p100.
+    network with a distribution of flow sizes, which becomes a load. A connection matrix alone has the tree that htsim
+    builds where it gets no ``.topo``. Beside HPCC's files its ``config.txt`` may stand. The content of a file says what
+    it is. A flow keeps its place in the order, and its name tells its number; of HPCC also its port: f0-p100.
 
     Args:
-        paths: two files, in any order.
-        scheme: the scheme that runs.
-        transport: carries the flows; the name of one, or as in ``{"tcp": {"congestion": "dctcp"}}``.
+        paths: the files, in any order.
+        scheme: the scheme that runs; without it that of the configuration, or none.
+        transport: carries the flows; the name of one, or as in ``{"tcp": {"congestion": "dctcp"}}``. Without it
+            go-back-n, or what the configuration says.
+        pfc: whether switches of HPCC's files have flow control; without it as the configuration says, or as HPCC: yes.
         name: the scenario's name.
 
     Raises:
@@ -88,42 +103,89 @@ def import_files(
             hint = "penstock.exchange.read_fct reads it as a table for figures"
             raise ArgumentError(f"{file.name}: {_KINDS['completions']} are results, and no part of a scenario", hint)
     by_kind = {file.kind: file for file in given}
-    pair = next((pair for pair in _PAIRS if set(pair) == set(by_kind)), None)
-    if pair is None or len(given) != 2:
+    kinds = set(by_kind) - ({"config"} if "topology" in by_kind else set())
+    pair = next((pair for pair in _PAIRS if set(pair) - {""} == kinds), None)
+    if pair is None or len(given) != len(by_kind):
         found = ", ".join(f"{file.name} ({_KINDS[file.kind]})" for file in given) or "no file"
         hint = "give a topology and flows of HPCC, a .topo and a .cm of htsim, or a network and a distribution of sizes"
         raise ArgumentError(f"{found}: a scenario needs one network and its traffic", hint)
     notes: list[str] = []
-    net, traffic = by_kind[pair[0]], by_kind[pair[1]]
+    traffic = by_kind[pair[1]]
+    matrix = htsim.parse_matrix(traffic.text, traffic.name) if pair[1] == "matrix" else None
+    settings: list[str] = []
+    payload = config.PAYLOAD
     if pair[0] == "topology":
+        net = by_kind["topology"]
         topology = hpcc.parse_topology(net.text, net.name)
-        network = of_topology(topology, net.name)
-        _note_unread(notes, net.name, topology.unread, "links")
+        said = by_kind.get("config")
+        known = config.Config("") if said is None else config.parse(said.text, said.name)
+        payload = known.number("PACKET_PAYLOAD_SIZE", payload)
+        lossless = known.number("ENABLE_PFC", 1) != 0 if pfc is None else pfc
+        memory = config.memory_lines(known, topology, lossless)
+        network = of_topology(topology, net.name, memory, f"{config.pool_octets(known)} octets")
+        _note_topology(notes, net.name, topology)
+        own = known.scheme
+        transport = known.transport if transport is None else transport
+        if own is not None and scheme in (None, own):
+            scheme = own
+            settings, more = config.scheme_lines(known, own, topology, max(network.rate_bps.values(), default=1))
+            notes += more
+        elif own is not None:
+            notes.append(f"{known.name}: its scheme is {own}, and {scheme} is asked for: its values are not followed")
+        if said is not None:
+            notes.append(known.note(scheme))
+        notes.append(_memory_note(known, lossless))
+    elif pair[0] == "fabric":
+        network = of_fabric(htsim.parse_fabric(by_kind["fabric"].text, by_kind["fabric"].name))
     else:
-        network = of_fabric(htsim.parse_fabric(net.text, net.name))
-    carrier = _inline(transport)
+        assert matrix is not None, "a matrix may stand alone"
+        network = of_fabric(htsim.own_fabric(matrix, traffic.name))
+        tree = f"no .topo says the network: {matrix.nodes} hosts, 100 Gb/s and 1 us a link, as htsim builds without one"
+        notes.append(f"{traffic.name}: {tree}; --set topology.… changes it")
+    scheme = scheme or "none"
+    carrier = _inline("go-back-n" if transport is None else transport)
     if pair[1] == "flows":
         flows = hpcc.parse_flows(traffic.text, traffic.name, topology)
         _note_unread(notes, traffic.name, flows.unread, "flows")
-        parts = _of_flows(flows, traffic.name, network, carrier)
-    elif pair[1] == "matrix":
-        matrix = htsim.parse_matrix(traffic.text, traffic.name)
-        parts = _of_matrix(matrix, traffic.name, network, carrier)
+        parts = _of_flows(flows, traffic.name, network, carrier, payload, notes)
+    elif matrix is not None:
+        parts = _of_matrix(matrix, traffic.name, network, carrier, notes)
         if any(at.send_done is not None for at in matrix.connections):
             notes.append(
                 f"{traffic.name}: a send_done_trigger acts here when all data has arrived, as recv_done_trigger"
             )
     else:
-        parts = _of_distribution(workloads.parse(traffic.text, traffic.name), network, carrier)
-    assumed = [f"scheme {scheme}", f"transport {carrier}", *([f"{network.buffer} a queue"] if network.assumed else [])]
+        sizes = workloads.parse(traffic.text, traffic.name)
+        notes += sizes.notes
+        parts = _of_distribution(sizes, network, carrier)
+    assumed = [
+        *([] if settings else [f"scheme {scheme}"]),
+        f"transport {carrier}",
+        *([f"{network.buffer} a queue"] if network.assumed and pair[0] != "topology" else []),
+    ]
     notes.append(f"the files do not say: {', '.join(assumed)}; change these in the scenario")
-    text = _document(parts, network, scheme)
+    text = _document(parts, network, scheme, settings)
     try:
         scenario = Scenario.from_toml(text, origin=name, name=name)
     except ScenarioError as error:
         # It is TOML: no more can be wrong with it than its length.
         raise ExchangeError(traffic.name, None, f"the scenario {error.message}; give fewer flows or links") from None
     return Imported(scenario, tuple(notes))
+
+
+def _note_topology(notes: list[str], name: str, topology: hpcc.Topology) -> None:
+    _note_unread(notes, name, topology.unread, "links")
+    if topology.family != "HPCC":
+        own = "; its NVSwitches are switches as all others" if topology.family == "SimAI" else ""
+        notes.append(f"{name}: line 1 is that of {topology.family}{own}")
+
+
+def _memory_note(known: config.Config, lossless: bool) -> str:
+    size = f"{known.number('BUFFER_SIZE', config.POOL_MB)} x 2^20 octets of memory"
+    if not lossless:
+        return f"no flow control; a switch has {size}, of which a line takes an eighth of what is free at the most"
+    stops = "and stops a line that holds an eighth of what is free (at any rate; HPCC's more on faster links)"
+    return f"flow control is on, as HPCC has it: a switch has {size}, {stops}; --no-pfc turns it off"
 
 
 @dataclass(frozen=True)
@@ -134,19 +196,22 @@ class _Parts:
     tables: str
     first: str
     duration_s: float
+    endless: bool = False
 
 
-def _document(parts: _Parts, network: Network, scheme: str) -> str:
+def _document(parts: _Parts, network: Network, scheme: str, settings: Sequence[str]) -> str:
     """Return the text of the scenario."""
     head = [f'question = "{QUESTION}"', f'duration = "{_rounded_us(parts.duration_s)} us"']
     if not re.fullmatch(r"0(\.0*)? .*", parts.first):
         head.append(f'warmup = "{parts.first}"')
     head.append(f'scheme = "{scheme}"')
-    if not parts.tables.startswith("[[load]]"):
+    if not parts.endless and not parts.tables.startswith("[[load]]"):
         # The duration is a limit, and no more: the run ends with the last flow.
         head.append('until = "flows complete"')
     if parts.flows:
         head += ["", "flow = [", *(f"  {flow}," for flow in parts.flows), "]"]
+    if settings:
+        head += ["", *settings]
     return "\n".join([*head, "", *network.lines, *([""] if parts.tables else []), parts.tables]).rstrip("\n") + "\n"
 
 
@@ -157,63 +222,85 @@ class _Row:
     name: str
     source: str
     destination: str
-    size: str
+    size: str | None
     start: str
     start_ps: int
+    priority: int | None = None
+    stop: str | None = None
 
 
-def _parts(rows: Sequence[_Row], carrier: str, priority: int | None, first: str, limit_s: float) -> _Parts:
-    """Return flows that begin at times, with their tables; many, whose starts are in order, as a trace."""
+def _parts(rows: Sequence[_Row], carrier: str, first: str, limit_s: float) -> _Parts:
+    """Return flows that begin at times, with their tables; many, whose starts are in order, as a trace a priority."""
     in_order = all(before.start_ps <= row.start_ps for before, row in pairwise(rows))
-    if len(rows) > _OWN_TABLES and in_order:
-        lines = ["[[trace]]", *([] if priority is None else [f"priority = {priority}"]), f"transport = {carrier}"]
-        lines += ["flows = '''", "name, from, to, size, start"]
-        lines += [f"{row.name}, {row.source}, {row.destination}, {row.size}, {row.start}" for row in rows]
-        return _Parts([], "\n".join([*lines, "'''"]), first, limit_s)
-    ranked = "" if priority is None else f"priority = {priority}, "
-    flows = [
-        f'{{ name = "{row.name}", from = "{row.source}", to = "{row.destination}", size = "{row.size}", '
-        f'start = "{row.start}", {ranked}transport = {carrier} }}'
-        for row in rows
-    ]
-    return _Parts(flows, "", first, limit_s)
+    endless = any(row.size is None for row in rows)
+    if len(rows) > _OWN_TABLES and in_order and not endless and all(row.stop is None for row in rows):
+        traces = []
+        for priority in dict.fromkeys(row.priority for row in rows):
+            lines = ["[[trace]]", *([] if priority is None else [f"priority = {priority}"]), f"transport = {carrier}"]
+            lines += ["flows = '''", "name, from, to, size, start"]
+            of_priority = (row for row in rows if row.priority == priority)
+            lines += [f"{row.name}, {row.source}, {row.destination}, {row.size}, {row.start}" for row in of_priority]
+            traces.append("\n".join([*lines, "'''"]))
+        return _Parts([], "\n\n".join(traces), first, limit_s)
+    flows = []
+    for row in rows:
+        ends = f'from = "{row.source}", to = "{row.destination}"'
+        more = "" if row.stop is None else f'stop = "{row.stop}", '
+        more += "" if row.priority is None else f"priority = {row.priority}, "
+        size = "" if row.size is None else f'size = "{row.size}", '
+        flows.append(f'{{ name = "{row.name}", {ends}, {size}start = "{row.start}", {more}transport = {carrier} }}')
+    return _Parts(flows, "", first, limit_s, endless=endless)
 
 
-def _of_flows(flows: hpcc.Flows, name: str, network: Network, carrier: str) -> _Parts:
-    """Return the flows of HPCC; the first stands in line 2 of their file."""
+def _of_flows(flows: hpcc.Flows, name: str, network: Network, carrier: str, payload: int, notes: list[str]) -> _Parts:
+    """Return the flows of HPCC or ns3-rdma; the first stands in line 2 of their file."""
     if not flows.flows:
         raise ExchangeError(name, 1, "there are 0 flows; write one at least")
     rows: list[_Row] = []
     traffic = _Traffic(network)
-    priority = flows.flows[0].priority
+    in_packets = flows.in_packets
     for number, at in enumerate(flows.flows):
         line = number + 2
-        if at.priority != priority:
-            reason = f"the priority group is {at.priority} and was {priority} before: HPCC serves groups in turn, and "
-            raise ExchangeError(name, line, f"{reason}priorities here go before one another; give all flows one group")
-        if not 1 <= priority <= 7:
+        if not 1 <= at.priority <= 7:
             raise ExchangeError(
-                name, line, f"the priority group is {priority}; write one from 1 to 7 (0 is for control)"
+                name, line, f"the priority group is {at.priority}; write one from 1 to 7 (0 is for control)"
             )
         network.check_way(at.source, at.destination, name, line)
-        start = Decimal(at.start).normalize()
-        if start * 10**12 != int(start * 10**12):
-            raise ExchangeError(name, line, f"the start {at.start} is finer than a picosecond; write 12 digits at most")
-        traffic.add(at.source, at.destination, at.octets, float(start))
+        start, start_ps = _seconds(at.start, "start", name, line)
+        octets = at.octets * (payload if in_packets else 1)
+        traffic.add(at.source, at.destination, octets, float(start))
+        stop = None if at.stop is None else f"{_seconds(at.stop, 'stop', name, line)[0]:f} s"
         ends = f"h{at.source}", f"h{at.destination}"
-        size, start_ps = f"{at.octets} octets", int(start * 10**12)
-        rows.append(_Row(f"f{number}-p{at.port}", *ends, size, f"{start:f} s", start_ps))
-    first = Decimal(flows.flows[0].start).normalize()
-    return _parts(rows, carrier, priority, f"{first:f} s", traffic.limit_s())
+        own = f"f{number}" if in_packets else f"f{number}-p{at.port}"
+        rows.append(_Row(own, *ends, f"{octets} octets", f"{start:f} s", start_ps, at.priority, stop))
+    if in_packets:
+        notes.append(f"{name}: flows of ns3-rdma: sizes are packets of {payload} octets, and a flow ends at its stop")
+    if len({row.priority for row in rows}) > 1:
+        groups = "HPCC serves priority groups in turn, and priorities here go before one another, 7 first"
+        notes.append(f"{name}: {groups}; shares differ where groups meet")
+    first = min(Decimal(at.start) for at in flows.flows).normalize()
+    limit_s = traffic.limit_s()
+    if in_packets:
+        limit_s = min(limit_s, max(float(at.stop) for at in flows.flows if at.stop is not None) + 1e-3)
+    return _parts(rows, carrier, f"{first:f} s", limit_s)
 
 
-def _of_matrix(matrix: htsim.Matrix, name: str, network: Network, carrier: str) -> _Parts:
+def _seconds(word: str, what: str, name: str, line: int) -> tuple[Decimal, int]:
+    """Return a time in s, and in ps."""
+    time = Decimal(word).normalize()
+    if time * 10**12 != int(time * 10**12):
+        raise ExchangeError(name, line, f"the {what} {word} is finer than a picosecond; write 12 digits at most")
+    return time, int(time * 10**12)
+
+
+def _of_matrix(matrix: htsim.Matrix, name: str, network: Network, carrier: str, notes: list[str]) -> _Parts:
     """Return the connections of htsim."""
     if matrix.nodes > network.hosts:
         reason = f"there are {matrix.nodes} hosts, and the .topo file has {network.hosts}; give files that go together"
         raise ExchangeError(name, None, reason)
     if not matrix.connections:
         raise ExchangeError(name, None, "there is no connection; write one at least")
+    matrix = _without_messages(matrix, name, notes)
     names = _names(matrix)
     before: dict[int, list[int]] = {at.ident: [] for at in matrix.triggers}
     for index, at in enumerate(matrix.connections):
@@ -226,23 +313,60 @@ def _of_matrix(matrix: htsim.Matrix, name: str, network: Network, carrier: str) 
         waits = before[at.trigger] if at.trigger is not None else []
         traffic.add(at.source, at.destination, at.octets, (at.start_ps or 0) / 1e12, index, waits)
     first = f"{min((at.start_ps for at in matrix.connections if at.start_ps is not None), default=0)} ps"
+    endless = any(at.octets == 0 for at in matrix.connections)
+    limit_s = traffic.limit_s() + (_ENDLESS_S if endless else 0)
+    if endless:
+        notes.append(
+            f"{name}: connections of size 0 have no end: the run ends after its duration, which is chosen here"
+        )
     if all(at.trigger is None for at in matrix.connections):
         rows = []
         for own, at in zip(names, matrix.connections, strict=True):
             ends = f"h{at.source}", f"h{at.destination}"
-            rows.append(_Row(own, *ends, f"{at.octets} octets", f"{at.start_ps} ps", at.start_ps or 0))
-        return _parts(rows, carrier, None, first, traffic.limit_s())
+            size = f"{at.octets} octets" if at.octets else None
+            rows.append(_Row(own, *ends, size, f"{at.start_ps} ps", at.start_ps or 0))
+        return _parts(rows, carrier, first, limit_s)
     lines = []
     for index, at in enumerate(matrix.connections):
         if at.trigger is None:
             begins = f'start = "{at.start_ps} ps"'
         else:
             begins = f"after = {ranges(names[place] for place in before[at.trigger])}"
+        size = f'size = "{at.octets} octets", ' if at.octets else ""
         lines.append(
             f'{{ name = "{names[index]}", from = "h{at.source}", to = "h{at.destination}", '
-            f'size = "{at.octets} octets", {begins}, transport = {carrier} }}'
+            f"{size}{begins}, transport = {carrier} }}"
         )
-    return _Parts(lines, "", first, traffic.limit_s())
+    return _Parts(lines, "", first, limit_s, endless=endless)
+
+
+def _without_messages(matrix: htsim.Matrix, name: str, notes: list[str]) -> htsim.Matrix:
+    """Return the matrix with one flow for messages that a connection has at one time: it sends them in turn."""
+    if all(at.message is None for at in matrix.connections):
+        return matrix
+    together: dict[tuple[int | None, int | None], htsim.Connection] = {}
+    found: list[htsim.Connection | tuple[int | None, int | None]] = []
+    for at in matrix.connections:
+        key = at.ident, at.start_ps
+        plain = at.trigger is None and not at.activates and at.octets
+        if at.message is None or not plain:
+            found.append(replace(at, message=None))
+        elif key in together:
+            together[key] = replace(together[key], octets=together[key].octets + at.octets)
+        else:
+            together[key] = replace(at, message=None)
+            found.append(key)
+    connections: list[htsim.Connection] = []
+    seen: set[int] = set()
+    for one in found:
+        at = together[one] if isinstance(one, tuple) else one
+        # A later message of a connection has a flow without its number.
+        connections.append(replace(at, ident=None) if at.ident in seen else at)
+        seen |= set() if at.ident is None else {at.ident}
+    alike = "messages of a connection at one time are one flow here, which ends with the last of them"
+    later = len(connections) > len({at.ident for at in matrix.connections})
+    notes.append(f"{name}: {alike}{'; a later one has a flow with a window of its own' if later else ''}")
+    return replace(matrix, connections=tuple(connections))
 
 
 def _names(matrix: htsim.Matrix) -> list[str]:
@@ -296,11 +420,7 @@ def _of_distribution(sizes: workloads.Distribution, network: Network, carrier: s
     """Return a load with the sizes of a distribution, until about as many flows have begun as a run is quick with."""
     flows_per_s = _LOAD * sum(network.rate_bps.values()) / (8 * sizes.mean_octets)
     end_us = max(1, min(_LOAD_US, int(_LOAD_FLOWS / flows_per_s * 1e6)))
-    points = [
-        # The least size that a flow has stands for none.
-        f'{{ size = "{max(1, point.octets)} octets", share = {_share(point.percent)} }}'
-        for point in sizes.points
-    ]
+    points = [f'{{ size = "{octets} octets", share = {share} }}' for octets, share in _rising(sizes.points)]
     lines = [
         "[[load]]",
         f"load = {_LOAD}",
@@ -313,9 +433,24 @@ def _of_distribution(sizes: workloads.Distribution, network: Network, carrier: s
     return _Parts([], "\n".join(lines), "0 s", (end_us + _LOAD_US) * 1e-6)
 
 
-def _share(percent: float) -> str:
-    """Return a percentage as a share, in the digits that were written."""
-    share = Decimal(repr(percent)) / 100
+def _rising(points: Sequence[workloads.Point]) -> list[tuple[int, str]]:
+    """Return sizes and shares that rise from point to point, as a scenario has them."""
+    found: list[tuple[int, Decimal]] = []
+    for at in points:
+        # The least size that a flow has stands for none.
+        octets, share = max(1, at.octets), Decimal(repr(at.percent)) / 100
+        if found and (found[-1][1] == share == 0 or found[-1][0] == octets):
+            # No flow is below this size.
+            found.pop()
+        elif found and found[-1][1] >= share:
+            # No flow has a size between the two: as good as none.
+            share = found[-1][1] + Decimal("1e-15")
+        found.append((octets, share))
+    return [(octets, _share(share)) for octets, share in found]
+
+
+def _share(share: Decimal) -> str:
+    """Return a share in the digits that were written."""
     return f"{share:f}" if "." in f"{share:f}" else f"{share:f}.0"
 
 
@@ -379,18 +514,30 @@ def _note_unread(notes: list[str], name: str, count: int, what: str) -> None:
 def _read(path: Path) -> _File:
     """Read a file and see from its first line of words what it is."""
     text = files.read_text(path, OCTETS_MAX, ExchangeError)
-    first = next((words for line in text.splitlines() if (words := line.split()) and words[0][0] != "#"), None)
+    lines = (line for line in text.splitlines() if line.strip() and line.strip()[0] != "#")
+    line = next(lines, None)
+    first = None if line is None else line.split()
     if first is None:
         raise ExchangeError(str(path), None, f"the file is empty; give {', or '.join(_KINDS.values())}")
     if first[0].lower() in _HTSIM:
         heads = {line.split(maxsplit=1)[0].lower() for line in text.splitlines() if line.strip()}
         return _File(str(path), "fabric" if heads & {"tiers", "podsize", "tier"} else "matrix", text)
-    whole = all(map(WHOLE.fullmatch, first))
-    if len(first) == 2 and all(map(NUMBER.fullmatch, first)):
+    second = next(lines, "").split()
+    # A distribution may have other separators.
+    pair = re.split(r"[\s,;]+", re.split("#|//", line or "", maxsplit=1)[0].strip())
+    if len(pair) == 2 and all(map(NUMBER.fullmatch, pair)):
         return _File(str(path), "distribution", text)
+    if re.fullmatch(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+", first[0]) and len(first) > 1:
+        return _File(str(path), "config", text)
+    whole = all(map(WHOLE.fullmatch, first))
     if len(first) == 8:
         return _File(str(path), "completions", text)
-    if whole and len(first) in (1, 3):
-        return _File(str(path), "topology" if len(first) == 3 else "flows", text)
-    line = next(i for i, line in enumerate(text.splitlines(), 1) if line.split() == first)
-    raise ExchangeError(str(path), line, f"this begins no file that is known; give {', or '.join(_KINDS.values())}")
+    if whole and len(first) == 1:
+        return _File(str(path), "flows", text)
+    # Behind the first line of a topology stand the numbers of its switches.
+    numbered = bool(second) and all(map(WHOLE.fullmatch, second))
+    if (whole and len(first) == 3) or (all(map(WHOLE.fullmatch, first[:4])) and len(first) in (4, 6, 7) and numbered):
+        return _File(str(path), "topology", text)
+    line_number = next(i for i, line in enumerate(text.splitlines(), 1) if line.split() == first)
+    reason = f"this begins no file that is known; give {', or '.join(_KINDS.values())}"
+    raise ExchangeError(str(path), line_number, reason)

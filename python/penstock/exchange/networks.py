@@ -51,8 +51,14 @@ class Network:
             raise ExchangeError(name, line, reason)
 
 
-def of_topology(topology: hpcc.Topology, name: str) -> Network:
+def of_topology(topology: hpcc.Topology, name: str, memory: Sequence[str] = (), buffer: str = BUFFER) -> Network:
     """Return the network of a topology of HPCC: node 7 is h7, or s7 where it is a switch.
+
+    Args:
+        topology: the topology.
+        name: stands in messages.
+        memory: the tables of flow control and shared memory, as lines of TOML.
+        buffer: the size of an output queue, as text.
 
     Raises:
         ExchangeError: a link cannot be expressed; the message has its line.
@@ -63,9 +69,9 @@ def of_topology(topology: hpcc.Topology, name: str) -> Network:
     lines += [
         f"hosts = {hosts}",
         f"switches = {ranges(f's{node}' for node in topology.switches)}",
-        f'buffer = "{BUFFER}"',
+        f'buffer = "{buffer}"',
     ]
-    rate_bps: dict[int, int] = {}
+    fastest: dict[int, int] = {}
     above = list(range(topology.nodes))
     seen: dict[frozenset[int], int] = {}
     for line, at in enumerate(topology.links, start=3):
@@ -80,7 +86,7 @@ def of_topology(topology: hpcc.Topology, name: str) -> Network:
             raise ExchangeError(
                 name, line, f"the link joins hosts {at.first} and {at.second}; put a switch between them"
             )
-        rate = _rate_bps(at.rate)
+        rate = rate_bps(at.rate)
         if rate is None or rate == 0:
             raise ExchangeError(name, line, f"the rate is {at.rate}; write a whole number of bit/s above 0")
         try:
@@ -88,7 +94,7 @@ def of_topology(topology: hpcc.Topology, name: str) -> Network:
         except ValueError as error:
             raise ExchangeError(name, line, f"the delay {'; '.join(error.args)}") from None
         for node in ends - switches:
-            rate_bps[node] = max(rate_bps.get(node, 0), rate)
+            fastest[node] = max(fastest.get(node, 0), rate)
         first, second = (f"{'s' if node in switches else 'h'}{node}" for node in (at.first, at.second))
         joined = f'[[topology.graph.link]]\nends = ["{first}", "{second}"]'
         lines.append(f'\n{joined}\nrate = "{rate_text(rate)}"\ndelay = "{delay_text(delay)}"')
@@ -99,7 +105,7 @@ def of_topology(topology: hpcc.Topology, name: str) -> Network:
         for host, switch in ((at.first, at.second), (at.second, at.first)):
             if host not in switches:
                 parts[host] = parts.get(host, frozenset()) | {_root(above, switch)}
-    return Network(lines, rate_bps, parts, BUFFER, assumed=True)
+    return Network([*lines, *memory], fastest, parts, buffer, assumed=True)
 
 
 def of_fabric(fabric: htsim.Fabric) -> Network:
@@ -184,10 +190,37 @@ def delay_text(delay_ps: int) -> str:
     return f"{delay_ps} ps" if delay_ps % 1000 else f"{delay_ps // 1000} ns"
 
 
-def _rate_bps(word: str) -> int | None:
+def base_rtt_ps(topology: hpcc.Topology, payload: int) -> int:
+    """Return the longest round-trip time between two hosts on an empty network, ps, as HPCC's simulator computes it.
+
+    Delays count twice, and a packet of ``payload`` octets is sent once on each link of the shortest path.
+    (``CalculateRoute`` in ``simulation/scratch/third.cc``)
+    """
+    near: dict[int, list[tuple[int, int, int]]] = {}
+    for link in topology.links:
+        rate = rate_bps(link.rate) or 1
+        delay_ps, sending_ps = _delay_ps(link.delay), payload * 8 * 10**12 // rate
+        near.setdefault(link.first, []).append((link.second, delay_ps, sending_ps))
+        near.setdefault(link.second, []).append((link.first, delay_ps, sending_ps))
+    switches = set(topology.switches)
+    longest = 0
+    for host in set(near) - switches:
+        took = {host: 0}
+        queue = [host]
+        for now in queue:
+            for other, delay_ps, sending_ps in near[now]:
+                if other not in took:
+                    took[other] = took[now] + 2 * delay_ps + sending_ps
+                    # The list grows while it is gone through; hosts do not forward.
+                    queue.extend([other] if other in switches else [])
+        longest = max(longest, max((time for node, time in took.items() if node not in switches), default=0))
+    return longest
+
+
+def rate_bps(word: str) -> int | None:
     """Return the rate that a word of ns-3 writes, bit/s; ``None`` where it is no whole number."""
-    number, prefix, unit = re.fullmatch(r"([\d.]+)([kKMGT]?)(\D+)", word).groups()  # type: ignore[union-attr]
-    rate = Decimal(number) * _RATE_UNITS[prefix] * (8 if unit == "Bps" else 1)
+    number, prefix, unit = re.fullmatch(r"([\d.]+)([kKMGT]?)(\D*)", word).groups()  # type: ignore[union-attr]
+    rate = Decimal(number) * _RATE_UNITS[prefix] * (8 if unit in ("Bps", "B/s") else 1)
     return int(rate) if rate == int(rate) else None
 
 

@@ -33,7 +33,7 @@ class Lines:
     """
 
     def __init__(self, text: str, name: str) -> None:
-        self._lines = text.replace("\r\n", "\n").split("\n")
+        self._lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
         self._name = name
         self.at = 0
 
@@ -43,12 +43,20 @@ class Lines:
 
     def take(self, count: int, what: str) -> list[str]:
         """Return the words of the next line, which are to be ``count``."""
-        if count and (self.at >= len(self._lines) or not self._lines[self.at].strip()) and self._ended():
-            raise ExchangeError(self._name, None, f"the file ends too early; write {what}")
-        words = self._lines[self.at].split() if self.at < len(self._lines) else []
-        self.at += 1
+        words = self.words(what) if count else self._take()
         if len(words) != count:
             raise self.error(f"the line has {len(words)} words and not {count}; write {what}")
+        return words
+
+    def words(self, what: str) -> list[str]:
+        """Return the words of the next line, which is to be there."""
+        if (self.at >= len(self._lines) or not self._lines[self.at].strip()) and self._ended():
+            raise ExchangeError(self._name, None, f"the file ends too early; write {what}")
+        return self._take()
+
+    def _take(self) -> list[str]:
+        words = self._lines[self.at].split() if self.at < len(self._lines) else []
+        self.at += 1
         return words
 
     def next_words(self) -> list[str] | None:

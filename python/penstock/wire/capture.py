@@ -36,7 +36,7 @@ class Captured:
         time_ns: when it was captured, nanoseconds of the file's clock; ``None`` where the file does not say.
         interface: the number of its interface in the file.
         interface_name: the interface's name, if the file has it.
-        octets: the octets that it had on the line, without its check sequence.
+        octets: the octets that it had on the line, without its check sequence; those of ``data`` if it is less.
         comment: the comment on it, if there is one.
     """
 
@@ -49,7 +49,7 @@ class Captured:
 
     def decode(self, ether_types: EtherTypes | None = None) -> Frame:
         """Decode it."""
-        return decode(self.data, ether_types)
+        return decode(self.data, ether_types, octets=self.octets)
 
 
 def read(file: str | Path) -> Iterator[Captured]:
@@ -67,12 +67,17 @@ def read(file: str | Path) -> Iterator[Captured]:
         raise CaptureError(str(file), *capture.damage)
 
 
-def statistics(file: str | Path, ether_types: EtherTypes | None = None) -> dict[str, Any]:
+def statistics(
+    file: str | Path, ether_types: EtherTypes | None = None, *, rate_bps: int | None = None
+) -> dict[str, Any]:
     """Return who notified whom, and how hard, in a capture of anyone's.
 
-    The object has ``frames``, ``octets``, ``formats`` (frames by their first format behind the tags), ``tagged``
-    (frames with a CN-TAG that notify nobody), ``faulty``, ``not_ethernet``, and:
+    The object has ``frames``, ``octets``, ``span_s`` (from the first frame to the last), ``formats`` (frames by
+    their first format behind the tags), ``tagged`` (frames with a CN-TAG that notify nobody), ``cut`` (frames of which
+    a part was not captured), ``faulty``, ``not_ethernet``, and:
 
+    - ``faults``, a list with an entry for each kind: ``format``, ``kind`` (the field, or ``checksum``), ``frames``,
+      ``numbers`` (the first ten, counted from 1), ``first`` (the words of the first);
     - ``notified``, a list with an entry for each way of notifications: ``interface``, ``interface_name``, ``format``,
       ``source``, ``destination``, ``cp_id``, ``flow``, ``to`` (the destination of the flow's frames), ``frames``,
       ``strength``, ``first_ns``, ``last_ns``. The strength is ``frames``, ``least``, ``mean`` and ``most`` of Quantized
@@ -80,16 +85,69 @@ def statistics(file: str | Path, ether_types: EtherTypes | None = None) -> dict[
       ``e2cm``, of the rate in bit/s for ``fecn`` and ``rocc``, of the pause in picoseconds for ``sfc``, and ``None``
       where the format says nothing of the kind;
     - ``paused``, a list with an entry for each sender of pause frames and priority (``None`` for PAUSE): ``interface``,
-      ``interface_name``, ``source``, ``priority``, ``stops``, ``resumes``, ``quanta``;
+      ``interface_name``, ``source``, ``priority``, ``stops``, ``resumes``, ``quanta`` (the sum of all that was asked
+      for), and, where the line's rate is known, ``pauses``, ``paused_s``, ``longest_s``, ``share`` of the span, and
+      ``open_s``, the time behind the last frame of the capture that is asked for and counts in none of the others. A
+      pause lasts until the resume, or until its quanta are over; a frame replaces the time that is left;
+    - ``roce``, a list with an entry for each interface that saw RoCEv2: ``interface``, ``interface_name``, ``data``
+      (packets with data), ``marked`` (those with a mark of congestion), ``share``, ``cnps``;
     - ``damage``, ``None``, or ``offset`` and ``message`` of the place at which the file could not be read on: all else
       counts the frames before it.
 
+    Args:
+        file: a pcap or pcapng file.
+        ether_types: EtherTypes that stations have agreed on, if others than the usual ones.
+        rate_bps: the rate of all lines, bit/s, in place of those that the file has. pcap has none.
+
     Raises:
+        ArgumentError: the rate is not above 0.
         OSError: the file cannot be read.
     """
+    if rate_bps is not None and not 0 < rate_bps < 2**63:
+        raise ArgumentError(f"rate_bps={rate_bps} is no rate of a line", "write bit/s above 0")
     types = (ether_types or EtherTypes())._numbers()
-    counted: dict[str, Any] = json.loads(wire_stats(Path(file).read_bytes(), types))
+    counted: dict[str, Any] = json.loads(wire_stats(Path(file).read_bytes(), types, rate_bps))
     return counted
+
+
+def by_source(counted: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the notifications of :func:`statistics` by interface, format and sender.
+
+    An entry has ``interface``, ``interface_name``, ``format``, ``source``, ``destinations`` and ``flows`` (how many
+    there are), ``frames``, ``strength``, ``first_ns`` and ``last_ns``.
+    """
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for way in counted["notified"]:
+        groups.setdefault((way["interface"], way["format"], way["source"]), []).append(way)
+    found = []
+    for ways in groups.values():
+        strengths = [way["strength"] for way in ways if way["strength"] is not None]
+        firsts, lasts = ([way[key] for way in ways if way[key] is not None] for key in ("first_ns", "last_ns"))
+        found.append(
+            {
+                **{key: ways[0][key] for key in ("interface", "interface_name", "format", "source")},
+                "destinations": len({way["destination"] for way in ways}),
+                "flows": len({(way["destination"], way["flow"], way["to"]) for way in ways}),
+                "frames": sum(way["frames"] for way in ways),
+                "strength": _together(strengths),
+                "first_ns": min(firsts, default=None),
+                "last_ns": max(lasts, default=None),
+            }
+        )
+    return found
+
+
+def _together(strengths: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the strength of several ways as one."""
+    if not strengths:
+        return None
+    frames = sum(one["frames"] for one in strengths)
+    return {
+        "frames": frames,
+        "least": min(one["least"] for one in strengths),
+        "mean": sum(one["mean"] * one["frames"] for one in strengths) / frames,
+        "most": max(one["most"] for one in strengths),
+    }
 
 
 def write(file: str | Path, frames: Iterable[Captured | bytes], names: Iterable[str] = ("penstock",)) -> None:
@@ -105,14 +163,15 @@ def write(file: str | Path, frames: Iterable[Captured | bytes], names: Iterable[
         OSError: it cannot be written.
     """
     named = list(names)
-    written: list[tuple[int, int, bytes, str | None]] = []
+    written: list[tuple[int, int, bytes, int, str | None]] = []
     for number, frame in enumerate(frames):
         if isinstance(frame, bytes):
-            written.append((0, 1000 * number, frame, None))
+            written.append((0, 1000 * number, frame, len(frame), None))
         else:
             time_ns = 1000 * number if frame.time_ns is None else frame.time_ns
-            written.append((frame.interface, time_ns, frame.data, frame.comment))
-    for interface, time_ns, _, _ in written:
+            octets = max(len(frame.data), frame.octets)
+            written.append((frame.interface, time_ns, frame.data, octets, frame.comment))
+    for interface, time_ns, _, _, _ in written:
         if not 0 <= interface < len(named):
             raise ArgumentError(f"a frame is of interface {interface}, which has no name", f"names has {len(named)}")
         if not 0 <= time_ns < 2**64:

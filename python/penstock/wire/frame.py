@@ -58,10 +58,13 @@ class Layer:
         name: the format's name, such as ``cnm``; ``data``, ``padding`` and the like have no fields.
         title: the format's name as people know it.
         offset: octets of the frame before it.
-        octets: its length.
+        octets: its length, as far as it was captured.
+        missing: its octets behind these, which were on the line and are not in the capture.
         encapsulated: it belongs to the sampled frame within a notification.
         fields: its fields in the order of the line.
+        parts: pairs of name and text, of an LLDP TLV whose length differs: chassis, port, applications and others.
         fault: its first fault, or ``None``.
+        unchecked: the check that needs octets which were not captured, or ``None``.
         notes: the things about it that are unusual and no fault.
     """
 
@@ -69,9 +72,12 @@ class Layer:
     title: str | None
     offset: int
     octets: int
+    missing: int
     encapsulated: bool
     fields: tuple[Field, ...]
+    parts: tuple[tuple[str, str], ...]
     fault: str | None
+    unchecked: str | None
     notes: tuple[str, ...]
 
     def __getattr__(self, name: str) -> int | str:
@@ -88,12 +94,14 @@ class Frame:
     """A frame and its layers, outermost first; ``frame["cnm"]`` is the first layer of this name.
 
     Attributes:
-        data: its octets, from destination address to padding.
+        data: its octets, from destination address to padding, as many as were captured.
         layers: its layers, those of a sampled frame within a notification too.
+        octets: the octets that it had on the line.
     """
 
     data: bytes
     layers: tuple[Layer, ...]
+    octets: int
 
     def __getitem__(self, name: str) -> Layer:
         for layer in self.layers:
@@ -113,20 +121,25 @@ class Frame:
         return [layer.fault for layer in self.layers if layer.fault is not None]
 
 
-def decode(frame: bytes | bytearray | str, ether_types: EtherTypes | None = None) -> Frame:
+def decode(
+    frame: bytes | bytearray | str, ether_types: EtherTypes | None = None, *, octets: int | None = None
+) -> Frame:
     """Decode a frame of any octets; its layers tell faults.
 
     Args:
         frame: the octets from the destination address to the padding, without the check sequence; or the same as text,
             hexadecimal digits with blanks, colons or dashes between octets.
         ether_types: EtherTypes that stations have agreed on, if others than the usual ones.
+        octets: the length on the line, if ``frame`` has the first octets alone. That the others are missing is no
+            fault, and checks that need them are not made.
 
     Raises:
         ArgumentError: the text is not hexadecimal.
     """
     data = _octets(frame) if isinstance(frame, str) else bytes(frame)
-    layers = json.loads(wire_decode(data, (ether_types or EtherTypes())._numbers()))
-    return Frame(data, tuple(_layer(layer) for layer in layers))
+    original = max(len(data), octets or 0)
+    layers = json.loads(wire_decode(data, original, (ether_types or EtherTypes())._numbers()))
+    return Frame(data, tuple(_layer(layer) for layer in layers), original)
 
 
 def encode(kind: str, values: Mapping[str, Any] | None = None, /, **more: Any) -> bytes:
@@ -171,7 +184,8 @@ def _known() -> dict[str, Any]:
 
 def _layer(layer: dict[str, Any]) -> Layer:
     fields = tuple(Field(**field) for field in layer["fields"])
-    return Layer(**{**layer, "fields": fields, "notes": tuple(layer["notes"])})
+    parts = tuple((name, text) for name, text in layer["parts"])
+    return Layer(**{**layer, "fields": fields, "parts": parts, "notes": tuple(layer["notes"])})
 
 
 def _octets(text: str) -> bytes:

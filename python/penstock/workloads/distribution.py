@@ -2,8 +2,11 @@
 
 import math
 import os
+import re
 from bisect import bisect_left
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from importlib import resources
 from pathlib import Path
 
@@ -38,10 +41,12 @@ class Distribution:
         name: the distribution's name, or the name of its file.
         points: the points in their order, two at least; the last is at 100 percent. Where the first is above
             0 percent, that share of the flows has exactly its size.
+        notes: sentences on how the file was read.
     """
 
     name: str
     points: tuple[Point, ...]
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def mean_octets(self) -> float:
@@ -113,30 +118,58 @@ def parse(text: str, name: str) -> Distribution:
     Raises:
         DistributionError: the text is not a distribution; the message has the line.
     """
-    points: list[Point] = []
-    line = 0
-    for line, written in enumerate(text.split("\n"), start=1):
-        words = written.split()
-        if not words or words[0].startswith("#"):
-            continue
+    written: list[_Written] = []
+    for line, words in _lines(text):
         point = _point(words, name, line)
-        if points:
-            _in_order(points[-1], point, name, line)
-        if len(points) == POINTS_MAX:
+        if written:
+            _in_order(written[-1], point, name, line)
+        if len(written) == POINTS_MAX:
             raise DistributionError(name, line, f"there are more than {POINTS_MAX} points; write fewer")
-        points.append(point)
-        last = line
-    if not points:
+        written.append(point)
+    if not written:
         raise DistributionError(name, None, "there is no point; write a size in octets and a percentage a line")
-    if points[-1].percent != 100:
-        reason = f"the last point is at {_shortest(points[-1].percent)} percent; it must be at 100"
-        raise DistributionError(name, last, reason)
+    last = written[-1]
+    notes = []
+    if last.share == 1:
+        notes.append(f"{name}: the last share is 1, so shares are read as fractions and not as percent")
+        written = [_Written(at.octets, at.share * 100, at.line) for at in written]
+    elif last.share != 100:
+        reason = f"the last point is at {_shortest(float(last.share))} percent; it must be at 100"
+        raise DistributionError(name, last.line, f"{reason}, or at 1 where shares are fractions")
+    for at in written:
+        if at.octets == 0 and at.share > 0:
+            reason = (
+                f"{_shortest(float(at.share))} percent of the flows have a size of 0; a flow has one octet at least"
+            )
+            raise DistributionError(name, at.line, reason)
+    if len(written) == 1:
+        raise DistributionError(name, last.line, "there is one point; write two at least")
+    points = _without_steps(written)
+    if len(points) < len(written) or any(at.octets != b.octets for at, b in zip(written, points, strict=False)):
+        notes.append(f"{name}: where a size stands twice the share steps up at it, here within one octet")
     if len(points) == 1:
-        raise DistributionError(name, last, "there is one point; write two at least")
-    return Distribution(name, tuple(points))
+        points.insert(0, Point(points[0].octets - 1, 0.0))
+    return Distribution(name, tuple(points), tuple(notes))
 
 
-def _point(words: list[str], name: str, line: int) -> Point:
+@dataclass(frozen=True)
+class _Written:
+    """A point as a line has it, with the number of the line."""
+
+    octets: int
+    share: Decimal
+    line: int
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Return the lines that have words, each with its number: between blanks, commas or semicolons, no comments."""
+    for line, written in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        words = re.split(r"[\s,;]+", re.split(r"#|//", written, maxsplit=1)[0].strip())
+        if words != [""]:
+            yield line, words
+
+
+def _point(words: list[str], name: str, line: int) -> _Written:
     """Return the point that a line's words write."""
     if len(words) != 2:
         count = f"{len(words)} word{'' if len(words) == 1 else 's'}"
@@ -148,29 +181,39 @@ def _point(words: list[str], name: str, line: int) -> Point:
         raise DistributionError(name, line, reason)
     if not 0 <= percent <= 100:
         raise DistributionError(name, line, f"the percentage is {_cut(words[1])}; write a number from 0 to 100")
-    if octets == 0 and percent > 0:
-        reason = f"{_cut(words[1])} percent of the flows have a size of 0; a flow has one octet at least"
-        raise DistributionError(name, line, reason)
-    return Point(int(octets), percent)
+    return _Written(int(octets), percent, line)
 
 
-def _in_order(before: Point, point: Point, name: str, line: int) -> None:
-    """Refuse a point that does not follow the one before it."""
-    if point.percent < before.percent:
-        fall = f"the percentage falls from {_shortest(before.percent)} to {_shortest(point.percent)}"
+def _in_order(before: _Written, point: _Written, name: str, line: int) -> None:
+    """Refuse a point that does not follow the one before it. The same size with a larger share is a step."""
+    if point.share < before.share:
+        fall = f"the percentage falls from {_shortest(float(before.share))} to {_shortest(float(point.share))}"
         raise DistributionError(name, line, f"{fall}; it must not fall from line to line")
-    if point.octets <= before.octets:
+    if point.octets < before.octets or (point.octets == before.octets and point.share == before.share):
         reason = f"the size {point.octets} follows {before.octets}; sizes must grow from line to line"
         raise DistributionError(name, line, reason)
 
 
-def _number(word: str, name: str, line: int) -> float:
-    """Return the finite number that a word writes."""
+def _without_steps(written: list[_Written]) -> list[Point]:
+    """Return points whose sizes grow: of a step, the share before it belongs to the size that is one octet less."""
+    points: list[Point] = []
+    for place, at in enumerate(written):
+        step = place + 1 < len(written) and written[place + 1].octets == at.octets
+        octets = at.octets - 1 if step else at.octets
+        # Where there is no size between the foot of a step and the point before, that point has its share.
+        if step and (not points or points[-1].octets >= octets):
+            continue
+        points.append(Point(octets, float(at.share)))
+    return points
+
+
+def _number(word: str, name: str, line: int) -> Decimal:
+    """Return the finite number that a word writes, as it writes it."""
     try:
-        number = float(word) if word.isascii() and "_" not in word else math.nan
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
+        number = Decimal(word) if word.isascii() and "_" not in word else Decimal("nan")
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite():
         raise DistributionError(name, line, f"{_cut(word)!r} is not a number; write one such as 10000 or 97.5")
     return number
 

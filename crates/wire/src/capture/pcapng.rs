@@ -49,6 +49,7 @@ struct Interface<'a> {
     offset_s: i64,
     snap: u32,
     name: &'a [u8],
+    bits_per_s: Option<u64>,
 }
 
 /// The frames of a pcapng file.
@@ -71,6 +72,11 @@ impl<'a> Frames<'a> {
     pub(super) fn interface_name(&self, interface: u32) -> Option<String> {
         let name = self.interfaces.get(interface as usize)?.name;
         (!name.is_empty()).then(|| String::from_utf8_lossy(name).to_string())
+    }
+
+    /// The rate of an interface that was read, if the file has it.
+    pub(super) fn interface_rate(&self, interface: u32) -> Option<u64> {
+        self.interfaces.get(interface as usize)?.bits_per_s
     }
 
     /// The next block: its type and body.
@@ -112,17 +118,17 @@ impl<'a> Frames<'a> {
             return Err(cut(offset, "an interface", 8, body.len()));
         }
         let (link, snap) = (self.order.u16(body, 0), self.order.u32(body, 4));
-        let mut interface = Interface { link, exponent: 6, binary: false, offset_s: 0, snap, name: &[] };
+        let mut interface =
+            Interface { link, exponent: 6, binary: false, offset_s: 0, snap, name: &[], bits_per_s: None };
         for (code, value) in options(self.order, body.get(8..).unwrap_or_default()) {
             match (code, value) {
                 (OPTION_NAME, name) => interface.name = name,
                 (OPTION_RESOLUTION, &[unit]) => {
                     (interface.exponent, interface.binary) = (unit & 0x7f, unit & 0x80 != 0);
                 }
-                (OPTION_OFFSET, value) if value.len() == 8 => {
-                    let (a, b) = (self.order.u32(value, 0), self.order.u32(value, 4));
-                    let (high, low) = if self.order.big { (a, b) } else { (b, a) };
-                    interface.offset_s = (u64::from(high) << 32 | u64::from(low)) as i64;
+                (OPTION_OFFSET, value) if value.len() == 8 => interface.offset_s = self.order.u64(value, 0) as i64,
+                (OPTION_SPEED, value) if value.len() == 8 => {
+                    interface.bits_per_s = Some(self.order.u64(value, 0)).filter(|&rate| rate > 0);
                 }
                 _ => {}
             }
@@ -264,12 +270,17 @@ pub fn interface(out: &mut Vec<u8>, name: &str, description: Option<&str>, bits_
 
 /// Adds a frame of an interface of the section, with a comment if there is one. Comments beyond 65 535 octets are cut.
 pub fn packet(out: &mut Vec<u8>, interface: u32, time_ns: u64, octets: &[u8], comment: Option<&str>) {
+    part(out, interface, time_ns, octets, octets.len() as u32, comment);
+}
+
+/// Adds the first octets of a frame that had `original` of them.
+pub fn part(out: &mut Vec<u8>, interface: u32, time_ns: u64, octets: &[u8], original: u32, comment: Option<&str>) {
     let mut body = Vec::with_capacity(octets.len() + 64);
     body.extend(interface.to_le_bytes());
     body.extend(((time_ns >> 32) as u32).to_le_bytes());
     body.extend((time_ns as u32).to_le_bytes());
     body.extend((octets.len() as u32).to_le_bytes());
-    body.extend((octets.len() as u32).to_le_bytes());
+    body.extend(original.to_le_bytes());
     body.extend(octets);
     body.resize(body.len().next_multiple_of(4), 0);
     if let Some(comment) = comment {

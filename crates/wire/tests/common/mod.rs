@@ -2,6 +2,8 @@
 //! Not every test uses all of it.
 #![allow(dead_code, unused_imports, unused_macros)]
 
+use penstock_wire::capture::{Captured, ETHERNET};
+
 /// Hands every format to a macro, each with the parts that its packet has behind the fields.
 macro_rules! every_format {
     ($then:ident) => {
@@ -69,6 +71,12 @@ pub(crate) fn golden() -> Vec<Golden> {
         }
     }
     frames
+}
+
+/// The record of a frame of Ethernet that had `original` octets.
+pub(crate) fn captured(interface: u32, time_ns: u64, octets: &[u8], original: usize) -> Captured<'_> {
+    let original = original as u32;
+    Captured { interface, link: ETHERNET, time_ns: Some(time_ns), octets, original, offset: 0, comment: None }
 }
 
 /// A generator of Marsaglia's (2003), xorshift64*.

@@ -81,21 +81,36 @@ def list_formats(
     show_formats(name, json=json)
 
 
-@app.command("stats", short_help="Count who notified whom in a capture, and how hard.")
+@app.command("stats", short_help="Count who notified whom in a capture, how hard, and how long lines were stopped.")
 def count_capture(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A pcap or pcapng file, of anyone's.")],
     smcc: Annotated[str | None, _SMCC] = None,
     experimental: Annotated[str | None, _EXPERIMENTAL] = None,
     cim: Annotated[str | None, _CIM] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="RATE", help="Rate of all lines, such as 200G.  [default: that of each in the file]"),
+    ] = None,
+    by: Annotated[
+        str, typer.Option(metavar="way|source", help="Count notifications of each way, or those of each sender.")
+    ] = "way",
+    csv: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Print CSV of one table: notified, paused, roce or faults."),
+    ] = None,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
-    """Count the notifications and pause frames of a capture by sender, flow and interface.
+    """Count the notifications, pauses, congestion marks and faults of a capture by sender, flow and interface.
+
+    A pause lasts until the resume, or until its quanta are over; a frame replaces the time that is left.
 
     Of a damaged file the frames before the damage are counted; then the status is 2.
     """
-    from penstock.cli.wire.show import ether_types, show_statistics
+    from penstock.cli.wire.show import ether_types
+    from penstock.cli.wire.stats import show_statistics
 
-    show_statistics(file, types=ether_types(smcc, experimental, cim), json=json)
+    types = ether_types(smcc, experimental, cim)
+    show_statistics(file, types=types, rate=rate, by=by, csv_of=csv, json=json)
 
 
 @app.command("install-dissector", short_help="Teach Wireshark and tshark these formats.")

@@ -7,12 +7,11 @@ from typing import Any
 import typer
 
 from penstock import wire
-from penstock.cli.failure import WRONG_INPUT, InputError, say
+from penstock.cli.failure import InputError, say
 from penstock.cli.locate import assignments
 from penstock.cli.report import add_row, console, listing
 from penstock.errors import ArgumentError, nearest
 from penstock.terminal import printable, printable_json
-from penstock.text import bit_rate, count, octets
 
 
 def ether_types(smcc: str | None, experimental: str | None, cim: str | None) -> wire.EtherTypes:
@@ -33,7 +32,7 @@ def _number(name: str, text: str) -> int:
 
 def show_frames(what: str, *, most: int, types: wire.EtherTypes, json: bool) -> None:
     """Print the layers of a frame, or of the first frames of a capture."""
-    if Path(what).is_file():
+    if _is_file(what):
         _show_capture(Path(what), most=most, types=types, json=json)
         return
     try:
@@ -44,9 +43,17 @@ def show_frames(what: str, *, most: int, types: wire.EtherTypes, json: bool) -> 
     if not frame.data:
         raise InputError("the frame has no octets", "give its octets in hexadecimal")
     if json:
-        _print_json([_in_json(frame, None)])
+        print_json([_in_json(frame, None)])
     else:
         _print_frame(frame)
+
+
+def _is_file(what: str) -> bool:
+    try:
+        return Path(what).is_file()
+    except OSError:
+        # The octets of a longer frame are too long for the name of a file.
+        return False
 
 
 def _show_capture(file: Path, *, most: int, types: wire.EtherTypes, json: bool) -> None:
@@ -63,14 +70,16 @@ def _show_capture(file: Path, *, most: int, types: wire.EtherTypes, json: bool) 
                 continue
             time = "" if captured.time_ns is None else f", {_seconds(captured.time_ns)} s"
             name = captured.interface_name or f"interface {captured.interface}"
-            typer.echo(f"frame {number}: {captured.octets} octets, {printable(name)}{time}")
+            cut = len(captured.data) < captured.octets
+            length = f"captured {len(captured.data)} of {captured.octets}" if cut else f"{captured.octets}"
+            typer.echo(f"frame {number}: {length} octets, {printable(name)}{time}")
             if captured.comment:
                 typer.echo(f"  comment: {printable(captured.comment)}")
             _print_frame(frame)
     except wire.CaptureError as error:
         damage = error
     if json:
-        _print_json(shown)
+        print_json(shown)
     if damage is not None:
         raise damage
 
@@ -82,9 +91,12 @@ def _in_json(frame: wire.Frame, captured: wire.Captured | None) -> dict[str, Any
             "title": layer.title,
             "offset": layer.offset,
             "octets": layer.octets,
+            "missing": layer.missing,
             "encapsulated": layer.encapsulated,
             "fields": {field.name: field.text if field.value is None else field.value for field in layer.fields},
+            "parts": [list(part) for part in layer.parts],
             "fault": layer.fault,
+            "unchecked": layer.unchecked,
             "notes": list(layer.notes),
         }
         for layer in frame.layers
@@ -95,13 +107,14 @@ def _in_json(frame: wire.Frame, captured: wire.Captured | None) -> dict[str, Any
             "time_ns": captured.time_ns,
             "interface": captured.interface,
             "interface_name": captured.interface_name,
-            "octets": captured.octets,
+            "octets": frame.octets,
             "comment": captured.comment,
         }
     return told
 
 
-def _print_json(told: object) -> None:
+def print_json(told: object) -> None:
+    """Print an object as JSON that no capture's text can turn into orders to a terminal."""
     typer.echo(printable_json(jsonlib.dumps(told, indent=2)))
 
 
@@ -110,15 +123,20 @@ def _print_frame(frame: wire.Frame) -> None:
         inner = "  " if layer.encapsulated else ""
         within = ", of the sampled frame" if layer.encapsulated else ""
         title = layer.title or layer.name.replace("_", " ")
-        typer.echo(f"{inner}  {layer.offset:4} {title}{within}, {layer.octets} octets")
+        length = f"{layer.octets} of {layer.octets + layer.missing}" if layer.missing else f"{layer.octets}"
+        typer.echo(f"{inner}  {layer.offset:4} {title}{within}, {length} octets")
         for field in layer.fields:
             typer.echo(f"{inner}         {field.label} = {field.text}")
+        for name, text in layer.parts:
+            typer.echo(f"{inner}         {name} = {printable(text)}")
         if not layer.fields:
             data = frame.data[layer.offset : layer.offset + layer.octets]
             if any(data):
                 typer.echo(f"{inner}         {data[:32].hex(' ')}{' …' if len(data) > 32 else ''}")
         for note in layer.notes:
             typer.echo(f"{inner}         note: {note}")
+        if layer.unchecked is not None:
+            typer.echo(f"{inner}         not checked: {layer.unchecked}")
         if layer.fault is not None:
             typer.echo(f"{inner}         fault: {layer.fault}")
 
@@ -165,7 +183,7 @@ def show_formats(name: str | None, *, json: bool) -> None:
             raise InputError(f"{name}: unknown format", nearest(name, words, f"the formats are {', '.join(words)}"))
         formats = chosen
     if json:
-        _print_json(formats if name is None else formats[0])
+        print_json(formats if name is None else formats[0])
         return
     out = console()
     if name is not None:
@@ -185,70 +203,6 @@ def show_formats(name: str | None, *, json: bool) -> None:
     for entry in wire.kinds():
         add_row(table, entry["name"], entry["title"])
     out.print(table)
-
-
-def show_statistics(file: Path, *, types: wire.EtherTypes, json: bool) -> None:
-    """Print who notified whom in a capture, and how hard; of a damaged one, the part before the damage."""
-    if not file.is_file():
-        raise InputError(f"{file}: no such file", "give a pcap or pcapng file")
-    counted = wire.statistics(file, types)
-    damage = counted["damage"]
-    if damage is not None and not counted["frames"]:
-        raise wire.CaptureError(str(file), damage["offset"], damage["message"])
-    if json:
-        _print_json(counted)
-    else:
-        _print_statistics(counted)
-    if damage is not None:
-        say(f"error: {file}: {damage['message']}")
-        say(f"hint: the {counted['frames']} frames before this place are counted")
-        raise typer.Exit(WRONG_INPUT)
-
-
-def _print_statistics(counted: dict[str, Any]) -> None:
-    formats = ", ".join(f"{name} {count(frames)}" for name, frames in counted["formats"].items())
-    typer.echo(f"{count(counted['frames'])} frames, {octets(counted['octets'])}{': ' if formats else ''}{formats}")
-    typer.echo(f"with a CN-TAG {count(counted['tagged'])}, with a fault {count(counted['faulty'])}")
-    if counted["not_ethernet"]:
-        typer.echo(f"not Ethernet, and not counted: {count(counted['not_ethernet'])}")
-    out = console()
-    if counted["notified"]:
-        table = listing("interface", "message", "from", "congestion point", "to", "flow", "frames", "how hard")
-        for way in counted["notified"]:
-            flow = "-" if way["flow"] is None else str(way["flow"])
-            add_row(
-                table,
-                printable(way["interface_name"] or str(way["interface"])),
-                way["format"],
-                way["source"],
-                way["cp_id"] or "-",
-                way["destination"],
-                flow if way["to"] is None else f"{flow} to {way['to']}",
-                count(way["frames"]),
-                _strength(way),
-            )
-        out.print(table)
-    if counted["paused"]:
-        table = listing("interface", "pauses from", "priority", "stops", "resumes", "quanta")
-        for sender in counted["paused"]:
-            priority = "all" if sender["priority"] is None else str(sender["priority"])
-            name = printable(sender["interface_name"] or str(sender["interface"]))
-            numbers = (count(sender[key]) for key in ("stops", "resumes", "quanta"))
-            add_row(table, name, sender["source"], priority, *numbers)
-        out.print(table)
-
-
-def _strength(way: dict[str, Any]) -> str:
-    strength = way["strength"]
-    if strength is None:
-        return "-"
-    values = strength["least"], strength["mean"], strength["most"]
-    if way["format"] == "cnm":
-        least, mean, most = values
-        return f"|Fb| {least}..{most}, mean {mean:.1f}"
-    show = bit_rate if way["format"] == "fecn" else octets
-    least, mean, most = (show(value) for value in values)
-    return f"{least} .. {most}, mean {mean}"
 
 
 def _seconds(nanoseconds: int) -> str:

@@ -1,0 +1,225 @@
+"""Captures as operators have them: cut by a snap length, with tags of providers, with pauses to add up."""
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Command
+from golden_frames import by_name
+
+from penstock import ArgumentError, Scenario, wire
+
+INCAST = """
+question = "What do captures of RoCE say?"
+duration = "60 us"
+scheme = "dcqcn"
+[topology.star]
+hosts = 3
+link_rate = "100 Gbps"
+link_delay = "1 us"
+buffer = "1 MB"
+[[flow]]
+from = "h0..h1"
+to = "h2"
+transport = "go-back-n"
+"""
+
+SLOW = """
+question = "How long is a line stopped?"
+duration = "20 ms"
+scheme = "none"
+[topology.star]
+hosts = 3
+link_rate = "10 Gbps"
+link_delay = "1 us"
+buffer = "2 MB"
+[pfc]
+quanta = 65535
+ports = ["h0->sw0", "h1->sw0"]
+xoff = "100 KB"
+[[flow]]
+name = "f0..f1"
+from = "h0..h1"
+to = "h2"
+transport = "go-back-n"
+[[change]]
+at = "5 ms"
+link = "sw0->h2"
+rate = "10 Mbps"
+[[change]]
+at = "15 ms"
+link = "sw0->h2"
+rate = "10 Gbps"
+"""
+
+
+def snapped(frames: list[wire.Captured], most: int) -> list[wire.Captured]:
+    """Return frames as a capture with a snap length has them."""
+    return [wire.Captured(f.data[:most], f.time_ns, f.interface, None, f.octets, None) for f in frames]
+
+
+def test_a_capture_with_a_snap_length_is_sound(penstock: Command, tmp_path: Path) -> None:
+    Scenario.from_toml(INCAST).run(pcap=["sw0->h2", "sw0->h0"], out=tmp_path / "r")
+    whole = list(wire.read(tmp_path / "r" / "capture.pcapng"))
+    wire.write(tmp_path / "s.pcapng", snapped(whole, 96), ["a", "b"])
+    cut = list(wire.read(tmp_path / "s.pcapng"))
+    assert [frame.octets for frame in cut] == [frame.octets for frame in whole]
+    counts = [wire.statistics(tmp_path / name) for name in ("r/capture.pcapng", "s.pcapng")]
+    assert [counted["faulty"] for counted in counts] == [0, 0]
+    assert counts[1]["cut"] == sum(frame.octets > 96 for frame in whole) > 10
+    assert counts[0]["cut"] == 0
+    # All that stands in the headers is the same.
+    assert counts[0]["formats"] == counts[1]["formats"]
+    for seen in (*counts[0]["roce"], *counts[1]["roce"], *counts[0]["notified"], *counts[1]["notified"]):
+        del seen["interface_name"]
+    assert counts[0]["roce"] == counts[1]["roce"]
+    assert counts[0]["notified"] == counts[1]["notified"]
+
+    first = next(number for number, frame in enumerate(cut, 1) if frame.octets == 1082)
+    done = penstock("wire", "decode", "s.pcapng", "--most", str(first))
+    assert done.returncode == 0
+    assert f"frame {first}: captured 96 of 1082 octets" in done.stdout
+    assert "RoCEv2 base transport header, 12 octets" in done.stdout
+    assert "icrc, 0 of 4 octets\n         not checked: ICRC" in done.stdout
+    assert "fault" not in done.stdout
+    done = penstock("wire", "stats", "s.pcapng")
+    assert f"with a fault 0, not captured whole {counts[1]['cut']}" in done.stdout
+    frame = cut[first - 1].decode()
+    assert (len(frame.data), frame.octets, frame.faults) == (96, 1082, [])
+    # Who does not say how long the frame was, has one that ends too early.
+    assert wire.decode(cut[first - 1].data).faults != []
+
+
+def test_paused_time_is_that_of_the_simulator(tmp_path: Path) -> None:
+    result = Scenario.from_toml(SLOW).run(pcap=["sw0->h0", "sw0->h1"], out=tmp_path / "r")
+    counted = wire.statistics(tmp_path / "r" / "capture.pcapng")
+    asked_s = sum(sender["quanta"] for sender in counted["paused"]) * 51.2e-9
+    assert len(counted["paused"]) == 2
+    for sender, name in zip(counted["paused"], ("h0->sw0", "h1->sw0"), strict=True):
+        (port,) = (queue for queue in result.summary["queues"] if queue["name"] == name)
+        # A frame is captured when its transmission starts: 51 ns and 1 us before the line stops, as before it goes on.
+        assert sender["paused_s"] == pytest.approx(port["paused_s"], abs=50e-6)
+        assert 10e-3 < sender["paused_s"] < 20e-3
+        assert sender["longest_s"] <= sender["paused_s"]
+        assert sender["share"] == pytest.approx(sender["paused_s"] / counted["span_s"])
+    assert asked_s > 20 * sum(sender["paused_s"] for sender in counted["paused"])
+    # At half the rate a quantum lasts twice as long, and a pause that is resumed does not.
+    slower = wire.statistics(tmp_path / "r" / "capture.pcapng", rate_bps=5_000_000_000)
+    assert slower["paused"][0]["paused_s"] >= counted["paused"][0]["paused_s"]
+    with pytest.raises(ArgumentError, match="is no rate of a line"):
+        wire.statistics(tmp_path / "r" / "capture.pcapng", rate_bps=0)
+
+
+def pfc(time_us: float, **times: int) -> wire.Captured:
+    """Return a PFC frame with times of priorities, as ``time_3=1000``."""
+    enable = sum(1 << int(name[-1]) for name in times)
+    return wire.Captured(wire.encode("pfc", priority_enable=enable, **times), round(time_us * 1000))
+
+
+def pcap(file: Path, frames: list[wire.Captured]) -> None:
+    """Write a file of pcap, which says no rate."""
+    head = (0xA1B23C4D, 2 << 16 | 4, 0, 0, 65535, 1)
+    words = b"".join(word.to_bytes(4, "big") for word in head)
+    for frame in frames:
+        seconds, rest = divmod(frame.time_ns or 0, 10**9)
+        size = len(frame.data)
+        words += b"".join(word.to_bytes(4, "big") for word in (seconds, rest, size, size)) + frame.data
+    file.write_bytes(words)
+
+
+def test_pauses_are_printed_by_priority(penstock: Command, tmp_path: Path) -> None:
+    # 1000 quanta at 100 Gb/s are 5.12 us: renewed after 2 us, resumed at 6 us; priority 4 runs out.
+    frames = [pfc(0, time_3=1000), pfc(2, time_3=1000), pfc(6, time_3=0), pfc(10, time_4=1000), pfc(20, time_5=1000)]
+    pcap(tmp_path / "a.pcap", frames)
+    done = penstock("wire", "stats", "a.pcap")
+    assert "paused times need the line's rate, which the file has not: --rate 100G gives it\n" in done.stdout
+    for rate in ("100G", "100 Gbps"):
+        done = penstock("wire", "stats", "a.pcap", "--rate", rate, "--json")
+        counted = json.loads(done.stdout)
+        three, four, five = counted["paused"]
+        assert (three["pauses"], three["paused_s"], three["longest_s"]) == (1, 6e-6, 6e-6)
+        assert (four["pauses"], four["paused_s"], four["resumes"]) == (1, 5.12e-6, 0)
+        assert counted["span_s"] == 20e-6
+        assert three["share"] == pytest.approx(6 / 20)
+        # The capture ends with this frame: what it asks for lies behind.
+        assert (five["pauses"], five["paused_s"], five["open_s"]) == (1, 0, 5.12e-6)
+    done = penstock("wire", "stats", "a.pcap", "--rate", "100G", "--csv", "paused")
+    first, second, _ = csv.DictReader(io.StringIO(done.stdout))
+    assert (first["priority"], first["stops"], first["resumes"], first["paused_s"]) == ("3", "2", "1", "6e-06")
+    assert second["longest_s"] == "5.12e-06"
+    for words in (
+        ["--rate", "fast"],
+        ["--rate", "0G"],
+        ["--by", "host"],
+        ["--csv", "all"],
+        ["--csv", "roce", "--json"],
+    ):
+        done = penstock("wire", "stats", "a.pcap", *words)
+        assert (done.returncode, done.stdout) == (2, ""), words
+        assert done.stderr.startswith(f"error: {words[0]}")
+
+
+def test_notifications_are_grouped_by_their_sender(penstock: Command, tmp_path: Path) -> None:
+    cnps = [wire.encode("cnp", dest_qp=number) for number in range(1, 41)]
+    hard = [wire.encode("cnm", quantized_feedback=number) for number in (10, 20)]
+    wire.write(tmp_path / "a.pcapng", [*cnps, *hard])
+    counted = wire.statistics(tmp_path / "a.pcapng")
+    assert len(counted["notified"]) == 41
+    cnm, cnp = wire.by_source(counted)
+    assert (cnp["format"], cnp["flows"], cnp["frames"], cnp["destinations"]) == ("cnp", 40, 40, 1)
+    assert cnm["strength"] == {"frames": 2, "least": 10, "mean": 15, "most": 20}
+    done = penstock("wire", "stats", "a.pcapng", "--by", "source")
+    assert done.returncode == 0
+    assert done.stdout.count("cnp") == 1
+    rows = list(csv.DictReader(io.StringIO(penstock("wire", "stats", "a.pcapng", "--csv", "notified").stdout)))
+    assert (len(rows), rows[0]["strength_mean"], rows[1]["flow"]) == (41, "15.0", "1")
+
+
+def test_frames_with_faults_are_named(penstock: Command, tmp_path: Path) -> None:
+    sound = by_name("cnp").data
+    wrong = sound[:24] + bytes([sound[24] ^ 1]) + sound[25:]
+    wire.write(tmp_path / "a.pcapng", [sound, *[wrong] * 12])
+    done = penstock("wire", "stats", "a.pcapng")
+    numbers = ", ".join(str(number) for number in range(2, 12))
+    assert "  12 with ipv4: the checksum at octet 24 is " in done.stdout
+    assert f"(frames {numbers}, …)" in done.stdout
+
+
+def test_lldp_says_who_sent_it(penstock: Command) -> None:
+    frame = by_name("lldp").data
+    # Before the end: application priority, port VLAN, and a TLV of nobody that is known with orders to a terminal.
+    more = bytes.fromhex("fe08 0080c2 0c 00 6312b7".replace(" ", ""))
+    more += bytes.fromhex("fe06 0080c2 01 0064".replace(" ", ""))
+    more += bytes.fromhex("fe06 00000c 09 0102".replace(" ", "")) + b"\x0a\x05spi\x1b1"
+    done = penstock("wire", "decode", (frame[:-2] + more + frame[-2:]).hex())
+    assert done.returncode == 0
+    for line in (
+        "Chassis ID = 02:00:00:00:00:aa (MAC address)",
+        "Port ID = 1 (local)",
+        "Application priority = UDP or DCCP port 4791: priority 3",
+        "Port VLAN ID = 100",
+        "OUI = 00-00-0C",
+        "Octets = 01 02",
+    ):
+        assert f"         {line}\n" in done.stdout
+    assert "System name = spi" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert dict(wire.decode(frame)["lldp"].parts) == {"Chassis ID": "02:00:00:00:00:aa (MAC address)"}
+
+
+TSHARK = shutil.which("tshark")
+
+
+@pytest.mark.skipif(TSHARK is None, reason="tshark is not there")
+def test_tshark_counts_the_same_notifications(tmp_path: Path) -> None:
+    cnp = by_name("cnp").data
+    tags = ("", "8100 6064", "88a8 6064", "88a8 6064 8100 6065", "8100 6064 8100 6065", "9100 6064 8100 6065")
+    frames = [cnp[:12] + bytes.fromhex(tag.replace(" ", "")) + cnp[12:] for tag in tags]
+    wire.write(tmp_path / "a.pcapng", frames)
+    command = [str(TSHARK), "-r", str(tmp_path / "a.pcapng"), "-Y", "infiniband.bth.opcode == 0x81"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert wire.statistics(tmp_path / "a.pcapng")["roce"][0]["cnps"] == len(done.stdout.splitlines()) == len(tags)
