@@ -126,6 +126,7 @@ fuzz: check-build
 verify: test fuzz lab-test
 	PROPTEST_CASES=2000 cargo test --locked
 	cargo test --locked -p penstock-runner --test threads -- --ignored
+	cargo test --locked --release -p penstock-sim --test sim headroom -- --ignored
 	WIRE_FUZZ_INPUTS=100000000 cargo test --locked --quiet --profile overflow -p penstock-wire --test fuzz
 	cargo package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force

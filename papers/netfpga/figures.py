@@ -247,7 +247,7 @@ _TCP = {"newreno": QUEUE_COLOURS[0], "cubic": QUEUE_COLOURS[1], "dctcp": QUEUE_C
 _TCP_NAMES = {"newreno": "NewReno", "cubic": "CUBIC", "dctcp": "DCTCP"}
 # Most figures have two: CUBIC is as NewReno in them.
 _TWO = {name: _TCP[name] for name in ("newreno", "dctcp")}
-_PFC: dict[str, Setting] = {"pfc.quanta": 65_535}
+_PFC: dict[str, Setting] = {"pfc.quanta": 65_535, "pfc.response": "0 s"}
 _FABRICS: dict[str, tuple[str, dict[str, Setting]]] = {
     "none": ("none", {}),
     "QCN": ("qcn", {}),

@@ -171,6 +171,21 @@ def schema(section: str | None = None) -> dict[str, Any]:
     return part
 
 
+_MEANT: dict[str, str] = {
+    **dict.fromkeys(("pool", "pools", "shared", "shared_buffer", "memory", "mmu", "cells", "alpha"), "buffer"),
+    **dict.fromkeys(("headroom", "pause", "priority_flow_control", "xoff", "xon", "lossless"), "pfc"),
+    **dict.fromkeys(("transport", "transports", "tcp", "roce", "rdma"), "the key transport of flow, load and incast"),
+    **dict.fromkeys(("flows", "traffic", "sources"), "flow, load, incast and trace"),
+    **dict.fromkeys(("loads", "workload", "workloads"), "load"),
+    **dict.fromkeys(("queues", "sampling", "samples", "recording"), "record"),
+    **dict.fromkeys(("links", "switches", "routes", "routing", "ecmp", "ecn", "marking"), "network and topology"),
+    **dict.fromkeys(("failure", "failures", "events", "changes"), "change"),
+    **dict.fromkeys(("parameters", "profiles", "profile"), "schemes; `penstock schemes NAME` lists those of one"),
+    **dict.fromkeys(("nic", "nics", "interfaces"), "hosts"),
+}
+"""Words that are the name of no section, and the section that has the keys."""
+
+
 def keys(section: str | None = None) -> list[Key]:
     """Return the documentation of every key of a scenario file, or of one section, such as ``topology.star``.
 
@@ -188,6 +203,9 @@ def keys(section: str | None = None) -> list[Key]:
     chosen = [full for full, name in names.items() if name == word]
     chosen = chosen or [full for full, name in names.items() if name.rpartition(".")[2] == word]
     chosen = chosen or [full for full, name in names.items() if name.startswith(f"{word}.")]
+    meant = _MEANT.get(word.lower().replace("-", "_"))
+    if not chosen and meant is not None:
+        raise ArgumentError(f"{section}: unknown section of a scenario file", f"it is in {meant}")
     if not chosen:
         hint = nearest(word, names.values(), f"the sections are {', '.join(names.values())}")
         raise ArgumentError(f"{section}: unknown section of a scenario file", hint)

@@ -38,11 +38,27 @@ class AssignedScheme(TypedDict):
     parameters: dict[str, float | str | bool]
 
 
+class PoolOfLine(TypedDict):
+    """The limits of a line in a pool that its switch has for lossless priorities, octets.
+
+    A pool stops a line at a dynamic threshold: ``xoff_alone_octets`` if no other line holds memory,
+    ``xoff_together_octets`` if all hold as much. Headroom is in whole cells.
+    """
+
+    name: str
+    cell_octets: int
+    xoff_alone_octets: int
+    xoff_together_octets: int
+    headroom_octets: int
+    headroom_needed_octets: int
+
+
 class FlowControlDescription(TypedDict):
     """The ingress buffer behind a port that priority flow control can stop, octets.
 
     ``headroom_octets`` is what the buffer holds above xoff, ``headroom_needed_octets`` what frames, delays and response
-    ask for (802.1Qbb; the page on priority flow control has the formula).
+    ask for (802.1Qbb; the page on priority flow control has the formula). ``response_s`` is the time from a pause frame
+    until the port obeys. Where there are ``pools``, the line is stopped by the first that is at its threshold.
     """
 
     buffer_octets: int
@@ -50,6 +66,8 @@ class FlowControlDescription(TypedDict):
     xon_octets: int
     headroom_octets: int
     headroom_needed_octets: int
+    response_s: float
+    pools: list[PoolOfLine]
 
 
 class LinkDescription(TypedDict):

@@ -237,6 +237,16 @@ class PoolSummary(TypedDict):
     """Memory of the pool, its headroom aside, octets."""
     headroom_octets: int
     """Memory for frames that come after their neighbour was told to stop, octets."""
+    headroom_needed_octets: int
+    """Headroom that all its lossless lines need at once, in whole cells; with less, frames may be lost, octets."""
+    xoff_alone_octets: int | None
+    """Memory of a lossless line and priority at which the line is stopped if no other holds any, octets.
+
+    Null without flow control.
+    """
+    xoff_together_octets: int | None
+    """The same if all lossless lines and priorities hold as much: dynamic thresholds fall as memory is taken, octets.
+    """
     mean_octets: float
     """Time-weighted mean of the memory taken, in whole cells, headroom included, octets."""
     max_octets: int

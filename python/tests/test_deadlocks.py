@@ -14,12 +14,12 @@ AGAIN = {**ONCE, "pfc.watchdog.lasts": "500 us"}
 @pytest.mark.parametrize(
     ("name", "settings", "delivered", "deadlocks"),
     [
-        ("ring", {}, 174, 1),
-        ("ring", ONCE, 174, 1),
-        ("ring", AGAIN, 1044, 6),
-        ("leaf-spine", {}, 80, 1),
-        ("leaf-spine", ONCE, 150, 1),
-        ("leaf-spine", AGAIN, 546, 7),
+        ("ring", {}, 168, 1),
+        ("ring", ONCE, 168, 1),
+        ("ring", AGAIN, 1008, 6),
+        ("leaf-spine", {}, 78, 1),
+        ("leaf-spine", ONCE, 148, 1),
+        ("leaf-spine", AGAIN, 534, 7),
     ],
 )
 def test_a_watchdog_ends_a_deadlock_again_and_again_if_it_lasts_for_less_than_the_run(

@@ -174,6 +174,34 @@ def test_settings_that_keep_the_guards_rank_first() -> None:
     assert of(utilization=0.90) == pytest.approx(1.05)
 
 
+def test_a_proposal_is_no_worse_than_the_settings_that_the_scenario_has() -> None:
+    # Against a standard that uses 80 % alone, 79.9 % would do; the user's own settings use 87.6 %.
+    goal = GOALS["latency"]
+    standard, own = [_run(utilization=0.80, frames_dropped=100)], [_run(utilization=0.876, frames_dropped=300)]
+    bounds = {guard.measure: guard.bound for guard in guards(goal, standard, own)}
+    assert bounds["utilization"] == pytest.approx(0.866)
+    # Of two bounds the tighter one counts.
+    assert bounds["frames_dropped"] == pytest.approx(101)
+
+
+def test_under_flow_control_pauses_and_memory_are_guarded() -> None:
+    # 16 MB of buffer, where a proposal parks 319 MB, without a loss.
+    goal = GOALS["utilization"]
+    standard = [_run(utilization=0.78, paused_s=0.1, queue_max_octets=2e6)]
+    kept = guards(goal, standard, memory_octets=16e6)
+    assert [(guard.measure, guard.bound) for guard in kept[-2:]] == [
+        ("paused_s", pytest.approx(0.105)),
+        ("queue_max_octets", 16e6),
+    ]
+    parked = [_run(utilization=1.0, paused_s=0.1, queue_max_octets=319e6)]
+    assert score(goal, kept, parked, 16e6) > 1
+    assert judge(goal, kept, parked, standard, "x").broken == ("queue_max_octets",)
+    stopped = [_run(utilization=1.0, paused_s=0.2, queue_max_octets=10e6)]
+    assert score(goal, kept, stopped, 16e6) > 1
+    assert judge(goal, kept, stopped, standard, "x").broken == ("paused_s",)
+    assert score(goal, kept, [_run(utilization=0.9, paused_s=0.1, queue_max_octets=10e6)], 16e6) < 1
+
+
 def test_of_two_that_use_all_the_shorter_queue_is_better() -> None:
     goal = GOALS["utilization"]
     kept = guards(goal, [_run()])

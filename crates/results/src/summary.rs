@@ -332,7 +332,7 @@ impl FlowSource<'_> {
     }
 
     fn finite(&self) -> bool {
-        self.plan.finite()
+        self.plan.finite
     }
 
     fn name(&self) -> String {

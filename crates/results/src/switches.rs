@@ -51,6 +51,18 @@ impl PoolSource<'_> {
     fn headroom_octets(&self) -> u64 {
         self.plan.network.pools[self.pool].headroom.0
     }
+
+    fn headroom_needed_octets(&self) -> u64 {
+        self.plan.headroom_needed[self.pool].0
+    }
+
+    fn xoff_alone_octets(&self) -> Option<u64> {
+        Some(self.plan.stopping[self.pool]?.alone.0)
+    }
+
+    fn xoff_together_octets(&self) -> Option<u64> {
+        Some(self.plan.stopping[self.pool]?.together.0)
+    }
 }
 
 /// The pools of a run or a window.

@@ -22,7 +22,7 @@ use crate::sections::{
 use crate::topology::{self, Layout};
 use crate::traffic::{self, End, FlowSpec, Flows};
 use crate::{
-    Choice, FairPeriod, Plan, buffer, fair, names, pfc, plan, recording, retune, schemes, spread, windows, write,
+    Choice, FairPeriod, Plan, buffer, fair, names, pfc, plan, recording, retune, schemes, spread, traps, windows, write,
 };
 
 /// MAC address of the node before the first: locally administered.
@@ -90,12 +90,20 @@ pub(crate) fn plan(
     check_marking(&experiment.network, &schemes)?;
     network.tags = schemes.iter().map(|assigned| assigned.config.tag_octets()).collect();
     check_frames(&experiment, &network)?;
+    let (mut lossless, mut reaches) = (Vec::new(), vec![None; network.ports.len()]);
+    let mut of_memory = Vec::new();
     if let Some(table) = experiment.pfc.inner() {
-        network.pfc = Some(pfc::pfc(table, &network, &layout)?);
+        let settled = pfc::pfc(table, &network, &layout, experiment.buffer.is_empty())?;
+        network.pfc = Some(settled.pfc);
+        (lossless, reaches, of_memory) = (settled.lossless, settled.reaches, settled.notes);
     }
-    let pools = buffer::pools(experiment.buffer.inner(), &network, &layout)?;
-    let (pools, pool_names) = pools.into_iter().unzip();
-    network.pools = pools;
+    let pools = buffer::pools(experiment.buffer.inner(), &network, &layout, (&lossless, &reaches))?;
+    of_memory.extend(buffer::notes(&pools));
+    let pool_names = pools.iter().map(|laid| laid.name.clone()).collect();
+    let headroom_needed = pools.iter().map(|laid| laid.needed).collect();
+    let stopping = pools.iter().map(|laid| laid.stopping).collect();
+    let commons: Vec<buffer::Common> = pools.iter().map(|laid| laid.common).collect();
+    network.pools = pools.into_iter().map(|laid| laid.pool).collect();
     schemes::check(&mut experiment, scheme, &schemes, &network, &layout)?;
     let parameter_changes = retune::changes(&experiment.change, &schemes, &network, &layout, bounds)?;
     if let Some(by) = by {
@@ -131,8 +139,10 @@ pub(crate) fn plan(
     notes.extend(notes_on_keys(&network, *experiment.network.trimming, transported).map(str::to_owned));
     notes.extend(schemes::notes(&schemes, &network));
     notes.extend(retune::notes(&experiment.change, &schemes));
-    notes.extend(pfc::notes(&network));
-    notes.extend(buffer::notes(&network));
+    notes.extend(of_memory);
+    let origins: Vec<traffic::Origin> = counted.tables.iter().map(|table| table.model.origin).collect();
+    let node_names: Vec<String> = layout.nodes.iter().map(|n| n.name.clone()).collect();
+    notes.extend(traps::notes(&network, &schemes, (&origins, &commons), &node_names));
     let testbed = match experiment.testbed.inner() {
         Some(table) => sections::testbed(table, &layout)?,
         None => plan::Testbed::default(),
@@ -147,9 +157,12 @@ pub(crate) fn plan(
         seed,
         duration,
         warmup,
-        node_names: layout.nodes.iter().map(|n| n.name.clone()).collect(),
+        node_names,
         port_names: (0..layout.ports.len()).map(|p| layout.port_name(p)).collect(),
         pool_names,
+        headroom_needed,
+        stopping,
+        reaches,
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
         flow_tables: flows.iter().map(|f| f.table(&experiment)).collect(),
         single,
@@ -160,6 +173,7 @@ pub(crate) fn plan(
         shared: shares.is_some(),
         fair: shares.unwrap_or_else(|| no_shares(single, duration)),
         transported,
+        finite: network.flows.iter().any(|flow| flow.size.is_some()),
         made: Made::new(counted, layout, points),
         testbed,
         limits: choice.limits,

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use penstock_schemes::Octets;
-use penstock_sim::network::{LARGEST_QUEUE, Network, NodeId, NodeKind, Pool, Share, headroom_of_line};
+use penstock_sim::network::{LARGEST_QUEUE, Network, NodeId, NodeKind, Pool, PortId, Share};
+use penstock_sim::pfc::{Reach, headroom, headroom_in_cells};
 
 use crate::assemble::largest_frame;
 use crate::error::Fault;
@@ -15,34 +16,73 @@ use crate::schemes;
 use crate::sections::{self, AllSwitches, NoThreshold};
 use crate::topology::Layout;
 
-/// The pools of `network`, which is laid out except for them, and for each the number of its table. The record then holds names, priorities and
-/// the headroom where all switches have the same.
+/// A pool as it is laid out.
+pub(crate) struct Laid {
+    pub(crate) pool: Pool,
+    pub(crate) name: String,
+    /// The headroom that all lines need at once.
+    pub(crate) needed: Octets,
+    pub(crate) common: Common,
+    /// Where it stops lossless lines, if it does.
+    pub(crate) stopping: Option<Stopping>,
+}
+
+/// The ports of a node, and those of its neighbours that lead to it.
+#[derive(Debug, Clone, Default)]
+struct Ports {
+    own: usize,
+    to_it: Vec<PortId>,
+}
+
+/// The pools of `network`, which is laid out except for them; `lossless` priorities and `reaches` are those of flow control. The record then
+/// holds names, priorities and the headroom where all switches have the same.
 pub(crate) fn pools(
     tables: &mut [sections::Buffer],
     network: &Network,
     layout: &Layout,
-) -> Result<Vec<(Pool, String)>, Fault> {
+    (lossless, reaches): (&[u8], &[Option<Reach>]),
+) -> Result<Vec<Laid>, Fault> {
+    let mut ports = vec![Ports::default(); network.nodes.len()];
+    for (id, port) in (0..).map(PortId).zip(&network.ports) {
+        ports[port.node.index()].own += 1;
+        ports[port.peer.index()].to_it.push(id);
+    }
     let mut pools = Vec::new();
     let mut taken = BTreeSet::new();
     let mut known = BTreeSet::new();
+    let known_priorities: BTreeSet<u8> = network.priorities.iter().chain(lossless).copied().collect();
     for (number, table) in tables.iter_mut().enumerate() {
         let name = table.name.fill(format!("pool{number}"));
         if !known.insert(name.clone()) {
             let message = format!("there is a pool \"{name}\" already");
             return Err(table.name.fault(message).with_hint("give each [[buffer]] a name of its own"));
         }
-        let priorities = schemes::listed(&table.priorities, network)?;
+        let priorities = schemes::listed(&table.priorities, &known_priorities, network)?;
         table.priorities.fill(Counts(priorities.clone()));
+        let own_lossless = priorities.iter().filter(|own| lossless.contains(own)).count();
         let mut headrooms = BTreeSet::new();
         for node in switches(&table.switches, layout)? {
-            let pool = pool(table, network, layout, node, &priorities)?;
+            let lines = lines(network, &ports[node].to_it, reaches, table.cell.0 as u16);
+            let pool = pool(table, network, layout, (node, ports[node].own), &priorities, (own_lossless, lines))?;
             if let Some(priority) = priorities.iter().find(|&&priority| !taken.insert((node, priority))) {
                 let message = format!("priority {priority} of {} has a pool already", layout.nodes[node].name);
                 let hint = "each priority of a switch is in one [[buffer]]: list others in priorities or switches";
                 return Err(table.priorities.fault(message).with_hint(hint));
             }
             headrooms.insert(pool.headroom);
-            pools.push((pool, name.clone()));
+            if pool.priorities.is_empty() {
+                continue;
+            }
+            let needed = headroom_needed(&pool, reaches, own_lossless);
+            let queues = pool.priorities.len() * ports[node].own;
+            let groups = pool.priorities.len() * ports[node].to_it.len();
+            let reserved = queues as u64 * pool.egress.reserve.0 + groups as u64 * pool.ingress.reserve.0;
+            let common = Common { octets: pool.size.0.saturating_sub(reserved), ingress: pool.ingress };
+            let stops = |own: &&u8| network.pfc.as_ref().is_some_and(|pfc| pfc.priorities.contains(own));
+            let all = (pool.lines.len() * pool.priorities.iter().filter(stops).count()) as u64;
+            let stopping =
+                (all > 0).then(|| Stopping { alone: common.stopped_at(1), together: common.stopped_at(all) });
+            pools.push(Laid { pool, name: name.clone(), needed, common, stopping });
         }
         if let [alike] = headrooms.into_iter().collect::<Vec<_>>()[..] {
             table.headroom.replace(Either::Second(alike));
@@ -81,12 +121,14 @@ fn pool(
     table: &sections::Buffer,
     network: &Network,
     layout: &Layout,
-    node: usize,
+    (node, ports): (usize, usize),
     priorities: &[u8],
+    (lossless, lines): (usize, Vec<(PortId, Octets)>),
 ) -> Result<Pool, Fault> {
     let cell = table.cell.0 as u16;
+    let priorities: Vec<u8> = priorities.iter().copied().filter(|own| network.priorities.contains(own)).collect();
     let own = NodeId(node as u32);
-    let queues = network.ports.iter().filter(|port| port.node == own).count() * priorities.len();
+    let queues = ports * priorities.len();
     let name = &layout.nodes[node].name;
     let reserved = (queues as u64).saturating_mul(table.reserve.0 + table.ingress_reserve.0);
     if reserved > table.size.0 {
@@ -108,7 +150,10 @@ fn pool(
     }
     let headroom = match &*table.headroom {
         Either::Second(octets) => *octets,
-        Either::First(_) => needed(network, own, priorities, cell),
+        Either::First(_) => {
+            let all = lines.iter().fold(0, |sum: u64, (_, most)| sum.saturating_add(most.0));
+            Octets(all.saturating_mul(lossless as u64))
+        }
     };
     if table.size.0.saturating_add(headroom.0) > LARGEST_QUEUE.0 {
         let message = format!("{} and a headroom of {headroom} at {name} are more than {LARGEST_QUEUE}", *table.size);
@@ -116,10 +161,11 @@ fn pool(
     }
     Ok(Pool {
         node: own,
-        priorities: priorities.to_vec(),
+        priorities,
         cell,
         size: *table.size,
         headroom,
+        lines,
         egress: Share { reserve: *table.reserve, alpha: alpha(&table.alpha) },
         ingress: Share { reserve: *table.ingress_reserve, alpha: alpha(&table.ingress_alpha) },
     })
@@ -132,24 +178,65 @@ fn alpha(alpha: &Either<NoThreshold, f64>) -> Option<f64> {
     }
 }
 
-/// The headroom of all lines that lead to a switch, for those of these priorities that are lossless.
-fn needed(network: &Network, node: NodeId, priorities: &[u8], cell: u16) -> Octets {
-    let Some(pfc) = &network.pfc else { return Octets(0) };
-    let lossless = priorities.iter().filter(|priority| pfc.priorities.contains(priority)).count() as u64;
-    let lines = network.ports.iter().zip(&pfc.ingress).filter(|(port, _)| port.peer == node);
-    let of_lines: u64 = lines.filter_map(|(_, ingress)| Some(headroom_of_line(ingress.as_ref()?, cell).0)).sum();
-    Octets(of_lines.saturating_mul(lossless))
+/// The lines of a pool that are lossless: each with its port and the memory that the frames of a priority may take of the headroom. As much
+/// as is needed in cells where the ingress buffer has the headroom that is needed in octets; a smaller one is taken at its word.
+fn lines(network: &Network, ports: &[PortId], reaches: &[Option<Reach>], cell: u16) -> Vec<(PortId, Octets)> {
+    let Some(pfc) = &network.pfc else { return Vec::new() };
+    let line = |&port: &PortId| {
+        let (ingress, reach) = (pfc.ingress[port.index()].as_ref()?, reaches[port.index()].as_ref()?);
+        let room = ingress.buffer.0 - ingress.xoff.0;
+        // The frame that crosses the threshold is in the headroom as a whole.
+        let whole = (room + 1).div_ceil(u64::from(cell)).saturating_mul(u64::from(cell));
+        let memory = if room < headroom(reach).0 { whole } else { whole.max(headroom_in_cells(reach, cell).0) };
+        Some((port, Octets(memory)))
+    };
+    ports.iter().filter_map(line).collect()
+}
+
+/// The headroom that all lines of a pool need at once, in whole cells, for each of `lossless` priorities.
+fn headroom_needed(pool: &Pool, reaches: &[Option<Reach>], lossless: usize) -> Octets {
+    let of_line = |(port, _): &(PortId, Octets)| Some(headroom_in_cells(reaches[port.index()].as_ref()?, pool.cell).0);
+    let all: u64 = pool.lines.iter().filter_map(of_line).fold(0, u64::saturating_add);
+    Octets(all.saturating_mul(lossless as u64))
+}
+
+/// The octets at which a pool stops a lossless line: they depend on the memory that others hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stopping {
+    /// Where no other line holds any.
+    pub alone: Octets,
+    /// Where all lossless lines and priorities hold as much.
+    pub together: Octets,
+}
+
+/// The part of a pool that no line and no queue has for itself, and the shares of lines in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Common {
+    octets: u64,
+    ingress: Share,
+}
+
+impl Common {
+    /// The octets at which each of `n` lines that hold as much is stopped, in closed form: alpha × S / (1 + n × alpha) of the shared part S,
+    /// beyond its reserve.
+    pub(crate) fn stopped_at(self, n: u64) -> Octets {
+        let (shared, n) = (self.octets as f64, n as f64);
+        let threshold = self.ingress.alpha.map_or(shared / n, |alpha| alpha * shared / (1.0 + n * alpha));
+        Octets(self.ingress.reserve.0 + threshold as u64)
+    }
 }
 
 /// The assumptions behind pools, in sentences.
-pub(crate) fn notes(network: &Network) -> Vec<String> {
-    let short = |pool: &&Pool| pool.headroom < needed(network, pool.node, &pool.priorities, pool.cell);
-    let short = network.pools.iter().filter(short).count();
-    if short == 0 {
-        return Vec::new();
-    }
+pub(crate) fn notes(pools: &[Laid]) -> Vec<String> {
+    let short: Vec<&Laid> = pools.iter().filter(|laid| laid.pool.headroom < laid.needed).collect();
+    let Some(most) = short.iter().max_by_key(|laid| laid.needed) else { return Vec::new() };
     vec![format!(
-        "buffer: the headroom of {short} {} has no room for all lines at once, so that frames of lossless priorities may be lost",
-        if short == 1 { "pool" } else { "pools" }
+        "buffer: the headroom of {} {} has no room for all lines at once, so that frames of lossless priorities may be lost: {} \
+         is {}, and {} are needed",
+        short.len(),
+        if short.len() == 1 { "pool" } else { "pools" },
+        most.name,
+        most.pool.headroom,
+        most.needed,
     )]
 }

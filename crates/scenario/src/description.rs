@@ -4,11 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use penstock_schemes::{Instant, Octets};
-use penstock_sim::network::{Capacity, Feedback, Flow, FlowId, HopId, Limiting, NodeKind, PortEvent, PortId, Traffic};
+use penstock_sim::network::{
+    Capacity, Feedback, Flow, FlowId, HopId, Limiting, NodeId, NodeKind, PortEvent, PortId, Traffic,
+};
+use penstock_sim::pfc::{Reach, headroom, headroom_in_cells};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Assigned, MadeFlow, ParameterChange, Plan, catalogue, headroom_needed};
+use crate::{Assigned, MadeFlow, ParameterChange, Plan, catalogue};
 
 /// Description of the run that a plan lays out.
 #[derive(Serialize)]
@@ -66,17 +69,36 @@ struct LinkEntry<'p> {
     buffer_frames: Option<u32>,
     congestion_points: bool,
     /// The ingress buffer at the far end, where priority flow control can stop the port.
-    flow_control: Option<FlowControlEntry>,
+    flow_control: Option<FlowControlEntry<'p>>,
 }
 
 #[derive(Serialize)]
-struct FlowControlEntry {
+struct FlowControlEntry<'p> {
     buffer_octets: u64,
     xoff_octets: u64,
     xon_octets: u64,
     /// Room in the buffer above xoff.
     headroom_octets: u64,
     /// Headroom that frames, delays and response ask for.
+    headroom_needed_octets: u64,
+    /// From the arrival of a pause frame until the port starts no more frames.
+    response_s: f64,
+    /// The pools of the switch at the far end that lossless priorities share.
+    pools: Vec<PoolEntry<'p>>,
+}
+
+/// What a pool makes of the limits of a line.
+#[derive(Serialize)]
+struct PoolEntry<'p> {
+    name: &'p str,
+    cell_octets: u16,
+    /// The memory of a line and priority at which it is stopped if no other holds any; `xoff_octets` where that is less.
+    xoff_alone_octets: u64,
+    /// The same if all lossless lines and priorities hold as much.
+    xoff_together_octets: u64,
+    /// The most that the line and a priority take of the headroom, in whole cells.
+    headroom_octets: u64,
+    /// Headroom that frames, delays and response ask for, in whole cells.
     headroom_needed_octets: u64,
 }
 
@@ -171,6 +193,10 @@ impl<'p> Outline<'p> {
                 NodeKind::Switch => "switch",
             },
         });
+        let mut pools: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+        for (index, pool) in network.pools.iter().enumerate() {
+            pools.entry(pool.node).or_default().push(index);
+        }
         let changes = network.changes.iter().map(|change| {
             let (event, rate_bps) = match change.event {
                 PortEvent::Rate(rate) => ("rate", Some(rate.0)),
@@ -179,7 +205,6 @@ impl<'p> Outline<'p> {
             };
             ChangeEntry { at_s: change.at.as_seconds(), link: plan.port_name(change.port), event, rate_bps }
         });
-        let needed = headroom_needed(network);
         Self {
             name: &plan.name,
             question: &plan.question,
@@ -197,7 +222,7 @@ impl<'p> Outline<'p> {
             },
             schemes: plan.schemes.iter().map(SchemeEntry::new).collect(),
             nodes: nodes.collect(),
-            links: (0..network.ports.len()).map(|port| LinkEntry::new(plan, port, &needed)).collect(),
+            links: (0..network.ports.len()).map(|port| LinkEntry::new(plan, port, &pools)).collect(),
             changes: changes.collect(),
             parameter_changes: plan.parameter_changes.iter().map(ParameterChangeEntry::new).collect(),
             queues: places.map(|(port, _)| plan.port_name(port)).collect(),
@@ -233,14 +258,21 @@ impl ParameterChangeEntry {
 }
 
 impl<'p> LinkEntry<'p> {
-    fn new(plan: &'p Plan, index: usize, needed: &[Option<Octets>]) -> Self {
+    fn new(plan: &'p Plan, index: usize, pools: &BTreeMap<NodeId, Vec<usize>>) -> Self {
         let (port, pfc) = (&plan.network.ports[index], plan.network.pfc.as_ref());
-        let flow_control = pfc.and_then(|pfc| pfc.ingress[index]).map(|ingress| FlowControlEntry {
+        let reach = plan.reaches[index].as_ref();
+        let flow_control = pfc.and_then(|pfc| pfc.ingress[index]).zip(reach).map(|(ingress, reach)| FlowControlEntry {
             buffer_octets: ingress.buffer.0,
             xoff_octets: ingress.xoff.0,
             xon_octets: ingress.xon.0,
             headroom_octets: ingress.buffer.0 - ingress.xoff.0,
-            headroom_needed_octets: needed[index].map_or(0, |octets| octets.0),
+            headroom_needed_octets: headroom(reach).0,
+            response_s: reach.response.as_seconds(),
+            pools: pools.get(&port.peer).map_or(Vec::new(), |own| {
+                own.iter()
+                    .filter_map(|&pool| PoolEntry::new(plan, pool, PortId(index as u32), ingress.xoff, reach))
+                    .collect()
+            }),
         });
         let (buffer_octets, buffer_frames) = match port.capacity {
             Capacity::Octets(octets) => (Some(octets.0), None),
@@ -256,6 +288,22 @@ impl<'p> LinkEntry<'p> {
             congestion_points: port.congestion_points,
             flow_control,
         }
+    }
+}
+
+impl<'p> PoolEntry<'p> {
+    /// The pool at this index for the line of `port`, which is stopped at `xoff` at the latest; `None` if it stops none.
+    fn new(plan: &'p Plan, index: usize, port: PortId, xoff: Octets, reach: &Reach) -> Option<Self> {
+        let (pool, stopping) = (&plan.network.pools[index], plan.stopping[index]?);
+        let place = pool.lines.binary_search_by_key(&port, |(line, _)| *line).ok()?;
+        Some(Self {
+            name: &plan.pool_names[index],
+            cell_octets: pool.cell,
+            xoff_alone_octets: stopping.alone.min(xoff).0,
+            xoff_together_octets: stopping.together.min(xoff).0,
+            headroom_octets: pool.lines[place].1.0.min(pool.headroom.0),
+            headroom_needed_octets: headroom_in_cells(reach, pool.cell).0,
+        })
     }
 }
 

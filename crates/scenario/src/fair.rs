@@ -53,7 +53,7 @@ impl FairShares {
     #[must_use]
     pub fn new(plan: &Plan) -> Option<Self> {
         let network = &plan.network;
-        (plan.shared && plan.finite())
+        (plan.shared && plan.finite)
             .then(|| Self { routes: routes(network), boundaries: boundaries(network, plan.duration, &[]) })
     }
 

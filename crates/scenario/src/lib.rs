@@ -43,14 +43,15 @@ mod spread;
 mod topology;
 mod trace;
 mod traffic;
+mod traps;
 mod tree;
 mod windows;
 mod write;
 
+pub use buffer::Stopping;
 pub use error::ScenarioError;
 pub use fair::FairShares;
 pub use made::{Made, MadeFlow};
-pub use pfc::headroom_needed;
 pub use plan::{Application, Assigned, FairPeriod, ParameterChange, Plan, Record, Sampled, Testbed, Window};
 pub use scenario::{Choice, Scenario};
 pub use schema::{reference, schema};

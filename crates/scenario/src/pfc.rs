@@ -1,109 +1,182 @@
 //! Priority flow control: from `[pfc]` to an ingress buffer behind each port that can be stopped.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use penstock_schemes::{Duration, Octets};
-use penstock_sim::network::{Capacity, Ingress, Network, Pfc, Watchdog};
-use penstock_sim::pfc::{Reach, headroom};
+use penstock_schemes::{BitRate, Duration, Octets};
+use penstock_sim::network::{Capacity, Ingress, Network, Pfc, PortEvent, Watchdog};
+use penstock_sim::pfc::{Reach, headroom, standard_response};
 
 use crate::assemble::largest_frame;
 use crate::error::Fault;
 use crate::fields::{Counts, Either, List};
 use crate::read::{Blame, Entry};
-use crate::schemes;
 use crate::sections;
 use crate::topology::Layout;
 
-/// Flow control in `network`, which is laid out except for it. The record then holds the priorities, and for each link
-/// the sizes that were computed: in `[pfc]` where all are alike, else in `[[pfc.link]]`.
-pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, layout: &Layout) -> Result<Pfc, Fault> {
-    let priorities = schemes::listed(&table.priorities, network)?;
-    table.priorities.fill(Counts(priorities.clone()));
+/// Flow control as it is laid out.
+pub(crate) struct Settled {
+    pub(crate) pfc: Pfc,
+    /// All lossless priorities, those that no flow has among them.
+    pub(crate) lossless: Vec<u8>,
+    /// For each port that can be stopped, the reach that its headroom follows from.
+    pub(crate) reaches: Vec<Option<Reach>>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Flow control in `network`, which is laid out except for it. The record then holds the priorities, the longest frame, and for each link
+/// the sizes that were computed: in `[pfc]` where all are alike, else in `[[pfc.link]]`. `alone`: no switch has shared memory.
+pub(crate) fn pfc(
+    table: &mut sections::Pfc,
+    network: &Network,
+    layout: &Layout,
+    alone: bool,
+) -> Result<Settled, Fault> {
+    let lossless = match &*table.priorities {
+        Some(Counts(listed)) => listed.iter().copied().collect::<BTreeSet<u8>>().into_iter().collect(),
+        None => network.priorities.clone(),
+    };
+    table.priorities.fill(Counts(lossless.clone()));
+    let of_flows = largest_frame(network);
+    let mtu = table.mtu.fill(Octets(of_flows));
+    if mtu.0 < of_flows {
+        let message = format!("{mtu} are less than the longest frame of the flows, {of_flows} octets");
+        return Err(table.mtu.fault(message).with_hint(format!("at least {}", Octets(of_flows))));
+    }
+    let stoppable = stoppable(&table.ports, layout)?;
+    let links = links(table, &stoppable, layout)?;
+    let responses = responses(table, &stoppable, &links, network);
+    // The lossless priorities of flows; of others there is nothing to stop.
+    let priorities: Vec<u8> = lossless.iter().copied().filter(|own| network.priorities.contains(own)).collect();
     let mut pfc = Pfc {
         priorities,
         ingress: vec![None; network.ports.len()],
         quanta: *table.quanta,
-        response: *table.response,
+        responses,
         watchdog: table.watchdog.as_ref().map(watchdog),
     };
-    let stoppable = stoppable(&table.ports, layout)?;
-    let links = links(table, &stoppable, layout)?;
-    let needed = needed(network, &pfc.priorities, pfc.response);
-    let mut settled: BTreeMap<Settled, Vec<String>> = BTreeMap::new();
-    for port in stoppable {
-        let Some((room, reaches)) = &needed[port] else { continue };
+    let mut needed = needed(network, &lossless, mtu.0 as u16, &pfc.responses);
+    let mut settled: BTreeMap<Sizes, Vec<String>> = BTreeMap::new();
+    let mut short = Vec::new();
+    for &port in &stoppable {
+        let Some(reach) = &needed[port] else { continue };
         let at = At { table, link: links.get(&port).copied(), port: layout.port_name(port) };
-        check_quanta(&at, reaches, pfc.quanta)?;
+        check_quanta(&at, reach, pfc.quanta)?;
+        let room = headroom(reach);
         // The switch's own port on the same link differs in the last bit.
-        let (ingress, headroom) = ingress(&at, network, network.ports[port ^ 1].capacity, *room)?;
+        let (ingress, headroom) = ingress(&at, network, network.ports[port ^ 1].capacity, room)?;
         pfc.ingress[port] = Some(ingress);
-        settled.entry(Settled { ingress, headroom }).or_default().push(at.port);
+        if ingress.buffer.0 - ingress.xoff.0 < room.0 {
+            short.push((at.port.clone(), ingress.buffer.0 - ingress.xoff.0, room));
+        }
+        settled.entry(Sizes { ingress, headroom, response: reach.response }).or_default().push(at.port);
     }
-    check_sums(table, &pfc, network, layout)?;
+    for (port, needed) in needed.iter_mut().enumerate() {
+        *needed = needed.filter(|_| pfc.ingress[port].is_some());
+    }
+    let most = check_sums(table, &pfc, network, layout)?;
+    let mut notes = notes(&pfc, &lossless, mtu, mtu.0 == of_flows);
+    notes.extend(most.filter(|_| alone).map(|(node, octets)| {
+        format!(
+            "flow control: the ingress buffers of {} are {octets} in all, more than a switch has: [[buffer]] gives its lines and \
+             queues one memory that they share",
+            layout.nodes[node].name
+        )
+    }));
+    notes.extend(of_short(&short));
     write_out(table, settled);
-    Ok(pfc)
+    Ok(Settled { pfc, lossless, reaches: needed, notes })
+}
+
+/// For each port that can be stopped the time until it obeys: that of its table, that of all, or that of the standard for the fastest rate
+/// that it ever has.
+fn responses(
+    table: &sections::Pfc,
+    stoppable: &[usize],
+    links: &BTreeMap<usize, &sections::PfcLink>,
+    network: &Network,
+) -> Vec<Duration> {
+    let mut rates: Vec<BitRate> = network.ports.iter().map(|port| port.rate).collect();
+    for change in &network.changes {
+        if let PortEvent::Rate(rate) = change.event {
+            let highest = &mut rates[change.port.index()];
+            *highest = (*highest).max(rate);
+        }
+    }
+    let mut responses = vec![Duration::ZERO; rates.len()];
+    for &port in stoppable {
+        let own = links.get(&port).and_then(|link| *link.response).or(*table.response);
+        responses[port] = own.unwrap_or_else(|| standard_response(rates[port]));
+    }
+    responses
 }
 
 fn watchdog(table: &sections::Watchdog) -> Watchdog {
     Watchdog { after: *table.after, lasts: *table.lasts, drops: *table.action == sections::WatchdogAction::Drop }
 }
 
-/// For each port the headroom that the buffer behind it needs, and the reach that decides it for each priority.
-type Needed = Vec<Option<(Octets, Vec<Reach>)>>;
-
-fn needed(network: &Network, priorities: &[u8], response: Duration) -> Needed {
-    let all: Vec<Vec<Option<Reach>>> = priorities.iter().map(|priority| network.reaches(*priority, response)).collect();
-    let at_port = |port: usize| {
-        let reaches: Vec<Reach> = all.iter().filter_map(|of_ports| of_ports[port]).collect();
-        let room = reaches.iter().map(headroom).max()?;
-        Some((room, reaches))
-    };
+/// For each port that leads to a switch the reach that decides the headroom of the buffer behind it: priorities differ by the copies that
+/// switches make alone.
+fn needed(network: &Network, priorities: &[u8], mtu: u16, responses: &[Duration]) -> Vec<Option<Reach>> {
+    let all: Vec<Vec<Option<Reach>>> =
+        priorities.iter().map(|&priority| network.reaches(priority, mtu, responses)).collect();
+    let at_port = |port: usize| all.iter().filter_map(|of_ports| of_ports[port]).max_by_key(|reach| reach.copies);
     (0..network.ports.len()).map(at_port).collect()
 }
 
-/// For each port the headroom that frames, delays and response ask for behind it; `None` where no lossless frame comes.
-#[must_use]
-pub fn headroom_needed(network: &Network) -> Vec<Option<Octets>> {
-    let Some(pfc) = &network.pfc else { return vec![None; network.ports.len()] };
-    needed(network, &pfc.priorities, pfc.response).into_iter().map(|needed| Some(needed?.0)).collect()
-}
-
 /// The assumptions behind the headrooms of a network, in sentences.
-pub(crate) fn notes(network: &Network) -> Vec<String> {
-    let Some(pfc) = &network.pfc else { return Vec::new() };
+fn notes(pfc: &Pfc, lossless: &[u8], mtu: Octets, of_flows: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    if pfc.response == Duration::ZERO {
+    let stoppable = pfc.responses.iter().zip(&pfc.ingress).filter(|(_, ingress)| ingress.is_some());
+    if stoppable.clone().any(|(response, _)| *response == Duration::ZERO) {
         notes.push(
             "flow control: a stopped port obeys at once (pfc.response = \"0 s\"); real ports take some time, and the \
              headrooms hold nothing for it"
                 .to_owned(),
         );
     }
-    let made = network.processes.list.iter().map(|process| (process.priority, network.longest_of_process(process)));
-    let frames = network.flows.iter().map(|flow| (flow.priority, network.longest_of(flow))).chain(made);
-    let lossless = frames.filter(|(own, _)| pfc.priorities.iter().any(|&priority| network.joins(*own, priority)));
-    if let Some(largest) = lossless.map(|(_, frame)| frame).max() {
-        let whole = u64::from(largest) == largest_frame(network);
-        let of = if whole { "any flow" } else { "a lossless flow; other flows have longer ones" };
+    if of_flows {
         notes.push(format!(
-            "flow control: headrooms count with frames of at most {largest} octets, the longest of {of}; traffic with a \
-             larger MTU would need more"
+            "flow control: headrooms count with frames of at most {} octets, the longest of any flow; lines that carry longer \
+             ones need more (pfc.mtu)",
+            mtu.0
         ));
+    }
+    let idle: Vec<String> = lossless.iter().filter(|own| !pfc.priorities.contains(own)).map(u8::to_string).collect();
+    if !idle.is_empty() {
+        let (noun, list) = (if idle.len() == 1 { "priority" } else { "priorities" }, idle.join(", "));
+        notes.push(format!("flow control: no flow has {noun} {list}; headroom in pools is kept all the same"));
     }
     notes
 }
 
+/// A note on the ports behind which there is less room than frames, delays and response ask for.
+fn of_short(short: &[(String, u64, Octets)]) -> Option<String> {
+    let (port, room, needed) = short.iter().min_by_key(|(_, room, needed)| Reverse(needed.0 - room))?;
+    let others = match short.len() {
+        1 => String::new(),
+        2 => ", and 1 other port with less than it needs".to_owned(),
+        n => format!(", and {} other ports with less than they need", n - 1),
+    };
+    Some(format!(
+        "flow control: frames may be lost: the headroom of {port} is {}, and {needed} are needed (headroom = \"auto\"){others}",
+        Octets(*room),
+    ))
+}
+
 /// The sizes of a link's ingress buffer, as they were settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Settled {
+struct Sizes {
     ingress: Ingress,
     headroom: Octets,
+    response: Duration,
 }
 
 /// Writes the octets into the record.
-fn write_out(table: &mut sections::Pfc, settled: BTreeMap<Settled, Vec<String>>) {
+fn write_out(table: &mut sections::Pfc, settled: BTreeMap<Sizes, Vec<String>>) {
     if let [(alike, _)] = settled.iter().collect::<Vec<_>>()[..] {
-        let Settled { ingress, headroom } = *alike;
+        let Sizes { ingress, headroom, response } = *alike;
+        table.response.replace(Some(response));
         table.buffer.replace(Some(ingress.buffer));
         table.headroom.replace(Either::Second(headroom));
         table.xoff.replace(Some(ingress.xoff));
@@ -111,10 +184,11 @@ fn write_out(table: &mut sections::Pfc, settled: BTreeMap<Settled, Vec<String>>)
         table.link.replace(Vec::new());
         return;
     }
-    let link = |(Settled { ingress, headroom }, ports)| sections::PfcLink {
+    let link = |(Sizes { ingress, headroom, response }, ports)| sections::PfcLink {
         ports: Entry::computed(List(ports)),
         buffer: Entry::computed(Some(ingress.buffer)),
         headroom: Entry::computed(Some(headroom)),
+        response: Entry::computed(Some(response)),
         xoff: Entry::computed(Some(ingress.xoff)),
         xon: Entry::computed(Some(ingress.xon)),
     };
@@ -123,7 +197,14 @@ fn write_out(table: &mut sections::Pfc, settled: BTreeMap<Settled, Vec<String>>)
 
 /// Refuses switches whose ingress buffers together hold more of a priority than one of their queues can: all of it may be
 /// bound for the same port.
-fn check_sums(table: &sections::Pfc, pfc: &Pfc, network: &Network, layout: &Layout) -> Result<(), Fault> {
+///
+/// Returns the switch with the largest sum, of all its priorities, where that is more than memories of switches are.
+fn check_sums(
+    table: &sections::Pfc,
+    pfc: &Pfc,
+    network: &Network,
+    layout: &Layout,
+) -> Result<Option<(usize, Octets)>, Fault> {
     let largest = largest_frame(network);
     let mut held = vec![(0, 0); network.nodes.len()];
     for (port, ingress) in network.ports.iter().zip(&pfc.ingress) {
@@ -148,8 +229,14 @@ fn check_sums(table: &sections::Pfc, pfc: &Pfc, network: &Network, layout: &Layo
             return Err(table.buffer.fault(message).with_hint(hint));
         }
     }
-    Ok(())
+    let of_priorities = |octets: u64| octets.saturating_mul(pfc.priorities.len() as u64);
+    let most = held.iter().enumerate().min_by_key(|(_, (_, octets))| Reverse(*octets));
+    let most = most.map(|(node, (_, octets))| (node, Octets(of_priorities(*octets))));
+    Ok(most.filter(|(_, octets)| *octets > LARGEST_MEMORY))
 }
+
+/// No switching chip has more packet memory (the largest of 2026 have some 250 MB).
+const LARGEST_MEMORY: Octets = Octets(300_000_000);
 
 /// The most octets in a queue; frames of up to `largest` octets count as such.
 fn size_of(capacity: Capacity, largest: u64) -> u64 {
@@ -202,7 +289,7 @@ fn links<'a>(
     for link in table.link.iter() {
         for port in ports(&link.ports, &link.ports, layout)? {
             let name = layout.port_name(port);
-            if !stoppable.contains(&port) {
+            if stoppable.binary_search(&port).is_err() {
                 let message = format!("the port \"{name}\" is not one of pfc.ports");
                 return Err(link.ports.fault(message).with_hint("list it there, too"));
             }
@@ -247,11 +334,8 @@ fn leads_to_host(layout: &Layout, port: usize) -> bool {
 }
 
 /// Refuses a pause time that can run out before its refresh arrives.
-fn check_quanta(at: &At<'_>, reaches: &[Reach], quanta: u16) -> Result<(), Fault> {
-    let Some(least) = reaches.iter().map(Reach::least_quanta).max_by_key(|least| least.unwrap_or(u16::MAX)) else {
-        return Ok(());
-    };
-    match least {
+fn check_quanta(at: &At<'_>, reach: &Reach, quanta: u16) -> Result<(), Fault> {
+    match reach.least_quanta() {
         Some(least) if least <= quanta => Ok(()),
         Some(least) => {
             let message = format!("{quanta} quanta are over before the pause frame for {} comes again", at.port);

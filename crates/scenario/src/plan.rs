@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use penstock_schemes::{Duration, Instant, SchemeConfig, Value};
+use penstock_schemes::{Duration, Instant, Octets, SchemeConfig, Value};
 use penstock_sim::Setting;
 use penstock_sim::network::{Limiting, Network, PortId, Process, QueueId};
+use penstock_sim::pfc::Reach;
 
+use crate::buffer::Stopping;
 use crate::error::suggest;
 use crate::limits::Limits;
 use crate::made::Made;
@@ -40,6 +42,12 @@ pub struct Plan {
     pub port_names: Vec<String>,
     /// For each of the network's pools the name of its `[[buffer]]`.
     pub pool_names: Vec<String>,
+    /// For each of them the headroom that all its lines need at once, in whole cells.
+    pub headroom_needed: Vec<Octets>,
+    /// For each of them where it stops lossless lines; `None` where it stops none.
+    pub stopping: Vec<Option<Stopping>>,
+    /// For each port that flow control can stop, the reach that its headroom follows from.
+    pub reaches: Vec<Option<Reach>>,
     /// How many flows come from `[[flow]]` tables: those of the network, sampled and told one by one.
     pub single: usize,
     /// The flows of loads and incasts, told together.
@@ -62,6 +70,8 @@ pub struct Plan {
     pub shared: bool,
     /// Whether some flow has a transport.
     pub transported: bool,
+    /// Whether some flow of a `[[flow]]` table has a size.
+    pub finite: bool,
     /// Settings that only the testbed needs.
     pub testbed: Testbed,
     /// How much the run may ask for.
@@ -208,12 +218,6 @@ pub(crate) fn table_places(network: &Network, schemes: &[Assigned]) -> u64 {
 }
 
 impl Plan {
-    /// Whether some flow of a `[[flow]]` table has a size.
-    #[must_use]
-    pub fn finite(&self) -> bool {
-        self.network.flows.iter().any(|flow| flow.size.is_some())
-    }
-
     /// Whether some flow has no reaction point.
     #[must_use]
     pub fn uncontrolled(&self) -> bool {

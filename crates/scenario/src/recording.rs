@@ -62,6 +62,7 @@ pub(crate) fn recorded(
         }
         Either::Second(names) => {
             let mut places = Vec::new();
+            let mut listed = BTreeSet::new();
             for name in names.iter() {
                 let port = layout.port(name).ok_or_else(|| {
                     let message = format!("there is no port \"{name}\"");
@@ -72,7 +73,7 @@ pub(crate) fn recorded(
                 if places.len() == before {
                     places.extend(all(PortId(port as u32)));
                 }
-                if places[..before].contains(&places[before]) {
+                if !listed.insert(port) {
                     let message = format!("the port \"{name}\" is listed twice");
                     return Err(settings.queues.fault(message).with_hint("list each port once"));
                 }

@@ -186,9 +186,9 @@ fn check_priorities(tables: &[sections::Priority], network: &Network, choice: &C
 }
 
 /// The priorities that a key lists, in order; without it all that flows have.
-pub(crate) fn listed(key: &Entry<Option<Counts>>, network: &Network) -> Result<Vec<u8>, Fault> {
-    let Some(Counts(listed)) = &**key else { return Ok(network.priorities.clone()) };
-    if let Some(priority) = listed.iter().find(|priority| !network.priorities.contains(priority)) {
+pub(crate) fn listed(key: &Entry<Option<Counts>>, known: &BTreeSet<u8>, network: &Network) -> Result<Vec<u8>, Fault> {
+    let Some(Counts(listed)) = &**key else { return Ok(known.iter().copied().collect()) };
+    if let Some(priority) = listed.iter().find(|priority| !known.contains(priority)) {
         return Err(key.fault(format!("no flow has priority {priority}")).with_hint(used(network)));
     }
     let mut priorities = listed.clone();

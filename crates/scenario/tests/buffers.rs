@@ -2,7 +2,7 @@
 
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_schemes::Octets;
-use penstock_sim::network::{NodeId, Share, headroom_of_line};
+use penstock_sim::network::{NodeId, Share};
 
 const GOOD: &str = r#"question = "?"
 duration = "1 s"
@@ -75,22 +75,60 @@ fn headroom_has_room_for_all_lines() {
     let pfc = plan.network.pfc.as_ref().unwrap();
     let lines: Vec<_> =
         plan.network.ports.iter().zip(&pfc.ingress).filter(|(port, _)| port.peer == pool.node).collect();
-    let sum: u64 = lines.iter().filter_map(|(_, ingress)| Some(headroom_of_line(ingress.as_ref()?, 1).0)).sum();
-    assert_eq!((lines.len(), pool.headroom.0), (3, 2 * sum));
+    let sum: u64 = pool.lines.iter().map(|(_, most)| most.0).sum();
+    assert_eq!((lines.len(), pool.lines.len(), pool.headroom.0), (3, 3, 2 * sum));
     // A line's headroom, and an octet.
     let first = lines[0].1.unwrap();
-    assert_eq!(headroom_of_line(&first, 1).0, first.buffer.0 - first.xoff.0 + 1);
+    assert_eq!(pool.lines[0].1.0, first.buffer.0 - first.xoff.0 + 1);
+    // A third priority is kept room for, before any flow has it.
+    let three = outcome(&text.replace("[pfc]\n", "[pfc]\npriorities = [0, 3, 5]\n")).unwrap();
+    assert_eq!((&three.network.pools[0].priorities[..], three.network.pools[0].headroom.0), (&[0, 3][..], 3 * sum));
+    assert_eq!(outcome(&three.resolved).unwrap().resolved, three.resolved);
     assert!(!plan.notes.iter().any(|note| note.starts_with("buffer:")), "{:?}", plan.notes);
     let short = outcome(&text.replace("size = \"1 MB\"", "size = \"1 MB\"\nheadroom = \"1 KB\"")).unwrap();
-    assert!(short.notes.iter().any(|note| note.contains("the headroom of 2 pools has no room")), "{:?}", short.notes);
+    let note = format!(
+        "the headroom of 2 pools has no room for all lines at once, so that frames of lossless priorities may be lost: pool0 is 1 KB, and {} octets are needed",
+        2 * sum
+    );
+    assert!(short.notes.iter().any(|own| own.contains(&note)), "{note}: {:?}", short.notes);
 }
 
-/// A frame of 64 octets takes a cell of 208; 640 octets can be ten of them.
+/// 10 Gb/s, 1 us and no other delay, frames of 1500 octets and 20 of overhead, response 67 quanta: 2 us and 3.4304 us are 6788 octets of the line,
+/// 1520 of the frame on the way back and 84 of the pause frame are 8392 in all: 99 of the shortest frames (84), one cell of 208 each.
+/// Two frames of 1500 are 16 cells.
 #[test]
 fn headroom_in_cells_counts_with_the_shortest_frames() {
-    let ingress = penstock_sim::network::Ingress { buffer: Octets(1639), xoff: Octets(1000), xon: Octets(0) };
-    assert_eq!(headroom_of_line(&ingress, 208).0, 640 + 10 * 207);
-    assert_eq!(headroom_of_line(&ingress, 1).0, 640);
+    let text = GOOD.replace("[[buffer]]", "[network]\nwire_overhead = \"20 octets\"\n[pfc]\n[[buffer]]");
+    let text = text.replace("size = \"1 MB\"", "size = \"1 MB\"\ncell = \"208 octets\"");
+    let plan = outcome(&text).unwrap();
+    let pool = &plan.network.pools[0];
+    let of_host = (99 + 16) * 208;
+    assert_eq!(pool.lines[0].1, Octets(of_host));
+    assert_eq!(plan.headroom_needed[0], pool.headroom);
+    // A headroom of 2 KB and the octet of the frame that crosses is ten cells, and no more.
+    let little = outcome(&text.replace("[pfc]\n", "[pfc]\nheadroom = \"2 KB\"\n")).unwrap();
+    assert_eq!(little.network.pools[0].lines[0].1, Octets(10 * 208));
+    assert_eq!(little.headroom_needed[0], plan.headroom_needed[0]);
+    assert!(little.notes.iter().any(|note| note.starts_with("buffer:")), "{:?}", little.notes);
+}
+
+/// 1 MB with alpha 1/8: a line alone is stopped at 1/8 of the free 8/9, and each of six lines and priorities at 1/8 of 1 / (1 + 6/8).
+#[test]
+fn a_pool_says_where_it_stops_lines() {
+    let text = GOOD.replace("[[buffer]]", "[pfc]\n[[buffer]]");
+    let with = |lines: &str| {
+        let plan = outcome(&text.replace("size = \"1 MB\"", &format!("size = \"1 MB\"\n{lines}"))).unwrap();
+        plan.stopping[0].map(|stopping| (stopping.alone.0, stopping.together.0))
+    };
+    assert_eq!(with("ingress_alpha = 0.125"), Some((111_111, 71_428)));
+    assert_eq!(with(""), Some((1_000_000, 166_666)));
+    // Three lines, three ports, two priorities: 6 x 10 KB of each account are reserved, of 880 KB a ninth and 10 KB.
+    assert_eq!(
+        with("ingress_alpha = 0.125\nreserve = \"10 KB\"\ningress_reserve = \"10 KB\""),
+        Some((107_777, 72_857))
+    );
+    let free = outcome(GOOD).unwrap();
+    assert_eq!(free.stopping, [None, None]);
 }
 
 #[test]

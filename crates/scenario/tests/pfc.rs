@@ -53,15 +53,19 @@ fn behind(plan: &Plan, name: &str) -> Option<Ingress> {
 
 /// The headroom that the engine asks for behind a port, octets.
 fn computed(plan: &Plan, name: &str) -> u64 {
-    let reach = |priority: &u8| plan.network.reaches(*priority, pfc(plan).response)[port(plan, name).index()];
-    plan.network.priorities.iter().filter_map(reach).map(|reach| headroom(&reach).0).max().expect("a flow passes")
+    headroom(&plan.reaches[port(plan, name).index()].expect("it can be stopped")).0
+}
+
+fn response(plan: &Plan, name: &str) -> Duration {
+    pfc(plan).responses[port(plan, name).index()]
 }
 
 #[test]
 fn the_table_alone_is_enough() {
     let plan = outcome(GOOD).unwrap();
     assert_eq!(pfc(&plan).priorities, [0, 3]);
-    assert_eq!((pfc(&plan).quanta, pfc(&plan).response), (65_535, Duration::ZERO));
+    // 67 quanta of 512 bits at 10 Gb/s.
+    assert_eq!((pfc(&plan).quanta, response(&plan, "h0->sw0")), (65_535, Duration(3_430_400)));
     let stoppable = |(i, _): (usize, &Option<Ingress>)| plan.port_names[i].clone();
     let ports: Vec<String> =
         pfc(&plan).ingress.iter().enumerate().filter(|(_, ingress)| ingress.is_some()).map(stoppable).collect();
@@ -88,7 +92,7 @@ fn every_key_has_its_effect() {
     let plan = outcome(&text).unwrap();
     assert!(plan.lossless);
     assert_eq!(pfc(&plan).priorities, [3]);
-    assert_eq!((pfc(&plan).quanta, pfc(&plan).response), (1000, Duration(500_000)));
+    assert_eq!((pfc(&plan).quanta, response(&plan, "sw0->sw1")), (1000, Duration(500_000)));
     let expected = Ingress { buffer: Octets(64_000), xoff: Octets(40_000), xon: Octets(0) };
     assert_eq!(behind(&plan, "sw0->sw1"), Some(expected));
     assert_eq!(pfc(&plan).ingress.iter().flatten().count(), 1);
@@ -100,8 +104,9 @@ fn every_key_has_its_effect() {
     // A headroom that is too small on purpose is no mistake, and moves xoff up.
     assert_eq!(behind(&with("headroom = \"1 KB\"").unwrap(), "h0->sw0").unwrap().xoff, Octets(149_000));
     // A later response asks for room for the octets that come meanwhile: 10 Gb/s for 1 us are 1250 octets.
-    let later = with("response = \"1 us\"").unwrap();
-    assert_eq!(computed(&later, "h0->sw0"), computed(&all, "h0->sw0") + 1250);
+    // (Of 1524 octets on the line 1500 count, and of a shorter rest all but 24: no border is crossed here.)
+    let (now, later) = (with("response = \"0 s\"").unwrap(), with("response = \"1 us\"").unwrap());
+    assert_eq!(computed(&later, "h0->sw0"), computed(&now, "h0->sw0") + 1250);
     // Small buffers: xon is not below zero.
     assert_eq!(behind(&with("xoff = \"2 KB\"").unwrap(), "h0->sw0").unwrap().xon, Octets(0));
 }
@@ -110,7 +115,12 @@ fn every_key_has_its_effect() {
 fn each_mistake_is_named_with_its_place() {
     let room = computed(&outcome(GOOD).unwrap(), "h0->sw0");
     for (lines, expected) in [
-        ("priorities = [4]", "x.toml:5: pfc.priorities: no flow has priority 4 (flows have 0, 3)"),
+        (
+            "mtu = \"1499 octets\"",
+            "x.toml:5: pfc.mtu: 1499 octets are less than the longest frame of the flows, 1500 octets (at least 1500",
+        ),
+        ("mtu = \"64 KiB\"", "x.toml:5: pfc.mtu: \"64 KiB\" is"),
+        ("response = \"-1 us\"", "x.toml:5: pfc.response"),
         ("priorities = [3, 3]", "x.toml:5: pfc.priorities: 3 is listed twice (list each number once)"),
         ("priorities = [8]", "expected a whole number from 0 to 7, found the number 8"),
         ("priorities = []", "an empty list (expected a list of whole numbers from 0 to 7)"),
@@ -169,9 +179,12 @@ fn each_mistake_is_named_with_its_place() {
 fn the_resolved_scenario_says_the_octets() {
     let plan = outcome(GOOD).unwrap();
     assert!(plan.resolved.contains("[[pfc.link]]"), "links differ:\n{}", plan.resolved);
-    let needed = penstock_scenario::headroom_needed(&plan.network);
-    let buffers: Vec<_> =
-        pfc(&plan).ingress.iter().zip(&needed).filter_map(|(i, room)| Some(((*i)?, (*room)?))).collect();
+    let buffers: Vec<_> = pfc(&plan)
+        .ingress
+        .iter()
+        .zip(&plan.reaches)
+        .filter_map(|(i, reach)| Some(((*i)?, headroom(&(*reach)?))))
+        .collect();
     assert!(!buffers.is_empty());
     for (ingress, room) in buffers {
         assert_eq!(ingress.buffer.0 - ingress.xoff.0, room.0, "the room above xoff is the headroom that was computed");
@@ -229,11 +242,74 @@ fn the_assumptions_of_headrooms_are_noted() {
     let notes = |text: &str| outcome(text).unwrap().notes.join("\n");
     let of_default = notes(GOOD);
     assert!(
-        of_default.contains("pfc.response = \"0 s\"") && of_default.contains("at most 1500 octets"),
+        !of_default.contains("response") && of_default.contains("at most 1500 octets, the longest of any flow"),
         "{of_default}"
     );
-    assert!(!notes(&GOOD.replace("[pfc]\n", "[pfc]\nresponse = \"1 us\"\n")).contains("response"));
+    let with = |lines: &str| notes(&GOOD.replace("[pfc]\n", &format!("[pfc]\n{lines}\n")));
+    assert!(with("response = \"0 s\"").contains("obeys at once (pfc.response = \"0 s\")"));
+    assert!(!with("mtu = \"9217 octets\"").contains("at most"));
     assert_eq!(notes(&GOOD.replace("[pfc]\n", "")), "");
+    // A headroom that is too small is no mistake, and no secret.
+    let room = computed(&outcome(GOOD).unwrap(), "h0->sw0");
+    let little = with("headroom = \"2 KB\"");
+    let expected = format!(
+        "the headroom of h0->sw0 is 2 KB, and {room} octets are needed (headroom = \"auto\"), and 5 other ports"
+    );
+    assert!(little.contains(&expected), "{little}");
+    let one = with("[[pfc.link]]\nports = [\"sw0->sw1\"]\nheadroom = \"2 KB\"");
+    assert!(one.contains("the headroom of sw0->sw1 is 2 KB, and") && !one.contains("other port"), "{one}");
+    assert!(!with("headroom = \"30 KB\"").contains("may be lost"));
+    assert!(with("priorities = [0, 3, 4]").contains("no flow has priority 4"));
+    // Three lines lead to each switch, with two priorities each.
+    let large = with("buffer = \"60 MB\"");
+    assert!(
+        large.contains("the ingress buffers of sw0 are 360 MB in all, more than a switch has: [[buffer]]"),
+        "{large}"
+    );
+    assert!(!with("buffer = \"50 MB\"").contains("in all"));
+}
+
+/// Two lines of one kind have one headroom, whoever sends how long frames over which of them; a line that nobody uses has it as well.
+#[test]
+fn headroom_follows_the_line_and_not_the_flows() {
+    let flow = |from: &str, to: &str, frame: u32| {
+        format!("[[flow]]\nfrom = \"{from}\"\nto = \"{to}\"\nframe = \"{frame} octets\"\n")
+    };
+    let head = GOOD
+        .split("[[flow]]")
+        .next()
+        .unwrap()
+        .replace("\"100 frames\"", "\"1 MB\"")
+        .replace("sources = 2", "sources = 3");
+    let of = |pfc: &str, flows: &str| outcome(&format!("{}{flows}", head.replace("[pfc]\n", pfc))).unwrap();
+    let rooms = |plan: &Plan| ["h0->sw0", "h1->sw0", "h2->sw0", "h3->sw1"].map(|name| computed(plan, name));
+    let mixed = of("[pfc]\n", &(flow("h0", "h3", 1500) + &flow("h1", "h3", 9217)));
+    let [long, ..] = rooms(&mixed);
+    assert_eq!(rooms(&mixed), [long; 4]);
+    // An MTU says it without a flow of such frames, and the priority is not asked for, either.
+    let said = of("[pfc]\nmtu = \"9217 octets\"\npriorities = [5]\n", &flow("h0", "h3", 1500));
+    assert_eq!(rooms(&said), [long; 4]);
+    assert_eq!(pfc(&said).priorities, [0; 0], "nothing is there to stop");
+    assert!(said.resolved.contains("priorities = [5]\n") && said.resolved.contains("mtu = \"9217 octets\"\n"));
+    assert_eq!(outcome(&said.resolved).unwrap().resolved, said.resolved);
+    let short = of("[pfc]\n", &flow("h0", "h3", 1500));
+    assert!(rooms(&short)[0] < long);
+}
+
+/// Each port answers in the time of its speed; a link may have its own, and a headroom with it.
+#[test]
+fn responses_follow_the_speed_of_the_port() {
+    let mixed = GOOD.replace("bottleneck_rate = \"10 Gbps\"", "bottleneck_rate = \"100 Gbps\"");
+    let plan = outcome(&mixed).unwrap();
+    assert_eq!(response(&plan, "h0->sw0"), Duration(67 * 51_200));
+    assert_eq!(response(&plan, "sw0->sw1"), Duration(394 * 5120));
+    let again = outcome(&plan.resolved).unwrap();
+    assert_eq!((&pfc(&again).responses, &again.resolved), (&pfc(&plan).responses, &plan.resolved));
+    let own = with("response = \"2 us\"\n[[pfc.link]]\nports = [\"h0->sw0\"]\nresponse = \"1 us\"").unwrap();
+    assert_eq!(response(&own, "h0->sw0"), Duration::from_us(1));
+    assert_eq!(response(&own, "h1->sw0"), Duration::from_us(2));
+    assert_eq!(computed(&own, "h1->sw0"), computed(&own, "h0->sw0") + 1250);
+    assert_eq!(outcome(&own.resolved).unwrap().resolved, own.resolved);
 }
 
 /// HPCC's telemetry lengthens each data frame by 42 octets: the one that overshoots, the last one, and those on the line.

@@ -182,6 +182,12 @@ macro_rules! metrics_of {
         { runner always name: String, "", "The pool's table, `[[buffer]]`." }
         { runner always size_octets: u64, "octets", "Memory of the pool, its headroom aside." }
         { runner always headroom_octets: u64, "octets", "Memory for frames that come after their neighbour was told to stop." }
+        { runner always headroom_needed_octets: u64, "octets",
+            "Headroom that all its lossless lines need at once, in whole cells; with less, frames may be lost." }
+        { runner always xoff_alone_octets: Option<u64>, "octets",
+            "Memory of a lossless line and priority at which the line is stopped if no other holds any. Null without flow control." }
+        { runner always xoff_together_octets: Option<u64>, "octets",
+            "The same if all lossless lines and priorities hold as much: dynamic thresholds fall as memory is taken." }
         { measure always mean_octets: f64, "octets", "Time-weighted mean of the memory taken, in whole cells, headroom included." }
         { measure always max_octets: u64, "octets", "The most memory taken, likewise." }
         { measure always headroom_max_octets: u64, "octets", "The most memory taken of the headroom." }

@@ -17,7 +17,7 @@
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 
-pub use crate::pool::{Pool, Share, headroom_of_line};
+pub use crate::pool::{Pool, Share};
 pub use crate::processes::{Arrival, Arrivals, Branch, Crossed, FlowEnd, Limiting, Process, Processes, Sharing};
 pub use crate::watchdog::Watchdog;
 
@@ -171,8 +171,9 @@ pub struct Pfc {
     /// of it after its transmission began. Never zero; [`Reach::least_quanta`](crate::pfc::Reach::least_quanta) says from
     /// which number on stops do not run out.
     pub quanta: u16,
-    /// From the arrival of a pause frame until the port starts no more frames of that priority. A resume frame acts at once.
-    pub response: Duration,
+    /// For each port, from the arrival of a pause frame until the port starts no more frames of that priority; at once at ports that have no
+    /// entry. A resume frame acts at once.
+    pub responses: Vec<Duration>,
     /// Lets queues go that are stopped for too long.
     pub watchdog: Option<Watchdog>,
 }

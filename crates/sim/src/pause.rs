@@ -24,7 +24,7 @@ use crate::event::{CounterId, Event, MAX_INDEX, PauseId};
 use crate::event_queue::{ELSEWHERE, NO_LANE};
 use crate::fabric::{Around, Fabric};
 use crate::frame::FrameId;
-use crate::network::{Network, NodeKind, QueueId};
+use crate::network::{Network, NodeKind, Port, QueueId};
 use crate::pause_frames::{PauseFrame, PauseFrames};
 use crate::pfc::{FRAME, QUANTUM_BITS};
 use crate::pool::Pools;
@@ -90,6 +90,8 @@ pub(crate) struct PauseLine {
     reverse: PortId,
     /// Present rate of the line.
     rate: BitRate,
+    /// From the arrival of a pause frame until the port starts no more frames.
+    response: Duration,
     /// Pause frames whose transmission began here, that arrived, and that broke with the line.
     pub(crate) sent: u64,
     pub(crate) arrived: u64,
@@ -106,7 +108,6 @@ pub(crate) struct Pauses {
     pub(crate) trimmed: u32,
     /// Pause time of a frame, in bits of the stopped port.
     bits: u64,
-    response: Duration,
     /// For each port and class: the frames that came over its line and are still held. Empty without flow control, as
     /// the two lists that follow.
     pub(crate) counters: Vec<Counter>,
@@ -140,7 +141,6 @@ impl Pauses {
             lossless: 0,
             trimmed: network.trimmed.iter().fold(0, |bits, &priority| bits | network.class(priority).bit()),
             bits: 0,
-            response: Duration::ZERO,
             counters: Vec::new(),
             stops: Vec::new(),
             lines: Vec::new(),
@@ -162,9 +162,12 @@ impl Pauses {
             pauses.lossless |= network.class(priority).bit();
         }
         pauses.bits = u64::from(pfc.quanta) * QUANTUM_BITS;
-        pauses.response = pfc.response;
-        let line = |rate: BitRate| PauseLine { reverse: PortId::NONE, rate, sent: 0, arrived: 0, lost: 0 };
-        pauses.lines = network.ports.iter().map(|p| line(p.rate)).collect();
+        let responses = pfc.responses.iter().copied().chain(std::iter::repeat(Duration::ZERO));
+        let line = |(port, response): (&Port, Duration)| {
+            let reverse = PortId::NONE;
+            PauseLine { reverse, rate: port.rate, response, sent: 0, arrived: 0, lost: 0 }
+        };
+        pauses.lines = network.ports.iter().zip(responses).map(line).collect();
         let made = network.processes.list.iter().flat_map(|process| process.links.iter().map(|crossed| crossed.link));
         for (port, back) in network.hops.iter().map(|hop| (hop.port, hop.back)).chain(made) {
             for (port, back) in [(port, back), (back, port)] {
@@ -454,7 +457,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     /// A pause frame for a queue has arrived: it is to stop for `time`.
     fn told_to_stop(&mut self, port: PortId, class: TrafficClass, time: Duration) {
         let (now, until) = (self.now, self.now + time);
-        let from = now + self.pauses.response;
+        let from = now + self.pauses.lines[port.index()].response;
         let stop = self.stop_of(port, class);
         stop.frames += 1;
         if now < stop.let_off {

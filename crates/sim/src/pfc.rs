@@ -1,15 +1,46 @@
 //! The headroom of priority flow control (802.1Qbb): how much still arrives after a neighbour was told to stop.
 
+use std::collections::BTreeMap;
+
 use penstock_schemes::{BitRate, Duration, Octets, units::PS_PER_S};
 
-use crate::network::{Crossed, FlowId, Network, NodeKind, PortEvent, PortId};
+use crate::network::{FlowId, Network, NodeId, NodeKind, PortEvent};
 
 /// Length of a PFC frame with FCS: addresses and type, opcode, enable vector, eight times, and padding up to the least frame
 /// (802.3 annex 31D).
 pub const FRAME: u16 = 64;
 
+/// Octets of the shortest frame with FCS (802.3 clause 4.4.2, minFrameSize).
+const LEAST_FRAME: u64 = 64;
+
 /// Bit times of a quantum of pause time (802.3 31B.2).
 pub const QUANTUM_BITS: u64 = 512;
+
+/// The longest response of a port to a pause frame, in quanta, by its speed in bit/s (802.3 31B.3.7; the table of SONiC's
+/// `cfgmgr/buffer_headroom_mellanox.lua`).
+const RESPONSES: [(u64, u64); 10] = [
+    (100_000_000, 1),
+    (1_000_000_000, 2),
+    (10_000_000_000, 67),
+    (25_000_000_000, 80),
+    (40_000_000_000, 118),
+    (50_000_000_000, 147),
+    (100_000_000_000, 394),
+    (200_000_000_000, 453),
+    (400_000_000_000, 905),
+    (800_000_000_000, 905),
+];
+
+/// The time that 802.3 gives a port of this rate from the arrival of a pause frame until it starts no more frames: the quanta of its speed.
+/// A rate between two speeds has the time of the nearer one, by their ratio, so that a clock within its tolerance changes
+/// nothing; one that is slower or faster than all has that of the slowest or the fastest.
+#[must_use]
+pub fn standard_response(rate: BitRate) -> Duration {
+    let ratio =
+        |speed: u64| u128::from(speed.max(rate.0)) * u128::from(PS_PER_S) / u128::from(speed.min(rate.0).max(1));
+    let (speed, quanta) = RESPONSES.into_iter().min_by_key(|&(speed, _)| ratio(speed)).expect("the table has entries");
+    Duration(quanta * QUANTUM_BITS * (PS_PER_S / 1_000_000) / (speed / 1_000_000))
+}
 
 /// No signal of a scheme is longer, in a network with flow control.
 pub const LARGEST_SIGNAL: u16 = 256;
@@ -21,15 +52,15 @@ pub struct Reach {
     pub rate: BitRate,
     /// From the end of a frame's transmission on it until the far end acts: propagation, and that node's delay.
     pub latency: Duration,
-    /// Longest frame of the lossless priority on it, octets with FCS.
+    /// Longest frame of the lossless priority that it may bring, octets with FCS.
     pub largest: u16,
     /// Rate of the line back, over which pause frames go: the lowest that it ever has.
     pub back_rate: BitRate,
     /// The same as `latency` for the line back.
     pub back_latency: Duration,
-    /// Longest frame of any priority on the line back, octets with FCS.
+    /// Longest frame of any priority that the line back may carry, octets with FCS.
     pub back_largest: u16,
-    /// See [`Pfc::response`](crate::network::Pfc::response).
+    /// See [`Pfc::responses`](crate::network::Pfc::responses).
     pub response: Duration,
     /// Octets of each frame on the line beyond its own length.
     pub wire_overhead: u16,
@@ -47,6 +78,14 @@ impl Reach {
     fn back_time(&self, octets: u16) -> Duration {
         let (time, rest) = self.back_rate.serialisation(u64::from(octets) + u64::from(self.wire_overhead));
         Duration(time.0 + u64::from(rest > 0))
+    }
+
+    /// Bits of the line, wire overhead included, times picoseconds a second, that its near end may send between the frame that brings the
+    /// counter to `xoff` and the moment at which it stops.
+    fn on_line(&self) -> u128 {
+        // One picosecond more: the near end's clock of whole picoseconds may run ahead of its rate by that much.
+        let time = self.latency.0 + self.wait().0 + self.back_time(FRAME).0 + self.back_latency.0 + self.response.0 + 1;
+        u128::from(time) * u128::from(self.rate.0)
     }
 
     /// The least pause time, in quanta, with which a stop never runs out before its refresh arrives; `None` if 65 535 quanta
@@ -91,11 +130,7 @@ impl Reach {
 #[must_use]
 pub fn headroom(reach: &Reach) -> Octets {
     let whole = u128::from(reach.largest) + u128::from(reach.wire_overhead);
-    // One picosecond more: the near end's clock of whole picoseconds may run ahead of its rate by that much.
-    let time =
-        reach.latency.0 + reach.wait().0 + reach.back_time(FRAME).0 + reach.back_latency.0 + reach.response.0 + 1;
-    let bit_ps = u128::from(time) * u128::from(reach.rate.0);
-    let on_line = bit_ps.div_ceil(8 * u128::from(PS_PER_S));
+    let on_line = reach.on_line().div_ceil(8 * u128::from(PS_PER_S));
     let (frames, rest) = (on_line / whole, on_line % whole);
     let sent = frames * u128::from(reach.largest) + rest.saturating_sub(reach.wire_overhead.into());
     let octets = u128::from(reach.copies) * (sent + 2 * u128::from(reach.largest)) - 1;
@@ -103,26 +138,73 @@ pub fn headroom(reach: &Reach) -> Octets {
     Octets(octets.try_into().unwrap_or(u64::MAX))
 }
 
-/// The use that flows make of a port.
-#[derive(Debug, Clone, Copy, Default)]
-struct Use {
-    /// The port of the opposite direction, if a flow crosses this one either way.
-    back: Option<PortId>,
-    /// Longest frame of any flow, octets.
-    largest: u16,
-    /// Longest frame of the flows of one priority, octets.
-    largest_of_priority: u16,
-    /// The most output queues that a frame of that priority joins at the far end.
-    copies: u16,
+/// The memory that a pool of cells needs above its threshold for the frames that still come: that of [`headroom`] where each frame takes whole cells of
+/// `cell` octets.
+///
+/// The first and the last frame of its terms have `largest` octets, and take whole cells each. (A pool takes the frame that crosses the
+/// threshold from the headroom as a whole; a buffer of octets lies partly below XOFF then, which is the octet less in [`headroom`].)
+/// Between them the line brings the frames that take most cells for their time: [`most_cells`].
+#[must_use]
+pub fn headroom_in_cells(reach: &Reach, cell: u16) -> Octets {
+    let overhead = reach.wire_overhead;
+    if cell == 1 {
+        return Octets(headroom(reach).0.saturating_add(1));
+    }
+    let ends = 2 * u128::from(reach.largest.div_ceil(cell));
+    // Frames that have left have whole octets.
+    let wire = reach.on_line() / (8 * u128::from(PS_PER_S));
+    let cells = most_cells(wire, reach.largest, overhead, cell) + ends;
+    let octets = u128::from(reach.copies) * cells * u128::from(cell);
+    Octets(octets.try_into().unwrap_or(u64::MAX))
+}
+
+/// The most cells of `cell` octets, two or more, that frames of at most `largest` octets take which need no more than `wire` octets of the
+/// line, `overhead` octets each included.
+///
+/// A frame is best one octet longer than whole cells, or has the least length of 802.3. If a cell is longer than the overhead and an
+/// octet, the line brings most in short frames: of the `least` cells that the shortest frame takes, and of one more. An exchange
+/// of some of one kind for the other changes the time by as much each time, so that a shortest mix has few of one kind.
+fn most_cells(wire: u128, largest: u16, overhead: u16, cell: u16) -> u128 {
+    let (overhead, cell) = (u128::from(overhead), u128::from(cell));
+    if cell <= overhead + 1 {
+        // Long frames are better, the shortest length aside, which only makes it less.
+        let most = u128::from(largest).div_ceil(cell);
+        let whole = (most - 1) * cell + 1 + overhead;
+        let rest = wire % whole;
+        return wire / whole * most + if rest > overhead { (rest - overhead - 1) / cell + 1 } else { 0 };
+    }
+    let shortest = u128::from(LEAST_FRAME) + overhead;
+    let least = u128::from(LEAST_FRAME).div_ceil(cell);
+    // The time on the line, in octets, of frames that take `cells`: `short` of the shortest ones, and longer ones for the rest.
+    let time = |cells: u128, short: u128| {
+        let rest = cells.checked_sub(short * least)?;
+        let longer = rest / (least + 1);
+        let fits = rest == 0 || longer > 0;
+        fits.then(|| short * shortest + rest * cell - longer * (cell - 1 - overhead))
+    };
+    let least_time = |cells: u128| {
+        let all = cells / least;
+        let few = 0..=all.min(least + 1);
+        let many = all.saturating_sub(least + 1)..=all;
+        few.chain(many).filter_map(|short| time(cells, short)).min().unwrap_or(shortest)
+    };
+    // A cell takes an octet of the line or more, and fewer cells take no longer.
+    let (mut fits, mut beyond) = (0, wire + 1);
+    while beyond - fits > 1 {
+        let middle = fits.midpoint(beyond);
+        *(if least_time(middle) <= wire { &mut fits } else { &mut beyond }) = middle;
+    }
+    fits
 }
 
 impl Network {
-    /// For each port the reach of flow control over its line, for the buffer of `priority` at its far end; `None` where no
-    /// flow of that priority passes in either direction. `response` as in [`Pfc`](crate::network::Pfc). Rates that change
-    /// count as they are worst.
+    /// For each port that leads to a switch the reach of flow control over its line, for the buffer of `priority` at its far end. All
+    /// frames may have `largest` octets, whatever flows send: a line has the same reach as others of its kind. (Only copies follow
+    /// the multicast flows of the priority.) `response` as in [`Pfc`](crate::network::Pfc). Rates that change count as they are
+    /// worst.
     #[must_use]
-    pub fn reaches(&self, priority: u8, response: Duration) -> Vec<Option<Reach>> {
-        let uses = self.uses(priority);
+    pub fn reaches(&self, priority: u8, largest: u16, response: &[Duration]) -> Vec<Option<Reach>> {
+        let copies = self.copies(priority);
         let mut rates: Vec<(BitRate, BitRate)> = self.ports.iter().map(|port| (port.rate, port.rate)).collect();
         for change in &self.changes {
             if let PortEvent::Rate(rate) = change.event {
@@ -130,55 +212,39 @@ impl Network {
                 (*lowest, *highest) = ((*lowest).min(rate), (*highest).max(rate));
             }
         }
+        let ends = self.ports.iter().enumerate().map(|(index, port)| ((port.node, port.peer), index));
+        let between: BTreeMap<(NodeId, NodeId), usize> = ends.collect();
+        // Signals in a flow's own priority go down its way, or up.
+        let largest = largest.max(LARGEST_SIGNAL);
         let reach = |port: usize| {
-            let back = uses[port].back?.index();
-            let largest = uses[port].largest_of_priority.max(uses[back].largest_of_priority);
-            (largest > 0).then(|| Reach {
+            let own = &self.ports[port];
+            let back = *between.get(&(own.peer, own.node))?;
+            (self.nodes[own.peer.index()].kind == NodeKind::Switch).then(|| Reach {
                 rate: rates[port].1,
-                latency: self.ports[port].latency,
-                // Signals in a flow's own priority go down its way, or up.
-                largest: uses[port].largest_of_priority.max(LARGEST_SIGNAL),
+                latency: own.latency,
+                largest,
                 back_rate: rates[back].0,
                 back_latency: self.ports[back].latency,
-                back_largest: uses[back].largest.max(LARGEST_SIGNAL),
-                response,
+                back_largest: largest,
+                response: response.get(port).copied().unwrap_or(Duration::ZERO),
                 wire_overhead: self.wire_overhead,
-                copies: uses[port].copies.max(1),
+                copies: copies[port],
             })
         };
         (0..self.ports.len()).map(reach).collect()
     }
 
-    /// The use that flows make of each port; the part that is by priority, for `priority`.
-    fn uses(&self, priority: u8) -> Vec<Use> {
-        let mut uses = vec![Use::default(); self.ports.len()];
+    /// For each port, the most output queues at its far end that a frame of `priority` joins: 1 but for multicast.
+    fn copies(&self, priority: u8) -> Vec<u16> {
+        let mut copies = vec![1; self.ports.len()];
         let chosen = self.spread.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
-        for (index, flow) in self.flows.iter().enumerate() {
-            for (id, hop) in self.route(FlowId(index as u32)).map(|hop| (hop, &self.hops[hop.index()])) {
-                uses[hop.back.index()].back = Some(hop.port);
-                let port = &mut uses[hop.port.index()];
-                port.back = Some(hop.back);
-                port.largest = port.largest.max(self.longest_of(flow));
-                if self.joins(flow.priority, priority) {
-                    port.largest_of_priority = port.largest_of_priority.max(self.longest_of(flow));
-                    let one = chosen.binary_search(&id).is_ok();
-                    port.copies = port.copies.max(if one { 1 } else { hop.children });
-                }
+        for (index, _) in self.flows.iter().enumerate().filter(|(_, flow)| self.joins(flow.priority, priority)) {
+            let branching = self.route(FlowId(index as u32)).filter(|hop| self.hops[hop.index()].children > 1);
+            for id in branching.filter(|hop| chosen.binary_search(hop).is_err()) {
+                let hop = &self.hops[id.index()];
+                copies[hop.port.index()] = copies[hop.port.index()].max(hop.children);
             }
         }
-        for process in &self.processes.list {
-            for &Crossed { link: (port, back), .. } in &process.links {
-                uses[back.index()].back = Some(port);
-                let onward = self.nodes[self.ports[port.index()].peer.index()].kind == NodeKind::Switch;
-                let port = &mut uses[port.index()];
-                port.back = Some(back);
-                port.largest = port.largest.max(self.longest_of_process(process));
-                if self.joins(process.priority, priority) {
-                    port.largest_of_priority = port.largest_of_priority.max(self.longest_of_process(process));
-                    port.copies = port.copies.max(u16::from(onward));
-                }
-            }
-        }
-        uses
+        copies
     }
 }

@@ -32,7 +32,7 @@ use penstock_schemes::{Instant, Octets};
 
 use crate::event::CounterId;
 use crate::frame::FrameId;
-use crate::network::{Ingress, Network, NodeId, Port, QueueId};
+use crate::network::{Network, NodeId, Port, QueueId};
 use crate::port::PortState;
 
 /// Memory of one switch that the queues of some priorities share.
@@ -46,9 +46,11 @@ pub struct Pool {
     pub cell: u16,
     /// All of it but the headroom, at most [`LARGEST_QUEUE`](crate::network::LARGEST_QUEUE); no less than all reserves.
     pub size: Octets,
-    /// Memory for frames of lossless priorities that come after their neighbour was told to stop, for all lines together. A single line
-    /// and priority takes no more of it than [`headroom_of_line`].
+    /// Memory for frames of lossless priorities that come after their neighbour was told to stop, for all lines together.
     pub headroom: Octets,
+    /// The most of the headroom that the frames of one line and priority take: each with its port, in the order of ports. Frames over other
+    /// lines may take all of it. [`headroom_in_cells`](crate::pfc::headroom_in_cells) is enough.
+    pub lines: Vec<(PortId, Octets)>,
     /// Output queues: a reserve for each.
     pub egress: Share,
     /// Frames that came over a line: a reserve for each line and priority.
@@ -63,19 +65,6 @@ pub struct Share {
     /// The factor of its dynamic threshold; `None`: it may take all that is free.
     pub alpha: Option<f64>,
 }
-
-/// The most memory that the frames of one line and priority take of a pool's headroom: that beyond `xoff`, and one octet more. A buffer
-/// of its own is full at `xoff` and takes the rest of that frame from the headroom; a pool takes the whole frame that crosses
-/// its threshold from there. In cells, no frame is shorter than the least one of 802.3.
-#[must_use]
-pub fn headroom_of_line(ingress: &Ingress, cell: u16) -> Octets {
-    let octets = ingress.buffer.0 - ingress.xoff.0 + 1;
-    let frames = octets.div_ceil(LEAST_FRAME);
-    Octets(octets.saturating_add(frames * (u64::from(cell) - 1)))
-}
-
-/// Octets of the shortest frame with FCS (802.3 clause 4.4.2, minFrameSize).
-const LEAST_FRAME: u64 = 64;
 
 penstock_endpoint::indices!(
     /// Index into [`Network::pools`](crate::Network::pools).
@@ -571,7 +560,8 @@ impl Pools {
 /// The most of a pool's headroom that the frames of `class` over the line of `port` take; `None` where nothing stops that line.
 fn headroom_of(network: &Network, pool: &Pool, port: usize, class: TrafficClass) -> Option<u64> {
     let pfc = network.pfc.as_ref()?;
-    let ingress = pfc.ingress[port]?;
+    let _ = pfc.ingress[port]?;
     let lossless = pfc.priorities.iter().any(|&priority| network.class(priority) == class);
-    lossless.then(|| headroom_of_line(&ingress, pool.cell).0)
+    let own = pool.lines.binary_search_by_key(&port, |(line, _)| line.index());
+    lossless.then(|| own.map_or(pool.headroom, |place| pool.lines[place].1).0)
 }

@@ -228,7 +228,7 @@ impl Stops {
         Self {
             stops: vec![Stop::NONE; network.priorities.len()],
             lossless: network.priorities.iter().map(lossless).collect(),
-            response: pfc.map_or(Duration::ZERO, |pfc| pfc.response),
+            response: pfc.and_then(|pfc| pfc.responses.get(id.index()).copied()).unwrap_or(Duration::ZERO),
         }
     }
 

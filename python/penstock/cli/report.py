@@ -113,10 +113,30 @@ def print_run(result: Result, plan: Outline, folder: Path, figures: list[Path]) 
     _print_extremes(out, result)
     _print_windows(out, summary)
     _print_flow_control(out, plan["links"])
-    for note in plan["notes"]:
+    for note in [*plan["notes"], *_low_use(result)]:
         out.print(escape(f"note: {note}"), style="dim", soft_wrap=True)
     out.print(f"results in [bold]{escape(str(folder))}[/bold]", soft_wrap=True)
     _print_figures(out, [path.stem for path in figures if path.suffix == ".png"])
+
+
+_LOW_USE = 0.5
+"""Flows that get a smaller part of their fair share leave the network idle."""
+
+
+def _low_use(result: Result) -> list[str]:
+    """Say so where a scheme leaves the rate of its flows unused: seldom what a reader was after."""
+    if not result.flows.num_rows:
+        return []
+    controlled = result.column("flows", "controlled").astype(bool)
+    fair, got = (float(result.column("flows", key)[controlled].sum()) for key in ("fair_rate_bps", "throughput_bps"))
+    if not fair > 0 or got >= _LOW_USE * fair:
+        return []
+    scheme = schemes_in_words(result.summary_without_flows)
+    return [
+        f"low use: the flows that {scheme} controls get {share(got / fair)} of their fair shares together. Its "
+        "constants may be those of another line rate (`penstock schemes` lists its profiles), or the run is too short "
+        "for its rates to rise"
+    ]
 
 
 def print_comparison(document: dict[str, Any], folder: Path) -> None:
@@ -272,7 +292,7 @@ def _print_pools(out: Console, pools: list[PoolSummary]) -> None:
     """Print the memory that queues share, the fullest pools first."""
     if not pools:
         return
-    table = _numbers("shared memory", "pool", "size", "mean", "max", "headroom", "max of it", "refused")
+    table = _numbers("shared memory", "pool", "size", "mean", "max", "headroom", "needed", "max of it", "refused")
     fullest = sorted(pools, key=lambda pool: pool["max_octets"] / pool["size_octets"], reverse=True)
     for pool in fullest[:_POOLS_LISTED]:
         add_row(
@@ -283,6 +303,7 @@ def _print_pools(out: Console, pools: list[PoolSummary]) -> None:
             octets(pool["mean_octets"]),
             octets(pool["max_octets"]),
             octets(pool["headroom_octets"]),
+            octets(pool["headroom_needed_octets"]),
             octets(pool["headroom_max_octets"]),
             count(pool["frames_refused"]),
         )
@@ -458,19 +479,33 @@ def _print_windows(out: Console, summary: Summary) -> None:
 
 
 def _print_flow_control(out: Console, links: list[LinkDescription]) -> None:
-    """Print the thresholds behind the ports that flow control can stop, a line for those that are alike."""
-    alike: dict[tuple[int, ...], list[str]] = {}
+    """Print the thresholds behind the ports that flow control can stop, a line for those that read alike.
+
+    Where a pool stops a line, its threshold and its cells are those that act: the ingress buffer only bounds them.
+    """
+    alike: dict[tuple[str, ...], list[str]] = {}
+    pooled = False
     for link in links:
-        if (at := link["flow_control"]) is not None:
-            thresholds = (at["buffer_octets"], at["xoff_octets"], at["xon_octets"])
-            headroom = (at["headroom_octets"], at["headroom_needed_octets"])
-            alike.setdefault(thresholds + headroom, []).append(link["name"])
+        if (at := link["flow_control"]) is None:
+            continue
+        # The first pool is that of the first lossless priorities; most switches have one.
+        if at["pools"]:
+            pool, pooled = at["pools"][0], True
+            sizes = (pool["xoff_alone_octets"], pool["xoff_together_octets"])
+            rooms = (pool["headroom_octets"], pool["headroom_needed_octets"])
+            row = (f"pool {pool['name']}", *map(octets, sizes), "-", *map(octets, rooms))
+        else:
+            xoff, xon = octets(at["xoff_octets"]), octets(at["xon_octets"])
+            rooms = (at["headroom_octets"], at["headroom_needed_octets"])
+            row = (octets(at["buffer_octets"]), xoff, xoff, xon, *map(octets, rooms))
+        alike.setdefault((*row, duration(at["response_s"])), []).append(link["name"])
     if not alike:
         return
-    table = _numbers("flow control stops", "buffer", "xoff", "xon", "headroom", "needed")
-    for values, names in alike.items():
+    columns = ("xoff alone", "xoff of all") if pooled else ("xoff",)
+    table = _numbers("flow control stops", "buffer", *columns, "xon", "headroom", "needed", "response")
+    for (buffer, alone, together, *rest), names in alike.items():
         shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-        add_row(table, shown, *(octets(value) for value in values))
+        add_row(table, shown, buffer, *((alone, together) if pooled else (alone,)), *rest)
     print_fitting(out, table)
     out.print()
 

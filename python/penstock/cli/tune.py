@@ -77,7 +77,12 @@ def tune_one(
 def _print(answer: Tuning, written: Path | None) -> None:
     region, goal = answer.region, answer.goal
     typer.echo(f"{answer.scenario.name}, {answer.scheme}, for {goal.name}: {goal.definition}; at {answer.queue}")
-    typer.echo("the search keeps: " + "; ".join(_guard(guard) for guard in answer.guards))
+    kept = [_guard(guard) for guard in answer.guards]
+    if math.isfinite(answer.least_phase_rad):
+        kept.append(f"a phase margin, where there is one, at least {math.degrees(answer.least_phase_rad):.0f} degrees")
+    typer.echo("the search keeps: " + "; ".join(kept))
+    for note in answer.notes:
+        typer.echo(f"note: {note}")
     typer.echo("")
     if region.critic is None:
         typer.echo(f"theory: there is no fluid model of {answer.scheme}; simulation alone searches")

@@ -22,13 +22,14 @@ def margins(
     """Return how far a scenario is from instability: equilibrium, margins, limiting parameters, or its limit cycle.
 
     ``scheme`` and ``profile`` are those of :meth:`Scenario.run`; ``at_s`` is the time whose flows and links count, s,
-    by default in the longest period without a change. Angles are in radians, delays in s, gains are factors.
+    by default in the longest period without a change. Of several bottlenecks the one counts that leaves a flow least.
+    Angles are in radians, delays in s, gains are factors.
 
     Raises:
         ScenarioError: a value is not legal.
         Unsuited: no model describes the scenario.
     """
-    return report(configuration(scenario, scheme=scheme, profile=profile, at_s=at_s))
+    return report(configuration(scenario, scheme=scheme, profile=profile, at_s=at_s, binding=True))
 
 
 def sliding_verdicts(

@@ -57,6 +57,7 @@ class Configuration:
         queue: name of the bottleneck's queue, for people.
         start_s: when the period begins, s of the simulation.
         stop_s: when it ends, s.
+        left_out: controlled flows that do not cross the bottleneck: others hold them back.
     """
 
     scheme: str
@@ -73,6 +74,7 @@ class Configuration:
     start_s: float = 0.0
     stop_s: float = float("inf")
     wire_overhead_octets: float = 0.0
+    left_out: tuple[str, ...] = ()
 
     @property
     def round_trip_s(self) -> float:
@@ -148,9 +150,17 @@ def suited_configurations(
 
 
 def configuration(
-    scenario: Scenario, *, scheme: str | None = None, profile: str | None = None, at_s: float | None = None
+    scenario: Scenario,
+    *,
+    scheme: str | None = None,
+    profile: str | None = None,
+    at_s: float | None = None,
+    binding: bool = False,
 ) -> Configuration:
     """The configuration at a time of the scenario, s; without a time that of its longest period.
+
+    With ``binding``, where there are several bottlenecks that one counts that leaves a flow least, with the flows that
+    cross it; ``left_out`` of the configuration names the others.
 
     Raises:
         ScenarioError: a value is not legal.
@@ -158,10 +168,10 @@ def configuration(
     """
     periods = _periods(scenario, scheme, profile)
     if at_s is None:
-        return max(periods, key=lambda period: period.stop_s - period.start_s).configuration()
+        return max(periods, key=lambda period: period.stop_s - period.start_s).configuration(binding=binding)
     for period in periods:
         if period.start_s <= at_s < period.stop_s:
-            return period.configuration()
+            return period.configuration(binding=binding)
     spans = _and([f"{period.start_s:g} to {period.stop_s:g} s" for period in periods])
     raise Unsuited(f"no controlled flow runs at {at_s:g} s", f"controlled flows run from {spans}")
 
@@ -239,9 +249,9 @@ class _Period:
                 for hop in flow["hops"]:
                     self.left_bps[hop["link"]] -= share
 
-    def configuration(self) -> Configuration:
-        """The period as the theory sees it."""
-        name = self._bottleneck()
+    def configuration(self, *, binding: bool = False) -> Configuration:
+        """The period as the theory sees it; with ``binding`` only its tightest bottleneck, if there are several."""
+        name, left_out = self._bottleneck(binding=binding)
         before = [self._before(flow, name) for flow in self.flows]
         frame = self._same("frames", "octets", [float(flow["frame_octets"]) for flow in self.flows])
         overhead = float(self.plan["wire_overhead_octets"])
@@ -267,6 +277,7 @@ class _Period:
             queue=name,
             start_s=self.start_s,
             stop_s=self.stop_s,
+            left_out=left_out,
         )
 
     def _scheme(self) -> AssignedScheme:
@@ -278,8 +289,12 @@ class _Period:
                 entry = {**entry, "parameters": change["parameters"]}
         return entry
 
-    def _bottleneck(self) -> str:
-        """The link that the flows fill; the first on their way, if one after the other does."""
+    def _bottleneck(self, *, binding: bool) -> tuple[str, tuple[str, ...]]:
+        """The link that the flows fill; the first on their way, if one after the other does.
+
+        With ``binding``, of several the one whose flows have the least share. Those that do not cross it are then no
+        longer among ``flows``; their names are the second part of the answer.
+        """
         load: dict[str, float] = {}
         users: dict[str, set[str]] = {}
         before: dict[str, set[str]] = {}
@@ -306,6 +321,12 @@ class _Period:
         if not full:
             raise self._unsuited("no link with a congestion point is full", "add flows, or make a link slower")
         everyone = {flow["name"] for flow in self.flows}
+        if binding:
+            name = min(full, key=lambda link: max(self.share_bps[flow] for flow in users[link]))
+            left_out = tuple(flow["name"] for flow in self.flows if flow["name"] not in users[name])
+            self.flows = [flow for flow in self.flows if flow["name"] in users[name]]
+            self._check_greedy()
+            return name, left_out
         sets = {frozenset(users[name]) for name in full}
         if len(sets) > 1:
             raise self._unsuited(
@@ -318,12 +339,15 @@ class _Period:
             raise self._unsuited(
                 f"flows {_and(others)} do not cross the bottleneck {name}", "the models have one queue"
             )
+        self._check_greedy()
+        return name, ()
+
+    def _check_greedy(self) -> None:
         for flow in self.flows:
             if flow["rate_bps"] is not None and flow["rate_bps"] <= self.share_bps[flow["name"]]:
                 raise self._unsuited(
                     f"flow {flow['name']} sends no more than its share", "the models' sources are greedy"
                 )
-        return name
 
     @staticmethod
     def _before(flow: FlowDescription, link: str) -> list[tuple[str, str]]:

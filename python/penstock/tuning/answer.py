@@ -2,7 +2,7 @@
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from os import PathLike
@@ -16,6 +16,7 @@ from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
 from penstock.runs import Watch
 from penstock.scenario import AssignedScheme, Description, Scenario, joined, parts_of
+from penstock.text import octets
 from penstock.theory.configuration import Unsuited, configurations
 from penstock.theory.models import DELAYED
 from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, Observed, companions, guards, score
@@ -64,6 +65,8 @@ class Tuning:
         scheme: name of the scheme.
         goal: the goal that was asked for.
         guards: the bounds that the proposal had to keep in the search.
+        least_phase_rad: the phase margin that the proposal had to have, where it has one at all; -inf without a model.
+        notes: what a reader of the answer should know about the scenario, in sentences.
         queue: the queue that it was judged by.
         region: where theory said to search for this goal.
         space: the parameters that were tuned, with their bounds before that.
@@ -84,6 +87,8 @@ class Tuning:
     scheme: str
     goal: Goal
     guards: tuple[Guard, ...]
+    least_phase_rad: float
+    notes: tuple[str, ...]
     queue: str
     region: Region
     space: tuple[Knob, ...]
@@ -240,7 +245,18 @@ def tune(
     runs = dict(
         zip(references, simulate(list(references.values()), tuning, longest.queue, watch, executor), strict=True)
     )
-    kept = {each.name: guards(each, runs[name], reserve=RESERVE) for each in goals}
+    paused = any(link["flow_control"] for link in plan["links"])
+    memory = longest.buffer_octets if paused else None
+    kept = {each.name: guards(each, *runs.values(), memory_octets=memory, reserve=RESERVE) for each in goals}
+    least_phase_rad = _least_phase_rad(references.values()) if forecasts else -math.inf
+
+    def steady(point: Point) -> bool:
+        """Whether a point has the phase margin of the settings before, or a positive one; or none is to be had."""
+        if not forecasts:
+            return True
+        moved = set_to(own, space, point)
+        phase = outlook(configurations(moved, from_s=plan["warmup_s"])).phase_rad
+        return not phase < least_phase_rad
 
     search = Search(
         own, regions, kept, tuning, queue=longest.queue, buffer_octets=longest.buffer_octets, executor=executor
@@ -253,7 +269,7 @@ def tune(
     except Interrupted:
         interrupted = True
     own_score = score(asked, kept[goal], own_runs, longest.buffer_octets)
-    finalists = [tried for tried in search.finalists(goal) if tried.scores[goal] < own_score]
+    finalists = [tried for tried in search.finalists(goal, steady) if tried.scores[goal] < own_score]
     compared = 0
     if finalists and not interrupted:
         scenarios = [*references.values(), *(set_to(own, space, tried.point) for tried in finalists)]
@@ -267,7 +283,8 @@ def tune(
             finalists = [tried.with_runs(also) for tried, also in zip(finalists, more[count:], strict=True)]
             own_runs = runs[name if same else "scenario"]
             compared = len(finalists)
-    chosen = _chosen_of(finalists, asked, runs[name], own_runs, longest.buffer_octets)
+    held = guards(asked, *runs.values(), memory_octets=memory, reserve=RESERVE)
+    chosen = _chosen_of(finalists, asked, held, own_runs, longest.buffer_octets)
     point, tuned_runs = (point_of(longest, space), own_runs) if chosen is None else (chosen.point, chosen.runs)
     changed = chosen is not None
     proposal = set_to(own, space, point) if changed else own
@@ -279,8 +296,9 @@ def tune(
             judged = dict(zip(["proposal", *references], found, strict=True))
         except Interrupted:
             interrupted = True
+    bounds = guards(asked, *(judged[each] for each in references), memory_octets=memory) if judged else ()
     verdicts = tuple(
-        judge(asked, guards(asked, judged[name]), judged["proposal"], judged[other], _in_words(other, name, same))
+        judge(asked, bounds, judged["proposal"], judged[other], _in_words(other, name, same))
         for other in references
         if judged
     )
@@ -289,6 +307,8 @@ def tune(
         scheme=longest.scheme,
         goal=asked,
         guards=kept[goal],
+        least_phase_rad=least_phase_rad,
+        notes=_notes(plan, longest.queue),
         queue=longest.queue,
         region=regions[goal],
         space=tuple(space),
@@ -309,6 +329,29 @@ def tune(
     )
 
 
+def _least_phase_rad(references: Iterable[Scenario]) -> float:
+    """The phase margin that a proposal may not be below: 0, or the best of the references' where none has as much."""
+    margins = [outlook(configurations(each, from_s=each.describe()["warmup_s"])).phase_rad for each in references]
+    known = [phase for phase in margins if not math.isnan(phase)]
+    return min(0.0, max(known)) if known else 0.0
+
+
+def _notes(plan: Description, queue: str) -> tuple[str, ...]:
+    """What bounds the memory of the queue, where that is not what it seems."""
+    switch = queue.partition("->")[0]
+    lines = [
+        link["flow_control"] for link in plan["links"] if link["name"].endswith(f"->{switch}") and link["flow_control"]
+    ]
+    held = sum(line["buffer_octets"] for line in lines)
+    if not lines or any(line["pools"] for line in lines):
+        return ()
+    return (
+        f"the scenario has [pfc] and no [[buffer]]: each of the {len(lines)} lines that lead to {switch} has a buffer "
+        f"for itself, {octets(held)} in all, and no frame is lost; the search lets the queue hold no more than its own "
+        "buffer. A [[buffer]] gives the switch the memory that it has",
+    )
+
+
 def _following(first: int, *counts: int) -> list[tuple[int, ...]]:
     """Seeds that follow one another from the first on, in groups of the given sizes."""
     ends = list(accumulate(counts, initial=first))
@@ -318,12 +361,11 @@ def _following(first: int, *counts: int) -> list[tuple[int, ...]]:
 def _chosen_of(
     finalists: Sequence[Tried],
     goal: Goal,
-    standard: Sequence[Observed],
+    kept: Sequence[Guard],
     own: Sequence[Observed],
     buffer_octets: float,
 ) -> Tried | None:
-    """The best finalist on all of its seeds, by guards of the standard's; None if the scenario's own is as good."""
-    kept = guards(goal, standard, reserve=RESERVE)
+    """The best finalist on all of its seeds, by these guards; None if the scenario's own parameters are as good."""
     best = min(finalists, key=lambda tried: score(goal, kept, tried.runs, buffer_octets), default=None)
     if best is None or score(goal, kept, best.runs, buffer_octets) >= score(goal, kept, own, buffer_octets):
         return None

@@ -20,6 +20,8 @@ def document(answer: "Tuning") -> dict[str, Any]:
         "scheme": answer.scheme,
         "goal": asdict(answer.goal),
         "guards": [asdict(guard) for guard in answer.guards],
+        "least_phase_margin_degrees": _number(math.degrees(answer.least_phase_rad)),
+        "notes": list(answer.notes),
         "queue": answer.queue,
         "theory": {
             "points": answer.region.points,

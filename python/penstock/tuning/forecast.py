@@ -102,6 +102,8 @@ def _forecast(
         "frames_dropped": lost / first.frame_octets,
         "frames_dropped_measured": lost / first.frame_octets,
         "jain_index": np.ones(width),
+        "queue_max_octets": queues.max(axis=0),
+        "paused_s": np.zeros(width),
     }
     return [{key: float(row[column]) for key, row in rows.items()} for column in range(width)]
 

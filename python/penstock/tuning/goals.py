@@ -31,6 +31,8 @@ MEASURES: dict[str, tuple[str, str]] = {
     "frames_dropped": ("frames dropped, whole run", "count"),
     "frames_dropped_measured": ("frames dropped, after the warm-up", "count"),
     "jain_index": ("Jain's index", "index"),
+    "queue_max_octets": ("queue, the most", "octets"),
+    "paused_s": ("pauses, all queues together", "time"),
 }
 """The measures of a run, each with its title and its kind."""
 
@@ -45,6 +47,12 @@ DROP_SLACK = 0.01
 
 Losses while flows start at their lines' rates, before a first message can come back, differ by some tenths of a per
 cent from seed to seed, under any parameters. Where the standard drops none, none may be dropped.
+"""
+
+PAUSE_SLACK = 0.05
+"""By such a share longer the pauses of all queues together may be, in mean over the seeds; none, where there are none.
+
+Under flow control nothing is lost, and all that a queue holds is paid for by pauses, of other flows as well.
 """
 
 RESERVE = 0.5
@@ -115,19 +123,36 @@ def companions(goal: Goal) -> list[Goal]:
     return [each for each in GOALS.values() if each.guards_utilization == goal.guards_utilization]
 
 
-def guards(goal: Goal, standard: Sequence[Observed], *, reserve: float = 0.0) -> tuple[Guard, ...]:
+def guards(
+    goal: Goal,
+    standard: Sequence[Observed],
+    *others: Sequence[Observed],
+    memory_octets: float | None = None,
+    reserve: float = 0.0,
+) -> tuple[Guard, ...]:
     """Return what a proposal has to keep, from runs with the standard's parameters; less ``reserve`` of the slacks.
 
     No more drops in the whole run by more than :data:`DROP_SLACK`, and none more after the warm-up; Jain's index not
     lower by more than :data:`JAIN_SLACK`; and unless utilisation is the goal itself, no less of it by more than
     :data:`UTILIZATION_SLACK`. Without the last, an empty queue would be the best of all.
+
+    Under flow control, where ``memory_octets`` is given, no longer pauses by more than :data:`PAUSE_SLACK`, and no more
+    in the queue than that, or than was there before: nothing else bounds it.
+
+    ``others`` are runs with other settings that a proposal has to be no worse than, such as the scenario's own: of two
+    bounds the tighter one counts.
     """
-    at = mean(standard)
+    sets = [mean(runs) for runs in (standard, *others)]
+    at = {key: min(one[key] for one in sets) for key in MEASURES}
+    at |= {key: max(one[key] for one in sets) for key in ("jain_index", "utilization")}
     kept = [
         Guard("frames_dropped", at["frames_dropped"] * (1 + DROP_SLACK * (1 - reserve)), 1),
         Guard("frames_dropped_measured", at["frames_dropped_measured"], 1),
         Guard("jain_index", at["jain_index"] - JAIN_SLACK * (1 - reserve), -1),
     ]
+    if memory_octets is not None:
+        kept.append(Guard("paused_s", at["paused_s"] * (1 + PAUSE_SLACK * (1 - reserve)), 1))
+        kept.append(Guard("queue_max_octets", max(memory_octets, at["queue_max_octets"]), 1))
     if goal.guards_utilization:
         kept.insert(0, Guard("utilization", at["utilization"] - UTILIZATION_SLACK * (1 - reserve), -1))
     return tuple(kept)
@@ -162,11 +187,14 @@ def score(goal: Goal, kept: Sequence[Guard], runs: Sequence[Observed], buffer_oc
 def _share(guard: Guard, value: float) -> float:
     """How far a guard is broken.
 
-    Drops count by the logarithm of what is too much of them over what the bound allows: a flood would hide all else,
-    and so would a hundredth more where the start alone drops twenty thousand.
+    Drops, pauses and octets count by the logarithm of what is too much of them over what the bound allows: a flood
+    would hide all else, and so would a hundredth more where the start alone drops twenty thousand.
     """
     excess = guard.excess(value)
-    return float(np.log1p(excess / (1 + guard.bound))) if guard.measure in _DROPS else excess
+    if guard.measure in _DROPS or guard.measure == "queue_max_octets":
+        return float(np.log1p(excess / (1 + guard.bound)))
+    # A pause of a microsecond is the least to speak of.
+    return float(np.log1p(excess / (1e-6 + guard.bound))) if guard.measure == "paused_s" else excess
 
 
 def observe(result: "Result", queue: str) -> dict[str, float]:
@@ -191,4 +219,6 @@ def observe(result: "Result", queue: str) -> dict[str, float]:
         "frames_dropped": float(result.summary["totals"]["frames_dropped"]),
         "frames_dropped_measured": float(dropped.sum()),
         "jain_index": float(result.summary["jain_index"]),
+        "queue_max_octets": float(found["max_octets"]),
+        "paused_s": float(sum(each["paused_s"] for each in result.summary["queues"])),
     }

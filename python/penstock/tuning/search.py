@@ -8,8 +8,9 @@ Points come in batches of fixed size, on any number of cores, so that the same s
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -199,16 +200,17 @@ class Search:
         """The point with the least score by a goal; the first of several."""
         return min(self.tried, key=lambda tried: tried.scores[goal], default=None)
 
-    def finalists(self, goal: str) -> list[Tried]:
+    def finalists(self, goal: str, steady: Callable[[Point], bool]) -> list[Tried]:
         """The points that more seeds decide between: the best few by each goal of the search, first by that asked for.
 
-        Those that break a guard are left out, unless all do.
+        Those that are not ``steady`` are left out, and those that break a guard, unless all do.
         """
         names = sorted((aim.region.goal.name for aim in self._aims), key=lambda name: name != goal)
         found: list[Tried] = []
         for name in names:
-            ranked = sorted(self.tried, key=lambda tried: tried.scores[name])[:_FINALISTS]
-            found += [tried for tried in ranked if tried not in found]
+            ranked = sorted(self.tried, key=lambda tried: tried.scores[name])
+            held = (tried for tried in ranked if steady(tried.point))
+            found += [tried for tried in islice(held, _FINALISTS) if tried not in found]
         return [tried for tried in found if tried.scores[goal] < 1] or found[:1]
 
     def _score(self, aim: _Aim, runs: Sequence[Observed]) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from penstock.text import count, octets
+from penstock.text import count, duration, octets
 from penstock.tuning.goals import MEASURES
 from penstock.tuning.verdict import Verdict
 
@@ -20,6 +20,7 @@ def value(value: float, kind: str, *, signed: bool = False) -> str:
         "share": lambda v: f"{100 * v:.2f} {'points' if signed else '%'}",
         "count": lambda v: count(round(v)) if v == round(v) else f"{v:.1f}",
         "index": lambda v: f"{v:.3f}",
+        "time": duration,
         "ratio": lambda v: f"{v:.3g}",
     }
     sign = ("-" if value < 0 else "+") if signed else ""

@@ -12,6 +12,9 @@ use crate::fields::{Counts, Either, List};
 const ROOM: RangeInclusive<Octets> = Octets(0)..=LARGEST_QUEUE;
 const SOME_ROOM: RangeInclusive<Octets> = Octets(1)..=LARGEST_QUEUE;
 
+/// The longest frame that headrooms may count with: the engine's lengths have 16 bits.
+const LONGEST_MTU: u64 = 65_535;
+
 words! {
     pub(crate) enum AllPorts { All = "all" }
 }
@@ -25,15 +28,15 @@ section! {
     /// octets that it holds, and stops the far end of the link before their buffer is full. The table alone, `[pfc]`, is enough;
     /// without it there is none.
     pub(crate) struct Pfc {
-        /// The lossless priorities.
+        /// The lossless priorities. A switch can have some that no flow uses; headroom is reserved for them, too.
         priorities: Option<Counts> [0..=7] => "all that flows have";
         /// Which ports can be stopped by the switch at the other end of their link: all, or those listed.
         ports: Either<AllPorts, List> = Either::First(AllPorts::All);
         /// Ingress buffer of a switch, for each link by which frames come in and each priority.
         buffer: Option<Octets> [SOME_ROOM] => "as much as the switch's output queue of the same link has";
         /// The part of the buffer above xoff, for frames that still come after a neighbour has been stopped: computed
-        /// from rates, delays and frames of the link (those that the scenario's flows send, whatever the MTU), or a
-        /// size, which may be too small on purpose. The resolved scenario says the octets.
+        /// from rates, delays, response and mtu of the link, whoever sends over it, or a size, which may be too small on purpose. The
+        /// resolved scenario says the octets.
         headroom: Either<Computed, Octets> [((), ROOM)] = Either::First(Computed::Auto);
         /// From so many octets in the buffer on, the neighbour is stopped.
         xoff: Option<Octets> [SOME_ROOM] => "the buffer without its headroom";
@@ -41,9 +44,10 @@ section! {
         xon: Option<Octets> [ROOM] => "two of the largest frames below xoff, or 0";
         /// How long a pause frame stops a port, in 512 bit times of the port. It is sent again at half of that.
         quanta: u16 [1..=65_535] = 65_535;
-        /// From the arrival of a pause frame until the port starts no more frames of the priority. Real ports take some time; at
-        /// 0 s headrooms leave nothing for it.
-        response: Duration [TIME] = Duration::ZERO;
+        /// The longest frame that a line may carry, with FCS and tags: headrooms have room for such frames, whether or not a flow sends some.
+        mtu: Option<Octets> [Octets(64)..=Octets(LONGEST_MTU)] => "the longest frame of any flow";
+        /// From the arrival of a pause frame until the port starts no more frames of the priority; headrooms leave room for it.
+        response: Option<Duration> [TIME] => "the quanta that 802.3 (31B.3.7) allows a port of its speed: 67 at 10 Gb/s, 80 at 25, 394 at 100, 453 at 200, 905 at 400";
         watchdog: Option<Watchdog> => "none: a queue that is stopped waits for as long as it takes";
         link: Vec<PfcLink> = Vec::new();
     }
@@ -75,6 +79,8 @@ section! {
         buffer: Option<Octets> [SOME_ROOM] => "that of [pfc]";
         /// The part of the buffer above xoff.
         headroom: Option<Octets> [ROOM] => "that of [pfc]";
+        /// From the arrival of a pause frame at these ports until they start no more frames.
+        response: Option<Duration> [TIME] => "that of [pfc]";
         /// From so many octets in the buffer on, the neighbour is stopped.
         xoff: Option<Octets> [SOME_ROOM] => "the buffer without its headroom";
         /// At so many octets or less, it may go on.

@@ -249,7 +249,7 @@ fn with_flow_control(network: &mut Network) {
         priorities: network.priorities.clone(),
         ingress: network.ports.iter().map(to_switch).collect(),
         quanta: 200,
-        response: Duration::from_us(1),
+        responses: vec![Duration::from_us(1); network.ports.len()],
         watchdog: None,
     });
 }

@@ -161,6 +161,7 @@ proptest! {
                 cell: 208,
                 size: Octets(60_000),
                 headroom: Octets(30_000),
+                lines: Vec::new(),
                 egress: Share { reserve: Octets(0), alpha: None },
                 ingress: Share { reserve: Octets(1500), alpha: Some(0.25) },
             }).collect();

@@ -129,10 +129,11 @@ impl Tree {
                 port.capacity = Capacity::Octets(Octets(30_000));
             }
         }
-        let response = ns(self.response);
+        let responses = vec![ns(self.response); b.network.ports.len()];
+        let longest = b.network.largest_frame().expect("there are flows");
         let (mut quanta, mut ingress) = (1, Vec::new());
         for (index, port) in b.network.ports.iter().enumerate() {
-            let reach = b.network.reaches(3, response)[index];
+            let reach = b.network.reaches(3, longest, &responses)[index];
             ingress.push(reach.filter(|_| b.network.nodes[port.peer.index()].kind == NodeKind::Switch).map(|reach| {
                 quanta = quanta.max(reach.least_quanta().expect("lines are not so slow"));
                 let buffer = Octets(self.xoff + room(headroom(&reach).0));
@@ -140,7 +141,7 @@ impl Tree {
             }));
         }
         let quanta = quanta.saturating_add(self.quanta);
-        b.network.pfc = Some(Pfc { priorities: vec![3], ingress, quanta, response, watchdog: None });
+        b.network.pfc = Some(Pfc { priorities: vec![3], ingress, quanta, responses, watchdog: None });
         b.network
     }
 }
@@ -200,12 +201,13 @@ fn careless(network: Network) -> impl Strategy<Value = Network> {
     let parts = (prop::collection::vec(ingress, ports), prop::sample::subsequence(vec![0u8, 2, 7], 1..=3));
     (parts, 1u16..300, 0u64..3_000_000).prop_map(move |((ingress, priorities), quanta, response)| {
         let mut network = network.clone();
+        let responses = vec![Duration(response); network.ports.len()];
         let entry = |(port, limits): (&Port, Option<(u64, u64, u64)>)| {
             let (xoff, percent, room) = limits.filter(|_| network.nodes[port.peer.index()].kind == NodeKind::Switch)?;
             Some(Ingress { buffer: Octets(xoff + room), xoff: Octets(xoff), xon: Octets(xoff * percent / 100) })
         };
         let ingress = network.ports.iter().zip(ingress).map(entry).collect();
-        network.pfc = Some(Pfc { priorities, ingress, quanta, response: Duration(response), watchdog: None });
+        network.pfc = Some(Pfc { priorities, ingress, quanta, responses, watchdog: None });
         network
     })
 }
@@ -252,7 +254,8 @@ proptest! {
             }
         }
         b.network.priorities = vec![3];
-        let reach = |port: usize| b.network.reaches(3, Duration(500_000))[port];
+        let responses = vec![Duration(500_000); b.network.ports.len()];
+        let reach = |port: usize| b.network.reaches(3, frame, &responses)[port];
         let ingress = b.network.ports.iter().enumerate().map(|(index, port)| {
             let reach = reach(index).filter(|_| port.node.index() < sources)?;
             Some(Ingress { buffer: Octets(xoff + headroom(&reach).0), xoff: Octets(xoff), xon: Octets(xoff / 2) })
@@ -261,7 +264,7 @@ proptest! {
             priorities: vec![3],
             ingress: ingress.collect(),
             quanta: u16::MAX,
-            response: Duration(500_000), watchdog: None
+            responses: responses.clone(), watchdog: None
         });
         let outcome = run(&b.network, &[]);
         prop_assert_eq!(lossless_drops(&b.network, &outcome), 0);
@@ -286,14 +289,15 @@ fn headroom_is_not_more_than_needed() {
         flow.reaction_point = None;
     }
     let port = b.port(0, 3);
-    let needed = headroom(&b.network.reaches(3, Duration(3_000_000))[port.index()].expect("a flow passes"));
+    let responses = vec![Duration(3_000_000); b.network.ports.len()];
+    let needed = headroom(&b.network.reaches(3, 1500, &responses)[port.index()].expect("a flow passes"));
     let mut lost = |room: u64, start: u64| {
         let ingress = Ingress { buffer: Octets(13_501 + room), xoff: Octets(13_501), xon: Octets(0) };
         b.network.pfc = Some(Pfc {
             priorities: vec![3],
             ingress: b.network.ports.iter().map(|p| (p.node == NodeId(0)).then_some(ingress)).collect(),
             quanta: u16::MAX,
-            response: Duration(3_000_000),
+            responses: responses.clone(),
             watchdog: None,
         });
         b.network.flows[1].start = Instant(start);

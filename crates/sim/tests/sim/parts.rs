@@ -207,8 +207,8 @@ proptest! {
         if kind >= 4 {
             let ingress = Ingress { buffer: Octets(xoff + 6000), xoff: Octets(xoff), xon: Octets(xoff / 2) };
             crate::common::lossless(&mut network, vec![0, 2], ingress);
-            let pfc = network.pfc.as_mut().expect("just set");
-            (pfc.quanta, pfc.response) = (quanta, Duration(response));
+            network.pfc.as_mut().expect("just set").quanta = quanta;
+            crate::common::respond(&mut network, Duration(response));
         }
         match Partition::by_node(&network, 3, of_node) {
             // Others have too many windows for a short test.

@@ -1,6 +1,6 @@
 //! Priority flow control against times computed by hand.
 
-use crate::common::{Builder, lossless};
+use crate::common::{Builder, lossless, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
@@ -40,7 +40,7 @@ fn chain() -> Builder {
     b.flow(&[0, 2, 1]);
     let ingress = Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) };
     lossless(&mut b.network, vec![0], ingress);
-    b.network.pfc.as_mut().expect("just set").response = Duration(500_000);
+    respond(&mut b.network, Duration(500_000));
     b
 }
 
@@ -186,7 +186,7 @@ fn a_frame_that_exceeds_the_ingress_buffer_is_dropped() {
     let pfc = b.network.pfc.as_mut().unwrap();
     let ingress = Ingress { buffer: Octets(4500), xoff: Octets(4500), xon: Octets(1500) };
     pfc.ingress = pfc.ingress.iter().map(|entry| entry.map(|_| ingress)).collect();
-    pfc.response = Duration::from_us(30);
+    respond(&mut b.network, Duration::from_us(30));
     let outcome = run(&b.network, ns(100_000));
     let bottleneck = &outcome.queues[b.network.queue(b.port(2, 1), 0).index()];
     assert_eq!((outcome.totals.frames_dropped, bottleneck.frames_dropped, bottleneck.max_octets), (1, 1, 4500));
@@ -266,7 +266,7 @@ fn each_copy_counts() {
     assert_eq!((outcome.totals.pause_frames, outcome.totals.frames_delivered), (2, 2));
     let queue = &outcome.queues[b.network.queue(b.port(0, 3), 0).index()];
     assert_eq!(queue.paused, Duration::from_us(12));
-    assert_eq!(b.network.reaches(0, Duration::ZERO)[b.port(0, 3).index()].expect("a flow passes").copies, 2);
+    assert_eq!(b.network.reaches(0, 1500, &[])[b.port(0, 3).index()].expect("a flow passes").copies, 2);
 }
 
 /// 10 Gb/s, 1 us of latency each way, frames of 1500 octets both ways, response 0.5 us, overhead 24 octets. A frame takes
@@ -294,18 +294,21 @@ fn headroom_adds_up() {
     assert_eq!(Reach { response: Duration::from_us(4000), ..reach }.least_quanta(), None);
 }
 
-/// The line from source 0 carries frames of 1500 octets, the line to it signals only; nobody sends in priority 3.
+/// A line has the reach of its kind, whoever sends over it: frames of the largest length both ways, in priority 3 too, in which nobody
+/// sends; the highest rate that it ever has. A host stops nobody.
 #[test]
-fn reach_is_read_off_the_network() {
+fn a_reach_follows_the_line() {
     let mut b = chain();
     b.network.priorities = vec![0, 3];
     let port = b.port(0, 2);
     b.network.changes = vec![Change { at: ns(1), port, event: PortEvent::Rate(BitRate::from_gbps(2)) }];
-    let reach = b.network.reaches(0, US)[port.index()].expect("a flow passes");
-    assert_eq!((reach.rate, reach.largest, reach.latency), (BitRate::from_gbps(2), 1500, US));
-    assert_eq!((reach.back_rate, reach.back_largest, reach.back_latency), (GBPS, LARGEST_SIGNAL, US));
-    assert_eq!(b.network.reaches(0, US)[b.port(2, 0).index()].expect("its signals pass").largest, LARGEST_SIGNAL);
-    assert_eq!(b.network.reaches(3, US)[port.index()], None);
+    let reach = b.network.reaches(0, 9216, &[US])[port.index()].expect("it leads to a switch");
+    assert_eq!((reach.rate, reach.largest, reach.latency), (BitRate::from_gbps(2), 9216, US));
+    assert_eq!((reach.back_rate, reach.back_largest, reach.back_latency), (GBPS, 9216, US));
+    assert_eq!(reach.response, US);
+    assert_eq!(b.network.reaches(3, 9216, &[US])[port.index()], Some(reach));
+    assert_eq!(b.network.reaches(0, 64, &[])[port.index()].expect("a switch").largest, LARGEST_SIGNAL);
+    assert_eq!(b.network.reaches(0, 9216, &[])[b.port(2, 0).index()], None);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Memory that the queues of a switch share: thresholds in closed form, headroom to the octet, conservation in random networks.
 
 use crate::common::random::random_network;
-use crate::common::{Builder, cases, lossless};
+use crate::common::{Builder, cases, lossless, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::pfc::headroom;
+use penstock_sim::pfc::{headroom, headroom_in_cells};
 use penstock_sim::{NoProbe, Outcome, Sim};
 use proptest::prelude::*;
 
@@ -46,6 +46,7 @@ fn pool(network: &Network, node: usize, size: u64, egress: Share) -> Pool {
         cell: 1,
         size: Octets(size),
         headroom: Octets(0),
+        lines: Vec::new(),
         egress,
         ingress: FREE,
     }
@@ -186,7 +187,7 @@ fn headroom_is_used_to_the_octet() {
         b.link(1, 2, BitRate(500_000_000), US, ROOMY);
         b.flow(&[0, 2, 1]);
         lossless(&mut b.network, vec![0], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
-        b.network.pfc.as_mut().expect("just set").response = Duration(500_000);
+        respond(&mut b.network, Duration(500_000));
         let ingress = Share { reserve: Octets(5999), alpha: Some(0.0) };
         let size = 2 * 5999;
         b.network.pools = vec![Pool { headroom: Octets(headroom), ingress, ..pool(&b.network, 2, size, FREE) }];
@@ -215,7 +216,7 @@ fn a_dynamic_threshold_stops_a_neighbour() {
     b.link(1, 2, BitRate(500_000_000), US, ROOMY);
     b.flow(&[0, 2, 1]);
     lossless(&mut b.network, vec![0], Ingress { buffer: Octets(60_000), xoff: Octets(50_000), xon: Octets(44_000) });
-    b.network.pfc.as_mut().expect("just set").response = Duration(500_000);
+    respond(&mut b.network, Duration(500_000));
     let ingress = dynamic(1.0);
     b.network.pools = vec![Pool { headroom: Octets(10_001), ingress, ..pool(&b.network, 2, 12_000, FREE) }];
     let outcome = run(&b.network, ms(0), &[Instant(140_000_000)]);
@@ -240,7 +241,7 @@ fn pooled(network: Network) -> impl Strategy<Value = Network> {
             Some(Ingress { buffer: Octets(xoff + room), xoff: Octets(xoff), xon: Octets(xoff * percent / 100) })
         };
         let ingress = network.ports.iter().zip(ingress).map(entry).collect();
-        let pfc = Pfc { priorities: vec![0, 7], ingress, quanta, response: Duration(0), watchdog: None };
+        let pfc = Pfc { priorities: vec![0, 7], ingress, quanta, responses: Vec::new(), watchdog: None };
         for node in (0..nodes).filter(|&node| at_switch(NodeId(node as u32))) {
             // Each priority is in the first pool, in the second one, or in none.
             for half in 0..2 {
@@ -254,6 +255,7 @@ fn pooled(network: Network) -> impl Strategy<Value = Network> {
                     cell,
                     size: Octets(size + reserves),
                     headroom: Octets(headroom),
+                    lines: Vec::new(),
                     egress: Share { reserve: Octets(reserve), alpha },
                     ingress: Share { reserve: Octets(reserve_in), alpha: alpha_in },
                 });
@@ -297,7 +299,7 @@ proptest! {
             priorities: Vec::new(),
             ingress: vec![None; network.ports.len()],
             quanta: 1,
-            response: Duration::ZERO,
+            responses: Vec::new(),
             watchdog: None,
         };
         let outcomes = [None, Some(nobody_stops)].map(|pfc| {
@@ -309,7 +311,7 @@ proptest! {
         prop_assert_eq!(&outcomes[0], &outcomes[1]);
     }
 
-    /// With the headroom of `pfc::headroom` in the pool, for each line, no frame of a lossless priority is lost, wherever the threshold is.
+    /// With the headroom of `pfc::headroom_in_cells` in the pool, for each line, no frame of a lossless priority is lost, wherever the threshold is.
     #[test]
     fn with_headroom_in_the_pool_no_frame_is_lost(
         sources in prop::collection::vec((400u64..10_000, 0u64..20_000, 64u16..3000), 2..9),
@@ -326,18 +328,23 @@ proptest! {
         for (source, &(_, _, frame)) in sources.iter().enumerate() {
             b.flow(&[source, n + 1, n]).frame = frame;
         }
-        let reaches = b.network.reaches(0, Duration(response));
+        let longest = sources.iter().map(|(_, _, frame)| *frame).max().unwrap_or(0);
+        let responses = vec![Duration(response); b.network.ports.len()];
+        let reaches = b.network.reaches(0, longest, &responses);
+        let lines: Vec<(PortId, Octets)> = (0..).map(PortId).zip(&reaches)
+            .filter_map(|(port, reach)| Some((port, headroom_in_cells(reach.as_ref()?, cell)))).collect();
         let ingress: Vec<Option<Ingress>> = b.network.ports.iter().zip(&reaches).map(|(port, reach)| {
             let reach = reach.as_ref().filter(|_| port.node.index() < n)?;
             let xoff = 50_000_000;
             Some(Ingress { buffer: Octets(xoff + headroom(reach).0), xoff: Octets(xoff), xon: Octets(xoff - 3000) })
         }).collect();
-        let of_lines = ingress.iter().flatten().map(|ingress| headroom_of_line(ingress, cell).0).sum();
+        let of_lines = lines.iter().filter(|(line, _)| ingress[line.index()].is_some()).map(|(_, room)| room.0).sum();
         b.network.pfc =
-            Some(Pfc { priorities: vec![0], ingress, quanta: u16::MAX, response: Duration(response), watchdog: None });
+            Some(Pfc { priorities: vec![0], ingress, quanta: u16::MAX, responses, watchdog: None });
         b.network.pools = vec![Pool {
             cell,
             headroom: Octets(of_lines),
+            lines,
             ingress: dynamic(alpha),
             ..pool(&b.network, n + 1, size, FREE)
         }];

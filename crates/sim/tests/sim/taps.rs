@@ -1,6 +1,6 @@
 //! The frames on tapped lines, against times and queue lengths computed by hand.
 
-use crate::common::{Builder, lossless};
+use crate::common::{Builder, lossless, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
@@ -54,7 +54,7 @@ fn chain() -> Builder {
     b.link(1, 2, BitRate(500_000_000), US, Octets(10_000_000));
     b.flow(&[0, 2, 1]).priority = 3;
     lossless(&mut b.network, vec![3], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
-    b.network.pfc.as_mut().expect("just set").response = Duration(500_000);
+    respond(&mut b.network, Duration(500_000));
     b
 }
 

@@ -42,12 +42,15 @@ _JSON = typer.Option("--json", help="Print one JSON object on standard output an
 def margin(
     asked: Asked,
     at: Annotated[float | None, _AT] = None,
+    packets: Annotated[
+        bool, typer.Option("--packets/--no-packets", help="Simulate some of it, and print how far the queue swings.")
+    ] = True,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
     """Print equilibrium, phase, gain and delay margin, and the limiting parameter; for SMCC its limit cycle."""
     from penstock.cli.theory.margin import show_margin
 
-    show_margin(asked, at_s=at, json=json)
+    show_margin(asked, at_s=at, packets=packets, json=json)
 
 
 @app.command("map", short_help="Stability and more over two parameters.")

@@ -13,35 +13,44 @@ from penstock.text import bit_rate, duration, octets
 from penstock.theory.configuration import configuration
 from penstock.theory.growth import Growth
 from penstock.theory.margin import Jump, Limit, LimitCycle, Report, Side, report
+from penstock.theory.packets import Packets, doubts, simulate
 
 _SHOWN = 5
 """Parameters that are listed; JSON has all."""
 
 
-def show_margin(asked: Asked, *, at_s: float | None, json: bool) -> None:
-    """Print the margins of a scenario."""
+def show_margin(asked: Asked, *, at_s: float | None, packets: bool, json: bool) -> None:
+    """Print the margins of a scenario, and beside its word on stability the queue of packets."""
     scenario = find(asked.name, asked.sets)
-    found = report(configuration(scenario, scheme=asked.scheme, profile=asked.profile, at_s=at_s))
+    given = configuration(scenario, scheme=asked.scheme, profile=asked.profile, at_s=at_s, binding=True)
+    found = report(given)
+    seen = simulate(scenario, found, scheme=asked.scheme, profile=asked.profile) if packets and found.sides else None
     if json:
-        typer.echo(json_text.dumps(document(scenario.name, found), indent=2))
+        typer.echo(json_text.dumps(document(scenario.name, found, seen), indent=2))
         return
-    given = found.configuration
     typer.echo(f"{scenario.name}: {found.model}")
     typer.echo(
         f"{given.flows} flows at {given.queue}, {bit_rate(given.capacity_bps)} for them, "
         f"round trip {duration(given.round_trip_s)} without the queue"
     )
     typer.echo("equilibrium: " + ", ".join(f"{key} {value:.6g}" for key, value in found.equilibrium.items()))
+    if given.left_out:
+        others = f"{given.left_out[0]} and {len(given.left_out) - 1} more" if given.left_out[1:] else given.left_out[0]
+        typer.echo(f"the bottleneck that leaves a flow least; flows that do not cross it are left out: {others}")
+    for doubt in doubts(given):
+        typer.echo(f"note: {doubt}")
     for side in found.sides:
         _print_side(side)
+    if seen is not None:
+        _print_packets(seen)
     if found.limit_cycle is not None:
         _print_cycle(found.limit_cycle)
     if found.jump is not None:
         _print_jump(found.jump, given.frame_octets)
 
 
-def document(name: str, found: Report) -> dict[str, Any]:
-    """The report as JSON has it: null stands for an infinite or unknown value."""
+def document(name: str, found: Report, seen: Packets | str | None = None) -> dict[str, Any]:
+    """The report as JSON has it: null stands for an infinite or unknown value, and for packets not simulated."""
     given = found.configuration
     return {
         "scenario": name,
@@ -74,6 +83,9 @@ def document(name: str, found: Report) -> dict[str, Any]:
         "limit_cycle": None if found.limit_cycle is None else _cycle(found.limit_cycle),
         "about_k_max": None if found.jump is None else _plain(asdict(found.jump)),
         "omits": list(found.omits),
+        "left_out": list(given.left_out),
+        "doubts": list(doubts(given)),
+        "packets": _plain(asdict(seen)) if isinstance(seen, Packets) else None,
     }
 
 
@@ -99,7 +111,7 @@ def _spans(spans_s: tuple[tuple[float, float], ...]) -> list[list[float | None]]
 
 def _print_side(side: Side) -> None:
     typer.echo("")
-    typer.echo(f"{side.mode}: {'stable' if side.stable else 'unstable'}")
+    typer.echo(f"{side.mode}: the fluid is {'stable' if side.stable else 'unstable'}")
     typer.echo(f"  phase margin  {_finite(math.degrees(side.phase_rad), ' degrees')}")
     typer.echo(f"  gain margin   {_finite(side.gain, ' times')}")
     typer.echo(f"  delay margin  {_finite(side.delay_s * 1e6, ' us')}")
@@ -117,6 +129,21 @@ def _print_side(side: Side) -> None:
         typer.echo(f"{label}{_limit(limit)}")
     if not side.limits:
         typer.echo("  no single parameter changes that, from a thousandth to a thousand times its value")
+
+
+def _print_packets(seen: Packets | str) -> None:
+    typer.echo("")
+    if isinstance(seen, str):
+        typer.echo(f"packets: not simulated; {seen}")
+        return
+    span = f"{duration(seen.start_s)} to {duration(seen.stop_s)}"
+    spread = f"{octets(seen.mean_octets)} ± {octets(seen.std_octets)}, at most {octets(seen.max_octets)}"
+    typer.echo(f"packets, {span}: queue {spread}; utilization {seen.utilization:.4f}")
+    if not seen.calm:
+        typer.echo(
+            f"  the queue of packets is not at rest at the fluid's equilibrium, {octets(seen.rest_octets)}: the margin "
+            "says nothing of how far it swings"
+        )
 
 
 def _print_cycle(cycle: LimitCycle) -> None:

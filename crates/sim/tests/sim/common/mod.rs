@@ -124,10 +124,16 @@ pub(crate) fn star(n: usize, rate: BitRate, latency: Duration, buffer: Octets) -
     b
 }
 
+/// The same response to pause frames at each port.
+pub(crate) fn respond(network: &mut Network, response: Duration) {
+    let pfc = network.pfc.as_mut().expect("flow control");
+    pfc.responses = vec![response; network.ports.len()];
+}
+
 /// Priority flow control for `priorities` at every port of every switch, with the same `ingress` buffer and the longest pause
 /// time; pause frames act when they arrive.
 pub(crate) fn lossless(network: &mut Network, priorities: Vec<u8>, ingress: Ingress) {
     let at_switch = |port: &Port| network.nodes[port.peer.index()].kind == NodeKind::Switch;
     let ingress = network.ports.iter().map(|port| at_switch(port).then_some(ingress)).collect();
-    network.pfc = Some(Pfc { priorities, ingress, quanta: u16::MAX, response: Duration::ZERO, watchdog: None });
+    network.pfc = Some(Pfc { priorities, ingress, quanta: u16::MAX, responses: Vec::new(), watchdog: None });
 }
