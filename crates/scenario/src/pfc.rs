@@ -45,7 +45,8 @@ pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, layout: &Layout)
 }
 
 fn watchdog(table: &sections::Watchdog) -> Watchdog {
-    Watchdog { after: *table.after, lasts: *table.lasts, drops: *table.action == sections::WatchdogAction::Drop }
+    let drops = *table.action == sections::WatchdogAction::Drop;
+    Watchdog { after: *table.after, restoration: *table.restoration, poll: *table.poll, drops }
 }
 
 /// For each port the headroom that the buffer behind it needs, and the reach that decides it for each priority.

@@ -404,8 +404,11 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
 
     /// Marks a data frame that is in the queue, or leaves it as it is. The caller decides when it asks, once a frame: as the frame joins
     /// the queue, after [`on_arrival`](Self::on_arrival), or as its transmission starts. The caller also decides on the length to go by:
-    /// `len` octets are in the queue, or in all data queues of the port, this frame included.
-    fn mark(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _len: Octets, _draw: &mut impl Draw) {}
+    /// `len` octets are in the queue, or in all data queues of the port, this frame included. Says whether it marks it, also one that
+    /// another queue has marked before.
+    fn mark(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _len: Octets, _draw: &mut impl Draw) -> bool {
+        false
+    }
 
     /// A data frame has left the queue. May edit the tag; cannot send.
     fn on_departure(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _queue: &Queue) {}

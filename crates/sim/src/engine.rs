@@ -1,6 +1,8 @@
 //! The event loop: takes events in order and lets hosts and fabric act on them.
 
-use penstock_endpoint::Destination;
+use std::collections::BTreeMap;
+
+use penstock_endpoint::{Destination, TrafficClass};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
 use crate::ahead::{self, Ahead};
@@ -13,7 +15,7 @@ use crate::facts::End;
 use crate::frame::{Arena, FrameId, GONE, Head, Kind};
 use crate::generator::Source;
 use crate::measure::Reading;
-use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId};
+use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId, Reroute};
 use crate::outcome::Totals;
 use crate::parts::Share;
 use crate::port::queues;
@@ -63,11 +65,14 @@ pub(crate) struct Routes {
     first: Vec<u32>,
     /// Port and hop: those of a flow in the order of ports.
     places: Vec<(PortId, HopId)>,
+    /// The hops by port of flows that have another route since: those of the newest one that passes there.
+    moved: BTreeMap<FlowId, BTreeMap<PortId, HopId>>,
 }
 
 impl Routes {
     fn new(network: &Network) -> Self {
-        let mut routes = Self { first: vec![0], places: Vec::with_capacity(network.hops.len()) };
+        let places = Vec::with_capacity(network.hops.len());
+        let mut routes = Self { first: vec![0], places, moved: BTreeMap::new() };
         for flow in (0..network.flows.len() as u32).map(FlowId) {
             let start = routes.places.len();
             routes.places.extend(network.route(flow).map(|hop| (network.hops[hop.index()].port, hop)));
@@ -85,8 +90,21 @@ impl Routes {
         self.places.append(&mut own);
     }
 
+    /// A flow has another route, over these ports; of several ways over one port the first counts.
+    pub(crate) fn move_to(&mut self, flow: FlowId, route: &[(PortId, HopId)]) {
+        let places = self.moved.entry(flow).or_default();
+        route.iter().rev().for_each(|&(port, hop)| {
+            places.insert(port, hop);
+        });
+    }
+
     /// The hop of `flow` that leaves by `port`, if its data passes there; the first where several ways do.
     fn hop(&self, flow: FlowId, port: PortId) -> Option<HopId> {
+        if let Some(places) = self.moved.get(&flow)
+            && let Some(&hop) = places.get(&port)
+        {
+            return Some(hop);
+        }
         let range = self.first[flow.index()] as usize..self.first[flow.index() + 1] as usize;
         let places = &self.places[range];
         let place = places.binary_search_by_key(&port, |&(port, _)| port).ok()?;
@@ -145,6 +163,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     /// The part of the network that this is; `None`: all of it.
     pub(crate) share: Option<Box<Share>>,
     pub(crate) changes: Vec<crate::network::Change>,
+    /// Routes that flows of the network have later.
+    pub(crate) reroutes: Vec<Reroute>,
     /// Parameters that change during the run, where any do.
     pub(crate) settings: Option<Box<Settings<S>>>,
     pub(crate) ends: Ends,
@@ -231,6 +251,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             homes,
             share: None,
             changes: network.changes.clone(),
+            reroutes: network.reroutes.clone(),
             settings: None,
             ends: Ends::new(network),
             feedback: network.feedback,
@@ -382,6 +403,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
             Event::Generate(flow) => self.produce_again(flow),
             Event::Nothing => {}
+            Event::Converge(first) => self.converge(first),
             event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_) | Event::Watchdog(_)) => {
                 if PFC {
                     self.flow_control(event);
@@ -493,6 +515,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                         self.count_drop(hop, kind);
                     }
                 }
+                for class in (0..=self.state.fabric.control_class().0).map(TrafficClass) {
+                    self.flush(port, class);
+                }
                 if PFC {
                     let own = self.share.as_ref().is_none_or(|share| share.has_port(port));
                     self.state.fabric.lose_pauses(port, own);
@@ -547,13 +572,19 @@ fn line_of(hops: &[Hop], frame: Head, feedback: Feedback) -> Option<PortId> {
 impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
     fn queue(&self, queue: QueueId) -> QueueNow {
         let q = self.fabric.queue(queue);
-        let p = self.fabric.port(self.fabric.place(queue).0);
+        let (port, class) = self.fabric.place(queue);
+        let p = self.fabric.port(port);
+        let marked = crate::point::marks(&self.fabric.cps, p, class);
         QueueNow {
             len: Octets(q.len),
             frames: q.frames(),
             line_bits: p.sent_bits(self.fabric.now),
             scheduled_bits: p.scheduled_bits(self.fabric.now),
-            dropped: q.dropped,
+            dropped: q.dropped - p.flushed(class),
+            frames_sent: q.departed,
+            octets_sent: Octets(q.sent_octets),
+            frames_marked: marked.frames,
+            octets_marked: Octets(marked.octets),
             paused: self.fabric.pauses.paused(queue, self.fabric.now),
         }
     }

@@ -18,7 +18,9 @@
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 
 pub use crate::pool::{Pool, Share, headroom_of_line};
-pub use crate::processes::{Arrival, Arrivals, Branch, Crossed, FlowEnd, Limiting, Process, Processes, Sharing};
+pub use crate::processes::{
+    Arrival, Arrivals, Branch, Crossed, FlowEnd, Limiting, Onward, Process, Processes, Sharing,
+};
 pub use crate::watchdog::Watchdog;
 
 use penstock_endpoint::{TrafficClass, transport::Transport};
@@ -72,6 +74,8 @@ pub struct Network {
     pub reaction_points: Vec<ReactionPointSpec>,
     /// The changes of links, in order of time.
     pub changes: Vec<Change>,
+    /// New routes of flows, in order of time, those of one flow at different times.
+    pub reroutes: Vec<Reroute>,
     /// Octets that every frame occupies on the line beyond its own length (preamble, gap: 24 with FCS, or 0). All rates
     /// count them.
     pub wire_overhead: u16,
@@ -380,6 +384,20 @@ pub struct ReactionPointSpec {
     pub pacer: Pacer,
 }
 
+/// A flow has another route, from a time at which all switches have heard of a line that broke or is whole again. Frames that
+/// were sent before keep to the route that they were sent by.
+#[derive(Debug, Clone, Copy)]
+pub struct Reroute {
+    /// When.
+    pub at: Instant,
+    /// The flow, which has one destination.
+    pub flow: FlowId,
+    /// Its first hop from then on, over the same port.
+    pub root: HopId,
+    /// The first hop of acknowledgements, where it has a transport.
+    pub way_back: Option<HopId>,
+}
+
 /// Something that happens to a port.
 #[derive(Debug, Clone, Copy)]
 pub struct Change {
@@ -396,7 +414,7 @@ pub struct Change {
 pub enum PortEvent {
     /// The line's rate changes, from the next frame on. Never zero.
     Rate(BitRate),
-    /// The line breaks: the frames on it are lost, its queues wait.
+    /// The line breaks: the frames on it are lost, and those in the port's queues; so are those that come until it is whole again.
     Down,
     /// The line is whole again.
     Up,
@@ -453,13 +471,24 @@ impl Network {
 
     /// The hops of a flow's route, parents before children.
     pub fn route(&self, flow: FlowId) -> impl Iterator<Item = HopId> + '_ {
-        let mut waiting = vec![self.flows[flow.index()].root];
+        self.route_from(self.flows[flow.index()].root)
+    }
+
+    /// The hops of the route that begins with one, parents before children.
+    pub fn route_from(&self, root: HopId) -> impl Iterator<Item = HopId> + '_ {
+        let mut waiting = vec![root];
         core::iter::from_fn(move || {
             let hop = waiting.pop()?;
             let h = &self.hops[hop.index()];
             waiting.extend((0..u32::from(h.children)).rev().map(|i| HopId(h.first_child.0 + i)));
             Some(hop)
         })
+    }
+
+    /// Every route of every flow, those that flows have later with them.
+    pub fn routes(&self) -> impl Iterator<Item = (FlowId, HopId)> + '_ {
+        let first = (0..).map(FlowId).zip(&self.flows).map(|(id, flow)| (id, flow.root));
+        first.chain(self.reroutes.iter().map(|reroute| (reroute.flow, reroute.root)))
     }
 
     /// Whether switches choose the ways of a flow's frames.

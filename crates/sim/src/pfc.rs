@@ -2,7 +2,7 @@
 
 use penstock_schemes::{BitRate, Duration, Octets, units::PS_PER_S};
 
-use crate::network::{Crossed, FlowId, Network, NodeKind, PortEvent, PortId};
+use crate::network::{Crossed, Network, NodeKind, PortEvent, PortId};
 
 /// Length of a PFC frame with FCS: addresses and type, opcode, enable vector, eight times, and padding up to the least frame
 /// (802.3 annex 31D).
@@ -153,8 +153,9 @@ impl Network {
     fn uses(&self, priority: u8) -> Vec<Use> {
         let mut uses = vec![Use::default(); self.ports.len()];
         let chosen = self.spread.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
-        for (index, flow) in self.flows.iter().enumerate() {
-            for (id, hop) in self.route(FlowId(index as u32)).map(|hop| (hop, &self.hops[hop.index()])) {
+        for (own, root) in self.routes() {
+            let flow = &self.flows[own.index()];
+            for (id, hop) in self.route_from(root).map(|hop| (hop, &self.hops[hop.index()])) {
                 uses[hop.back.index()].back = Some(hop.port);
                 let port = &mut uses[hop.port.index()];
                 port.back = Some(hop.back);
