@@ -303,10 +303,8 @@ impl FlowSpec {
 
     /// The host to which switches find its route; `None` for one to a group.
     pub(crate) fn host(&self) -> Option<usize> {
-        match self.to {
-            Destination::Host(host) => Some(host),
-            Destination::Group(_) => None,
-        }
+        let Destination::Host(host) = self.to else { return None };
+        Some(host)
     }
 
     /// The hosts that it leads to.

@@ -1,7 +1,5 @@
 //! The event loop: takes events in order and lets hosts and fabric act on them.
 
-use std::collections::BTreeMap;
-
 use penstock_endpoint::{Destination, TrafficClass};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
@@ -23,6 +21,7 @@ use crate::probe::{FateOnLine, FlowNow, Probe, QueueNow, View};
 use crate::random::Stream;
 use crate::records::{FlowRecord, HostRecord};
 use crate::report::Closing;
+use crate::routes::Routes;
 use crate::settings::Settings;
 use crate::spread::Spreading;
 use crate::start::{Endpoints, event_queue_for, schedule, steps};
@@ -57,60 +56,6 @@ pub(crate) const ACK_LEAF: HopId = HopId(LEAF.0 - 3);
 pub(crate) const CHOICE: HopId = HopId(LEAF.0 - 4);
 /// The least of them.
 pub(crate) const LOST: HopId = HopId(LEAF.0 - 5);
-
-/// Where each flow passes, by port.
-#[derive(Debug)]
-pub(crate) struct Routes {
-    /// The first of `places` of each flow, and the end of the last one's.
-    first: Vec<u32>,
-    /// Port and hop: those of a flow in the order of ports.
-    places: Vec<(PortId, HopId)>,
-    /// The hops by port of flows that have another route since: those of the newest one that passes there.
-    moved: BTreeMap<FlowId, BTreeMap<PortId, HopId>>,
-}
-
-impl Routes {
-    fn new(network: &Network) -> Self {
-        let places = Vec::with_capacity(network.hops.len());
-        let mut routes = Self { first: vec![0], places, moved: BTreeMap::new() };
-        for flow in (0..network.flows.len() as u32).map(FlowId) {
-            let start = routes.places.len();
-            routes.places.extend(network.route(flow).map(|hop| (network.hops[hop.index()].port, hop)));
-            routes.places[start..].sort_unstable();
-            routes.keep_first_ways(start);
-            routes.first.push(routes.places.len() as u32);
-        }
-        routes
-    }
-
-    /// Of several hops of a flow at one port, keeps the first; the flow's places are those from `start` on.
-    fn keep_first_ways(&mut self, start: usize) {
-        let mut own = self.places.split_off(start);
-        own.dedup_by_key(|place| place.0);
-        self.places.append(&mut own);
-    }
-
-    /// A flow has another route, over these ports; of several ways over one port the first counts.
-    pub(crate) fn move_to(&mut self, flow: FlowId, route: &[(PortId, HopId)]) {
-        let places = self.moved.entry(flow).or_default();
-        route.iter().rev().for_each(|&(port, hop)| {
-            places.insert(port, hop);
-        });
-    }
-
-    /// The hop of `flow` that leaves by `port`, if its data passes there; the first where several ways do.
-    fn hop(&self, flow: FlowId, port: PortId) -> Option<HopId> {
-        if let Some(places) = self.moved.get(&flow)
-            && let Some(&hop) = places.get(&port)
-        {
-            return Some(hop);
-        }
-        let range = self.first[flow.index()] as usize..self.first[flow.index() + 1] as usize;
-        let places = &self.places[range];
-        let place = places.binary_search_by_key(&port, |&(port, _)| port).ok()?;
-        Some(places[place].1)
-    }
-}
 
 /// The state of a run, without its observer.
 #[derive(Debug)]

@@ -137,6 +137,7 @@ mod processes;
 pub mod random;
 mod records;
 mod report;
+mod routes;
 mod settings;
 mod spread;
 mod start;

@@ -17,6 +17,7 @@
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 
+pub use crate::convergence::Reroute;
 pub use crate::pool::{Pool, Share, headroom_of_line};
 pub use crate::processes::{
     Arrival, Arrivals, Branch, Crossed, FlowEnd, Limiting, Onward, Process, Processes, Sharing,
@@ -384,20 +385,6 @@ pub struct ReactionPointSpec {
     pub pacer: Pacer,
 }
 
-/// A flow has another route, from a time at which all switches have heard of a line that broke or is whole again. Frames that
-/// were sent before keep to the route that they were sent by.
-#[derive(Debug, Clone, Copy)]
-pub struct Reroute {
-    /// When.
-    pub at: Instant,
-    /// The flow, which has one destination.
-    pub flow: FlowId,
-    /// Its first hop from then on, over the same port.
-    pub root: HopId,
-    /// The first hop of acknowledgements, where it has a transport.
-    pub way_back: Option<HopId>,
-}
-
 /// Something that happens to a port.
 #[derive(Debug, Clone, Copy)]
 pub struct Change {
@@ -483,12 +470,6 @@ impl Network {
             waiting.extend((0..u32::from(h.children)).rev().map(|i| HopId(h.first_child.0 + i)));
             Some(hop)
         })
-    }
-
-    /// Every route of every flow, those that flows have later with them.
-    pub fn routes(&self) -> impl Iterator<Item = (FlowId, HopId)> + '_ {
-        let first = (0..).map(FlowId).zip(&self.flows).map(|(id, flow)| (id, flow.root));
-        first.chain(self.reroutes.iter().map(|reroute| (reroute.flow, reroute.root)))
     }
 
     /// Whether switches choose the ways of a flow's frames.

@@ -62,7 +62,8 @@ section! {
         after: Duration [SPAN] = Duration::from_ms(200);
         /// "drop": the queue drops the frames that it has and those that come meanwhile; "forward": it sends them.
         action: WatchdogAction = WatchdogAction::Drop;
-        /// How long no pause frame has come for the queue when it obeys again: each that comes begins this time again.
+        /// How long no pause frame has come for the queue when it obeys again: each that comes begins this time again. Pauses that last are
+        /// refreshed at half of pfc.quanta; with less than that here a storm stops the queue again and again.
         restoration: Duration [SPAN] = Duration::from_ms(200);
         /// Distance of the watchdog's looks at the queues: both times end at a look, and count from the first look behind their beginning.
         /// SONiC looks each 100 ms or 200 ms. At 0 s it sees everything at once.
