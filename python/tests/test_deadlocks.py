@@ -8,7 +8,7 @@ from penstock import Scenario
 
 SCENARIOS = Path(__file__).resolve().parent.parent.parent / "scenarios/deadlock"
 ONCE = {"pfc.watchdog.after": "1 ms"}
-AGAIN = {**ONCE, "pfc.watchdog.lasts": "500 us"}
+AGAIN = {**ONCE, "pfc.watchdog.restoration": "500 us"}
 
 
 @pytest.mark.parametrize(

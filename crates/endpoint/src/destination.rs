@@ -57,7 +57,7 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
 
     /// Frames of its flow may overtake one another.
     pub fn expect_disorder(&mut self) {
-        self.receipt.gaps = Some(Gaps::NONE);
+        self.receipt.gaps.get_or_insert(Gaps::NONE);
     }
 
     /// The scheme's parameters change, but not the length of acknowledgements.

@@ -39,7 +39,9 @@ pub(crate) fn unfair(plan: &Plan) -> Option<String> {
             if !(share.is_finite() && *share >= 0.0) {
                 return Some(format!("the fair share of {} is {share}", plan.flow_names[i]));
             }
-            for hop in network.route(FlowId(i as u32)) {
+            let mut later = network.reroutes.iter().rev();
+            let present = later.find(|own| own.flow.index() == i && own.at <= period.time.start);
+            for hop in network.route_from(present.map_or(network.flows[i].root, |own| own.root)) {
                 loads[network.hops[hop.index()].port.index()] += share;
             }
         }

@@ -40,6 +40,14 @@ pub struct QueueSample {
     pub dropped: u64,
     /// How long priority flow control stopped the queue since the last sample.
     pub paused: Duration,
+    /// Frames that left the queue for the link since the last sample.
+    pub frames_sent: u64,
+    /// Their octets, without wire overhead.
+    pub octets_sent: Octets,
+    /// Frames that the queue marked since the last sample.
+    pub frames_marked: u64,
+    /// Their octets.
+    pub octets_marked: Octets,
 }
 
 /// A sample of a flow.
@@ -57,8 +65,6 @@ impl<P: Deref<Target = Plan>> Sampler<P> {
     /// For the samples of a run of `plan`.
     #[must_use]
     pub fn new(plan: P) -> Self {
-        let nothing =
-            QueueNow { len: Octets(0), frames: 0, line_bits: 0, scheduled_bits: 0, dropped: 0, paused: Duration::ZERO };
         Self {
             fair: FairNow::new(&plan),
             finite: (0..plan.single as u32)
@@ -67,7 +73,7 @@ impl<P: Deref<Target = Plan>> Sampler<P> {
                 .collect(),
             settling: (0..plan.single).map(|flow| Settling::new(&plan, FlowId(flow as u32))).collect(),
             at: Instant::ZERO,
-            queues: vec![nothing; plan.record.queues.len()],
+            queues: vec![QueueNow::default(); plan.record.queues.len()],
             delivered: vec![Octets(0); plan.single],
             plan,
         }
@@ -90,6 +96,10 @@ impl<P: Deref<Target = Plan>> Sampler<P> {
             utilization: if could == 0 { 0.0 } else { did as f64 / could as f64 },
             dropped: state.dropped - before.dropped,
             paused: Duration(state.paused.0 - before.paused.0),
+            frames_sent: state.frames_sent - before.frames_sent,
+            octets_sent: Octets(state.octets_sent.0 - before.octets_sent.0),
+            frames_marked: state.frames_marked - before.frames_marked,
+            octets_marked: Octets(state.octets_marked.0 - before.octets_marked.0),
         }
     }
 

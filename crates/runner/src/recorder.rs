@@ -157,6 +157,10 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             rows.queue_frames.append_value(sample.frames);
             rows.utilization.append_value(sample.utilization);
             rows.frames_dropped.append_value(sample.dropped);
+            rows.frames_sent.append_value(sample.frames_sent);
+            rows.octets_sent.append_value(sample.octets_sent.0);
+            rows.frames_marked.append_value(sample.frames_marked);
+            rows.octets_marked.append_value(sample.octets_marked.0);
             if let Some(paused_s) = &mut rows.paused_s {
                 paused_s.append_value(sample.paused.as_seconds());
             }

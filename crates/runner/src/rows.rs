@@ -241,6 +241,10 @@ rows! {
         queue_frames: UInt32Builder,
         utilization: Float64Builder,
         frames_dropped: UInt64Builder,
+        frames_sent: UInt64Builder,
+        octets_sent: UInt64Builder,
+        frames_marked: UInt64Builder,
+        octets_marked: UInt64Builder,
         paused_s: Option<Float64Builder>,
         vars: VarColumns,
     }

@@ -149,6 +149,21 @@ pub const TABLES: &[TableInfo] = &[
                  overhead included; 0 where the line could carry nothing.",
             ),
             column("frames_dropped", Kind::U64, "frames", "Data frames dropped at the queue since the last sample."),
+            column(
+                "frames_sent",
+                Kind::U64,
+                "frames",
+                "Frames that left the queue for the link since the last sample.",
+            ),
+            column("octets_sent", Kind::U64, "octets", "Octets of them, without wire overhead."),
+            column(
+                "frames_marked",
+                Kind::U64,
+                "frames",
+                "Frames that the queue marked since the last sample, whoever decides on marks (`network.ecn_threshold`, or the \
+                 scheme).",
+            ),
+            column("octets_marked", Kind::U64, "octets", "Octets of them, without wire overhead."),
             Column {
                 flow_control: true,
                 ..column(

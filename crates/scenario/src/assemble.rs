@@ -22,7 +22,8 @@ use crate::sections::{
 use crate::topology::{self, Layout};
 use crate::traffic::{self, End, FlowSpec, Flows};
 use crate::{
-    Choice, FairPeriod, Plan, buffer, fair, names, pfc, plan, recording, retune, schemes, spread, traps, windows, write,
+    Choice, FairPeriod, Plan, buffer, convergence, fair, names, pfc, plan, recording, retune, schemes, spread, traps,
+    windows, write,
 };
 
 /// MAC address of the node before the first: locally administered.
@@ -61,6 +62,7 @@ pub(crate) fn plan(
     let mut layout = topology::build(&experiment.topology, bounds)?;
     layout.ecmp_seed = *experiment.network.ecmp_seed;
     layout.spreads = *experiment.network.load_balancing != LoadBalancing::Flow;
+    layout.later = convergence::epochs(&experiment, &layout, bounds).map_err(|e| experiment.change.excess(e))?;
     let by = spread::by(experiment.network.inner());
     let made = !(experiment.load.is_empty() && experiment.incast.is_empty() && experiment.trace.is_empty());
     if experiment.flow.is_empty() && !made {
@@ -83,6 +85,8 @@ pub(crate) fn plan(
     let nodes = layout.nodes.iter().map(|n| n.name.as_str());
     let clocks = Clocks::draw(*experiment.network.clock_tolerance, seed, nodes);
     let (mut network, points) = network(&experiment, &layout, &flows, &counted, &clocks)?;
+    let still = convergence::add_routes(&experiment, &mut network, &layout, &flows, &counted, bounds);
+    notes.extend(still.map_err(|e| experiment.change.excess(e))?);
     let schemes = schemes::assign(&mut experiment, scheme, &mut network, choice)?;
     network.moves = schemes.iter().map(|assigned| assigned.config.moves_to()).collect();
     let trims = |assigned: &&plan::Assigned| *experiment.network.trimming || assigned.config.needs_trimming();
@@ -243,6 +247,7 @@ fn network(
         until_complete: *experiment.until == sections::Until::Complete,
         reaction_points: Vec::new(),
         changes: Vec::new(),
+        reroutes: Vec::new(),
         wire_overhead: settings.wire_overhead.0 as u16,
         in_service_counts: *settings.in_service_counts,
         own_clocks: *settings.switch_clocks == SwitchClocks::Own,
@@ -421,7 +426,7 @@ fn transmit(hosts: &sections::Hosts) -> Transmit {
 }
 
 /// Appends the hops of `route`; returns the first.
-fn add_hops(hops: &mut Vec<Hop>, route: &[Branch]) -> HopId {
+pub(crate) fn add_hops(hops: &mut Vec<Hop>, route: &[Branch]) -> HopId {
     let first = hops.len();
     let id = |i: usize| HopId((first + i) as u32);
     for branch in route {

@@ -9,8 +9,10 @@
 //!
 //! Only `+ - * /` on `f64`, in a fixed order, so that the bits agree on all machines.
 
+use std::borrow::Cow;
+
 use penstock_schemes::{BitRate, Duration, Instant};
-use penstock_sim::network::{Flow, FlowId, Network, PortEvent};
+use penstock_sim::network::{Flow, HopId, Network, PortEvent};
 
 use crate::limits::{Bounds, Excess};
 use crate::{FairPeriod, Plan};
@@ -66,12 +68,12 @@ impl FairShares {
     /// The max-min fair rate of each flow at `now`, bit/s, where `ended` tells of each flow when it ended, if it has.
     #[must_use]
     pub fn max_min_bps(&self, plan: &Plan, now: Instant, ended: &[Option<Instant>]) -> Vec<f64> {
-        let mut links = Links::new(&plan.network);
+        let mut links = Links::new(&plan.network, &self.routes);
         links.change(&plan.network, now);
         let mut waits = || true;
         let bounds = Bounds::new(plan.limits, &mut waits);
         let active = Active { network: &plan.network, ended };
-        let (rates, _) = allocate(&active, &self.routes, links.capacity(), None, now, &bounds)
+        let (rates, _) = allocate(&active, &links.routes, links.capacity(), None, now, &bounds)
             .unwrap_or_else(|(message, _)| panic!("nothing interrupts: {message}"));
         rates
     }
@@ -101,17 +103,21 @@ impl Active<'_> {
 }
 
 /// The links' capacities along time.
-struct Links {
+struct Links<'a> {
+    /// The links on each flow's way.
+    routes: Cow<'a, [Vec<usize>]>,
+    /// How many of the network's changes of routes are done.
+    reroutes: usize,
     rates: Vec<BitRate>,
     down: Vec<bool>,
     /// How many of the network's changes are done.
     changes: usize,
 }
 
-impl Links {
-    fn new(network: &Network) -> Self {
+impl<'a> Links<'a> {
+    fn new(network: &Network, routes: &'a [Vec<usize>]) -> Self {
         let rates: Vec<BitRate> = network.ports.iter().map(|p| p.rate).collect();
-        Self { down: vec![false; rates.len()], rates, changes: 0 }
+        Self { routes: Cow::Borrowed(routes), reroutes: 0, down: vec![false; rates.len()], rates, changes: 0 }
     }
 
     /// Does the changes up to `now`.
@@ -124,6 +130,10 @@ impl Links {
                 PortEvent::Up => self.down[change.port.index()] = false,
             }
         }
+        for reroute in network.reroutes[self.reroutes..].iter().take_while(|reroute| reroute.at <= now) {
+            self.reroutes += 1;
+            self.routes.to_mut()[reroute.flow.index()] = route(network, reroute.root);
+        }
     }
 
     fn capacity(&self) -> Vec<f64> {
@@ -133,14 +143,17 @@ impl Links {
 
 /// The links on each flow's way.
 fn routes(network: &Network) -> Vec<Vec<usize>> {
-    let route = |f| network.route(FlowId(f as u32)).map(|hop| network.hops[hop.index()].port.index()).collect();
-    (0..network.flows.len()).map(route).collect()
+    network.flows.iter().map(|flow| route(network, flow.root)).collect()
+}
+
+fn route(network: &Network, root: HopId) -> Vec<usize> {
+    network.route_from(root).map(|hop| network.hops[hop.index()].port.index()).collect()
 }
 
 /// Start of each period: the start and the instants at which a flow starts, stops or has `ended`, or a link changes.
 pub(crate) fn boundaries(network: &Network, duration: Duration, ended: &[Option<Instant>]) -> Vec<Instant> {
     let flows = network.flows.iter().flat_map(|f| [Some(f.start), f.stop]).chain(ended.iter().copied()).flatten();
-    let changes = network.changes.iter().map(|c| c.at);
+    let changes = network.changes.iter().map(|c| c.at).chain(network.reroutes.iter().map(|r| r.at));
     let mut times: Vec<Instant> = flows.chain(changes).filter(|t| t.0 < duration.0).collect();
     times.push(Instant::ZERO);
     times.sort_unstable();
@@ -164,7 +177,7 @@ fn along(
     let active = Active { network, ended };
     let starts = boundaries(network, duration, ended);
     let ends = starts.iter().skip(1).copied().chain([Instant(duration.0)]);
-    let mut links = Links::new(network);
+    let mut links = Links::new(network, routes);
     let mut search = Search { price: vec![0.0; network.ports.len()], max_updates: MAX_UPDATES / starts.len() };
     starts
         .iter()
@@ -172,7 +185,7 @@ fn along(
         .map(|(&start, end)| {
             links.change(network, start);
             let (max_min_bps, proportional_bps) =
-                allocate(&active, routes, links.capacity(), Some(&mut search), start, bounds)?;
+                allocate(&active, &links.routes, links.capacity(), Some(&mut search), start, bounds)?;
             Ok(FairPeriod { time: start..end, max_min_bps, proportional_bps })
         })
         .collect()

@@ -174,7 +174,7 @@ impl Group {
                 let message = format!("the tree of \"{}\" begins at the host \"{root}\", not at \"{from}\"", self.name);
                 return Err((message, "let it begin at a switch; sources reach that by shortest paths".to_owned()));
             }
-            let wanted = Wanted { flow, source, destination: tree.root };
+            let wanted = Wanted { flow, source, destination: tree.root, first: None };
             let Some(way) = routing::paths(layout, &[wanted], bounds)?.pop().flatten() else {
                 let message = format!("\"{root}\", where the tree of \"{}\" begins, cannot be reached", self.name);
                 return Err((format!("{message} from \"{from}\""), routing::within_reach(layout, source)));

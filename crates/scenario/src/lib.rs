@@ -16,6 +16,7 @@ mod assemble;
 mod buffer;
 pub mod catalogue;
 mod clocks;
+mod convergence;
 mod declare;
 pub mod description;
 mod error;

@@ -73,10 +73,26 @@ struct Ways {
     distances: Vec<Option<Distances>>,
 }
 
+/// A way, and all of those among which switches choose; none where they have no choice.
+type Route = (Vec<usize>, Vec<Branch>);
+
 impl Ways {
-    /// The ports from the source of a flow to its destination.
-    fn find(&self, layout: &Layout, flow: &str, arrival: &Arrival) -> Option<Vec<usize>> {
-        let wanted = Wanted { flow, source: arrival.source, destination: arrival.destination };
+    fn new(layout: &Layout) -> Self {
+        Self { distances: layout.nodes.iter().map(|_| None).collect() }
+    }
+
+    /// Looks for the ways to the destination of a flow, if nobody has.
+    fn look(&mut self, layout: &Layout, arrival: &Arrival, bounds: &Bounds<'_>) -> Result<(), Excess> {
+        let distances = &mut self.distances[routing::gate(layout, arrival.destination)];
+        if distances.is_none() {
+            *distances = Some(Distances::to(layout, arrival.destination, bounds)?);
+        }
+        Ok(())
+    }
+
+    /// The ports from the source of a flow to its destination; one that has begun keeps its `first` link.
+    fn find(&self, layout: &Layout, flow: &str, arrival: &Arrival, first: Option<usize>) -> Option<Vec<usize>> {
+        let wanted = Wanted { flow, source: arrival.source, destination: arrival.destination, first };
         routing::walk(layout, &wanted, self.distances[routing::gate(layout, arrival.destination)].as_ref()?, &[])
     }
 
@@ -86,13 +102,63 @@ impl Ways {
         layout: &Layout,
         flow: &str,
         arrival: &Arrival,
+        first: Option<usize>,
         grow: impl Fn(usize) -> Result<(), Excess>,
     ) -> Result<Vec<Branch>, Excess> {
         let distances = self.distances[routing::gate(layout, arrival.destination)].as_ref().filter(|_| layout.spreads);
         let Some(distances) = distances else { return Ok(Vec::new()) };
-        let wanted = Wanted { flow, source: arrival.source, destination: arrival.destination };
+        let wanted = Wanted { flow, source: arrival.source, destination: arrival.destination, first };
         let tree = routing::ways(layout, &wanted, distances, grow)?.unwrap_or_default();
         Ok(if routing::is_chain(&tree) { Vec::new() } else { tree })
+    }
+}
+
+/// The ways as switches know them at the start, and later.
+#[derive(Debug)]
+struct Known(Vec<Ways>);
+
+impl Known {
+    fn new(layout: &Layout) -> Self {
+        Self(std::iter::once(layout).chain(layout.later.iter().map(|epoch| &epoch.layout)).map(Ways::new).collect())
+    }
+
+    /// The state of the network number `epoch`, with its ways.
+    fn at<'a>(&'a self, layout: &'a Layout, epoch: usize) -> (&'a Layout, &'a Ways) {
+        (epoch.checked_sub(1).map_or(layout, |later| &layout.later[later].layout), &self.0[epoch])
+    }
+
+    /// The way of a flow at its start: where none is whole then, the one that there would be.
+    fn first(&self, layout: &Layout, flow: &str, arrival: &Arrival) -> Option<(usize, Vec<usize>)> {
+        let epoch = layout.later.partition_point(|epoch| epoch.at <= arrival.start);
+        [epoch, 0].into_iter().find_map(|epoch| {
+            let (layout, ways) = self.at(layout, epoch);
+            Some((epoch, ways.find(layout, flow, arrival, None)?))
+        })
+    }
+
+    /// The routes of a flow: the first one, and those that it has later, where they differ from the one before.
+    fn routes(
+        &self,
+        layout: &Layout,
+        flow: &str,
+        arrival: &Arrival,
+        grow: impl Fn(usize) -> Result<(), Excess>,
+    ) -> Result<Option<(Route, Vec<(Duration, Route)>)>, Excess> {
+        let Some((epoch, way)) = self.first(layout, flow, arrival) else { return Ok(None) };
+        let (known, ways) = self.at(layout, epoch);
+        let tree = ways.tree(known, flow, arrival, None, &grow)?;
+        let port = Some(way[0]);
+        let mut later: Vec<(Duration, Route)> = Vec::new();
+        let first = (way, tree);
+        for (number, epoch) in (1..).zip(&layout.later).filter(|(_, epoch)| epoch.at > arrival.start) {
+            let (known, ways) = self.at(layout, number);
+            let Some(way) = ways.find(known, flow, arrival, port) else { continue };
+            let route = (way, ways.tree(known, flow, arrival, port, &grow)?);
+            if later.last().map_or(&first, |(_, last)| last) != &route {
+                later.push((epoch.at, route));
+            }
+        }
+        Ok(Some((first, later)))
     }
 }
 
@@ -104,7 +170,9 @@ pub(crate) type Points = BTreeMap<(usize, u8), RpId>;
 pub(crate) struct Counted {
     /// The tables that make flows.
     pub(crate) tables: Vec<Table>,
-    ways: Ways,
+    ways: Known,
+    /// When switches know of changes.
+    converged: Vec<Instant>,
     /// The most links of a way.
     pub(crate) longest: usize,
     /// The most links of all ways of a flow together.
@@ -146,10 +214,10 @@ impl Counted {
         layout: &Layout,
         bounds: &Bounds<'_>,
     ) -> Result<Self, Fault> {
-        let ways = Ways { distances: layout.nodes.iter().map(|_| None).collect() };
         let mut counted = Self {
             tables: Vec::new(),
-            ways,
+            ways: Known::new(layout),
+            converged: layout.later.iter().map(|epoch| Instant(epoch.at.0)).collect(),
             longest: 0,
             most_hops: 0,
             spreads: Vec::new(),
@@ -189,12 +257,14 @@ impl Counted {
             bounds.check(ARRIVALS, *all, less).map_err(excess)?;
             bounds.go_on().map_err(excess)?;
             let gate = routing::gate(layout, arrival.destination);
-            let distances = &mut self.ways.distances[gate];
-            if distances.is_none() {
-                *distances = Some(Distances::to(layout, arrival.destination, bounds).map_err(excess)?);
+            for (epoch, ways) in self.ways.0.iter_mut().enumerate() {
+                let known = epoch.checked_sub(1).map_or(layout, |later| &layout.later[later].layout);
+                ways.look(known, &arrival, bounds).map_err(excess)?;
             }
             let name = table.name_of(table.flows);
-            let Some(way) = self.ways.find(layout, &name, &arrival) else {
+            let grow = |hops| bounds.search(1).and_then(|()| bounds.check(HOPS, hops as u64, "fewer paths"));
+            let routes = self.ways.routes(layout, &name, &arrival, grow).map_err(excess)?;
+            let Some(((way, tree), later)) = routes else {
                 let (from, to) = (&layout.nodes[arrival.source].name, &layout.nodes[arrival.destination].name);
                 let error = origin.fault(experiment, format!("\"{to}\" cannot be reached from \"{from}\""));
                 return Err(error.with_hint(routing::within_reach(layout, arrival.source)));
@@ -204,11 +274,18 @@ impl Counted {
                 let octets = course.octets[port].get_or_insert(0);
                 *octets = octets.saturating_add(arrival.size.0);
             }
+            for (_, (way, tree)) in &later {
+                bounds.search(routing::effort(layout, gate, way)).map_err(excess)?;
+                for &port in way.iter().chain(tree.iter().map(|branch| &branch.port)) {
+                    course.octets[port].get_or_insert(0);
+                }
+                self.longest = self.longest.max(way.len());
+                self.most_hops = self.most_hops.max(tree.len()).max(way.len());
+                spreads |= !tree.is_empty();
+            }
             let begun: Duration = *first_start.get_or_insert(arrival.start);
             course.span = arrival.start - begun;
             self.longest = self.longest.max(way.len());
-            let grow = |hops| bounds.search(1).and_then(|()| bounds.check(HOPS, hops as u64, "fewer paths"));
-            let tree = self.ways.tree(layout, &name, &arrival, grow).map_err(excess)?;
             for branch in &tree {
                 course.octets[branch.port].get_or_insert(0);
             }
@@ -269,6 +346,7 @@ impl Counted {
                 .collect(),
             longest_way: self.longest,
             most_hops: self.most_hops,
+            converged: self.converged.clone(),
             sources: self.begins.iter().flatten().map(|&(port, _)| PortId(port as u32)).collect(),
             limiters,
             sharing: points.map(|point| sharing.get(&point).copied().unwrap_or_default()).collect(),
@@ -284,7 +362,7 @@ pub struct Made(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     layout: Layout,
-    ways: Ways,
+    ways: Known,
     tables: Vec<Table>,
     points: Points,
 }
@@ -381,7 +459,8 @@ impl Made {
 impl Inner {
     fn flow(&self, table: usize, number: u32, arrival: &Arrival) -> MadeFlow {
         let name = self.tables[table].name_of(number);
-        let way = self.ways.find(&self.layout, &name, arrival).expect("flows were counted with their ways");
+        let way = self.ways.first(&self.layout, &name, arrival);
+        let (_, way) = way.expect("flows were counted with their ways");
         MadeFlow {
             table,
             number,
@@ -419,20 +498,30 @@ impl Iterator for Merged {
         *number += 1;
         let flow = self.made.flow(table, *number - 1, &arrival);
         let name = self.made.tables[table].name_of(flow.number);
-        let tree = self.made.ways.tree(&self.made.layout, &name, &arrival, |_| Ok(()));
-        let tree = tree.expect("nothing bounds it");
+        let routes = self.made.ways.routes(&self.made.layout, &name, &arrival, |_| Ok(()));
+        let (first, later) = routes.ok().flatten().expect("nothing bounds it, and flows were counted with their ways");
         let branch = |branch: &Branch| network::Branch {
             link: link(PortId(branch.port as u32)),
             parent: branch.parent.map(|parent| parent as u32),
         };
+        let route = |(way, tree): &Route| {
+            let way = way.iter().map(|&port| link(PortId(port as u32))).collect();
+            (way, tree.iter().map(branch).collect())
+        };
+        let onward = |(at, later): &(Duration, Route)| {
+            let (way, tree) = route(later);
+            network::Onward { at: Instant(at.0), way, tree }
+        };
+        let (way, tree) = route(&first);
         let point = self.made.points.get(&(flow.way[0].index(), self.made.tables[table].model.priority));
         Some(network::Arrival {
             process: table as u32,
             number: flow.number,
             start: flow.start,
             size: flow.size,
-            way: flow.way.iter().map(|&port| link(port)).collect(),
-            tree: tree.iter().map(branch).collect(),
+            way,
+            tree,
+            later: later.iter().map(onward).collect(),
             reaction_point: point.copied(),
         })
     }

@@ -112,7 +112,8 @@ fn responses(
 }
 
 fn watchdog(table: &sections::Watchdog) -> Watchdog {
-    Watchdog { after: *table.after, lasts: *table.lasts, drops: *table.action == sections::WatchdogAction::Drop }
+    let drops = *table.action == sections::WatchdogAction::Drop;
+    Watchdog { after: *table.after, restoration: *table.restoration, poll: *table.poll, drops }
 }
 
 /// For each port that leads to a switch the reach that decides the headroom of the buffer behind it: priorities differ by the copies that

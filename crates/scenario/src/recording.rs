@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use penstock_schemes::Duration;
-use penstock_sim::network::{Capacity, FlowId, Network, NodeKind, PortId, QueueId};
+use penstock_sim::network::{Capacity, Network, NodeKind, PortId, QueueId};
 
 use crate::error::Fault;
 use crate::fields::Either;
@@ -30,9 +30,9 @@ pub(crate) fn recorded(
     bounds: &Bounds<'_>,
 ) -> Result<(plan::Record, Vec<String>), Fault> {
     let mut used = BTreeSet::new();
-    for (i, flow) in network.flows.iter().enumerate() {
-        let route = network.route(FlowId(i as u32));
-        used.extend(route.map(|hop| (network.hops[hop.index()].port, flow.priority)));
+    for (flow, root) in network.routes() {
+        let priority = network.flows[flow.index()].priority;
+        used.extend(network.route_from(root).map(|hop| (network.hops[hop.index()].port, priority)));
     }
     for (table, course) in counted.tables.iter().zip(&counted.courses) {
         let ports = (0..network.ports.len()).filter(|&port| course.crosses(port));

@@ -16,6 +16,19 @@ pub(crate) struct Wanted<'a> {
     pub(crate) flow: &'a str,
     pub(crate) source: usize,
     pub(crate) destination: usize,
+    /// The port of its first link, for one that has begun: a network interface does not move it to another.
+    pub(crate) first: Option<usize>,
+}
+
+impl Wanted<'_> {
+    /// Whether the link that it begins with, if that is settled, leads to its destination.
+    fn can_begin(&self, layout: &Layout, distance: &Distances) -> bool {
+        self.first.is_none_or(|port| {
+            let peer = layout.ports[port].peer;
+            let leads_on = !layout.is_host(peer) && distance.hops[peer] != NO_WAY;
+            layout.nodes[self.source].ports.contains(&port) && (peer == self.destination || leads_on)
+        })
+    }
 }
 
 /// One link of a route. Routes list parents before children, and the children of a link together.
@@ -81,7 +94,7 @@ impl<'a> Growing<'a> {
         bounds: &Bounds<'_>,
     ) -> Result<bool, Excess> {
         bounds.search(self.links.len())?;
-        let wanted = Wanted { flow: self.flow, source: self.source, destination: member };
+        let wanted = Wanted { flow: self.flow, source: self.source, destination: member, first: None };
         let end = |branch: &Branch| layout.ports[branch.port].peer;
         let mut last = None;
         if let Some(first) = self.links.first() {
@@ -346,9 +359,10 @@ fn hops(layout: &Layout, to: usize) -> Vec<u16> {
 pub(crate) fn walk(layout: &Layout, wanted: &Wanted<'_>, distance: &Distances, shared: &[usize]) -> Option<Vec<usize>> {
     let Distances { gate, hops } = distance;
     let mut node = wanted.source;
-    if hops[node] == NO_WAY {
+    if hops[node] == NO_WAY || !wanted.can_begin(layout, distance) {
         return None;
     }
+    let shared = if shared.is_empty() { wanted.first.as_slice() } else { shared };
     // The quotient that d-mod-k divides further at each choice.
     let mut quotient = layout.nodes[wanted.destination].number;
     let mut ports = Vec::new();

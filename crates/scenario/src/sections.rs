@@ -195,6 +195,11 @@ section! {
         /// flowlet does. A port whose link is down is no choice while there is another. Acknowledgements and signals go back over the
         /// flow's path. Frames to a group, and flows with a path of their own, keep their way.
         load_balancing: LoadBalancing = LoadBalancing::Flow;
+        /// Time from a change of a link's state until all switches have new routes: from then on flows take shortest paths over the links that are
+        /// whole, by load_balancing and the topology's key routing at the ports that are left, and so do acknowledgements and signals.
+        /// A link of which one direction is broken is not used in either. Frames that are under way keep their path. A flow keeps the first
+        /// link of its host. Frames to a group, and flows with a path of their own, keep theirs.
+        convergence: Option<Duration> [TIME] => "never: routes stay as they are, and flows over a broken link stand still";
         /// A pause in a flow, at a switch, after which its next frame begins a flowlet. As long as no two paths differ more in delay, frames keep
         /// their order.
         flowlet_gap: Option<Duration> [SPAN] => "500 us with flowlets (Alizadeh et al., CONGA, 2014)";

@@ -2,7 +2,7 @@
 
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::Duration;
-use penstock_sim::network::{FlowId, HopId, Network, Spread, SpreadBy};
+use penstock_sim::network::{HopId, Network, Spread, SpreadBy};
 
 use crate::error::Fault;
 use crate::made::Counted;
@@ -43,12 +43,18 @@ pub(crate) fn spread(
     counted: &Counted,
     schemes: &[Assigned],
 ) -> Result<Option<Spread>, Fault> {
-    let single = flows.iter().filter(|flow| flow.is_spread()).map(|flow| Spreading {
-        name: &flow.name,
-        transport: flow.transport.as_ref().map(|(transport, _)| transport),
-        controlled: flow.controlled,
-        priority: flow.priority,
-    });
+    let mut spreads: Vec<bool> = flows.iter().map(FlowSpec::is_spread).collect();
+    for reroute in &network.reroutes {
+        let mut route = network.route_from(reroute.root);
+        spreads[reroute.flow.index()] |= route.any(|hop| network.hops[hop.index()].children > 1);
+    }
+    let single =
+        flows.iter().zip(&spreads).filter(|(_, spreads)| **spreads).map(|(flow, _)| flow).map(|flow| Spreading {
+            name: &flow.name,
+            transport: flow.transport.as_ref().map(|(transport, _)| transport),
+            controlled: flow.controlled,
+            priority: flow.priority,
+        });
     let tables = counted.tables.iter().zip(&counted.spreads).filter(|(_, spreads)| **spreads);
     let made = tables.map(|(table, _)| Spreading {
         name: &table.model.name,
@@ -63,9 +69,12 @@ pub(crate) fn spread(
             spreading.check(experiment, schemes)?;
         }
     }
-    let ids = (0..).map(FlowId).zip(flows).filter(|(_, flow)| flow.is_spread());
-    let mut hops: Vec<HopId> =
-        ids.flat_map(|(id, _)| network.route(id)).filter(|hop| network.hops[hop.index()].children > 1).collect();
+    // A flow to one host may have several ways only later.
+    let roots = network.routes().filter(|(flow, _)| flows[flow.index()].host().is_some());
+    let mut hops: Vec<HopId> = roots
+        .flat_map(|(_, root)| network.route_from(root))
+        .filter(|hop| network.hops[hop.index()].children > 1)
+        .collect();
     hops.sort_unstable();
     Ok(any.then_some(Spread { by, seed: experiment.network.ecmp_seed.unwrap_or(0), hops }))
 }

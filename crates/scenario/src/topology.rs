@@ -9,7 +9,7 @@ mod leaf_spine;
 mod parking_lot;
 mod star;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_schemes::{BitRate, Duration};
 use penstock_sim::network::{Capacity, NodeKind};
@@ -33,7 +33,7 @@ one_of! {
 }
 
 /// Nodes and ports. The two directions of a link are ports `2 i` and `2 i + 1`.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Layout {
     pub(crate) nodes: Vec<LayoutNode>,
     pub(crate) ports: Vec<LayoutPort>,
@@ -43,11 +43,13 @@ pub(crate) struct Layout {
     pub(crate) ecmp_seed: Option<u64>,
     /// Switches choose among them frame by frame, or flowlet by flowlet.
     pub(crate) spreads: bool,
+    /// What switches know of it later, when they have heard of links that break, in order of time.
+    pub(crate) later: Vec<Epoch>,
     names: BTreeMap<String, usize>,
     port_names: BTreeMap<String, usize>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LayoutNode {
     pub(crate) name: String,
     pub(crate) kind: NodeKind,
@@ -59,7 +61,7 @@ pub(crate) struct LayoutNode {
     pub(crate) ports: Vec<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LayoutPort {
     pub(crate) node: usize,
     pub(crate) peer: usize,
@@ -70,6 +72,14 @@ pub(crate) struct LayoutPort {
     pub(crate) buffer: Capacity,
     /// Number at its node.
     pub(crate) number: u16,
+}
+
+/// A layout as switches know it from a time on.
+#[derive(Debug, Clone)]
+pub(crate) struct Epoch {
+    pub(crate) at: Duration,
+    /// Without the links that are broken.
+    pub(crate) layout: Layout,
 }
 
 /// Rate, delay and buffer of a link.
@@ -133,6 +143,15 @@ impl Layout {
     /// The port called `name`, `node->peer`.
     pub(crate) fn port(&self, name: &str) -> Option<usize> {
         self.port_names.get(name).copied()
+    }
+
+    /// The same without some links, each of which has one of its `ports` listed; no later state of it.
+    pub(crate) fn without(&self, ports: &BTreeSet<usize>) -> Self {
+        let mut layout = Self { later: Vec::new(), ..self.clone() };
+        for node in &mut layout.nodes {
+            node.ports.retain(|port| !ports.contains(port) && !ports.contains(&(port ^ 1)));
+        }
+        layout
     }
 
     /// Name of a port.
@@ -200,7 +219,12 @@ impl Layout {
 
     /// A link between `a` and `b`, both ways; false if there is one.
     fn link(&mut self, a: usize, b: usize, line: Line) -> bool {
-        for (node, peer) in [(a, b), (b, a)] {
+        self.link_by_direction(a, b, [line; 2])
+    }
+
+    /// The same with a line from `a` to `b`, and one from `b` to `a`.
+    fn link_by_direction(&mut self, a: usize, b: usize, lines: [Line; 2]) -> bool {
+        for ((node, peer), line) in [(a, b), (b, a)].into_iter().zip(lines) {
             let index = self.ports.len();
             let number = self.nodes[node].ports.len() as u16;
             let buffer = if self.is_host(node) { Capacity::Arbiter } else { line.buffer };

@@ -301,6 +301,12 @@ impl FlowSpec {
         if self.answers { sequels::answer(&table) } else { table }
     }
 
+    /// The host to which switches find its route; `None` for one to a group.
+    pub(crate) fn host(&self) -> Option<usize> {
+        let Destination::Host(host) = self.to else { return None };
+        Some(host)
+    }
+
     /// The hosts that it leads to.
     pub(crate) fn destinations<'a>(&'a self, groups: &'a Groups) -> &'a [usize] {
         self.to.hosts(groups)
@@ -539,7 +545,7 @@ fn route(
             }
             (None, Destination::Group(group)) => multicast[group].push(i),
             (None, Destination::Host(destination)) => {
-                wanted.push(Wanted { flow: &flow.name, source: flow.source, destination });
+                wanted.push(Wanted { flow: &flow.name, source: flow.source, destination, first: None });
                 unicast.push((i, destination));
             }
         }

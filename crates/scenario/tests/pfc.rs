@@ -327,10 +327,10 @@ fn a_watchdog_is_a_table_of_its_own() {
     assert_eq!(pfc(&outcome(GOOD).unwrap()).watchdog, None);
     let ms = |n: u64| Duration::from_ms(n);
     for (lines, expected) in [
-        ("watchdog = {}", Watchdog { after: ms(200), lasts: ms(200), drops: true }),
+        ("watchdog = {}", Watchdog { after: ms(200), restoration: ms(200), poll: Duration::ZERO, drops: true }),
         (
-            "watchdog = { after = \"1 ms\", lasts = \"2 ms\", action = \"forward\" }",
-            Watchdog { after: ms(1), lasts: ms(2), drops: false },
+            "watchdog = { after = \"1 ms\", restoration = \"2 ms\", poll = \"100 us\", action = \"forward\" }",
+            Watchdog { after: ms(1), restoration: ms(2), poll: Duration::from_us(100), drops: false },
         ),
     ] {
         let plan = with(lines).unwrap();

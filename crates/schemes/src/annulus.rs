@@ -192,8 +192,8 @@ impl CongestionPoint<Annulus> for Cp {
     }
 
     #[inline]
-    fn mark(&mut self, now: Instant, frame: Frame<'_, Tag>, len: Octets, draw: &mut impl Draw) {
-        CongestionPoint::<Dctcp>::mark(&mut self.far, now, as_far(frame), len, draw);
+    fn mark(&mut self, now: Instant, frame: Frame<'_, Tag>, len: Octets, draw: &mut impl Draw) -> bool {
+        CongestionPoint::<Dctcp>::mark(&mut self.far, now, as_far(frame), len, draw)
     }
 
     #[inline]

@@ -402,10 +402,11 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
         out: &mut impl Out<S>,
     );
 
-    /// Marks a data frame that is in the queue, or leaves it as it is. The caller decides when it asks, once a frame: as the frame joins
-    /// the queue, after [`on_arrival`](Self::on_arrival), or as its transmission starts. The caller also decides on the length to go by:
-    /// `len` octets are in the queue, or in all data queues of the port, this frame included.
-    fn mark(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _len: Octets, _draw: &mut impl Draw) {}
+    /// Marks a data frame, or leaves it as it is; says whether it marks it, marked elsewhere before or not. The caller asks once a frame, after
+    /// [`on_arrival`](Self::on_arrival) or as its transmission starts, and decides on `len`: octets in the queue or the port, this frame included.
+    fn mark(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _len: Octets, _draw: &mut impl Draw) -> bool {
+        false
+    }
 
     /// A data frame has left the queue. May edit the tag; cannot send.
     fn on_departure(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _queue: &Queue) {}

@@ -331,10 +331,10 @@ macro_rules! mixed {
             }
 
             #[inline(never)]
-            fn mark(&mut self, now: Instant, frame: Frame<'_, Tag>, len: Octets, draw: &mut impl Draw) {
+            fn mark(&mut self, now: Instant, frame: Frame<'_, Tag>, len: Octets, draw: &mut impl Draw) -> bool {
                 match self {
                     $(Self::$variant(cp) => with_own_tag::<$scheme, _>(frame, |frame| {
-                        CongestionPoint::<$scheme>::mark(cp, now, frame, len, draw);
+                        CongestionPoint::<$scheme>::mark(cp, now, frame, len, draw)
                     }),)+
                 }
             }

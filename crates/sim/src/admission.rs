@@ -7,7 +7,7 @@ use penstock_schemes::{CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, V
 use crate::fabric::{Around, Arrival, Classes, Fabric, Outbox, Sender};
 use crate::facts::weight_of;
 use crate::frame::{FrameId, GONE, Marks};
-use crate::port::{DRAINS, PortState};
+use crate::port::{DOWN, DRAINS, PortState};
 
 /// The outcome of a frame's arrival at a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     /// Whether a frame that finds no room in the queue of a port and class is cut down to its header there.
     #[cold]
     pub(crate) fn is_cut(&self, index: FrameId, (port, class): (PortId, TrafficClass), attention: u8) -> bool {
-        let drains = attention & DRAINS != 0 && self.pauses.drains(port, class);
+        let drains = attention & DOWN != 0 || (attention & DRAINS != 0 && self.pauses.drains(port, class));
         !drains && self.pauses.trimmed & class.bit() != 0 && self.frames.get(index).can_be_cut()
     }
 }

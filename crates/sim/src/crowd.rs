@@ -12,7 +12,7 @@ mod places;
 use std::collections::BTreeMap;
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId, TrafficClass};
-use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, ReactionPoint, Scheme};
+use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, Instant, ReactionPoint, Scheme};
 
 use crate::engine::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Sim, Step};
 use crate::event::Event;
@@ -41,8 +41,11 @@ pub(crate) struct Crowd<S: Scheme> {
     ports: Vec<HostPort>,
     /// The first place of each list behind those of the network.
     first: Firsts,
-    /// Hops of a place.
+    /// Hops of a route with its way back, and those of a place, which has so many for each route that a flow may have.
     hops: usize,
+    places_hops: usize,
+    /// By place, the routes that its flow has later: when, first hop, way back.
+    later: Vec<Vec<(Instant, HopId, Option<HopId>)>>,
     /// Frames of a flow with several ways may overtake one another.
     disorders: bool,
     /// The flow in each place; none in those that are free, which are listed.
@@ -108,6 +111,7 @@ impl<S: Scheme> Crowd<S> {
         };
         let ports = (0..).map(PortId).zip(&network.ports).map(&mut port).collect();
         let transported = processes.list.iter().any(|process| process.transport.is_some());
+        let hops = processes.most_hops + if transported { processes.longest_way } else { 0 };
         Self {
             arrivals: None,
             processes: numbered(network, first.limiter),
@@ -116,7 +120,9 @@ impl<S: Scheme> Crowd<S> {
             overhead: network.wire_overhead,
             ports,
             first,
-            hops: processes.most_hops + if transported { processes.longest_way } else { 0 },
+            hops,
+            places_hops: hops * (1 + processes.converged.len()),
+            later: Vec::new(),
             disorders: network.spread.as_ref().is_some_and(|spread| spread.by.disorders()),
             taken: Vec::new(),
             free: Vec::new(),
@@ -174,7 +180,7 @@ impl<S: Scheme> Crowd<S> {
 
     /// The first hop of a place.
     fn root(&self, flow: FlowId) -> HopId {
-        HopId(self.first.hop + self.index(flow) as u32 * self.hops as u32)
+        HopId(self.first.hop + self.index(flow) as u32 * self.places_hops as u32)
     }
 }
 
@@ -253,7 +259,16 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// The hop of a flow of a process that leaves by `port`, if its data passes there.
     pub(crate) fn hop_of_crowd(&self, flow: FlowId, port: PortId) -> Option<HopId> {
-        let mut hop = self.crowd.root(flow);
+        let first = self.crowd.root(flow);
+        let present = self.state.sources.flow(flow).supply().root;
+        let later = self.crowd.later.get(self.crowd.index(flow)).into_iter().flatten().map(|&(_, root, _)| root);
+        // Frames that are under way keep to the route that they were sent by.
+        [present, first].into_iter().chain(later).find_map(|root| self.hop_of_route(root, port))
+    }
+
+    /// The hop that leaves by `port`, of the route from `root` of a flow of a process.
+    fn hop_of_route(&self, root: HopId, port: PortId) -> Option<HopId> {
+        let mut hop = root;
         // Parents come before children, so that the end of the route is known when it is reached.
         let mut end = hop.0 + 1;
         while hop.0 < end {
@@ -297,14 +312,36 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let fabric = &mut self.state.fabric;
         let facts = HopFacts { flow: place, weight: process.weight, class: fabric.class_of(process.priority) };
         let root = self.crowd.root(place);
-        let end = root.index() + self.crowd.hops;
+        let end = root.index() + self.crowd.places_hops;
         let (hops, steps, ends) = (&mut self.hops, &mut self.steps, &mut self.end_of_hop);
         let mut ways = Ways { hops, steps, ends, facts: &mut fabric.facts };
         ways.make_room(end, facts);
         if let Some(spreading) = &mut self.spreading {
             spreading.renew(root, end);
         }
-        ways.lay_out(process, arrival, root, facts)
+        let flow = ways.lay_out(process, arrival, root, facts);
+        let mut next = root;
+        let transported = process.transport.is_some();
+        let later = arrival.later.iter().map(|onward| {
+            next = HopId(next.0 + self.crowd.hops as u32);
+            let way_back = ways.lay_out_route((&onward.way, &onward.tree), next, facts, transported);
+            (onward.at, next, transported.then_some(way_back))
+        });
+        let later = later.collect();
+        put(&mut self.crowd.later, (place.0 - self.crowd.first.flow) as usize, later);
+        flow
+    }
+
+    /// Flows of processes have the routes that they have from now on.
+    pub(crate) fn converge_crowd(&mut self) {
+        let now = self.state.fabric.now;
+        self.charge(self.crowd.taken.len() as u64);
+        for index in 0..self.crowd.taken.len() {
+            let found = self.crowd.later[index].iter().find(|later| later.0 == now);
+            if let (Some(_), Some(&(_, root, way_back))) = (self.crowd.taken[index], found) {
+                self.move_flow(FlowId(self.crowd.first.flow + index as u32), root, way_back);
+            }
+        }
     }
 
     /// The ends of a flow that comes into `place`: limiter, source, destination, record.
@@ -390,10 +427,9 @@ impl Ways<'_> {
 
     /// Writes the hops of a flow from `root` on. Returns the flow.
     fn lay_out(&mut self, process: &Process, arrival: &Arrival, root: HopId, facts: HopFacts) -> Flow {
-        let links = arrival.way.len().max(arrival.tree.len()) as u32;
-        let way_back = HopId(root.0 + links);
-        let leaf = if process.transport.is_some() { SEGMENT_LEAF } else { LEAF };
-        let flow = Flow {
+        let transported = process.transport.is_some();
+        let way_back = self.lay_out_route((&arrival.way, &arrival.tree), root, facts, transported);
+        Flow {
             root,
             priority: process.priority,
             frame: process.frame,
@@ -405,17 +441,29 @@ impl Ways<'_> {
             excess: Excess::Hold,
             reaction_point: arrival.reaction_point,
             transport: process.transport.clone().map(|(transport, acks)| Carriage { transport, acks, way_back }),
-        };
-        if arrival.tree.is_empty() {
-            self.write_chain(root, arrival.way.iter().copied(), leaf, facts);
+        }
+    }
+
+    /// Writes the hops of a route from `root` on, and behind them, where the flow has a transport, those of its way back. Returns the first
+    /// of these.
+    fn lay_out_route(
+        &mut self,
+        (way, tree): (&[(PortId, PortId)], &[Branch]),
+        root: HopId,
+        facts: HopFacts,
+        transported: bool,
+    ) -> HopId {
+        let way_back = HopId(root.0 + way.len().max(tree.len()) as u32);
+        let leaf = if transported { SEGMENT_LEAF } else { LEAF };
+        if tree.is_empty() {
+            self.write_chain(root, way.iter().copied(), leaf, facts);
         } else {
-            self.write_tree(root, &arrival.tree, leaf, facts);
+            self.write_tree(root, tree, leaf, facts);
         }
-        if flow.transport.is_some() {
-            let back = arrival.way.iter().rev().map(|&(port, back)| (back, port));
-            self.write_chain(way_back, back, ACK_LEAF, facts);
+        if transported {
+            self.write_chain(way_back, way.iter().rev().map(|&(port, back)| (back, port)), ACK_LEAF, facts);
         }
-        flow
+        way_back
     }
 
     /// Writes a chain of hops from `first` on.

@@ -1,6 +1,6 @@
 //! The event loop: takes events in order and lets hosts and fabric act on them.
 
-use penstock_endpoint::Destination;
+use penstock_endpoint::{Destination, TrafficClass};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
 use crate::ahead::{self, Ahead};
@@ -13,7 +13,7 @@ use crate::facts::End;
 use crate::frame::{Arena, FrameId, GONE, Head, Kind};
 use crate::generator::Source;
 use crate::measure::Reading;
-use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId};
+use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId, Reroute};
 use crate::outcome::Totals;
 use crate::parts::Share;
 use crate::port::queues;
@@ -21,6 +21,7 @@ use crate::probe::{FateOnLine, FlowNow, Probe, QueueNow, View};
 use crate::random::Stream;
 use crate::records::{FlowRecord, HostRecord};
 use crate::report::Closing;
+use crate::routes::Routes;
 use crate::settings::Settings;
 use crate::spread::Spreading;
 use crate::start::{Endpoints, event_queue_for, schedule, steps};
@@ -55,44 +56,6 @@ pub(crate) const ACK_LEAF: HopId = HopId(LEAF.0 - 3);
 pub(crate) const CHOICE: HopId = HopId(LEAF.0 - 4);
 /// The least of them.
 pub(crate) const LOST: HopId = HopId(LEAF.0 - 5);
-
-/// Where each flow passes, by port.
-#[derive(Debug)]
-pub(crate) struct Routes {
-    /// The first of `places` of each flow, and the end of the last one's.
-    first: Vec<u32>,
-    /// Port and hop: those of a flow in the order of ports.
-    places: Vec<(PortId, HopId)>,
-}
-
-impl Routes {
-    fn new(network: &Network) -> Self {
-        let mut routes = Self { first: vec![0], places: Vec::with_capacity(network.hops.len()) };
-        for flow in (0..network.flows.len() as u32).map(FlowId) {
-            let start = routes.places.len();
-            routes.places.extend(network.route(flow).map(|hop| (network.hops[hop.index()].port, hop)));
-            routes.places[start..].sort_unstable();
-            routes.keep_first_ways(start);
-            routes.first.push(routes.places.len() as u32);
-        }
-        routes
-    }
-
-    /// Of several hops of a flow at one port, keeps the first; the flow's places are those from `start` on.
-    fn keep_first_ways(&mut self, start: usize) {
-        let mut own = self.places.split_off(start);
-        own.dedup_by_key(|place| place.0);
-        self.places.append(&mut own);
-    }
-
-    /// The hop of `flow` that leaves by `port`, if its data passes there; the first where several ways do.
-    fn hop(&self, flow: FlowId, port: PortId) -> Option<HopId> {
-        let range = self.first[flow.index()] as usize..self.first[flow.index() + 1] as usize;
-        let places = &self.places[range];
-        let place = places.binary_search_by_key(&port, |&(port, _)| port).ok()?;
-        Some(places[place].1)
-    }
-}
 
 /// The state of a run, without its observer.
 #[derive(Debug)]
@@ -145,6 +108,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     /// The part of the network that this is; `None`: all of it.
     pub(crate) share: Option<Box<Share>>,
     pub(crate) changes: Vec<crate::network::Change>,
+    /// Routes that flows of the network have later.
+    pub(crate) reroutes: Vec<Reroute>,
     /// Parameters that change during the run, where any do.
     pub(crate) settings: Option<Box<Settings<S>>>,
     pub(crate) ends: Ends,
@@ -231,6 +196,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             homes,
             share: None,
             changes: network.changes.clone(),
+            reroutes: network.reroutes.clone(),
             settings: None,
             ends: Ends::new(network),
             feedback: network.feedback,
@@ -382,6 +348,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
             Event::Generate(flow) => self.produce_again(flow),
             Event::Nothing => {}
+            Event::Converge(first) => self.converge(first),
             event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_) | Event::Watchdog(_)) => {
                 if PFC {
                     self.flow_control(event);
@@ -493,6 +460,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                         self.count_drop(hop, kind);
                     }
                 }
+                for class in (0..=self.state.fabric.control_class().0).map(TrafficClass) {
+                    self.flush(port, class);
+                }
                 if PFC {
                     let own = self.share.as_ref().is_none_or(|share| share.has_port(port));
                     self.state.fabric.lose_pauses(port, own);
@@ -547,13 +517,19 @@ fn line_of(hops: &[Hop], frame: Head, feedback: Feedback) -> Option<PortId> {
 impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
     fn queue(&self, queue: QueueId) -> QueueNow {
         let q = self.fabric.queue(queue);
-        let p = self.fabric.port(self.fabric.place(queue).0);
+        let (port, class) = self.fabric.place(queue);
+        let p = self.fabric.port(port);
+        let marked = crate::point::marks(&self.fabric.cps, p, class);
         QueueNow {
             len: Octets(q.len),
             frames: q.frames(),
             line_bits: p.sent_bits(self.fabric.now),
             scheduled_bits: p.scheduled_bits(self.fabric.now),
-            dropped: q.dropped,
+            dropped: q.dropped - p.flushed(class),
+            frames_sent: q.departed,
+            octets_sent: Octets(q.sent_octets),
+            frames_marked: marked.frames,
+            octets_marked: Octets(marked.octets),
             paused: self.fabric.pauses.paused(queue, self.fabric.now),
         }
     }

@@ -87,6 +87,8 @@ pub(crate) enum Event {
     Nothing,
     /// The watchdog of this queue may be due.
     Watchdog(QueueId),
+    /// All switches have heard of a change of a line: flows have new routes, those from this entry of the list on.
+    Converge(ChangeId),
 }
 
 const INDEX_BITS: u32 = 27;
@@ -123,6 +125,7 @@ impl Event {
             Self::DelayedAck(i) => (19, i.0),
             Self::Nothing => (20, 0),
             Self::Watchdog(i) => (21, i.0),
+            Self::Converge(i) => (22, i.0),
         }
     }
 
@@ -176,6 +179,7 @@ impl Event {
             18 => Self::Retransmit(FlowId(i)),
             19 => Self::DelayedAck(FlowId(i)),
             21 => Self::Watchdog(QueueId(i)),
+            22 => Self::Converge(ChangeId(i)),
             _ => Self::Nothing,
         }
     }

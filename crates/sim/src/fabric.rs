@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
 use crate::point::CpState;
-use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TAPPED, TRIMS};
+use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, Marked, POOLED, PortState, QueueState, TAPPED, TRIMS};
 use crate::random::{Owner, Stream};
 use crate::start::{Watched, class_of, ports, watched};
 use crate::taps::Taps;
@@ -79,6 +79,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             queue: watched.queue,
             signals: 0,
             moved: 0,
+            marked: Marked::default(),
             armed: Instant::NEVER,
         };
         let mut fabric = Self {
@@ -260,6 +261,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         if !std::mem::replace(&mut p.up, false) {
             return;
         }
+        p.close();
         // The transmission in progress ends here.
         if p.busy_until > around.now {
             p.ledger.cut_bits += p.unsent_bits(around.now);
@@ -275,6 +277,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     pub(crate) fn set_up(&mut self, port: PortId) {
         let (p, mut around) = self.at(port);
         if !std::mem::replace(&mut p.up, true) {
+            p.open();
             p.busy_until = around.now;
             around.settle(p);
         }
@@ -454,7 +457,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         // One that has memory already was looked at before.
         let fits = memory == Memory::Taken
             || (!(S::Cp::ADMITS && admitted.is_none())
-                && self.takes_in(q, counter, index, octets, marks_above)
+                && self.takes_in((q, &mut p.ledger), counter, (index, class), octets, marks_above)
                 && !(special && self.refuses((p.index, class, from), (octets, q.len), p.attention, memory)));
         if !fits
             && PFC

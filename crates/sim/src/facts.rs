@@ -27,10 +27,13 @@ pub(crate) struct HopFacts {
 pub(crate) fn facts(network: &Network) -> Vec<HopFacts> {
     let nothing = HopFacts { flow: FlowId::NONE, weight: 1, class: TrafficClass::NONE };
     let mut facts = vec![nothing; network.hops.len() + 1];
-    for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
+    let flows = (0..).map(FlowId).zip(&network.flows);
+    let first = flows.map(|(id, flow)| (id, flow.root, flow.transport.as_ref().map(|carriage| carriage.way_back)));
+    let later = network.reroutes.iter().map(|later| (later.flow, later.root, later.way_back));
+    for (id, root, mut back) in first.chain(later) {
+        let flow = &network.flows[id.index()];
         let own = HopFacts { flow: id, weight: flow.weight, class: network.class(flow.priority) };
-        network.route(id).for_each(|hop| facts[hop.index()] = own);
-        let mut back = flow.transport.as_ref().map(|carriage| carriage.way_back);
+        network.route_from(root).for_each(|hop| facts[hop.index()] = own);
         while let Some(hop) = back {
             facts[hop.index()] = own;
             let Hop { children, first_child, .. } = network.hops[hop.index()];

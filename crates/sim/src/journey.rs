@@ -199,10 +199,14 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
     }
 
-    /// A frame was dropped on its way to `hop`.
+    /// A frame was dropped on its way to `hop`. Where that line is broken, it is lost on it.
     pub(crate) fn count_drop(&mut self, hop: HopId, kind: Kind) {
         match kind {
-            Kind::Data => self.state.records[self.state.fabric.flow_at(hop).index()].dropped += 1,
+            Kind::Data => {
+                let up = self.state.fabric.port(self.hops[hop.index()].port).up;
+                let record = &mut self.state.records[self.state.fabric.flow_at(hop).index()];
+                *(if up { &mut record.dropped } else { &mut record.lost }) += 1;
+            }
             Kind::Header => self.state.totals.headers_lost += 1,
             Kind::Signal => self.state.totals.signals_lost += 1,
             Kind::Ack => self.state.totals.acks_lost += 1,

@@ -74,6 +74,7 @@
 //!     until_complete: false,
 //!     reaction_points: vec![ReactionPointSpec { port: PortId(0), pacer: Pacer::Ideal }],
 //!     changes: Vec::new(),
+//!     reroutes: Vec::new(),
 //!     wire_overhead: 0,
 //!     in_service_counts: true,
 //!     own_clocks: false,
@@ -104,6 +105,7 @@
 mod acknowledgement;
 mod admission;
 mod ahead;
+mod convergence;
 mod crowd;
 mod deadlock;
 mod ends;
@@ -135,6 +137,7 @@ mod processes;
 pub mod random;
 mod records;
 mod report;
+mod routes;
 mod settings;
 mod spread;
 mod start;

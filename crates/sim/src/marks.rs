@@ -12,10 +12,10 @@ use crate::port::{MARKS_AT_DEPARTURE, PortState};
 impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     /// A frame leaves for a line that is looked at, or is marked as it leaves.
     #[inline(never)]
-    pub(crate) fn look_at_start(mut self, p: &PortState, class: TrafficClass, index: FrameId, at: Instant) {
+    pub(crate) fn look_at_start(mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) {
         if p.attention & MARKS_AT_DEPARTURE != 0 {
             if p.is_to_mark(class) {
-                self.frames.mark(index);
+                self.frames.mark(index, &mut p.ledger, class);
             }
             self.ask_for_mark(p, class, index, at);
         }
@@ -34,15 +34,18 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             && let Some(slot) = self.frames.peek_mut(index)
             && let Some(frame) = slot.data(weight_of(self.facts, slot.hop))
         {
-            state.cp.mark(at, frame, Octets(p.len_to_mark(class)), &mut state.stream);
+            let octets = frame.octets;
+            if state.cp.mark(at, frame, Octets(p.len_to_mark(class)), &mut state.stream) {
+                state.marked.add(octets);
+            }
         }
     }
 
     /// A frame has joined a queue of a port that marks by the length of all its queues.
     #[inline(never)]
-    pub(crate) fn mark_as_it_comes(self, p: &PortState, class: TrafficClass, index: FrameId) {
+    pub(crate) fn mark_as_it_comes(self, p: &mut PortState, class: TrafficClass, index: FrameId) {
         if p.is_to_mark(class) {
-            self.frames.mark(index);
+            self.frames.mark(index, &mut p.ledger, class);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! reading to the next, and each reading hands them to every window that is open.
 
 use penstock_endpoint::transport::{Sender, Statistics};
-use penstock_endpoint::{Changes, Flow};
+use penstock_endpoint::{Changes, Flow, TrafficClass};
 use penstock_schemes::{Duration, Instant, Scheme};
 
 use crate::engine::State;
@@ -17,7 +17,7 @@ use crate::outcome::{
 };
 use crate::partition::Partition;
 use crate::pause::Pauses;
-use crate::point::Points;
+use crate::point::{Points, marks};
 use crate::pool::PoolState;
 use crate::port::{PortState, QueueState, queues, queues_mut};
 use crate::records::{FlowRecord, HostRecord};
@@ -226,6 +226,9 @@ impl Parts<'_> {
     }
 
     fn queue_reading(&self, id: QueueId, q: &QueueState) -> QueueReading {
+        let per_port = self.ports.first().map_or(1, |p| p.queues.len());
+        let (p, class) = (&self.ports[id.index() / per_port], TrafficClass((id.index() % per_port) as u8));
+        let (flushed, marks) = (p.flushed(class), marks(self.points, p, class));
         QueueReading {
             area: q.statistics.area,
             area_squared: q.statistics.area_squared,
@@ -234,9 +237,15 @@ impl Parts<'_> {
             max: q.len,
             counts: QueueCounts {
                 frames_arrived: q.arrived,
-                frames_dropped: q.dropped,
+                frames_dropped: q.dropped - flushed,
+                frames_flushed: flushed,
+                frames_sent: q.departed,
+                octets_sent: q.sent_octets,
+                frames_marked: marks.frames,
+                octets_marked: marks.octets,
                 feedback_frames: self.points.signals(q.cp),
                 paused: self.pauses.paused(id, self.now),
+                stops: self.pauses.stops_of(id),
                 pause_frames: self.pauses.pause_frames(id),
             },
         }

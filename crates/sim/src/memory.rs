@@ -9,7 +9,7 @@ use crate::event::CounterId;
 use crate::fabric::{Around, Arrival, Fabric, Outbox};
 use crate::frame::FrameId;
 use crate::pool::Pools;
-use crate::port::{DRAINS, QueueState};
+use crate::port::{DOWN, DRAINS, Ledger, QueueState};
 
 /// The answer of a queue's pool to a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     }
 
     /// Whether a frame of so many octets that has room in its queue of `len` is refused: the queue's pool has no memory for it, or the
-    /// watchdog drains the queue. `at` is the queue's port and class, and the line that the frame came over.
+    /// watchdog drains the queue, or the line is broken. `at` is the queue's port and class, and the line that the frame came over.
     #[inline(always)]
     pub(crate) fn refuses(
         &mut self,
@@ -90,6 +90,9 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         attention: u8,
         memory: Memory,
     ) -> bool {
+        if attention & DOWN != 0 {
+            return true;
+        }
         if memory == Memory::Refused || S::Cp::ADMITS {
             let pools = self.pauses.pools.as_deref_mut();
             if pools.is_some_and(|pools| !pools.admits(pools.claim(at, octets, len))) {
@@ -120,9 +123,9 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     #[inline(always)]
     pub(crate) fn takes_in(
         &mut self,
-        q: &QueueState,
+        (q, ledger): (&QueueState, &mut Ledger),
         counter: CounterId,
-        index: FrameId,
+        (index, class): (FrameId, TrafficClass),
         octets: u16,
         above: u32,
     ) -> bool {
@@ -132,7 +135,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         }
         let fits = self.fits(q, counter, octets);
         if fits && len > u64::from(above) {
-            self.frames.mark(index);
+            self.frames.mark(index, ledger, class);
         }
         fits
     }

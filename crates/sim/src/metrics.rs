@@ -49,7 +49,8 @@ macro_rules! metrics_of {
             "Copies made at the branches of multicast trees, beyond the first of each frame." }
         { count always frames_delivered: u64, "frames", "Data frames and copies that reached a destination." }
         { count always frames_dropped: u64, "frames", "Data frames and copies dropped at full queues." }
-        { count always frames_lost_on_link: u64, "frames", "Data frames and copies lost on broken links." }
+        { count always frames_lost_on_link: u64, "frames",
+            "Data frames and copies lost on broken links, and in the queues before them." }
         { measure run frames_in_flight: u64, "frames", "Data frames and copies in queues and on links at the end." }
         { count always feedback_frames: u64, "frames", "Signals that reached the sources of controlled flows." }
         { runner always notifications: u64, "frames",
@@ -109,11 +110,20 @@ macro_rules! metrics_of {
         { measure always utilization: f64, "",
             "Share of the port's scheduled rate that was used, by all its queues, wire overhead included." }
         { count inside frames_arrived: u64, "frames", "Data frames that came to the queue." }
-        { count always frames_dropped: u64, "frames", "Data frames dropped at the queue." }
+        { count always frames_dropped: u64, "frames", "Data frames dropped at the queue, those aside that it lost with its link." }
+        { count always frames_flushed: u64, "frames",
+            "Frames that the queue lost because its link was broken: those that waited, and those that came before it was whole again." }
+        { count always frames_sent: u64, "frames", "Frames that left the queue for the link." }
+        { count always octets_sent: u64, "octets", "Octets of them, without wire overhead." }
+        { count always frames_marked: u64, "frames",
+            "Frames that the queue marked, whoever decides on marks: `network.ecn_threshold`, or the scheme. One that two queues mark counts at \
+             both." }
+        { count always octets_marked: u64, "octets", "Octets of them, without wire overhead." }
         { count always feedback_frames: u64, "frames", "Signals that the queue's congestion point sent." }
         { count inside paused: penstock_schemes::Duration, "", "How long priority flow control stopped the queue." }
         { runner always paused_s: f64, "s", "How long priority flow control stopped the queue." }
-        { count always pause_frames: u64, "frames", "Pause frames that stopped the queue, refreshes included." }
+        { count always stops: u64, "", "How often pause frames stopped the queue; a stop that is refreshed is one." }
+        { count always pause_frames: u64, "frames", "Pause frames that stopped the queue, or went on stopping it." }
         { runner always drop_rate: f64, "", "Frames dropped at the queue over data frames that came to it." }
         { runner always set_point_octets: Option<u64>, "octets",
             "Length at which the queue's congestion point is to hold it. The one at the end of the run, where it \
@@ -142,7 +152,7 @@ macro_rules! metrics_of {
         { count always frames_sent: u64, "frames", "Frames released into the network." }
         { count always frames_delivered: u64, "frames", "Frames and copies that reached a destination." }
         { count always frames_dropped: u64, "frames", "Frames and copies dropped at full queues." }
-        { count inside frames_lost: u64, "frames", "Frames and copies lost on broken links." }
+        { count inside frames_lost: u64, "frames", "Frames and copies lost on broken links, and in the queues before them." }
         { count inside copies_made: u64, "frames", "Copies made at branches of the flow's tree." }
         { count always feedback_received: u64, "frames", "Signals that the source received." }
         { count always retransmissions: u64, "frames", "Segments that the transport sent again.", where transported }

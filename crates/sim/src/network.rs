@@ -17,8 +17,11 @@
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 
+pub use crate::convergence::Reroute;
 pub use crate::pool::{Pool, Share};
-pub use crate::processes::{Arrival, Arrivals, Branch, Crossed, FlowEnd, Limiting, Process, Processes, Sharing};
+pub use crate::processes::{
+    Arrival, Arrivals, Branch, Crossed, FlowEnd, Limiting, Onward, Process, Processes, Sharing,
+};
 pub use crate::watchdog::Watchdog;
 
 use penstock_endpoint::{TrafficClass, transport::Transport};
@@ -72,6 +75,8 @@ pub struct Network {
     pub reaction_points: Vec<ReactionPointSpec>,
     /// The changes of links, in order of time.
     pub changes: Vec<Change>,
+    /// New routes of flows, in order of time, those of one flow at different times.
+    pub reroutes: Vec<Reroute>,
     /// Octets that every frame occupies on the line beyond its own length (preamble, gap: 24 with FCS, or 0). All rates
     /// count them.
     pub wire_overhead: u16,
@@ -397,7 +402,7 @@ pub struct Change {
 pub enum PortEvent {
     /// The line's rate changes, from the next frame on. Never zero.
     Rate(BitRate),
-    /// The line breaks: the frames on it are lost, its queues wait.
+    /// The line breaks: the frames on it are lost, and those in the port's queues; so are those that come until it is whole again.
     Down,
     /// The line is whole again.
     Up,
@@ -454,7 +459,12 @@ impl Network {
 
     /// The hops of a flow's route, parents before children.
     pub fn route(&self, flow: FlowId) -> impl Iterator<Item = HopId> + '_ {
-        let mut waiting = vec![self.flows[flow.index()].root];
+        self.route_from(self.flows[flow.index()].root)
+    }
+
+    /// The hops of the route that begins with one, parents before children.
+    pub fn route_from(&self, root: HopId) -> impl Iterator<Item = HopId> + '_ {
+        let mut waiting = vec![root];
         core::iter::from_fn(move || {
             let hop = waiting.pop()?;
             let h = &self.hops[hop.index()];

@@ -64,6 +64,8 @@ pub(crate) struct Stop {
     total: Duration,
     /// Pause frames that stopped it or went on stopping it.
     frames: u64,
+    /// Times that it was stopped.
+    stops: u64,
     /// The watchdog lets it ignore pause frames until then.
     pub(crate) let_off: Instant,
     /// It drops all frames until then.
@@ -78,6 +80,7 @@ impl Stop {
         since: Instant::NEVER,
         total: Duration::ZERO,
         frames: 0,
+        stops: 0,
         let_off: Instant::ZERO,
         draining: false,
     };
@@ -340,6 +343,11 @@ impl Pauses {
         self.stops.get(queue.index()).map_or(Duration::ZERO, |stop| stop.total + now.since(stop.since))
     }
 
+    /// How often a queue was stopped.
+    pub(crate) fn stops_of(&self, queue: QueueId) -> u64 {
+        self.stops.get(queue.index()).map_or(0, |stop| stop.stops)
+    }
+
     /// Pause frames that stopped a queue.
     pub(crate) fn pause_frames(&self, queue: QueueId) -> u64 {
         self.stops.get(queue.index()).map_or(0, |stop| stop.frames)
@@ -458,9 +466,11 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     fn told_to_stop(&mut self, port: PortId, class: TrafficClass, time: Duration) {
         let (now, until) = (self.now, self.now + time);
         let from = now + self.pauses.lines[port.index()].response;
+        let queue = self.queue_at(port, class);
+        let ignores = self.pauses.ignores(queue, now);
         let stop = self.stop_of(port, class);
         stop.frames += 1;
-        if now < stop.let_off {
+        if ignores {
             return;
         }
         stop.until = until;
@@ -482,10 +492,11 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let now = self.now;
         let stop = self.stop_of(port, class);
         (stop.from, stop.since) = (Instant::NEVER, now);
+        stop.stops += 1;
         if let Some(watchdog) = self.pauses.watchdog
             && self.port(port).watched()
         {
-            self.events.schedule(now + watchdog.after, Event::Watchdog(self.queue_at(port, class)));
+            self.events.schedule(watchdog.due(now, watchdog.after), Event::Watchdog(self.queue_at(port, class)));
         }
     }
 
@@ -540,6 +551,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.state.fabric.told_to_stop(port, class, frame.time);
         }
         for class in bits(frame.resume) {
+            let queue = self.state.fabric.queue_at(port, class);
+            self.state.fabric.pauses.ignores(queue, self.state.fabric.now);
             self.go_on(port, class);
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use penstock_schemes::{BitRate, Duration, Octets, units::PS_PER_S};
 
-use crate::network::{FlowId, Network, NodeId, NodeKind, PortEvent};
+use crate::network::{Network, NodeId, NodeKind, PortEvent};
 
 /// Length of a PFC frame with FCS: addresses and type, opcode, enable vector, eight times, and padding up to the least frame
 /// (802.3 annex 31D).
@@ -238,11 +238,15 @@ impl Network {
     fn copies(&self, priority: u8) -> Vec<u16> {
         let mut copies = vec![1; self.ports.len()];
         let chosen = self.spread.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
-        for (index, _) in self.flows.iter().enumerate().filter(|(_, flow)| self.joins(flow.priority, priority)) {
-            let branching = self.route(FlowId(index as u32)).filter(|hop| self.hops[hop.index()].children > 1);
-            for id in branching.filter(|hop| chosen.binary_search(hop).is_err()) {
+        for (own, root) in self.routes() {
+            if !self.joins(self.flows[own.index()].priority, priority) {
+                continue;
+            }
+            for id in self.route_from(root) {
                 let hop = &self.hops[id.index()];
-                copies[hop.port.index()] = copies[hop.port.index()].max(hop.children);
+                if hop.children > 1 && chosen.binary_search(&id).is_err() {
+                    copies[hop.port.index()] = copies[hop.port.index()].max(hop.children);
+                }
             }
         }
         copies

@@ -84,6 +84,8 @@ pub(crate) const MARKS_AT_DEPARTURE: u8 = 32;
 pub(crate) const DRAINS: u8 = 8;
 /// Of a frame that finds no room at a port the header goes on.
 pub(crate) const TRIMS: u8 = 64;
+/// The line of a port is broken: its queues drop all that comes.
+pub(crate) const DOWN: u8 = 128;
 
 /// One port: 128 octets too.
 #[derive(Debug, Clone)]
@@ -168,9 +170,55 @@ pub(crate) struct Ledger {
     pub(crate) cut_bits: u64,
     /// Frames lost on the line.
     pub(crate) lost: u64,
+    /// The frames of each queue that the threshold of the network has marked.
+    marks: Vec<Marked>,
+    /// Frames of each queue that were there when the line broke, or came while it was broken: those of earlier times.
+    flushed: Vec<u64>,
+    /// While the line is broken, the room that each queue had, and its drops until then.
+    closed: Vec<Closed>,
     /// Integral of the scheduled rate up to `rate_since`, bit/s × ps.
     scheduled: u128,
     rate_since: Instant,
+}
+
+/// Frames that a queue has marked, each time that one did, and their octets.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Marked {
+    pub(crate) frames: u64,
+    pub(crate) octets: u64,
+}
+
+impl Marked {
+    /// One more, of so many octets.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, octets: u16) {
+        self.frames += 1;
+        self.octets += u64::from(octets);
+    }
+}
+
+impl Ledger {
+    /// The threshold of the network has marked a frame of a class.
+    pub(crate) fn mark(&mut self, class: TrafficClass, octets: u16) {
+        if self.marks.len() <= class.index() {
+            self.marks.resize(class.index() + 1, Marked::default());
+        }
+        self.marks[class.index()].add(octets);
+    }
+
+    /// The frames of a class that it has marked.
+    pub(crate) fn marks(&self, class: TrafficClass) -> Marked {
+        self.marks.get(class.index()).copied().unwrap_or_default()
+    }
+}
+
+/// A queue of a port whose line is broken.
+#[derive(Debug, Clone, Copy)]
+struct Closed {
+    plain_len: u32,
+    max_len: u32,
+    max_frames: u32,
+    dropped: u64,
 }
 
 impl QueueState {
@@ -261,7 +309,7 @@ impl PortState {
     /// Whether a frame that has room in its queue may be refused nevertheless, or its own queue does not mark it as it comes.
     #[inline(always)]
     pub(crate) fn is_special(&self) -> bool {
-        self.attention & (POOLED | DRAINS | MARKS_BY_PORT | MARKS_AT_DEPARTURE) != 0
+        self.attention & (POOLED | DRAINS | MARKS_BY_PORT | MARKS_AT_DEPARTURE | DOWN) != 0
     }
 
     /// Whether frames are marked otherwise than by their own queue's length as they come.
@@ -388,6 +436,34 @@ impl PortState {
         self.known_octets = 0;
         self.ledger.known_before = Serialisation::default();
         self.remainder = 0;
+    }
+
+    /// The line breaks: from now on its queues have no room, so that no hop has to ask for the state of a line.
+    pub(crate) fn close(&mut self) {
+        self.attention |= DOWN;
+        let close = |q: &mut QueueState| {
+            let QueueState { plain_len, max_len, max_frames, dropped, .. } = *q;
+            (q.plain_len, q.max_len, q.max_frames) = (0, 0, 0);
+            Closed { plain_len, max_len, max_frames, dropped }
+        };
+        self.ledger.closed = self.queues.iter_mut().map(close).collect();
+    }
+
+    /// The line is whole again.
+    pub(crate) fn open(&mut self) {
+        let classes = (0..).map(TrafficClass).take(self.queues.len());
+        self.ledger.flushed = classes.map(|class| self.flushed(class)).collect();
+        self.attention &= !DOWN;
+        for (q, closed) in self.queues.iter_mut().zip(self.ledger.closed.drain(..)) {
+            (q.plain_len, q.max_len, q.max_frames) = (closed.plain_len, closed.max_len, closed.max_frames);
+        }
+    }
+
+    /// Frames that a queue has lost because its line was broken.
+    pub(crate) fn flushed(&self, class: TrafficClass) -> u64 {
+        let now = self.ledger.closed.get(class.index());
+        let now = now.map_or(0, |closed| self.queues[class.index()].dropped - closed.dropped);
+        self.ledger.flushed.get(class.index()).copied().unwrap_or(0) + now
     }
 
     pub(crate) fn pass_rate(&mut self, now: Instant) {

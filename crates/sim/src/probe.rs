@@ -192,7 +192,7 @@ pub trait View<S: Scheme> {
 }
 
 /// A data queue at an instant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueueNow {
     /// Octets in the queue.
     pub len: Octets,
@@ -207,6 +207,14 @@ pub struct QueueNow {
     pub dropped: u64,
     /// How long priority flow control has stopped it since the start of the run.
     pub paused: Duration,
+    /// Frames that have left it for the link since the start of the run.
+    pub frames_sent: u64,
+    /// Their octets, without wire overhead.
+    pub octets_sent: Octets,
+    /// Frames that it has marked since the start of the run, whoever decides on marks.
+    pub frames_marked: u64,
+    /// Their octets.
+    pub octets_marked: Octets,
 }
 
 /// A flow at an instant.

@@ -21,6 +21,8 @@ pub struct Processes {
     pub longest_way: usize,
     /// The most hops of a flow's route: as many, where each flow has one way.
     pub most_hops: usize,
+    /// When flows have new routes, in order: as many as a flow may have later.
+    pub converged: Vec<Instant>,
     /// The ports at which flows begin; some may be there twice.
     pub sources: Vec<PortId>,
     /// For each port how many limiters of their own the flows bring there in all.
@@ -122,8 +124,21 @@ pub struct Arrival {
     /// The ways among which switches choose, `way` first, as a tree: parents come before children, the children of a link together. Empty where there
     /// is nothing to choose.
     pub tree: Vec<Branch>,
+    /// The routes that it has later, in order of time: see [`Reroute`](crate::network::Reroute).
+    pub later: Vec<Onward>,
     /// The reaction point that it shares, where its process's flows do.
     pub reaction_point: Option<RpId>,
+}
+
+/// A route that a flow of a process has from a time on, if it is not over by then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Onward {
+    /// When: one of the times of [`Processes::converged`].
+    pub at: Instant,
+    /// Its links, as those of [`Arrival::way`], the same one first.
+    pub way: Vec<(PortId, PortId)>,
+    /// All of its ways, as [`Arrival::tree`].
+    pub tree: Vec<Branch>,
 }
 
 /// The flows of all processes, in the order of their starts, those of one instant in the order of their numbers.

@@ -73,6 +73,11 @@ impl Spreading {
         self.flowlets[first.index()..end].fill(Flowlets::NONE);
     }
 
+    /// Whether frames of a flow may overtake one another.
+    pub(crate) fn disorders(&self) -> bool {
+        self.by.disorders()
+    }
+
     /// Whether a choice looks at the queues of the ports, which are to be settled then.
     fn looks_at_queues(&self) -> bool {
         matches!(self.by, SpreadBy::Queue | SpreadBy::QueueOfFlowlet(_))

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
 use penstock_schemes::{Duration, HEADER, Instant, Octets, Place, ReactionPoint, Scheme};
 
+use crate::convergence;
 use crate::engine::{ACK_LEAF, BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sources, Step};
 use crate::event::{ChangeId, CpIndex, Event};
 use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
@@ -292,6 +293,9 @@ pub(crate) fn schedule(network: &Network, sampled: bool, own: &dyn Fn(FlowId) ->
     for (id, change) in (0..).map(ChangeId).zip(&network.changes) {
         events.schedule(change.at, Event::Change(id));
     }
+    for (at, first) in convergence::instants(network) {
+        events.schedule(at, Event::Converge(first));
+    }
     if sampled {
         events.schedule(Instant::ZERO, Event::Sample);
     }
@@ -313,9 +317,10 @@ pub(crate) fn steps(network: &Network) -> Vec<Step> {
     for hop in network.spread.iter().flat_map(|spread| &spread.hops) {
         steps[hop.index()].next = CHOICE;
     }
-    for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
-        let Some(way_back) = flow.transport.as_ref().map(|carriage| carriage.way_back) else { continue };
-        let leaves = network.route(id).filter(|hop| network.hops[hop.index()].children == 0);
+    let first = network.flows.iter().map(|flow| (flow.root, flow.transport.as_ref().map(|carriage| carriage.way_back)));
+    for (root, way_back) in first.chain(network.reroutes.iter().map(|later| (later.root, later.way_back))) {
+        let Some(way_back) = way_back else { continue };
+        let leaves = network.route_from(root).filter(|hop| network.hops[hop.index()].children == 0);
         leaves.for_each(|leaf| steps[leaf.index()].next = SEGMENT_LEAF);
         steps[network.last_hop(way_back).index()].next = ACK_LEAF;
     }

@@ -89,7 +89,7 @@ impl Pauses {
     pub(crate) fn watchdog_due(&self, queue: QueueId, now: Instant) -> Option<Watchdog> {
         let watchdog = self.watchdog?;
         let since = self.stops[queue.index()].since;
-        (since != Instant::NEVER && since + watchdog.after == now).then_some(watchdog)
+        (since != Instant::NEVER && watchdog.due(since, watchdog.after) == now).then_some(watchdog)
     }
 
     /// The watchdog lets a queue ignore pause frames until then.
@@ -98,6 +98,23 @@ impl Pauses {
         stop.let_off = until;
         stop.draining = self.watchdog.is_some_and(|watchdog| watchdog.drops);
         self.watchdog_fired += 1;
+    }
+
+    /// When a queue that drops its frames is to take them again, if that is after `now`.
+    pub(crate) fn drains_until(&self, queue: QueueId, now: Instant) -> Option<Instant> {
+        let stop = &self.stops[queue.index()];
+        (stop.draining && stop.let_off > now).then_some(stop.let_off)
+    }
+
+    /// A pause frame for a queue has come. Whether the watchdog lets the queue ignore it: then the time without any begins again.
+    pub(crate) fn ignores(&mut self, queue: QueueId, now: Instant) -> bool {
+        let Some(watchdog) = self.watchdog else { return false };
+        let stop = &mut self.stops[queue.index()];
+        let ignores = now < stop.let_off;
+        if ignores {
+            stop.let_off = watchdog.due(now, watchdog.restoration);
+        }
+        ignores
     }
 
     /// Whether a queue that drops its frames is to take them again from `now` on.

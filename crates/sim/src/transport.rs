@@ -181,6 +181,13 @@ impl Transports {
         self.receptions[id.index()] = Some(Box::new(reception));
     }
 
+    /// Acknowledgements of flow `id` go another way from now on.
+    pub(crate) fn send_back_over(&mut self, id: FlowId, way_back: HopId) {
+        if let Some(reception) = self.receptions.get_mut(id.index()).and_then(Option::as_deref_mut) {
+            reception.way_back = way_back;
+        }
+    }
+
     /// Whether the receiving half of flow `id` has no timer.
     pub(crate) fn rests(&self, id: FlowId) -> bool {
         let reception = self.receptions.get(id.index()).and_then(Option::as_deref);

@@ -1,10 +1,11 @@
 //! The watchdog of priority flow control: it lets a queue go that has been stopped for too long, as switches do.
 //!
-//! It watches the queues of switches. One that has been stopped without a break for [`Watchdog::after`] ignores pause frames for
-//! [`Watchdog::lasts`]. For that long it sends what it has, or drops it, with all that comes. After that it obeys again.
+//! It watches the queues of switches. One that has been stopped without a break for [`Watchdog::after`] ignores pause frames until none
+//! has come for [`Watchdog::restoration`]: each that comes begins this time again, so that a storm stops the queue once. Until then it sends
+//! what it has, or drops it, with all that comes. After that it obeys again. (SONiC, sonic-swss, `orchagent/pfc_restore.lua`)
 
 use penstock_endpoint::{PortId, TrafficClass};
-use penstock_schemes::{Duration, Scheme};
+use penstock_schemes::{Duration, Instant, Scheme};
 
 use crate::deadlock::Jam;
 use crate::engine::Sim;
@@ -19,14 +20,28 @@ use crate::probe::Probe;
 pub struct Watchdog {
     /// How long a queue is stopped before it acts. Never zero.
     pub after: Duration,
-    /// How long the queue then ignores pause frames. Never zero.
-    pub lasts: Duration,
+    /// How long no pause frame has come for the queue when it obeys again. Never zero.
+    pub restoration: Duration,
+    /// Distance of its looks at the queues: it counts whole ones of these. Zero: it sees everything at once.
+    pub poll: Duration,
     /// Whether the queue drops its frames meanwhile, or sends them.
     pub drops: bool,
 }
 
+impl Watchdog {
+    /// When something that has been so since `from` has been so for `time`, by its looks: the first one counts nothing, each
+    /// that follows the time since the one before.
+    pub(crate) fn due(&self, from: Instant, time: Duration) -> Instant {
+        if self.poll == Duration::ZERO {
+            return from + time;
+        }
+        let looks = from.0.div_ceil(self.poll.0).saturating_add(time.0.div_ceil(self.poll.0));
+        Instant(looks.saturating_mul(self.poll.0))
+    }
+}
+
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
-    /// Takes the frames that wait in a queue out of it. Their slots are still theirs.
+    /// Takes the frames that wait in a queue out of it; it drops them. Their slots are still theirs.
     fn drain(&mut self, port: PortId, class: TrafficClass) -> Vec<FrameId> {
         let now = self.now;
         let p = &mut self.ports[port.index()];
@@ -45,7 +60,6 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             }
         }
         q.statistics.min = q.statistics.min.min(q.len);
-        self.pauses.watchdog_dropped += frames.len() as u64;
         frames
     }
 }
@@ -55,7 +69,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn watchdog(&mut self, queue: QueueId) {
         let fabric = &mut self.state.fabric;
         let (now, (port, class)) = (fabric.now, fabric.place(queue));
-        if fabric.pauses.ends_draining(queue, now) {
+        if let Some(end) = fabric.pauses.drains_until(queue, now) {
+            // Pause frames have come since.
+            fabric.events.schedule(end, crate::event::Event::Watchdog(queue));
+        } else if fabric.pauses.ends_draining(queue, now) {
             let classes = (0..fabric.per_port).map(|class| QueueId(port.0 * fabric.per_port + class));
             if !classes.into_iter().any(|queue| fabric.pauses.is_draining(queue)) {
                 fabric.ports[port.index()].attention &= !DRAINS;
@@ -66,19 +83,27 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             deadlock.ended = Some(now);
             fabric.pauses.deadlocks.push(deadlock);
         }
-        fabric.pauses.let_off(queue, now + watchdog.lasts);
+        let end = watchdog.due(now, watchdog.restoration);
+        fabric.pauses.let_off(queue, end);
         if watchdog.drops {
             fabric.ports[port.index()].attention |= DRAINS;
-            fabric.events.schedule(now + watchdog.lasts, crate::event::Event::Watchdog(queue));
-            let frames = fabric.drain(port, class);
-            self.charge(frames.len() as u64);
-            for frame in frames {
-                let slot = self.state.fabric.frames.get(frame);
-                let (hop, kind) = (slot.hop, slot.kind());
-                self.count_drop(hop, kind);
-                self.state.fabric.frames.remove(frame);
-            }
+            fabric.events.schedule(end, crate::event::Event::Watchdog(queue));
+            self.state.fabric.pauses.watchdog_dropped += self.flush(port, class);
         }
         self.go_on(port, class);
+    }
+
+    /// Drops the frames that wait in a queue. Gives their number.
+    pub(crate) fn flush(&mut self, port: PortId, class: TrafficClass) -> u64 {
+        let frames = self.state.fabric.drain(port, class);
+        let flushed = frames.len() as u64;
+        self.charge(flushed);
+        for frame in frames {
+            let slot = self.state.fabric.frames.get(frame);
+            let (hop, kind) = (slot.hop, slot.kind());
+            self.count_drop(hop, kind);
+            self.state.fabric.frames.remove(frame);
+        }
+        flushed
     }
 }

@@ -100,7 +100,7 @@ impl<'p, S: OnWire> SwitchBody<'p, S> {
                 frames: own.frames,
                 line_bits,
                 scheduled_bits: scheduled.min(u128::from(u64::MAX)) as u64,
-                dropped: own.counts.dropped,
+                counts: own.counts,
                 paused: state.paused(class, at).0.0,
                 vars: own.cp.as_ref().map(|cp| row(S::Cp::VARS.len(), |row| cp.vars(row))),
             }));
@@ -167,7 +167,7 @@ impl<S: OnWire> Body for SwitchBody<'_, S> {
             let state = &self.bridge.ports()[port];
             let own = &state.queues[class];
             let used = used(self.before[port], state.line_bits(at));
-            QueueEnd::new(queue, own.counts, &own.lengths, used, state.paused(class, at))
+            QueueEnd::new(queue, own.counts, &own.lengths, used, state.paused(class, at), state.times_stopped(class))
         });
         End {
             queues: queues.collect(),
@@ -241,7 +241,7 @@ impl<S: OnWire> InterfaceBody<S> {
                 frames: 0,
                 line_bits,
                 scheduled_bits: scheduled.min(u128::from(u64::MAX)) as u64,
-                dropped: 0,
+                counts: port::Counts::default(),
                 paused: interface.paused(class, at).0.0,
                 vars: None,
             }));
@@ -325,7 +325,8 @@ impl<S: OnWire> Body for InterfaceBody<S> {
         let used = used(self.line_before, self.interface.line_bits(at));
         let queue = |&(class, queue): &(usize, u32)| {
             let paused = self.interface.paused(class, at);
-            QueueEnd::new(queue, port::Counts::default(), &port::Lengths::default(), used, paused)
+            let stops = self.interface.times_stopped(class);
+            QueueEnd::new(queue, port::Counts::default(), &port::Lengths::default(), used, paused, stops)
         };
         End {
             queues: self.queues.iter().map(queue).collect(),

@@ -137,8 +137,12 @@ fn samples(plan: &Plan, records: &Records, end: Instant, collector: &mut Collect
                 frames: sample.frames,
                 line_bits: sample.line_bits,
                 scheduled_bits: u128::from(sample.scheduled_bits),
-                dropped: sample.dropped,
+                dropped: sample.counts.dropped,
                 paused: Duration(sample.paused),
+                frames_sent: sample.counts.frames_sent,
+                octets_sent: Octets(sample.counts.octets_sent),
+                frames_marked: sample.counts.frames_marked,
+                octets_marked: Octets(sample.counts.octets_marked),
             };
             collector.queue(now, i, state, sample.vars.as_deref())?;
         }
@@ -179,10 +183,17 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
             max_octets: own.max,
             empty_fraction: own.empty,
             utilization: own.utilization,
-            frames_arrived: own.arrived,
-            frames_dropped: own.dropped,
-            feedback_frames: own.signals,
+            frames_arrived: own.counts.arrived,
+            frames_dropped: own.counts.dropped,
+            // Links of the testbed do not break.
+            frames_flushed: 0,
+            frames_sent: own.counts.frames_sent,
+            octets_sent: own.counts.octets_sent,
+            frames_marked: own.counts.frames_marked,
+            octets_marked: own.counts.octets_marked,
+            feedback_frames: own.counts.signals,
             paused: Duration(own.paused),
+            stops: own.stops,
             pause_frames: own.pause_frames,
         };
     }
@@ -290,7 +301,7 @@ fn totals(records: &Records, flows: &[FlowOutcome]) -> Totals {
         feedback_frames: sum(|flow| flow.feedback_received),
         retransmissions: sum(|flow| flow.retransmissions),
         probes_sent: records.ends.iter().flat_map(|end| &end.sources).map(|end| end.counts.probes).sum(),
-        signals_sent: records.ends.iter().flat_map(|end| &end.queues).map(|queue| queue.signals).sum(),
+        signals_sent: records.ends.iter().flat_map(|end| &end.queues).map(|queue| queue.counts.signals).sum(),
         pause_frames: records.ends.iter().map(|end| end.bridge.pauses_sent).sum(),
         packet_hops: records.ends.iter().map(|end| end.frames).sum(),
         ..Totals::default()

@@ -238,6 +238,12 @@ impl<S: OnWire> Interface<S> {
         ((self.line_octets * 8).saturating_sub(unsent), bits(now.since(Instant::ZERO)))
     }
 
+    /// How often the switch has stopped a class.
+    #[must_use]
+    pub fn times_stopped(&self, class: usize) -> u64 {
+        self.stops.times(class)
+    }
+
     /// How long the switch has stopped a class until `now`, and by how many frames.
     #[must_use]
     pub fn paused(&self, class: usize, now: Instant) -> (Duration, u64) {

@@ -193,11 +193,19 @@ struct Stop {
     total: Duration,
     /// Pause frames that stopped it or went on stopping it.
     frames: u64,
+    /// Times that it was stopped.
+    times: u64,
 }
 
 impl Stop {
-    const NONE: Self =
-        Self { from: Instant::NEVER, until: Instant::ZERO, since: Instant::NEVER, total: Duration::ZERO, frames: 0 };
+    const NONE: Self = Self {
+        from: Instant::NEVER,
+        until: Instant::ZERO,
+        since: Instant::NEVER,
+        total: Duration::ZERO,
+        frames: 0,
+        times: 0,
+    };
 
     fn in_force(&self) -> bool {
         self.since != Instant::NEVER
@@ -272,7 +280,14 @@ impl Stops {
             return if in_force { Some((class, false)) } else { self.due(now) };
         }
         (stop.from, stop.since) = (Instant::NEVER, now);
+        stop.times += 1;
         Some((class, true))
+    }
+
+    /// How often `class` has been stopped.
+    #[must_use]
+    pub fn times(&self, class: usize) -> u64 {
+        self.stops.get(class).map_or(0, |stop| stop.times)
     }
 
     /// How long `class` has been stopped until `now`, and by how many frames.

@@ -11,6 +11,7 @@ use penstock_schemes::{BitRate, CongestionPoint, Duration, Fate, FlowKey, Instan
 use penstock_schemes::{Class, Frame, To};
 use penstock_sim::network::Capacity;
 use penstock_sim::random::Stream;
+use serde::{Deserialize, Serialize};
 
 use crate::form::OnWire;
 use crate::frame::length;
@@ -83,7 +84,7 @@ pub struct Sent<S: OnWire> {
 const NOBODY: FlowKey = FlowKey(u32::MAX);
 
 /// Counts and measures of a queue.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Data frames that came.
     pub arrived: u64,
@@ -91,6 +92,14 @@ pub struct Counts {
     pub dropped: u64,
     /// Signals that its congestion point has sent.
     pub signals: u64,
+    /// Frames that have left for the line.
+    pub frames_sent: u64,
+    /// Their octets.
+    pub octets_sent: u64,
+    /// Frames that its congestion point has marked.
+    pub frames_marked: u64,
+    /// Their octets.
+    pub octets_marked: u64,
 }
 
 /// Time-weighted statistics of a queue's length.
@@ -329,8 +338,12 @@ impl<S: OnWire> Port<S> {
                 let frame = view::<S>(now, flow, weight, octets, &mut tag);
                 let mut outbox = Outbox { sent, sampled: &held.octets };
                 cp.on_arrival(now, frame, fate, &seen, &mut queue.draw, &mut outbox);
-                if S::Cp::MARKS && fits {
-                    cp.mark(now, view::<S>(now, flow, weight, octets, &mut tag), seen.len, &mut queue.draw);
+                if S::Cp::MARKS
+                    && fits
+                    && cp.mark(now, view::<S>(now, flow, weight, octets, &mut tag), seen.len, &mut queue.draw)
+                {
+                    queue.counts.frames_marked += 1;
+                    queue.counts.octets_marked += u64::from(octets);
                 }
                 queue.counts.signals += (sent.len() - before) as u64;
                 edit::<S>(tag, flow, &mut held.octets);
@@ -369,6 +382,12 @@ impl<S: OnWire> Port<S> {
     #[must_use]
     pub fn paused(&self, class: usize, now: Instant) -> (Duration, u64) {
         self.stops.paused(class, now)
+    }
+
+    /// How often the neighbour has stopped a class.
+    #[must_use]
+    pub fn times_stopped(&self, class: usize) -> u64 {
+        self.stops.times(class)
     }
 
     /// The buffers of the frames that come in by this port.
@@ -493,6 +512,8 @@ impl<S: OnWire> Port<S> {
         queue.len -= u64::from(octets);
         queue.frames -= 1;
         queue.sent += u64::from(octets);
+        queue.counts.frames_sent += 1;
+        queue.counts.octets_sent += u64::from(octets);
         queue.lengths.reach(queue.len);
         self.released.extend(held.from.map(|from| Released { from, class, octets }));
         match held.kind {

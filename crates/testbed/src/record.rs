@@ -39,8 +39,8 @@ pub struct QueueSample {
     pub line_bits: u64,
     /// Bits that it could have.
     pub scheduled_bits: u64,
-    /// Data frames dropped so far.
-    pub dropped: u64,
+    /// Its counts so far.
+    pub counts: port::Counts,
     /// How long priority flow control has stopped it so far, ps.
     pub paused: u64,
     /// The congestion point's variables.
@@ -95,12 +95,8 @@ pub struct SignalSeen {
 pub struct QueueEnd {
     /// Its index in the scenario's network.
     pub queue: u32,
-    /// Frames that came, that were dropped, and signals of its congestion point.
-    pub arrived: u64,
-    /// Data frames that found no room.
-    pub dropped: u64,
-    /// Signals that its congestion point has sent.
-    pub signals: u64,
+    /// Its counts.
+    pub counts: port::Counts,
     /// Mean of its length after the warm-up, octets.
     pub mean: f64,
     /// Standard deviation.
@@ -115,12 +111,14 @@ pub struct QueueEnd {
     pub utilization: f64,
     /// How long priority flow control stopped it, ps.
     pub paused: u64,
-    /// Pause frames that stopped it.
+    /// Pause frames that stopped it, or went on stopping it.
     pub pause_frames: u64,
+    /// Times that it was stopped.
+    pub stops: u64,
 }
 
 impl QueueEnd {
-    /// A queue with these counts, measures, share of the line, and pauses: time and frames.
+    /// A queue with these counts, measures, share of the line, and pauses: time, frames, stops.
     #[must_use]
     pub fn new(
         queue: u32,
@@ -128,11 +126,11 @@ impl QueueEnd {
         lengths: &port::Lengths,
         utilization: f64,
         (paused, pause_frames): (Duration, u64),
+        stops: u64,
     ) -> Self {
         let (mean, std, min, max, empty) = lengths.moments();
-        let port::Counts { arrived, dropped, signals } = counts;
         let paused = paused.0;
-        Self { queue, arrived, dropped, signals, mean, std, min, max, empty, utilization, paused, pause_frames }
+        Self { queue, counts, mean, std, min, max, empty, utilization, paused, pause_frames, stops }
     }
 }
 

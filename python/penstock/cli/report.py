@@ -388,7 +388,8 @@ def print_queues(out: Console, queues: list[QueueSummary]) -> None:
     table = _numbers("queue", "mean", "σ", "max", "empty", "utilisation", "dropped", "feedback")
     if paused:
         table.add_column("paused", justify="right")
-        table.add_column("pauses", justify="right")
+        table.add_column("stops", justify="right")
+        table.add_column("pause frames", justify="right")
     for queue in listed:
         name = f"{queue['name']} p{queue['priority']}" if several_priorities else queue["name"]
         add_row(
@@ -401,7 +402,7 @@ def print_queues(out: Console, queues: list[QueueSummary]) -> None:
             share(queue["utilization"]),
             count(queue["frames_dropped"]),
             count(queue["feedback_frames"]),
-            *([duration(queue["paused_s"]), count(queue["pause_frames"])] if paused else []),
+            *([duration(queue["paused_s"]), count(queue["stops"]), count(queue["pause_frames"])] if paused else []),
         )
     print_fitting(out, table)
     if len(listed) < len(queues):

@@ -58,15 +58,20 @@ words! {
 }
 
 section! {
-    /// The watchdog of flow control at the ports of switches: a queue that has been stopped without a break for too long ignores pause frames for a
-    /// while, so that a deadlock ends. Frames may be lost then.
+    /// The watchdog of flow control at the ports of switches: a queue that has been stopped without a break for too long ignores pause frames until
+    /// none has come for a while, so that a deadlock ends, and a storm stops the queue once. Frames may be lost then. (SONiC: detection_time,
+    /// restoration_time, POLL_INTERVAL.)
     pub(crate) struct Watchdog {
         /// How long a queue is stopped before the watchdog acts.
         after: Duration [SPAN] = Duration::from_ms(200);
         /// "drop": the queue drops the frames that it has and those that come meanwhile; "forward": it sends them.
         action: WatchdogAction = WatchdogAction::Drop;
-        /// How long the queue ignores pause frames.
-        lasts: Duration [SPAN] = Duration::from_ms(200);
+        /// How long no pause frame has come for the queue when it obeys again: each that comes begins this time again. Pauses that last are
+        /// refreshed at half of pfc.quanta; with less than that here a storm stops the queue again and again.
+        restoration: Duration [SPAN] = Duration::from_ms(200);
+        /// Distance of the watchdog's looks at the queues: both times end at a look, and count from the first look behind their beginning.
+        /// SONiC looks each 100 ms or 200 ms. At 0 s it sees everything at once.
+        poll: Duration [TIME] = Duration::ZERO;
     }
 }
 

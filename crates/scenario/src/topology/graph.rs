@@ -6,7 +6,7 @@ use penstock_sim::network::{Capacity, NodeKind};
 use super::{BUFFER, Layout, Line, ROUTING, Routing, Shape, Size};
 use crate::declare::section;
 use crate::error::Fault;
-use crate::fields::{List, Names};
+use crate::fields::{Either, List, Names};
 use crate::limits::{Bounds, FLOWS, NODES};
 use crate::names;
 use crate::read::Blame;
@@ -33,12 +33,32 @@ section! {
     pub(crate) struct Link {
         /// The two nodes that it joins.
         ends: List;
-        /// Its rate, each way.
-        rate: BitRate [RATE];
-        /// Its propagation delay, one way.
-        delay: Duration [TIME] = Duration::ZERO;
+        /// Its rate, each way; or one for each direction, as in { up = "10 Gbps", down = "40 Gbps" }.
+        rate: Either<BitRate, Rates> [(RATE, ())];
+        /// Its propagation delay, each way; or one for each direction, as in { up = "1 us", down = "3 us" }.
+        delay: Either<Duration, Delays> [(TIME, ())] = Either::First(Duration::ZERO);
         /// Size of the output queues of switches at its ends.
         buffer: Option<Capacity> => "the graph's buffer";
+    }
+}
+
+section! {
+    /// The rates of a link whose directions differ.
+    pub(crate) struct Rates {
+        /// From the first of its ends to the second.
+        up: BitRate [RATE];
+        /// From the second to the first.
+        down: BitRate [RATE];
+    }
+}
+
+section! {
+    /// The propagation delays of a link whose directions differ.
+    pub(crate) struct Delays {
+        /// From the first of its ends to the second.
+        up: Duration [TIME];
+        /// From the second to the first.
+        down: Duration [TIME];
     }
 }
 
@@ -80,7 +100,16 @@ impl Shape for Graph {
                 return Err(link.ends.fault(format!("both ends are \"{a}\"")).with_hint(hint));
             }
             let buffer = link.buffer.unwrap_or(*self.buffer);
-            if !layout.link(from, to, Line { rate: *link.rate, delay: *link.delay, buffer }) {
+            let rates = match &*link.rate {
+                Either::First(rate) => [*rate; 2],
+                Either::Second(rates) => [*rates.up, *rates.down],
+            };
+            let delays = match &*link.delay {
+                Either::First(delay) => [*delay; 2],
+                Either::Second(delays) => [*delays.up, *delays.down],
+            };
+            let [up, down] = [0, 1].map(|way| Line { rate: rates[way], delay: delays[way], buffer });
+            if !layout.link_by_direction(from, to, [up, down]) {
                 let message = format!("\"{a}\" and \"{b}\" are joined twice");
                 return Err(link.ends.fault(message).with_hint("one link between two nodes; it runs both ways"));
             }

@@ -59,10 +59,12 @@ where
     }
 
     #[inline]
-    fn mark(&mut self, _: Instant, frame: Frame<'_, Ce>, len: Octets, draw: &mut impl Draw) {
-        if self.0.marks(len.0, draw) {
+    fn mark(&mut self, _: Instant, frame: Frame<'_, Ce>, len: Octets, draw: &mut impl Draw) -> bool {
+        let marks = self.0.marks(len.0, draw);
+        if marks {
             *frame.tag = Ce(true);
         }
+        marks
     }
 
     #[inline]

@@ -164,8 +164,9 @@ impl<const RULE: u8> CongestionPoint<Broken<RULE>> for Cp {
         }
     }
 
-    fn mark(&mut self, _: Instant, frame: Frame<'_, bool>, len: Octets, _: &mut impl Draw) {
+    fn mark(&mut self, _: Instant, frame: Frame<'_, bool>, len: Octets, _: &mut impl Draw) -> bool {
         *frame.tag = len.0 > 60_000;
+        *frame.tag
     }
 }
 

@@ -119,7 +119,8 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
             let way = vec![(port, b.port(HOSTS, from)), (b.port(HOSTS, to), b.port(to, HOSTS))];
             way.iter().for_each(|&link| *links.entry(link).or_default() += size.0);
             let (process, number, tree) = (process as u32, number as u32, Vec::new());
-            arrivals.push(Arrival { process, number, start, size, way, tree, reaction_point });
+            let later = Vec::new();
+            arrivals.push(Arrival { process, number, start, size, way, tree, later, reaction_point });
         }
         processes.list.push(Process {
             flows: trial.flows.len() as u32,

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 const GBPS: BitRate = BitRate(1_000_000_000);
 const US: Duration = Duration(1_000_000);
 const INGRESS: Ingress = Ingress { buffer: Octets(30_000), xoff: Octets(15_000), xon: Octets(12_000) };
-const WATCHDOG: Watchdog = Watchdog { after: Duration(1_000_000_000), lasts: Duration(500_000_000), drops: true };
+const WATCHDOG: Watchdog =
+    Watchdog { after: Duration(1_000_000_000), restoration: Duration(500_000_000), poll: Duration(0), drops: true };
 
 fn ms(n: u64) -> Instant {
     Instant(n * 1_000_000_000)
@@ -123,7 +124,8 @@ fn the_watchdog_waits_for_its_time() {
         b.link(1, 3, BitRate(500_000_000), US, Octets(100_000));
         b.flow(&[0, 2, 3, 1]);
         lossless(&mut b.network, vec![0], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
-        let watchdog = Watchdog { after: Duration(after), lasts: Duration(1_000_000_000), drops: false };
+        let watchdog =
+            Watchdog { after: Duration(after), restoration: Duration(1_000_000_000), poll: Duration(0), drops: false };
         b.network.pfc.as_mut().expect("just set").watchdog = Some(watchdog);
         let queue = b.network.queue(b.port(2, 3), 0).index();
         let outcome = run(&b.network, &[Instant(160_000_000)]);
@@ -137,6 +139,72 @@ fn the_watchdog_waits_for_its_time() {
     assert_eq!(chain(20_000_000), (1, Duration(20_000_000), 0));
 }
 
+/// A receiver that takes next to nothing (1 kb/s) stops the switch before it, and that one the source: a storm. Pause frames come each
+/// 5.12 us for as long as it lasts. A victim goes from the same source to another host of the first switch. Gives how often the watchdog
+/// acted, and the octets of the victim that arrive in each of ten milliseconds.
+fn storm(watchdog: Watchdog, ends: Option<Instant>) -> (u64, Vec<u64>) {
+    let mut b = Builder::new(3, 2);
+    b.link(0, 3, GBPS, US, Octets(100_000));
+    b.link(1, 3, GBPS, US, Octets(100_000));
+    b.link(3, 4, GBPS, US, Octets(100_000));
+    b.link(2, 4, BitRate(1000), US, Octets(100_000));
+    b.flow(&[0, 3, 4, 2]);
+    b.flow(&[0, 3, 1]);
+    lossless(&mut b.network, vec![0], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
+    let pfc = b.network.pfc.as_mut().expect("just set");
+    (pfc.quanta, pfc.watchdog) = (20, Some(watchdog));
+    // The way back breaks: no pause frame comes any more.
+    let port = b.port(4, 3);
+    b.network.changes = ends.map(|at| Change { at, port, event: PortEvent::Down }).into_iter().collect();
+    let mut fired = 0;
+    let mut octets = vec![0];
+    for until in 1..=10 {
+        let outcome = run(&b.network, &[ms(until)]);
+        fired = outcome.totals.watchdog_fired;
+        octets.push(outcome.flows[1].frames_delivered * 1500);
+    }
+    (fired, octets.windows(2).map(|pair| pair[1] - pair[0]).collect())
+}
+
+/// Detection 200 us, restoration 400 us: the time without pause frames never comes, so the queue is stopped once, and from then on the victim
+/// has its half of the source's line (62 500 octets a millisecond) or more.
+#[test]
+fn a_storm_that_goes_on_stops_the_fabric_once() {
+    for (drops, poll) in [(true, 0), (true, 100_000_000), (false, 0)] {
+        let us = |n: u64| Duration(n * 1_000_000);
+        let watchdog = Watchdog { after: us(200), restoration: us(400), poll: Duration(poll), drops };
+        let (fired, octets) = storm(watchdog, None);
+        if drops {
+            assert_eq!(fired, 1, "{octets:?}");
+            assert!(octets[1..].iter().all(|&octets| octets > 61_000), "{octets:?}");
+        }
+        // The storm ends at 5 ms: the queue obeys again 400 us later, and nobody stops it any more.
+        assert_eq!(storm(watchdog, Some(ms(5))).0, fired);
+    }
+}
+
+/// Stopped from 130 us on for 200 us, by looks each 100 us: the look at 200 us is the first that finds it stopped, that at 400 us has
+/// found it so for 200 us. Without looks it would be 330 us.
+#[test]
+fn the_watchdog_counts_whole_looks() {
+    let chain = |poll: u64| {
+        let watchdog = Watchdog { after: Duration(200_000_000), restoration: US, poll: Duration(poll), drops: false };
+        let mut b = Builder::new(2, 2);
+        b.link(0, 2, GBPS, Duration(0), Octets(100_000));
+        b.link(2, 3, GBPS, Duration(0), Octets(100_000));
+        b.link(1, 3, BitRate(1000), Duration(0), Octets(100_000));
+        b.flow(&[0, 2, 3, 1]).start = Instant(58_000_000 - 512_000);
+        lossless(&mut b.network, vec![0], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
+        b.network.pfc.as_mut().expect("just set").watchdog = Some(watchdog);
+        let queue = b.network.queue(b.port(2, 3), 0).index();
+        run(&b.network, &[Instant(450_000_000)]).queues[queue].paused
+    };
+    // The fourth frame is there 12 + 4 x 12 us after the start, the pause frame 0.512 us and what is left of a transmission later.
+    assert_eq!(chain(0), Duration(200_000_000));
+    let by_looks = chain(100_000_000);
+    assert!(by_looks.0 % 100_000_000 != 0 && by_looks > Duration(200_000_000), "{by_looks:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(200), ..ProptestConfig::default() })]
 
@@ -144,12 +212,13 @@ proptest! {
     #[test]
     fn the_watchdog_conserves_frames(
         (n, far) in (3usize..6).prop_flat_map(|n| (Just(n), 1..n)),
-        (after, lasts, drops) in (1u64..2_000_000_000, 1u64..500_000_000, any::<bool>()),
+        (after, restoration, drops) in (1u64..2_000_000_000, 1u64..500_000_000, any::<bool>()),
+        poll in prop_oneof![Just(0), 1u64..300_000_000],
         (quanta, pooled, in_service) in (prop_oneof![20u16..400, Just(u16::MAX)], any::<bool>(), any::<bool>()),
         trims in any::<bool>(),
         cut in 0u64..8_000_000_000,
     ) {
-        let watchdog = Watchdog { after: Duration(after), lasts: Duration(lasts), drops };
+        let watchdog = Watchdog { after: Duration(after), restoration: Duration(restoration), poll: Duration(poll), drops };
         let mut b = stopping(ring(n, far, Octets(100_000)), Some(watchdog));
         b.network.pfc.as_mut().expect("just set").quanta = quanta;
         b.network.in_service_counts = in_service;

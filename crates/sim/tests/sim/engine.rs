@@ -283,17 +283,19 @@ fn rates_follow_their_schedule() {
 }
 
 #[test]
-fn a_broken_line_loses_what_is_on_it_and_holds_the_rest() {
+fn a_broken_line_loses_what_is_on_it_and_what_comes() {
     let mut b = star(1, GBPS, Duration::from_us(30), ROOMY);
     let port = b.port(2, 1);
     b.network.changes =
-        vec![Change { at: us(100), port, event: PortEvent::Down }, Change { at: us(1000), port, event: PortEvent::Up }];
+        vec![Change { at: us(100), port, event: PortEvent::Down }, Change { at: us(150), port, event: PortEvent::Up }];
     b.network.flows[0].size = Some(Octets(20 * 1500));
     let outcome = without_control(&b.network, us(3000));
     // Frame k reaches the switch at 42 + 12 k us and is on the line from then for 12 + 30 us: those of k = 2 (66 .. 108 us)
-    // to k = 4 (at 90 us) are lost; the others wait for 1000 us.
-    assert_eq!(outcome.totals.frames_lost_on_link, 3);
-    assert_eq!(outcome.totals.frames_delivered, 17);
+    // to k = 4 (at 90 us) are lost there, and those of k = 5 (102 us) to k = 8 (138 us) as they come.
+    assert_eq!(outcome.totals.frames_lost_on_link, 7);
+    assert_eq!(outcome.totals.frames_delivered, 13);
+    let queue = &outcome.queues[b.network.queue(port, 0).index()];
+    assert_eq!((queue.frames_flushed, queue.frames_dropped, outcome.totals.frames_dropped), (4, 0, 0));
     assert_eq!(outcome.flows[0].completed, None);
 }
 

@@ -321,7 +321,12 @@ fn a_network_that_cannot_be_cut_says_why() {
     let watched = |network: &mut Network| {
         let ingress = Ingress { buffer: Octets(6000), xoff: Octets(1500), xon: Octets(0) };
         crate::common::lossless(network, vec![0], ingress);
-        let watchdog = Watchdog { after: Duration::from_ms(1), lasts: Duration::from_ms(1), drops: true };
+        let watchdog = Watchdog {
+            after: Duration::from_ms(1),
+            restoration: Duration::from_ms(1),
+            poll: Duration::ZERO,
+            drops: true,
+        };
         network.pfc.as_mut().expect("just set").watchdog = Some(watchdog);
     };
     assert_eq!(refused(&watched), Obstacle::Watchdog);

@@ -37,6 +37,7 @@ impl Builder {
                 until_complete: false,
                 reaction_points: Vec::new(),
                 changes: Vec::new(),
+                reroutes: Vec::new(),
                 wire_overhead: 0,
                 in_service_counts: true,
                 own_clocks: false,
