@@ -140,6 +140,7 @@ mod report;
 mod routes;
 mod settings;
 mod spread;
+mod stamps;
 mod start;
 mod stops;
 mod taps;
