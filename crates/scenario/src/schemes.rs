@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use penstock_schemes::{Bound, Info, Octets, Parameter, Profile, SCHEMES, SchemeConfig, Unit, Value};
+use penstock_schemes::{
+    BitRate, Bound, Duration, Info, Octets, Parameter, Profile, SCHEMES, SchemeConfig, Unit, Value,
+};
 use penstock_sim::network::{Capacity, Network, Port};
 
 use crate::assemble::largest_frame;
@@ -98,7 +100,12 @@ fn check_moves(tables: &[sections::Priority], schemes: &[Assigned]) -> Result<()
 
 /// Sentences about schemes whose parameters do not fit the network, and that run nevertheless.
 pub(crate) fn notes(schemes: &[Assigned], network: &Network) -> Vec<String> {
-    let of_scheme = |own| round_trip::notes(own, network).into_iter().chain(note_on_losses(own, network));
+    let of_scheme = |own| {
+        round_trip::notes(own, network)
+            .into_iter()
+            .chain(note_on_losses(own, network))
+            .chain(note_on_lines(own, network))
+    };
     notes_on_moves(schemes, network).into_iter().chain(schemes.iter().flat_map(of_scheme)).collect()
 }
 
@@ -113,6 +120,43 @@ fn note_on_losses(own: &Assigned, network: &Network) -> Option<String> {
              room is lost ([pfc] with that priority)"
         )
     })
+}
+
+/// Says which thresholds were chosen for lines of another rate, by a factor of four and more, than that of the fastest port with a congestion
+/// point. A profile's description and a default's source say for which ("at 25 Gb/s"); a value of the scenario's own is nobody else's.
+fn note_on_lines(own: &Assigned, network: &Network) -> Option<String> {
+    let info = own.config.info();
+    let line = network.ports.iter().filter(|port| port.congestion_points).map(|port| port.rate.0).max()?;
+    let profile = own.profile.as_deref().and_then(|name| info.profile(name));
+    let other = |(parameter, value): (&Parameter, &Value)| {
+        let Value::Octets(octets) = *value else { return None };
+        let set = profile.and_then(|at| at.settings.iter().find(|(name, _)| *name == parameter.name));
+        let (chosen, text) = set.map_or((parameter.default, parameter.source), |(_, value)| {
+            (*value, profile.map_or("", |at| at.description))
+        });
+        let rate = line_rate(text).filter(|_| parameter.unit == Unit::Threshold && chosen == *value)?;
+        let apart = rate.max(line) / rate.min(line).max(1);
+        (apart >= 4).then(|| {
+            let ps = u128::from(octets.0) * 8 * 1_000_000_000_000 / u128::from(line);
+            format!("{}, {octets}, is {}", parameter.name, Duration(ps as u64))
+        })
+    };
+    let all: Vec<String> = info.parameters.iter().zip(&own.values).filter_map(other).collect();
+    let from = profile.map_or_else(|| "the defaults".to_owned(), |at| format!("the profile {}", at.name));
+    (!all.is_empty()).then(|| {
+        format!(
+            "{}: thresholds are those of {from}, chosen for another line rate; at {} {} of the line",
+            info.name,
+            BitRate(line),
+            all.join(", ")
+        )
+    })
+}
+
+/// The rate, in bit/s, in a text such as "… at 25 Gb/s: …".
+fn line_rate(text: &str) -> Option<u64> {
+    let before = text.split(" Gb/s").next().filter(|before| before.len() < text.len())?;
+    before.rsplit(' ').next()?.parse::<u64>().ok().map(|gbps| gbps * 1_000_000_000)
 }
 
 /// Says of which priorities a scheme moves no frame: those that are not above the one to which it would.

@@ -400,3 +400,29 @@ fn rounds_repeat_the_flows_of_a_table() {
     let starts: Vec<u64> = plan.network.flows.iter().map(|f| f.start.0 / 1_000_000).collect();
     assert_eq!(starts, [1000, 1010, 101_000, 101_010, 201_000, 201_010]);
 }
+
+/// Thresholds that somebody chose for another line rate: 97.5 KB are 7.8 us at 100 Gb/s, and 400 KB of a profile for 25 Gb/s 32 us.
+#[test]
+fn thresholds_for_another_line_rate_are_noted() {
+    let notes = |rate: &str, scheme: &str, settings: &str| {
+        let text = format!(
+            "question = \"?\"\nduration = \"1 ms\"\nscheme = \"{scheme}\"\n[schemes.{scheme}]\n{settings}\n[topology.star]\nhosts = 2\n\
+             link_rate = \"{rate}\"\nlink_delay = \"1 us\"\nbuffer = \"2 MB\"\n[[flow]]\nfrom = \"h0\"\nto = \"h1\"\n"
+        );
+        let scenario = Scenario::parse(&text, "lines.toml", "lines").expect("a scenario");
+        let plan = scenario.plan(&Choice::default()).expect("a plan");
+        plan.notes.into_iter().filter(|note| note.contains("another line rate")).collect::<Vec<_>>()
+    };
+    let dctcp = notes("100 Gbps", "dctcp", "");
+    assert!(dctcp.len() == 1 && dctcp[0].contains("k, 97.5 KB, is 7.8 us"), "{dctcp:?}");
+    let dcqcn = notes("100 Gbps", "dcqcn", "profile = \"hpcc-mlx\"");
+    assert!(dcqcn.len() == 1 && dcqcn[0].contains("k_max, 400 KB, is 32 us"), "{dcqcn:?}");
+    for (rate, scheme, settings) in [
+        ("10 Gbps", "dctcp", ""),
+        ("100 Gbps", "dctcp", "k = \"300 KB\""),
+        ("100 Gbps", "dcqcn", "profile = \"hpcc-100g\""),
+        ("25 Gbps", "dcqcn", "profile = \"hpcc-mlx\""),
+    ] {
+        assert_eq!(notes(rate, scheme, settings), Vec::<String>::new(), "{rate} {scheme} {settings}");
+    }
+}

@@ -29,7 +29,7 @@
 mod settings;
 
 use crate::info::values::{choice, count, mbps, octets, real, switch, us};
-use crate::info::{Action, Info, Profile, Signals};
+use crate::info::{Action, Info, Profile, Signals, Value};
 use crate::parts::marking::{Ce, MarkingParameters, Ramp};
 use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
 use crate::units::{BitRate, Duration, FlowKey, Instant};
@@ -43,6 +43,37 @@ pub use settings::{AlphaOrder, AlphaUpdate, CnpRule, Config, Counters, HaiBounda
 /// Data Center QCN.
 #[derive(Debug, Clone, Copy)]
 pub struct Dcqcn;
+
+/// A profile's settings by name.
+type Settings<const N: usize> = [(&'static str, Value); N];
+
+/// Mode "Mlx" of HPCC's simulator, `rdma-hw.cc` at 9f4be2a, whose rules those of ConWeave (236a801) and SimAI (c2bfbf4) are: each
+/// acknowledgement of a marked frame notifies; the stage of the timer is counted after the rate has risen, so that
+/// `FAST_RECOVERY_TIMES 1` is one recovery, and the second rise the first with a step.
+///
+/// `marks` has KMIN and KMAX in octets and PMAX, `times` ALPHA_RESUME_INTERVAL, RATE_DECREASE_INTERVAL and RP_TIMER in us,
+/// `rates` RATE_AI, RATE_HAI and MIN_RATE in Mb/s.
+const fn mlx(marks: (u64, u64, f64), times: (u64, u64, u64), rates: (u64, u64, u64)) -> Settings<17> {
+    [
+        ("k_min", octets(marks.0)),
+        ("k_max", octets(marks.1)),
+        ("p_max", real(marks.2)),
+        ("cnp_interval", us(0)),
+        ("alpha_update", choice("per-interval")),
+        ("alpha_time", us(times.0)),
+        ("decrease_time", us(times.1)),
+        ("first_cnp_percent", count(100)),
+        ("rt_update", choice("after-increase")),
+        ("f", count(2)),
+        ("time_reset", us(times.2)),
+        ("counters", choice("timer")),
+        ("r_ai", mbps(rates.0)),
+        ("r_hai", mbps(rates.1)),
+        ("hai_factor", choice("one")),
+        ("tr_clamp", switch(true)),
+        ("min_rate", mbps(rates.2)),
+    ]
+}
 
 const PROFILES: &[Profile] = &[
     Profile {
@@ -76,68 +107,45 @@ const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "hpcc-mlx",
-        description: "Mode \"Mlx\" of HPCC's simulator at 25 Gb/s: alpha by intervals, cuts every 4 us, increase by the timer alone.",
-        settings: &[
-            ("k_min", octets(100_000)),
-            ("k_max", octets(400_000)),
-            ("p_max", real(0.2)),
-            ("alpha_update", choice("per-interval")),
-            ("decrease_time", us(4)),
-            ("first_cnp_percent", count(100)),
-            ("rt_update", choice("after-increase")),
-            ("f", count(1)),
-            ("time_reset", us(900)),
-            ("counters", choice("timer")),
-            ("r_ai", mbps(50)),
-            ("r_hai", mbps(100)),
-            ("hai_factor", choice("one")),
-            ("tr_clamp", switch(true)),
-            ("min_rate", mbps(100)),
-        ],
+        description: "Mode \"Mlx\" of HPCC's simulator, mix/config.txt, at 25 Gb/s: each mark is answered, alpha by intervals of 1 us, cuts \
+                      every 4 us, increase by the timer alone.",
+        settings: &mlx((100_000, 400_000, 0.2), (1, 4, 900), (50, 100, 100)),
+    },
+    Profile {
+        name: "hpcc-100g",
+        description: "HPCC's simulator, run.py --cc dcqcn, at 100 Gb/s: as hpcc-mlx, with a timer of 300 us and marks from 400 KB to 1600 KB.",
+        settings: &mlx((400_000, 1600_000, 0.2), (1, 4, 300), (20, 200, 1000)),
+    },
+    Profile {
+        name: "hpcc-100g-paper",
+        description: "HPCC's simulator, run.py --cc dcqcn_paper, at 100 Gb/s: as hpcc-100g, with the times of Zhu et al. 2015.",
+        settings: &mlx((400_000, 1600_000, 0.2), (50, 50, 55), (20, 200, 1000)),
     },
     Profile {
         name: "conweave",
-        description: "The simulator of ConWeave (SIGCOMM 2023), run.py, at 100 Gb/s: HPCC's rules with a timer of 300 us, alpha each 1 us, \
-                      and marks from 100 KB to 400 KB.",
-        settings: &[
-            ("k_min", octets(100_000)),
-            ("k_max", octets(400_000)),
-            ("p_max", real(0.2)),
-            ("alpha_update", choice("per-interval")),
-            ("alpha_time", us(1)),
-            ("decrease_time", us(4)),
-            ("first_cnp_percent", count(100)),
-            ("rt_update", choice("after-increase")),
-            ("f", count(1)),
-            ("time_reset", us(300)),
-            ("counters", choice("timer")),
-            ("r_ai", mbps(40)),
-            ("r_hai", mbps(100)),
-            ("hai_factor", choice("one")),
-            ("min_rate", mbps(100)),
-        ],
+        description: "The simulator of ConWeave (SIGCOMM 2023), run.py, at 100 Gb/s: HPCC's rules with a timer of 300 us and marks from 100 KB to \
+                      400 KB.",
+        settings: &mlx((100_000, 400_000, 0.2), (1, 4, 300), (40, 100, 100)),
     },
     Profile {
         name: "simai",
-        description: "SimAI, inputs/config/SimAI.conf, at 25 Gb/s: HPCC's rules with a timer of 900 us, alpha each 1 us, and marks from \
-                      100 KB to 400 KB; four times as much at 100 Gb/s.",
-        settings: &[
-            ("k_min", octets(100_000)),
-            ("k_max", octets(400_000)),
-            ("p_max", real(0.2)),
-            ("alpha_update", choice("per-interval")),
-            ("alpha_time", us(1)),
-            ("decrease_time", us(4)),
-            ("first_cnp_percent", count(100)),
-            ("rt_update", choice("after-increase")),
-            ("f", count(1)),
-            ("time_reset", us(900)),
-            ("counters", choice("timer")),
-            ("r_ai", mbps(50)),
-            ("r_hai", mbps(100)),
-            ("hai_factor", choice("one")),
-            ("min_rate", mbps(100)),
-        ],
+        description: "SimAI, inputs/config/SimAI.conf, at 25 Gb/s: HPCC's rules and constants.",
+        settings: &mlx((100_000, 400_000, 0.2), (1, 4, 900), (50, 100, 100)),
+    },
+    Profile {
+        name: "simai-100g",
+        description: "SimAI, inputs/config/SimAI.conf: its thresholds for ports of 100 Gb/s, all else as in simai.",
+        settings: &mlx((400_000, 1600_000, 0.2), (1, 4, 900), (50, 100, 100)),
+    },
+    Profile {
+        name: "simai-200g",
+        description: "SimAI, inputs/config/SimAI.conf: its thresholds for ports of 200 Gb/s, all else as in simai.",
+        settings: &mlx((300_000, 1200_000, 0.8), (1, 4, 900), (50, 100, 100)),
+    },
+    Profile {
+        name: "simai-400g",
+        description: "SimAI, inputs/config/SimAI.conf: its thresholds for ports of 400 Gb/s, all else as in simai.",
+        settings: &mlx((800_000, 3200_000, 0.2), (1, 4, 900), (50, 100, 100)),
     },
 ];
 
@@ -530,7 +538,7 @@ impl ReactionPoint<Dcqcn> for Rp {
 mod tests {
     use super::*;
     use crate::testing::{at, frame_of};
-    use crate::{Octets, SchemeConfig, Value};
+    use crate::{Octets, SchemeConfig};
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
@@ -658,19 +666,30 @@ mod tests {
         }
     }
 
+    /// HPCC's `rdma-hw.cc`: alpha each 1 us, cuts each 4 us, the first rise a recovery, the second by R_AI, the third by R_HAI.
     #[test]
     fn cuts_at_moments_and_the_timer_alone() {
         let mut rp = rp("hpcc-mlx", &[]);
+        let mut alpha = Alpha(Alpha::ONE);
+        let mut fall = |times: u32| {
+            (0..times).for_each(|_| alpha.fall(256));
+            alpha
+        };
         assert_eq!(cnp(&mut rp, 100), 10_000 * MBPS, "the first leaves 100 %");
-        assert_eq!(time(&mut rp), (104, 5_000 * MBPS));
-        assert_eq!(cnp(&mut rp, 109), 5_000 * MBPS);
-        assert_eq!(time(&mut rp), (112, 2_500 * MBPS), "moments are 100 us + 4 us k");
+        let first = 10_000 * MBPS - fall(4).half_of(10_000 * MBPS);
+        assert_eq!(time(&mut rp), (104, first));
+        assert_eq!(cnp(&mut rp, 109), first);
+        fall(5);
+        alpha.rise(256);
+        let mut fall = |times: u32| {
+            (0..times).for_each(|_| alpha.fall(256));
+            alpha
+        };
+        let second = first - fall(2).half_of(first);
+        assert_eq!(time(&mut rp), (112, second), "moments are 100 us + 4 us k");
         assert_eq!(rp.target_rate, 10_000 * MBPS, "not raised since the first cut: the target stays");
-        assert_eq!(
-            time(&mut rp),
-            (1_012, 6_250 * MBPS),
-            "F = 1: Active Increase, but the target is held at the line's"
-        );
+        let raised = second + (10_000 * MBPS - second).div_ceil(2);
+        assert_eq!(time(&mut rp), (1_012, raised), "the first rise goes half of the way");
         for _ in 0..10_000 {
             rp.on_send(
                 at(1_013),
@@ -679,16 +698,31 @@ mod tests {
                 &mut Sent::default(),
             );
         }
-        assert_eq!(rp.allowance().rate.0, 6_250 * MBPS, "octets do not count");
-        // Alpha: up in [100, 155) us with the CNP of 109 us, which leaves 1; then down in each of 16 intervals to 1035 us.
+        assert_eq!(rp.allowance().rate.0, raised, "octets do not count");
         cnp(&mut rp, 1_040);
-        let mut expected = Alpha(Alpha::ONE);
-        for _ in 0..16 {
-            expected.fall(256);
-        }
-        assert_eq!(rp.alpha, expected);
+        assert_eq!(rp.alpha, fall(928), "an interval without a CNP is 1 us, from 112 us to 1040 us");
         time(&mut rp);
-        assert_eq!(rp.target_rate, 6_250 * MBPS, "raised since: the target follows");
+        assert_eq!(rp.target_rate, raised, "raised since: the target follows");
+        for (time_us, step) in [(1_940, 0), (2_840, 50), (3_740, 150), (4_640, 250)] {
+            assert_eq!(time(&mut rp).0, time_us);
+            assert_eq!(rp.target_rate, raised + step * MBPS);
+        }
+    }
+
+    /// HPCC's receiver puts the CNP into the acknowledgement of each marked frame.
+    #[test]
+    fn profiles_of_simulators_that_answer_each_mark_do_so() {
+        for profile in Dcqcn::INFO.profiles {
+            let mut np = Np::new(&config(profile.name, &[]), FlowKey(7));
+            let mut sent = Sent::default();
+            for ns in 0..100 {
+                let mut tag = Ce(true);
+                let frame = frame_of(FlowKey(7), Instant::ZERO, &mut tag);
+                np.on_frame(Instant(ns * 100_000), frame, &mut Word(0), &mut sent);
+            }
+            let each = !["zhu-2015", "ns3-rdma"].contains(&profile.name);
+            assert_eq!(sent.0, if each { 100 } else { 1 }, "{}", profile.name);
+        }
     }
 
     #[test]

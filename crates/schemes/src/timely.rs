@@ -44,6 +44,26 @@ choice! {
     }
 }
 
+choice! {
+    /// The acknowledgements that change the rate.
+    pub enum Updates {
+        /// Each: every segment is a measurement. (Mittal et al. 2015, sections 4.1 and 4.3: for each completion event)
+        EachAcknowledgement = "each-acknowledgement",
+        /// The first that answers a frame sent since the change before: one a round trip. (HPCC's simulator)
+        EachRoundTrip = "each-round-trip",
+    }
+}
+
+choice! {
+    /// The steps that count towards a larger step.
+    pub enum HaiCounts {
+        /// Those between the thresholds, for want of growth. (Mittal et al. 2015, section 4.3)
+        Gradient = "gradient",
+        /// Those below `t_low` too; a cut for any reason ends the row. (HPCC's simulator)
+        EveryRise = "every-rise",
+    }
+}
+
 parameters! {
     /// TIMELY's parameters.
     pub struct Config {
@@ -57,6 +77,11 @@ parameters! {
             default: octets(16_000),
             range: octets(64)..=octets(1_000_000),
             source: "Mittal et al. 2015 section 5 has 16 KB to 64 KB",
+        }
+        /// The acknowledgements that change the rate.
+        updates: Updates {
+            default: choice("each-acknowledgement"),
+            source: "Mittal et al. 2015 section 4.3; HPCC",
         }
         /// Weight of the newest difference in the gradient.
         alpha: f64 {
@@ -101,11 +126,17 @@ parameters! {
             range: us(1)..=us(1_000_000),
             source: "HPCC; the shortest round trip of Mittal et al. 2015 section 4.3",
         }
-        /// Acknowledgements in a row without growth after which the step is five times as large.
+        /// The step in a row without growth from which on it is five times as large.
         hai_after: u32 {
             default: count(5),
             range: count(1)..=count(1_000_000),
-            source: "Mittal et al. 2015 section 4.3",
+            source: "Mittal et al. 2015 section 4.3; the sixth in HPCC",
+            when: law = "gradient",
+        }
+        /// The steps that count towards that.
+        hai_counts: HaiCounts {
+            default: choice("gradient"),
+            source: "Mittal et al. 2015 section 4.3; HPCC",
             when: law = "gradient",
         }
         /// Round-trip time that the patched law steers to.
@@ -131,11 +162,32 @@ parameters! {
     }
 }
 
-const PROFILES: &[Profile] = &[Profile {
-    name: "patched",
-    description: "Patched TIMELY of Zhu et al., CoNEXT 2016: one equilibrium, at the reference.",
-    settings: &[("law", choice("patched")), ("beta", real(0.008))],
-}];
+const PROFILES: &[Profile] = &[
+    Profile {
+        name: "mittal-2015",
+        description: "Mittal et al., SIGCOMM 2015, at 10 Gb/s: algorithm 1 with segments of 64 KB, and cuts of any size.",
+        settings: &[("segment", octets(64_000)), ("most_cut", real(1.0))],
+    },
+    Profile {
+        name: "hpcc-100g",
+        description: "HPCC's simulator, run.py, at 100 Gb/s: each frame is acknowledged, the rate changes once a round trip, steps of 100 \
+                      and 500 Mb/s, of which those below t_low count towards the larger.",
+        settings: &[
+            ("segment", octets(64)),
+            ("updates", choice("each-round-trip")),
+            ("most_cut", real(1.0)),
+            ("delta", mbps(100)),
+            ("hai_after", count(6)),
+            ("hai_counts", choice("every-rise")),
+            ("min_rate", mbps(1_000)),
+        ],
+    },
+    Profile {
+        name: "patched",
+        description: "Patched TIMELY of Zhu et al., CoNEXT 2016: one equilibrium, at the reference.",
+        settings: &[("law", choice("patched")), ("beta", real(0.008))],
+    },
+];
 
 /// Acknowledgements without growth step up the increase by this factor. (Mittal et al. 2015, algorithm 1, N)
 const HYPER: f64 = 5.0;
@@ -212,14 +264,21 @@ pub struct Rp {
     t_ref: f64,
     d_min: f64,
     hai_after: u32,
+    every_rise: bool,
+    each_round_trip: bool,
     least: f64,
     line: f64,
     rate: f64,
+    /// Octets sent, and octets known to have arrived or to be lost.
+    sent: u64,
+    settled: u64,
+    /// A round trip ends when more than these octets are settled (updates = each-round-trip).
+    round_end: u64,
     /// The round trip before; `None` until there is one.
     before: Option<f64>,
     /// Smoothed growth of the round-trip time over `d_min`.
     gradient: f64,
-    /// Acknowledgements in a row without growth.
+    /// Steps in a row without growth.
     calm: u32,
 }
 
@@ -230,8 +289,12 @@ impl Rp {
         self.before = Some(rtt);
         self.gradient = (1.0 - self.alpha) * self.gradient + self.alpha * (growth / self.d_min);
         if rtt < self.t_low {
-            self.rate += self.delta;
+            let steps = if self.every_rise { self.step() } else { 1.0 };
+            self.rate += steps * self.delta;
         } else if rtt > self.t_high {
+            if self.every_rise {
+                self.calm = 0;
+            }
             self.cut(self.beta * (1.0 - self.t_high / rtt));
         } else {
             match self.law {
@@ -245,13 +308,17 @@ impl Rp {
     /// Algorithm 1, between the thresholds.
     fn by_gradient(&mut self) {
         if self.gradient <= 0.0 {
-            self.calm += 1;
-            let steps = if self.calm >= self.hai_after { HYPER } else { 1.0 };
-            self.rate += steps * self.delta;
+            self.rate += self.step() * self.delta;
         } else {
             self.calm = 0;
             self.cut(self.beta * self.gradient);
         }
+    }
+
+    /// Counts a step without growth; how many times `delta` it is.
+    fn step(&mut self) -> f64 {
+        self.calm = self.calm.saturating_add(1);
+        if self.calm >= self.hai_after { HYPER } else { 1.0 }
     }
 
     /// Algorithm 2, between the thresholds.
@@ -288,9 +355,14 @@ impl ReactionPoint<Timely> for Rp {
             t_ref: time(config.t_ref),
             d_min: time(config.d_min),
             hai_after: config.hai_after,
+            every_rise: config.law == Law::Gradient && config.hai_counts == HaiCounts::EveryRise,
+            each_round_trip: config.updates == Updates::EachRoundTrip,
             least,
             line,
             rate: (line * config.initial).clamp(least, line),
+            sent: 0,
+            settled: 0,
+            round_end: 0,
             before: None,
             gradient: 0.0,
             calm: 0,
@@ -299,10 +371,10 @@ impl ReactionPoint<Timely> for Rp {
 
     /// Before the first acknowledgement the rate is that of a start.
     fn configure(&mut self, config: &Config, line: BitRate) {
-        let Self { rate, before, gradient, calm, .. } = *self;
+        let Self { rate, before, gradient, calm, sent, settled, round_end, .. } = *self;
         let fresh = Self::new(config, line);
         let rate = if before.is_none() { fresh.rate } else { rate.max(fresh.least) };
-        *self = Self { rate, before, gradient, calm, ..fresh };
+        *self = Self { rate, before, gradient, calm, sent, settled, round_end, ..fresh };
     }
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Timely>) {
@@ -310,11 +382,28 @@ impl ReactionPoint<Timely> for Rp {
     }
 
     fn on_ack(&mut self, _: Instant, _: FlowKey, ack: &Ack<()>, _: &mut impl Draw, _: &mut impl Out<Timely>) {
-        self.update(ack.rtt.0 as f64);
+        let rtt = ack.rtt.0 as f64;
+        self.settled += ack.acked.0 + ack.lost.0;
+        if !self.each_round_trip {
+            self.update(rtt);
+        } else if self.settled > self.round_end {
+            self.round_end = self.sent;
+            // The first round trip is there to be compared with, and changes nothing.
+            match self.before {
+                None => self.before = Some(rtt),
+                Some(_) => self.update(rtt),
+            }
+        }
+    }
+
+    fn on_silence(&mut self, _: Instant, _: FlowKey, lost: Octets) {
+        self.settled += lost.0;
     }
 
     #[inline]
-    fn on_send(&mut self, _: Instant, _: Release, _: &mut impl Draw, _: &mut impl Out<Timely>) {}
+    fn on_send(&mut self, _: Instant, frame: Release, _: &mut impl Draw, _: &mut impl Out<Timely>) {
+        self.sent += u64::from(frame.octets);
+    }
 
     fn next_timeout(&self) -> Option<Instant> {
         None
@@ -414,6 +503,36 @@ mod tests {
         assert!(cut < 1.14, "growth by 25 us is a cut");
         let [first] = rates(&mut rp, [60]);
         close([first], [cut + 0.01]);
+    }
+
+    /// Steps below t_low count for the sixth, which is five times as large; a round trip above t_high ends the row:
+    /// 0.8 × (1 - 500/625) = 0.16.
+    #[test]
+    fn hpcc_counts_every_rise_and_ends_the_row_at_every_cut() {
+        let mut rp = rp("hpcc-100g", &[("updates", choice("each-acknowledgement")), ("initial", real(0.5))]);
+        close(rates(&mut rp, [20; 7]), [5.1, 5.2, 5.3, 5.4, 5.5, 6.0, 6.5]);
+        close(rates(&mut rp, [625, 20]), [6.5 * 0.84, 6.5 * 0.84 + 0.1]);
+    }
+
+    /// Four frames are sent before the first answer: it is the first round trip, and changes nothing. Of the next eight those that
+    /// answer a frame sent after the change before count: the fourth and the eighth.
+    #[test]
+    fn the_rate_changes_once_a_round_trip_where_it_is_to() {
+        let mut rp = rp("hpcc-100g", &[("initial", real(0.5))]);
+        let send = |rp: &mut Rp| {
+            let release = Release { flow: FlowKey(7), octets: 1_000, seq: Octets(0), last: false };
+            rp.on_send(Instant::ZERO, release, &mut Middle, &mut Sent::default());
+        };
+        for _ in 0..4 {
+            send(&mut rp);
+        }
+        let seen: [f64; 9] = core::array::from_fn(|_| {
+            let ack = Ack { acked: Octets(1_000), lost: Octets(0), rtt: Duration::from_us(20), echo: () };
+            rp.on_ack(Instant::ZERO, FlowKey(7), &ack, &mut Middle, &mut Sent::default());
+            send(&mut rp);
+            rp.rate / GBPS
+        });
+        close(seen, [5.0, 5.0, 5.0, 5.0, 5.1, 5.1, 5.1, 5.1, 5.2]);
     }
 
     /// A gradient of 0.875 × 40/20 = 1.75 would take 1.4 of the rate.

@@ -1,0 +1,339 @@
+"""Runs Penstock on the situations of other simulators, and writes the page that holds its numbers against theirs.
+
+    python tools/check_peers.py [--write] [--only SITUATION,…] [--schemes SCHEME,…]
+
+tools/peers has networks, flows and numbers of HPCC's simulator and of uet-htsim; its README says how they were made. A line of
+numbers.csv agrees if Penstock's number is within 10 %, or of Jain's index within 0.03. Every other line has a cause below,
+in CAUSES, by file of either side; the exit status says whether there is a line without one. --write renews
+docs/explanation/beside-other-simulators.md.
+
+HPCC's simulator sends a frame in whole nanoseconds, rounded down, so that lines here are as much faster: a frame of 1048
+octets takes 83 ns. Frames under a transport here have a header of 62 octets, and 48 there (56 with TIMELY), for which lines are faster still.
+"""
+
+import argparse
+import csv
+import fnmatch
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from penstock import Scenario
+from penstock.exchange import hpcc
+from penstock.exchange.networks import of_topology
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "tools" / "peers"
+PAGE = ROOT / "docs" / "explanation" / "beside-other-simulators.md"
+
+WITHIN = 0.1
+JAIN_WITHIN = 0.03
+SMALL_OCTETS = 1100
+"""A queue within a frame of the peer's agrees."""
+
+NS_OF_FRAME = {1048: 83, 1056: 84, 1090: 87}
+"""Nanoseconds that a frame takes at 100 Gb/s in HPCC's simulator."""
+TRANSPORT_FRAME = 1062
+
+BDP_NS = {"S3": 10_400, "S6": 8_200}
+"""The longest round trip without a queue where it is not the star's, by third.cc: twice the delays, and a payload on each link."""
+BDP_NS_STAR = 4_160
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A scheme of the peer: Penstock's scheme and its parameters, the octets of a frame, and those that telemetry adds."""
+
+    scheme: str
+    parameters: str
+    frame: int = 1048
+    telemetry: int = 0
+
+    @property
+    def marks(self) -> bool:
+        """Whether switches mark."""
+        return self.scheme in ("dcqcn", "dctcp")
+
+    def text(self, situation: str) -> str:
+        """Return the parameters, those that follow the round trip filled in: W_AI is what 40 Mb/s send in one."""
+        rtt_ns = BDP_NS.get(situation[:2], BDP_NS_STAR)
+        values = {"RTT": rtt_ns, "WAI": round(0.04 * rtt_ns / 8), "BDP": round(rtt_ns * 100 / 8 / self.frame)}
+        text = self.parameters
+        for name, value in values.items():
+            text = text.replace(name, str(value))
+        return text
+
+
+def _hpcc(stage: int, units: str = "") -> Setting:
+    text = f'max_stage = {stage}\nw_ai = "WAI octets"\nbase_rtt = "RTT ns"\nmin_rate = "1000 Mbps"\n{units}'
+    return Setting("hpcc", text, telemetry=42)
+
+
+def _dctcp(k: str) -> Setting:
+    return Setting("dctcp", f'k = "{k}"\nsegment = "1048 octets"\ninitial_window = BDP\n')
+
+
+SETTINGS = {
+    "dcqcn": Setting("dcqcn", 'profile = "hpcc-100g"\n'),
+    "dcqcn_paper": Setting("dcqcn", 'profile = "hpcc-100g-paper"\n'),
+    "timely": Setting("timely", 'profile = "hpcc-100g"\n', frame=1056),
+    "hp_int1": _hpcc(0),
+    "hp_mi5_int1": _hpcc(5),
+    "hp": _hpcc(0),
+    "hp_mi5": _hpcc(5),
+    "dctcp": _dctcp("300 KB"),
+    "dctcp_k40": _dctcp("40 KB"),
+    "dctcp_k40_ai1923": _dctcp("40 KB"),
+}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why lines of these situations, schemes and metrics differ; patterns as of file names."""
+
+    situations: str
+    schemes: str
+    metrics: str
+    text: str
+
+    def covers(self, line: "Line") -> bool:
+        pairs = ((self.situations, line.situation), (self.schemes, line.scheme), (self.metrics, line.metric))
+        return all(fnmatch.fnmatchcase(name, pattern) for pattern, name in pairs)
+
+
+UNCOMPARED = (
+    Cause("*", "*", "queue_max_run*", "the longest queue of the run is that of its first round trips, where starts 100 ns apart decide"),
+    Cause("*", "*", "marked_acks*", "Penstock counts marks at switches, not marked acknowledgements"),
+    Cause("*", "*", "cuts*", "cuts at the least rate count there; here only changes do, and not by window"),
+    Cause("S3*", "*", "queue_*", "the parking lot is held by its flows' rates"),
+    Cause("*", "*", "*flows*", "a count of the input"),
+    Cause("S2*", "*", "*_ms", "times of convergence are not measured here"),
+    Cause("*", "*_vwin", "*", "Penstock has no window beside TIMELY's rate (`HAS_WIN 1`, third.cc)"),
+    Cause("*", "*_ackprio", "*", "the same as without, but for the queue of acknowledgements"),
+    Cause("S6*", "*", "pauses_run", "pauses are modelled otherwise at 400 Gb/s (switch-mmu.cc takes 1/2 of the free memory there)"),
+    Cause("H*", "*", "*", "uet-htsim's transport sprays and trims; its numbers stand in numbers.csv for a later comparison"),
+)
+"""Lines that are not compared, and why."""
+
+CAUSES: tuple[Cause, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A number of a peer, and Penstock's where it has one."""
+
+    situation: str
+    scheme: str
+    metric: str
+    peer: float
+    ours: float | None = None
+
+    @property
+    def agrees(self) -> bool:
+        if self.ours is None:
+            return False
+        apart = abs(self.ours - self.peer)
+        if self.metric.startswith("jain"):
+            return apart <= JAIN_WITHIN
+        small = SMALL_OCTETS if self.metric.startswith("queue") else 0
+        return apart <= max(WITHIN * abs(self.peer), small)
+
+
+def lines() -> list[Line]:
+    """Return the peers' numbers."""
+    with (DATA / "numbers.csv").open(newline="") as file:
+        rows = [at for at in csv.DictReader(file) if at["value"] != "never"]
+    return [Line(at["situation"], at["scheme"], at["metric"], float(at["value"])) for at in rows]
+
+
+def scenario(situation: str, setting: Setting, *, transported: bool, window_ms: tuple[int, int]) -> Scenario:
+    """Return one of HPCC's situations under a scheme."""
+    topology = hpcc.read_topology(DATA / "inputs" / f"{situation}.topology.txt")
+    flows = hpcc.read_flows(DATA / "inputs" / f"{situation}.flows.txt", topology)
+    seen = setting.frame + setting.telemetry
+    faster = seen * 8 / 100 / NS_OF_FRAME[seen]
+    if transported:
+        faster *= (TRANSPORT_FRAME + setting.telemetry) / seen
+    network = "\n".join(of_topology(topology, situation).lines)
+    for gbps in (100, 400):
+        network = network.replace(f'"{gbps} Gbps"', f'"{round(gbps * faster * 1000)} Mbps"')
+    network = network.replace('"1000000 octets"', '"32 MB"')
+    begin, end = window_ms
+    text = [f'question = "{situation}"', f'duration = "{end} ms"', f'scheme = "{setting.scheme}"', "seed = 1"]
+    if begin:
+        text.append(f'warmup = "{begin} ms"')
+    if transported:
+        text.append('until = "flows complete"')
+    text += ["flow = ["]
+    for at, flow in enumerate(flows.flows):
+        kind = f'size = "{flow.octets} octets", transport = "go-back-n"'
+        if not transported:
+            kind = f'traffic = "greedy", frame = "{setting.frame} octets"'
+        ends = f'from = "h{flow.source}", to = "h{flow.destination}"'
+        text.append(f'  {{ name = "f{at}", {ends}, {kind}, start = "{flow.start} s" }},')
+    text += ["]", "", network, "", "[network]" if "[network]" not in network else "", "in_service_counts = false"]
+    if setting.marks:
+        text.append('ecn_at = "departure"')
+    text += ["", f"[schemes.{setting.scheme}]", setting.text(situation), "[pfc]", ""]
+    text += ["[[buffer]]", 'size = "32 MB"', "ingress_alpha = 0.125", "", "[record]"]
+    text.append(f'interval = "{"100 us" if transported else "1 us"}"')
+    return Scenario.from_toml("\n".join(text) + "\n", origin=situation, name=situation)
+
+
+def long_flows(situation: str, setting: Setting) -> dict[str, float]:
+    """Return the numbers of a situation of flows without end."""
+    window = (60, 80) if situation.startswith("S2") else (40, 60)
+    result = scenario(situation, setting, transported=False, window_ms=window).run()
+    summary: Any = result.summary
+    seen = setting.frame + setting.telemetry
+    shares = np.array([flow["throughput_bps"] for flow in summary["flows"]]) * (1000 / seen)
+    fair = shares.mean()
+    numbers = {f"goodput_bps.flow{at}": float(share) for at, share in enumerate(shares)}
+    numbers |= {
+        "jain": float(shares.sum() ** 2 / len(shares) / (shares**2).sum()),
+        "share_min_over_fair": float(shares.min() / fair),
+        "share_max_over_fair": float(shares.max() / fair),
+        "goodput_sum_bps": float(shares.sum()),
+        "utilisation_of_effective_line": float(shares.sum() / (1000 * 8e9 / NS_OF_FRAME[seen])),
+        "pauses_run": float(sum(queue["pause_frames"] for queue in summary["queues"])),
+        "drops_run": float(sum(queue["frames_dropped"] for queue in summary["queues"])),
+    }
+    queue = max(summary["queues"], key=lambda at: at["mean_octets"])
+    here, there = queue["name"].split("->")
+    name = f"{here[1:]}->{there[1:]}"
+    length = _lengths(result, queue["name"], window[0])
+    numbers[f"queue_mean_octets.{name}"] = float(queue["mean_octets"])
+    numbers[f"queue_max_octets.{name}"] = float(queue["max_octets"])
+    numbers[f"queue_p50_octets.{name}"] = float(np.percentile(length, 50))
+    numbers[f"queue_p99_octets.{name}"] = float(np.percentile(length, 99))
+    return numbers
+
+
+def _lengths(result: Any, queue: str, from_ms: int) -> "np.ndarray[Any, Any]":
+    """Return the samples of a queue's length in the window."""
+    rows = result.rows_of("queues", [queue], "time_s", "queue_octets")[queue]
+    return rows["queue_octets"][rows["time_s"] >= from_ms / 1000]
+
+
+def finite_flows(situation: str, setting: Setting) -> dict[str, float]:
+    """Return the numbers of a situation of flows with an end: times to the last acknowledgement at the sender."""
+    made = scenario(situation, setting, transported=True, window_ms=(0, 100))
+    result = made.run()
+    rows: Any = result.completions
+    order = np.argsort([int(name[1:]) for name in np.asarray(rows.column("flow").to_pylist())])
+    sent = result.column("completions", "size_octets")[order]
+    times = (result.column("completions", "end_s") - result.column("completions", "start_s"))[order] * 1e9
+    topology = hpcc.read_topology(DATA / "inputs" / f"{situation}.topology.txt")
+    flows = hpcc.read_flows(DATA / "inputs" / f"{situation}.flows.txt", topology).flows
+    leaf = {link.first: link.second for link in topology.links}
+    links = np.array([2 if leaf[at.source] == leaf[at.destination] else 4 for at in flows])
+    if not situation.startswith("S6"):
+        links[:] = 2
+    times = times + links * 1000
+    if situation.startswith("S6"):
+        return _slowdowns(sent, times, links)
+    numbers = {
+        f"fct_{name}_ns": float(np.percentile(times, at, method="higher"))
+        for name, at in (("min", 0), ("p50", 50), ("p99", 99), ("max", 100))
+    }
+    if situation == "S5":
+        numbers |= {f"fct_ns.{size}_octets": float(time) for size, time in zip(sent, times, strict=True)}
+    return numbers
+
+
+BANDS = {"to 10 KB": (0, 1e4), "10 to 100 KB": (1e4, 1e5), "100 KB to 1 MB": (1e5, 1e6), "above 1 MB": (1e6, np.inf)}
+
+
+def _slowdowns(octets: Any, times_ns: Any, links: Any) -> dict[str, float]:
+    """Return percentiles of the slowdown against the peer's time of an empty network: packets of 1000 octets, headers of 48."""
+    base = links * 2000 + np.where(links == 4, 200, 160)
+    slowdown = times_ns / (base + (octets + np.ceil(octets / 1000) * 48) * 0.08)
+    numbers = {}
+    for name, (low, high) in {**BANDS, "all": (0, np.inf)}.items():
+        band = slowdown[(octets > low) & (octets <= high)]
+        numbers |= {f"slowdown_p{at}.{name}": float(np.percentile(band, at)) for at in (50, 95, 99)}
+    return numbers
+
+
+def measured(situation: str, scheme: str) -> dict[str, float]:
+    """Return Penstock's numbers of a situation under a scheme of the peer, by metric."""
+    if scheme not in SETTINGS:
+        return {}
+    run: Callable[[str, Setting], dict[str, float]] = long_flows if situation[:2] in ("S1", "S2", "S3") else finite_flows
+    return run(situation, SETTINGS[scheme])
+
+
+def compared(peers: Iterable[Line]) -> list[Line]:
+    """Return the lines with Penstock's numbers."""
+    ours: dict[tuple[str, str], dict[str, float]] = {}
+    answer = []
+    for line in peers:
+        of = (line.situation, line.scheme)
+        if not any(at.covers(line) for at in UNCOMPARED):
+            if of not in ours:
+                print(*of, flush=True)
+                ours[of] = measured(*of)
+            line = Line(*of, line.metric, line.peer, ours[of].get(line.metric))
+        answer.append(line)
+    return answer
+
+
+def page(done: Iterable[Line]) -> str:
+    """Return the page: counts by situation and scheme, and each line that differs with its cause."""
+    known = [line for line in done if line.ours is not None]
+    groups: dict[tuple[str, str], list[Line]] = {}
+    for line in known:
+        groups.setdefault((line.situation, line.scheme), []).append(line)
+    text = [HEAD.rstrip(), "", "| Situation | Scheme | Compared | Agree | Beyond |", "|---|---|---|---|---|"]
+    for (situation, scheme), of in groups.items():
+        beyond = ", ".join(f"{at.metric} {_short(at.ours)} ({_short(at.peer)})" for at in of if not at.agrees)
+        text.append(f"| {situation} | `{scheme}` | {len(of)} | {sum(at.agrees for at in of)} | {beyond} |")
+    text += ["", f"{sum(at.agrees for at in known)} of {len(known)} lines agree.", "", "## Causes", ""]
+    text += [f"- **`{at.schemes}`, {at.situations}, {at.metrics}**: {at.text}." for at in CAUSES]
+    text += ["", "## Lines that are not compared", ""]
+    text += [f"- `{at.schemes}`, {at.situations}, {at.metrics}: {at.text}." for at in UNCOMPARED]
+    return "\n".join(text) + "\n"
+
+
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+HEAD = """# Beside other simulators
+
+<!-- Made by tools/check_peers.py --write. -->
+
+Penstock beside the simulator of HPCC's authors (commit 9f4be2a): the same networks, flows and parameters. A line agrees if it is
+within 10 %, or Jain's index within 0.03, or a queue within a frame. In the last column stand Penstock's number and, in brackets, the peer's.
+"""
+
+
+def main() -> int:
+    """Compare, print, and with --write renew the page."""
+    parser = argparse.ArgumentParser(description="Penstock beside other simulators")
+    parser.add_argument("--write", action="store_true", help="renew docs/explanation/beside-other-simulators.md")
+    parser.add_argument("--only", default="", metavar="SITUATION,…", help="situations, for instance S1-n2,S4-16x64K")
+    parser.add_argument("--schemes", default="", metavar="SCHEME,…", help="schemes of the peer, for instance dcqcn,timely")
+    options = parser.parse_args()
+    wanted = [
+        line
+        for line in lines()
+        if (not options.only or line.situation in options.only.split(","))
+        and (not options.schemes or line.scheme in options.schemes.split(","))
+    ]
+    done = compared(wanted)
+    if options.write:
+        PAGE.write_text(page(done))
+    bad = [line for line in done if line.ours is not None and not line.agrees]
+    for line in bad:
+        cause = next((at.text for at in CAUSES if at.covers(line)), "NO CAUSE IS KNOWN")
+        print(f"{line.situation} {line.scheme} {line.metric}: {_short(line.ours)} here, {_short(line.peer)} there: {cause}")
+    return 1 if any(not any(at.covers(line) for at in CAUSES) for line in bad) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
