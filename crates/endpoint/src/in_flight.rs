@@ -6,7 +6,8 @@
 //! ```
 //!
 //! An octet is *settled* when it is known to have arrived or to be lost; of a flow with several destinations, when that is
-//! known of all of them.
+//! known of all of them. Octets that a silence gives up are *written off*: they count as settled until it is known what became
+//! of them. Acknowledgements of frames that were sent after the silence settle frames that were sent after it.
 
 use penstock_schemes::{Duration, Instant, Octets};
 
@@ -51,8 +52,10 @@ pub(crate) struct InFlight {
     /// Octets settled: arrived, and lost.
     arrived: u64,
     lost: u64,
-    /// Octets sent before the last silence: they count as settled from then on.
-    given_up: u64,
+    /// Octets given up by a silence of which nothing is known since.
+    written_off: u64,
+    /// The last silence.
+    gave_up_at: Instant,
     /// Smoothed round-trip time and its variation, ps. (RFC 6298, section 2)
     round_trip: Option<(u64, u64)>,
     doublings: u32,
@@ -68,7 +71,8 @@ impl Default for InFlight {
             sent: 0,
             arrived: 0,
             lost: 0,
-            given_up: 0,
+            written_off: 0,
+            gave_up_at: Instant::ZERO,
             round_trip: None,
             doublings: 0,
             deadline: Instant::NEVER,
@@ -83,7 +87,7 @@ impl InFlight {
     }
 
     fn settled(&self) -> u64 {
-        (self.arrived + self.lost).max(self.given_up).min(self.sent)
+        (self.arrived + self.lost + self.written_off).min(self.sent)
     }
 
     pub(crate) fn send(&mut self, now: Instant, octets: u64) {
@@ -97,21 +101,35 @@ impl InFlight {
     pub(crate) fn acknowledge(&mut self, now: Instant, round_trip: Duration, known: &[Known]) -> Settled {
         self.doublings = 0;
         self.time(round_trip.0);
-        let (before, acked_before) = (self.settled(), self.arrived);
+        let (before, acked_before, lost_before) = (self.settled(), self.arrived, self.lost);
         let arrived = known.iter().map(|k| k.arrived.0).min().unwrap_or(0);
         let settled = known.iter().map(|k| k.arrived.0 + k.lost.0).min().unwrap_or(0);
         self.arrived = self.arrived.max(arrived);
         self.lost = self.lost.max(settled.saturating_sub(self.arrived));
+        if self.written_off > 0 {
+            let late = now.since(self.gave_up_at) < round_trip;
+            let late = if late { self.arrived - acked_before } else { 0 };
+            self.account_for(late + (self.lost - lost_before));
+        }
         let newly = self.settled() - before;
         let acked = (self.arrived - acked_before).min(newly);
         self.deadline = if self.octets() > Octets(0) { now + self.silence() } else { Instant::NEVER };
         Settled { acked: Octets(acked), lost: Octets(newly - acked) }
     }
 
+    /// Of the octets written off, so many are known to have arrived or to be lost. No more are written off than are missing: where
+    /// acknowledgements were lost with the frames, more are accounted for than those that came say.
+    #[cold]
+    fn account_for(&mut self, octets: u64) {
+        let missing = self.sent.saturating_sub(self.arrived + self.lost);
+        self.written_off = self.written_off.saturating_sub(octets).min(missing);
+    }
+
     /// Nothing has come for too long: all octets in flight are lost. Returns their number.
-    pub(crate) fn give_up(&mut self) -> Octets {
+    pub(crate) fn give_up(&mut self, now: Instant) -> Octets {
         let lost = self.octets();
-        self.given_up = self.sent;
+        self.written_off += lost.0;
+        self.gave_up_at = now;
         self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
         self.deadline = Instant::NEVER;
         lost
@@ -184,12 +202,48 @@ mod tests {
     fn octets_that_were_given_up_stay_given_up() {
         let mut f = InFlight::default();
         f.send(at(0), 3000);
-        assert_eq!(f.give_up(), Octets(3000));
+        assert_eq!(f.give_up(at(1)), Octets(3000));
         f.send(at(5), 1000);
         let twice = Duration(2 * FIRST_SILENCE.0);
         assert_eq!((f.octets(), f.deadline), (Octets(1000), at(5) + twice), "it waits twice as long");
         assert_eq!(f.acknowledge(at(6), ROUND_TRIP, &[known(2000, 0)]), settled(0, 0));
         assert_eq!(f.acknowledge(at(7), ROUND_TRIP, &[known(3000, 1000)]), settled(1000, 0));
+    }
+
+    /// Ten frames are out, of which those of one way of two are lost, and the receiver cannot know: it waits for late ones. From the silence
+    /// on each acknowledgement of a new frame settles that frame, so that the window opens again; those of old ones settle nothing.
+    #[test]
+    fn new_frames_are_settled_although_lost_ones_are_not() {
+        let mut f = InFlight::default();
+        f.send(at(0), 10_000);
+        assert_eq!(f.acknowledge(at(10), ROUND_TRIP, &[known(5000, 0)]), settled(5000, 0));
+        assert_eq!(f.give_up(at(1100)), Octets(5000));
+        for frame in 1..=20 {
+            f.send(at(1100 + 10 * frame), 1000);
+            let now = at(1110 + 10 * frame);
+            assert_eq!(f.acknowledge(now, ROUND_TRIP, &[known(5000 + 1000 * frame, 0)]), settled(1000, 0), "{frame}");
+            assert_eq!(f.octets(), Octets(0));
+        }
+        // At last it counts them as lost; that settles nothing twice. Another frame is in flight.
+        f.send(at(2000), 1000);
+        assert_eq!(f.acknowledge(at(2010), ROUND_TRIP, &[known(25_000, 5000)]), settled(0, 0));
+        assert_eq!(f.octets(), Octets(1000));
+        // One that was given up and arrives after all settles nothing either.
+        assert_eq!(f.give_up(at(4000)), Octets(1000));
+        assert_eq!(f.acknowledge(at(4001), Duration::from_us(500), &[known(26_000, 5000)]), settled(0, 0));
+        assert_eq!((f.octets(), f.written_off), (Octets(0), 0));
+    }
+
+    /// Acknowledgements of frames that were given up are lost; the first one that comes says of them all.
+    #[test]
+    fn no_more_is_written_off_than_is_missing() {
+        let mut f = InFlight::default();
+        f.send(at(0), 3000);
+        f.give_up(at(10));
+        f.send(at(20), 1000);
+        assert_eq!(f.acknowledge(at(30), ROUND_TRIP, &[known(3000, 1000)]), settled(1000, 0));
+        f.send(at(40), 1000);
+        assert_eq!((f.octets(), f.written_off), (Octets(1000), 0));
     }
 
     /// Losses are counted modulo 2^32, and an older acknowledgement says nothing.

@@ -292,7 +292,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
             state.in_flight.armed = Instant::NEVER;
         }
         if state.in_flight.deadline <= now {
-            let lost = state.in_flight.give_up();
+            let lost = state.in_flight.give_up(now);
             let (id, key) = (state.limiter, state.key);
             let limiter = &mut self.limiters[id.index()];
             limiter.in_flight.0 -= lost.0;
