@@ -6,10 +6,10 @@
 //!
 //! | module | EtherType or place | format |
 //! |---|---|---|
-//! | [`ethernet`], [`vlan`] | | Ethernet II, 802.1Q tag |
+//! | [`ethernet`], [`vlan`] | | Ethernet II, 802.1Q tags, nested |
 //! | [`cn_tag`], [`cnm`] | 22E9, 22E7 | CN-TAG, congestion notification message (802.1Qau) |
 //! | [`mac_control`] | 8808 | PAUSE, priority-based flow control |
-//! | [`lldp`] | 88CC | TLVs; congestion notification, PFC, ETS |
+//! | [`lldp`] | 88CC | TLVs; congestion notification, PFC, ETS; others by their content |
 //! | [`smcc`] | 88B5 | SMCC's message |
 //! | [`experimental`] | 88B6 | rate probes of FECN and E-FECN, BCN, E2CM, RoCC, source flow control, congestion isolation (802.1Qcz) |
 //! | [`ipv4`], [`ipv6`], [`udp`], [`tcp`] | 0800, 86DD | as far as congestion management reads them |

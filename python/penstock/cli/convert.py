@@ -13,8 +13,8 @@ def import_scenario(
         list[Path],
         typer.Argument(
             metavar="FILE…",
-            help="A network and its traffic: topology and flows of HPCC, with its config.txt if there is one; .topo and "
-            ".cm of htsim; or a network and a distribution of flow sizes.",
+            help="A network and its traffic: topology and flows of HPCC, with its config.txt if there is one; .topo "
+            "and .cm of htsim; or a network and a distribution of flow sizes.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The scenario: a name that ends in .toml.")],

@@ -303,8 +303,8 @@ def _toml(value: object) -> str:
 def memory_lines(config: Config, topology: Topology, pfc: bool) -> Sequence[str]:
     """Return flow control and the memory of switches as HPCC's simulator has them, as lines of TOML.
 
-    A line may hold an eighth of the memory that is free, beside 4 KB that are kept for it, before its far end is stopped;
-    headroom is kept beside. (``simulation/src/point-to-point/model/switch-mmu.cc``)
+    A line may hold an eighth of the memory that is free, beside 4 KB that are kept for it, before its far end is
+    stopped; headroom is kept beside. (``simulation/src/point-to-point/model/switch-mmu.cc``)
     """
     pool = pool_octets(config)
     ports = Counter(node for link in topology.links for node in (link.first, link.second))

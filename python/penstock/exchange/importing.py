@@ -40,7 +40,7 @@ _PAIRS = (
     ("topology", "distribution"),
     ("fabric", "matrix"),
     ("fabric", "distribution"),
-    # htsim builds a tree of its own where it gets none.
+    # htsim builds a tree where it gets none.
     ("", "matrix"),
 )
 _HTSIM = {"nodes", "tiers", "podsize", "connections", "triggers", "failures"}
@@ -365,7 +365,7 @@ def _without_messages(matrix: htsim.Matrix, name: str, notes: list[str]) -> htsi
         seen |= set() if at.ident is None else {at.ident}
     alike = "messages of a connection at one time are one flow here, which ends with the last of them"
     later = len(connections) > len({at.ident for at in matrix.connections})
-    notes.append(f"{name}: {alike}{'; a later one has a flow with a window of its own' if later else ''}")
+    notes.append(f"{name}: {alike}{'; a later one has a flow whose window begins again' if later else ''}")
     return replace(matrix, connections=tuple(connections))
 
 

@@ -133,8 +133,8 @@ class Capture:
         if before_ns is not None:
             count = next((i for i, frame in enumerate(self._waiting) if frame[0] >= before_ns), count)
         chosen, self._waiting = self._waiting[:count], self._waiting[count:]
-        written: list[tuple[int, int, bytes, str | None]] = [
-            (number, max(time_ns - self._origin_ns, 0) // self._scale, octets, None)
+        written: list[tuple[int, int, bytes, int, str | None]] = [
+            (number, max(time_ns - self._origin_ns, 0) // self._scale, octets, len(octets), None)
             for time_ns, number, octets in chosen
         ]
         return bytes(wire_pcapng(self._ports, written))[len(self._head) :]

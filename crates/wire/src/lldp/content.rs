@@ -28,7 +28,7 @@ pub struct Content {
     pub fault: Option<Error>,
 }
 
-/// The content of the TLV at the start of `octets`. That of a TLV with fields of its own is empty: the fields say it.
+/// The content of the TLV at the start of `octets`. That of a TLV whose format has fields for it is empty.
 #[must_use]
 pub fn content(octets: &[u8]) -> Content {
     let Ok(head) = tlv::Packet::new_checked(octets) else { return Content::default() };

@@ -92,8 +92,8 @@ def count_capture(
         typer.Option(metavar="RATE", help="Rate of all lines, such as 200G.  [default: that of each in the file]"),
     ] = None,
     by: Annotated[
-        str, typer.Option(metavar="way|source", help="Count notifications of each way, or those of each sender.")
-    ] = "way",
+        str, typer.Option(metavar="flow|source", help="Count notifications of each flow, or those of each sender.")
+    ] = "flow",
     csv: Annotated[
         str | None,
         typer.Option(metavar="TABLE", help="Print CSV of one table: notified, paused, roce or faults."),

@@ -16,7 +16,7 @@ from penstock.errors import nearest
 from penstock.terminal import printable
 from penstock.text import bit_rate, count, duration, octets, share
 
-BY = ("way", "source")
+BY = ("flow", "source")
 TABLES = ("notified", "paused", "roce", "faults")
 """The lists of counts that can be printed as CSV."""
 
@@ -28,7 +28,7 @@ def show_statistics(
     if not file.is_file():
         raise InputError(f"{file}: no such file", "give a pcap or pcapng file")
     if by not in BY:
-        raise InputError(f"--by {by}: unknown", nearest(by, BY, "write way or source"))
+        raise InputError(f"--by {by}: unknown", nearest(by, BY, "write flow or source"))
     if csv_of is not None and csv_of not in TABLES:
         raise InputError(f"--csv {csv_of}: unknown", nearest(csv_of, TABLES, f"write one of {', '.join(TABLES)}"))
     if csv_of is not None and json:
