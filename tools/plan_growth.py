@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 RUN = """
@@ -47,7 +48,7 @@ def changes(n: int) -> str:
     return "".join(f'[[change]]\nat = "{i + 1} ns"\nlink = "sw0->h1"\nrate = "{1 + i % 9} Gbps"\n' for i in range(n))
 
 
-KINDS = {
+KINDS: dict[str, Callable[[int], str]] = {
     "hosts": lambda n: star(n + 2, flow("h0", "h1")),
     "flows to one host": lambda n: star(n + 2, flow(f"h0..h{n}", f"h{n + 1}") * 40),
     "flows of a size": lambda n: star(n + 2, flow(f"h0..h{n}", f"h{n + 1}", 'size = "1 MB"\n') * 4),
