@@ -127,6 +127,7 @@ verify: test fuzz lab-test
 	PROPTEST_CASES=2000 cargo test --locked
 	cargo test --locked -p penstock-runner --test threads -- --ignored
 	cargo test --locked --release -p penstock-sim --test sim headroom -- --ignored
+	$(BIN)/python tools/plan_growth.py
 	WIRE_FUZZ_INPUTS=100000000 cargo test --locked --quiet --profile overflow -p penstock-wire --test fuzz
 	cargo package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force

@@ -16,7 +16,7 @@ use penstock_wire::mac_control;
 
 /// Three sources of 10 Gb/s, one port of 10 Gb/s, and flow control: XOFF at 40 KB, XON at 20 KB.
 fn lossless() -> Plan {
-    let pfc = "[pfc]\nbuffer = \"60 KB\"\nxoff = \"40 KB\"\nxon = \"20 KB\"\n[topology.star]";
+    let pfc = "[pfc]\nresponse = \"0 s\"\nbuffer = \"60 KB\"\nxoff = \"40 KB\"\nxon = \"20 KB\"\n[topology.star]";
     plan(&THREE.replace("\"qcn\"", "\"none\"").replace("[topology.star]", pfc))
 }
 
