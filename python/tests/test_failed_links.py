@@ -77,11 +77,12 @@ def rates(result: Result, window: str) -> list[int]:
 
 def test_without_convergence_flows_stand_still_and_a_note_names_them() -> None:
     """Two of four flows go over spine0; their frames are lost, and nothing waits in the dead port's queue."""
-    result = fabric().run()
+    scenario = fabric()
+    result = scenario.run()
     still = [flow for flow, rate in enumerate(rates(result, "known")) if rate == 0]
     assert 0 < len(still) < 4
     assert [rates(result, "known")[flow] for flow in range(4) if flow not in still] == [100] * (4 - len(still))
-    (note,) = (note for note in result.summary["notes"] if "broken" in note)
+    (note,) = (note for note in scenario.outline()["notes"] if "broken" in note)
     assert all(f"f{flow}" in note for flow in still)
     assert "leaf0--spine0" in note and "network.convergence" in note
     queues = {queue["name"]: queue for queue in result.summary["queues"]}
@@ -103,7 +104,7 @@ def test_routes_avoid_the_link_everywhere_after_convergence(choice: str, link: s
     result = scenario.run()
     for window in ("before", "known", "whole"):
         assert rates(result, window) == [100] * 4, window
-    assert not any("broken" in note for note in result.summary["notes"])
+    assert not any("broken" in note for note in scenario.outline()["notes"])
     # Nobody sends to spine0 from 1.5 ms to 3.5 ms.
     rows = result.to_polars("queues").select("time_s", "queue", "frames_sent").rows()
     sent = {at: count for at, queue, count in rows if queue == "leaf0->spine0"}
@@ -137,14 +138,13 @@ def test_flows_of_loads_move_too(choice: str) -> None:
     text = FABRIC.split("[[flow]]")[0] + LOAD
     scenario = Scenario.from_toml(text, name="loads")
     scenario.set("network.load_balancing", choice)
-    still = scenario.run().summary
+    still, notes = scenario.run(), scenario.outline()["notes"]
     scenario.set("network.convergence", "100 us")
     moved = scenario.run()
-    assert any("flows of web" in note and "leaf1--spine1" in note for note in still["notes"])
-    assert not any("broken" in note for note in moved.summary["notes"])
-    ends = [summary["loads"][0]["completed"] for summary in (still, moved.summary)]
-    assert ends[0] < ends[1] == 60
-    assert moved.summary["totals"]["frames_lost_on_link"] > 0
+    assert any("flows of web" in note and "leaf1--spine1" in note for note in notes)
+    assert not any("broken" in note for note in scenario.outline()["notes"])
+    completed = [run.to_polars("completions")["completion_time_s"].count() for run in (still, moved)]
+    assert completed[0] < completed[1] == 60
     two = scenario.run(threads=2)
     assert {**moved.summary, "run": None} == {**two.summary, "run": None}
 
@@ -204,17 +204,17 @@ def test_marks_of_schemes_are_those_of_their_points() -> None:
     result = Scenario.from_toml(MARKS.split("[network]")[0] + '[[flow]]\nfrom = "h0..h2"\nto = "h3"\n', name="marks")
     run = result.run(scheme="dcqcn")
     table = run.to_polars("queues")
+    column = next(name for name in table.columns if name.endswith("marked_frames"))
     for queue in run.summary["queues"]:
         own = table.filter(table["queue"] == queue["name"])
-        if own["cp_marked_frames"].null_count() == 0:
-            assert own["cp_marked_frames"].max() == queue["frames_marked"]
+        assert (own[column].max() or 0) == queue["frames_marked"]
     assert sum(queue["frames_marked"] for queue in run.summary["queues"]) > 0
 
 
 def test_stops_and_pause_frames_are_counted_apart() -> None:
     """With short pause times a stop is refreshed many times, and counts once."""
     scenario = Scenario.from_toml(MARKS.replace('ecn_threshold = "30 KB"', ""), name="stops")
-    scenario.set("pfc", "{ quanta = 10 }")
+    scenario.set("pfc", "{ quanta = 50 }")
     for queue in scenario.run().summary["queues"]:
         assert (queue["stops"] == 0) == (queue["pause_frames"] == 0) == (queue["paused_s"] == 0)
         assert queue["stops"] <= queue["pause_frames"]
