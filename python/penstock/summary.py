@@ -49,7 +49,7 @@ class Totals(TypedDict):
     frames_dropped: int
     """Data frames and copies dropped at full queues."""
     frames_lost_on_link: int
-    """Data frames and copies lost on broken links."""
+    """Data frames and copies lost on broken links, and in the queues before them."""
     frames_in_flight: int
     """Data frames and copies in queues and on links at the end."""
     feedback_frames: int
@@ -118,13 +118,30 @@ class QueueSummary(TypedDict):
     utilization: float
     """Share of the port's scheduled rate that was used, by all its queues, wire overhead included."""
     frames_dropped: int
-    """Data frames dropped at the queue."""
+    """Data frames dropped at the queue, those aside that it lost with its link."""
+    frames_flushed: int
+    """Frames that the queue lost because its link was broken: those that waited, and those that came before it was
+    whole again.
+    """
+    frames_sent: int
+    """Frames that left the queue for the link."""
+    octets_sent: int
+    """Octets of them, without wire overhead, octets."""
+    frames_marked: int
+    """Frames that the queue marked, whoever decides on marks: ``network.ecn_threshold``, or the scheme.
+
+    One that two queues mark counts at both.
+    """
+    octets_marked: int
+    """Octets of them, without wire overhead, octets."""
     feedback_frames: int
     """Signals that the queue's congestion point sent."""
     paused_s: float
     """How long priority flow control stopped the queue, s."""
+    stops: int
+    """How often pause frames stopped the queue; a stop that is refreshed is one."""
     pause_frames: int
-    """Pause frames that stopped the queue, refreshes included."""
+    """Pause frames that stopped the queue, or went on stopping it."""
     drop_rate: float
     """Frames dropped at the queue over data frames that came to it."""
     set_point_octets: int | None
@@ -319,7 +336,7 @@ class WindowTotals(TypedDict):
     frames_dropped: int
     """Data frames and copies dropped at full queues."""
     frames_lost_on_link: int
-    """Data frames and copies lost on broken links."""
+    """Data frames and copies lost on broken links, and in the queues before them."""
     feedback_frames: int
     """Signals that reached the sources of controlled flows."""
     notifications: NotRequired[int]

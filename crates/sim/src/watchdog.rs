@@ -45,6 +45,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     fn drain(&mut self, port: PortId, class: TrafficClass) -> Vec<FrameId> {
         let now = self.now;
         let p = &mut self.ports[port.index()];
+        let held = p.watched();
         p.ready &= !class.bit();
         let q = &mut p.queues[class.index()];
         let frames: Vec<FrameId> = q.waiting.iter(&self.frames).collect();
@@ -54,7 +55,9 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             let octets = self.frames.get(frame).octets;
             q.len -= u64::from(octets);
             q.dropped += 1;
-            self.pauses.let_go(frame, octets);
+            if held {
+                self.pauses.let_go(frame, octets);
+            }
             if let Some(pools) = self.pauses.pools.as_deref_mut() {
                 pools.give_back(now, port, class, frame, octets);
             }
