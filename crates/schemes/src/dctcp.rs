@@ -18,7 +18,7 @@
 //! Sources: RFC 8257, section 3; Alizadeh et al., SIGCOMM 2010 ("DCTCP"), section 3.
 
 use crate::info::values::{choice, count, octets, switch};
-use crate::info::{Action, Info, Threshold, choice, parameters};
+use crate::info::{Action, Info, Profile, Threshold, choice, parameters};
 use crate::parts::marking::{Ce, MarkingParameters, Ramp};
 use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
@@ -80,6 +80,12 @@ parameters! {
             default: switch(false),
             source: "RFC 8257 has no such bound; HPCC's simulator, HandleAckDctcp m_max_rate, has one",
         }
+        /// Frames are paced at a window a round trip of the empty network, where that is known: a window of more than one
+        /// bandwidth-delay product is not held back.
+        paced: bool {
+            default: switch(false),
+            source: "RFC 8257 does not pace; HPCC's simulator, rdma-hw.cc, has a rate and a window that follows from it",
+        }
         /// Which frame the window lets go: one that fits as a whole, or any while less than the window is in flight.
         gate: Gate {
             default: choice("whole"),
@@ -99,7 +105,18 @@ impl Scheme for Dctcp {
         description: "Switches mark frames above a threshold, destinations echo the marks, sources cut their window by half of the \
                       share of octets that were marked.",
         parameters: Config::PARAMETERS,
-        profiles: &[],
+        profiles: &[Profile {
+            name: "hpcc-ns3",
+            description: "DCTCP of HPCC's simulator at 100 Gb/s: K of run.py; a window that starts with one bandwidth-delay product and \
+                          never exceeds it, paced.",
+            settings: &[
+                ("k", octets(300_000)),
+                ("first_window", choice("bdp")),
+                ("at_most_bdp", switch(true)),
+                ("paced", switch(true)),
+                ("gate", choice("open")),
+            ],
+        }],
         set_point: None,
         signals: None,
         actions: &[Action::Marks, Action::Cuts, Action::Raises],
@@ -167,6 +184,7 @@ pub struct Rp {
     round_trip: Option<Duration>,
     starts_with_bdp: bool,
     at_most_bdp: bool,
+    paced: bool,
     widest: u64,
     cwnd: u64,
     ssthresh: u64,
@@ -250,6 +268,7 @@ impl ReactionPoint<Dctcp> for Rp {
             round_trip: None,
             starts_with_bdp: config.first_window == Start::Bdp,
             at_most_bdp: config.at_most_bdp,
+            paced: config.paced,
             widest: u64::MAX,
             cwnd: first_window,
             ssthresh: u64::MAX,
@@ -330,7 +349,14 @@ impl ReactionPoint<Dctcp> for Rp {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance { rate: self.line, window: Some(Octets(self.cwnd)) }
+        let mut rate = self.line;
+        if self.paced
+            && let Some(round_trip) = self.round_trip
+        {
+            let paced = u128::from(self.cwnd) * u128::from(8 * PS_PER_S) / u128::from(round_trip.0.max(1));
+            rate = BitRate((paced as u64).min(rate.0));
+        }
+        Allowance { rate, window: Some(Octets(self.cwnd)) }
     }
 
     #[inline]
@@ -485,6 +511,9 @@ mod tests {
         assert_eq!(learned(&[]).cwnd, 15_000);
         let start = ("first_window", choice("bdp"));
         assert_eq!((rp(&[start]).cwnd, learned(&[start]).cwnd), (15_000, 125_000), "unknown, and known");
+        // 15 000 octets in 100 us.
+        let paced = learned(&[("paced", switch(true))]).allowance();
+        assert_eq!((paced.rate, paced.window), (BitRate::from_mbps(1200), Some(Octets(15_000))));
         let mut bound = learned(&[start, ("at_most_bdp", switch(true))]);
         (0..80).for_each(|_| send(&mut bound, 1500));
         (0..80).for_each(|_| ack(&mut bound, 1500, 0, false));
