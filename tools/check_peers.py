@@ -43,7 +43,7 @@ NS_OF_FRAME = {1048: 83, 1056: 84, 1090: 87}
 TRANSPORT_FRAME = 1062
 
 BDP_NS = {"S3": 10_400, "S6": 8_200}
-"""The longest round trip without a queue where it is not the star's: delays twice, a payload on each link (third.cc)."""
+"""The longest round trip without a queue, where it is not the star's: delays and payloads on links (third.cc)."""
 BDP_NS_STAR = 4_160
 
 
@@ -313,10 +313,10 @@ HEAD = """# Beside other simulators
 
 *`python tools/check_peers.py --write` makes this page; `make verify` holds to its lines.*
 
-Penstock beside the simulator of HPCC's authors (commit 9f4be2a): the same networks, flows and parameters, whose numbers are
-in `tools/peers`. A line agrees if it is within 10 %, or Jain's index within 0.03, or a queue within a frame. In the last
-column stand Penstock's number and, in brackets, the peer's. Causes are read from both programs' code; where one rule alone
-was changed to try it, the cause says so by a number.
+Penstock beside the simulator of HPCC's authors (commit 9f4be2a): the same networks, flows and parameters; its numbers
+are in `tools/peers`. A line agrees if it is within 10 %, or Jain's index within 0.03, or a queue within a frame. In the
+last column stand Penstock's number and, in brackets, the peer's. Causes are read from both programs' code; where one
+rule alone was changed to try it, the cause says so by a number.
 """
 
 
