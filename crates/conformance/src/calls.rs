@@ -156,7 +156,12 @@ fn drive_cp<S: Scheme>(
             }
             Call::Leaves => {
                 if let Some(octets) = waiting.pop_front() {
+                    cp.on_transmission(now, frame(octets, &mut tag), &state(&waiting));
+                    let written = format!("{tag:?}");
+                    let stamped = written != format!("{:?}", S::Tag::default());
+                    rule(S::Cp::STAMPS || !stamped, "a point that writes into frames that leave says so")?;
                     cp.on_departure(now, frame(octets, &mut tag), &state(&waiting));
+                    rule(format!("{tag:?}") == written, "a frame that has left stays as it is")?;
                 }
             }
             Call::Wait(ns) => now += Duration(u64::from(ns) * 1000),

@@ -96,6 +96,7 @@ impl<S: Scheme> Typical<S> {
             if cp.next_timeout().is_some_and(|at| at <= now) {
                 cp.on_timeout(now, &queue, &mut words, &mut out);
             }
+            cp.on_transmission(now, frame(1500, &mut tag), &queue);
             cp.on_departure(now, frame(1500, &mut tag), &queue);
             self.from_queue += out.for_sources() - before;
             let before = out.for_sources();

@@ -1,6 +1,6 @@
 //! Limiters: a reaction point, a pacer, a window, and the flows behind them.
 
-use penstock_schemes::{BitRate, Draw, Duration, FlowKey, Instant, Octets, Out, ReactionPoint, Release, Scheme};
+use penstock_schemes::{BitRate, Draw, Duration, FlowKey, Gate, Instant, Octets, Out, ReactionPoint, Release, Scheme};
 
 use crate::destination::acknowledged;
 use crate::flow::Flow;
@@ -253,9 +253,13 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         self.pacer.ready(now, flow.longest(overhead)).max(available)
     }
 
-    /// Whether the window has room for the next frame of `flow`. One frame is let go in any case.
+    /// Whether the window has room for the next frame of `flow`, or for an octet of it where that is enough ([`Gate`]). One frame is
+    /// let go in any case.
     fn window_allows<X: Supply>(&self, flow: &Flow<X>) -> bool {
-        let next = u64::from(flow.next_octets());
+        let next = match self.rp.as_ref().map_or(Gate::Whole, ReactionPoint::gate) {
+            Gate::Whole => u64::from(flow.next_octets()),
+            Gate::Open => 1,
+        };
         self.in_flight.0 == 0 || self.in_flight.0.saturating_add(next) <= self.window.0
     }
 

@@ -26,10 +26,10 @@ use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::{RateLimiter, RpConfig};
 use crate::parts::sampling_cp::SamplingCp;
 use crate::qcn::{self, Qcn};
-use crate::units::{BitRate, FlowKey, Instant, Octets};
+use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{
-    Ack, Allowance, Class, CongestionPoint, Draw, Fate, Frame, Label, Never, NotificationPoint, Out, Place, Queue,
-    ReactionPoint, Release, Scheme, To, Var,
+    Ack, Allowance, Class, CongestionPoint, Draw, Fate, Frame, Gate, Label, Never, NotificationPoint, Out, Place,
+    Queue, ReactionPoint, Release, Scheme, To, Var,
 };
 
 /// Annulus.
@@ -235,6 +235,7 @@ pub struct Rp {
 }
 
 impl ReactionPoint<Annulus> for Rp {
+    const LEARNS_ROUND_TRIP: bool = true;
     const VARS: &'static [Var] = &[
         RateLimiter::VARS[0],
         RateLimiter::VARS[1],
@@ -255,6 +256,12 @@ impl ReactionPoint<Annulus> for Rp {
             *fresh = old;
         }
         self.far = far;
+    }
+
+    fn learn_round_trip(&mut self, round_trip: Duration) {
+        if let Some(far) = &mut self.far {
+            far.learn_round_trip(round_trip);
+        }
     }
 
     fn on_start(&mut self, now: Instant, _: FlowKey, draw: &mut impl Draw, _: &mut impl Out<Annulus>) {
@@ -300,6 +307,10 @@ impl ReactionPoint<Annulus> for Rp {
         Allowance { rate: self.near.current_rate(), window }
     }
 
+    fn gate(&self) -> Gate {
+        self.far.as_ref().map_or(Gate::Whole, ReactionPoint::<Dctcp>::gate)
+    }
+
     fn limiting(&self) -> bool {
         self.near.installed()
     }
@@ -314,10 +325,10 @@ impl ReactionPoint<Annulus> for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CpId;
     use crate::info::Value;
     use crate::parts::quantiser::QntzFb;
     use crate::testing::{Middle, Sent, config, frame_of};
-    use crate::{CpId, Duration};
 
     const FLOW: FlowKey = FlowKey(7);
     const LINE: BitRate = BitRate::from_gbps(10);

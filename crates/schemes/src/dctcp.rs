@@ -17,16 +17,28 @@
 //!
 //! Sources: RFC 8257, section 3; Alizadeh et al., SIGCOMM 2010 ("DCTCP"), section 3.
 
-use crate::info::values::{count, octets};
-use crate::info::{Action, Info, Threshold, parameters};
+use crate::info::values::{choice, count, octets, switch};
+use crate::info::{Action, Info, Profile, Threshold, choice, parameters};
 use crate::parts::marking::{Ce, MarkingParameters, Ramp};
 use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
-use crate::units::{BitRate, FlowKey, Instant, Octets};
-use crate::{Ack, Allowance, Draw, Frame, Label, Never, NotificationPoint, Out, ReactionPoint, Release, Scheme, Var};
+use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
+use crate::{
+    Ack, Allowance, Draw, Frame, Gate, Label, Never, NotificationPoint, Out, ReactionPoint, Release, Scheme, Var,
+};
 
 /// DCTCP.
 #[derive(Debug, Clone, Copy)]
 pub struct Dctcp;
+
+choice! {
+    /// The window of a flow that starts.
+    pub enum Start {
+        /// A number of segments. (RFC 6928)
+        Segments = "segments",
+        /// The octets that the line sends in one round trip of the empty network. (HPCC's simulator)
+        Bdp = "bdp",
+    }
+}
 
 parameters! {
     /// DCTCP's parameters.
@@ -51,11 +63,33 @@ parameters! {
             range: octets(64)..=octets(16_384),
             source: "Ethernet's longest frame; RFC 5681, section 3.1, SMSS",
         }
+        /// Window of a flow that starts: segments, or one bandwidth-delay product, line rate times round trip of the empty network.
+        /// Where a source does not know that round trip, as a network interface, it starts with segments.
+        first_window: Start {
+            default: choice("segments"),
+            source: "RFC 6928, section 2; HPCC's simulator, third.cc maxBdp, has bdp",
+        }
         /// Segments of the initial window.
         initial_window: u32 {
             default: count(10),
             range: count(1)..=count(10_000),
             source: "RFC 6928, section 2",
+        }
+        /// The window never exceeds one bandwidth-delay product, where that is known.
+        at_most_bdp: bool {
+            default: switch(false),
+            source: "RFC 8257 has no such bound; HPCC's simulator, HandleAckDctcp m_max_rate, has one",
+        }
+        /// Frames are paced at a window a round trip of the empty network, where that is known: a window of more than one
+        /// bandwidth-delay product is not held back.
+        paced: bool {
+            default: switch(false),
+            source: "RFC 8257 does not pace; HPCC's simulator, rdma-hw.cc, has a rate and a window that follows from it",
+        }
+        /// Which frame the window lets go: one that fits as a whole, or any while less than the window is in flight.
+        gate: Gate {
+            default: choice("whole"),
+            source: "RFC 5681 section 3.1; HPCC's simulator, IsWinBound, has open",
         }
     }
 }
@@ -71,7 +105,18 @@ impl Scheme for Dctcp {
         description: "Switches mark frames above a threshold, destinations echo the marks, sources cut their window by half of the \
                       share of octets that were marked.",
         parameters: Config::PARAMETERS,
-        profiles: &[],
+        profiles: &[Profile {
+            name: "hpcc-ns3",
+            description: "DCTCP of HPCC's simulator at 100 Gb/s: K of run.py; a window that starts with one bandwidth-delay product and \
+                          never exceeds it, paced.",
+            settings: &[
+                ("k", octets(300_000)),
+                ("first_window", choice("bdp")),
+                ("at_most_bdp", switch(true)),
+                ("paced", switch(true)),
+                ("gate", choice("open")),
+            ],
+        }],
         set_point: None,
         signals: None,
         actions: &[Action::Marks, Action::Cuts, Action::Raises],
@@ -134,6 +179,13 @@ pub struct Rp {
     segment: u64,
     first_window: u64,
     g_inverse: u64,
+    gate: Gate,
+    /// The round trip of the empty network, where it is known, and what follows from it.
+    round_trip: Option<Duration>,
+    starts_with_bdp: bool,
+    at_most_bdp: bool,
+    paced: bool,
+    widest: u64,
     cwnd: u64,
     ssthresh: u64,
     /// 2^-30.
@@ -145,8 +197,10 @@ pub struct Rp {
     window_end: u64,
     bytes_acked: u64,
     bytes_marked: u64,
-    /// The window has been cut since it began.
+    /// The window has been cut, and not more than this number of octets has been settled since: what was sent before the cut says
+    /// nothing of it. That is not alpha's window, which may end right after a cut. (RFC 3168, section 6.1.2; RFC 8257, section 3.3)
     reduced: bool,
+    cut_end: u64,
     /// Octets acknowledged towards the next step of the window.
     towards: u64,
 }
@@ -157,13 +211,25 @@ impl Rp {
         let marked = (u128::from(self.bytes_marked) << FRACTION) / u128::from(self.bytes_acked.max(1));
         self.alpha = self.alpha - self.alpha / self.g_inverse + marked as u64 / self.g_inverse;
         (self.bytes_acked, self.bytes_marked) = (0, 0);
-        (self.window_end, self.reduced) = (self.sent, false);
+        self.window_end = self.sent;
+    }
+
+    /// Start and bound by the bandwidth-delay product, where they go by it.
+    fn go_by_round_trip(&mut self) {
+        let Some(round_trip) = self.round_trip else { return };
+        let octets = u128::from(self.line.0) * u128::from(round_trip.0) / (8 * u128::from(PS_PER_S));
+        let product = (octets as u64).max(2 * self.segment);
+        if self.starts_with_bdp {
+            self.first_window = product;
+        }
+        self.widest = if self.at_most_bdp { product } else { u64::MAX };
     }
 
     /// Sets the window, never below two segments, and ends slow start there.
     fn reduce(&mut self, to: u64) {
         self.cwnd = to.max(2 * self.segment);
-        (self.ssthresh, self.towards, self.reduced) = (self.cwnd, 0, true);
+        (self.ssthresh, self.towards) = (self.cwnd, 0);
+        (self.reduced, self.cut_end) = (true, self.sent);
     }
 
     /// RFC 5681, section 3.1, by octets; a window that does not limit does not grow.
@@ -173,18 +239,19 @@ impl Rp {
             return;
         }
         if self.cwnd < self.ssthresh {
-            self.cwnd += acked;
+            self.cwnd = (self.cwnd + acked).min(self.widest);
             return;
         }
         self.towards += acked;
         if self.towards >= self.cwnd {
             self.towards -= self.cwnd;
-            self.cwnd += self.segment;
+            self.cwnd = (self.cwnd + self.segment).min(self.widest);
         }
     }
 }
 
 impl ReactionPoint<Dctcp> for Rp {
+    const LEARNS_ROUND_TRIP: bool = true;
     const VARS: &'static [Var] = &[
         Var { name: "cwnd_octets", description: "congestion window" },
         Var { name: "alpha_ppm", description: "estimate of the share of octets that are marked, in millionths" },
@@ -197,6 +264,12 @@ impl ReactionPoint<Dctcp> for Rp {
             segment: config.segment.0,
             first_window,
             g_inverse: config.g_inverse.into(),
+            gate: config.gate,
+            round_trip: None,
+            starts_with_bdp: config.first_window == Start::Bdp,
+            at_most_bdp: config.at_most_bdp,
+            paced: config.paced,
+            widest: u64::MAX,
             cwnd: first_window,
             ssthresh: u64::MAX,
             // So that the first mark halves the window. (Linux, `dctcp_alpha_on_init`)
@@ -207,16 +280,27 @@ impl ReactionPoint<Dctcp> for Rp {
             bytes_acked: 0,
             bytes_marked: 0,
             reduced: false,
+            cut_end: 0,
             towards: 0,
         }
     }
 
+    fn learn_round_trip(&mut self, round_trip: Duration) {
+        self.round_trip = Some(round_trip);
+        self.go_by_round_trip();
+        self.cwnd = self.first_window.min(self.widest);
+    }
+
     /// Before the first acknowledgement the window is that of a start. Later it is a segment at least, and `ssthresh` two.
     fn configure(&mut self, config: &Config, line: BitRate) {
-        let fresh = Self::new(config, line);
-        self.cwnd = if self.settled == 0 { fresh.cwnd } else { self.cwnd.max(fresh.segment) };
-        self.ssthresh = self.ssthresh.max(2 * fresh.segment);
-        (self.segment, self.first_window, self.g_inverse) = (fresh.segment, fresh.first_window, fresh.g_inverse);
+        let mut fresh = Self { round_trip: self.round_trip, ..Self::new(config, line) };
+        fresh.go_by_round_trip();
+        let Self { first_window, widest, segment, .. } = fresh;
+        fresh.cwnd = if self.settled == 0 { first_window } else { self.cwnd.max(segment) }.min(widest);
+        fresh.ssthresh = self.ssthresh.max(2 * segment);
+        let Self { alpha, sent, settled, window_end, bytes_acked, bytes_marked, reduced, cut_end, towards, .. } = *self;
+        *self =
+            Self { alpha, sent, settled, window_end, bytes_acked, bytes_marked, reduced, cut_end, towards, ..fresh };
     }
 
     fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Dctcp>) {
@@ -231,6 +315,9 @@ impl ReactionPoint<Dctcp> for Rp {
         }
         if self.settled > self.window_end {
             self.end_window();
+        }
+        if self.settled > self.cut_end {
+            self.reduced = false;
         }
         if ack.lost.0 > 0 && !self.reduced {
             self.reduce(self.cwnd / 2);
@@ -262,7 +349,19 @@ impl ReactionPoint<Dctcp> for Rp {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance { rate: self.line, window: Some(Octets(self.cwnd)) }
+        let mut rate = self.line;
+        if self.paced
+            && let Some(round_trip) = self.round_trip
+        {
+            let paced = u128::from(self.cwnd) * u128::from(8 * PS_PER_S) / u128::from(round_trip.0.max(1));
+            rate = BitRate((paced as u64).min(rate.0));
+        }
+        Allowance { rate, window: Some(Octets(self.cwnd)) }
+    }
+
+    #[inline]
+    fn gate(&self) -> Gate {
+        self.gate
     }
 
     fn limiting(&self) -> bool {
@@ -338,14 +437,32 @@ mod tests {
         assert_eq!(rp.cwnd, before - cut);
     }
 
+    /// A cut late in alpha's window, which ends right after it: the marks of frames that were sent before the cut take nothing, the
+    /// first of a frame that was sent after it cuts again. Alpha is 15/16, and after a window with 8 of 10 frames marked 0.9289.
+    #[test]
+    fn a_cut_holds_until_what_was_sent_before_it_is_acknowledged() {
+        let mut rp = rp(&[]);
+        (0..10).for_each(|_| send(&mut rp, 1500));
+        ack(&mut rp, 1500, 0, false);
+        ack(&mut rp, 1500, 0, true);
+        let cut = rp.cwnd;
+        // Alpha's window ends with the eleventh; nine frames that were sent before the cut are to come.
+        (0..2).for_each(|_| send(&mut rp, 1500));
+        (3..=10).for_each(|_| ack(&mut rp, 1500, 0, true));
+        assert_eq!((rp.cwnd, rp.settled, rp.window_end), (cut, 15_000, 15_000));
+        ack(&mut rp, 1500, 0, true);
+        assert!(rp.cwnd < cut, "the eleventh frame was sent after the cut");
+        let again = rp.cwnd;
+        ack(&mut rp, 1500, 0, true);
+        assert_eq!(rp.cwnd, again, "the twelfth was sent before the second cut");
+    }
+
     #[test]
     fn a_loss_halves_the_window_and_two_segments_are_the_least() {
         let mut rp = rp(&[]);
         (0..10).for_each(|_| send(&mut rp, 1500));
         ack(&mut rp, 0, 1500, false);
         assert_eq!((rp.cwnd, rp.ssthresh), (7500, 7500));
-        rp.window_end = 0;
-        rp.reduced = false;
         (0..5).for_each(|_| {
             rp.reduced = false;
             rp.reduce(rp.cwnd / 2);
@@ -381,6 +498,26 @@ mod tests {
     fn marks_begin_above_the_threshold() {
         let ramp = config::<Dctcp>("", &[]).ramp();
         assert!(!ramp.marks(97_500, &mut Middle) && ramp.marks(97_501, &mut Middle));
+    }
+
+    /// 10 Gb/s and 100 us are 125 000 octets, 83.3 segments: the start by the product, and the bound.
+    #[test]
+    fn a_bandwidth_delay_product_is_the_first_window_or_the_widest() {
+        let learned = |changes: &[(&str, Value)]| {
+            let mut rp = rp(changes);
+            ReactionPoint::<Dctcp>::learn_round_trip(&mut rp, Duration::from_us(100));
+            rp
+        };
+        assert_eq!(learned(&[]).cwnd, 15_000);
+        let start = ("first_window", choice("bdp"));
+        assert_eq!((rp(&[start]).cwnd, learned(&[start]).cwnd), (15_000, 125_000), "unknown, and known");
+        // 15 000 octets in 100 us.
+        let paced = learned(&[("paced", switch(true))]).allowance();
+        assert_eq!((paced.rate, paced.window), (BitRate::from_mbps(1200), Some(Octets(15_000))));
+        let mut bound = learned(&[start, ("at_most_bdp", switch(true))]);
+        (0..80).for_each(|_| send(&mut bound, 1500));
+        (0..80).for_each(|_| ack(&mut bound, 1500, 0, false));
+        assert_eq!(bound.cwnd, 125_000);
     }
 
     #[test]

@@ -182,6 +182,8 @@ pub struct Cp {
 impl CongestionPoint<ExtendedEcm> for Cp {
     const VARS: &'static [Var] = Monitor::VARS;
 
+    const STAMPS: bool = true;
+
     fn new(config: &Config, place: Place) -> Self {
         Self { monitor: Monitor::new(&config.ecm, place), q_eq: config.ecm.q_eq.0 as i64 }
     }

@@ -164,6 +164,8 @@ impl Cp {
 impl CongestionPoint<EnhancedForwardExplicitRate> for Cp {
     const VARS: &'static [Var] = RateAllocator::VARS;
 
+    const STAMPS: bool = true;
+
     fn new(config: &Config, place: Place) -> Self {
         Self {
             id: place.cp,

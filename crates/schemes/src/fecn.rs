@@ -83,6 +83,8 @@ pub struct Cp(RateAllocator);
 impl CongestionPoint<ForwardExplicitRate> for Cp {
     const VARS: &'static [Var] = RateAllocator::VARS;
 
+    const STAMPS: bool = true;
+
     fn new(config: &Config, place: Place) -> Self {
         Self(RateAllocator::new(&config.rates, place, config.n0))
     }

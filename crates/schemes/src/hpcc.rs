@@ -1,7 +1,7 @@
 //! HPCC: every queue on the way writes its load into the frame, and the source computes from that how much may be in flight.
 //!
 //! ```text
-//!   switch, for each frame that leaves     destination        source, for each acknowledgement
+//!   switch, as a transmission starts       destination        source, for each acknowledgement
 //!   time, octets sent, length, rate        echoes all         u_i = min(length) / (B T) + (octets sent / time) / B
 //!                                                             U   = (1 - tau/T) U + tau/T max u_i
 //!                                                             U ≥ eta, or five rounds without:  W = Wc eta / U + W_AI
@@ -11,6 +11,12 @@
 //!
 //! `Wc`, the window of the last round trip, is the reference: acknowledgements within a round trip all start from it, so that one
 //! queue is not answered twice.
+//!
+//! The switch writes its record at the start of a transmission, without the frame that it goes into: octets sent and length are those of
+//! the instant of the time stamp. (Li et al. 2019, section 3.1: as a packet is emitted; HPCC's simulator, `SwitchNotifyDequeue`, for
+//! both forms.) Taken at the end of the transmission they would hold those frames that came during it, which are other
+//! sources' frames where each is paced: a source with a small share would see a longer queue than one with a large share, and
+//! the two would part for good.
 //!
 //! With PINT the switch keeps `U` itself, and the frame carries the largest one on its way as one octet.
 //!
@@ -25,8 +31,8 @@ use crate::info::values::{choice, count, kbps, mbps, octets, real, us};
 use crate::info::{Action, Info, Profile, choice, parameters};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
-    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Never, NotificationPoint, Out, Place, Queue, ReactionPoint,
-    Release, Scheme, Var,
+    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Gate, Never, NotificationPoint, Out, Place, Queue,
+    ReactionPoint, Release, Scheme, Var,
 };
 
 pub use telemetry::{DIGEST_OCTETS, Hop, LONGEST_NS, MOST_HOPS, STACK_OCTETS, Telemetry};
@@ -78,6 +84,18 @@ parameters! {
             range: us(1)..=us(1_000_000),
             about: round_trip,
             source: "Li et al. 2019 section 5.1, in simulations",
+        }
+        /// Factor on the units of the records, 128 octets sent and 80 of a queue.
+        unit_factor: u32 {
+            default: count(1),
+            range: count(1)..=count(64),
+            source: "Li et al. 2019 figure 7; HPCC's simulator, INT_MULTI: the line's rate over 25 Gb/s",
+            when: telemetry = "records",
+        }
+        /// Which frame the window lets go: one that fits as a whole, or any while less than the window is in flight.
+        gate: Gate {
+            default: choice("open"),
+            source: "HPCC's simulator, IsWinBound; RFC 5681 section 3.1 has whole",
         }
         /// Least rate.
         min_rate: BitRate {
@@ -137,6 +155,7 @@ impl Scheme for Hpcc {
 #[derive(Debug, Clone)]
 pub struct Cp {
     identity: u16,
+    unit_factor: u32,
     pint: Option<Pint>,
 }
 
@@ -147,39 +166,45 @@ struct Pint {
     t: f64,
     utilisation: f64,
     last: Instant,
+    /// Octets of the frame whose transmission started then.
+    last_octets: u16,
     /// Decides on the rounding of the next code.
     word: u32,
 }
 
 impl Pint {
-    /// A frame of `octets` leaves: U = (1 - tau/T) U + (tau/T) q / (B T) + octets / (B T).
+    /// The transmission of a frame of `octets` starts: U = (1 - tau/T) U + (tau/T) q / (B T) + s / (B T), where s are the octets sent
+    /// since the last start, those of the frame before.
     fn update(&mut self, now: Instant, octets: u16, queue: &Queue) -> u8 {
         let tau = (now.since(self.last).0 as f64).min(self.t);
         self.last = now;
         // Octets that the line sends in T.
         let capacity = queue.rate.0 as f64 / 8.0 * self.t / PS_PER_S as f64;
         let share = tau / self.t;
-        self.utilisation =
-            (1.0 - share) * self.utilisation + share * queue.len.0 as f64 / capacity + f64::from(octets) / capacity;
+        let sent = f64::from(core::mem::replace(&mut self.last_octets, octets));
+        self.utilisation = (1.0 - share) * self.utilisation + share * queue.len.0 as f64 / capacity + sent / capacity;
         encode(self.utilisation, self.word)
     }
 }
 
 impl CongestionPoint<Hpcc> for Cp {
+    const STAMPS: bool = true;
+
     fn new(config: &Config, place: Place) -> Self {
         let id = place.cp.0;
         let t = config.base_rtt.0 as f64;
-        let pint = Pint { t, utilisation: 0.0, last: Instant::ZERO, word: 0 };
+        let pint = Pint { t, utilisation: 0.0, last: Instant::ZERO, last_octets: 0, word: 0 };
         Self {
             identity: (id ^ id >> 12 ^ id >> 24 ^ id >> 36) as u16 & 0xfff,
+            unit_factor: config.unit_factor,
             pint: (config.telemetry == Form::Pint).then_some(pint),
         }
     }
 
     fn configure(&mut self, config: &Config, place: Place) {
         let mut fresh = Self::new(config, place);
-        if let (Some(pint), Some(&Pint { utilisation, last, word, .. })) = (&mut fresh.pint, self.pint.as_ref()) {
-            *pint = Pint { t: pint.t, utilisation, last, word };
+        if let (Some(pint), Some(old)) = (&mut fresh.pint, self.pint.take()) {
+            *pint = Pint { t: pint.t, ..old };
         }
         *self = fresh;
     }
@@ -204,9 +229,9 @@ impl CongestionPoint<Hpcc> for Cp {
     }
 
     #[inline]
-    fn on_departure(&mut self, now: Instant, frame: Frame<'_, Telemetry>, queue: &Queue) {
+    fn on_transmission(&mut self, now: Instant, frame: Frame<'_, Telemetry>, queue: &Queue) {
         match &mut self.pint {
-            None => frame.tag.push(Hop::new(now, queue.rate, queue.sent, queue.len), self.identity),
+            None => frame.tag.push(Hop::new(now, queue.rate, queue.sent, queue.len, self.unit_factor), self.identity),
             Some(pint) => frame.tag.digest = frame.tag.digest.max(pint.update(now, frame.octets, queue)),
         }
     }
@@ -239,6 +264,8 @@ pub struct Rp {
     /// T, picoseconds.
     t: f64,
     pint: bool,
+    unit_factor: u32,
+    gate: Gate,
     line: BitRate,
     least: u64,
     /// Octets of the windows at the least rate and at the line's.
@@ -272,7 +299,7 @@ impl Rp {
         let (mut u, mut tau) = (-1.0, 0.0);
         let known = self.known(now) && self.last.same_path(telemetry);
         let pairs = telemetry.hops().iter().zip(self.last.hops()).filter(|_| known);
-        for step in pairs.filter_map(|(hop, earlier)| hop.since(earlier)) {
+        for step in pairs.filter_map(|(hop, earlier)| hop.since(earlier, self.unit_factor)) {
             // Octets a second.
             let b = step.rate / 8.0;
             let in_queue = step.len / (b * self.t / PS_PER_S as f64);
@@ -335,6 +362,8 @@ impl ReactionPoint<Hpcc> for Rp {
             w_ai: config.w_ai.0 as f64,
             t,
             pint: config.telemetry == Form::Pint,
+            unit_factor: config.unit_factor,
+            gate: config.gate,
             line,
             least,
             narrowest: in_t(least),
@@ -403,6 +432,11 @@ impl ReactionPoint<Hpcc> for Rp {
         self.allowance
     }
 
+    #[inline]
+    fn gate(&self) -> Gate {
+        self.gate
+    }
+
     fn limiting(&self) -> bool {
         self.allowance.rate < self.line
     }
@@ -432,7 +466,7 @@ mod tests {
     }
 
     fn hop(at_ns: u64, sent: u64, len: u64) -> Hop {
-        Hop::new(ns(at_ns), BitRate::from_gbps(10), Octets(sent), Octets(len))
+        Hop::new(ns(at_ns), BitRate::from_gbps(10), Octets(sent), Octets(len), 1)
     }
 
     fn ack(rp: &mut Rp, at_ns: u64, hops: &[Hop]) {
@@ -558,8 +592,8 @@ mod tests {
     #[test]
     fn each_queue_writes_its_record() {
         let mut tag = Telemetry::default();
-        cp("", 1).on_departure(ns(100), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(8_000, 12_800));
-        cp("", 2).on_departure(ns(200), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(0, 1_280));
+        cp("", 1).on_transmission(ns(100), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(8_000, 12_800));
+        cp("", 2).on_transmission(ns(200), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(0, 1_280));
         assert_eq!(tag.hops(), [hop(100, 12_800, 8_000), hop(200, 1_280, 0)]);
         let echo = Np.acknowledge(ns(300), frame_of(FLOW, Instant::ZERO, &mut tag));
         assert_eq!(echo, Some(tag));
@@ -567,15 +601,15 @@ mod tests {
         assert_eq!((Hpcc::tag_octets(&records), Hpcc::echo_octets(&pint)), (42, 1));
     }
 
-    /// From 0: a frame of 1500 octets after 1 us, with 5000 octets behind it. U = 0.1 × 0.4 + 0.12 = 0.16; after 20 us, which
-    /// count as T: U = 0.4 + 0.12.
+    /// From 0: after 1 us the first frame starts, with 5000 octets behind it, and the line has sent nothing. U = 0.1 × 0.4 = 0.04.
+    /// After 20 us, which count as T, and the first frame's 1500 octets: U = 0.4 + 0.12.
     #[test]
     fn a_queue_of_pint_keeps_its_utilisation() {
         let mut cp = cp("pint", 1);
         let mut tag = Telemetry::default();
-        cp.on_departure(ns(1_000), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(5_000, 0));
-        close(cp.pint.as_ref().expect("PINT").utilisation, 0.16);
-        cp.on_departure(ns(21_000), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(5_000, 0));
+        cp.on_transmission(ns(1_000), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(5_000, 0));
+        close(cp.pint.as_ref().expect("PINT").utilisation, 0.04);
+        cp.on_transmission(ns(21_000), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(5_000, 0));
         close(cp.pint.as_ref().expect("PINT").utilisation, 0.52);
         assert!(tag.hops().is_empty());
         let seen = decode(tag.digest);
@@ -583,7 +617,7 @@ mod tests {
         // A queue with less to say leaves it.
         let before = tag.digest;
         let mut other = self::cp("pint", 2);
-        other.on_departure(ns(21_000), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(0, 0));
+        other.on_transmission(ns(21_000), frame_of(FLOW, Instant::ZERO, &mut tag), &queue(0, 0));
         assert_eq!(tag.digest, before);
     }
 

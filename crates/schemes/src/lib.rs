@@ -26,7 +26,9 @@
 //!    A timer that was moved later may still fire at the old time: an `on_timeout` before `next_timeout` does nothing.
 //!    After an `on_timeout` in time, `next_timeout` is later than `now`, or `None`.
 //! 5. A departure at time t is reported before an arrival at t. On arrival the queue's state includes the arriving frame,
-//!    unless it was dropped; on departure it no longer includes the departing frame.
+//!    unless it was dropped; on departure it no longer includes the departing frame. A header is written before it is sent:
+//!    [`CongestionPoint::on_transmission`] and [`CongestionPoint::on_probe_departure`] come at the start of the transmission,
+//!    whether or not the frame then still counts as queued, and the state that they see is without it.
 //! 6. Memory is allocated in `new` and `configure` alone.
 //!
 //! # Acknowledgements and windows
@@ -153,6 +155,7 @@ pub mod rocc;
 pub mod sfc;
 mod signal;
 pub mod smcc;
+mod source;
 pub mod swift;
 #[cfg(test)]
 mod testing;
@@ -163,6 +166,7 @@ pub use info::{Action, Bound, Condition, Configuration, Info, Parameter, Profile
 pub use message::{Label, Message};
 pub use registry::{SCHEMES, SchemeConfig, Visitor};
 pub use signal::{Never, Signal, SignalKind};
+pub use source::{Ack, Allowance, Gate, Release};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
 
 use core::fmt::Debug;
@@ -364,6 +368,10 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     /// Whether [`mark`](Self::mark) is called: for each data frame, which most schemes need not pay for.
     const MARKS: bool = false;
 
+    /// Whether [`on_transmission`](Self::on_transmission) and [`on_probe_departure`](Self::on_probe_departure) are called: for each
+    /// frame, which most schemes need not pay for.
+    const STAMPS: bool = false;
+
     /// A point at `place` with an empty queue.
     fn new(config: &S::Config, place: Place) -> Self;
 
@@ -407,7 +415,12 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     /// `len` octets are in the queue, or in all data queues of the port, this frame included.
     fn mark(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _len: Octets, _draw: &mut impl Draw) {}
 
-    /// A data frame has left the queue. May edit the tag; cannot send.
+    /// The transmission of a data frame starts: the last moment at which a switch can write into it. May edit the tag; cannot send.
+    /// Neither `queue.len` nor `queue.sent` includes the frame.
+    fn on_transmission(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _queue: &Queue) {}
+
+    /// A data frame has left the queue, as the network counts queues: at the start of its transmission or at its end. The frame
+    /// itself can no longer be edited: that is for [`on_transmission`](Self::on_transmission).
     fn on_departure(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _queue: &Queue) {}
 
     /// The next hop of `flow` has sent a signal ([`To::PreviousHop`]).
@@ -422,7 +435,8 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     ) {
     }
 
-    /// A signal on its way to the destination leaves this port; may be edited (a rate probe's rate, for instance).
+    /// The transmission of a signal on its way to the destination starts at this port; may be edited (a rate probe's rate, for
+    /// instance). Called where the point [`STAMPS`](Self::STAMPS).
     fn on_probe_departure(&mut self, _now: Instant, _signal: &mut S::Signal, _queue: &Queue) {}
 
     /// When [`on_timeout`](Self::on_timeout) is due.
@@ -475,44 +489,6 @@ pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
 
     /// A timer has run out (or fires early, and then nothing happens).
     fn on_timeout(&mut self, _now: Instant, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
-}
-
-/// The rate and the window that a source may use now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowance {
-    /// Rate at which frames may be released; zero stops the source.
-    pub rate: BitRate,
-    /// The congestion window: octets of frames that may be in flight, neither acknowledged nor known to be lost. `None`
-    /// where the scheme has no window. The caller counts them, and lets one frame go where nothing is in flight, however
-    /// small the window is. Only a scheme with acknowledgements can have a window.
-    pub window: Option<Octets>,
-}
-
-/// The content of an acknowledgement for the source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ack<E> {
-    /// Octets that are now known to have arrived.
-    pub acked: Octets,
-    /// Octets that are now known to be lost: they were sent before the acknowledged frame and did not arrive, or arrived
-    /// without their payload ([`Frame::trimmed`]).
-    pub lost: Octets,
-    /// Time since the release of the acknowledged frame.
-    pub rtt: Duration,
-    /// The echo that the notification point wrote.
-    pub echo: E,
-}
-
-/// A data frame that a reaction point lets go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Release {
-    /// The flow that it belongs to.
-    pub flow: FlowKey,
-    /// Length.
-    pub octets: u16,
-    /// Octets that the flow has sent before this frame.
-    pub seq: Octets,
-    /// The flow ends with this frame.
-    pub last: bool,
 }
 
 /// Limits one source: a flow, or the flows that share a rate limiter. (802.1Qau: RP)
@@ -577,6 +553,11 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
 
     /// The rate and the window in force now. The rate is in [minimum, line rate], or zero.
     fn allowance(&self) -> Allowance;
+
+    /// The rule by which the window lets a frame go.
+    fn gate(&self) -> Gate {
+        Gate::Whole
+    }
 
     /// When the next frame of `flow` may go as far as its own regulator is concerned: `now`, or earlier, if there is
     /// none. Asked where several flows share a reaction point that keeps more than one regulator; the rate of

@@ -17,8 +17,8 @@ use crate::info::{Configuration, Info, Value};
 use crate::registry::{SchemeConfig, for_each_scheme};
 use crate::units::{Duration, FlowKey, Instant, Octets};
 use crate::{
-    Ack, Allowance, BitRate, Class, CongestionPoint, Draw, Fate, Frame, Label, Message, NotificationPoint, Out, Place,
-    PortView, Queue, ReactionPoint, Release, Scheme, To, Verdict,
+    Ack, Allowance, BitRate, Class, CongestionPoint, Draw, Fate, Frame, Gate, Label, Message, NotificationPoint, Out,
+    Place, PortView, Queue, ReactionPoint, Release, Scheme, To, Verdict,
 };
 
 /// The schemes of a network whose priorities have different ones.
@@ -274,6 +274,7 @@ macro_rules! mixed {
         impl CongestionPoint<Mixed> for Cp {
             const ADMITS: bool = false $(|| <<$scheme as Scheme>::Cp as CongestionPoint<$scheme>>::ADMITS)+;
             const MARKS: bool = false $(|| <<$scheme as Scheme>::Cp as CongestionPoint<$scheme>>::MARKS)+;
+            const STAMPS: bool = false $(|| <<$scheme as Scheme>::Cp as CongestionPoint<$scheme>>::STAMPS)+;
 
             fn new(config: &SchemeConfig, place: Place) -> Self {
                 match config {
@@ -335,6 +336,15 @@ macro_rules! mixed {
                 match self {
                     $(Self::$variant(cp) => with_own_tag::<$scheme, _>(frame, |frame| {
                         CongestionPoint::<$scheme>::mark(cp, now, frame, len, draw);
+                    }),)+
+                }
+            }
+
+            #[inline(never)]
+            fn on_transmission(&mut self, now: Instant, frame: Frame<'_, Tag>, queue: &Queue) {
+                match self {
+                    $(Self::$variant(cp) => with_own_tag::<$scheme, _>(frame, |frame| {
+                        CongestionPoint::<$scheme>::on_transmission(cp, now, frame, queue);
                     }),)+
                 }
             }
@@ -521,6 +531,10 @@ macro_rules! mixed {
 
             fn allowance(&self) -> Allowance {
                 match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::allowance(rp),)+ }
+            }
+
+            fn gate(&self) -> Gate {
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::gate(rp),)+ }
             }
 
             fn admits(&self, now: Instant, flow: FlowKey) -> Instant {

@@ -112,6 +112,7 @@ impl<S: Scheme> Loop<S> {
         if fits {
             self.cp.mark(self.now, seen(flow, seq, self.now, tag), queue.len, &mut self.words);
             self.expire_queue(queue);
+            self.cp.on_transmission(self.now, seen(flow, seq, self.now, tag), queue);
             self.cp.on_departure(self.now, seen(flow, seq, self.now, tag), queue);
         }
     }

@@ -15,7 +15,7 @@ use crate::admission::Entry;
 use crate::event::{CounterId, CpIndex, Event};
 use crate::event_queue::EventQueue;
 use crate::facts::{HopFacts, facts, weight_of};
-use crate::frame::{FrameId, Frames, Payload};
+use crate::frame::{FrameId, Frames};
 use crate::memory::Memory;
 use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
@@ -390,6 +390,9 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         if PFC && p.attention & (TAPPED | MARKS_AT_DEPARTURE) != 0 {
             self.reborrow().look_at_start(p, class, index, at);
         }
+        if S::Cp::STAMPS {
+            self.stamp(p, (class, octets), index, at);
+        }
         self.transmit(p, index, octets, at);
         p.in_service_octets = octets;
         p.in_service_frame = index;
@@ -552,18 +555,11 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         let Some(slot) = self.frames.peek_mut(p.in_service_frame) else { return };
         let weight = weight_of(self.facts, slot.hop);
         let (cp, seen) = (q.cp, q.seen(rate, stopped));
-        if let Some(frame) = slot.data(weight) {
-            let Some(state) = self.cps.get_mut(cp.index()) else { return };
+        if let Some(frame) = slot.data(weight)
+            && let Some(state) = self.cps.get_mut(cp.index())
+        {
             state.cp.on_departure(at, frame, &seen);
             state.arm(self.events, cp);
-        } else if let Payload::Down(signal) = &mut slot.payload {
-            // A probe is shown to the congestion point of the data that it stands for.
-            let Some(facts) = self.facts.get(slot.hop.index()) else { return };
-            let stopped = p.stops::<PFC>(facts.class);
-            let Some(q) = p.queues.get(facts.class.index()) else { return };
-            let Some(state) = self.cps.get_mut(q.cp.index()) else { return };
-            state.cp.on_probe_departure(at, signal, &q.seen(rate, stopped));
-            state.arm(self.events, q.cp);
         }
     }
 }

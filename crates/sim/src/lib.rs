@@ -137,6 +137,7 @@ mod records;
 mod report;
 mod settings;
 mod spread;
+mod stamps;
 mod start;
 mod stops;
 mod taps;

@@ -456,7 +456,10 @@ impl<S: OnWire> Port<S> {
         }
         let ready = |class: &usize| !self.queues[*class].waiting.is_empty() && self.stopped >> class & 1 == 0;
         let Some(class) = (0..self.queues.len()).rev().find(ready) else { return };
-        let Some(held) = self.queues[class].waiting.pop_front() else { return };
+        let Some(mut held) = self.queues[class].waiting.pop_front() else { return };
+        if S::Cp::STAMPS {
+            self.stamp(now, class, &mut held);
+        }
         self.occupy(now, held.octets.len());
         let held = if self.line.in_service_counts { held } else { self.depart(now, class, held) };
         self.in_service = Some(Service::Frame(class, held));
@@ -485,7 +488,7 @@ impl<S: OnWire> Port<S> {
     }
 
     /// A frame leaves its queue.
-    fn depart(&mut self, now: Instant, class: usize, mut held: Held) -> Held {
+    fn depart(&mut self, now: Instant, class: usize, held: Held) -> Held {
         let octets = length(held.octets.len());
         let (rate, stopped) = (self.line.rate, self.stopped);
         let queue = &mut self.queues[class];
@@ -495,12 +498,29 @@ impl<S: OnWire> Port<S> {
         queue.sent += u64::from(octets);
         queue.lengths.reach(queue.len);
         self.released.extend(held.from.map(|from| Released { from, class, octets }));
+        if let Kind::Data { flow, weight } = held.kind {
+            let seen = queue.seen(rate, stopped >> class & 1 == 1);
+            if let Some(cp) = &mut queue.cp {
+                let mut tag = S::tag(&held.octets);
+                cp.on_departure(now, view::<S>(now, flow, weight, octets, &mut tag), &seen);
+            }
+        }
+        held
+    }
+
+    /// The congestion point writes into a frame whose transmission starts.
+    fn stamp(&mut self, now: Instant, class: usize, held: &mut Held) {
+        let (rate, stopped) = (self.line.rate, self.stopped);
         match held.kind {
             Kind::Data { flow, weight } => {
-                let seen = queue.seen(rate, stopped >> class & 1 == 1);
+                let octets = length(held.octets.len());
+                let queue = &mut self.queues[class];
+                let mut seen = queue.seen(rate, stopped >> class & 1 == 1);
+                seen.len.0 -= u64::from(octets);
+                seen.frames -= 1;
                 if let Some(cp) = &mut queue.cp {
                     let mut tag = S::tag(&held.octets);
-                    cp.on_departure(now, view::<S>(now, flow, weight, octets, &mut tag), &seen);
+                    cp.on_transmission(now, view::<S>(now, flow, weight, octets, &mut tag), &seen);
                     edit::<S>(tag, flow, &mut held.octets);
                 }
             }
@@ -514,7 +534,6 @@ impl<S: OnWire> Port<S> {
             }
             Kind::Other => {}
         }
-        held
     }
 }
 

@@ -29,11 +29,11 @@ const LEN_UNIT: u64 = 80;
 pub struct Hop {
     /// Rate of the line, Mb/s.
     mbps: u32,
-    /// When the frame left, nanoseconds.
+    /// When the frame's transmission started, nanoseconds.
     at: u32,
-    /// Octets that had left the queue, in 128.
+    /// Octets that had left the queue before it, in 128.
     sent: u32,
-    /// Octets that stayed, in 80.
+    /// Octets that wait behind it, in 80.
     len: u16,
 }
 
@@ -51,25 +51,27 @@ pub struct Step {
 }
 
 impl Hop {
-    /// The record of a queue with `len` octets that has sent `sent` on a line of rate `rate`.
+    /// The record of a queue with `len` octets that has sent `sent` on a line of rate `rate`, in units longer by `factor`.
     #[must_use]
-    pub fn new(now: Instant, rate: BitRate, sent: Octets, len: Octets) -> Self {
+    pub fn new(now: Instant, rate: BitRate, sent: Octets, len: Octets, factor: u32) -> Self {
+        let factor = u64::from(factor);
         Self {
             mbps: (rate.0 / 1_000_000) as u32,
             at: (now.0 / 1000) as u32 & TIME,
-            sent: (sent.0 / SENT_UNIT) as u32 & SENT,
-            len: (len.0 / LEN_UNIT).min(u16::MAX.into()) as u16,
+            sent: (sent.0 / (SENT_UNIT * factor)) as u32 & SENT,
+            len: (len.0 / (LEN_UNIT * factor)).min(u16::MAX.into()) as u16,
         }
     }
 
-    /// The change since an earlier record of the same queue; `None` where no time has passed, or on a line below 1 Mb/s.
+    /// The change since an earlier record of the same queue, both in units longer by `factor`; `None` where no time has passed, or
+    /// on a line below 1 Mb/s.
     #[must_use]
-    pub fn since(&self, earlier: &Self) -> Option<Step> {
+    pub fn since(&self, earlier: &Self, factor: u32) -> Option<Step> {
         let time = self.at.wrapping_sub(earlier.at) & TIME;
         (time > 0 && self.mbps > 0).then(|| Step {
             time_ps: f64::from(time) * 1000.0,
-            sent: f64::from(self.sent.wrapping_sub(earlier.sent) & SENT) * SENT_UNIT as f64,
-            len: f64::from(self.len.min(earlier.len)) * LEN_UNIT as f64,
+            sent: f64::from(self.sent.wrapping_sub(earlier.sent) & SENT) * (SENT_UNIT * u64::from(factor)) as f64,
+            len: f64::from(self.len.min(earlier.len)) * (LEN_UNIT * u64::from(factor)) as f64,
             rate: f64::from(self.mbps) * 1e6,
         })
     }
@@ -148,25 +150,34 @@ mod tests {
     use crate::Duration;
 
     fn hop(ns: u64, sent: u64, len: u64) -> Hop {
-        Hop::new(Instant(ns * 1000), BitRate::from_gbps(10), Octets(sent), Octets(len))
+        Hop::new(Instant(ns * 1000), BitRate::from_gbps(10), Octets(sent), Octets(len), 1)
     }
 
     /// 1280 octets are 10 units, 8079 octets of queue 100 units of 80.
     #[test]
     fn records_have_the_precision_of_the_wire() {
-        let step = hop(2_000, 1_300, 8_079).since(&hop(1_000, 0, 16_000)).expect("time has passed");
+        let step = hop(2_000, 1_300, 8_079).since(&hop(1_000, 0, 16_000), 1).expect("time has passed");
         assert_eq!(step, Step { time_ps: 1e6, sent: 1280.0, len: 8000.0, rate: 1e10 });
-        assert_eq!(hop(1_000, 0, 0).since(&hop(1_000, 0, 0)), None);
-        let slow = |ns: u64| Hop::new(Instant(ns * 1000), BitRate(999_999), Octets(0), Octets(0));
-        assert_eq!(slow(2_000).since(&slow(1_000)), None);
+        assert_eq!(hop(1_000, 0, 0).since(&hop(1_000, 0, 0), 1), None);
+        let slow = |ns: u64| Hop::new(Instant(ns * 1000), BitRate(999_999), Octets(0), Octets(0), 1);
+        assert_eq!(slow(2_000).since(&slow(1_000), 1), None);
         assert_eq!(hop(0, 0, 1 << 40).len, u16::MAX);
+    }
+
+    /// With a factor of 4: 1300 octets are 2 units of 512, 8079 octets of queue 25 units of 320.
+    #[test]
+    fn a_factor_makes_the_units_longer() {
+        let hop =
+            |ns: u64, sent, len| Hop::new(Instant(ns * 1000), BitRate::from_gbps(100), Octets(sent), Octets(len), 4);
+        let step = hop(2_000, 1_300, 8_079).since(&hop(1_000, 0, 16_000), 4).expect("time has passed");
+        assert_eq!((step.sent, step.len), (1024.0, 8000.0));
     }
 
     /// 2^24 ns and 2^20 × 128 octets are 0 again.
     #[test]
     fn times_and_counts_wrap() {
         let before = hop((1 << 24) - 500, (1 << 27) - 640, 0);
-        let step = hop((1 << 24) + 500, (1 << 27) + 640, 0).since(&before).expect("time has passed");
+        let step = hop((1 << 24) + 500, (1 << 27) + 640, 0).since(&before, 1).expect("time has passed");
         assert_eq!((step.time_ps, step.sent), (1e6, 1280.0));
     }
 

@@ -167,6 +167,16 @@ impl<const RULE: u8> CongestionPoint<Broken<RULE>> for Cp {
     fn mark(&mut self, _: Instant, frame: Frame<'_, bool>, len: Octets, _: &mut impl Draw) {
         *frame.tag = len.0 > 60_000;
     }
+
+    fn on_transmission(&mut self, _: Instant, frame: Frame<'_, bool>, _: &Queue) {
+        // Rule 32: writes, and does not say so.
+        *frame.tag |= RULE == 32;
+    }
+
+    fn on_departure(&mut self, _: Instant, frame: Frame<'_, bool>, _: &Queue) {
+        // Rule 33: writes into a frame that is on the line.
+        *frame.tag |= RULE == 33;
+    }
 }
 
 #[derive(Debug)]

@@ -1,0 +1,54 @@
+//! Everything that passes between a reaction point and its caller: allowances, acknowledgements, frames that go.
+
+use crate::info::choice;
+use crate::units::{BitRate, Duration, FlowKey, Octets};
+
+/// The rate and the window that a source may use now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    /// Rate at which frames may be released; zero stops the source.
+    pub rate: BitRate,
+    /// The congestion window: octets of frames that may be in flight, neither acknowledged nor known to be lost. `None`
+    /// where the scheme has no window. The caller counts them, and lets one frame go where nothing is in flight, however
+    /// small the window is. Which other frames go is for [`ReactionPoint::gate`](crate::ReactionPoint::gate). Only a scheme with acknowledgements can have a window.
+    pub window: Option<Octets>,
+}
+
+choice! {
+    /// Which frame a congestion window lets go. The two differ by a part of a frame, which decides shares where windows are a few
+    /// frames long.
+    pub enum Gate {
+        /// One that fits into the window as a whole: what is in flight never exceeds the window. (RFC 5681, section 3.1; RFC 9293)
+        Whole = "whole",
+        /// Any, as long as less than the window is in flight: it is exceeded by a part of a frame. (HPCC's simulator,
+        /// `RdmaQueuePair::IsWinBound`)
+        Open = "open",
+    }
+}
+
+/// The content of an acknowledgement for the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ack<E> {
+    /// Octets that are now known to have arrived.
+    pub acked: Octets,
+    /// Octets that are now known to be lost: they were sent before the acknowledged frame and did not arrive, or arrived
+    /// without their payload ([`Frame::trimmed`](crate::Frame::trimmed)).
+    pub lost: Octets,
+    /// Time since the release of the acknowledged frame.
+    pub rtt: Duration,
+    /// The echo that the notification point wrote.
+    pub echo: E,
+}
+
+/// A data frame that a reaction point lets go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Release {
+    /// The flow that it belongs to.
+    pub flow: FlowKey,
+    /// Length.
+    pub octets: u16,
+    /// Octets that the flow has sent before this frame.
+    pub seq: Octets,
+    /// The flow ends with this frame.
+    pub last: bool,
+}

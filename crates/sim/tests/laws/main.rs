@@ -1,0 +1,36 @@
+//! Laws that are held for every scheme of the registry, and the law of DCTCP's sawtooth. In one program, with the engine of all schemes: a
+//! scheme that is added is held to them without a line here.
+
+mod fairness;
+mod sawtooth;
+
+use penstock_schemes::mixed::Mixed;
+use penstock_schemes::{Instant, SchemeConfig};
+use penstock_sim::network::Network;
+use penstock_sim::{NoProbe, Outcome, Sim};
+
+#[path = "../sim/common/mod.rs"]
+#[expect(dead_code, reason = "shared with other programs")]
+mod common;
+
+/// Runs to `end` with one scheme, and measures from `warmup` on.
+fn run(network: &Network, config: &SchemeConfig, warmup: Instant, end: Instant) -> Outcome {
+    let configs = vec![config.clone(); network.priorities.len()];
+    let mut sim = Sim::<Mixed, _, false>::new(network, &configs, 1, NoProbe);
+    sim.run_until(warmup);
+    sim.start_measuring();
+    sim.run_until(end);
+    sim.finish().0
+}
+
+/// A scheme's parameters: the defaults with these changes.
+fn configured(name: &str, changes: &[(&str, penstock_schemes::Value)]) -> SchemeConfig {
+    let info = penstock_schemes::SCHEMES.iter().find(|info| info.name == name).expect("a scheme of the registry");
+    let changed = |name: &str| changes.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+    let values: Vec<_> = info.parameters.iter().map(|p| changed(p.name).unwrap_or(p.default)).collect();
+    SchemeConfig::new(name, &values).expect("values are of their parameters' kinds")
+}
+
+fn ms(n: u64) -> Instant {
+    Instant::ZERO + penstock_schemes::Duration::from_ms(n)
+}
