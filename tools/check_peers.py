@@ -64,30 +64,31 @@ class Setting:
     def text(self, situation: str) -> str:
         """Return the parameters, those that follow the round trip filled in: W_AI is what 40 Mb/s send in one."""
         rtt_ns = BDP_NS.get(situation[:2], BDP_NS_STAR)
-        values = {"RTT": rtt_ns, "WAI": round(0.04 * rtt_ns / 8), "BDP": round(rtt_ns * 100 / 8 / self.frame)}
+        values = {"RTT": rtt_ns, "WAI": round(0.04 * rtt_ns / 8)}
         text = self.parameters
         for name, value in values.items():
             text = text.replace(name, str(value))
         return text
 
 
-def _hpcc(stage: int, units: str = "") -> Setting:
-    text = f'max_stage = {stage}\nw_ai = "WAI octets"\nbase_rtt = "RTT ns"\nmin_rate = "1000 Mbps"\n{units}'
+def _hpcc(stage: int, units: int) -> Setting:
+    steps = f"max_stage = {stage}\nunit_factor = {units}\n"
+    text = steps + 'w_ai = "WAI octets"\nbase_rtt = "RTT ns"\nmin_rate = "1000 Mbps"\n'
     return Setting("hpcc", text, telemetry=42)
 
 
 def _dctcp(k: str) -> Setting:
-    return Setting("dctcp", f'k = "{k}"\nsegment = "1048 octets"\ninitial_window = BDP\n')
+    return Setting("dctcp", f'profile = "hpcc-ns3"\nk = "{k}"\nsegment = "1048 octets"\n')
 
 
 SETTINGS = {
     "dcqcn": Setting("dcqcn", 'profile = "hpcc-100g"\n'),
     "dcqcn_paper": Setting("dcqcn", 'profile = "hpcc-100g-paper"\n'),
     "timely": Setting("timely", 'profile = "hpcc-100g"\n', frame=1056),
-    "hp_int1": _hpcc(0),
-    "hp_mi5_int1": _hpcc(5),
-    "hp": _hpcc(0),
-    "hp_mi5": _hpcc(5),
+    "hp_int1": _hpcc(0, 1),
+    "hp_mi5_int1": _hpcc(5, 1),
+    "hp": _hpcc(0, 4),
+    "hp_mi5": _hpcc(5, 4),
     "dctcp": _dctcp("300 KB"),
     "dctcp_k40": _dctcp("40 KB"),
     "dctcp_k40_ai1923": _dctcp("40 KB"),
@@ -263,6 +264,7 @@ def _slowdowns(octets: Any, times_ns: Any, links: Any) -> dict[str, float]:
 
 def measured(situation: str, scheme: str) -> dict[str, float]:
     """Return Penstock's numbers of a situation under a scheme of the peer, by metric."""
+    scheme = scheme.removesuffix("_ackprio")
     if scheme not in SETTINGS:
         return {}
     setting = SETTINGS[scheme]
@@ -299,9 +301,11 @@ def page(done: Iterable[Line]) -> str:
         beyond = ", ".join(f"{at.metric} {_short(at.ours)} ({_short(at.peer)})" for at in of if not at.agrees)
         text.append(f"| {situation} | `{scheme}` | {len(of)} | {sum(at.agrees for at in of)} | {beyond} |")
     text += ["", f"{sum(at.agrees for at in known)} of {len(known)} lines agree.", "", "## Causes", ""]
-    text += [f"- **`{at.schemes}`, {at.situations}, {at.metrics}**: {at.text}." for at in CAUSES]
+    beyond = [line for line in known if not line.agrees]
+    needed = {next((at for at in CAUSES if at.covers(line)), None) for line in beyond}
+    text += [f"- `{at.schemes}`, `{at.situations}`, `{at.metrics}`: {at.text}." for at in CAUSES if at in needed]
     text += ["", "## Lines that are not compared", ""]
-    text += [f"- `{at.schemes}`, {at.situations}, {at.metrics}: {at.text}." for at in UNCOMPARED]
+    text += [f"- `{at.schemes}`, `{at.situations}`, `{at.metrics}`: {at.text}." for at in UNCOMPARED]
     return "\n".join(text) + "\n"
 
 
