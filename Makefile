@@ -134,6 +134,7 @@ verify: test fuzz lab-test
 	$(BIN)/python tools/check_tuning.py
 	$(BIN)/python tools/signal_trial.py
 	$(BIN)/python tools/check_ns3.py
+	$(BIN)/python tools/check_peers.py
 	$(BIN)/python tools/sweep_trial.py
 	$(BIN)/python tools/check_ray.py
 	.build/ray/bin/python tools/sweep_efficiency.py --ray

@@ -24,9 +24,7 @@ def peers() -> ModuleType:
 def _beyond(peers: ModuleType, situation: str, scheme: str, *metrics: str) -> list[Any]:
     """Return the lines that do not agree, of those with one of these beginnings."""
     lines = [
-        at
-        for at in peers.lines()
-        if (at.situation, at.scheme) == (situation, scheme) and at.metric.startswith(metrics)
+        at for at in peers.lines() if (at.situation, at.scheme) == (situation, scheme) and at.metric.startswith(metrics)
     ]
     assert len(lines) >= len(metrics), "the peer has such numbers"
     return [at for at in peers.compared(lines) if not at.agrees]

@@ -134,7 +134,9 @@ fn note_on_lines(own: &Assigned, network: &Network) -> Option<String> {
         let (chosen, text) = set.map_or((parameter.default, parameter.source), |(_, value)| {
             (*value, profile.map_or("", |at| at.description))
         });
-        let rate = line_rate(text).filter(|_| parameter.unit == Unit::Threshold && chosen == *value)?;
+        let of_theirs =
+            parameter.unit == Unit::Threshold && chosen == *value && info.has_effect(parameter, &own.values);
+        let rate = line_rate(text).filter(|_| of_theirs)?;
         let apart = rate.max(line) / rate.min(line).max(1);
         (apart >= 4).then(|| {
             let ps = u128::from(octets.0) * 8 * 1_000_000_000_000 / u128::from(line);

@@ -414,7 +414,7 @@ fn thresholds_for_another_line_rate_are_noted() {
         plan.notes.into_iter().filter(|note| note.contains("another line rate")).collect::<Vec<_>>()
     };
     let dctcp = notes("100 Gbps", "dctcp", "");
-    assert!(dctcp.len() == 1 && dctcp[0].contains("k, 97.5 KB, is 7.8 us"), "{dctcp:?}");
+    assert!(dctcp.len() == 1 && dctcp[0].contains("at 100 Gbps k, 97500 octets, is 7800 ns"), "{dctcp:?}");
     let dcqcn = notes("100 Gbps", "dcqcn", "profile = \"hpcc-mlx\"");
     assert!(dcqcn.len() == 1 && dcqcn[0].contains("k_max, 400 KB, is 32 us"), "{dcqcn:?}");
     for (rate, scheme, settings) in [
