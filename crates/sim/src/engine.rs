@@ -553,7 +553,7 @@ impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
             frames: q.frames(),
             line_bits: p.sent_bits(self.fabric.now),
             scheduled_bits: p.scheduled_bits(self.fabric.now),
-            dropped: q.dropped,
+            dropped: q.dropped_data(),
             paused: self.fabric.pauses.paused(queue, self.fabric.now),
         }
     }

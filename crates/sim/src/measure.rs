@@ -234,7 +234,8 @@ impl Parts<'_> {
             max: q.len,
             counts: QueueCounts {
                 frames_arrived: q.arrived,
-                frames_dropped: q.dropped,
+                frames_dropped: q.dropped_data(),
+                control_frames_dropped: q.dropped_control,
                 feedback_frames: self.points.signals(q.cp),
                 paused: self.pauses.paused(id, self.now),
                 pause_frames: self.pauses.pause_frames(id),

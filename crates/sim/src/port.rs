@@ -65,7 +65,10 @@ pub(crate) struct QueueState {
     pub(crate) cp: CpIndex,
     pub(crate) sent_octets: u64,
     pub(crate) arrived: u64,
+    /// Frames dropped, data and control.
     pub(crate) dropped: u64,
+    /// Those of them that are no data: acknowledgements and signals.
+    pub(crate) dropped_control: u64,
     pub(crate) departed: u64,
     pub(crate) statistics: LengthStatistics,
 }
@@ -186,6 +189,7 @@ impl QueueState {
             sent_octets: 0,
             arrived: 0,
             dropped: 0,
+            dropped_control: 0,
             departed: 0,
             statistics: LengthStatistics::default(),
         }
@@ -200,6 +204,11 @@ impl QueueState {
     /// Frames that count as queued.
     pub(crate) fn frames(&self) -> u32 {
         (self.arrived - self.dropped - self.departed) as u32
+    }
+
+    /// Data frames dropped.
+    pub(crate) fn dropped_data(&self) -> u64 {
+        self.dropped - self.dropped_control
     }
 
     /// The queue as a congestion point sees it.

@@ -9,7 +9,7 @@ use penstock_schemes::{Duration, Scheme};
 use crate::deadlock::Jam;
 use crate::engine::Sim;
 use crate::fabric::Fabric;
-use crate::frame::FrameId;
+use crate::frame::{FrameId, Kind};
 use crate::network::QueueId;
 use crate::port::DRAINS;
 use crate::probe::Probe;
@@ -36,9 +36,11 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         q.waiting = crate::frame::Chain::EMPTY;
         q.statistics.pass(now, q.len);
         for &frame in &frames {
-            let octets = self.frames.get(frame).octets;
+            let slot = self.frames.get(frame);
+            let octets = slot.octets;
             q.len -= u64::from(octets);
             q.dropped += 1;
+            q.dropped_control += u64::from(slot.kind() != Kind::Data);
             self.pauses.let_go(frame, octets);
             if let Some(pools) = self.pauses.pools.as_deref_mut() {
                 pools.give_back(now, port, class, frame, octets);

@@ -181,6 +181,7 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
             utilization: own.utilization,
             frames_arrived: own.arrived,
             frames_dropped: own.dropped,
+            control_frames_dropped: 0,
             feedback_frames: own.signals,
             paused: Duration(own.paused),
             pause_frames: own.pause_frames,
