@@ -148,7 +148,12 @@ pub const TABLES: &[TableInfo] = &[
                 "Share of the port's scheduled rate that was used since the last sample, by all its queues, wire \
                  overhead included; 0 where the line could carry nothing.",
             ),
-            column("frames_dropped", Kind::U64, "frames", "Data frames and copies dropped at the queue since the last sample."),
+            column(
+                "frames_dropped",
+                Kind::U64,
+                "frames",
+                "Data frames and copies dropped at the queue since the last sample.",
+            ),
             Column {
                 flow_control: true,
                 ..column(
