@@ -141,12 +141,12 @@ class Comparison:
             OSError: the file cannot be written.
         """
         from penstock.figures import FIGURES_OF_FLOWS, Page, comparison, cumulative, of_flows, on, pauses, save
+        from penstock.figures.side_by_side import stopped_shares
 
         if show not in FIGURES:
             raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join(FIGURES)}")
         queue = self._document["queue"]
-        stopped = (run.summary["totals"].get("pause_frames") for runs in self.runs.values() for run in runs)
-        if show == "pauses" and not any(stopped):
+        if show == "pauses" and not any(stopped_shares(runs) for runs in self.runs.values()):
             raise _core.PenstockError(
                 "no queue was stopped, so there are no pauses to draw; only priority flow control stops queues"
             )

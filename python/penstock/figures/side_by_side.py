@@ -75,7 +75,7 @@ def write_comparison(runs: Runs, queue: str | None, folder: Path, panels: Panels
     figures = {"compare": comparison(list(firsts.values()), labels=list(firsts), queue=queue)}
     if queue is not None:
         figures["cdf"] = cumulative(runs, queue)
-    if any(result.summary["totals"].get("pause_frames") for results in runs.values() for result in results):
+    if any(stopped_shares(results) for results in runs.values()):
         figures["pauses"] = pauses(runs)
     if all(has_completions(result) for results in runs.values() for result in results):
         figures["slowdown"] = slowdowns(runs, panels)
@@ -193,7 +193,7 @@ def pauses(runs: Runs) -> Drawn:
 
     The stopped ports are the saturation tree: from the congested port back to the hosts.
     """
-    stopped = {label: _stopped_shares(results) for label, results in runs.items()}
+    stopped = {label: stopped_shares(results) for label, results in runs.items()}
     ports = sorted({port for shares in stopped.values() for port in shares})
     # Ports that differ by less than one sees go by name: s9 before s10.
     ports.sort(
@@ -285,7 +285,7 @@ def _draw_groups(axes: "Axes", delivered: Delivered) -> None:
     legend(axes)
 
 
-def _stopped_shares(results: Sequence[Result]) -> dict[str, float]:
+def stopped_shares(results: Sequence[Result]) -> dict[str, float]:
     """Return for each port that was stopped for which share of the run, the mean of the runs."""
     total: dict[str, float] = {}
     for result in results:
