@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import penstock
+from penstock.cli import app
 from penstock.comparison import Comparison
 from penstock.errors import ArgumentError
 from penstock.exchange.completions import read_fct
@@ -15,6 +17,7 @@ from penstock.figures.panels import draw_rates
 from penstock.figures.series import FlowSeries
 from penstock.highlights import notable_queues, notable_queues_of
 from penstock.scenario import Scenario
+from penstock.sweeps.tables import schema
 
 STAR = """
 question = "What does a result say?"
@@ -229,3 +232,18 @@ def test_progress_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("1 of 2 runs, about ")
     assert lines[1] == "2 of 2 runs"
+
+
+@pytest.mark.parametrize("command", ["plot", "table"])
+def test_a_folder_that_does_not_exist_is_named_as_such(tmp_path: Path, command: str) -> None:
+    Scenario.from_toml(FINITE).run(out=tmp_path / "there")
+    asked = CliRunner().invoke(app, [command, str(tmp_path / "ther")])
+    assert asked.exit_code == 2
+    assert f"{tmp_path / 'ther'}: no such folder" in asked.output
+    assert f"did you mean {tmp_path / 'there'}?" in asked.output
+
+
+def test_the_runs_of_a_sweep_have_no_columns_of_a_testbed() -> None:
+    names = {column.name for column in schema()["runs"]}
+    assert "finished_at_s" in names
+    assert not names & {"time_scale", "real_time", "lateness_p50_s", "given_up_s"}
