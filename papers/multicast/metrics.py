@@ -115,7 +115,7 @@ def from_representative(result: Result) -> float:
 
 def silenced_fraction(result: Result) -> float:
     """Of the feedback that QCN would have sent in the same run, the share that a saved value silenced."""
-    silenced = sum(int(values[-1]) for values in _by_queue(result, "cp_silenced").values())
+    silenced = sum(int(values[-1]) for values in _by_queue(result, "cp_silenced_total").values())
     return silenced / (silenced + result.summary["totals"]["feedback_frames"])
 
 

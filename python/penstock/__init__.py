@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from penstock.reproduction.reading import PaperError
     from penstock.reproduction.reproduce import Reproduction, reproduce
     from penstock.result import ClaimError, FrameLossError, IdleSchemeError, Result
-    from penstock.runs import Watch
+    from penstock.runs import Watch, printing
     from penstock.scenario import Scenario
     from penstock.sweeps.axes import SweepError
     from penstock.sweeps.sweep import Sweep, sweep
@@ -70,6 +70,7 @@ __all__ = [
     "dcb",
     "keys",
     "papers",
+    "printing",
     "reproduce",
     "scenarios",
     "schema",
@@ -105,6 +106,7 @@ _HOMES = {
     "Tuning": "penstock.tuning.answer",
     "Variant": "penstock.variants",
     "Watch": "penstock.runs",
+    "printing": "penstock.runs",
     "__version__": "penstock._core",
     "arena": "penstock.arenas.arena",
     "compare": "penstock.comparison",

@@ -1,6 +1,7 @@
 """A comparison of scenarios and schemes: run by :func:`compare`, or read back from its folder."""
 
 import json
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -10,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from penstock import _core, interrupts
+from penstock import __version__, _core, interrupts
 from penstock.errors import ArgumentError, nearest
 from penstock.executors.executor import Executor
 from penstock.files import write_text
@@ -140,12 +141,12 @@ class Comparison:
             OSError: the file cannot be written.
         """
         from penstock.figures import FIGURES_OF_FLOWS, Page, comparison, cumulative, of_flows, on, pauses, save
+        from penstock.figures.side_by_side import stopped_shares
 
         if show not in FIGURES:
             raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join(FIGURES)}")
         queue = self._document["queue"]
-        stopped = (queue["paused_s"] for runs in self.runs.values() for run in runs for queue in run.summary["queues"])
-        if show == "pauses" and not any(stopped):
+        if show == "pauses" and not any(stopped_shares(runs) for runs in self.runs.values()):
             raise _core.PenstockError(
                 "no queue was stopped, so there are no pauses to draw; only priority flow control stops queues"
             )
@@ -211,6 +212,7 @@ def compare(
     queue: str | None = None,
     out: str | PathLike[str] | None = None,
     force: bool = False,
+    resume: bool = False,
     watch: Watch | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -244,14 +246,17 @@ def compare(
         queue: the queue that all are judged by, as ``NODE->NODE``; by default the one that is the longest.
         out: the folder for the records and ``compare.json``.
         force: whether to replace the folder if it exists.
-        watch: how to watch and end the runs.
+        resume: whether to keep each run once it is over, in the folder ``OUT.unfinished``, and to go on with those that
+            an earlier call has left there, whatever ended it. A run of another scenario, or of another version, is run
+            again.
+        watch: how to watch and end the runs; :func:`penstock.printing` writes how many are done.
         workers: how many runs at a time; by default one for each core.
         executor: where runs run instead, such as a :class:`penstock.Ray`.
         limit: as in :meth:`Scenario.run`.
 
     Raises:
         ArgumentError: there is nothing to compare, a name is there twice, no run records the queue, or a cluster runs
-            it and ``out`` is not given.
+            it, or it is to be resumed, and ``out`` is not given.
         KeyboardInterrupt: the interrupt came before anything was recorded; nothing is written.
         ScenarioError: a value is not legal; nothing has run.
         LimitError: a run came to more than the limits allow; nothing is written.
@@ -260,6 +265,8 @@ def compare(
     watch = watch or Watch()
     if out is None and executor is not None and executor.is_remote:
         raise ArgumentError("a comparison on a cluster needs a folder for its records", 'out="FOLDER"')
+    if out is None and resume:
+        raise ArgumentError("a comparison to be resumed needs a folder for its records", 'out="FOLDER"')
     several = [scenarios] if isinstance(scenarios, Scenario) else list(scenarios)
     lines = _lines(_named(several, vary), list(schemes), seeds, profile, limit)
     if queue is not None:
@@ -267,7 +274,7 @@ def compare(
     jobs = [(line, line.plan["seed"] + i) for line in lines for i in range(seeds)]
     copy = {line: copies(line.scenario) for line in lines}
 
-    def runs(folder: Path | None) -> list[Run]:
+    def runs(folder: Path | None, jobs: Sequence[tuple[_Line, int]]) -> list[Run]:
         return [
             Run(
                 label=f"{line.label}, seed {seed}",
@@ -282,12 +289,17 @@ def compare(
         ]
 
     def run(folder: Path | None) -> dict[tuple[_Line, int], Result]:
-        watch.planned(len(jobs))
+        there = _finished(folder, jobs, profile, limit) if folder is not None and resume else {}
+        missing = [job for job in jobs if job not in there]
+        watch.planned(len(missing))
+        if there:
+            watch.skipped(len(there))
         # The comparison tells the frames that a run lost against its claim, when all runs are over.
-        done = run_many(runs(folder), _whole, watch, workers=workers, executor=executor, keep_interrupted=True)
+        made = run_many(runs(folder, missing), _whole, watch, workers=workers, executor=executor, keep_interrupted=True)
+        done = there | {missing[place]: result for place, result in made.items()}
         if not done:
             raise KeyboardInterrupt
-        return {jobs[place]: result for place, result in done.items()}
+        return {job: done[job] for job in jobs if job in done}
 
     if out is None:
         done = run(None)
@@ -295,15 +307,45 @@ def compare(
         return Comparison(_document(lines, done, queue), runs=kept, interrupted=len(done) < len(jobs))
     # The folder gets its name when all of it is there.
     interrupts.writes(out)
-    staged = _core.Folder.create(out, force)
+    unfinished = Path(f"{os.fspath(out)}.unfinished")
+    staged = _core.Folder.create(out, force or (resume and unfinished.is_dir()))
     try:
-        done = run(staged.partial)
+        done = run(unfinished if resume else staged.partial)
         document = _document(lines, done, queue)
+        if resume:
+            # Of a call that was ended early the finished runs stay where the next one finds them.
+            for line, seed in done:
+                name = _run_folder(line.label, seed)
+                shutil.copytree(unfinished / name, staged.partial / name, copy_function=os.link)
         write_text(staged.partial / _DOCUMENT, json.dumps(document, indent=2) + "\n")
         staged.publish()
     finally:
         staged.discard()
-    return Comparison(document, path=Path(out), interrupted=len(done) < len(jobs))
+    compared = Comparison(document, path=Path(out), interrupted=len(done) < len(jobs))
+    if resume and not compared.interrupted:
+        shutil.rmtree(unfinished)
+    return compared
+
+
+def _finished(
+    folder: Path, jobs: Sequence[tuple[_Line, int]], profile: str | None, limit: int
+) -> dict[tuple[_Line, int], Result]:
+    """Return the runs that an earlier call has left in a folder, and remove all others from it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    there = {}
+    for line, seed in jobs:
+        path = folder / _run_folder(line.label, seed)
+        if not path.is_dir():
+            continue
+        result = Result.open(path)
+        summary = result.summary_in_brief
+        wanted = line.scenario.resolved(scheme=line.chosen, profile=profile, seed=seed, limit=limit)
+        is_same = result.scenario_toml == wanted and summary["run"]["version"] == __version__
+        if is_same and not result.interrupted:
+            there[line, seed] = result
+        else:
+            shutil.rmtree(path)
+    return there
 
 
 def side_by_side(

@@ -16,6 +16,9 @@ _NOTABLE = 0.05
 def notable_queues(queues: Sequence[QueueSummary], most: int = 4) -> list[QueueSummary]:
     """Choose the queues to show: those that drop, signal or fill, the longest first, at most ``most``, at least one.
 
+    Flow control moves a queue upstream: where the longest were all stopped, the longest that was never stopped, and so
+    waits for nothing but its own line, takes the first place. It is the port that is congested.
+
     More lines than the default in one panel of a figure hide one another.
     """
     every: Sequence[Mapping[str, Any]] = queues
@@ -29,18 +32,26 @@ def notable_queues_of(result: "Result", most: int = 4) -> list[dict[str, Any]]:
     return [{key: column[place] for key, column in columns.items()} for place in places]
 
 
-_KEYS = ("name", "frames_dropped", "feedback_frames", "mean_octets", "utilization")
+_KEYS = ("name", "frames_dropped", "feedback_frames", "mean_octets", "utilization", "paused_s")
 """The keys of queues by which they are chosen."""
 
 
 def _notable(queues: Mapping[str, Sequence[Any]], most: int) -> list[int]:
     """Return the places of the queues to show, out of a list a key."""
-    names, dropped, feedback, mean, utilization = (queues[key] for key in _KEYS)
+    names, dropped, feedback, mean, utilization, paused_s = (queues[key] for key in _KEYS)
     least = _NOTABLE * max(mean, default=0.0)
     chosen = [i for i in range(len(names)) if dropped[i] or feedback[i] or mean[i] > least]
     if not chosen:
         most, chosen = 1, list(range(len(names)))
-    return nsmallest(most, chosen, key=lambda i: (-dropped[i], -mean[i], -utilization[i], names[i]))
+
+    def order(i: int) -> tuple[Any, ...]:
+        return -dropped[i], -mean[i], -utilization[i], names[i]
+
+    found = nsmallest(most, chosen, key=order)
+    free = (i for i in range(len(names)) if not paused_s[i] and mean[i])
+    if all(paused_s[i] for i in found) and (root := min(free, key=order, default=None)) is not None:
+        found = [root, *found][:most]
+    return found
 
 
 def schemes_in_words(summary: Summary) -> str:

@@ -128,7 +128,8 @@ MEASURES = (
         "paused_s",
         "paused, all queues",
         "time",
-        "Time that priority flow control stopped recorded queues, the sum over the queues, over the whole run.",
+        "Time that priority flow control stopped queues, the sum over all of the network, recorded or not, over the "
+        "whole run.",
     ),
     Measure(
         "pause_frames", "pauses", "count", "Frames of priority flow control, pause and resume, over the whole run."
@@ -254,7 +255,7 @@ def measure(result: "Result", queue: str | None) -> Measured:
         values["timeouts"] = summary["totals"]["timeouts"]
     if "pause_frames" in summary["totals"]:
         values["pause_frames"] = summary["totals"]["pause_frames"]
-        values["paused_s"] = sum(q["paused_s"] for q in summary["queues"])
+        values["paused_s"] = summary["totals"].get("paused_s")
     known = {key: [time for flow in summary["flows"] if (time := flow[key]) is not None] for key in ROWS_OF_FLOWS}
     if known["settling_time_s"]:
         values["settling_time_s"] = median(known["settling_time_s"])

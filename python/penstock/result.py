@@ -155,6 +155,16 @@ class Result:
         return self.summary_in_brief["question"]
 
     @property
+    def notes(self) -> list[str]:
+        """Remarks on the scenario, in sentences: those that ``penstock run`` prints."""
+        return self.summary_in_brief.get("notes", [])
+
+    @property
+    def finished_at_s(self) -> float | None:
+        """When the last flow with a size was complete, s; None where there is no such flow, or one was not complete."""
+        return self.summary_in_brief.get("finished_at_s")
+
+    @property
     def threads(self) -> tuple[int, str] | None:
         """How many threads ran it, and why (empty where one was asked for); None for the run of a results folder."""
         return self._core.threads
@@ -209,7 +219,7 @@ class Result:
 
     @property
     def completions(self) -> "Table":
-        """One row a finite flow with its completion and slowdown; where flows come from loads, or have a transport."""
+        """One row a finite flow with its completion and slowdown; where some flow has a size."""
         return self._table("completions")
 
     @property

@@ -3,6 +3,8 @@
 Comparisons, reproductions, sweeps and the search for parameters all run here.
 """
 
+import sys
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +15,7 @@ from penstock._core import PenstockError
 from penstock.executors.cores import Cores
 from penstock.executors.executor import Ended, Executor, Job, Session, Take
 from penstock.scenario import Parts, Progress, Scenario, joined, parts_of
+from penstock.text import duration
 
 T = TypeVar("T")
 
@@ -58,6 +61,32 @@ class Watch:
     lost: Callable[[str, str], object] = lambda *_: None
     theory: Callable[[float], object] = lambda _: None
     stopped: Callable[[], bool] = lambda: False
+
+
+def printing(every_s: float = 2.0) -> Watch:
+    """Return a watch that writes on standard error how many runs are done, for calls from Python.
+
+        >>> penstock.compare(scenario, ["none", "qcn"], seeds=20, watch=penstock.printing())
+
+    A line comes at most every ``every_s`` seconds, and at the end, with the time that is left at the pace until then.
+    """
+    begun_s = time.monotonic()
+    planned, done, told_s = 0, 0, 0.0
+
+    def plan(runs: int) -> None:
+        nonlocal planned
+        planned = runs
+
+    def end() -> None:
+        nonlocal done, told_s
+        done += 1
+        now_s = time.monotonic()
+        if now_s - told_s >= every_s or done == planned:
+            told_s = now_s
+            left = f", about {duration((now_s - begun_s) / done * (planned - done))} left" if done < planned else ""
+            print(f"{done} of {planned} runs{left}", file=sys.stderr, flush=True)
+
+    return Watch(planned=plan, done=end, failed=lambda *_: end())
 
 
 @dataclass(frozen=True)

@@ -354,6 +354,8 @@ class Scenario:
     def set(self, key: str, value: str | int | float | bool) -> Self:
         """Set one key by its dotted path, such as ``schemes.qcn.q_eq`` or ``flow.0.rate``, and return the scenario.
 
+        A table of a list may be named instead of numbered, as in ``load.web.load``.
+
         Quantities are text with a unit, such as ``"33 KB"``.
 
         Raises:

@@ -78,13 +78,18 @@ class Totals(TypedDict):
     """Retransmission timeouts of transports. Present only where some flow has a transport."""
     pause_frames: NotRequired[int]
     """Frames of priority flow control, pause and resume. Present only where the network has priority flow control."""
+    paused_s: NotRequired[float]
+    """How long priority flow control stopped queues, the sum over all queues of the network, recorded or not, s.
+
+    Present only where the network has priority flow control.
+    """
     watchdog_fired: NotRequired[int]
     """How often the watchdog of flow control let a queue go that had been stopped for too long.
 
     Present only where flow control has a watchdog.
     """
     watchdog_dropped: NotRequired[int]
-    """Frames that queues dropped that the watchdog had let go.
+    """Frames, data and control, that queues dropped that the watchdog had let go.
 
     They count as dropped at their queues, too. Present only where flow control has a watchdog.
     """
@@ -143,7 +148,7 @@ class QueueSummary(TypedDict):
     pause_frames: int
     """Pause frames that stopped the queue, or went on stopping it."""
     drop_rate: float
-    """Frames dropped at the queue over data frames that came to it."""
+    """Frames dropped at the queue, data and control, over frames that came to it."""
     set_point_octets: int | None
     """Length at which the queue's congestion point is to hold it, octets.
 
@@ -218,6 +223,13 @@ class FlowSummary(TypedDict):
 
     A window is 50 sample intervals. Null if the flow has not settled.
     """
+    start_s: float | None
+    """When the flow started, s. Null if it had not at the end of the run."""
+    end_s: float | None
+    """When the last frame of a flow with a size was delivered, or another flow was stopped, s.
+
+    Null if neither was at the end of the run.
+    """
     completion_time_s: float | None
     """Flow completion time: from the start of a finite flow to the delivery of its last frame, s.
 
@@ -238,6 +250,17 @@ class HostSummary(TypedDict):
     """Time-weighted mean number of installed rate limiters."""
     rate_limiters_max: int
     """Largest number of installed rate limiters."""
+    paused_s: NotRequired[float]
+    """How long priority flow control stopped the host's queues, the sum over them, over the whole run; in a window, in
+    it, s.
+
+    Present only where the network has priority flow control.
+    """
+    pause_frames: NotRequired[int]
+    """Pause frames that stopped the host's queues, refreshes included, likewise.
+
+    Present only where the network has priority flow control.
+    """
 
 
 class PoolSummary(TypedDict):
@@ -358,13 +381,18 @@ class WindowTotals(TypedDict):
     """Retransmission timeouts of transports. Present only where some flow has a transport."""
     pause_frames: NotRequired[int]
     """Frames of priority flow control, pause and resume. Present only where the network has priority flow control."""
+    paused_s: NotRequired[float]
+    """How long priority flow control stopped queues, the sum over all queues of the network, recorded or not, s.
+
+    Present only where the network has priority flow control.
+    """
     watchdog_fired: NotRequired[int]
     """How often the watchdog of flow control let a queue go that had been stopped for too long.
 
     Present only where flow control has a watchdog.
     """
     watchdog_dropped: NotRequired[int]
-    """Frames that queues dropped that the watchdog had let go.
+    """Frames, data and control, that queues dropped that the watchdog had let go.
 
     They count as dropped at their queues, too. Present only where flow control has a watchdog.
     """
@@ -523,6 +551,12 @@ class Summary(TypedDict):
 
     Present only there; everything below covers the time until then.
     """
+    finished_at_s: NotRequired[float]
+    """When the last flow with a size was complete, those of loads among them: where the run is one job, when it was
+    done, s.
+
+    Present only where there are such flows and all of them completed.
+    """
     lossless: NotRequired[bool]
     """Whether no data frame was lost. Present only where the scenario claims it (``lossless = true``)."""
     acted: NotRequired[bool]
@@ -535,6 +569,8 @@ class Summary(TypedDict):
 
     Present only where it declares some, and the run was a simulation.
     """
+    notes: NotRequired[list[str]]
+    """Remarks on the scenario as it was laid out, in sentences. Present only where there are some."""
     totals: Totals
     """Counts over the network and the whole run."""
     loss_rate: float

@@ -49,7 +49,7 @@ class Made:
         self._columns = {
             ("rates", "time_s"): np.repeat([1.0, 2.0, 3.0], 2),
             ("rates", "rate_bps"): np.array([0, 900, 700, 800, 100, 50]),
-            ("queues", "cp_silenced"): np.array([0, 0, 1, 2, 5, 7]),
+            ("queues", "cp_silenced_total"): np.array([0, 0, 1, 2, 5, 7]),
             ("signals", "time_s"): np.array([0.5, 1.0, 1.5, 2.0]),
             ("signals", "flow"): np.array(["s1", "s1", "s1", "s1"]),
             ("signals", "queue"): np.array(["a", "b", "a", "a"]),

@@ -96,12 +96,18 @@ pub struct Completion {
     timeouts: u64,
 }
 
-/// Whether a result tells of completions: where flows come from loads or incasts, or a finite one has a transport.
+/// Whether a result tells of completions: where some flow has a size.
 #[must_use]
 pub fn are_told(plan: &Plan) -> bool {
-    !plan.made.is_empty()
-        || !plan.network.sequels.is_empty()
-        || plan.network.flows.iter().any(|flow| flow.size.is_some() && flow.transport.is_some())
+    !plan.made.is_empty() || plan.finite()
+}
+
+/// When the last of all finite flows was complete; `None` where there is none, or one had not completed when the run ended.
+pub(crate) fn finished(plan: &Plan, outcome: &Outcome, ending: &Ending) -> Option<Instant> {
+    let single = plan.network.flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.size.is_some());
+    let made = outcome.ends.iter().map(|end| (end.completed != Instant::NEVER).then_some(end.completed));
+    let ends: Option<Vec<Instant>> = single.map(|(_, flow)| flow.completed).chain(made).collect();
+    ends?.into_iter().max().filter(|_| !ending.interrupted)
 }
 
 /// The completions of all finite flows that could begin until the run ended: those of the network, then those that loads and incasts

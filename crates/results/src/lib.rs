@@ -11,6 +11,7 @@
 
 mod actions;
 pub mod completions;
+mod costs;
 mod course;
 mod fair;
 mod objects;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actions;
 use crate::completions::{self, CompletionSummary};
+pub use crate::costs::{RunSummary, TestbedSummary};
 use crate::fair;
 use crate::objects::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
 use crate::switches::{DeadlockSummary, PoolSummary, deadlocks, pools};
@@ -62,6 +63,9 @@ record! {
         /// When the run was over: every flow with a size had ended (`until = "flows complete"`), before the time that was asked for.
         /// Present only there; everything below covers the time until then.
         ended_at_s: Option<f64>, "s", unless "Option::is_none";
+        /// When the last flow with a size was complete, those of loads among them: where the run is one job, when it was done. Present only
+        /// where there are such flows and all of them completed.
+        finished_at_s: Option<f64>, "s", unless "Option::is_none";
         /// Whether no data frame was lost. Present only where the scenario claims it (`lossless = true`).
         lossless: Option<bool>, "", unless "Option::is_none";
         /// Whether the scheme has acted: lowered a rate or a window, trimmed or moved a frame. Present only where the scenario claims it
@@ -70,6 +74,8 @@ record! {
         /// The actions of the scheme, each of those that it declares, over the whole run. Present only where it declares some, and the
         /// run was a simulation.
         actions: Vec<ActionCount>, "", unless "Vec::is_empty";
+        /// Remarks on the scenario as it was laid out, in sentences. Present only where there are some.
+        notes: Vec<String>, "", unless "Vec::is_empty";
         /// Counts over the network and the whole run.
         totals: Totals, "";
         /// Frames dropped in the network over frames sent; drops of multicast copies count each, each frame sent once.
@@ -90,8 +96,8 @@ record! {
         pools: Vec<PoolSummary>, "", unless "Vec::is_empty";
         /// Deadlocks of priority flow control, in the order of their ends. Present only where there was one.
         deadlocks: Vec<DeadlockSummary>, "", unless "Vec::is_empty";
-        /// Slowdowns of finite flows: all together, then each group; each first whole, then by size. Present only where flows come
-        /// from `[[load]]` or `[[incast]]` or a finite one has a transport.
+        /// Slowdowns of finite flows: all together, then each group; each first whole, then by size. Present only where some
+        /// flow has a size.
         completions: Vec<CompletionSummary>, "", unless "Vec::is_empty";
         /// The windows of measurement. Present only where the scenario has some (`[[window]]`); a run that was stopped has
         /// those that it opened.
@@ -173,61 +179,11 @@ metrics_of!(totals, window => object!(WindowTotals of TotalsSource,
 
 metrics_of!(flow, window => object!(WindowFlow of FlowSource, "A flow in a window."));
 
-record! {
-    /// A run on the testbed: times here are the machine's, all others in the summary are the network's.
-    TestbedSummary {
-        /// Whether its figures may be used: the lateness is within the bound, and the system lost no frame. If not, `faults` says why.
-        valid: bool, "";
-        /// Why its figures must not be used, in sentences.
-        faults: Vec<String>, "";
-        /// How many times slower the network's clock was than the machine's.
-        time_scale: u64, "";
-        /// Whether all processes ran with the priority of real time (SCHED_FIFO).
-        real_time: bool, "";
-        /// The lateness that 99 % of the frames may have.
-        lateness_bound_s: f64, "s";
-        /// How late frames left, median.
-        lateness_p50_s: f64, "s";
-        /// How late frames left, 99th percentile.
-        lateness_p99_s: f64, "s";
-        /// How late frames left, 99.9th percentile.
-        lateness_p999_s: f64, "s";
-        /// How late frames left, at worst.
-        lateness_max_s: f64, "s";
-        /// How late frames were read after the system had received them, 99th percentile.
-        reading_p99_s: f64, "s";
-        /// Time that interfaces gave up since they were woken too late, the most of any, on the network's clock.
-        given_up_s: f64, "s";
-        /// Frames that the system dropped, or did not take.
-        frames_lost: u64, "frames";
-    }
-}
-
-record! {
-    /// Cost of a run.
-    RunSummary {
-        /// Time on the wall clock.
-        wall_s: f64, "s";
-        /// Events handled in a second of it.
-        events_per_s: u64, "";
-        /// Nanoseconds of it that a packet hop took.
-        ns_per_packet_hop: f64, "ns";
-        /// Version of Penstock.
-        version: String, "";
-    }
-}
-
-impl Default for RunSummary {
-    /// The cost of no run, for comparisons.
-    fn default() -> Self {
-        Self { wall_s: 0.0, events_per_s: 0, ns_per_packet_hop: 0.0, version: String::new() }
-    }
-}
-
 /// Source of the totals of a run or a window.
 struct TotalsSource<'a> {
     plan: &'a Plan,
     outcome: &'a outcome::Totals,
+    queues: &'a [QueueOutcome],
     /// Sources of the run send probes.
     probing: bool,
 }
@@ -261,6 +217,10 @@ impl TotalsSource<'_> {
         self.outcome.feedback_frames - self.outcome.probes_returned
     }
 
+    fn paused_s(&self) -> f64 {
+        self.queues.iter().fold(Duration::ZERO, |sum, queue| sum + queue.paused).as_seconds()
+    }
+
     fn feedback_discarded(&self) -> u64 {
         self.outcome.signals_discarded
     }
@@ -288,7 +248,7 @@ impl QueueSource<'_> {
     }
 
     fn drop_rate(&self) -> f64 {
-        ratio(self.outcome.frames_dropped, self.outcome.frames_arrived)
+        ratio(self.outcome.frames_dropped + self.outcome.control_frames_dropped, self.outcome.frames_arrived)
     }
 
     fn set_point_octets(&self) -> Option<u64> {
@@ -363,6 +323,16 @@ impl FlowSource<'_> {
         self.settling.map(Duration::as_seconds)
     }
 
+    fn start_s(&self) -> Option<f64> {
+        self.outcome.started.map(Instant::as_seconds)
+    }
+
+    fn end_s(&self) -> Option<f64> {
+        let finite = self.plan.network.flows[self.flow].size.is_some();
+        let end = if finite { self.outcome.completed } else { self.outcome.ended };
+        end.map(Instant::as_seconds)
+    }
+
     fn completion_time_s(&self) -> Option<f64> {
         Some(self.outcome.completed?.since(self.outcome.started?).as_seconds())
     }
@@ -378,13 +348,29 @@ impl FlowSource<'_> {
 
 /// Source of the summary of a host.
 struct HostSource<'a> {
+    plan: &'a Plan,
     name: &'a str,
     outcome: &'a HostOutcome,
+    /// How long its queues were stopped, and by how many frames.
+    paused: Duration,
+    pause_frames: u64,
 }
 
 impl HostSource<'_> {
+    fn flow_control(&self) -> bool {
+        self.plan.network.pfc.is_some()
+    }
+
     fn name(&self) -> String {
         self.name.to_owned()
+    }
+
+    fn paused_s(&self) -> f64 {
+        self.paused.as_seconds()
+    }
+
+    fn pause_frames(&self) -> u64 {
+        self.pause_frames
     }
 }
 
@@ -450,10 +436,12 @@ impl Summary {
             warmup_s: plan.warmup.as_seconds(),
             interrupted_at_s: ending.interrupted.then(|| ending.end.as_seconds()),
             ended_at_s: ending.over.then(|| ending.end.as_seconds()),
+            finished_at_s: completions::finished(plan, outcome, ending).map(Instant::as_seconds),
             lossless: plan.lossless.then_some(totals.frames_dropped + totals.frames_lost_on_link == 0),
             acted: actions::acted(plan, totals).filter(|_| plan.acted),
             actions: actions::counts(plan, totals),
-            totals: Totals::new(&TotalsSource { plan, outcome: totals, probing }),
+            notes: plan.notes.clone(),
+            totals: Totals::new(&TotalsSource { plan, outcome: totals, queues: &outcome.queues, probing }),
             loss_rate: ratio(totals.frames_dropped, totals.frames_sent),
             feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),
             jain_index: fairness(plan, &flows),
@@ -532,7 +520,7 @@ fn window(plan: &Plan, measured: &Measured, periods: &[FairPeriod], probing: boo
         name: spec.name.clone(),
         start_s: spec.time.start.since(Instant::ZERO).as_seconds(),
         end_s: until.since(Instant::ZERO).as_seconds(),
-        totals: WindowTotals::new(&TotalsSource { plan, outcome: totals, probing }),
+        totals: WindowTotals::new(&TotalsSource { plan, outcome: totals, queues: &outcome.queues, probing }),
         loss_rate: ratio(totals.frames_dropped, totals.frames_sent),
         feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),
         jain_index: fairness(plan, &flows),
@@ -582,10 +570,19 @@ fn flow_sources<'a>(
 }
 
 fn hosts(plan: &Plan, outcome: &Outcome) -> Vec<HostSummary> {
-    let nodes = plan.network.nodes.iter().zip(&plan.node_names).zip(&outcome.hosts);
+    let network = &plan.network;
+    let mut pauses = vec![(Duration::ZERO, 0); network.nodes.len()];
+    for (port, queues) in network.ports.iter().zip(outcome.queues.chunks(network.queues_per_port())) {
+        let (paused, pause_frames) = &mut pauses[port.node.index()];
+        *paused = queues.iter().fold(*paused, |sum, queue| sum + queue.paused);
+        *pause_frames += queues.iter().map(|queue| queue.pause_frames).sum::<u64>();
+    }
+    let nodes = network.nodes.iter().zip(&plan.node_names).zip(&outcome.hosts).zip(pauses);
     nodes
-        .filter(|((node, _), _)| node.kind == NodeKind::Host)
-        .map(|((_, name), outcome)| HostSummary::new(&HostSource { name, outcome }))
+        .filter(|(((node, _), _), _)| node.kind == NodeKind::Host)
+        .map(|(((_, name), outcome), (paused, pause_frames))| {
+            HostSummary::new(&HostSource { plan, name, outcome, paused, pause_frames })
+        })
         .collect()
 }
 

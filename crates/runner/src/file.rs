@@ -251,6 +251,30 @@ mod tests {
         column.keys().iter().map(|key| key.map(|key| names.value(key as usize))).collect()
     }
 
+    /// The rows of two groups name h1 and h0, and h2 and h0: all blocks that are read share one list, each name once.
+    #[test]
+    fn all_row_groups_share_one_list_of_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long.parquet");
+        let field = Field::new("queue", all_types().column(14).data_type().clone(), true);
+        let schema = Arc::new(Schema::new(vec![field]));
+        let block = |names: [Option<&str>; 3]| {
+            let column: DictionaryArray<Int32Type> = names.into_iter().cycle().take(ROWS_PER_GROUP).collect();
+            RecordBatch::try_new(schema.clone(), vec![Arc::new(column)]).unwrap()
+        };
+        written(&path, &schema, &[block([Some("h1"), Some("h0"), None]), block([Some("h2"), Some("h0"), Some("h0")])]);
+        let found = read_at(&path).unwrap().batches;
+        let columns: Vec<&DictionaryArray<Int32Type>> =
+            found.iter().map(|batch| batch.column(0).as_dictionary()).collect();
+        assert_eq!(columns.len(), 2);
+        for column in &columns {
+            let names: Vec<_> = column.values().as_string::<i32>().iter().flatten().collect();
+            assert_eq!(names, ["h1", "h0", "h2"]);
+        }
+        assert_eq!(texts(columns[0])[..3], [Some("h1"), Some("h0"), None]);
+        assert_eq!(texts(columns[1])[..3], [Some("h2"), Some("h0"), Some("h0")]);
+    }
+
     /// Some rows are read as if all had been read first: those of names that come in any order, of every type.
     #[test]
     fn a_part_is_that_of_the_whole() {

@@ -14,7 +14,7 @@ use twox_hash::XxHash64;
 use crate::{Run, RunError};
 
 /// XXH64 of a result: of every column's name and values, and of the summary without its `run` object and without the counts of
-/// actions, which follow from the rest. The same for the same
+/// actions and the notes, which follow from the rest and from the scenario. The same for the same
 /// scenario and seed, on every machine, whether the result is in memory or was read from a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub u64);
@@ -31,8 +31,13 @@ impl fmt::Display for Fingerprint {
 /// If a table cannot be read from the results folder.
 pub fn fingerprint(run: &Run) -> Result<Fingerprint, RunError> {
     let mut hasher = XxHash64::with_seed(0);
-    let same_everywhere =
-        Summary { run: RunSummary::default(), acted: None, actions: Vec::new(), ..run.summary.clone() };
+    let same_everywhere = Summary {
+        run: RunSummary::default(),
+        acted: None,
+        actions: Vec::new(),
+        notes: Vec::new(),
+        ..run.summary.clone()
+    };
     text(&mut hasher, &same_everywhere.to_json());
     for table in run.tables() {
         let records = run.table(table)?;

@@ -26,7 +26,7 @@ pub fn queues(summary: &Summary) -> Records {
     let real = |value: fn(&QueueSummary) -> f64| -> ArrayRef {
         Arc::new(Float64Array::from_iter_values(queues.iter().map(value)))
     };
-    let columns: [(&str, ArrayRef); 8] = [
+    let columns: [(&str, ArrayRef); 9] = [
         ("name", Arc::new(StringArray::from_iter_values(queues.iter().map(|queue| &queue.name)))),
         ("priority", Arc::new(UInt8Array::from_iter_values(queues.iter().map(|queue| queue.priority)))),
         ("mean_octets", real(|queue| queue.mean_octets)),
@@ -34,6 +34,7 @@ pub fn queues(summary: &Summary) -> Records {
         ("utilization", real(|queue| queue.utilization)),
         ("frames_dropped", whole(|queue| queue.frames_dropped)),
         ("feedback_frames", whole(|queue| queue.feedback_frames)),
+        ("paused_s", real(|queue| queue.paused_s)),
         ("set_point_octets", Arc::new(queues.iter().map(|queue| queue.set_point_octets).collect::<UInt64Array>())),
     ];
     let batch = RecordBatch::try_from_iter(columns).expect("each queue has a row in every column");

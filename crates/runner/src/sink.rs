@@ -1,10 +1,15 @@
 //! Where full blocks of rows go: into a Parquet file, or into memory where there is no folder.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array as _, ArrayRef, DictionaryArray, RecordBatch};
+use arrow_schema::{DataType, SchemaRef};
 
 use crate::RunError;
 use crate::file::{self, FileWriter};
@@ -27,6 +32,48 @@ impl Records {
         let schema = selection.schema(&self.schema).expect("columns of a schema are one");
         let batches = self.batches.iter().map(|block| selection.of(block).expect("rows of a block are there"));
         Self { schema, batches: batches.collect() }
+    }
+
+    /// The same rows with one list of names for all blocks of a column. Blocks that follow one another each have the names that
+    /// come up in them; put together as they are, they would list names several times, which some libraries refuse.
+    pub(crate) fn with_one_list_of_names(self) -> Self {
+        let Self { schema, mut batches } = self;
+        for (i, field) in schema.fields().iter().enumerate() {
+            if matches!(field.data_type(), DataType::Dictionary(..)) {
+                share_names(&mut batches, i);
+            }
+        }
+        Self { schema, batches }
+    }
+}
+
+/// Gives a column of names one list in all blocks.
+fn share_names(batches: &mut [RecordBatch], column: usize) {
+    let names = |batch: &RecordBatch| batch.column(column).as_dictionary::<Int32Type>().clone();
+    let lists = || batches.iter().map(names);
+    if lists().zip(lists().skip(1)).all(|(one, next)| Arc::ptr_eq(one.values(), next.values())) {
+        return;
+    }
+    let (mut shared, mut places) = (StringBuilder::new(), BTreeMap::<String, i32>::new());
+    let mut keys = Vec::with_capacity(batches.len());
+    for block in lists() {
+        let own = block.values().as_string::<i32>();
+        let moved: Vec<i32> = (0..own.len())
+            .map(|i| {
+                let (next, name) = (places.len() as i32, own.value(i));
+                *places.entry(name.to_owned()).or_insert_with(|| {
+                    shared.append_value(name);
+                    next
+                })
+            })
+            .collect();
+        keys.push(block.keys().unary::<_, Int32Type>(|key| moved.get(key as usize).copied().unwrap_or(0)));
+    }
+    let shared: ArrayRef = Arc::new(shared.finish());
+    for (batch, keys) in batches.iter_mut().zip(keys) {
+        let mut columns = batch.columns().to_vec();
+        columns[column] = Arc::new(DictionaryArray::new(keys, shared.clone()));
+        *batch = RecordBatch::try_new(batch.schema(), columns).expect("rows keep their columns");
     }
 }
 
@@ -59,7 +106,7 @@ impl Sink {
     /// Ends the table. Gives the rows back if they are in memory.
     pub(crate) fn close(self) -> Result<Option<Records>, RunError> {
         match self {
-            Self::Memory(records) => Ok(Some(records)),
+            Self::Memory(records) => Ok(Some(records.with_one_list_of_names())),
             Self::File { path, writer } => {
                 let file = writer.close().map_err(|e| RunError::table(&path, e))?;
                 file.sync_all().map_err(RunError::io(&path, "write"))?;

@@ -134,7 +134,7 @@ pub const TABLES: &[TableInfo] = &[
         table: Table::Queues,
         name: "queues",
         description: "The state of each recorded queue, one row per sample. Columns `cp_…` are the variables of its \
-                      congestion point.",
+                      congestion point; those that count from the start of the run end in `_total`, all other counts are since the last sample.",
         columns: &[
             TIME,
             column("queue", Kind::Name, "", "The queue's port, `node->peer`."),
@@ -148,7 +148,12 @@ pub const TABLES: &[TableInfo] = &[
                 "Share of the port's scheduled rate that was used since the last sample, by all its queues, wire \
                  overhead included; 0 where the line could carry nothing.",
             ),
-            column("frames_dropped", Kind::U64, "frames", "Data frames dropped at the queue since the last sample."),
+            column(
+                "frames_dropped",
+                Kind::U64,
+                "frames",
+                "Data frames and copies dropped at the queue since the last sample.",
+            ),
             column(
                 "frames_sent",
                 Kind::U64,
@@ -221,8 +226,7 @@ pub const TABLES: &[TableInfo] = &[
     TableInfo {
         table: Table::Completions,
         name: "completions",
-        description: "When each finite flow completed, one row each, where flows come from `[[load]]` or `[[incast]]` or a finite \
-                      one has a transport.",
+        description: "When each finite flow completed, one row each, where some flow has a size.",
         columns: COMPLETION_COLUMNS,
     },
     TableInfo {
@@ -327,6 +331,29 @@ mod tests {
                 assert!(column.name.ends_with(suffix), "{}.{} does not end in {suffix}", info.name, column.name);
             }
         }
+    }
+
+    /// Beside columns that count from the last sample, one that counts from the start of the run says so by its name.
+    #[test]
+    fn a_count_from_the_start_says_so_by_its_name() {
+        struct Totals;
+        impl Visitor for Totals {
+            type Output = usize;
+            fn visit<S: Scheme>(self, _configs: &[S::Config]) -> usize {
+                let SchemeVars { cp, rp, signal } = SchemeVars::of::<S>();
+                let vars = cp.iter().chain(rp).chain(signal);
+                let counted = vars.inspect(|var| {
+                    let total = var.description.ends_with("since the start");
+                    assert_eq!(var.name.ends_with("_total"), total, "{} of {}", var.name, S::INFO.name);
+                });
+                counted.filter(|var| var.name.ends_with("_total")).count()
+            }
+        }
+        let counts = SCHEMES.iter().map(|scheme| {
+            let config = SchemeConfig::with_defaults(scheme.name).expect("it is listed");
+            SchemeConfig::visit(&[config], Totals)
+        });
+        assert!(counts.sum::<usize>() >= 4);
     }
 
     #[test]

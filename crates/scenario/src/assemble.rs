@@ -141,6 +141,7 @@ pub(crate) fn plan(
     let transported = network.flows.iter().any(|flow| flow.transport.is_some())
         || network.processes.list.iter().any(|process| process.transport.is_some());
     notes.extend(notes_on_keys(&network, *experiment.network.trimming, transported).map(str::to_owned));
+    notes.extend(spread::note(&network, &counted.spreads));
     notes.extend(schemes::notes(&schemes, &network));
     notes.extend(retune::notes(&experiment.change, &schemes));
     notes.extend(of_memory);

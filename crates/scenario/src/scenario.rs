@@ -1,10 +1,11 @@
 //! A scenario as its file says it: loaded, changed by `--set`, saved, and laid out as a plan.
 
+use std::cmp::Reverse;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use toml_edit::{DocumentMut, Item, Table, Value as Toml};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value as Toml};
 
 use crate::assemble;
 use crate::error::{Fault, brief};
@@ -69,8 +70,8 @@ impl Scenario {
         Ok(Self { file: origin.into(), name: name.into(), document, tree })
     }
 
-    /// Sets the value at a dotted path such as `schemes.qcn.q_eq` or `flow.0.rate`, with the tables that are missing on
-    /// the way. `value` is TOML, or text that needs no quotes.
+    /// Sets the value at a dotted path such as `schemes.qcn.q_eq`, `flow.0.rate` or, by the name of a table in a list,
+    /// `load.web.load`, with the tables that are missing on the way. `value` is TOML, or text that needs no quotes.
     ///
     /// # Errors
     /// If the path leads through something that is no table, or past the end of a list. Whether the key exists and its
@@ -156,10 +157,12 @@ impl Scenario {
     }
 
     fn set_value(&mut self, key: &str, value: &str) -> Result<(), Fault> {
+        let written = key;
+        let key = numbered(self.document.as_item(), written);
         let path: Vec<&str> = key.split('.').collect();
         let fault = |message: &str| Fault {
             line: None,
-            key: Some(brief(key)),
+            key: Some(brief(written)),
             message: brief(&format!("{message}, as given by --set")),
             hint: None,
         };
@@ -267,6 +270,56 @@ fn unreadable(kind: ErrorKind) -> &'static str {
     }
 }
 
+/// The name of a table in a list.
+fn name_of(table: &Table) -> Option<&str> {
+    table.get("name")?.as_str()
+}
+
+/// The tables of a list, for a hint.
+fn known_of(list: &str, tables: &ArrayOfTables) -> String {
+    let numbers = format!("there are {list}.0 to {list}.{}", tables.len().saturating_sub(1));
+    let named: Vec<&str> = tables.iter().filter_map(name_of).collect();
+    if named.is_empty() { numbers } else { format!("{numbers}, by name {}", brief(&named.join(", "))) }
+}
+
+/// A dotted path with numbers in place of the names of tables in lists: `load.web.load` is `load.0.load` where the first
+/// `[[load]]` has that name. A number is one, whatever names there are. A name may have dots, as `f0..f7` has: of several that fit,
+/// the longest is meant.
+fn numbered(document: &Item, path: &str) -> String {
+    let (mut place, mut rest, mut parts) = (Some(document), Some(path), Vec::new());
+    while let Some(left) = rest {
+        let (part, behind) = match place.and_then(|place| by_name(place, left)) {
+            Some((number, behind)) => (number.to_string(), behind),
+            None => {
+                left.split_once('.').map_or((left.to_owned(), None), |(part, behind)| (part.to_owned(), Some(behind)))
+            }
+        };
+        place = place.and_then(|item| match item {
+            Item::ArrayOfTables(_) => item.get(part.parse::<usize>().ok()?),
+            _ => item.get(part.as_str()),
+        });
+        parts.push(part);
+        rest = behind;
+    }
+    parts.join(".")
+}
+
+/// The number of the table of a list with whose name a path begins, and the rest of the path.
+fn by_name<'p>(list: &Item, path: &'p str) -> Option<(usize, Option<&'p str>)> {
+    let tables = list.as_array_of_tables()?;
+    if path.split('.').next()?.parse::<usize>().is_ok() {
+        return None;
+    }
+    let named = tables.iter().enumerate().filter_map(|(i, table)| {
+        let name = name_of(table)?;
+        let behind = path.strip_prefix(name)?;
+        let behind = if behind.is_empty() { None } else { Some(behind.strip_prefix('.')?) };
+        Some((name.len(), Reverse(i), behind))
+    });
+    // Of several tables with one name, the first.
+    named.max_by_key(|&(length, first, _)| (length, first)).map(|(_, Reverse(i), behind)| (i, behind))
+}
+
 /// The place of a path in a document; tables that are missing are made. An error has its hint.
 fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, (String, String)> {
     let mut place = item;
@@ -281,13 +334,10 @@ fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, (String,
             return Err((format!("{list} is a list within a line"), format!("set the whole of it: {list} = […]")));
         }
         if let Item::ArrayOfTables(tables) = place {
-            let count = tables.len();
-            let table = part.parse::<usize>().ok().and_then(|n| tables.get_mut(n));
             let list = path[..i].join(".");
-            let table = table.ok_or_else(|| {
-                let hint = format!("there are {list}.0 to {list}.{}", count.saturating_sub(1));
-                (format!("there is no {list}.{part}"), hint)
-            })?;
+            let known = known_of(&list, tables);
+            let table = part.parse::<usize>().ok().and_then(|n| tables.get_mut(n));
+            let table = table.ok_or_else(|| (format!("there is no {list}.{part}"), known))?;
             let rest = &path[i + 1..];
             let whole = || ("is a table".to_owned(), format!("set one key of it, as in {list}.{part}.KEY"));
             let (first, rest) = rest.split_first().ok_or_else(whole)?;

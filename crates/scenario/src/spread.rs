@@ -79,6 +79,24 @@ pub(crate) fn spread(
     Ok(any.then_some(Spread { by, seed: experiment.network.ecmp_seed.unwrap_or(0), hops }))
 }
 
+/// Says where frames overtake one another and a transport sends each late one again, though nothing was lost. `made` says of
+/// the tables of loads which are spread.
+pub(crate) fn note(network: &Network, made: &[bool]) -> Option<String> {
+    network.spread.as_ref().filter(|spread| spread.by.disorders())?;
+    let single = (0..).map(FlowId).zip(&network.flows);
+    let single = single
+        .filter(|&(id, _)| network.is_spread(id))
+        .filter_map(|(_, flow)| Some(&flow.transport.as_ref()?.transport));
+    let made = network.processes.list.iter().zip(made).filter(|(_, spreads)| **spreads);
+    let made = made.filter_map(|(process, _)| Some(&process.transport.as_ref()?.0));
+    let impatient = |own: &Transport| matches!(own, Transport::Selective(config) if config.reordering == 1);
+    single.chain(made).any(impatient).then(|| {
+        "frames of a flow take several paths and overtake one another, and selective with reordering = 1 takes each late one for \
+         lost and sends it again: let it wait for more, as in transport = { selective = { reordering = 64 } }"
+            .to_owned()
+    })
+}
+
 impl Spreading<'_> {
     /// Refuses frames that overtake one another where that passes for a loss.
     fn check(&self, experiment: &Experiment, schemes: &[Assigned]) -> Result<(), Fault> {

@@ -181,3 +181,29 @@ proptest! {
         }
     }
 }
+
+/// A table of a list is found by its name as by its number; names may have dots, and one that nobody has is answered with those that there
+/// are.
+#[test]
+fn a_table_of_a_list_is_set_by_its_name() {
+    let text = r#"
+        question = "?"
+        [[flow]]
+        name = "s0..s7"
+        size = "1 MB"
+        [[flow]]
+        name = "s0"
+        [[flow]]
+        rate = "1 Gbps"
+    "#;
+    let set = |key: &str| {
+        let mut scenario = Scenario::parse(text, "own.toml", "own").unwrap();
+        scenario.set(key, "2 MB").map(|()| scenario.keys_set())
+    };
+    assert_eq!(set("flow.s0..s7.size").unwrap(), ["flow.0.size"]);
+    assert_eq!(set("flow.s0.size").unwrap(), ["flow.1.size"]);
+    assert_eq!(set("flow.2.size").unwrap(), ["flow.2.size"]);
+    let error = set("flow.s9.size").unwrap_err();
+    assert_eq!(error.key.as_deref(), Some("flow.s9.size"));
+    assert_eq!(error.hint.as_deref(), Some("there are flow.0 to flow.2, by name s0..s7, s0"));
+}

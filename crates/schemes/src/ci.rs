@@ -244,7 +244,7 @@ impl Cp {
 impl CongestionPoint<CongestionIsolation> for Cp {
     const VARS: &'static [Var] = &[
         Var { name: "isolated_flows", description: "flows that wait in the congesting queue" },
-        Var { name: "cims_sent", description: "congestion isolation messages sent since the start" },
+        Var { name: "cims_sent_total", description: "congestion isolation messages sent since the start" },
     ];
 
     const ADMITS: bool = true;

@@ -351,7 +351,8 @@ pub trait Out<S: Scheme> {
 /// One internal variable that probes record: a column of the results.
 #[derive(Debug, Clone, Copy)]
 pub struct Var {
-    /// Column name, ending in the unit where there is one.
+    /// Column name, ending in the unit where there is one; that of a count from the start of the run ends in `_total`, since the other
+    /// columns of a sample count from the last one.
     pub name: &'static str,
     /// The meaning of the variable.
     pub description: &'static str,

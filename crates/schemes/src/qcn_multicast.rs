@@ -122,7 +122,7 @@ impl CongestionPoint<QcnMulticast> for Cp {
     const VARS: &'static [Var] = &[
         SamplingCp::VARS[0],
         SamplingCp::VARS[1],
-        Var { name: "silenced", description: "messages that a larger saved value has silenced since the start" },
+        Var { name: "silenced_total", description: "messages that a larger saved value has silenced since the start" },
     ];
 
     fn new(config: &Config, place: Place) -> Self {

@@ -172,7 +172,7 @@ impl Cp {
 
 impl CongestionPoint<SourceFlowControl> for Cp {
     const VARS: &'static [Var] =
-        &[Var { name: "pauses_sent", description: "pauses that the congestion point has sent since the start" }];
+        &[Var { name: "pauses_sent_total", description: "pauses that the congestion point has sent since the start" }];
 
     fn new(config: &Config, place: Place) -> Self {
         Self {

@@ -525,7 +525,7 @@ impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
             frames: q.frames(),
             line_bits: p.sent_bits(self.fabric.now),
             scheduled_bits: p.scheduled_bits(self.fabric.now),
-            dropped: q.dropped - p.flushed(class),
+            dropped: q.dropped_data() - p.flushed(class),
             frames_sent: q.departed,
             octets_sent: Octets(q.sent_octets),
             frames_marked: marked.frames,

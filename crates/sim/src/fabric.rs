@@ -15,7 +15,7 @@ use crate::admission::Entry;
 use crate::event::{CounterId, CpIndex, Event};
 use crate::event_queue::EventQueue;
 use crate::facts::{HopFacts, facts, weight_of};
-use crate::frame::{FrameId, Frames};
+use crate::frame::{FrameId, Frames, Kind};
 use crate::memory::Memory;
 use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
@@ -491,6 +491,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             }
         } else {
             q.dropped += 1;
+            q.dropped_control += u64::from(self.frames.get(index).kind() != Kind::Data);
         }
         let (cp, seen) = (q.cp, q.seen(rate, stopped));
         if let Some(state) = self.cps.get_mut(cp.index())

@@ -237,7 +237,8 @@ impl Parts<'_> {
             max: q.len,
             counts: QueueCounts {
                 frames_arrived: q.arrived,
-                frames_dropped: q.dropped - flushed,
+                frames_dropped: q.dropped_data() - flushed,
+                control_frames_dropped: q.dropped_control,
                 frames_flushed: flushed,
                 frames_sent: q.departed,
                 octets_sent: q.sent_octets,

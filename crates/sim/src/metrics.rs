@@ -92,10 +92,13 @@ macro_rules! metrics_of {
         { count always timeouts: u64, "", "Retransmission timeouts of transports.", where transported }
         { count always pause_frames: u64, "frames", "Frames of priority flow control, pause and resume.",
             where flow_control }
+        { runner always paused_s: f64, "s",
+            "How long priority flow control stopped queues, the sum over all queues of the network, recorded or not.",
+            where flow_control }
         { count always watchdog_fired: u64, "",
             "How often the watchdog of flow control let a queue go that had been stopped for too long.", where watched }
         { count always watchdog_dropped: u64, "frames",
-            "Frames that queues dropped that the watchdog had let go. They count as dropped at their queues, too.", where watched }
+            "Frames, data and control, that queues dropped that the watchdog had let go. They count as dropped at their queues, too.", where watched }
         { count always packet_hops: u64, "frames", "Frames, data or control, that crossed a link; each link counts." }
         { measure run events: u64, "", "Events that the engine handled." }
     } };
@@ -109,10 +112,13 @@ macro_rules! metrics_of {
         { measure always empty_fraction: f64, "", "Share of the time without an octet in the queue." }
         { measure always utilization: f64, "",
             "Share of the port's scheduled rate that was used, by all its queues, wire overhead included." }
-        { count inside frames_arrived: u64, "frames", "Data frames that came to the queue." }
-        { count always frames_dropped: u64, "frames", "Data frames dropped at the queue, those aside that it lost with its link." }
+        { count inside frames_arrived: u64, "frames", "Frames that came to the queue, data and control." }
+        { count always frames_dropped: u64, "frames",
+            "Data frames and copies dropped at the queue, those aside that it lost with its link: of all queues together, those of the totals." }
+        { count always control_frames_dropped: u64, "frames",
+            "Acknowledgements and signals dropped at the queue, where they share it with data." }
         { count always frames_flushed: u64, "frames",
-            "Frames that the queue lost because its link was broken: those that waited, and those that came before it was whole again." }
+            "Data frames and copies that the queue lost because its link was broken: those that waited, and those that came before it was whole again." }
         { count always frames_sent: u64, "frames", "Frames that left the queue for the link." }
         { count always octets_sent: u64, "octets", "Octets of them, without wire overhead." }
         { count always frames_marked: u64, "frames",
@@ -124,7 +130,7 @@ macro_rules! metrics_of {
         { runner always paused_s: f64, "s", "How long priority flow control stopped the queue." }
         { count always stops: u64, "", "How often pause frames stopped the queue; a stop that is refreshed is one." }
         { count always pause_frames: u64, "frames", "Pause frames that stopped the queue, or went on stopping it." }
-        { runner always drop_rate: f64, "", "Frames dropped at the queue over data frames that came to it." }
+        { runner always drop_rate: f64, "", "Frames dropped at the queue, data and control, over frames that came to it." }
         { runner always set_point_octets: Option<u64>, "octets",
             "Length at which the queue's congestion point is to hold it. The one at the end of the run, where it \
              changes. Null if the scheme has no such length, or the queue no congestion point." }
@@ -173,6 +179,10 @@ macro_rules! metrics_of {
         { measure inside completed: Option<penstock_schemes::Instant>, "",
             "When the last frame of a finite flow was delivered, if all of them were." }
         { measure inside ended: Option<penstock_schemes::Instant>, "", "When the flow was completed or stopped, if it was." }
+        { runner run start_s: Option<f64>, "s", "When the flow started. Null if it had not at the end of the run." }
+        { runner run end_s: Option<f64>, "s",
+            "When the last frame of a flow with a size was delivered, or another flow was stopped. Null if neither was at the end of \
+             the run." }
         { runner run completion_time_s: Option<f64>, "s",
             "Flow completion time: from the start of a finite flow to the delivery of its last frame. Null if frames are \
              missing." }
@@ -186,6 +196,11 @@ macro_rules! metrics_of {
         { runner always name: String, "", "The host." }
         { measure always rate_limiters_mean: f64, "", "Time-weighted mean number of installed rate limiters." }
         { measure always rate_limiters_max: u32, "", "Largest number of installed rate limiters." }
+        { runner always paused_s: f64, "s",
+            "How long priority flow control stopped the host's queues, the sum over them, over the whole run; in a window, in it.",
+            where flow_control }
+        { runner always pause_frames: u64, "frames",
+            "Pause frames that stopped the host's queues, refreshes included, likewise.", where flow_control }
     } };
     (pool, $wanted:ident => $then:ident!$to:tt) => { $crate::select_metrics! { $wanted $then $to []
         { runner always switch: String, "", "The switch." }

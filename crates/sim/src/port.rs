@@ -65,7 +65,10 @@ pub(crate) struct QueueState {
     pub(crate) cp: CpIndex,
     pub(crate) sent_octets: u64,
     pub(crate) arrived: u64,
+    /// Frames dropped, data and control.
     pub(crate) dropped: u64,
+    /// Those of them that are no data: acknowledgements and signals.
+    pub(crate) dropped_control: u64,
     pub(crate) departed: u64,
     pub(crate) statistics: LengthStatistics,
 }
@@ -234,6 +237,7 @@ impl QueueState {
             sent_octets: 0,
             arrived: 0,
             dropped: 0,
+            dropped_control: 0,
             departed: 0,
             statistics: LengthStatistics::default(),
         }
@@ -248,6 +252,11 @@ impl QueueState {
     /// Frames that count as queued.
     pub(crate) fn frames(&self) -> u32 {
         (self.arrived - self.dropped - self.departed) as u32
+    }
+
+    /// Data frames dropped.
+    pub(crate) fn dropped_data(&self) -> u64 {
+        self.dropped - self.dropped_control
     }
 
     /// The queue as a congestion point sees it.
@@ -442,7 +451,8 @@ impl PortState {
     pub(crate) fn close(&mut self) {
         self.attention |= DOWN;
         let close = |q: &mut QueueState| {
-            let QueueState { plain_len, max_len, max_frames, dropped, .. } = *q;
+            let QueueState { plain_len, max_len, max_frames, .. } = *q;
+            let dropped = q.dropped_data();
             (q.plain_len, q.max_len, q.max_frames) = (0, 0, 0);
             Closed { plain_len, max_len, max_frames, dropped }
         };
@@ -459,10 +469,10 @@ impl PortState {
         }
     }
 
-    /// Frames that a queue has lost because its line was broken.
+    /// Data frames that a queue has lost because its line was broken.
     pub(crate) fn flushed(&self, class: TrafficClass) -> u64 {
         let now = self.ledger.closed.get(class.index());
-        let now = now.map_or(0, |closed| self.queues[class.index()].dropped - closed.dropped);
+        let now = now.map_or(0, |closed| self.queues[class.index()].dropped_data() - closed.dropped);
         self.ledger.flushed.get(class.index()).copied().unwrap_or(0) + now
     }
 

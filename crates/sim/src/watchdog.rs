@@ -10,7 +10,7 @@ use penstock_schemes::{Duration, Instant, Scheme};
 use crate::deadlock::Jam;
 use crate::engine::Sim;
 use crate::fabric::Fabric;
-use crate::frame::FrameId;
+use crate::frame::{FrameId, Kind};
 use crate::network::QueueId;
 use crate::port::DRAINS;
 use crate::probe::Probe;
@@ -52,9 +52,11 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         q.waiting = crate::frame::Chain::EMPTY;
         q.statistics.pass(now, q.len);
         for &frame in &frames {
-            let octets = self.frames.get(frame).octets;
+            let slot = self.frames.get(frame);
+            let octets = slot.octets;
             q.len -= u64::from(octets);
             q.dropped += 1;
+            q.dropped_control += u64::from(slot.kind() != Kind::Data);
             if held {
                 self.pauses.let_go(frame, octets);
             }

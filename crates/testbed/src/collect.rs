@@ -185,6 +185,7 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
             utilization: own.utilization,
             frames_arrived: own.counts.arrived,
             frames_dropped: own.counts.dropped,
+            control_frames_dropped: 0,
             // Links of the testbed do not break.
             frames_flushed: 0,
             frames_sent: own.counts.frames_sent,

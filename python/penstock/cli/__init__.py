@@ -149,6 +149,7 @@ def compare(
         Path | None, typer.Option(metavar="DIR", help="The output folder.  [default: results/SCENARIO-compare]")
     ] = None,
     force: Annotated[bool, options.FORCE] = False,
+    resume: Annotated[bool, options.RESUME_COMPARISON] = False,
     json: Annotated[bool, options.JSON] = False,
     quiet: Annotated[bool, options.QUIET] = False,
     limit: Annotated[int, options.LIMIT] = 1,
@@ -160,7 +161,7 @@ def compare(
 
     request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet, limit=limit)
     names = options.words(schemes)
-    lines = Lines(schemes=names, variants=variants or [], vary=vary or [], seeds=seeds, queue=queue)
+    lines = Lines(schemes=names, variants=variants or [], vary=vary or [], seeds=seeds, queue=queue, resume=resume)
     run_all(request, scenarios, lines, ray=ray)
 
 

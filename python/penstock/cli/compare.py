@@ -28,6 +28,7 @@ class Lines:
     vary: list[str]
     seeds: int
     queue: str | None
+    resume: bool = False
 
 
 def run_all(request: Request, names: Sequence[str], lines: Lines, *, ray: str | None) -> None:
@@ -55,6 +56,7 @@ def run_all(request: Request, names: Sequence[str], lines: Lines, *, ray: str | 
             queue=lines.queue,
             out=folder,
             force=request.force,
+            resume=lines.resume,
             watch=progress.watch(),
             executor=executor,
             limit=request.limit,
@@ -70,6 +72,7 @@ def _put_together(request: Request, folders: Sequence[Path], lines: Lines, *, ra
         "--variant": lines.variants,
         "--vary": lines.vary,
         "--seeds": lines.seeds > 1,
+        "--resume": lines.resume,
         "--set": request.sets,
         "--profile": request.profile,
         "--ray": ray,

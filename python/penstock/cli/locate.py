@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from penstock import library
@@ -22,6 +23,27 @@ def find(name: str, sets: list[str]) -> Scenario:
 def is_scenario(name: str) -> bool:
     """Whether ``name`` is a file or a scenario's name, or looks like one rather than like a network interface."""
     return Path(name).is_file() or library.locate(name) is not None or "/" in name or name.endswith(".toml")
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a results folder that does not exist, with those that are there."""
+    if folder.exists():
+        return
+    near = get_close_matches(folder.name, [path.name for path in _folders(folder.parent)], n=1, cutoff=0.5)
+    among = [str(path) for path in _folders(folder.parent) or _folders(RESULTS)][:_FOLDERS_NAMED]
+    hint = f"did you mean {folder.parent / near[0]}?" if near else f"there are {', '.join(among)}" if among else ""
+    raise InputError(f"{folder}: no such folder", hint or "`penstock run` writes one, by default below results")
+
+
+_FOLDERS_NAMED = 5
+_DOCUMENTS = ("summary.json", "compare.json", "sweep.json")
+
+
+def _folders(folder: Path) -> list[Path]:
+    """Return the folders of results in a folder."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if any((path / name).is_file() for name in _DOCUMENTS))
 
 
 def is_results(folder: Path) -> bool:

@@ -42,6 +42,9 @@ PROFILE = typer.Option(
     "--profile", metavar="NAME", autocompletion=completion.profile, help="The schemes' named settings."
 )
 RESUME = typer.Option("--resume", help="Go on with DIR: run all that is missing, failed or has changed.")
+RESUME_COMPARISON = typer.Option(
+    "--resume", help="Keep each finished run in DIR.unfinished, and go on with those that are there."
+)
 JOBS = typer.Option(
     "--jobs", min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]", show_default=False
 )

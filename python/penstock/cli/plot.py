@@ -8,7 +8,7 @@ import typer
 
 from penstock._core import OutputError, PenstockError
 from penstock.cli.failure import InputError
-from penstock.cli.locate import assignments, file_to_write
+from penstock.cli.locate import assignments, check_folder, file_to_write
 from penstock.comparison import FIGURES, Comparison, is_comparison
 from penstock.errors import ArgumentError
 from penstock.figures import FIGURES_OF_FLOWS, PANELS
@@ -40,6 +40,7 @@ def plot_folder(
     title: bool,
 ) -> None:
     """Draw one figure of a results folder, with a width in inches and type in points."""
+    check_folder(folder)
     of_several, of_sweep = is_comparison(folder), is_sweep(folder)
     known = OF_SWEEPS if of_sweep else FIGURES if of_several else (*PANELS, *FIGURES_OF_FLOWS)
     if not of_sweep and places != Places(None, None, None, None, []):

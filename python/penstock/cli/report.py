@@ -251,7 +251,7 @@ def _coverage(summary: Summary) -> str:
 def _balance(summary: Summary, *, flows: int) -> str:
     totals = summary["totals"]
     parts = [
-        f"frames sent {count(totals['frames_sent'])}",
+        f"data frames sent {count(totals['frames_sent'])}",
         f"delivered {count(totals['frames_delivered'])}",
         f"dropped {count(totals['frames_dropped'])} (loss {share(summary['loss_rate'])})",
     ]
@@ -283,6 +283,8 @@ def _balance(summary: Summary, *, flows: int) -> str:
         parts.append(f"actions of the scheme: {told_actions(summary)}")
     if "acted" in summary:
         parts.append("it acted, as claimed" if summary["acted"] else "it did not act, though the scenario claims it")
+    if "finished_at_s" in summary:
+        parts.append(f"all flows with a size finished at {duration(summary['finished_at_s'])}")
     if flows:
         parts.append(f"Jain index {summary['jain_index']:.3f}")
     return ", ".join(parts)
@@ -385,7 +387,11 @@ def print_queues(out: Console, queues: list[QueueSummary]) -> None:
     listed = queues if len(queues) <= _QUEUES_LISTED else notable_queues(queues, _QUEUES_LISTED)
     several_priorities = len({queue["priority"] for queue in queues}) > 1
     paused = any(queue["pause_frames"] for queue in queues)
+    # Acknowledgements and signals that share a queue with data may be dropped, too; no count of data has them.
+    control = any(queue["control_frames_dropped"] for queue in queues)
     table = _numbers("queue", "mean", "σ", "max", "empty", "utilisation", "dropped", "feedback")
+    if control:
+        table.add_column("control dropped", justify="right")
     if paused:
         table.add_column("paused", justify="right")
         table.add_column("stops", justify="right")
@@ -402,6 +408,7 @@ def print_queues(out: Console, queues: list[QueueSummary]) -> None:
             share(queue["utilization"]),
             count(queue["frames_dropped"]),
             count(queue["feedback_frames"]),
+            *([count(queue["control_frames_dropped"])] if control else []),
             *([duration(queue["paused_s"]), count(queue["stops"]), count(queue["pause_frames"])] if paused else []),
         )
     print_fitting(out, table)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from penstock.cli.failure import InputError
+from penstock.cli.locate import check_folder
 from penstock.result import Result
 
 _ROWS = 20_000
@@ -16,6 +17,7 @@ _ROWS = 20_000
 
 def print_table(folder: Path, table: str | None, columns: list[str]) -> None:
     """Print columns of a table, all without a choice; without a table, the list of tables."""
+    check_folder(folder)
     result = Result.open(folder)
     if table is None:
         for name in result.tables:

@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from penstock import files
 from penstock.exchange.reading import ENTRIES_MAX, OCTETS_MAX, ExchangeError, Lines
+from penstock.frames import pandas_frame, polars_frame
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
     from arro3.core import Table
 
 _ADDRESS = re.compile(r"[0-9a-fA-F]{8}")
@@ -78,7 +81,40 @@ def parse(written: str, name: str) -> list[Completed]:
     return found
 
 
-def read_fct(path: str | os.PathLike[str]) -> "Table":
+class Completions:
+    """A table of completions that is read from a file: whatever reads Arrow reads it, as pyarrow and polars do.
+
+    Attributes:
+        table: the table of arro3.
+    """
+
+    def __init__(self, table: "Table") -> None:
+        self.table = table
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.table, name)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return it as a data frame of pandas.
+
+        Raises:
+            MissingExtraError: pandas or pyarrow is not installed: ``pip install 'penstock[pandas]'``.
+        """
+        return pandas_frame(self.table)
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Return it as a data frame of polars.
+
+        Raises:
+            MissingExtraError: polars is not installed: ``pip install 'penstock[polars]'``.
+        """
+        return polars_frame(self.table)
+
+
+def read_fct(path: str | os.PathLike[str]) -> Completions:
     """Read a file of flow completion times as a table with the columns of ``Result.completions``.
 
     A flow is called f0, f1, … in the order of the file and belongs to the group p and its destination port, which
@@ -111,7 +147,7 @@ def read_fct(path: str | os.PathLike[str]) -> "Table":
         "retransmissions": nothing,
         "timeouts": nothing,
     }
-    return Table.from_pydict(columns)
+    return Completions(Table.from_pydict(columns))
 
 
 def _address(node: int) -> str:

@@ -103,6 +103,9 @@ class Crowd:
 
 def draw_levels(axes: "Axes", spans: list[tuple[float, float, float]], scale: float) -> None:
     """Draw levels of the max-min fair share, dashed: from when, until when, and how much (bit/s)."""
+    if not spans:
+        # The legend names nothing that is not drawn.
+        return
     starts, stops, shares = np.array(spans).reshape(-1, 3).T
     style: dict[str, Any] = {"color": REFERENCE, "linestyle": DASHES, "linewidth": 1.2, "zorder": 3}
     axes.hlines(shares / scale, starts, stops, label="max-min fair share", **style)

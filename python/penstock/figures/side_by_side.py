@@ -38,7 +38,7 @@ from penstock.text import count, duration, share
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from penstock.summary import QueueSummary
+    from penstock.summary import QueueSummary, Summary
 
 _MOST_COLUMNS = 4
 """The most schemes beside one another; more go into several rows."""
@@ -75,7 +75,7 @@ def write_comparison(runs: Runs, queue: str | None, folder: Path, panels: Panels
     figures = {"compare": comparison(list(firsts.values()), labels=list(firsts), queue=queue)}
     if queue is not None:
         figures["cdf"] = cumulative(runs, queue)
-    if any(q["pause_frames"] for results in runs.values() for result in results for q in result.summary["queues"]):
+    if any(stopped_shares(results) for results in runs.values()):
         figures["pauses"] = pauses(runs)
     if all(has_completions(result) for results in runs.values() for result in results):
         figures["slowdown"] = slowdowns(runs, panels)
@@ -193,7 +193,7 @@ def pauses(runs: Runs) -> Drawn:
 
     The stopped ports are the saturation tree: from the congested port back to the hosts.
     """
-    stopped = {label: _stopped_shares(results) for label, results in runs.items()}
+    stopped = {label: stopped_shares(results) for label, results in runs.items()}
     ports = sorted({port for shares in stopped.values() for port in shares})
     # Ports that differ by less than one sees go by name: s9 before s10.
     ports.sort(
@@ -285,13 +285,18 @@ def _draw_groups(axes: "Axes", delivered: Delivered) -> None:
     legend(axes)
 
 
-def _stopped_shares(results: Sequence[Result]) -> dict[str, float]:
+def stopped_shares(results: Sequence[Result]) -> dict[str, float]:
     """Return for each port that was stopped for which share of the run, the mean of the runs."""
     total: dict[str, float] = {}
     for result in results:
         of_run: dict[str, float] = {}
         for queue in result.summary["queues"]:
             of_run[queue["name"]] = max(of_run.get(queue["name"], 0.0), queue["paused_s"] / shown_s(result))
+        # Where the queues of hosts are not recorded, the hosts have their pauses.
+        recorded = {name.partition("->")[0] for name in of_run}
+        for host in result.summary["hosts"]:
+            if host["name"] not in recorded:
+                of_run[host["name"]] = host.get("paused_s", 0.0) / shown_s(result)
         for port, value in of_run.items():
             total[port] = total.get(port, 0.0) + value / len(results)
     return {port: value for port, value in total.items() if value > 0}
@@ -356,13 +361,13 @@ def _details(result: Result) -> str:
         f"profile {summary['profile']}" if summary["profile"] else "",
         f"seed {summary['seed']}",
         f"{count(dropped)} dropped ({share(summary['loss_rate'])})" if dropped else "no frame dropped",
-        _stopped(summary["queues"]),
+        _stopped(summary),
         "interrupted" if result.interrupted else "",
     ]
     return " · ".join(part for part in parts if part)
 
 
-def _stopped(queues: Sequence["QueueSummary"]) -> str:
+def _stopped(summary: "Summary") -> str:
     """Say for how long queues were stopped: a sum, which may be longer than the run."""
-    times_s = [queue["paused_s"] for queue in queues if queue["paused_s"]]
-    return f"{count(len(times_s))} queues stopped, {duration(sum(times_s))} added up" if times_s else ""
+    paused_s = summary["totals"].get("paused_s")
+    return f"queues stopped for {duration(paused_s)} added up" if paused_s else ""

@@ -26,8 +26,9 @@ Record = dict[str, list[list[Any]]]
 RUNS = "runs"
 """The table with one row a run."""
 
-_LEFT_OUT = ("scenario", "question", "scheme", "seed", "run", "interrupted_at_s")
-"""Keys of a summary that are the same in every row, stand in front, or are not there in a run that has ended."""
+_LEFT_OUT = ("scenario", "question", "scheme", "seed", "run", "interrupted_at_s", "testbed")
+"""Keys of a summary that are the same in every row, stand in front, or are not there in a run of a sweep: one that has
+ended, in the simulator."""
 
 _OTHER_NAMES = {"schemes": "assigned"}
 """The table of a list of the summary, where it is not called as the list is."""

@@ -59,7 +59,7 @@ fn read_groups(file: File, part: Option<&Selection<'_>>) -> Result<Records, Parq
         let batch = RecordBatch::try_new_with_options(schema.clone(), columns.collect::<Result<_, _>>()?, &options);
         batches.push(batch.map_err(arrow)?);
     }
-    Ok(Records { schema, batches })
+    Ok(Records { schema, batches }.with_one_list_of_names())
 }
 
 /// The rows of a row group, which has so many, that have one of some names in a column; and where they are known by now, their

@@ -30,7 +30,7 @@ where
     S: Scheme<Tag = Ce>,
     S::Config: MarkingConfig,
 {
-    const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked since the start" }];
+    const VARS: &'static [Var] = &[Var { name: "marked_frames_total", description: "frames marked since the start" }];
     const MARKS: bool = true;
 
     fn new(config: &S::Config, _: Place) -> Self {
