@@ -17,6 +17,8 @@ _PARTS = ("tdata", "tkeep", "tvalid", "tready", "tlast")
 ZERO = "'0"
 # They take frames with holes in tkeep for bad ones.
 _HOLES = {("cp", "s_axis")}
+# It has a reset besides, that leaves its table.
+_RESETS = {"forwarding_table": "rst_i || stop_i"}
 
 
 def main() -> None:
@@ -71,7 +73,7 @@ def _bind(module: str, prefix: str, ports: set[str]) -> str:
     pins += [f".{pin}({port if port in ports else ZERO})" for pin, port in (("tuser_i", user), ("octets_i", octets))]
     return (
         f"bind {module} stream_check #({', '.join(parameters)}) u_check_{prefix} (\n"
-        f"  .clk_i, .rst_i, {', '.join(pins)}\n);\n"
+        f"  .clk_i, .rst_i({_RESETS.get(module, 'rst_i')}), {', '.join(pins)}\n);\n"
     )
 
 

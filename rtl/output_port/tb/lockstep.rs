@@ -132,7 +132,7 @@ fn keeps_the_time_of_the_ideal_line() {
 #[test]
 fn slack_keeps_the_rate_behind_a_held_arbiter() {
     let mut random = Random::new(15);
-    let mut core = output_port_slack::Core::new(6);
+    let mut core = output_port_slack::Core::unchecked(6);
     let mut given = output_port_slack::In {
         rst_i: true,
         rate_i: 947_368_421,
@@ -330,14 +330,14 @@ fn reaches(core: Clocked, clock_hz: u64, rate: u64, line: u64) {
 /// 10 Gb/s at 156.25 MHz, 64 bits a clock, as fast as beats come.
 #[test]
 fn reaches_the_rate_of_the_beats() {
-    let mut core = output_port_ten_gig::Core::new(6);
+    let mut core = output_port_ten_gig::Core::unchecked(6);
     reaches(&mut |given| core.clock(given), 156_250_000, 10_000_000_000, LINE);
 }
 
 /// With nothing between frames on the line the highest rate is that of nine beats, 11 clocks, and 64 octets with FCS.
 #[test]
 fn reaches_the_highest_rate_of_bare_frames() {
-    let mut core = output_port_bare::Core::new(6);
+    let mut core = output_port_bare::Core::unchecked(6);
     reaches(&mut |given| core.clock(given), CLOCK_HZ, BARE_HIGHEST, 0);
 }
 
@@ -348,9 +348,9 @@ const BARE_HIGHEST: u64 = 8 * (64 + CHECK) * CLOCK_HZ / 11;
 /// A rate above the highest is refused, from the beginning on and by the schedule: the line is closed, and says so.
 #[test]
 fn refuses_rates_that_frames_cannot_have() {
-    let mut core = output_port::Core::new(6);
+    let mut core = output_port::Core::unchecked(6);
     refuses(&mut |given| core.clock(given), HIGHEST);
-    let mut bare = output_port_bare::Core::new(6);
+    let mut bare = output_port_bare::Core::unchecked(6);
     refuses(&mut |given| bare.clock(given), BARE_HIGHEST);
 }
 

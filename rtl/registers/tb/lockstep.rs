@@ -173,7 +173,7 @@ fn answers<C, I: Default, O>(
         if register.kind == Kind::Setting || register.kind == Kind::Pulse || random.one_in(4) {
             for word in 0..words {
                 let data = (wanted >> (32 * word)) as u32;
-                let strobes = (strobes >> (4 * word) & 15) as u8;
+                let strobes = strobes >> (4 * word) & 15;
                 let ((response, _), out) = run(
                     &mut core,
                     &mut given,
