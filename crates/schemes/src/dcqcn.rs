@@ -114,12 +114,12 @@ const PROFILES: &[Profile] = &[
     Profile {
         name: "hpcc-100g",
         description: "HPCC's simulator, run.py --cc dcqcn, at 100 Gb/s: as hpcc-mlx, with a timer of 300 us and marks from 400 KB to 1600 KB.",
-        settings: &mlx((400_000, 1600_000, 0.2), (1, 4, 300), (20, 200, 1000)),
+        settings: &mlx((400_000, 1_600_000, 0.2), (1, 4, 300), (20, 200, 1000)),
     },
     Profile {
         name: "hpcc-100g-paper",
         description: "HPCC's simulator, run.py --cc dcqcn_paper, at 100 Gb/s: as hpcc-100g, with the times of Zhu et al. 2015.",
-        settings: &mlx((400_000, 1600_000, 0.2), (50, 50, 55), (20, 200, 1000)),
+        settings: &mlx((400_000, 1_600_000, 0.2), (50, 50, 55), (20, 200, 1000)),
     },
     Profile {
         name: "conweave",
@@ -135,17 +135,17 @@ const PROFILES: &[Profile] = &[
     Profile {
         name: "simai-100g",
         description: "SimAI, inputs/config/SimAI.conf: its thresholds for ports of 100 Gb/s, all else as in simai.",
-        settings: &mlx((400_000, 1600_000, 0.2), (1, 4, 900), (50, 100, 100)),
+        settings: &mlx((400_000, 1_600_000, 0.2), (1, 4, 900), (50, 100, 100)),
     },
     Profile {
         name: "simai-200g",
         description: "SimAI, inputs/config/SimAI.conf: its thresholds for ports of 200 Gb/s, all else as in simai.",
-        settings: &mlx((300_000, 1200_000, 0.8), (1, 4, 900), (50, 100, 100)),
+        settings: &mlx((300_000, 1_200_000, 0.8), (1, 4, 900), (50, 100, 100)),
     },
     Profile {
         name: "simai-400g",
         description: "SimAI, inputs/config/SimAI.conf: its thresholds for ports of 400 Gb/s, all else as in simai.",
-        settings: &mlx((800_000, 3200_000, 0.2), (1, 4, 900), (50, 100, 100)),
+        settings: &mlx((800_000, 3_200_000, 0.2), (1, 4, 900), (50, 100, 100)),
     },
 ];
 
