@@ -2,6 +2,7 @@
 //! scheme that is added is held to them without a line here.
 
 mod fairness;
+mod hpcc;
 mod sawtooth;
 
 use penstock_schemes::mixed::Mixed;

@@ -179,7 +179,9 @@ fn dctcp_keeps_the_queue_near_k_and_its_sawtooth_grows_with_the_root() {
         assert!((k + 1.0..=k + 4.0).contains(&most) && lost == 0, "{k}: at most {most}, {lost} lost");
         ratios.push(deviation * 12.0_f64.sqrt() / ((2.0 * 2.0 * (round_trip + k)).sqrt() / 2.0));
     }
-    assert!(ratios.iter().all(|ratio| (0.9..1.4).contains(ratio)), "{ratios:?}");
+    // One cut a sawtooth: two would double it. The cuts of two sources need not fall together, which takes some of it away; the
+    // amplitude itself is held to the law in the program `laws`.
+    assert!(ratios.iter().all(|ratio| (0.85..1.15).contains(ratio)), "{ratios:?}");
     let (most, _, lost) = seen(400_000);
     assert!(most > 260.0 && lost > 0, "{most} {lost}");
 }
