@@ -597,7 +597,7 @@ class Summary(TypedDict):
     completions: NotRequired[list[CompletionSummary]]
     """Slowdowns of finite flows: all together, then each group; each first whole, then by size.
 
-    Present only where flows come from ``[[load]]`` or ``[[incast]]`` or a finite one has a transport.
+    Present only where some flow has a size.
     """
     windows: NotRequired[list[WindowSummary]]
     """The windows of measurement.
