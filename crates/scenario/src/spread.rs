@@ -2,7 +2,7 @@
 
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::Duration;
-use penstock_sim::network::{HopId, Network, Spread, SpreadBy};
+use penstock_sim::network::{FlowId, HopId, Network, Spread, SpreadBy};
 
 use crate::error::Fault;
 use crate::made::Counted;
