@@ -143,7 +143,7 @@ def test_flows_of_loads_move_too(choice: str) -> None:
     moved = scenario.run()
     assert any("flows of web" in note and "leaf1--spine1" in note for note in notes)
     assert not any("broken" in note for note in scenario.outline()["notes"])
-    completed = [run.to_polars("completions")["completion_time_s"].count() for run in (still, moved)]
+    completed = [run.to_polars("completions")["slowdown"].count() for run in (still, moved)]
     assert completed[0] < completed[1] == 60
     two = scenario.run(threads=2)
     assert {**moved.summary, "run": None} == {**two.summary, "run": None}
