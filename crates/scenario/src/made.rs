@@ -113,7 +113,10 @@ impl Ways {
     }
 }
 
-/// The ways as switches know them at the start, and later.
+/// The first route of a flow, and those that it has later.
+type Routes = (Route, Vec<(Duration, Route)>);
+
+/// The paths as switches know them at the start, and later.
 #[derive(Debug)]
 struct Known(Vec<Ways>);
 
@@ -143,7 +146,7 @@ impl Known {
         flow: &str,
         arrival: &Arrival,
         grow: impl Fn(usize) -> Result<(), Excess>,
-    ) -> Result<Option<(Route, Vec<(Duration, Route)>)>, Excess> {
+    ) -> Result<Option<Routes>, Excess> {
         let Some((epoch, way)) = self.first(layout, flow, arrival) else { return Ok(None) };
         let (known, ways) = self.at(layout, epoch);
         let tree = ways.tree(known, flow, arrival, None, &grow)?;
