@@ -13,6 +13,8 @@ mod actions;
 pub mod completions;
 mod course;
 mod fair;
+mod ideal;
+mod notes;
 mod objects;
 mod sampler;
 mod settling;

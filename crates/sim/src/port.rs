@@ -16,14 +16,14 @@ pub(crate) struct LengthStatistics {
     pub(crate) area_squared: u128,
     pub(crate) empty: Duration,
     /// Extremes since the last reading (`measure`).
-    pub(crate) min: u64,
-    pub(crate) max: u64,
+    pub(crate) min: u32,
+    pub(crate) max: u32,
 }
 
 impl LengthStatistics {
     /// The length is `len` now; extremes start again.
     pub(crate) fn restart_extremes(&mut self, len: u64) {
-        (self.min, self.max) = (len, len);
+        (self.min, self.max) = (len as u32, len as u32);
     }
 
     /// The length was `len` since the last call, and changes at `now`.
@@ -67,6 +67,8 @@ pub(crate) struct QueueState {
     pub(crate) arrived: u64,
     pub(crate) dropped: u64,
     pub(crate) departed: u64,
+    /// When a frame joined it last.
+    pub(crate) joined: Instant,
     pub(crate) statistics: LengthStatistics,
 }
 
@@ -168,6 +170,8 @@ pub(crate) struct Ledger {
     pub(crate) cut_bits: u64,
     /// Frames lost on the line.
     pub(crate) lost: u64,
+    /// Data frames that a queue dropped at an instant at which another one had joined it.
+    pub(crate) tied: u64,
     /// Integral of the scheduled rate up to `rate_since`, bit/s × ps.
     scheduled: u128,
     rate_since: Instant,
@@ -187,6 +191,7 @@ impl QueueState {
             arrived: 0,
             dropped: 0,
             departed: 0,
+            joined: Instant::NEVER,
             statistics: LengthStatistics::default(),
         }
     }

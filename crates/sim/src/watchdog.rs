@@ -44,7 +44,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
                 pools.give_back(now, port, class, frame, octets);
             }
         }
-        q.statistics.min = q.statistics.min.min(q.len);
+        q.statistics.min = q.statistics.min.min(q.len as u32);
         self.pauses.watchdog_dropped += frames.len() as u64;
         frames
     }

@@ -48,7 +48,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         stop: None,
         size: None,
         traffic: Traffic::Greedy,
-        excess: Excess::Hold,
+        excess: Excess::Wait,
         reaction_point: Some(RpId(source as u32)),
         transport: None,
     };
@@ -79,6 +79,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         pfc: None,
         pools: Vec::new(),
         spread: None,
+        ties: Ties::Number,
     }
 }
 

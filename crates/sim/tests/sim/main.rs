@@ -11,6 +11,7 @@ mod engine;
 mod incasts;
 mod large;
 mod mixed;
+mod offered;
 mod parts;
 mod pfc;
 mod pools;
