@@ -25,6 +25,8 @@ from penstock.variants import Variant, varied
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from penstock.summary import Summary
+
 _DOCUMENT = "compare.json"
 
 FIGURES = ("compare", "cdf", "pauses", "slowdown", "completions", "fct", "goodput", "retransmissions")
@@ -515,6 +517,7 @@ def _document(lines: Sequence[_Line], done: Mapping[tuple[_Line, int], Result], 
                 "profile": line.plan["profile"],
                 "seeds": [seed for _, seed in own],
                 **_claims([done[job] for job in own]),
+                **({"undrawn": True} if _alike([done[job].summary for job in own]) else {}),
                 **spreads([measured[job] for job in own]),
             }
         )
@@ -531,6 +534,12 @@ def _claims(results: Sequence[Result]) -> dict[str, bool]:
     """Return for each claim that a scenario makes whether all of its runs kept it."""
     made = {claim: [result.summary[claim] for result in results if claim in result.summary] for claim in CLAIMS}
     return {claim: all(kept) for claim, kept in made.items() if kept}
+
+
+def _alike(summaries: "Sequence[Summary]") -> bool:
+    """Return whether several seeds gave the same run: nothing in it is drawn."""
+    told = [{key: value for key, value in summary.items() if key not in ("seed", "run")} for summary in summaries]
+    return len(told) > 1 and all(one == told[0] for one in told)
 
 
 def run_folders(line: dict[str, Any]) -> list[str]:

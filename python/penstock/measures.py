@@ -273,8 +273,7 @@ def measure(result: "Result", queue: str | None) -> Measured:
 
 def _together_bps(summary: "Summary") -> float:
     """Return the rate of all flows together. That of a flow with a size covers only the time that it is there."""
-    end_s = summary.get("interrupted_at_s", summary.get("ended_at_s", summary["duration_s"]))
-    measured_s = end_s - summary["warmup_s"]
+    measured_s = summary["duration_s"] - summary["warmup_s"]
     parts = (
         flow["throughput_bps"] * (flow["active_s"] / measured_s if "active_s" in flow and measured_s > 0 else 1.0)
         for flow in summary["flows"]

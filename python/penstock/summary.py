@@ -37,9 +37,14 @@ class Totals(TypedDict):
     """Counts over the network and the whole run."""
 
     frames_offered: int
-    """Data frames that generators made."""
+    """Data frames that generators made: by their schedules, whether or not they could go.
+
+    A schedule that stands still (``excess = "stall"``) makes fewer.
+    """
     frames_discarded_at_source: int
-    """Of them, discarded at their source before they reached the network, or still waiting there at the end."""
+    """Of them, discarded at their source before they reached the network."""
+    frames_waiting_at_source: int
+    """Of them, still waiting there at the end."""
     frames_sent: int
     """Data frames that reaction points released into the network."""
     copies_made: int
@@ -58,6 +63,10 @@ class Totals(TypedDict):
     """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
     probes_returned: NotRequired[int]
     """Of them, probes that came back. Present only where sources send probes."""
+    tied_losses: int
+    """Of the frames dropped, those that came at an instant at which another frame had joined the same queue: the order
+    of the two decided (``network.ties``).
+    """
     frames_trimmed: NotRequired[int]
     """Of the frames dropped, those that switches cut down to their headers. Present only where switches trim."""
     headers_delivered: NotRequired[int]
@@ -349,7 +358,10 @@ class WindowTotals(TypedDict):
     """Counts over the network in a window. Those of windows that lie end to end add up to those of the run."""
 
     frames_offered: int
-    """Data frames that generators made."""
+    """Data frames that generators made: by their schedules, whether or not they could go.
+
+    A schedule that stands still (``excess = "stall"``) makes fewer.
+    """
     frames_sent: int
     """Data frames that reaction points released into the network."""
     copies_made: int
@@ -366,6 +378,10 @@ class WindowTotals(TypedDict):
     """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
     probes_returned: NotRequired[int]
     """Of them, probes that came back. Present only where sources send probes."""
+    tied_losses: int
+    """Of the frames dropped, those that came at an instant at which another frame had joined the same queue: the order
+    of the two decided (``network.ties``).
+    """
     frames_trimmed: NotRequired[int]
     """Of the frames dropped, those that switches cut down to their headers. Present only where switches trim."""
     headers_delivered: NotRequired[int]
@@ -537,19 +553,21 @@ class Summary(TypedDict):
     seed: int
     """Seed of all random streams."""
     duration_s: float
+    """Simulated time that the run lasted; everything below covers it, s.
+
+    ``planned_s``, unless it was stopped or over before.
+    """
+    planned_s: float
     """Simulated time that was asked for, s."""
     warmup_s: float
     """Time before statistics begin, s."""
     interrupted_at_s: NotRequired[float]
-    """When the run was stopped, s.
-
-    Present only where it was stopped before its end: everything below covers the time until then.
-    """
+    """When the run was stopped, ``duration_s``, s. Present only where it was stopped before its end."""
     ended_at_s: NotRequired[float]
-    """When the run was over: every flow with a size had ended (``until = "flows complete"``), before the time that was
-    asked for, s.
+    """When the run was over, ``duration_s``: every flow with a size had ended (``until = "flows complete"``), before
+    the time that was asked for, s.
 
-    Present only there; everything below covers the time until then.
+    Present only there.
     """
     finished_at_s: NotRequired[float]
     """When the last flow with a size was complete, those of loads among them: where the run is one job, when it was
@@ -606,5 +624,11 @@ class Summary(TypedDict):
     """
     testbed: NotRequired[TestbedSummary]
     """How well the testbed kept time. Present only where the run was one of real frames on the testbed."""
+    notes: NotRequired[list[str]]
+    """Sentences on what the run met and the scenario may not mean: flows that offered less than they say, losses that
+    ties decided.
+
+    Present only where there are some.
+    """
     run: RunSummary
     """Cost of the run on this machine: the only part that the same scenario and seed do not repeat."""

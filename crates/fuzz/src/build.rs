@@ -339,8 +339,9 @@ fn flow(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Random) 
     if random.one_in(3) {
         set(&mut flow, "size", text(&format!("{} octets", random.scale(1, 1 << 50))));
     }
-    match random.below(4) {
+    match random.below(5) {
         0 => set(&mut flow, "excess", text("discard")),
+        2 => set(&mut flow, "excess", text("stall")),
         1 => {
             let queue = text(&format!("{} octets", scale.frame * random.scale(1, 1000)));
             set(&mut flow, "excess", Node::Table { inline: true, entries: vec![("queue".to_owned(), queue)] });

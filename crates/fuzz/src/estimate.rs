@@ -25,7 +25,7 @@ pub(crate) fn events(plan: &Plan) -> f64 {
         let time = flow.stop.map_or(duration, |stop| stop.0.min(duration)).saturating_sub(begins(flow));
         match flow.traffic {
             Traffic::OnOff { on, off, .. } => time as f64 / (on + off).0.max(1) as f64,
-            Traffic::Poisson(rate) if flow.excess != Excess::Hold => {
+            Traffic::Poisson(rate) if flow.excess != Excess::Stall => {
                 rate.0 as f64 / 8.0 * seconds(time) / f64::from(flow.frame)
             }
             _ => 0.0,

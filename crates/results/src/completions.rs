@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::rc::Rc;
 
 use penstock_scenario::{MadeFlow, Plan};
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::Outcome;
-use penstock_sim::network::{Flow, FlowEnd, FlowId, HopId, Network, Port};
+use penstock_sim::network::{Flow, FlowEnd, FlowId, HopId, Network, PortId};
 use penstock_sim::outcome::FlowOutcome;
 use serde::{Deserialize, Serialize};
 
+use crate::ideal::{Frames, Links};
 use crate::objects::{Key, Object, Shape, Shaped, record};
 use crate::summary::Ending;
 
@@ -28,13 +30,18 @@ record! {
         size_octets: u64, "octets";
         /// When it started. Null for a flow that waited for others to the end of the run.
         start_s: Option<f64>, "s";
-        /// When its last octet was delivered. Null if data is missing at the end of the run.
+        /// When its last octet was delivered: the end that counts for `slowdown`. Null if data is missing at the end of the run.
         end_s: Option<f64>, "s";
-        /// Flow completion time on an empty network without control: the first frame over all links of the way, one after
-        /// the other, with their delays, and all that follows it over the slowest of them; headers and wire overhead
-        /// included.
+        /// When its sender got the acknowledgement of its last octet, the end that HPCC's and ConWeave's simulators and htsim count. Null
+        /// for a flow without a transport, and if it has not come by the end of the run.
+        acked_s: Option<f64>, "s";
+        /// The least flow completion time: that on an empty network without control, whose frames, the last one shorter, go from link
+        /// to link as fast as lines send them, with the links' delays, headers and wire overhead. Of a line whose rate changes the fastest
+        /// counts. Where switches spread frames over several ways it is a bound, over the fastest links between switches.
         ideal_s: f64, "s";
-        /// Flow completion time over the ideal one.
+        /// The least time to `acked_s`: the ideal one, and that of the shortest frame on the way back. Null without a transport.
+        ideal_acked_s: Option<f64>, "s";
+        /// Flow completion time, to `end_s`, over the ideal one: 1 or more.
         slowdown: Option<f64>, "";
         /// Segments that its transport sent again.
         retransmissions: u64, "frames";
@@ -91,7 +98,10 @@ pub struct Completion {
     /// None, if the flow has not begun.
     start: Option<Instant>,
     end: Option<Instant>,
+    acked: Option<Instant>,
     ideal: Duration,
+    /// From there to the acknowledgement, for a flow with a transport.
+    way_back: Option<Duration>,
     retransmissions: u64,
     timeouts: u64,
 }
@@ -99,7 +109,7 @@ pub struct Completion {
 /// Whether a result tells of completions: where some flow has a size.
 #[must_use]
 pub fn are_told(plan: &Plan) -> bool {
-    !plan.made.is_empty() || plan.finite()
+    !plan.made.is_empty() || plan.network.flows.iter().any(|flow| flow.size.is_some())
 }
 
 /// When the last of all finite flows was complete; `None` where there is none, or one had not completed when the run ended.
@@ -115,16 +125,21 @@ pub(crate) fn finished(plan: &Plan, outcome: &Outcome, ending: &Ending) -> Optio
 pub fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome, ending: &Ending) -> impl Iterator<Item = Completion> + 'a {
     // Of a run that was interrupted early, most of a load had not begun.
     let until = if ending.interrupted { ending.end } else { Instant::NEVER };
+    let links = Rc::new(Links::new(&plan.network));
+    let of_made = Rc::clone(&links);
     let single = move |(flow, (spec, outcome)): (usize, (&Flow, &FlowOutcome))| {
         if outcome.started.is_none() && spec.start != Instant::NEVER && spec.start > until {
             return None;
         }
+        let (ideal, way_back) = ideal(&plan.network, &links, FlowId(flow as u32))?;
         Some(Completion {
             flow: Whose::Single(flow),
             size: spec.size?.0,
             start: outcome.started.or_else(|| (spec.start != Instant::NEVER).then_some(spec.start)),
             end: outcome.completed,
-            ideal: ideal(&plan.network, FlowId(flow as u32))?,
+            acked: outcome.acked,
+            ideal,
+            way_back: spec.transport.as_ref().map(|_| way_back),
             retransmissions: outcome.retransmissions,
             timeouts: outcome.timeouts,
         })
@@ -139,7 +154,9 @@ pub fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome, ending: &Ending) ->
             size: flow.size.0,
             start: Some(flow.start),
             end: (end.completed != Instant::NEVER).then_some(end.completed),
-            ideal: frames.time(|| flow.way.iter().map(|port| &plan.network.ports[port.index()])),
+            acked: (end.acked != Instant::NEVER).then_some(end.acked),
+            ideal: of_made.time(frames, &flow.way),
+            way_back: process.transport.as_ref().map(|_| of_made.time_back(&flow.way)),
             retransmissions: end.retransmissions.into(),
             timeouts: end.timeouts.into(),
             flow: Whose::Made(flow),
@@ -149,43 +166,18 @@ pub fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome, ending: &Ending) ->
     of_network.chain(plan.made.begun(until).map(made))
 }
 
-/// The frames of a flow, as they pass an empty network: octets on the wire.
-#[derive(Debug, Clone, Copy)]
-struct Frames {
-    /// The first one, and all that follow it.
-    first: u64,
-    rest: u64,
-}
-
-impl Frames {
-    /// Those of a flow of `size` octets, of which `payload` are in a full `frame`.
-    fn new(network: &Network, size: u64, frame: u16, payload: u64) -> Self {
-        let overhead = u64::from(network.wire_overhead);
-        // A frame of so many octets of the flow's size, on the wire.
-        let around = u64::from(frame) - payload;
-        let wire = |data: u64| (data + around).max(64).min(u64::from(frame)) + overhead;
-        let frames = size.div_ceil(payload).max(1);
-        let (first, last) = (wire(size.min(payload)), wire(size - (frames - 1) * payload));
-        Self { first, rest: if frames == 1 { 0 } else { (frames - 2) * wire(payload) + last } }
-    }
-
-    /// The time over the links of a way.
-    fn time<'a, I: Iterator<Item = &'a Port>>(self, ports: impl Fn() -> I) -> Duration {
-        let across =
-            ports().fold(Duration::ZERO, |sum, port| sum + port.latency + port.rate.serialisation(self.first).0);
-        let slowest = ports().map(|port| port.rate).min();
-        across + slowest.map_or(Duration::ZERO, |rate| rate.serialisation(self.rest).0)
-    }
-}
-
-/// Flow completion time on an empty network; `None` for a flow without size.
-fn ideal(network: &Network, flow: FlowId) -> Option<Duration> {
+/// The least flow completion time, and that of the way back of its last acknowledgement; `None` for a flow without size.
+fn ideal(network: &Network, links: &Links, flow: FlowId) -> Option<(Duration, Duration)> {
     let spec = &network.flows[flow.index()];
     let frames = Frames::new(network, spec.size?.0, spec.frame, spec.payload());
-    let leaves = network.last_hops(flow);
-    let way = |leaf: HopId| std::iter::successors(Some(leaf), |hop| network.hops[hop.index()].parent);
-    let ports = |leaf| way(leaf).map(|hop| &network.ports[network.hops[hop.index()].port.index()]);
-    leaves.map(|leaf| frames.time(|| ports(leaf))).max()
+    let way = |leaf: HopId| {
+        let hops = std::iter::successors(Some(leaf), |hop| network.hops[hop.index()].parent);
+        let mut ports: Vec<PortId> = hops.map(|hop| network.hops[hop.index()].port).collect();
+        ports.reverse();
+        ports
+    };
+    let ways = network.last_hops(flow).map(way);
+    ways.map(|way| (links.time(frames, &way), links.time_back(&way))).max()
 }
 
 impl Completion {
@@ -220,7 +212,9 @@ impl Completion {
             size_octets: self.size,
             start_s: self.start.map(|start| start.since(Instant::ZERO).as_seconds()),
             end_s: self.end.map(|end| end.since(Instant::ZERO).as_seconds()),
+            acked_s: self.acked.map(|acked| acked.since(Instant::ZERO).as_seconds()),
             ideal_s: self.ideal.as_seconds(),
+            ideal_acked_s: self.way_back.map(|back| (self.ideal + back).as_seconds()),
             slowdown: self.slowdown(),
             retransmissions: self.retransmissions,
             timeouts: self.timeouts,

@@ -14,6 +14,8 @@ pub mod completions;
 mod costs;
 mod course;
 mod fair;
+mod ideal;
+mod notes;
 mod objects;
 mod sampler;
 mod settling;

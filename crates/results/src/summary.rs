@@ -16,6 +16,7 @@ use crate::actions;
 use crate::completions::{self, CompletionSummary};
 pub use crate::costs::{RunSummary, TestbedSummary};
 use crate::fair;
+use crate::notes;
 use crate::objects::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
 use crate::switches::{DeadlockSummary, PoolSummary, deadlocks, pools};
 
@@ -53,15 +54,16 @@ record! {
         schemes: Vec<Assigned>, "", unless "Vec::is_empty";
         /// Seed of all random streams.
         seed: u64, "";
-        /// Simulated time that was asked for.
+        /// Simulated time that the run lasted; everything below covers it. `planned_s`, unless it was stopped or over before.
         duration_s: f64, "s";
+        /// Simulated time that was asked for.
+        planned_s: f64, "s";
         /// Time before statistics begin.
         warmup_s: f64, "s";
-        /// When the run was stopped. Present only where it was stopped before its end: everything below covers the time
-        /// until then.
+        /// When the run was stopped, `duration_s`. Present only where it was stopped before its end.
         interrupted_at_s: Option<f64>, "s", unless "Option::is_none";
-        /// When the run was over: every flow with a size had ended (`until = "flows complete"`), before the time that was asked for.
-        /// Present only there; everything below covers the time until then.
+        /// When the run was over, `duration_s`: every flow with a size had ended (`until = "flows complete"`), before the time that was
+        /// asked for. Present only there.
         ended_at_s: Option<f64>, "s", unless "Option::is_none";
         /// When the last flow with a size was complete, those of loads among them: where the run is one job, when it was done. Present only
         /// where there are such flows and all of them completed.
@@ -74,8 +76,6 @@ record! {
         /// The actions of the scheme, each of those that it declares, over the whole run. Present only where it declares some, and the
         /// run was a simulation.
         actions: Vec<ActionCount>, "", unless "Vec::is_empty";
-        /// Remarks on the scenario as it was laid out, in sentences. Present only where there are some.
-        notes: Vec<String>, "", unless "Vec::is_empty";
         /// Counts over the network and the whole run.
         totals: Totals, "";
         /// Frames dropped in the network over frames sent; drops of multicast copies count each, each frame sent once.
@@ -104,6 +104,9 @@ record! {
         windows: Vec<WindowSummary>, "", unless "Vec::is_empty";
         /// How well the testbed kept time. Present only where the run was one of real frames on the testbed.
         testbed: Option<TestbedSummary>, "", unless "Option::is_none";
+        /// Sentences on the scenario as it was laid out, and on what the run met and the scenario may not mean: flows that offered less
+        /// than they say, losses that ties decided. Present only where there are some.
+        notes: Vec<String>, "", unless "Vec::is_empty";
         /// Cost of the run on this machine: the only part that the same scenario and seed do not repeat.
         run: RunSummary, "";
     }
@@ -409,7 +412,7 @@ impl Summary {
     /// The simulated time that the run reached, s.
     #[must_use]
     pub fn end_s(&self) -> f64 {
-        self.interrupted_at_s.or(self.ended_at_s).unwrap_or(self.duration_s)
+        self.duration_s
     }
 
     /// The summary of a run of `plan`: the engine's counts, the windows that were measured, and the flows' settling times.
@@ -432,7 +435,8 @@ impl Summary {
             profile: plan.profile().map(str::to_owned),
             schemes: schemes(plan),
             seed: plan.seed,
-            duration_s: plan.duration.as_seconds(),
+            duration_s: ending.end.as_seconds(),
+            planned_s: plan.duration.as_seconds(),
             warmup_s: plan.warmup.as_seconds(),
             interrupted_at_s: ending.interrupted.then(|| ending.end.as_seconds()),
             ended_at_s: ending.over.then(|| ending.end.as_seconds()),
@@ -440,7 +444,6 @@ impl Summary {
             lossless: plan.lossless.then_some(totals.frames_dropped + totals.frames_lost_on_link == 0),
             acted: actions::acted(plan, totals).filter(|_| plan.acted),
             actions: actions::counts(plan, totals),
-            notes: plan.notes.clone(),
             totals: Totals::new(&TotalsSource { plan, outcome: totals, queues: &outcome.queues, probing }),
             loss_rate: ratio(totals.frames_dropped, totals.frames_sent),
             feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),
@@ -456,6 +459,7 @@ impl Summary {
                 Vec::new()
             },
             windows: windows.iter().map(|measured| window(plan, measured, &periods, probing)).collect(),
+            notes: plan.notes.iter().cloned().chain(notes::of_run(plan, outcome, ending.end)).collect(),
             testbed: None,
             run: RunSummary {
                 wall_s: ending.wall_s,

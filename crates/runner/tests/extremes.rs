@@ -46,7 +46,7 @@ fn scenario(scheme: &str, pick: impl Fn(usize) -> usize) -> String {
         "traffic = \"on-off\"\nrate = \"1 bps\"\non = \"1 ps\"\noff = \"0 s\"\n",
         "traffic = \"poisson\"\nrate = \"100 Tbps\"\n",
     ][pick(6)];
-    let excess = ["hold", "discard"][pick(2)];
+    let excess = ["stall", "discard"][pick(2)];
     let mut text = format!("question = \"Q\"\nduration = \"{duration}\"\nscheme = \"{scheme}\"\n");
     write!(text, "[topology.dumbbell]\nsources = 2\nlink_rate = \"{rate}\"\nbottleneck_rate = \"{trunk}\"\n").unwrap();
     writeln!(text, "link_delay = \"{delay}\"\nbottleneck_delay = \"{delay}\"\nbuffer = \"{buffer}\"").unwrap();

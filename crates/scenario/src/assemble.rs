@@ -6,7 +6,7 @@ use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Action, Duration, Instant, Octets};
 use penstock_sim::network::{
     Capacity, Carriage, Change, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Marking, Network, Node, NodeId,
-    Pacer, Port, PortEvent, PortId, Processes, ReactionPointSpec, RpId, Sequel, Traffic, Transmit,
+    Pacer, Port, PortEvent, PortId, Processes, ReactionPointSpec, RpId, Sequel, Ties, Traffic, Transmit,
 };
 
 use crate::clocks::Clocks;
@@ -263,6 +263,11 @@ fn network(
         pfc: None,
         pools: Vec::new(),
         spread: None,
+        ties: match *settings.ties {
+            sections::Ties::Number => Ties::Number,
+            sections::Ties::InTurn => Ties::InTurn,
+            sections::Ties::Drawn => Ties::Drawn,
+        },
         feedback: match &*settings.feedback {
             Either::First(_) => Feedback::InBand,
             Either::Second(delay) => Feedback::Ideal(*delay.ideal),

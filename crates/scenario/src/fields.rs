@@ -282,6 +282,9 @@ impl Field for Lines {
     }
 }
 
+/// Words that have another name now.
+const FORMER: [(&str, &str); 1] = [("hold", "stall")];
+
 /// The value of one of some words.
 pub(crate) fn word<T: Copy>(words: &[(&'static str, T)], node: &Node, place: Location<'_>) -> Result<T, Fault> {
     let kind = Kind::Word(words.iter().map(|(word, _)| *word).collect());
@@ -289,7 +292,11 @@ pub(crate) fn word<T: Copy>(words: &[(&'static str, T)], node: &Node, place: Loc
     if let Some((_, value)) = words.iter().find(|(word, _)| word == text) {
         return Ok(*value);
     }
-    let hint = nearest(text, words.iter().map(|(word, _)| *word));
+    let former = FORMER.iter().find(|(former, now)| former == text && words.iter().any(|(word, _)| word == now));
+    let hint = match former {
+        Some((_, now)) => Some(format!("it is called \"{now}\"")),
+        None => nearest(text, words.iter().map(|(word, _)| *word)),
+    };
     Err(place.error(
         format!("\"{text}\" is not known here, expected {}", kind.expects()),
         hint.unwrap_or_else(|| format!("for instance {}", kind.example(place.path))),

@@ -203,9 +203,18 @@ section! {
         /// A pause in a flow, at a switch, after which its next frame begins a flowlet. As long as no two paths differ more in delay, frames keep
         /// their order.
         flowlet_gap: Option<Duration> [SPAN] => "500 us with flowlets (Alizadeh et al., CONGA, 2014)";
+        /// The order in which a switch takes frames that arrive over several of its lines at one instant; at a full queue it decides which of
+        /// them are lost. "number": that of nodes and links in the scenario, always the same. "in-turn": as an arbiter that goes round the
+        /// inputs, each queue from the input after the one whose frame it took last. "drawn": another order at each instant, by the seed of
+        /// the run. Frames to a group keep the order of numbers.
+        ties: Ties = Ties::Number;
         /// Which ports have congestion points: those of switches, all, or the ports listed.
         congestion_points: Either<Watched, List> = Either::First(Watched::Switches);
     }
+}
+
+words! {
+    pub(crate) enum Ties { Number = "number", InTurn = "in-turn", Drawn = "drawn" }
 }
 
 words! {

@@ -437,14 +437,15 @@ fn model(table: &mut sections::Flow) -> Result<FlowSpec, Fault> {
     let frame =
         carriage::frame(&mut table.frame, &table.transport, transport.as_ref().map(|(transport, _)| transport))?;
     if let Some((transport, _)) = &transport
-        && !matches!(*table.excess, Either::First(AboveRate::Hold))
+        && !matches!(*table.excess, Either::First(AboveRate::Wait))
     {
         let message = format!("{} keeps what cannot go: there is no excess", transport.info().name);
         return Err(table.excess.fault(message).with_hint("leave excess out, or the transport"));
     }
     let excess = match &*table.excess {
-        Either::First(AboveRate::Hold) => Excess::Hold,
+        Either::First(AboveRate::Wait) => Excess::Wait,
         Either::First(AboveRate::Discard) => Excess::Discard,
+        Either::First(AboveRate::Stall) => Excess::Stall,
         Either::Second(source) => Excess::Queue(*source.queue),
     };
     if let Excess::Queue(octets) = excess

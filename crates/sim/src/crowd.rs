@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId, TrafficClass};
 use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, Instant, ReactionPoint, Scheme};
 
-use crate::engine::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Sim, Step};
+use crate::engine::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Sim, Step, TURN};
 use crate::event::Event;
 use crate::facts::{End, HopFacts};
 use crate::network::{
@@ -314,7 +314,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let root = self.crowd.root(place);
         let end = root.index() + self.crowd.places_hops;
         let (hops, steps, ends) = (&mut self.hops, &mut self.steps, &mut self.end_of_hop);
-        let mut ways = Ways { hops, steps, ends, facts: &mut fabric.facts };
+        let turns = self.arbiters.is_some();
+        let mut ways = Ways { hops, steps, ends, facts: &mut fabric.facts, turns };
         ways.make_room(end, facts);
         if let Some(spreading) = &mut self.spreading {
             spreading.renew(root, end);
@@ -411,6 +412,8 @@ struct Ways<'a> {
     steps: &'a mut Vec<Step>,
     ends: &'a mut Vec<End>,
     facts: &'a mut Vec<HopFacts>,
+    /// Switches have arbiters.
+    turns: bool,
 }
 
 impl Ways<'_> {
@@ -438,7 +441,7 @@ impl Ways<'_> {
             stop: None,
             size: Some(arrival.size),
             traffic: Traffic::Greedy,
-            excess: Excess::Hold,
+            excess: Excess::Wait,
             reaction_point: arrival.reaction_point,
             transport: process.transport.clone().map(|(transport, acks)| Carriage { transport, acks, way_back }),
         }
@@ -484,7 +487,8 @@ impl Ways<'_> {
                 first_child: next,
                 children: u16::from(hop < last),
             };
-            self.steps[hop as usize] = Step { port, next: if hop < last { next } else { leaf }, to: PortId::NONE };
+            let step = if self.turns { TURN } else { next };
+            self.steps[hop as usize] = Step { port, next: if hop < last { step } else { leaf }, to: PortId::NONE };
             if hop > first.0 {
                 self.steps[hop as usize - 1].to = port;
             }
@@ -508,7 +512,10 @@ impl Ways<'_> {
                 }
                 before.children += 1;
                 let step = &mut self.steps[parent.index()];
-                (step.next, step.to) = if before.children == 1 { (hop, port) } else { (CHOICE, PortId::NONE) };
+                (step.next, step.to) = match before.children {
+                    1 => (if self.turns { TURN } else { hop }, port),
+                    _ => (if self.turns { TURN } else { CHOICE }, PortId::NONE),
+                };
             }
         }
     }

@@ -25,6 +25,7 @@ use crate::routes::Routes;
 use crate::settings::Settings;
 use crate::spread::Spreading;
 use crate::start::{Endpoints, event_queue_for, schedule, steps};
+use crate::ties::Arbiters;
 use crate::transport::Transports;
 
 /// The flows and limiters of all hosts.
@@ -38,7 +39,7 @@ const BATCH: u64 = 256;
 pub(crate) struct Step {
     pub(crate) port: PortId,
     /// The only hop that follows; [`LEAF`] or [`BRANCH`] where there is none or more than one, [`CHOICE`] where the frame takes one of them,
-    /// [`SEGMENT_LEAF`] or [`ACK_LEAF`] at the end of a transport's ways. The step behind the network's
+    /// [`SEGMENT_LEAF`] or [`ACK_LEAF`] at the end of a transport's ways; [`TURN`] where the frame's switch has arbiters. The step behind the network's
     /// last hop is [`LOST`]: there frames are sent that a broken link has lost.
     pub(crate) next: HopId,
     /// The port of that hop, where there is one.
@@ -54,8 +55,10 @@ pub(crate) const BRANCH: HopId = HopId(LEAF.0 - 1);
 pub(crate) const SEGMENT_LEAF: HopId = HopId(LEAF.0 - 2);
 pub(crate) const ACK_LEAF: HopId = HopId(LEAF.0 - 3);
 pub(crate) const CHOICE: HopId = HopId(LEAF.0 - 4);
+/// The frame waits for the others that reach a switch at this instant: see `ties`.
+pub(crate) const TURN: HopId = HopId(LEAF.0 - 5);
 /// The least of them.
-pub(crate) const LOST: HopId = HopId(LEAF.0 - 5);
+pub(crate) const LOST: HopId = HopId(LEAF.0 - 6);
 
 /// The state of a run, without its observer.
 #[derive(Debug)]
@@ -103,6 +106,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) crowd: Crowd<S>,
     /// The choices of switches, where they have any.
     pub(crate) spreading: Option<Box<Spreading>>,
+    /// The arbiters of switches, where they have any.
+    pub(crate) arbiters: Option<Box<Arbiters>>,
     /// The host of each limiter.
     pub(crate) homes: Vec<NodeId>,
     /// The part of the network that this is; `None`: all of it.
@@ -193,6 +198,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             lost: HopId(network.hops.len() as u32),
             crowd,
             spreading: Spreading::new(network, seed),
+            arbiters: Arbiters::new(network, seed),
             homes,
             share: None,
             changes: network.changes.clone(),
@@ -347,6 +353,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 }
             }
             Event::Generate(flow) => self.produce_again(flow),
+            Event::Arbitrate => self.arbitrate(),
             Event::Nothing => {}
             Event::Converge(first) => self.converge(first),
             event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_) | Event::Watchdog(_)) => {
@@ -525,7 +532,7 @@ impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
             frames: q.frames(),
             line_bits: p.sent_bits(self.fabric.now),
             scheduled_bits: p.scheduled_bits(self.fabric.now),
-            dropped: q.dropped_data() - p.flushed(class),
+            dropped: p.dropped_data(class) - p.flushed(class),
             frames_sent: q.departed,
             octets_sent: Octets(q.sent_octets),
             frames_marked: marked.frames,

@@ -473,10 +473,10 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         q.arrived += 1;
         if fits {
             q.statistics.pass(self.now, q.len);
-            if len > q.statistics.max {
-                q.statistics.max = len;
+            if len > u64::from(q.statistics.max) {
+                q.statistics.max = len as u32;
             }
-            q.len = len;
+            (q.len, q.joined) = (len, self.now);
             if held {
                 self.pauses.hold(index, counter, octets);
             }
@@ -491,7 +491,9 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             }
         } else {
             q.dropped += 1;
-            q.dropped_control += u64::from(self.frames.get(index).kind() != Kind::Data);
+            if self.frames.get(index).kind() != Kind::Data {
+                p.ledger.drop_control(class);
+            }
         }
         let (cp, seen) = (q.cp, q.seen(rate, stopped));
         if let Some(state) = self.cps.get_mut(cp.index())
@@ -503,6 +505,8 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             state.arm(self.events, cp);
         }
         if !fits {
+            let tied = p.queues[class.index()].joined == self.now && class.index() + 1 < p.queues.len();
+            p.ledger.tied += u64::from(tied);
             self.frames.remove(index);
             return Entry::Dropped;
         }
@@ -553,8 +557,8 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         q.len -= octets;
         q.sent_octets += octets;
         q.departed += 1;
-        if q.len < q.statistics.min {
-            q.statistics.min = q.len;
+        if q.len < u64::from(q.statistics.min) {
+            q.statistics.min = q.len as u32;
         }
         let Some(slot) = self.frames.peek_mut(p.in_service_frame) else { return };
         let weight = weight_of(self.facts, slot.hop);

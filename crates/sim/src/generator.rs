@@ -1,9 +1,9 @@
 //! Generators: they make the data of flows.
 
 use penstock_endpoint::{Supply, Taken};
-use penstock_schemes::{BitRate, Duration, Instant};
+use penstock_schemes::{BitRate, Duration, Instant, Octets};
 
-use crate::network::{Excess, Flow, FlowId, HopId, Traffic};
+use crate::network::{Excess, Flow, FlowId, HopId, SEND_BUFFER, Traffic};
 use crate::random::{Owner, Stream};
 use crate::transmit::TransmitPart;
 use crate::transport::Connection;
@@ -18,7 +18,7 @@ const AT_ONCE: u64 = 4096;
 #[derive(Debug, Clone)]
 pub(crate) struct Generator {
     traffic: Traffic,
-    /// Frames are made when they are taken: greedy traffic, and traffic that waits (`Excess::Hold`).
+    /// Frames are made when they are taken: greedy traffic, and schedules that stand still (`Excess::Stall`).
     on_demand: bool,
     /// Frames that may wait at the source otherwise.
     room: u64,
@@ -58,13 +58,16 @@ impl Generator {
         };
         // A greedy application hands all its data to its connection at the start: see `transport`.
         let left = if flow.transport.is_some() && flow.traffic == Traffic::Greedy { 0 } else { left };
+        let frames = |size: Octets| (size.0 / u64::from(flow.frame)).max(1);
         let room = match flow.excess {
-            Excess::Hold | Excess::Discard => 1,
-            Excess::Queue(size) => (size.0 / u64::from(flow.frame)).max(1),
+            Excess::Wait if flow.size.is_some() => u64::MAX,
+            Excess::Wait => frames(SEND_BUFFER),
+            Excess::Queue(size) => frames(size),
+            Excess::Discard | Excess::Stall => 1,
         };
         Self {
             traffic: flow.traffic,
-            on_demand: flow.transport.is_none() && (flow.excess == Excess::Hold || flow.traffic == Traffic::Greedy),
+            on_demand: flow.transport.is_none() && (flow.excess == Excess::Stall || flow.traffic == Traffic::Greedy),
             room,
             backlog: 0,
             offered: 0,
@@ -272,6 +275,14 @@ impl Source {
         }
     }
 
+    /// Frames that wait for the limiter, in the source's queue or in the transmit queue.
+    pub(crate) fn waiting(&self) -> u64 {
+        match &self.connection {
+            Some(connection) => connection.queue.as_ref().map_or(0, |part| part.unsent() - part.discarded),
+            None => self.generator.backlog,
+        }
+    }
+
     fn transmit(&self) -> Option<&TransmitPart> {
         self.connection.as_ref()?.queue.as_ref()
     }
@@ -354,9 +365,9 @@ mod tests {
                 weight: 1,
                 start: Instant(start),
                 stop: stop.map(Instant),
-                size: size.map(penstock_schemes::Octets),
+                size: size.map(Octets),
                 traffic,
-                excess: Excess::Queue(penstock_schemes::Octets(64_000)),
+                excess: Excess::Queue(Octets(64_000)),
                 reaction_point: Some(RpId(0)),
                 transport: None,
             };

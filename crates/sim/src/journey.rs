@@ -4,7 +4,7 @@ use penstock_endpoint::{DestinationId, Flow, PortId, TrafficClass, acknowledged}
 use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
 
 use crate::admission::Entry;
-use crate::engine::{BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sim, State};
+use crate::engine::{BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sim, State, TURN};
 use crate::event::{Entity, Event};
 use crate::event_queue::NO_LANE;
 use crate::fabric::{Arrival, Sender};
@@ -43,6 +43,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         } else if step.next == LOST {
             // Its slot was kept for this event.
             self.state.fabric.frames.remove(index);
+        } else if step.next == TURN {
+            self.wait_for_turn(index);
         } else {
             self.cross(step.port, index);
             match step.next {
@@ -57,7 +59,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// The frame, of flow `flow`, joins the queue at `port`, to which its hop leads already.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, port: PortId, flow: FlowKey, arrival: Arrival) {
+    pub(crate) fn forward(&mut self, port: PortId, flow: FlowKey, arrival: Arrival) -> Entry {
         let Arrival { index, class, .. } = arrival;
         let entry = self.state.fabric.enqueue(port, arrival, &mut self.outbox);
         if entry != Entry::Queued {
@@ -67,6 +69,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if !self.outbox.is_empty() || (shows && self.state.fabric.frames.get(index).kind() == Kind::Data) {
             self.seen_at_queue(port, class, flow, entry == Entry::Queued);
         }
+        entry
     }
 
     /// A congestion point has seen a frame: its signals go out, and the probe may look on.

@@ -65,7 +65,7 @@
 //!         stop: None,
 //!         size: Some(Octets(150_000)),
 //!         traffic: Traffic::Greedy,
-//!         excess: Excess::Hold,
+//!         excess: Excess::Wait,
 //!         reaction_point: Some(RpId(0)),
 //!         transport: None,
 //!     }],
@@ -87,6 +87,7 @@
 //!     pfc: None,
 //!     pools: Vec::new(),
 //!     spread: None,
+//!     ties: Ties::Number,
 //! };
 //! let mut sim = Sim::<NoControl, _, false>::new(&network, &[Config {}], 1, NoProbe);
 //! sim.run_until(Instant::ZERO + Duration::from_ms(1));
@@ -144,6 +145,7 @@ mod stamps;
 mod start;
 mod stops;
 mod taps;
+mod ties;
 mod transmit;
 mod transport;
 mod watchdog;

@@ -199,6 +199,7 @@ impl Parts<'_> {
         t.frames_moved = self.points.moved();
         t.pause_frames = self.pauses.lines.iter().map(|line| line.sent).sum();
         t.ecn_marks = self.marked;
+        t.tied_losses = self.ports.iter().map(|p| p.ledger.tied).sum();
         t.watchdog_fired = self.pauses.watchdog_fired;
         t.watchdog_dropped = self.pauses.watchdog_dropped;
         t.packet_hops = self.ports.iter().map(|p| p.hops).sum();
@@ -237,8 +238,8 @@ impl Parts<'_> {
             max: q.len,
             counts: QueueCounts {
                 frames_arrived: q.arrived,
-                frames_dropped: q.dropped_data() - flushed,
-                control_frames_dropped: q.dropped_control,
+                frames_dropped: p.dropped_data(class) - flushed,
+                control_frames_dropped: p.ledger.control_drops(class),
                 frames_flushed: flushed,
                 frames_sent: q.departed,
                 octets_sent: q.sent_octets,
@@ -339,8 +340,8 @@ impl Reading {
     /// Keeps the extremes since the last reading.
     fn take_extremes(&mut self, ports: &[PortState], pauses: &Pauses, hosts: &[HostRecord]) {
         for (reading, queue) in self.queues.iter_mut().zip(queues(ports)) {
-            reading.min = reading.min.min(queue.statistics.min);
-            reading.max = reading.max.max(queue.statistics.max);
+            reading.min = reading.min.min(queue.statistics.min.into());
+            reading.max = reading.max.max(queue.statistics.max.into());
         }
         for (reading, host) in self.hosts.iter_mut().zip(hosts) {
             reading.most = reading.most.max(host.most);
@@ -428,6 +429,7 @@ pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: 
             transmit_queue_mean_octets: moments(measured, to.transmit_area - from.transmit_area, 0.0).0,
             started: flow.started,
             completed: flow.completed,
+            acked: flow.acked,
             ended: flow.ended,
             active_s: active.as_seconds(),
         };

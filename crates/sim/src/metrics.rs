@@ -41,9 +41,12 @@
 #[macro_export]
 macro_rules! metrics_of {
     (totals, $wanted:ident => $then:ident!$to:tt) => { $crate::select_metrics! { $wanted $then $to []
-        { count always frames_offered: u64, "frames", "Data frames that generators made." }
+        { count always frames_offered: u64, "frames",
+            "Data frames that generators made: by their schedules, whether or not they could go. A schedule that stands still \
+             (`excess = \"stall\"`) makes fewer." }
         { measure run frames_discarded_at_source: u64, "frames",
-            "Of them, discarded at their source before they reached the network, or still waiting there at the end." }
+            "Of them, discarded at their source before they reached the network." }
+        { measure run frames_waiting_at_source: u64, "frames", "Of them, still waiting there at the end." }
         { count always frames_sent: u64, "frames", "Data frames that reaction points released into the network." }
         { count always copies_made: u64, "frames",
             "Copies made at the branches of multicast trees, beyond the first of each frame." }
@@ -65,6 +68,9 @@ macro_rules! metrics_of {
         { measure inside signals_in_flight: u64, "frames", "Signals under way at the end." }
         { count inside signals_discarded: u64, "frames",
             "Signals that reached a source without reaction point and were discarded there." }
+        { count always tied_losses: u64, "frames",
+            "Of the frames dropped, those that came at an instant at which another frame had joined the same queue: the order of the \
+             two decided (`network.ties`)." }
         { count inside frames_marked: u64, "frames", "Data frames that reached a destination with a mark of congestion." }
         { count inside frames_moved: u64, "frames", "Data frames that congestion points moved to another queue." }
         { count always frames_trimmed: u64, "frames",
@@ -154,7 +160,7 @@ macro_rules! metrics_of {
         { measure always goodput_bps: f64, "bit/s",
             "Octets of data that the transport delivered in order, over the same time: neither headers nor what came twice.",
             where transported }
-        { count inside frames_offered: u64, "frames", "Frames that the flow's generator made." }
+        { count inside frames_offered: u64, "frames", "Frames that the flow's generator made, by its schedule." }
         { count always frames_sent: u64, "frames", "Frames released into the network." }
         { count always frames_delivered: u64, "frames", "Frames and copies that reached a destination." }
         { count always frames_dropped: u64, "frames", "Frames and copies dropped at full queues." }
@@ -178,6 +184,8 @@ macro_rules! metrics_of {
         { measure inside started: Option<penstock_schemes::Instant>, "", "When the flow began, if it did." }
         { measure inside completed: Option<penstock_schemes::Instant>, "",
             "When the last frame of a finite flow was delivered, if all of them were." }
+        { measure inside acked: Option<penstock_schemes::Instant>, "",
+            "When the transport of a finite flow got the acknowledgement of its last octet, if it did." }
         { measure inside ended: Option<penstock_schemes::Instant>, "", "When the flow was completed or stopped, if it was." }
         { runner run start_s: Option<f64>, "s", "When the flow started. Null if it had not at the end of the run." }
         { runner run end_s: Option<f64>, "s",

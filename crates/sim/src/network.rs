@@ -104,6 +104,21 @@ pub struct Network {
     pub pools: Vec<Pool>,
     /// How switches spread the frames of flows with several ways; `None` where each flow has one.
     pub spread: Option<Spread>,
+    /// The order in which a switch takes frames that arrive at one instant.
+    pub ties: Ties,
+}
+
+/// The order in which a switch takes frames that arrive over several of its lines at one instant. Where they are bound for one full
+/// queue it decides which of them are lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ties {
+    /// That of the numbers of the ports that send them: the order of nodes and links in the scenario.
+    #[default]
+    Number,
+    /// Each queue goes round its switch's inputs, from the one after the input whose frame it took last.
+    InTurn,
+    /// Another one at each instant, as if drawn, by the seed of the run.
+    Drawn,
 }
 
 /// How switches spread the frames of a flow over several ways. The route of such a flow is a tree whose leaves all lead
@@ -366,15 +381,23 @@ impl Traffic {
     }
 }
 
+/// What an application's data without end may take while it waits: as much as the largest send buffer that Linux gives a socket by
+/// itself (`tcp_wmem`, ip-sysctl).
+pub const SEND_BUFFER: Octets = Octets(4 << 20);
+
 /// The treatment, at the source, of frames that come faster than the limiter lets them go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excess {
-    /// The generator waits: nothing is lost, the offered load shrinks.
-    Hold,
+    /// Frames are made on time and wait: all of them in a flow with a size, whose application has its data, and [`SEND_BUFFER`] of any
+    /// other, from which further frames are discarded.
+    Wait,
     /// Frames wait in a source queue of this size; those that do not fit are discarded at the source.
     Queue(Octets),
     /// Frames that cannot go at once are discarded at the source (one may wait for its turn).
     Discard,
+    /// The schedule stands still while its frame waits, for the limiter or for the line: the next frame is made one interval after this
+    /// one has gone. Nothing is lost, the offered load shrinks.
+    Stall,
 }
 
 /// A rate limiter in a host. Its flows share a priority.

@@ -16,14 +16,14 @@ pub(crate) struct LengthStatistics {
     pub(crate) area_squared: u128,
     pub(crate) empty: Duration,
     /// Extremes since the last reading (`measure`).
-    pub(crate) min: u64,
-    pub(crate) max: u64,
+    pub(crate) min: u32,
+    pub(crate) max: u32,
 }
 
 impl LengthStatistics {
     /// The length is `len` now; extremes start again.
     pub(crate) fn restart_extremes(&mut self, len: u64) {
-        (self.min, self.max) = (len, len);
+        (self.min, self.max) = (len as u32, len as u32);
     }
 
     /// The length was `len` since the last call, and changes at `now`.
@@ -67,9 +67,9 @@ pub(crate) struct QueueState {
     pub(crate) arrived: u64,
     /// Frames dropped, data and control.
     pub(crate) dropped: u64,
-    /// Those of them that are no data: acknowledgements and signals.
-    pub(crate) dropped_control: u64,
     pub(crate) departed: u64,
+    /// When a frame joined it last.
+    pub(crate) joined: Instant,
     pub(crate) statistics: LengthStatistics,
 }
 
@@ -175,10 +175,14 @@ pub(crate) struct Ledger {
     pub(crate) lost: u64,
     /// The frames of each queue that the threshold of the network has marked.
     marks: Vec<Marked>,
-    /// Frames of each queue that were there when the line broke, or came while it was broken: those of earlier times.
+    /// The frames of each queue that it dropped and that are no data: acknowledgements and signals.
+    control_drops: Vec<u64>,
+    /// Data frames of each queue that were there when the line broke, or came while it was broken: those of earlier times.
     flushed: Vec<u64>,
     /// While the line is broken, the room that each queue had, and its drops until then.
     closed: Vec<Closed>,
+    /// Data frames that a queue dropped at an instant at which another one had joined it.
+    pub(crate) tied: u64,
     /// Integral of the scheduled rate up to `rate_since`, bit/s × ps.
     scheduled: u128,
     rate_since: Instant,
@@ -209,6 +213,19 @@ impl Ledger {
         self.marks[class.index()].add(octets);
     }
 
+    /// A queue has dropped a frame that is no data.
+    pub(crate) fn drop_control(&mut self, class: TrafficClass) {
+        if self.control_drops.len() <= class.index() {
+            self.control_drops.resize(class.index() + 1, 0);
+        }
+        self.control_drops[class.index()] += 1;
+    }
+
+    /// Frames of a class that were dropped and are no data.
+    pub(crate) fn control_drops(&self, class: TrafficClass) -> u64 {
+        self.control_drops.get(class.index()).copied().unwrap_or(0)
+    }
+
     /// The frames of a class that it has marked.
     pub(crate) fn marks(&self, class: TrafficClass) -> Marked {
         self.marks.get(class.index()).copied().unwrap_or_default()
@@ -237,8 +254,8 @@ impl QueueState {
             sent_octets: 0,
             arrived: 0,
             dropped: 0,
-            dropped_control: 0,
             departed: 0,
+            joined: Instant::NEVER,
             statistics: LengthStatistics::default(),
         }
     }
@@ -252,11 +269,6 @@ impl QueueState {
     /// Frames that count as queued.
     pub(crate) fn frames(&self) -> u32 {
         (self.arrived - self.dropped - self.departed) as u32
-    }
-
-    /// Data frames dropped.
-    pub(crate) fn dropped_data(&self) -> u64 {
-        self.dropped - self.dropped_control
     }
 
     /// The queue as a congestion point sees it.
@@ -450,13 +462,14 @@ impl PortState {
     /// The line breaks: from now on its queues have no room, so that no hop has to ask for the state of a line.
     pub(crate) fn close(&mut self) {
         self.attention |= DOWN;
-        let close = |q: &mut QueueState| {
-            let QueueState { plain_len, max_len, max_frames, .. } = *q;
-            let dropped = q.dropped_data();
+        let classes = (0..).map(TrafficClass).take(self.queues.len());
+        let control: Vec<u64> = classes.map(|class| self.ledger.control_drops(class)).collect();
+        let close = |(q, control): (&mut QueueState, u64)| {
+            let QueueState { plain_len, max_len, max_frames, dropped, .. } = *q;
             (q.plain_len, q.max_len, q.max_frames) = (0, 0, 0);
-            Closed { plain_len, max_len, max_frames, dropped }
+            Closed { plain_len, max_len, max_frames, dropped: dropped - control }
         };
-        self.ledger.closed = self.queues.iter_mut().map(close).collect();
+        self.ledger.closed = self.queues.iter_mut().zip(control).map(close).collect();
     }
 
     /// The line is whole again.
@@ -469,10 +482,15 @@ impl PortState {
         }
     }
 
+    /// Data frames that a queue has dropped, those that it lost with its line among them.
+    pub(crate) fn dropped_data(&self, class: TrafficClass) -> u64 {
+        self.queues[class.index()].dropped - self.ledger.control_drops(class)
+    }
+
     /// Data frames that a queue has lost because its line was broken.
     pub(crate) fn flushed(&self, class: TrafficClass) -> u64 {
         let now = self.ledger.closed.get(class.index());
-        let now = now.map_or(0, |closed| self.queues[class.index()].dropped_data() - closed.dropped);
+        let now = now.map_or(0, |closed| self.dropped_data(class) - closed.dropped);
         self.ledger.flushed.get(class.index()).copied().unwrap_or(0) + now
     }
 

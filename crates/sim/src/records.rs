@@ -17,6 +17,8 @@ pub(crate) struct FlowRecord {
     finite: bool,
     pub(crate) started: Option<Instant>,
     pub(crate) completed: Option<Instant>,
+    /// When its transport knew that.
+    pub(crate) acked: Option<Instant>,
     /// When it was completed or stopped, whichever came first.
     pub(crate) ended: Option<Instant>,
     pub(crate) delivered: u64,
@@ -46,6 +48,7 @@ impl FlowRecord {
             finite,
             started: None,
             completed: None,
+            acked: None,
             ended: None,
             delivered: 0,
             delivered_octets: 0,
@@ -66,6 +69,7 @@ impl FlowRecord {
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.started = self.started.or(other.started);
         self.completed = self.completed.or(other.completed);
+        self.acked = self.acked.or(other.acked);
         // In one part of the network it is stopped, in another one completed.
         self.ended = self.ended.into_iter().chain(other.ended).min();
         self.delivered += other.delivered;

@@ -134,12 +134,14 @@ struct Inside {
     headers: u64,
     signals: u64,
     acks: u64,
+    /// Frames that wait at their sources.
+    waiting: u64,
 }
 
 impl Inside {
     /// Counts the frames of so many `flows`.
     fn count(frames: &dyn Arena, facts: &[HopFacts], flows: usize) -> Self {
-        let mut inside = Self { data: vec![0; flows], headers: 0, signals: 0, acks: 0 };
+        let mut inside = Self { data: vec![0; flows], headers: 0, signals: 0, acks: 0, waiting: 0 };
         for (_, frame) in frames.iter() {
             match frame.kind {
                 Kind::Data => inside.data[facts[frame.hop.index()].flow.index()] += 1,
@@ -156,11 +158,13 @@ impl Inside {
         self.headers += other.headers;
         self.signals += other.signals;
         self.acks += other.acks;
+        self.waiting += other.waiting;
     }
 
     /// Adds the frames, signals and acknowledgements under way, and the counts that follow from them.
     fn add_up(&self, t: &mut Totals, events: u64) {
-        t.frames_discarded_at_source = t.frames_offered - t.frames_sent;
+        t.frames_waiting_at_source = self.waiting;
+        t.frames_discarded_at_source = t.frames_offered - t.frames_sent - self.waiting;
         t.frames_in_flight = self.data.iter().sum();
         t.signals_in_flight = self.signals;
         t.acks_in_flight = self.acks;
@@ -175,7 +179,8 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// flows of processes.
     pub(crate) fn close(&mut self, on_lines: Vec<u64>, outside: u64, ends: Vec<FlowEnd>) -> Closing {
         let end = self.read();
-        let inside = Inside::count(&self.fabric.frames, &self.fabric.facts, self.records.len());
+        let mut inside = Inside::count(&self.fabric.frames, &self.fabric.facts, self.records.len());
+        inside.waiting = self.sources.flows().iter().map(|flow| flow.supply().waiting()).sum();
         let fabric = &self.fabric;
         let deadlocks = fabric.pauses.deadlocks.clone();
         let lines = Lines { ports: &fabric.ports, pauses: &fabric.pauses, on_lines, frames: &fabric.frames };

@@ -6,14 +6,14 @@ use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, Limiter
 use penstock_schemes::{Duration, HEADER, Instant, Octets, Place, ReactionPoint, Scheme};
 
 use crate::convergence;
-use crate::engine::{ACK_LEAF, BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sources, Step};
+use crate::engine::{ACK_LEAF, BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sources, Step, TURN};
 use crate::event::{ChangeId, CpIndex, Event};
 use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
 use crate::facts::End;
 use crate::frame::GONE;
 use crate::generator::{Generator, Source};
 use crate::network::{
-    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId, NodeKind, Pacer, Port, PortId, QueueId, RpId,
+    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId, NodeKind, Pacer, Port, PortId, QueueId, RpId, Ties,
     Traffic,
 };
 use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS, WATCHED};
@@ -303,10 +303,12 @@ pub(crate) fn schedule(network: &Network, sampled: bool, own: &dyn Fn(FlowId) ->
 
 /// The way of a frame from each hop, and behind them that of frames that a broken link has lost.
 pub(crate) fn steps(network: &Network) -> Vec<Step> {
+    let turns = network.ties != Ties::Number;
     let step = |hop: &Hop| Step {
         port: hop.port,
         next: match hop.children {
             0 => LEAF,
+            1 if turns => TURN,
             1 => hop.first_child,
             _ => BRANCH,
         },
@@ -315,7 +317,7 @@ pub(crate) fn steps(network: &Network) -> Vec<Step> {
     let lost = Step { port: PortId(0), next: LOST, to: PortId::NONE };
     let mut steps: Vec<Step> = network.hops.iter().map(step).chain([lost]).collect();
     for hop in network.spread.iter().flat_map(|spread| &spread.hops) {
-        steps[hop.index()].next = CHOICE;
+        steps[hop.index()].next = if turns { TURN } else { CHOICE };
     }
     let first = network.flows.iter().map(|flow| (flow.root, flow.transport.as_ref().map(|carriage| carriage.way_back)));
     for (root, way_back) in first.chain(network.reroutes.iter().map(|later| (later.root, later.way_back))) {

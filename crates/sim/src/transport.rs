@@ -305,6 +305,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let (limiter, active) = (state.limiter(), state.active());
         let Some(connection) = &state.supply().connection else { return };
         if active && connection.sender.is_finished() {
+            self.state.records[flow.index()].acked = Some(self.state.fabric.now);
             self.state.pass_rate(flow);
             self.with_limiter(limiter, |sources, now, host| sources.stop(now, flow, host));
         } else {

@@ -56,7 +56,9 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             let octets = slot.octets;
             q.len -= u64::from(octets);
             q.dropped += 1;
-            q.dropped_control += u64::from(slot.kind() != Kind::Data);
+            if slot.kind() != Kind::Data {
+                p.ledger.drop_control(class);
+            }
             if held {
                 self.pauses.let_go(frame, octets);
             }
@@ -64,7 +66,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
                 pools.give_back(now, port, class, frame, octets);
             }
         }
-        q.statistics.min = q.statistics.min.min(q.len);
+        q.statistics.min = q.statistics.min.min(q.len as u32);
         frames
     }
 }

@@ -293,6 +293,7 @@ fn totals(records: &Records, flows: &[FlowOutcome]) -> Totals {
         (sum(|flow| flow.frames_sent), sum(|flow| flow.frames_delivered), sum(|flow| flow.frames_dropped));
     Totals {
         frames_offered: sum(|flow| flow.frames_offered),
+        // Those that wait at the end are among them: the testbed does not tell them apart.
         frames_discarded_at_source: sum(|flow| flow.frames_offered).saturating_sub(sent),
         frames_sent: sent,
         frames_delivered: delivered,

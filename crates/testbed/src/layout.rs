@@ -330,7 +330,7 @@ fn notes(plan: &Plan) -> Vec<String> {
     if flows.iter().any(|flow| matches!(flow.traffic, Traffic::Poisson(_) | Traffic::OnOff { .. })) {
         notes.push("Flows of random or on-off traffic are sent at a constant rate.".to_owned());
     }
-    if flows.iter().any(|flow| flow.excess == Excess::Hold && flow.transport.is_none()) {
+    if flows.iter().any(|flow| matches!(flow.excess, Excess::Wait | Excess::Stall) && flow.transport.is_none()) {
         notes.push(
             "Applications do not wait for the reaction point: their excess is discarded at the interface, where 64 \
              frames of a flow wait."

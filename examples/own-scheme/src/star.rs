@@ -48,7 +48,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         stop: None,
         size: None,
         traffic: Traffic::Greedy,
-        excess: Excess::Hold,
+        excess: Excess::Wait,
         reaction_point: Some(RpId(source as u32)),
         transport: None,
     };
@@ -67,6 +67,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
             .map(|source| ReactionPointSpec { port: up(source), pacer: Pacer::Ideal })
             .collect(),
         changes: Vec::new(),
+        reroutes: Vec::new(),
         wire_overhead: 24,
         in_service_counts: true,
         own_clocks: false,
@@ -79,6 +80,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         pfc: None,
         pools: Vec::new(),
         spread: None,
+        ties: Ties::Number,
     }
 }
 

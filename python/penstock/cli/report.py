@@ -113,7 +113,7 @@ def print_run(result: Result, plan: Outline, folder: Path, figures: list[Path]) 
     _print_extremes(out, result)
     _print_windows(out, summary)
     _print_flow_control(out, plan["links"])
-    for note in [*plan["notes"], *_low_use(result)]:
+    for note in [*summary.get("notes", []), *_low_use(result)]:
         out.print(escape(f"note: {note}"), style="dim", soft_wrap=True)
     out.print(f"results in [bold]{escape(str(folder))}[/bold]", soft_wrap=True)
     _print_figures(out, [path.stem for path in figures if path.suffix == ".png"])
@@ -157,6 +157,10 @@ def print_comparison(document: dict[str, Any], folder: Path) -> None:
     out.print()
     _print_groups(out, entries)
     _print_slowdowns(out, entries)
+    if undrawn := [entry["label"] for entry in entries if entry.get("undrawn")]:
+        where = "this scenario" if len(undrawn) == len(entries) else ", ".join(undrawn)
+        note = f"note: nothing in {where} is drawn: the seeds give the same run; see network.clock_tolerance, and start of flows"
+        out.print(escape(note), style="dim", soft_wrap=True)
     out.print(f"results in [bold]{escape(str(folder))}[/bold]", soft_wrap=True)
     _print_figures(out, sorted(path.stem for path in folder.glob("*.png")))
 
@@ -225,15 +229,11 @@ def _slowdowns_in_one(told: dict[Sizes, dict[str, CompletionSpread]], labels: li
     return table
 
 
-def _reached_s(summary: Summary) -> float:
-    return summary.get("interrupted_at_s", summary.get("ended_at_s", summary["duration_s"]))
-
-
 def _headline(summary: Summary) -> str:
     run = summary["run"]
     return (
         f"[bold]{escape(summary['scenario'])}[/bold]  {schemes_in_words(summary)}, seed {summary['seed']}: "
-        f"{duration(_reached_s(summary))} simulated in {duration(run['wall_s'])}, "
+        f"{duration(summary['duration_s'])} simulated in {duration(run['wall_s'])}, "
         f"{events(run['events_per_s'])} events/s"
     )
 
@@ -260,6 +260,8 @@ def _balance(summary: Summary, *, flows: int) -> str:
         parts.append(f"of these trimmed {count(totals['frames_trimmed'])}{lost}")
     if totals["frames_discarded_at_source"]:
         parts.append(f"discarded at sources {count(totals['frames_discarded_at_source'])}")
+    if totals["frames_waiting_at_source"]:
+        parts.append(f"waiting at sources {count(totals['frames_waiting_at_source'])}")
     if totals["frames_lost_on_link"]:
         parts.append(f"lost on links {count(totals['frames_lost_on_link'])}")
     feedback = f"feedback {count(totals['feedback_frames'])} ({share(summary['feedback_rate'])})"

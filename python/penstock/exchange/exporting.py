@@ -293,9 +293,9 @@ def _distribution(load: Mapping[str, Any]) -> workloads.Distribution | None:
 
 
 def _completed(result: Result, flows: Sequence[_Flow]) -> str:
-    """Return the completed flows of a result as HPCC writes them."""
+    """Return the completed flows of a result as HPCC writes them: to the acknowledgement of the last octet, at the sender."""
     by_name = {flow.about["name"]: flow for flow in flows}
-    columns = [result.column("completions", name).tolist() for name in ("flow", "start_s", "end_s", "ideal_s")]
+    columns = [result.column("completions", name).tolist() for name in ("flow", "start_s", "acked_s", "ideal_acked_s")]
     next_port: dict[tuple[int, int], int] = {}
     ports = {}
     for flow in flows:
@@ -303,10 +303,10 @@ def _completed(result: Result, flows: Sequence[_Flow]) -> str:
         ports[flow.about["name"]] = _SOURCE_PORT + next_port.setdefault(ends, 0)
         next_port[ends] += 1
     done = []
-    for name, start_s, end_s, ideal_s in zip(*columns, strict=True):
-        if end_s is not None and end_s == end_s:
+    for name, start_s, acked_s, ideal_s in zip(*columns, strict=True):
+        if acked_s is not None and acked_s == acked_s:
             flow = by_name[name]
-            times = (round(start_s * 1e9), round((end_s - start_s) * 1e9), round(ideal_s * 1e9))
+            times = (round(start_s * 1e9), round((acked_s - start_s) * 1e9), round(ideal_s * 1e9))
             ends = flow.source, flow.destination
             done.append(completions.Completed(*ends, ports[name] % 2**16, _port(name), flow.octets, *times))
     # The simulator writes a line when a flow ends.

@@ -69,9 +69,12 @@ section! {
         /// answer to it, has ended. A time, or { exponential = { mean = "10 us" } }, from which each flow draws its own (by the
         /// seed and the flow's name).
         think: Option<Either<Duration, Think>> [(TIME, ())] => "only with repeat";
-        /// The fate of frames above the allowed rate: the generator waits; they are discarded at the source; or they wait
-        /// in a source queue, as in { queue = "64 KB" }. A transport keeps what cannot go.
-        excess: Either<AboveRate, SourceQueue> = Either::First(AboveRate::Hold);
+        /// The fate of frames that cannot go when they are made, as the limiter holds them back or another flow has the host's line.
+        /// "wait": they wait, as an application's data do: all of a flow with a size, 4 MiB of any other (Linux's largest send buffer), and
+        /// what finds no room is discarded at the source. { queue = "64 KB" }: they wait in a source queue of this size. "discard": one may
+        /// wait for its turn, no more. "stall": the schedule stands still while its frame waits, so that the flow offers less than it says.
+        /// A transport keeps what cannot go.
+        excess: Either<AboveRate, SourceQueue> = Either::First(AboveRate::Wait);
         /// Whether the scheme limits the flow.
         controlled: bool = true;
         /// Priority of its frames, 0 to 7; higher is served first.
@@ -84,7 +87,7 @@ section! {
 }
 
 words! {
-    pub(crate) enum AboveRate { Hold = "hold", Discard = "discard" }
+    pub(crate) enum AboveRate { Wait = "wait", Discard = "discard", Stall = "stall" }
 }
 
 section! {

@@ -127,6 +127,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let counts = self.state.parts().totals_with(Totals::default(), flow);
         FlowEnd {
             completed: self.state.records[flow.index()].completed.unwrap_or(Instant::NEVER),
+            acked: self.state.records[flow.index()].acked.unwrap_or(Instant::NEVER),
             retransmissions: counts.retransmissions.try_into().unwrap_or(u32::MAX),
             timeouts: counts.timeouts.try_into().unwrap_or(u32::MAX),
         }

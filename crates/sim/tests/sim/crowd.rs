@@ -142,6 +142,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
 fn told(outcome: Outcome) -> Outcome {
     let end = |flow: &penstock_sim::outcome::FlowOutcome| FlowEnd {
         completed: flow.completed.unwrap_or(Instant::NEVER),
+        acked: flow.acked.unwrap_or(Instant::NEVER),
         retransmissions: flow.retransmissions as u32,
         timeouts: flow.timeouts as u32,
     };

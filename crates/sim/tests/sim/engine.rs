@@ -365,7 +365,7 @@ fn token_buckets_release_at_their_ticks() {
 
 /// A constant source of 500 Mb/s behind a token bucket that allows 200 Mb/s: the three answers to excess.
 #[test]
-fn excess_is_held_queued_or_discarded() {
+fn excess_stalls_is_queued_or_discarded() {
     let outcome = |excess| {
         let mut b = star(1, GBPS, US, ROOMY);
         let flow = &mut b.network.flows[0];
@@ -379,7 +379,7 @@ fn excess_is_held_queued_or_discarded() {
         without_control(&b.network, us(60_000))
     };
     let (held, queued, discarded) =
-        (outcome(Excess::Hold), outcome(Excess::Queue(Octets(15_000))), outcome(Excess::Discard));
+        (outcome(Excess::Stall), outcome(Excess::Queue(Octets(15_000))), outcome(Excess::Discard));
     for o in [&held, &queued, &discarded] {
         assert!((o.flows[0].throughput_bps / 200e6 - 1.0).abs() < 0.01, "{:?}", o.flows[0]);
         assert_eq!(o.totals.frames_dropped, 0, "discards at the source are no network loss");

@@ -112,7 +112,7 @@ impl Tree {
             (flow.frame, flow.priority) = (frame, 3);
             let rate = BitRate(300_000_000);
             (flow.traffic, flow.excess) = match traffic {
-                0 | 1 => (Traffic::Greedy, Excess::Hold),
+                0 | 1 => (Traffic::Greedy, Excess::Wait),
                 2 => (Traffic::Poisson(rate), Excess::Queue(Octets(20_000))),
                 _ => (Traffic::OnOff { rate, on: ns(90_000), off: ns(70_000), random: true }, Excess::Discard),
             };

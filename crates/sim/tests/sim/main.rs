@@ -12,6 +12,7 @@ mod headroom;
 mod incasts;
 mod large;
 mod mixed;
+mod offered;
 mod parts;
 mod pfc;
 mod pools;

@@ -197,9 +197,11 @@ proptest! {
         mut network in random_network(),
         of_node in prop::collection::vec(0_u32..3, 12),
         kind in 0_u8..6,
+        ties in prop::sample::select(vec![Ties::Number, Ties::InTurn, Ties::Drawn]),
         (xoff, quanta, response) in (1500_u64..20_000, prop::sample::select(vec![20_u16, 500, u16::MAX]), 0_u64..3_000_000),
     ) {
         network.feedback = Feedback::InBand;
+        network.ties = ties;
         let of_node = of_node[..network.nodes.len()].to_vec();
         if kind == 1 || kind == 5 {
             carry(&mut network);

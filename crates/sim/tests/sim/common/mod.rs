@@ -50,6 +50,7 @@ impl Builder {
                 pfc: None,
                 pools: Vec::new(),
                 spread: None,
+                ties: Ties::Number,
             },
         }
     }
@@ -105,7 +106,7 @@ impl Builder {
             stop: None,
             size: None,
             traffic: Traffic::Greedy,
-            excess: Excess::Hold,
+            excess: Excess::Stall,
             reaction_point: Some(rp),
             transport: None,
         });

@@ -56,12 +56,12 @@ pub(crate) fn random_network() -> impl Strategy<Value = Network> {
             flow.size = size.map(Octets);
             let rate = BitRate(300_000_000);
             (flow.traffic, flow.excess) = match traffic {
-                0 => (Traffic::Greedy, Excess::Hold),
+                0 => (Traffic::Greedy, Excess::Wait),
                 1 => (Traffic::Constant(rate), Excess::Discard),
                 2 => (Traffic::Poisson(rate), Excess::Queue(Octets(20_000))),
                 _ => (
                     Traffic::OnOff { rate, on: Duration::from_us(50), off: Duration::from_us(30), random: true },
-                    Excess::Hold,
+                    Excess::Stall,
                 ),
             };
             if !controlled {
