@@ -109,7 +109,7 @@ pub struct Completion {
 /// Whether a result tells of completions: where some flow has a size.
 #[must_use]
 pub fn are_told(plan: &Plan) -> bool {
-    !plan.made.is_empty() || plan.network.flows.iter().any(|flow| flow.size.is_some())
+    !plan.made.is_empty() || plan.finite
 }
 
 /// When the last of all finite flows was complete; `None` where there is none, or one had not completed when the run ended.
