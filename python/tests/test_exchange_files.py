@@ -401,15 +401,16 @@ def test_completions_come_back_as_a_table(tmp_path: Path) -> None:
     table = read_fct(path)
     assert table.column_names == result.completions.column_names
     by_start = to_numpy(table.column("slowdown").chunk(0))
-    # To the last acknowledgement, over the least time for that: what the simulator counts. Where the run ended with the last
-    # octet of its last flow, the least way back stands for the rest.
+    # To the last acknowledgement, over the least time for that: what the simulator counts. Where the run ended with the
+    # last octet of its last flow, the least way back stands for the rest.
     names = ("size_octets", "start_s", "end_s", "acked_s", "ideal_s", "ideal_acked_s")
     own = {}
     columns = [result.column("completions", name).tolist() for name in names]
     for size, start, end, acked, ideal, whole in zip(*columns, strict=True):
         way_back = whole - ideal if acked is None or acked != acked else acked - end
-        # Two links of 1 us or more each, and the acknowledgement's own time.
-        assert way_back >= whole - ideal > 2e-6
+        # Links of 500, 1.5 and 1000 ns, in which 64 octets take 12.8, 2.56 and 5.12 ns.
+        assert whole - ideal == pytest.approx(1521.98e-9, rel=1e-4)
+        assert way_back > whole - ideal - 1e-12
         own[size] = (end - start + way_back) / whole
     sizes = to_numpy(table.column("size_octets").chunk(0)).tolist()
     # Times are whole nanoseconds there.

@@ -11,6 +11,7 @@
 
 mod actions;
 pub mod completions;
+mod cost;
 mod course;
 mod fair;
 mod ideal;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actions;
 use crate::completions::{self, CompletionSummary};
+pub use crate::cost::RunSummary;
 use crate::fair;
 use crate::notes;
 use crate::objects::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
@@ -205,27 +206,6 @@ record! {
         given_up_s: f64, "s";
         /// Frames that the system dropped, or did not take.
         frames_lost: u64, "frames";
-    }
-}
-
-record! {
-    /// Cost of a run.
-    RunSummary {
-        /// Time on the wall clock.
-        wall_s: f64, "s";
-        /// Events handled in a second of it.
-        events_per_s: u64, "";
-        /// Nanoseconds of it that a packet hop took.
-        ns_per_packet_hop: f64, "ns";
-        /// Version of Penstock.
-        version: String, "";
-    }
-}
-
-impl Default for RunSummary {
-    /// The cost of no run, for comparisons.
-    fn default() -> Self {
-        Self { wall_s: 0.0, events_per_s: 0, ns_per_packet_hop: 0.0, version: String::new() }
     }
 }
 
