@@ -233,7 +233,7 @@ def test_types_have_the_keys_that_there_are(result: Result) -> None:
     ):
         assert set(value) == kind.__required_keys__, kind
     assert set(summary) - Summary.__optional_keys__ == Summary.__required_keys__
-    assert set(summary) & Summary.__optional_keys__ == {"actions"}
+    assert set(summary) & Summary.__optional_keys__ == {"actions", "notes"}
 
 
 def test_tables_and_columns(result: Result) -> None:

@@ -28,8 +28,12 @@ def test_compare_json(penstock: Command, small: Path, tmp_path: Path) -> None:
 
     # Two flows, two seeds; none of them ends.
     assert none["completion_time_s"] == {"mean": None, "std": None, "min": None, "max": None, "flows": 0, "of_flows": 4}
+    # Without a scheme nothing is drawn, and both seeds give the same run.
+    assert none["undrawn"]
     for entry in document["schemes"]:
-        assert list(entry) == [*ENTRY, *(measure.key for measure in MEASURES), "groups"]
+        drawn = [] if entry.get("undrawn") else ["undrawn"]
+        assert [key for key in [*ENTRY, "undrawn"] if key not in drawn] == list(entry)[: 6 - len(drawn)]
+        assert list(entry)[6 - len(drawn) :] == [*(measure.key for measure in MEASURES), "groups"]
     assert none["loss_rate"]["min"] == min(losses)
     assert none["loss_rate"]["max"] == max(losses)
     # Full, with room for 40 frames of 1500 octets, whenever a sample is taken; and nobody slows down.

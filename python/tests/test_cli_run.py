@@ -28,6 +28,7 @@ TOP = {
     "profile": (str, type(None)),
     "seed": int,
     "duration_s": NUMBER,
+    "planned_s": NUMBER,
     "warmup_s": NUMBER,
     "actions": list,
     "totals": dict,
@@ -37,12 +38,14 @@ TOP = {
     "queues": list,
     "flows": list,
     "hosts": list,
+    "notes": list,
     "run": dict,
 }
 TOTALS = dict.fromkeys(
     (
         "frames_offered",
         "frames_discarded_at_source",
+        "frames_waiting_at_source",
         "frames_sent",
         "copies_made",
         "frames_delivered",
@@ -50,6 +53,7 @@ TOTALS = dict.fromkeys(
         "frames_lost_on_link",
         "frames_in_flight",
         "feedback_frames",
+        "tied_losses",
         "packet_hops",
         "events",
     ),

@@ -6,7 +6,8 @@
 //!        +-----------signals-----------------+----------------------+
 //! ```
 //!
-//! The queue's length is given: it fills to 150 KB and empties, again and again, however the reaction point acts.
+//! The queue's length is given: it fills to 150 KB and empties, again and again, however the reaction point acts; to 8 MB where a scheme
+//! that sends signals sends none at 150 KB, since its thresholds are for faster lines.
 
 use penstock_schemes::*;
 
@@ -52,6 +53,13 @@ impl<S: Scheme> Out<S> for Sent<S> {
 
 impl<S: Scheme> Typical<S> {
     pub(crate) fn of(config: &S::Config) -> Self {
+        let typical = Self::with_queue(config, 150_000);
+        let silent = S::INFO.signals.is_some() && typical.for_source.is_empty();
+        if silent { Self::with_queue(config, 8_000_000) } else { typical }
+    }
+
+    /// The same with a queue that fills to so many octets.
+    fn with_queue(config: &S::Config, longest: u64) -> Self {
         let mut typical = Self {
             for_source: Vec::new(),
             from_queue: 0,
@@ -63,20 +71,21 @@ impl<S: Scheme> Typical<S> {
             echoes: Vec::new(),
             tags: Vec::new(),
         };
-        typical.run(config);
+        typical.run(config, longest);
         typical
     }
 
     /// 20 000 frames at line rate.
-    fn run(&mut self, config: &S::Config) {
+    fn run(&mut self, config: &S::Config, longest: u64) {
+        let place = Place { capacity: Octets(longest), ..place() };
         let (mut cp, mut np, mut rp) =
-            (S::Cp::new(config, place()), S::Np::new(config, FLOWS[0]), S::Rp::new(config, LINE));
+            (S::Cp::new(config, place), S::Np::new(config, FLOWS[0]), S::Rp::new(config, LINE));
         let (mut words, mut out) = (Words(1), Sent::<S>(Vec::new()));
         let mut last_tag = String::new();
         rp.on_start(Instant(1), FLOWS[0], &mut words, &mut out);
         for i in 1..=20_000u64 {
             let now = Instant(i * 1_200_000);
-            let len = (i * 1500) % 150_000;
+            let len = (i * 1500) % longest;
             let queue = Queue {
                 len: Octets(len),
                 frames: (len / 1500) as u32,

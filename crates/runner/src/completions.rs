@@ -23,7 +23,9 @@ pub(crate) fn table(schema: SchemaRef, plan: &Plan, completions: &[Completion]) 
         size_octets: u64,
         start_s: Option<f64>,
         end_s: Option<f64>,
+        acked_s: Option<f64>,
         ideal_s: f64,
+        ideal_acked_s: Option<f64>,
         slowdown: Option<f64>,
         retransmissions: u64,
         timeouts: u64

@@ -22,6 +22,7 @@ pub use crate::pool::{Pool, Share};
 pub use crate::processes::{
     Arrival, Arrivals, Branch, Crossed, FlowEnd, Limiting, Onward, Process, Processes, Sharing,
 };
+pub use crate::ties::Ties;
 pub use crate::watchdog::Watchdog;
 
 use penstock_endpoint::{TrafficClass, transport::Transport};
@@ -106,19 +107,6 @@ pub struct Network {
     pub spread: Option<Spread>,
     /// The order in which a switch takes frames that arrive at one instant.
     pub ties: Ties,
-}
-
-/// The order in which a switch takes frames that arrive over several of its lines at one instant. Where they are bound for one full
-/// queue it decides which of them are lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ties {
-    /// That of the numbers of the ports that send them: the order of nodes and links in the scenario.
-    #[default]
-    Number,
-    /// Each queue goes round its switch's inputs, from the one after the input whose frame it took last.
-    InTurn,
-    /// Another one at each instant, as if drawn, by the seed of the run.
-    Drawn,
 }
 
 /// How switches spread the frames of a flow over several ways. The route of such a flow is a tree whose leaves all lead

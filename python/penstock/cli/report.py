@@ -159,8 +159,8 @@ def print_comparison(document: dict[str, Any], folder: Path) -> None:
     _print_slowdowns(out, entries)
     if undrawn := [entry["label"] for entry in entries if entry.get("undrawn")]:
         where = "this scenario" if len(undrawn) == len(entries) else ", ".join(undrawn)
-        note = f"note: nothing in {where} is drawn: the seeds give the same run; see network.clock_tolerance, and start of flows"
-        out.print(escape(note), style="dim", soft_wrap=True)
+        note = f"note: nothing in {where} is drawn: the seeds give the same run"
+        out.print(escape(f"{note}; see network.clock_tolerance, and start of flows"), style="dim", soft_wrap=True)
     out.print(f"results in [bold]{escape(str(folder))}[/bold]", soft_wrap=True)
     _print_figures(out, sorted(path.stem for path in folder.glob("*.png")))
 

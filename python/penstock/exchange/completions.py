@@ -119,8 +119,8 @@ def read_fct(path: str | os.PathLike[str]) -> Completions:
 
     A flow is called f0, f1, … in the order of the file and belongs to the group p and its destination port, which
     tells background (100) from incast (200) there; node 7 is h7. ``slowdown`` is the flow completion time over that on
-    an empty network, as the file has both: to the last acknowledgement, at the sender. ``acked_s`` and ``end_s`` are this end, and
-    both ideal times the file's. The file does not tell retransmissions and timeouts, which are null.
+    an empty network, as the file has both: to the last acknowledgement, at the sender. ``acked_s`` and ``end_s`` are
+    this end, and both ideal times the file's. The file does not tell retransmissions and timeouts, which are null.
 
         >>> slowdowns({"ours": [result], "theirs": [read_fct("fct.txt")]})
 

@@ -293,9 +293,13 @@ def _distribution(load: Mapping[str, Any]) -> workloads.Distribution | None:
 
 
 def _completed(result: Result, flows: Sequence[_Flow]) -> str:
-    """Return the completed flows of a result as HPCC writes them: to the acknowledgement of the last octet, at the sender."""
+    """Return the completed flows of a result as HPCC writes them: to the last acknowledgement, at the sender.
+
+    A run that ends with its last flow does not see the acknowledgement of that one: the least way back stands for it.
+    """
     by_name = {flow.about["name"]: flow for flow in flows}
-    columns = [result.column("completions", name).tolist() for name in ("flow", "start_s", "acked_s", "ideal_acked_s")]
+    names = ("flow", "start_s", "end_s", "acked_s", "ideal_s", "ideal_acked_s")
+    columns = [result.column("completions", name).tolist() for name in names]
     next_port: dict[tuple[int, int], int] = {}
     ports = {}
     for flow in flows:
@@ -303,10 +307,12 @@ def _completed(result: Result, flows: Sequence[_Flow]) -> str:
         ports[flow.about["name"]] = _SOURCE_PORT + next_port.setdefault(ends, 0)
         next_port[ends] += 1
     done = []
-    for name, start_s, acked_s, ideal_s in zip(*columns, strict=True):
-        if acked_s is not None and acked_s == acked_s:
+    for name, start_s, end_s, acked_s, ideal_s, ideal_acked_s in zip(*columns, strict=True):
+        if end_s is not None and end_s == end_s:
             flow = by_name[name]
-            times = (round(start_s * 1e9), round((acked_s - start_s) * 1e9), round(ideal_s * 1e9))
+            known = acked_s is not None and acked_s == acked_s
+            ended_s = acked_s if known else end_s + ideal_acked_s - ideal_s
+            times = (round(start_s * 1e9), round((ended_s - start_s) * 1e9), round(ideal_acked_s * 1e9))
             ends = flow.source, flow.destination
             done.append(completions.Completed(*ends, ports[name] % 2**16, _port(name), flow.octets, *times))
     # The simulator writes a line when a flow ends.
