@@ -132,10 +132,14 @@ class QueueSummary(TypedDict):
     utilization: float
     """Share of the port's scheduled rate that was used, by all its queues, wire overhead included."""
     frames_dropped: int
-    """Data frames dropped at the queue, those aside that it lost with its link."""
+    """Data frames and copies dropped at the queue, those aside that it lost with its link: of all queues together,
+    those of the totals.
+    """
+    control_frames_dropped: int
+    """Acknowledgements and signals dropped at the queue, where they share it with data."""
     frames_flushed: int
-    """Frames that the queue lost because its link was broken: those that waited, and those that came before it was
-    whole again.
+    """Data frames and copies that the queue lost because its link was broken: those that waited, and those that came
+    before it was whole again.
     """
     frames_sent: int
     """Frames that left the queue for the link."""
@@ -587,8 +591,6 @@ class Summary(TypedDict):
 
     Present only where it declares some, and the run was a simulation.
     """
-    notes: NotRequired[list[str]]
-    """Remarks on the scenario as it was laid out, in sentences. Present only where there are some."""
     totals: Totals
     """Counts over the network and the whole run."""
     loss_rate: float
@@ -625,8 +627,8 @@ class Summary(TypedDict):
     testbed: NotRequired[TestbedSummary]
     """How well the testbed kept time. Present only where the run was one of real frames on the testbed."""
     notes: NotRequired[list[str]]
-    """Sentences on what the run met and the scenario may not mean: flows that offered less than they say, losses that
-    ties decided.
+    """Sentences on the scenario as it was laid out, and on what the run met and the scenario may not mean: flows that
+    offered less than they say, losses that ties decided.
 
     Present only where there are some.
     """
