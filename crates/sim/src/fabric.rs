@@ -476,7 +476,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             if len > u64::from(q.statistics.max) {
                 q.statistics.max = len as u32;
             }
-            (q.len, q.joined) = (len, self.now);
+            (q.len, q.statistics.joined) = (len, self.now);
             if held {
                 self.pauses.hold(index, counter, octets);
             }
@@ -505,7 +505,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             state.arm(self.events, cp);
         }
         if !fits {
-            let tied = p.queues[class.index()].joined == self.now && class.index() + 1 < p.queues.len();
+            let tied = p.queues[class.index()].statistics.joined == self.now && class.index() + 1 < p.queues.len();
             p.ledger.tied += u64::from(tied);
             self.frames.remove(index);
             return Entry::Dropped;

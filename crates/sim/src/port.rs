@@ -18,6 +18,8 @@ pub(crate) struct LengthStatistics {
     /// Extremes since the last reading (`measure`).
     pub(crate) min: u32,
     pub(crate) max: u32,
+    /// When a frame joined the queue last.
+    pub(crate) joined: Instant,
 }
 
 impl LengthStatistics {
@@ -68,8 +70,6 @@ pub(crate) struct QueueState {
     /// Frames dropped, data and control.
     pub(crate) dropped: u64,
     pub(crate) departed: u64,
-    /// When a frame joined it last.
-    pub(crate) joined: Instant,
     pub(crate) statistics: LengthStatistics,
 }
 
@@ -255,7 +255,6 @@ impl QueueState {
             arrived: 0,
             dropped: 0,
             departed: 0,
-            joined: Instant::NEVER,
             statistics: LengthStatistics::default(),
         }
     }

@@ -25,8 +25,11 @@ fn run(network: &Network, until: Instant) -> Outcome {
     sim.finish().0
 }
 
+/// The traffic and the priority of each flow of a host.
+type Written<'a> = &'a [(Traffic, u8)];
+
 /// One host on a line of 1 Gb/s, a flow for each kind of traffic and priority, each to a host of its own.
-fn at_one_host(flows: &[(Traffic, u8)]) -> Builder {
+fn at_one_host(flows: Written<'_>) -> Builder {
     let n = flows.len();
     let mut b = Builder::new(n + 1, 1);
     for host in 0..=n {
@@ -78,9 +81,7 @@ fn random_and_bursty_flows_send_what_they_make() {
     let bursts = |on, off| {
         (Traffic::OnOff { rate: mbps(1200), on: Duration::from_us(on), off: Duration::from_us(off), random: false }, 0)
     };
-    /// Flows with their priorities, and their rates.
-    type Row<'a> = (&'a [(Traffic, u8)], &'a [f64]);
-    let rows: [Row<'_>; 5] = [
+    let rows: [(Written<'_>, &[f64]); 5] = [
         (&[poisson(900)], &[900e6]),
         (&[poisson(300), poisson(300), poisson(300)], &[300e6, 300e6, 300e6]),
         (&[bursts(60, 60)], &[600e6]),
