@@ -76,6 +76,8 @@ LINES_MAX = 600
 SOURCE_SUFFIXES = {".rs", ".py", ".pyi", ".sv", ".ts", ".mjs"}
 # Folders of files that are made.
 MADE = {"build", "target", "__pycache__", "node_modules", "generated", "page"}
+# Files that a generator writes from declarations: no reader goes through them from top to bottom.
+GENERATED = {"python/penstock/summary.py"}
 
 
 def main() -> int:
@@ -151,7 +153,7 @@ def long_files() -> list[str]:
     for folder in ("crates", "examples", "python", "tools", "papers", "rtl", "lab"):
         for path in sources(ROOT / folder):
             lines = without_tests(path).count("\n")
-            if lines > LINES_MAX:
+            if lines > LINES_MAX and str(path.relative_to(ROOT)) not in GENERATED:
                 breaches.append(f"{path.relative_to(ROOT)} has {lines} lines, more than {LINES_MAX}: make it two files")
     return breaches
 

@@ -298,8 +298,8 @@ def page(done: Iterable[Line]) -> str:
         groups.setdefault((line.situation, line.scheme), []).append(line)
     text = [HEAD.rstrip(), "", "| Situation | Scheme | Compared | Agree | Beyond |", "|---|---|---|---|---|"]
     for (situation, scheme), of in groups.items():
-        beyond = ", ".join(f"{at.metric} {_short(at.ours)} ({_short(at.peer)})" for at in of if not at.agrees)
-        text.append(f"| {situation} | `{scheme}` | {len(of)} | {sum(at.agrees for at in of)} | {beyond} |")
+        listed = ", ".join(f"{at.metric} {_short(at.ours)} ({_short(at.peer)})" for at in of if not at.agrees)
+        text.append(f"| {situation} | `{scheme}` | {len(of)} | {sum(at.agrees for at in of)} | {listed} |")
     text += ["", f"{sum(at.agrees for at in known)} of {len(known)} lines agree.", "", "## Causes", ""]
     beyond = [line for line in known if not line.agrees]
     needed = {next((at for at in CAUSES if at.covers(line)), None) for line in beyond}

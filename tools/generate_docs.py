@@ -41,6 +41,7 @@ from typer.testing import CliRunner
 
 import state_diagram
 from run_links import run_it, with_runs
+from scheme_names import heading, hearing
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = {
@@ -445,16 +446,6 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: P
     return "---\nsearch:\n  boost: 4\n---\n\n" + "\n\n".join(parts) + "\n"
 
 
-def heading(scheme: dict[str, Any]) -> str:
-    """Return the name of a scheme as its paper spells it, and what it stands for."""
-    name, title = scheme["name"], scheme["title"]
-    parts = name.split("-")
-    if name == "none" or title.lower().startswith(name) or (len(parts) > 1 and max(map(len, parts)) > 4):
-        return str(title)
-    spelled = re.search(rf"\b{re.escape(name)}\b", scheme["source"], re.IGNORECASE)
-    return f"{spelled[0] if spelled else name.upper()}: {title}"
-
-
 def scheme_list(schemes: Sequence[dict[str, Any]]) -> str:
     """Return the table of all schemes, as the registry has them."""
     rows = []
@@ -462,13 +453,6 @@ def scheme_list(schemes: Sequence[dict[str, Any]]) -> str:
         link = f"[{heading(scheme)}](reference/schemes/{scheme['name']}.md)"
         rows.append([link, code(scheme["name"]), hearing(scheme), scheme["source"].rstrip(".")])
     return table(["Scheme", "Name", "Messages to sources", "Source"], rows)
-
-
-def hearing(scheme: dict[str, Any]) -> str:
-    """Return by which messages of its own a scheme speaks to a source."""
-    signals = scheme["signals"]
-    ways = {"backward": "from the congestion point", "by destination": "by way of the destination"}
-    return f"{ways[signals['path']]}, in frames of {signals['octets']} octets" if signals else "none"
 
 
 def facts(scheme: dict[str, Any]) -> list[list[str]]:

@@ -4,45 +4,26 @@ import "./style.css";
 
 import { Background } from "./background";
 import { Parameters } from "./controls";
+import { Editor } from "./editor";
 import { EngineClient, refusal } from "./engine";
 import { csv, download } from "./exports";
 import { address, has, inNotebook } from "./files";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
-import type { Description, FromWorker, Plan, Refusal, Scheme } from "./protocol";
+import type { Description, FromWorker, Refusal, Scheme } from "./protocol";
+import { LinkControls, showSources } from "./links";
 import { legend } from "./network";
+import { byId, type Entry, listed, press } from "./page";
 import { png } from "./picture";
 import { type Rates, Scales, short } from "./plots";
 import { type Axes, decode, encode, type RunState, type State } from "./share";
 import type { Table } from "./theory";
 import { RunView } from "./view";
+import { clock, compared, firstQueue, nearest, SPEEDS, words } from "./words";
 
-/** Simulated seconds a second. */
-const SPEEDS = [1e-5, 1e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 /** A change that is dragged is applied when it rests for so long, ms. */
 const CALM_MS = 140;
 /** A run at the speed that is chosen at first lasts about so long, s. */
 const TOUR_S = 12;
-
-interface Entry {
-  scenario: string;
-  /** The scheme that the scenario's question is about. */
-  scheme: string;
-  title: string;
-  question: string;
-  view: string;
-  /** Schemes of which there are tables of the theory. */
-  theory: string[];
-}
-
-function byId<T extends HTMLElement>(id: string): T {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no ${id}`);
-  return found as T;
-}
-
-async function listed<T>(name: string): Promise<T[]> {
-  return (await (await fetch(address(name))).json()) as T[];
-}
 
 class Lab {
   private schemes: Scheme[] = [];
@@ -70,8 +51,10 @@ class Lab {
   /** Asked for while the engine is compiled. */
   private readonly lists = Promise.all([listed<Entry>("gallery.json"), listed<Lesson>("lessons.json")]);
   private readonly engine: EngineClient;
+  private readonly editor = new Editor(byId("text"), byId("lines"), byId("mistake"));
   private readonly parameters: Parameters;
   private readonly background: Background;
+  private readonly links: LinkControls;
   private readonly tour: LessonPanel;
 
   constructor() {
@@ -82,6 +65,7 @@ class Lab {
       rows: (message) => this.take(message),
     });
     this.parameters = new Parameters(byId("parameters"), this.engine, (key, text) => this.edit("changeParameter", this.since(), key, text));
+    this.links = new LinkControls(byId("link-controls"), this.engine, (event) => this.edit("changeLink", this.link(), this.since(), event));
     this.background = new Background(
       byId("background"),
       byId("background-shown"),
@@ -234,9 +218,7 @@ class Lab {
     byId("question").textContent = plan.question;
     this.answer();
     document.title = `${plan.name}: Penstock's laboratory`;
-    const text = byId<HTMLTextAreaElement>("text");
-    if (document.activeElement !== text) text.value = this.state.text;
-    this.number();
+    this.editor.show(this.state.text);
     const entry = this.gallery.find(({ question }) => question === plan.question);
     byId<HTMLSelectElement>("gallery").value = entry?.scenario ?? "";
     byId<HTMLSelectElement>("scheme").value = plan.scheme;
@@ -254,6 +236,16 @@ class Lab {
   }
 
   /** Asks how many sources are active now: some begin later than others. */
+  private showSources(): void {
+    showSources(byId("sources"), byId("sources-shown"), this.sources, this.calm !== 0);
+  }
+
+  private showRate(): void {
+    this.background.show(this.calm !== 0);
+    const [view] = this.views;
+    if (view && this.link() !== "") this.links.show(view.series, this.link(), this.now());
+  }
+
   private count(): void {
     this.background.show(this.calm !== 0);
     this.engine.ask("countSources", this.state.text, this.now()).then(
@@ -263,29 +255,6 @@ class Lab {
       },
       () => undefined,
     );
-  }
-
-  private showSources(): void {
-    const slider = byId<HTMLInputElement>("sources");
-    if (document.activeElement === slider && this.calm !== 0) return;
-    slider.max = String(Math.max(1, this.sources.most));
-    slider.value = String(this.sources.active);
-    slider.disabled = this.sources.most < 2;
-    byId("sources-shown").textContent = this.sources.most < 2 ? "as the scenario says" : `${this.sources.active} of ${this.sources.most}`;
-  }
-
-  private showRate(): void {
-    this.background.show(this.calm !== 0);
-    const [view] = this.views;
-    const port = this.link();
-    if (!view || !port) return;
-    const down = view.series.isDown(port, this.now());
-    byId<HTMLButtonElement>("break").disabled = down;
-    byId<HTMLButtonElement>("mend").disabled = !down;
-    const most = Math.max(...view.series.plan.links.filter(({ name }) => name === port).map(({ rate_bps }) => rate_bps));
-    const rate = view.series.rate(port, this.now());
-    byId<HTMLInputElement>("rate").value = String(Math.round((100 * rate) / most));
-    void this.engine.ask("showQuantity", rate, "bit/s").then((text) => (byId("rate-shown").textContent = String(text)));
   }
 
   private take(message: Extract<FromWorker, { type: "rows" }>): void {
@@ -315,7 +284,6 @@ class Lab {
   private now(): number {
     return this.state.now_s;
   }
-
   /** The time from which a change holds: now, or, of a run that has come to its end, its start. */
   private since(): number {
     return this.ended ? 0 : this.state.now_s;
@@ -381,36 +349,17 @@ class Lab {
 
   /** Puts a text that the engine refuses into the editor, where it can be mended. */
   private unopened(state: RunState, fault: Refusal): void {
-    const text = byId<HTMLTextAreaElement>("text");
-    if (document.activeElement !== text) text.value = state.text;
-    this.number();
+    this.editor.show(state.text);
     // The run before it stays, where there is one.
     const alone = this.views.length === 0;
     if (alone) {
       this.state = state;
       byId<HTMLSelectElement>("gallery").value = "";
       byId<HTMLSelectElement>("compare").value = state.compare ?? "";
-      text.focus();
+      this.editor.focus();
     }
-    this.mistake(fault);
-    if (alone) byId("mistake").scrollIntoView({ block: "nearest" });
-  }
-
-  /** A mistake of the scenario, at the editor; its line is chosen there. */
-  private mistake(fault: Refusal): void {
-    const box = byId("mistake");
-    box.textContent = words(fault);
-    box.hidden = false;
-    const text = byId<HTMLTextAreaElement>("text");
-    if (fault.line === null) return;
-    const active = document.activeElement?.id ?? "";
-    if (active !== "text" && active !== "apply") return;
-    text.focus();
-    const lines = text.value.split("\n");
-    const start = lines.slice(0, fault.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
-    text.setSelectionRange(start, start + (lines[fault.line - 1]?.length ?? 0));
-    // Some lines before it are seen, too. All are of one height.
-    text.scrollTop = (text.scrollHeight * (fault.line - 5)) / lines.length;
+    this.editor.mistake(fault);
+    if (alone) this.editor.reveal();
   }
 
   private message(fault: Refusal): void {
@@ -420,7 +369,7 @@ class Lab {
 
   private quiet(): void {
     byId("message").hidden = true;
-    byId("mistake").hidden = true;
+    this.editor.quiet();
   }
 
   /** Changes the text by a function of the engine, and runs it up to now. */
@@ -438,7 +387,7 @@ class Lab {
         },
         (fault: Refusal) => {
           this.message(fault);
-          this.mistake(fault);
+          this.editor.mistake(fault);
           this.show();
         },
       );
@@ -536,7 +485,7 @@ class Lab {
 
   private apply(): void {
     this.parameters.forget();
-    this.open({ ...this.state, text: byId<HTMLTextAreaElement>("text").value, now_s: this.since() }, this.playing ? this.state.speed : null);
+    this.open({ ...this.state, text: this.editor.written, now_s: this.since() }, this.playing ? this.state.speed : null);
   }
 
   private speed(speed: number): void {
@@ -588,8 +537,7 @@ class Lab {
     byId<HTMLDetailsElement>("export").open = false;
     const [view] = this.views;
     if (!view) return;
-    const { series } = view;
-    const { name, question } = series.plan;
+    const { name, question } = view.series.plan;
     if (kind === "toml") download(`${name}.toml`, new Blob([this.state.text], { type: "application/toml" }));
     else if (kind === "csv") for (const own of this.views) download(`${name}-${own.name}.csv`, new Blob([csv(own.series)], { type: "text/csv" }));
     else download(`${name}.png`, await png(question, this.views.map((own) => own.column())));
@@ -625,89 +573,21 @@ class Lab {
       this.state.rates = value("rates") as Rates;
       this.lookAgain();
     });
-    on("text", "scroll", () => this.number());
-    on("text", "input", () => this.number());
-    on("rate", "input", () => void this.turnRate(Number(value("rate")) / 100));
-    on("break", "click", () => this.edit("changeLink", this.link(), this.since(), "down"));
-    on("mend", "click", () => this.edit("changeLink", this.link(), this.since(), "up"));
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** Sets the chosen link to a share of its rate, from now on. */
-  private async turnRate(share: number): Promise<void> {
-    const port = this.link();
-    const most = this.views[0]?.series.plan.links.find(({ name }) => name === port)?.rate_bps ?? 0;
-    const text = String(await this.engine.ask("writeQuantity", Math.max(1, Math.round(most * share)), "bit/s"));
-    byId("rate-shown").textContent = text;
-    this.edit("changeLink", port, this.since(), text);
-  }
-
-  /** The numbers of the editor's lines, beside them. */
-  private number(): void {
-    const text = byId<HTMLTextAreaElement>("text");
-    const lines = text.value.split("\n").length;
-    const numbers = byId("lines");
-    if (numbers.childElementCount !== 0 || numbers.dataset["lines"] !== String(lines)) {
-      numbers.dataset["lines"] = String(lines);
-      numbers.textContent = Array.from({ length: lines }, (_own, i) => i + 1).join("\n");
-    }
-    numbers.scrollTop = text.scrollTop;
-  }
-
   private key(event: KeyboardEvent): void {
-    const target = event.target as HTMLElement;
-    if (target.id === "text") {
-      if (event.key === "Enter" && event.ctrlKey) this.apply();
-      return;
-    }
-    const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName);
-    if (typing || event.ctrlKey || event.altKey || event.metaKey) return;
     const place = SPEEDS.indexOf(nearest(this.state.speed));
-    const acts: Record<string, () => void> = {
+    press(event, {
+      " ": () => this.toggle(),
       ".": () => this.step(),
       e: () => this.toEnd(),
       r: () => this.reset(),
       "+": () => this.speed(SPEEDS[Math.min(SPEEDS.length - 1, place + 1)] ?? 1),
       "-": () => this.speed(SPEEDS[Math.max(0, place - 1)] ?? 1),
-    };
-    // A button that has the focus acts on the space bar itself.
-    if (!["BUTTON", "SUMMARY", "g"].includes(target.tagName)) acts[" "] = () => this.toggle();
-    const act = acts[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
+      "Ctrl+Enter": () => this.apply(),
+    });
   }
-}
-
-/** A simulated time for the eye. */
-function clock(now_s: number): string {
-  return now_s < 10 ? `${(now_s * 1000).toFixed(3)} ms` : `${now_s.toFixed(4)} s`;
-}
-
-/** The difference of two runs in words. */
-function compared(first: RunView, second: RunView, port: string): string {
-  const [a, b] = [first.series.numbers(port).mean_octets, second.series.numbers(port).mean_octets];
-  if (a <= 0 || b <= 0) return "";
-  const [short, long, times] = a < b ? [first, second, b / a] : [second, first, a / b];
-  if (times < 1.05) return `The mean queue is the same within 5 per cent under ${first.name} and ${second.name}.`;
-  return `The mean queue is ${times < 10 ? times.toFixed(1) : times.toFixed(0)} times shorter under ${short.name} than under ${long.name}.`;
-}
-
-/** The first recorded queue of a switch, or of a host where there is none. */
-function firstQueue(plan: Plan): string {
-  const switches = new Set(plan.nodes.filter(({ kind }) => kind === "switch").map(({ name }) => name));
-  return plan.queues.find((name) => switches.has(name.split("->")[0] ?? "")) ?? plan.queues[0] ?? "";
-}
-
-/** The speed of the list that is nearest. */
-function nearest(speed: number): number {
-  const far = (own: number) => Math.abs(Math.log(own / Math.max(speed, 1e-9)));
-  return SPEEDS.reduce((best, own) => (far(own) < far(best) ? own : best));
-}
-
-function words({ line, key, message, hint }: Refusal): string {
-  const place = [line === null ? null : `line ${line}`, key].filter((part) => part !== null).join(", ");
-  return `${place}${place ? ": " : ""}${message}${hint ? ` (${hint})` : ""}`;
 }
 
 /** Keeps the page for times without a network. All of its files are loaded for that: after the first run is seen. */

@@ -175,7 +175,7 @@ _MEANT: dict[str, str] = {
     **dict.fromkeys(("pool", "pools", "shared", "shared_buffer", "memory", "mmu", "cells", "alpha"), "buffer"),
     **dict.fromkeys(("headroom", "pause", "priority_flow_control", "xoff", "xon", "lossless"), "pfc"),
     **dict.fromkeys(("transport", "transports", "tcp", "roce", "rdma"), "the key transport of flow, load and incast"),
-    **dict.fromkeys(("flows", "traffic", "sources"), "flow, load, incast and trace"),
+    **dict.fromkeys(("traffic", "sources"), "flow, load, incast and trace"),
     **dict.fromkeys(("loads", "workload", "workloads"), "load"),
     **dict.fromkeys(("queues", "sampling", "samples", "recording"), "record"),
     **dict.fromkeys(("links", "switches", "routes", "routing", "ecmp", "ecn", "marking"), "network and topology"),

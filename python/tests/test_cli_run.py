@@ -69,8 +69,15 @@ QUEUE = {
     "empty_fraction": NUMBER,
     "utilization": NUMBER,
     "frames_dropped": int,
+    "control_frames_dropped": int,
+    "frames_flushed": int,
+    "frames_sent": int,
+    "octets_sent": int,
+    "frames_marked": int,
+    "octets_marked": int,
     "feedback_frames": int,
     "paused_s": NUMBER,
+    "stops": int,
     "pause_frames": int,
     "drop_rate": NUMBER,
     "set_point_octets": (int, type(None)),
@@ -88,6 +95,8 @@ FLOW = {
     "frames_dropped": int,
     "feedback_received": int,
     "settling_time_s": OPTIONAL,
+    "start_s": OPTIONAL,
+    "end_s": OPTIONAL,
     "completion_time_s": OPTIONAL,
     "group": str,
     "controlled": bool,
@@ -355,7 +364,8 @@ def test_kept_claim_of_losslessness(penstock: Command, tmp_path: Path) -> None:
     # The table of thresholds, and their assumptions.
     stops = next(line for line in done.stdout.splitlines() if line.startswith("h0->sw0 and"))
     assert "60 KB" in stops
-    assert 'pfc.response = "0 s"' in done.stdout
+    # 802.3's response at 1 Gb/s.
+    assert "1.02 us" in stops
     assert "frames of at most" in done.stdout
 
 

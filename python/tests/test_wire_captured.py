@@ -39,6 +39,7 @@ link_delay = "1 us"
 buffer = "2 MB"
 [pfc]
 quanta = 65535
+response = "0 s"
 ports = ["h0->sw0", "h1->sw0"]
 xoff = "100 KB"
 [[flow]]

@@ -99,8 +99,7 @@ record! {
         /// Slowdowns of finite flows: all together, then each group; each first whole, then by size. Present only where some
         /// flow has a size.
         completions: Vec<CompletionSummary>, "", unless "Vec::is_empty";
-        /// The windows of measurement. Present only where the scenario has some (`[[window]]`); a run that was stopped has
-        /// those that it opened.
+        /// The windows of measurement (`[[window]]`). Present only where there are some; of a run that was stopped, those it opened.
         windows: Vec<WindowSummary>, "", unless "Vec::is_empty";
         /// How well the testbed kept time. Present only where the run was one of real frames on the testbed.
         testbed: Option<TestbedSummary>, "", unless "Option::is_none";

@@ -454,7 +454,7 @@ fn model(table: &mut sections::Flow) -> Result<FlowSpec, Fault> {
         let message = format!("the source queue of {octets} is smaller than a frame of {frame}");
         return Err(table.excess.fault(message).with_hint(format!("at least {frame}")));
     }
-    let model = FlowSpec {
+    Ok(FlowSpec {
         name: String::new(),
         origin: Origin::Flow(0),
         source: 0,
@@ -472,8 +472,7 @@ fn model(table: &mut sections::Flow) -> Result<FlowSpec, Fault> {
         controlled: *table.controlled,
         priority: *table.priority,
         weight: *table.weight,
-    };
-    Ok(model)
+    })
 }
 
 /// Checks that a flow that begins at `start` at the latest (`later` than the first of its table) lies in the run.

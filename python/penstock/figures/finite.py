@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from arro3.core import Table
     from numpy.typing import NDArray
 
-Told = Union[Result, "Table"]
+    from penstock.exchange.completions import Completions
+
+Told = Union[Result, "Table", "Completions"]
 """A run, or a table with the columns of its completions, such as that of other people's flow completion times."""
 
 _COLUMNS = ("size_octets", "start_s", "end_s", "slowdown", "retransmissions")
@@ -77,6 +79,6 @@ def _of(told: Told) -> "list[NDArray[Any]]":
     return [column[measured] for column in columns]
 
 
-def _column(table: "Table", name: str) -> "NDArray[Any]":
+def _column(table: "Table | Completions", name: str) -> "NDArray[Any]":
     """Return a column as numbers: a missing value becomes NaN."""
     return to_floats(table.combine_chunks().column(name).chunk(0))

@@ -10,6 +10,7 @@ from penstock._core import PenstockError
 from penstock.measures import longest
 from penstock.scenario import Scenario
 from penstock.theory.configuration import Configuration
+from penstock.text import duration
 from penstock.theory.margin import Report
 
 _FRAMES = 500_000
@@ -97,7 +98,7 @@ def doubts(given: Configuration) -> tuple[str, ...]:
         frames = fps * interval_s
         if 0 < frames < _FEW_FRAMES:
             found.append(
-                f"a flow sends {frames:.1f} frames in an interval between notifications ({interval_s * 1e6:g} us), and "
+                f"a flow sends {frames:.1f} frames in an interval between notifications ({duration(interval_s)}), and "
                 f"the model takes the marked share of many: below {_FEW_FRAMES:g} frames it does not apply"
             )
     if 0 < fps * given.round_trip_s < 1:

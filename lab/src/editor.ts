@@ -1,0 +1,61 @@
+/** The editor of the scenario: its text, the numbers of its lines, and a mistake in it. */
+
+import type { Refusal } from "./protocol";
+import { words } from "./words";
+
+export class Editor {
+  constructor(
+    private readonly text: HTMLTextAreaElement,
+    private readonly lines: HTMLElement,
+    private readonly box: HTMLElement,
+  ) {
+    text.addEventListener("scroll", () => this.number());
+    text.addEventListener("input", () => this.number());
+  }
+
+  get written(): string {
+    return this.text.value;
+  }
+
+  /** Shows a text, but not under the hand of its writer. */
+  show(text: string): void {
+    if (document.activeElement !== this.text) this.text.value = text;
+    this.number();
+  }
+
+  focus(): void {
+    this.text.focus();
+  }
+
+  /** Shows a mistake. Its line is chosen, where the writer has just asked for the text to be taken. */
+  mistake(fault: Refusal): void {
+    this.box.textContent = words(fault);
+    this.box.hidden = false;
+    const active = document.activeElement?.id ?? "";
+    if (fault.line === null || (active !== "text" && active !== "apply")) return;
+    this.focus();
+    const lines = this.text.value.split("\n");
+    const start = lines.slice(0, fault.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
+    this.text.setSelectionRange(start, start + (lines[fault.line - 1]?.length ?? 0));
+    // Some lines before it are seen, too. All are of one height.
+    this.text.scrollTop = (this.text.scrollHeight * (fault.line - 5)) / lines.length;
+  }
+
+  quiet(): void {
+    this.box.hidden = true;
+  }
+
+  /** Scrolls the mistake into view. */
+  reveal(): void {
+    this.box.scrollIntoView({ block: "nearest" });
+  }
+
+  private number(): void {
+    const count = this.text.value.split("\n").length;
+    if (this.lines.dataset["lines"] !== String(count)) {
+      this.lines.dataset["lines"] = String(count);
+      this.lines.textContent = Array.from({ length: count }, (_own, i) => i + 1).join("\n");
+    }
+    this.lines.scrollTop = this.text.scrollTop;
+  }
+}

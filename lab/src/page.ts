@@ -1,0 +1,39 @@
+/** The parts of the page by their ids, and the lists that come with it. */
+
+import { address } from "./files";
+
+/** A scenario of the gallery. */
+export interface Entry {
+  scenario: string;
+  /** The scheme that the scenario's question is about. */
+  scheme: string;
+  title: string;
+  question: string;
+  view: string;
+  /** Schemes of which there are tables of the theory. */
+  theory: string[];
+}
+
+export function byId<T extends HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no ${id}`);
+  return found as T;
+}
+
+export async function listed<T>(name: string): Promise<T[]> {
+  return (await (await fetch(address(name))).json()) as T[];
+}
+
+/** Does what a key stands for: in the editor Ctrl+Enter alone, elsewhere the others, unless the reader types or a button takes the key. */
+export function press(event: KeyboardEvent, acts: Record<string, () => void>): void {
+  const { id, tagName } = event.target as HTMLElement;
+  const editor = id === "text";
+  const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(tagName);
+  if (!editor && (typing || event.ctrlKey || event.altKey || event.metaKey)) return;
+  // A button that has the focus acts on the space bar itself.
+  if (event.key === " " && ["BUTTON", "SUMMARY", "g"].includes(tagName)) return;
+  const act = acts[editor ? (event.ctrlKey ? `Ctrl+${event.key}` : "") : event.key];
+  if (!act) return;
+  if (!editor) event.preventDefault();
+  act();
+}

@@ -1,0 +1,38 @@
+/** Sentences and choices of the page that follow from numbers. */
+
+import type { Plan, Refusal } from "./protocol";
+import type { RunView } from "./view";
+
+/** Simulated seconds a second. */
+export const SPEEDS = [1e-5, 1e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
+
+/** A simulated time for the eye. */
+export function clock(now_s: number): string {
+  return now_s < 10 ? `${(now_s * 1000).toFixed(3)} ms` : `${now_s.toFixed(4)} s`;
+}
+
+/** The difference of two runs in words. */
+export function compared(first: RunView, second: RunView, port: string): string {
+  const [a, b] = [first.series.numbers(port).mean_octets, second.series.numbers(port).mean_octets];
+  if (a <= 0 || b <= 0) return "";
+  const [short, long, times] = a < b ? [first, second, b / a] : [second, first, a / b];
+  if (times < 1.05) return `The mean queue is the same within 5 per cent under ${first.name} and ${second.name}.`;
+  return `The mean queue is ${times < 10 ? times.toFixed(1) : times.toFixed(0)} times shorter under ${short.name} than under ${long.name}.`;
+}
+
+/** The first recorded queue of a switch, or of a host where there is none. */
+export function firstQueue(plan: Plan): string {
+  const switches = new Set(plan.nodes.filter(({ kind }) => kind === "switch").map(({ name }) => name));
+  return plan.queues.find((name) => switches.has(name.split("->")[0] ?? "")) ?? plan.queues[0] ?? "";
+}
+
+/** The speed of the list that is nearest. */
+export function nearest(speed: number): number {
+  const far = (own: number) => Math.abs(Math.log(own / Math.max(speed, 1e-9)));
+  return SPEEDS.reduce((best, own) => (far(own) < far(best) ? own : best));
+}
+
+export function words({ line, key, message, hint }: Refusal): string {
+  const place = [line === null ? null : `line ${line}`, key].filter((part) => part !== null).join(", ");
+  return `${place}${place ? ": " : ""}${message}${hint ? ` (${hint})` : ""}`;
+}
