@@ -275,7 +275,7 @@ fn frames_are_lost_on_a_cut_line_once() {
     let partition = Partition::new(&b.network, 2).unwrap();
     let given = compare::<Qcn, false>(&b.network, &defaults::<Qcn>(&b.network), partition, TIMES);
     // Eight frames of 12 us are on 100 us of line, and one before it. Those that wait behind it, or come while it is cut, are flushed.
-    let flushed: u64 = given.outcome.queues.iter().map(|queue| queue.counts.frames_flushed).sum();
+    let flushed: u64 = given.outcome.queues.iter().map(|queue| queue.frames_flushed).sum();
     assert!(flushed > 0);
     assert!((16..=20).contains(&(given.outcome.totals.frames_lost_on_link - flushed)), "{:?}", given.outcome.totals);
     assert!(given.outcome.totals.frames_in_flight > 16);
