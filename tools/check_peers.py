@@ -272,7 +272,9 @@ def measured(situation: str, scheme: str) -> dict[str, float]:
         return finite_flows(situation, setting)
     seeds = SEEDS if setting.scheme == "dcqcn" else 1
     runs = [long_flows(situation, setting, seed) for seed in range(1, seeds + 1)]
-    return {metric: float(np.mean([run[metric] for run in runs])) for metric in runs[0]}
+    # A queue in which one seed has nothing to measure has no number.
+    shared = set.intersection(*(set(run) for run in runs))
+    return {metric: float(np.mean([run[metric] for run in runs])) for metric in runs[0] if metric in shared}
 
 
 def compared(peers: Iterable[Line]) -> list[Line]:
