@@ -153,7 +153,8 @@ def test_table_prints_columns(run: Run, folder: Path) -> None:
     assert head == "time_s,queue,queue_octets"
     assert len(rows) == len(result.queues)
     assert float(rows[7].split(",")[0]) == result.column("queues", "time_s")[7]
-    for words, said in ((("queue",), "the tables are queues"), (("queues", "queue_octet"), "did you mean queue_octets?")):
+    column = ("queues", "queue_octet")
+    for words, said in ((("queue",), "the tables are queues"), (column, "did you mean queue_octets?")):
         status, printed, told = run("table", str(folder), *words)
         assert (status, printed) == (2, "")
         assert said in told

@@ -152,5 +152,5 @@ def test_packets_of_dctcp_swing_as_far_as_the_fluid(link_delay: str) -> None:
     cycle = model.sawtooth()
     assert packets["max_octets"] - 1_500 <= cycle.longest_octets <= packets["max_octets"]
     assert packets["min_octets"] == pytest.approx(cycle.longest_octets - cycle.swing_octets, abs=4 * 1_500)
-    # The fluid cuts as long as marks of the last round trip arrive, a window once: it goes deeper the longer the round trip is.
+    # The fluid cuts as long as marks of the last round trip arrive: it goes deeper, the longer the round trip is.
     assert mean - swing < packets["min_octets"] + 4 * 1_500

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from penstock._core import PenstockError
 from penstock.measures import longest
 from penstock.scenario import Scenario
-from penstock.theory.configuration import Configuration
 from penstock.text import duration
+from penstock.theory.configuration import Configuration
 from penstock.theory.margin import Report
 
 _FRAMES = 500_000
