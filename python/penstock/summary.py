@@ -620,9 +620,9 @@ class Summary(TypedDict):
     Present only where some flow has a size.
     """
     windows: NotRequired[list[WindowSummary]]
-    """The windows of measurement.
+    """The windows of measurement (``[[window]]``).
 
-    Present only where the scenario has some (``[[window]]``); a run that was stopped has those that it opened.
+    Present only where there are some; of a run that was stopped, those it opened.
     """
     testbed: NotRequired[TestbedSummary]
     """How well the testbed kept time. Present only where the run was one of real frames on the testbed."""
