@@ -25,13 +25,13 @@ for (const [from, to] of [["generated/engine_bg.wasm", "engine.wasm"], ["index.h
   files.push(to);
 }
 
-/** The question of a scenario, and its scheme, stand in its file, each in a line of its own. */
+/** The question of a scenario, and its scheme, are single lines of its file. */
 const gallery = JSON.parse(readFileSync(join(here, "gallery.json"), "utf8")).map((entry) => {
   const text = readFileSync(join(here, "../scenarios", `${entry.scenario}.toml`), "utf8");
   const found = /^question = "(.*)"$/m.exec(text);
   if (!found) throw new Error(`${entry.scenario}.toml has no question in a line of its own`);
   const scheme = /^scheme = "(.*)"$/m.exec(text);
-  if (!scheme) throw new Error(`${entry.scenario}.toml has no scheme in a line of its own`);
+  if (!scheme) throw new Error(`${entry.scenario}.toml has no line with its scheme`);
   const file = `scenarios/${entry.scenario}.toml`;
   mkdirSync(dirname(join(out, file)), { recursive: true });
   writeFileSync(join(out, file), text);

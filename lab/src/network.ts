@@ -157,7 +157,7 @@ export class NetworkView {
     this.gauges.push({ queue, link, at, bar, box, signs, full, title });
   }
 
-  /** Takes frames that have left links, as the engine tells of them. */
+  /** Takes frames that have left links, as the engine reports them. */
   add(frames: Float64Array): void {
     this.frames?.add(frames, this.series.description.frame_columns.length);
   }

@@ -8,7 +8,7 @@ import { ends, extremes } from "./thin";
 
 /** Rates of so many flows are drawn. */
 const MOST_FLOWS = 16;
-/** So many flows have their name at the end of their line. */
+/** Up to this number of flows each line has its name at its end. */
 const MOST_NAMES = 8;
 /** Points of a line: more than a screen has pixels are of no use. */
 const MOST_POINTS = 1500;

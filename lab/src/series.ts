@@ -8,7 +8,7 @@ const MOST_SIGNALS = 1000;
 const LATE = 0.5;
 /** The engine counts picoseconds: a change that is written at a time is at that time. */
 const SAME_S = 2e-12;
-/** So many distinct fair shares are drawn. */
+/** The most distinct fair shares that are drawn. */
 const MOST_SHARES = 4;
 /** Shares that differ in no more than this part of a run are one. */
 const SMALL = 0.2;

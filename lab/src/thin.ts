@@ -1,6 +1,6 @@
 /** Fewer points of a line than it has samples, without the loss of a spike. */
 
-/** The first and the last time of each of so many parts. */
+/** The first and the last time of each part. */
 export function ends(time: number[], buckets: number): number[] {
   return parts(time.length, buckets).flatMap(([from, to]) => [time[from] ?? 0, time[to - 1] ?? 0]);
 }

@@ -248,7 +248,7 @@ def compare(
         queue: the queue that all are judged by, as ``NODE->NODE``; by default the one that is the longest.
         out: the folder for the records and ``compare.json``.
         force: whether to replace the folder if it exists.
-        resume: whether to keep each run once it is over, in the folder ``OUT.unfinished``, and to go on with those that
+        resume: whether to keep each run that has ended in the folder ``OUT.unfinished``, and to go on with those that
             an earlier call has left there, whatever ended it. A run of another scenario, or of another version, is run
             again.
         watch: how to watch and end the runs; :func:`penstock.printing` writes how many are done.

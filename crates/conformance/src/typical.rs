@@ -58,7 +58,7 @@ impl<S: Scheme> Typical<S> {
         if silent { Self::with_queue(config, 8_000_000) } else { typical }
     }
 
-    /// The same with a queue that fills to so many octets.
+    /// The same with a queue that fills to `longest` octets.
     fn with_queue(config: &S::Config, longest: u64) -> Self {
         let mut typical = Self {
             for_source: Vec::new(),

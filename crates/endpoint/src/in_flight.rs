@@ -117,7 +117,7 @@ impl InFlight {
         Settled { acked: Octets(acked), lost: Octets(newly - acked) }
     }
 
-    /// Of the octets written off, so many are known to have arrived or to be lost. No more are written off than are missing: where
+    /// Octets written off that are now known to have arrived or to be lost. No more are written off than are missing: where
     /// acknowledgements were lost with the frames, more are accounted for than those that came say.
     #[cold]
     fn account_for(&mut self, octets: u64) {

@@ -106,7 +106,7 @@ pub struct Completion {
     timeouts: u64,
 }
 
-/// Whether a result tells of completions: where some flow has a size.
+/// Whether a result has completions: where some flow has a size.
 #[must_use]
 pub fn are_told(plan: &Plan) -> bool {
     !plan.made.is_empty() || plan.finite

@@ -29,7 +29,7 @@ impl Frames {
     /// Those of a flow of `size` octets, of which `payload` are in a full `frame`.
     pub(crate) fn new(network: &Network, size: u64, frame: u16, payload: u64) -> Self {
         let overhead = u64::from(network.wire_overhead);
-        // A frame of so many octets of the flow's size, on the wire.
+        // Octets on the wire of a frame that carries `data` octets of the flow.
         let around = u64::from(frame) - payload;
         let wire = |data: u64| (data + around).max(SHORTEST).min(u64::from(frame)) + overhead;
         let count = size.div_ceil(payload).max(1);

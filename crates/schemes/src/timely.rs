@@ -57,7 +57,7 @@ choice! {
 choice! {
     /// The steps that count towards a larger step.
     pub enum HaiCounts {
-        /// Those between the thresholds, for want of growth. (Mittal et al. 2015, section 4.3)
+        /// Those between the thresholds, where the delay does not grow. (Mittal et al. 2015, section 4.3)
         Gradient = "gradient",
         /// Those below `t_low` too; a cut for any reason ends the row. (HPCC's simulator)
         EveryRise = "every-rise",

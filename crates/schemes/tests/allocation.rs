@@ -55,7 +55,7 @@ struct Loop<S: Scheme> {
     rp: S::Rp,
     sent: Sent<S>,
     signals: u64,
-    /// The queue fills to so many octets.
+    /// Longest queue, octets.
     longest: u64,
 }
 

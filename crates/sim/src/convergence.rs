@@ -1,6 +1,6 @@
 //! Convergence: some time after a line has broken, or is whole again, all switches have heard of it, and flows take other routes.
 //!
-//! The plan of a run computes the routes ([`Network::reroutes`]), and each has hops of its own. So a frame keeps to the route that it
+//! The plan of a run computes the routes ([`Network::reroutes`]), and each has its own hops. So a frame keeps to the route that it
 //! was sent by, which no later one changes, and the way to a switch that has not heard yet costs no hop anything.
 
 use penstock_schemes::{Instant, Scheme};

@@ -41,7 +41,7 @@ pub(crate) struct Crowd<S: Scheme> {
     ports: Vec<HostPort>,
     /// The first place of each list behind those of the network.
     first: Firsts,
-    /// Hops of a route with its way back, and those of a place, which has so many for each route that a flow may have.
+    /// Hops of a route with its path back, and those of a slot: that number for each route that a flow may have.
     hops: usize,
     places_hops: usize,
     /// By place, the routes that its flow has later: when, first hop, way back.

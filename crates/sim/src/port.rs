@@ -196,7 +196,7 @@ pub(crate) struct Marked {
 }
 
 impl Marked {
-    /// One more, of so many octets.
+    /// Counts a frame of `octets`.
     #[inline(always)]
     pub(crate) fn add(&mut self, octets: u16) {
         self.frames += 1;

@@ -11,7 +11,7 @@ use crate::frame::{FrameId, Payload};
 use crate::port::PortState;
 
 impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
-    /// The transmission of a queued frame of `class` and so many octets starts at `at`; its queue still counts it.
+    /// The transmission of a queued frame of `class` and `octets` starts at `at`; its queue still counts it.
     #[inline(always)]
     pub(crate) fn stamp(&mut self, p: &PortState, (class, octets): (TrafficClass, u16), index: FrameId, at: Instant) {
         let Some(slot) = self.frames.peek_mut(index) else { return };

@@ -14,7 +14,7 @@ from penstock.theory.configuration import Configuration
 from penstock.theory.margin import Report
 
 _FRAMES = 500_000
-"""So many frames of the bottleneck are simulated at the most: seconds of work."""
+"""The most frames of the bottleneck that are simulated: seconds of work."""
 
 _FEW_FRAMES = 10.0
 """Frames of a flow in an interval of its law: with fewer, the share of marked ones is no probability."""
