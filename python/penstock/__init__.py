@@ -134,7 +134,7 @@ def __getattr__(name: str) -> "Any":
         value = getattr(import_module(home), name)
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in ("scipy", "sympy"):
+        if package != "scipy":
             raise
         from penstock.frames import MissingExtraError
 

@@ -31,7 +31,7 @@ __main__.main()
 
 
 OF_OTHER_COMMANDS = {
-    *("duckdb", "jax", "jinja2", "optuna", "pandas", "polars", "pyarrow", "ray", "scapy", "scipy", "sympy"),
+    *("duckdb", "jax", "jinja2", "optuna", "pandas", "polars", "pyarrow", "ray", "scapy", "scipy"),
     *("matplotlib.pyplot", "tkinter"),
     *(f"penstock.{part}" for part in ("arenas", "comparison", "dcb", "exchange", "lab", "reproduction", "sweeps")),
     *(f"penstock.{part}" for part in ("testbed", "theory", "tuning", "wire")),

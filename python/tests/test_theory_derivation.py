@@ -6,9 +6,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from derivation import derive
 
 from penstock.theory import laws, theorems
-from penstock.theory.derivation import derive
 
 # The kinds of a changed sign: of a sum, of a number, of an inequality; and a product that became a quotient.
 _OTHER: dict[type, type] = {

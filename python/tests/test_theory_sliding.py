@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from numpy.typing import NDArray
+from rate_ratios import comes_together, flow
 from typer.testing import CliRunner
 
 from penstock import Result, Scenario
@@ -14,7 +15,6 @@ from penstock.cli import app
 from penstock.theory import sliding_verdicts, theorems
 from penstock.theory.configuration import Configuration, Unsuited, configurations
 from penstock.theory.equilibrium import equilibrium
-from penstock.theory.fairness import comes_together, flow
 from penstock.theory.planar import QcnPlane, SmccPlane
 from penstock.theory.sliding import along, verdict
 

@@ -55,7 +55,6 @@ def say(message: str) -> None:
 # The extra of the package that has a module; `pyproject.toml` lists them.
 _EXTRAS = {
     "scipy": "theory",
-    "sympy": "theory",
     "optuna": "tune",
     "jax": "jax",
     "duckdb": "sweep",

@@ -49,7 +49,7 @@ _HOMES = {
     "stability_map": "penstock.theory.answers",
 }
 
-_EXTRA = ("scipy", "sympy")
+_EXTRA = ("scipy",)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,7 @@
 """The equations of motion of Jiang et al. 2015, without delay: (5), (10), (12) to (18), (26), (27).
 
 Each is written once, for numbers, NumPy arrays and SymPy's symbols: phase portraits integrate these functions, and
-:mod:`penstock.theory.derivation` derives the theorems from them.
+`python/tests/derivation.py` derives the theorems from them.
 
 Coordinates are the paper's: x = q - q0 in frames, y = N r - C in frames/s (equation 16), time in s. A law returns the
 derivative (x', y') in frames/s and frames/s².

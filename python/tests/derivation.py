@@ -1,4 +1,4 @@
-"""Derives equations (17) to (24) and (30) of Jiang et al. 2015 with SymPy, and checks the formulas of this package.
+"""Derives equations (17) to (24) and (30) of Jiang et al. 2015 with SymPy, and checks the formulas of the package.
 
 Each :class:`Step` is a statement of the paper beside what follows from the equations before it. The statements are the
 functions of :mod:`penstock.theory.theorems` and :mod:`penstock.theory.laws` themselves, called with symbols: a sign
