@@ -87,9 +87,7 @@ pub mod sequence;
 pub mod tcp;
 
 #[cfg(test)]
-mod channel;
-#[cfg(test)]
-mod laws;
+mod tests;
 
 pub use any::{AnyReceiver, AnySender, TRANSPORTS, Transport, TransportInfo};
 

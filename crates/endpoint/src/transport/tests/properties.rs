@@ -3,9 +3,9 @@
 
 use proptest::prelude::*;
 
-use super::channel::{Caller, Channel, Line};
-use super::sequence::Numbering;
-use super::{Ack, Receiver, SackBlocks, Segment, Sender, go_back_n, selective, tcp};
+use super::lossy_channel::{Caller, Channel, Line};
+use crate::transport::sequence::Numbering;
+use crate::transport::{Ack, Receiver, SackBlocks, Segment, Sender, go_back_n, selective, tcp};
 use penstock_schemes::{Duration, Instant, Octets};
 
 const MS: u64 = 1_000_000_000;

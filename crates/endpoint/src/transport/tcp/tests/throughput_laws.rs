@@ -1,8 +1,8 @@
 //! Long flows against the theory of them: NewReno's square-root law, CUBIC's curve, DCTCP's sawtooth, BBR's pipe.
 
-use super::*;
-use crate::transport::channel::{Channel, Line};
 use crate::transport::sequence::Numbering;
+use crate::transport::tcp::*;
+use crate::transport::tests::lossy_channel::{Channel, Line};
 use crate::transport::{Receiver, Sender};
 
 const MS: u64 = 1_000_000_000;

@@ -4,7 +4,7 @@
 //! A segment has 1000 octets and is named by its number: `"3 c4 r2"` are new segments 3 and 4, the latter with CWR, and
 //! segment 2 again; `"p"` is a probe of a closed window. Windows are in segments. Times are milliseconds.
 
-use super::*;
+use crate::transport::tcp::*;
 use crate::transport::{Ack, SackBlocks, Sender};
 use penstock_schemes::Instant;
 

@@ -7,33 +7,33 @@ use std::collections::BTreeMap;
 
 use penstock_schemes::{Duration, Instant};
 
-use super::ranges::Ranges;
-use super::sequence::Numbering;
-use super::{Ack, Receiver, Segment, Sender};
+use crate::transport::ranges::Ranges;
+use crate::transport::sequence::Numbering;
+use crate::transport::{Ack, Receiver, Segment, Sender};
 
 /// The faults and delays of the line. Shares are of a thousand segments.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Line {
+pub(in crate::transport) struct Line {
     /// One way.
-    pub(super) delay: Duration,
+    pub(in crate::transport) delay: Duration,
     /// Picoseconds of an octet.
-    pub(super) octet: u64,
-    pub(super) loss: u64,
+    pub(in crate::transport) octet: u64,
+    pub(in crate::transport) loss: u64,
     /// Share of which the header alone arrives, ahead of others; of transports that make use of it.
-    pub(super) cut: u64,
-    pub(super) ack_loss: u64,
-    pub(super) repeats: u64,
-    pub(super) marks: u64,
+    pub(in crate::transport) cut: u64,
+    pub(in crate::transport) ack_loss: u64,
+    pub(in crate::transport) repeats: u64,
+    pub(in crate::transport) marks: u64,
     /// Share of segments and acknowledgements that take longer, by up to `jitter`.
-    pub(super) reordered: u64,
-    pub(super) jitter: Duration,
+    pub(in crate::transport) reordered: u64,
+    pub(in crate::transport) jitter: Duration,
     /// From and to; nothing passes, either way.
-    pub(super) outages: Vec<(u64, u64)>,
+    pub(in crate::transport) outages: Vec<(u64, u64)>,
     /// The number of the first new segment that is lost, and the distance from each lost one to the next.
-    pub(super) loses: Option<(u64, u64)>,
+    pub(in crate::transport) loses: Option<(u64, u64)>,
     /// A switch's queue in place of the card's: octets from which it marks, and beyond which it drops.
-    pub(super) queue: Option<(u64, u64)>,
-    pub(super) seed: u64,
+    pub(in crate::transport) queue: Option<(u64, u64)>,
+    pub(in crate::transport) seed: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ enum Event {
 
 /// How the caller of the transport behaves; it must make no difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Caller {
+pub(in crate::transport) enum Caller {
     /// Takes every segment that may go whenever something has happened.
     Plain,
     /// Asks for lengths and timeouts again and again, and calls for timeouts that are not due.
@@ -53,22 +53,22 @@ pub(super) enum Caller {
 }
 
 /// The application at the receiver reads; gives the acknowledgement that this causes.
-pub(super) type Read<R> = Box<dyn FnMut(&mut R) -> Option<Ack>>;
+pub(in crate::transport) type Read<R> = Box<dyn FnMut(&mut R) -> Option<Ack>>;
 
 /// One flow in the channel.
-pub(super) struct Channel<S, R> {
-    pub(super) sender: S,
-    pub(super) receiver: R,
+pub(in crate::transport) struct Channel<S, R> {
+    pub(in crate::transport) sender: S,
+    pub(in crate::transport) receiver: R,
     line: Line,
     numbering: Numbering,
     /// Octets that a sequence number stands for.
     unit: u64,
     /// Octets that may be outstanding.
-    pub(super) most_outstanding: u64,
+    pub(in crate::transport) most_outstanding: u64,
     caller: Caller,
     reader: Option<(Duration, Read<R>)>,
     read_at: Option<u64>,
-    pub(super) now: u64,
+    pub(in crate::transport) now: u64,
     events: BTreeMap<(u64, u64), Event>,
     scheduled: u64,
     random: u64,
@@ -76,13 +76,13 @@ pub(super) struct Channel<S, R> {
     arrived: Ranges,
     new_segments: u64,
     /// Every segment that was sent, and when.
-    pub(super) sent: Vec<(u64, Segment)>,
+    pub(in crate::transport) sent: Vec<(u64, Segment)>,
     /// Longest queue of the switch since this was last cleared, octets.
-    pub(super) longest_queue: u64,
+    pub(in crate::transport) longest_queue: u64,
 }
 
 impl<S: Sender, R: Receiver> Channel<S, R> {
-    pub(super) fn new(sender: S, receiver: R, line: Line, numbering: Numbering, unit: u64) -> Self {
+    pub(in crate::transport) fn new(sender: S, receiver: R, line: Line, numbering: Numbering, unit: u64) -> Self {
         let random = line.seed;
         Self {
             sender,
@@ -106,17 +106,17 @@ impl<S: Sender, R: Receiver> Channel<S, R> {
         }
     }
 
-    pub(super) fn called_by(self, caller: Caller) -> Self {
+    pub(in crate::transport) fn called_by(self, caller: Caller) -> Self {
         Self { caller, ..self }
     }
 
     /// The line, to be changed from now on.
-    pub(super) fn line_mut(&mut self) -> &mut Line {
+    pub(in crate::transport) fn line_mut(&mut self) -> &mut Line {
         &mut self.line
     }
 
     /// Lets the application at the receiver read once in `period`.
-    pub(super) fn reads(&mut self, period: Duration, read: Read<R>) {
+    pub(in crate::transport) fn reads(&mut self, period: Duration, read: Read<R>) {
         self.reader = Some((period, read));
         self.read_at = Some(period.0);
     }
@@ -125,7 +125,7 @@ impl<S: Sender, R: Receiver> Channel<S, R> {
     ///
     /// # Panics
     /// If nothing more would happen although data is left, or ever more happens at one instant.
-    pub(super) fn run_until(&mut self, end: Duration) {
+    pub(in crate::transport) fn run_until(&mut self, end: Duration) {
         let mut at_once = 0;
         while !self.sender.is_finished() {
             self.pull();

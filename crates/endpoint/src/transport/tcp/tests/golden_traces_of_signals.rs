@@ -1,8 +1,8 @@
-//! Golden traces of [`TcpSender`](super::TcpSender), computed by hand: marks, losses by time, probes, windows that do not limit.
-//! In the notation of [`traces`](super::traces).
+//! Golden traces of [`TcpSender`], computed by hand: marks, losses by time, probes, windows that do not limit.
+//! In the notation of [`golden_traces`](super::golden_traces).
 
-use super::traces::{Trace, newreno};
-use super::*;
+use super::golden_traces::{Trace, newreno};
+use crate::transport::tcp::*;
 use crate::transport::{Ack, SackBlocks, Sender};
 use penstock_schemes::Instant;
 
