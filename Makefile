@@ -125,10 +125,10 @@ fuzz: check-build
 
 verify: test fuzz lab-test
 	PROPTEST_CASES=2000 cargo test --locked
-	cargo test --locked -p penstock-runner --test threads -- --ignored
+	cargo test --locked -p penstock-runner --test runner threads -- --ignored
 	cargo test --locked --release -p penstock-sim --test sim headroom -- --ignored
 	$(BIN)/python tools/plan_growth.py
-	WIRE_FUZZ_INPUTS=100000000 cargo test --locked --quiet --profile overflow -p penstock-wire --test fuzz
+	WIRE_FUZZ_INPUTS=100000000 cargo test --locked --quiet --profile overflow -p penstock-wire --test wire fuzz
 	cargo package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
 	$(BIN)/python tools/check_tuning.py

@@ -1,8 +1,6 @@
 //! Ports that face each other, neighbours that come and go, and announcements of every kind.
 
-mod common;
-
-use common::{announcement, at, cn, hear, lldp};
+use crate::common::{announcement, at, cn, hear, lldp};
 use penstock_domain::objects::{PortChoice, PortPriority};
 use penstock_domain::{Component, DefenseMode, MOST_NEIGHBOURS, Port};
 
@@ -258,5 +256,8 @@ fn a_port_without_a_cnpv_announces_no_tlv() {
     let port = Port::new(&component);
     assert_eq!(port.tlv(&component, 1), None);
     let mut short = [0; 30];
-    assert!(port.announce(&component, &common::station(1), 1, 120, &mut short).is_err(), "30 octets are no room");
+    assert!(
+        port.announce(&component, &crate::common::station(1), 1, 120, &mut short).is_err(),
+        "30 octets are no room"
+    );
 }

@@ -1,8 +1,6 @@
 //! The effect of the defense on frames: priorities at the edge, CN-TAGs, notifications from outside.
 
-mod common;
-
-use common::{at, cn, cnm, hear, lldp};
+use crate::common::{at, cn, cnm, hear, lldp};
 use penstock_domain::objects::{PortChoice, PortPriority};
 use penstock_domain::{Component, DefenseMode, Port, Received, Refusal};
 

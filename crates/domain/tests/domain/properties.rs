@@ -1,8 +1,6 @@
 //! Over sequences of announcements, times and frames that nobody would send.
 
-mod common;
-
-use common::{at, cn, lldp};
+use crate::common::{at, cn, lldp};
 use penstock_domain::{Component, DefenseMode, Port, Received, State};
 use proptest::prelude::*;
 
@@ -108,8 +106,8 @@ proptest! {
         // Announcements in any order, then two from each side.
         let turns = turns.into_iter().chain([false, true, false, true]);
         for from in turns.map(usize::from) {
-            let frame = common::announcement(&components[from], &ports[from], from as u8, 120);
-            common::hear(&mut ports[1 - from], &components[1 - from], at(1), frame);
+            let frame = crate::common::announcement(&components[from], &ports[from], from as u8, 120);
+            crate::common::hear(&mut ports[1 - from], &components[1 - from], at(1), frame);
         }
         for priority in 0..8 {
             let both = components.iter().all(|component| component.row(priority).is_some());

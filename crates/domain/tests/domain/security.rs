@@ -1,9 +1,7 @@
 //! Forged notifications: those that the edge keeps out, and the fate of a reaction point that gets them from inside.
 
-mod common;
-
+use crate::common::{at, cn, cnm, hear, lldp};
 use allocation_counter::measure;
-use common::{at, cn, cnm, hear, lldp};
 use penstock_conformance::configurations;
 use penstock_domain::{Component, DefenseMode, Port, Received, Refusal};
 use penstock_schemes::parts::notification::Cnm;

@@ -1,8 +1,6 @@
 //! Notifications that nobody's queue caused, at a network interface with several flows under QCN.
 
-mod common;
-
-use common::{Frames, Words, us};
+use crate::common::{Frames, Words, us};
 use penstock_endpoint::{FlowId, FlowSpec, LimiterId, Nic, Outgoing, Pacer, TrafficClass};
 use penstock_schemes::parts::notification::Cnm;
 use penstock_schemes::parts::quantiser::QntzFb;

@@ -1,8 +1,6 @@
 //! A network interface that is polled, against times computed by hand.
 
-mod common;
-
-use common::{Frames, Window, Windowed, Words, us};
+use crate::common::{Frames, Window, Windowed, Words, us};
 use penstock_endpoint::{
     Acknowledgement, DestinationId, FlowId, FlowSpec, Nic, Outgoing, Pacer, TrafficClass, Transmit,
 };

@@ -1,8 +1,6 @@
 //! Frames and times do not depend on when a network interface is polled.
 
-mod common;
-
-use common::{Frames, Words};
+use crate::common::{Frames, Words};
 use penstock_endpoint::{FlowId, FlowSpec, Nic, Pacer, TrafficClass};
 use penstock_schemes::parts::notification::Cnm;
 use penstock_schemes::parts::quantiser::QntzFb;

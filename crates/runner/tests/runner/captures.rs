@@ -1,12 +1,10 @@
 //! Captures of runs: every frame is whole and right, every frame that started is there, and nothing else changes.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{into, run, star};
+use crate::common::{into, run, star};
 use penstock_runner::{Options, Run, RunError, Table};
 use penstock_scenario::{Choice, Plan, Scenario};
 use penstock_sim::network::PortId;

@@ -1,9 +1,7 @@
 //! Every committed scenario gives the bytes that it gave before: its fingerprint is in `fingerprints.txt`.
 //!
 //! A change that is meant to alter results renews the file, and the commit says why:
-//! `PENSTOCK_RENEW=1 cargo test -p penstock-runner --test fingerprints`
-
-mod committed;
+//! `PENSTOCK_RENEW=1 cargo test -p penstock-runner --test runner fingerprints`
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,11 +9,11 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use committed::{files, scenarios};
+use crate::committed::{files, scenarios};
 use penstock_runner::{Options, fingerprint};
 use penstock_scenario::{Choice, Scenario};
 
-const RENEW: &str = "PENSTOCK_RENEW=1 cargo test -p penstock-runner --test fingerprints";
+const RENEW: &str = "PENSTOCK_RENEW=1 cargo test -p penstock-runner --test runner fingerprints";
 /// The scenarios of the bench are long on purpose; this much of them is enough to see a change.
 const BENCH_DURATION: &str = "5 ms";
 

@@ -1,15 +1,13 @@
 //! Results folders when things go wrong: a name that is taken, a disk that is full, a process that dies.
 
-mod common;
-
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
+use crate::common::{into, run, star};
 use arrow_array::{ArrayRef, Float16Array, RecordBatch};
-use common::{into, run, star};
 use parquet::arrow::ArrowWriter;
 use penstock_runner::{Options, RunError};
 use penstock_schemes::Duration;

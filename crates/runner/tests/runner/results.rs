@@ -1,15 +1,13 @@
 //! Contents of a result: the same bytes each time, sums that agree, and a run that was stopped.
 
-mod common;
-
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::thread;
 
+use crate::common::{into, run, star};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
-use common::{into, run, star};
 use penstock_runner::{OBJECTS, Options, Records, Run, RunError, Table, fingerprint};
 use penstock_scenario::Plan;
 use penstock_schemes::Duration;

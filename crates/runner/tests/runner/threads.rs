@@ -1,11 +1,9 @@
 //! A run gives the same bytes on several threads as on one, in every table and in the summary.
 
-mod committed;
-
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
-use committed::{files, scenarios};
+use crate::committed::{files, scenarios};
 use penstock_runner::{Options, Run, Threads, fingerprint, run};
 use penstock_scenario::{Choice, Scenario};
 use penstock_schemes::{Duration, SCHEMES};

@@ -1,7 +1,5 @@
 //! Every scheme of the registry passes the conformance suite, and schemes that break one rule each do not.
 
-mod broken;
-
 use penstock_conformance::{changes, check, conditions, conforms, tells_the_source};
 use penstock_schemes::*;
 
@@ -71,7 +69,7 @@ fn names_are_unique() {
 
 #[test]
 fn a_broken_scheme_is_found_out() {
-    use broken::{Broken, CONFIG, Deaf};
+    use crate::broken::{Broken, CONFIG, Deaf};
     assert_eq!(conforms::<Broken<0>>(&CONFIG), Ok(()), "the scheme that breaks nothing");
     assert_eq!(tells_the_source::<Broken<0>>(&CONFIG), Ok(()), "the scheme that breaks nothing");
     assert_eq!(changes::<Broken<0>>(), Ok(()), "the scheme that breaks nothing");

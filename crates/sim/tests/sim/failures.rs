@@ -1,12 +1,8 @@
 //! Links that break: their queues are flushed and counted, and flows take the routes that the plan of a run has for them.
 
-#[allow(dead_code)]
-#[path = "sim/common/mod.rs"]
-mod common;
-
 use std::sync::Arc;
 
-use common::{Builder, lossless};
+use crate::common::{Builder, lossless};
 use penstock_endpoint::transport::{Transport, selective};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};

@@ -8,6 +8,7 @@ mod contract;
 mod crowd;
 mod deadlocks;
 mod engine;
+mod failures;
 mod headroom;
 mod incasts;
 mod large;

@@ -1,8 +1,6 @@
 //! Priority flow control on the testbed: the switch pauses as the simulator's does, and interfaces obey.
 
-mod common;
-
-use common::{Arrivals, THREE, bottleneck, datagram, frame, node, plan, port_to};
+use crate::common::{Arrivals, THREE, bottleneck, datagram, frame, node, plan, port_to};
 use penstock_scenario::Plan;
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{Duration, Instant, SchemeConfig};

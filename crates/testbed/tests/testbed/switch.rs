@@ -1,8 +1,6 @@
 //! The testbed's switch and the simulator's, on the same arrivals.
 
-mod common;
-
-use common::{Arrivals, THREE, bottleneck, datagram, frame, node, plan, port_to};
+use crate::common::{Arrivals, THREE, bottleneck, datagram, frame, node, plan, port_to};
 use penstock_scenario::Plan;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{Duration, Instant, SchemeConfig};

@@ -1,9 +1,7 @@
 //! Frames of which a capture has the first octets; tags of providers; LLDP's TLVs by content; and how long pauses last. All
 //! octets, counts and times by hand.
 
-mod common;
-
-use common::{captured, golden};
+use crate::common::{captured, golden};
 use penstock_wire::layers::{Layer, Types, layers, layers_of_captured};
 use penstock_wire::mac_control::pfc;
 use penstock_wire::stats::{Pauser, Roce, Stats};

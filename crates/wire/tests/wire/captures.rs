@@ -1,8 +1,6 @@
 //! Captures in both formats and byte orders, octet by octet; damaged ones; and the counts of their frames.
 
-mod common;
-
-use common::{captured, golden};
+use crate::common::{captured, golden};
 use penstock_wire::MacAddress;
 use penstock_wire::capture::{Captured, frames, pcapng};
 use penstock_wire::layers::Types;

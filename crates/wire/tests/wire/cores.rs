@@ -4,7 +4,7 @@
 use penstock_wire::ethernet::ether_type;
 use penstock_wire::{Format, cnm, smcc};
 
-const PACKAGE: &str = include_str!("../../../rtl/common/rtl/cn_frame_pkg.sv");
+const PACKAGE: &str = include_str!("../../../../rtl/common/rtl/cn_frame_pkg.sv");
 
 /// Names and bits of the fields of a packed structure, the highest first, which go over the line first.
 fn structure(name: &str) -> Vec<(&'static str, usize)> {

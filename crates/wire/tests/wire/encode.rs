@@ -1,12 +1,10 @@
 //! Frames from texts: golden ones are made again, and texts that are none are refused with a hint.
 
-mod common;
-
 use penstock_wire::encode::encode;
 use penstock_wire::layers::{Types, layers};
 
 fn golden(name: &str) -> Vec<u8> {
-    common::golden().into_iter().find(|frame| frame.name == name).expect("it is in the file").octets
+    crate::common::golden().into_iter().find(|frame| frame.name == name).expect("it is in the file").octets
 }
 
 /// A golden frame, the kind that it is made as, and values of its fields.

@@ -8,14 +8,12 @@
 //! `WIRE_FUZZ_INPUTS` sets how many there are (200 000 without it), `WIRE_FUZZ_SEED` which (1):
 //!
 //! ```text
-//! WIRE_FUZZ_INPUTS=100000000 cargo test --profile overflow -p penstock-wire --test fuzz
+//! WIRE_FUZZ_INPUTS=100000000 cargo test --profile overflow -p penstock-wire --test wire fuzz
 //! ```
-
-mod common;
 
 use std::fmt::Write as _;
 
-use common::{Random, captured, every_format, golden};
+use crate::common::{Random, captured, every_format, golden};
 use penstock_wire::capture::{frames, pcapng};
 use penstock_wire::encode::{KINDS, encode};
 use penstock_wire::layers::{Types, layers, layers_of_captured};

@@ -1,8 +1,6 @@
 //! Frames whose octets were computed by hand, field by field; then the same frames with faults.
 
-mod common;
-
-use common::golden;
+use crate::common::golden;
 use penstock_wire::capture::{frames, pcapng};
 use penstock_wire::layers::{Layer, Types, layers};
 use penstock_wire::{

@@ -1,8 +1,6 @@
 //! Each value of each field is written and read again, and leaves all others as they were.
 
-mod common;
-
-use common::{Random, every_format};
+use crate::common::{Random, every_format};
 use penstock_wire::encode::{KINDS, encode};
 use penstock_wire::layers::{Types, layers};
 use penstock_wire::{FORMATS, Field, Format, Show};
@@ -34,7 +32,7 @@ const ALL: &[(&Format, Through)] = every_format!(through);
 
 /// Octets of the format with legal values, from the golden frames, and others behind them.
 fn legal(format: &Format) -> Vec<u8> {
-    let frames = common::golden();
+    let frames = crate::common::golden();
     let found = frames.iter().find_map(|frame| {
         let layer = layers(&frame.octets, Types::default()).find(|layer| layer.name() == format.name)?;
         Some(layer.octets[..format.octets].to_vec())

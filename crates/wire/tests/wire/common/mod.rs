@@ -53,7 +53,7 @@ pub(crate) struct Golden {
 /// All frames of the file.
 pub(crate) fn golden() -> Vec<Golden> {
     let mut frames: Vec<Golden> = Vec::new();
-    for line in include_str!("../golden.txt").lines().map(str::trim) {
+    for line in include_str!("../../golden.txt").lines().map(str::trim) {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }

@@ -1,0 +1,7 @@
+//! Endpoints: the tests, in one program.
+
+mod common;
+
+mod forged;
+mod nic;
+mod slices;

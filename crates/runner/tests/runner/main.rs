@@ -1,0 +1,16 @@
+//! Runs and their folders: the tests, in one program.
+
+mod committed;
+mod common;
+
+mod actions;
+mod captures;
+mod completions;
+mod extremes;
+mod fingerprints;
+mod folders;
+mod isolation;
+mod results;
+mod retuning;
+mod switches;
+mod threads;

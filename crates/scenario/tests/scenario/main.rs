@@ -1,0 +1,19 @@
+//! Scenario files: the tests, in one program.
+
+mod bad_input;
+mod buffers;
+mod convergence;
+mod files;
+mod layout;
+mod limits;
+mod load_balancing;
+mod loads;
+mod measuring;
+mod multicast;
+mod permutation;
+mod pfc;
+mod priorities;
+mod sequels;
+mod traces;
+mod transports;
+mod traps;

@@ -1,0 +1,7 @@
+//! Schemes: the tests, in one program.
+
+mod broken;
+
+mod allocation;
+mod conformance;
+mod rates;

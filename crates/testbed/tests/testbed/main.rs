@@ -1,0 +1,6 @@
+//! The testbed without a kernel: the tests, in one program.
+
+mod common;
+
+mod flow_control;
+mod switch;
