@@ -209,7 +209,11 @@ def test_a_store_has_a_row_a_run(tmp_path: Path) -> None:
     assert list(found.column("seed")) == [1, 2] * 4
     assert found.tables == ["runs", "queues", "flows", "hosts"]
     alone = _small().set("topology.star.buffer", "120 KB").run(seed=2)
-    assert found.column("actions_cuts")[:1] == [None] and found.column("actions_cuts")[7] == alone.summary["actions"]["cuts"]
+    assert (
+        found.column("actions_cuts")[:1] == [None]
+        and found.column("actions_cuts")[7] == alone.summary["actions"]["cuts"]
+    )
+    assert found.repeated == {(size, name): name == "none" for size in (60e3, 120e3) for name in ("none", "qcn")}
     assert found.column("queue_mean_octets")[7] == alone.summary["queues"][0]["mean_octets"]
     assert found.column("throughput_bps", "flows")[-1] == alone.summary["flows"][-1]["throughput_bps"]
     field = found.table("flows").schema.field("throughput_bps")

@@ -349,7 +349,7 @@ fn a_watchdog_is_a_table_of_its_own() {
     let message = with("watchdog = { action = \"wait\" }").unwrap_err().to_string();
     assert!(
         message
-            .contains("pfc.watchdog.action: \"wait\" is not known here, expected \"drop\", \"forward\" or \"alert\""),
+            .contains("pfc.watchdog.action: \"wait\" is not known here, expected \"drop\" or \"forward\" or \"alert\""),
         "{message}"
     );
 }
