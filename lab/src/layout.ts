@@ -20,9 +20,10 @@ export function layout(plan: Plan, width: number): Layout {
   return columns ? inColumns(columns, width) : aroundRing(plan, width);
 }
 
-/** Between two nodes of a column, where there is room, and where names of two neighbours would stand upon one another. */
+/** Between two nodes of a column, where there is room, and at the least; between nodes of a column that stand beside one another. */
 const APART = 30;
 const CLOSE = 20;
+const ASIDE = 32;
 const TALLEST = 460;
 
 function inColumns(columns: string[][], width: number): Layout {
@@ -32,8 +33,9 @@ function inColumns(columns: string[][], width: number): Layout {
   columns.forEach((column, i) => {
     const x = columns.length === 1 ? width / 2 : 60 + (i * (width - 120)) / (columns.length - 1);
     const step = height / column.length;
-    const aside = step < CLOSE ? 16 : 0;
-    column.forEach((name, j) => places.set(name, { x: x + (j % 2 === 0 ? -aside : aside), y: (j + 0.5) * step }));
+    // So many stand beside one another that none touches the next one below it.
+    const beside = Math.ceil(CLOSE / step);
+    column.forEach((name, j) => places.set(name, { x: x + ((j % beside) - (beside - 1) / 2) * ASIDE, y: (j + 0.5) * step }));
   });
   return { height, places };
 }
