@@ -1,6 +1,8 @@
 /** The editor of the scenario: its text, the numbers of its lines, and a mistake in it. */
 
+import { refusal } from "./engine";
 import type { Refusal } from "./protocol";
+import { MOST_TEXT } from "./share";
 import { words } from "./words";
 
 export class Editor {
@@ -11,6 +13,7 @@ export class Editor {
   ) {
     text.addEventListener("scroll", () => this.number());
     text.addEventListener("input", () => this.number());
+    text.addEventListener("beforeinput", (event) => this.admit(event));
   }
 
   get written(): string {
@@ -48,6 +51,16 @@ export class Editor {
   /** Scrolls the mistake into view. */
   reveal(): void {
     this.box.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Keeps a text out that is longer than the page takes: laying it out would stop the page for seconds. */
+  private admit(event: InputEvent): void {
+    const added = event.data?.length ?? 0;
+    if (added === 0 || this.text.value.length + added <= MOST_TEXT) return;
+    event.preventDefault();
+    const [long, most] = [this.text.value.length + added, MOST_TEXT].map((count) => count.toLocaleString("en"));
+    this.mistake(refusal(`the scenario would have ${long} characters, and here it has ${most} at most`, "larger ones run with penstock run"));
+    this.reveal();
   }
 
   private number(): void {

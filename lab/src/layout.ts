@@ -20,9 +20,11 @@ export function layout(plan: Plan, width: number): Layout {
   return columns ? inColumns(columns, width) : aroundRing(plan, width);
 }
 
-/** Between two nodes of a column, where there is room, and where names of two neighbours would stand upon one another. */
+/** Between two nodes of a column, where there is room, and at the least; between those that stand beside one another; above the first. */
 const APART = 30;
 const CLOSE = 20;
+const ASIDE = 32;
+const EDGE = 8;
 const TALLEST = 460;
 
 function inColumns(columns: string[][], width: number): Layout {
@@ -31,9 +33,11 @@ function inColumns(columns: string[][], width: number): Layout {
   const places = new Map<string, Point>();
   columns.forEach((column, i) => {
     const x = columns.length === 1 ? width / 2 : 60 + (i * (width - 120)) / (columns.length - 1);
-    const step = height / column.length;
-    const aside = step < CLOSE ? 16 : 0;
-    column.forEach((name, j) => places.set(name, { x: x + (j % 2 === 0 ? -aside : aside), y: (j + 0.5) * step }));
+    const edge = height < CLOSE * column.length ? EDGE : 0;
+    const step = (height - 2 * edge) / column.length;
+    // So many stand beside one another that none touches the next one below it.
+    const beside = Math.ceil(CLOSE / step);
+    column.forEach((name, j) => places.set(name, { x: x + ((j % beside) - (beside - 1) / 2) * ASIDE, y: edge + (j + 0.5) * step }));
   });
   return { height, places };
 }

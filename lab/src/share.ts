@@ -33,7 +33,7 @@ export interface Place {
 export type State = RunState & Place;
 
 /** More than the engine takes. */
-const MOST_TEXT = 300_000;
+export const MOST_TEXT = 300_000;
 
 export async function encode(state: State): Promise<string> {
   const octets = new TextEncoder().encode(JSON.stringify(state));

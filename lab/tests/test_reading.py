@@ -1,6 +1,7 @@
 """A reader sees what happens: the right link, the right scale, the end of a run, a broken link, each fair share."""
 
 import json
+import math
 import re
 import subprocess
 from pathlib import Path
@@ -235,6 +236,83 @@ def test_no_node_is_cut_off_and_hosts_stand_beside_their_switch(lab: Watched) ->
         [at[f"h{i}"] for i in own] for own in (range(8, 16), range(16, 24))
     )
     assert max(first) < min(second) or max(second) < min(first)
+
+
+def many(hosts: int) -> str:
+    """As many hosts at one switch, all of which send to the last one."""
+    return (
+        'question = "Are many hosts legible?"\nduration = "5 ms"\nscheme = "qcn"\n'
+        f'[topology.star]\nhosts = {hosts}\nlink_rate = "10 Gbps"\nlink_delay = "1 us"\n'
+        f'buffer = "150 KB"\n[[flow]]\nfrom = "h0..h{hosts - 2}"\nto = "h{hosts - 1}"\n'
+    )
+
+
+def test_no_host_of_sixty_four_covers_another(lab: Watched) -> None:
+    """Circles of 18 that stand 18 apart or more, names inside of them, all of it inside of the drawing."""
+    lab.open("#gallery=baseline/ten-gig")
+    lab.page.locator("#text").evaluate("(box, text) => { box.value = text; }", many(64))
+    lab.page.locator("#apply").click()
+    expect(lab.page.locator("#question")).to_have_text("Are many hosts legible?")
+    svg = lab.page.locator("svg.network")
+    box = [float(part) for part in (svg.get_attribute("viewBox") or "").split()]
+    places = svg.locator("circle.node").evaluate_all(
+        "(all) => all.map((own) => ['cx', 'cy', 'r'].map((key) => Number(own.getAttribute(key))))"
+    )
+    assert len(places) == 64
+    for i, (x, y, r) in enumerate(places):
+        assert r <= x <= box[2] - r
+        assert r <= y <= box[3] - r
+        for other_x, other_y, _ in places[:i]:
+            assert math.hypot(x - other_x, y - other_y) >= 2 * r
+
+
+def test_a_text_too_long_is_refused_when_it_is_pasted(lab: Watched) -> None:
+    """Three megabytes never come into the box, and a message says how many it takes."""
+    lab.open("#gallery=baseline/ten-gig")
+    before = lab.page.locator("#text").input_value()
+    lab.page.evaluate(
+        "() => navigator.clipboard.writeText('# 8 octets\\n'.repeat(300_000))"
+    )
+    lab.page.locator("#text").focus()
+    lab.page.keyboard.press("Control+End")
+    lab.page.keyboard.press("Control+V")
+    mistake = lab.page.locator("#mistake")
+    expect(mistake).to_contain_text("characters, and here it has 300,000 at most")
+    assert lab.page.locator("#text").input_value() == before
+    lab.page.evaluate("() => navigator.clipboard.writeText('# a comment')")
+    lab.page.keyboard.press("Control+V")
+    assert lab.page.locator("#text").input_value() == before + "# a comment"
+
+
+def test_ranges_have_units_that_people_read(lab: Watched) -> None:
+    lab.open("#gallery=baseline/ten-gig")
+    help_of = lab.page.locator("#parameter-q_eq-help")
+    expect(help_of).to_contain_text(" to 4.294967295 GB.")
+
+
+SQUEEZED = """
+window.squeezed = [];
+const { fillText } = CanvasRenderingContext2D.prototype;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y, most) {
+  if (this.measureText(text).width > (most ?? Infinity) + 1) window.squeezed.push(text);
+  fillText.call(this, text, x, y, most);
+};
+"""
+
+
+def test_no_sentence_of_the_picture_is_squeezed(lab: Watched, tmp_path: Path) -> None:
+    lab.page.add_init_script(SQUEEZED)
+    lab.open("#gallery=netfpga/one-source-100us")
+    lab.page.locator("#compare").select_option("bcn")
+    expect(lab.page.locator(".run h2")).to_have_count(2)
+    lab.run_to_end()
+    lab.page.locator("canvas.stability[aria-label*=round_trip]").wait_for()
+    lab.page.locator("#export summary").click()
+    lab.page.evaluate("() => { window.squeezed = []; }")
+    with lab.page.expect_download() as download:
+        lab.page.locator("#export-png").click()
+    download.value.save_as(tmp_path / "picture.png")
+    assert lab.page.evaluate("() => window.squeezed") == []
 
 
 def test_what_a_lesson_speaks_of_is_on_the_screen(lab: Watched) -> None:

@@ -78,7 +78,7 @@ def in_flight_frames(result: Result, flow: str) -> float:
 
 def messages_per_neighbour(result: Result, flows: int, neighbours: int) -> float:
     """Congestion isolation messages, over the flows that congest and the hops at which each can be told of."""
-    told = sum(each["count"] for each in result.summary["actions"] if each["action"] == "neighbour messages")
+    told = result.summary["actions"]["neighbour_messages"]
     return told / (flows * neighbours)
 
 

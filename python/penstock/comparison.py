@@ -3,8 +3,8 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from penstock import __version__, _core, interrupts
 from penstock.errors import ArgumentError, nearest
 from penstock.executors.executor import Executor
-from penstock.files import write_text
+from penstock.files import held, write_text
 from penstock.measures import busiest, measure, spreads
 from penstock.result import CLAIMS, ClaimError, FrameLossError, Result
 from penstock.runs import Run, Watch, copies, run_many
@@ -258,7 +258,7 @@ def compare(
 
     Raises:
         ArgumentError: there is nothing to compare, a name is there twice, no run records the queue, or a cluster runs
-            it, or it is to be resumed, and ``out`` is not given.
+            it, or it is to be resumed, and ``out`` is not given; or another process resumes it there.
         KeyboardInterrupt: the interrupt came before anything was recorded; nothing is written.
         ScenarioError: a value is not legal; nothing has run.
         LimitError: a run came to more than the limits allow; nothing is written.
@@ -312,21 +312,39 @@ def compare(
     unfinished = Path(f"{os.fspath(out)}.unfinished")
     staged = _core.Folder.create(out, force or (resume and unfinished.is_dir()))
     try:
-        done = run(unfinished if resume else staged.partial)
-        document = _document(lines, done, queue)
-        if resume:
-            # Of a call that was ended early the finished runs stay where the next one finds them.
-            for line, seed in done:
-                name = _run_folder(line.label, seed)
-                shutil.copytree(unfinished / name, staged.partial / name, copy_function=os.link)
-        write_text(staged.partial / _DOCUMENT, json.dumps(document, indent=2) + "\n")
-        staged.publish()
+        with _alone(unfinished) if resume else nullcontext():
+            done = run(unfinished if resume else staged.partial)
+            document = _document(lines, done, queue)
+            if resume:
+                # Of a call that was ended early the finished runs stay where the next one finds them.
+                for line, seed in done:
+                    name = _run_folder(line.label, seed)
+                    shutil.copytree(unfinished / name, staged.partial / name, copy_function=os.link)
+            write_text(staged.partial / _DOCUMENT, json.dumps(document, indent=2) + "\n")
+            staged.publish()
+            compared = Comparison(document, path=Path(out), interrupted=len(done) < len(jobs))
+            if resume and not compared.interrupted:
+                shutil.rmtree(unfinished)
     finally:
         staged.discard()
-    compared = Comparison(document, path=Path(out), interrupted=len(done) < len(jobs))
-    if resume and not compared.interrupted:
-        shutil.rmtree(unfinished)
     return compared
+
+
+@contextmanager
+def _alone(unfinished: Path) -> Iterator[None]:
+    """Hold the folder of finished runs.
+
+    Raises:
+        ArgumentError: another process does.
+    """
+    holding = ExitStack()
+    try:
+        holding.enter_context(held(unfinished))
+    except BlockingIOError:
+        hint = "wait until it is done, end it, or name another folder"
+        raise ArgumentError(f"{unfinished}: another comparison is at work in this folder", hint) from None
+    with holding:
+        yield
 
 
 def _finished(

@@ -71,6 +71,38 @@ def whole(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Make a folder, if it is not there, and hold it against other processes until the block ends, however it ends.
+
+    On Windows, which has no such locks, nothing is held.
+
+    Raises:
+        BlockingIOError: another process holds it.
+        OSError: it cannot be made.
+    """
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+        return
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            own = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(own, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # One that has just finished may have removed the folder.
+            if folder.exists() and folder.stat().st_ino == os.fstat(own).st_ino:
+                yield
+                return
+        finally:
+            os.close(own)
+
+
 def _flush(path: Path) -> None:
     """Have the system write a file to the disk: a full one tells of itself here at the latest."""
     with path.open("rb+") as file:

@@ -385,7 +385,8 @@ class Result:
 
 def told_actions(summary: Summary) -> str:
     """Return the actions of a run's scheme with their counts: ``marks 12, cuts 3``."""
-    return ", ".join(f"{told['action']} {count(told['count'])}" for told in summary.get("actions", []))
+    actions = cast("dict[str, int]", summary.get("actions", {}))
+    return ", ".join(f"{name.replace('_', ' ')} {count(times)}" for name, times in actions.items())
 
 
 # How many queues the message of a loss names.

@@ -20,17 +20,28 @@ class Assigned(TypedDict):
     """The profile that the scheme's parameters started from."""
 
 
-class ActionCount(TypedDict):
-    """How often a scheme took an action."""
+class Actions(TypedDict):
+    """How often the scheme took each action that it declares; no key for one that it does not.
 
-    action: str
-    """The action: ``marks``, ``trims``, ``moves``, ``neighbour messages``, ``notifications``, ``replies``, ``cuts``,
-    ``raises``.
-
-    Their meanings are on the page about results.
+    Several schemes are counted together.
     """
-    count: int
-    """Its number."""
+
+    marks: NotRequired[int]
+    """Frames that reached a destination with a mark of congestion."""
+    trims: NotRequired[int]
+    """Frames that were cut down to their headers."""
+    moves: NotRequired[int]
+    """Frames that were moved to another queue."""
+    neighbour_messages: NotRequired[int]
+    """Signals that reached the congestion point of the previous hop, or the source."""
+    notifications: NotRequired[int]
+    """Signals that told a source of congestion."""
+    replies: NotRequired[int]
+    """Probes that came back to their source."""
+    cuts: NotRequired[int]
+    """Changes of a reaction point's rate or window that lowered it."""
+    raises: NotRequired[int]
+    """Changes of a reaction point's rate or window that raised it."""
 
 
 class Totals(TypedDict):
@@ -93,7 +104,7 @@ class Totals(TypedDict):
     Present only where the network has priority flow control.
     """
     watchdog_fired: NotRequired[int]
-    """How often the watchdog of flow control let a queue go that had been stopped for too long.
+    """How often the watchdog of flow control found a queue that had been stopped for too long.
 
     Present only where flow control has a watchdog.
     """
@@ -407,7 +418,7 @@ class WindowTotals(TypedDict):
     Present only where the network has priority flow control.
     """
     watchdog_fired: NotRequired[int]
-    """How often the watchdog of flow control let a queue go that had been stopped for too long.
+    """How often the watchdog of flow control found a queue that had been stopped for too long.
 
     Present only where flow control has a watchdog.
     """
@@ -586,7 +597,7 @@ class Summary(TypedDict):
 
     Present only where the scenario claims it (``acted = true``), and not for schemes without actions.
     """
-    actions: NotRequired[list[ActionCount]]
+    actions: NotRequired[Actions]
     """The actions of the scheme, each of those that it declares, over the whole run.
 
     Present only where it declares some, and the run was a simulation.

@@ -2,6 +2,9 @@
 
 from penstock import _core
 
+UNDRAWN = "note: nothing in {} is drawn: the seeds give the same run; see network.clock_tolerance, and start of flows"
+"""What is told where several seeds gave the same run, with the place of that."""
+
 
 def octets(count: float) -> str:
     """Write a number of octets, such as ``33.1 KB``."""

@@ -367,6 +367,9 @@ def test_the_command_runs_ranks_and_goes_on(penstock: Command, file: Path) -> No
     assert (again.returncode, "hint: go on with it with --resume" in again.stderr) == (2, True)
     resumed = penstock("arena", *options, "--seeds", "2", "--resume", "--json")
     assert json.loads(resumed.stdout)["seeds"] == 2
+    # Of the three, the one without a scheme draws nothing.
+    note = "note: nothing in 1 of 3 runs of this workload is drawn: the seeds give the same run"
+    assert note in penstock("arena", *options, "--seeds", "2", "--resume").stdout
     for arguments, told in (
         ((file, "--workloads", "shard"), "no workload is called shard"),
         ((file, "--competitors", "qnc"), "no competitor is called qnc"),

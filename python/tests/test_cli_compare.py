@@ -1,6 +1,10 @@
 """`penstock compare`: its runs, its output and its files."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -267,3 +271,31 @@ def test_a_duration_that_is_set_leaves_later_changes_out_everywhere(penstock: Co
         "sweep", str(file), "--vary", "schemes.qcn.q_eq=20 KB,33 KB", *shorter, "--out", str(tmp_path / "s")
     )
     assert swept.returncode == 0, swept.stderr
+
+
+def test_a_killed_comparison_goes_on_and_two_do_not_meet(penstock: Command, small: Path, tmp_path: Path) -> None:
+    """While one is at work at a folder another is refused; after a kill its finished runs are taken as they are."""
+    out, kept = tmp_path / "out", tmp_path / "out.unfinished"
+    options = ["compare", str(small), "--schemes", "none", "--seeds", "8", "--set", "duration=10 s"]
+    options += ["--resume", "--out", str(out)]
+    process = subprocess.Popen([sys.executable, "-m", "penstock", *options], stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while not (finished := sorted(kept.glob("none-seed*"))) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        # It is in the middle of its runs, and stays there.
+        process.send_signal(signal.SIGSTOP)
+        second = penstock(*options)
+    finally:
+        process.kill()
+        process.wait()
+    assert (second.returncode, out.exists()) == (2, False)
+    assert f"error: {kept}: another comparison is at work in this folder" in second.stderr
+    assert "hint: wait until it is done, end it, or name another folder" in second.stderr
+    first = finished[0].name
+    inode = (kept / first / "summary.json").stat().st_ino
+    again = penstock(*options)
+    assert again.returncode == 0, again.stderr
+    assert len(json.loads((out / "compare.json").read_text())["runs"]) == 8
+    assert (out / first / "summary.json").stat().st_ino == inode, "it was not run again"
+    assert not kept.exists()

@@ -30,7 +30,7 @@ TOP = {
     "duration_s": NUMBER,
     "planned_s": NUMBER,
     "warmup_s": NUMBER,
-    "actions": list,
+    "actions": dict,
     "totals": dict,
     "loss_rate": NUMBER,
     "feedback_rate": NUMBER,
@@ -394,7 +394,7 @@ def test_a_scheme_without_effect_fails_a_run_that_claims_it_acts(penstock: Comma
     assert done.returncode == 1
     summary = json.loads(done.stdout)
     assert summary["acted"] is False
-    assert {"action": "notifications", "count": 0} in summary["actions"]
+    assert summary["actions"] == {"notifications": 0, "cuts": 0, "raises": 0}
     assert "claims that its scheme acts, and qcn had no effect: notifications 0, cuts 0, raises 0" in done.stderr
     assert "hint: " in done.stderr
     assert (tmp_path / "out" / "overview.png").exists()

@@ -15,6 +15,7 @@ def test_a_sweep_is_run_and_asked(penstock: Command, small: Path) -> None:
     done = penstock("sweep", small, *options)
     assert done.returncode == 0, done.stderr
     assert "small over buffer_octets: 4 runs in results/small-sweep\nof 4 runs 4 ran\n" in done.stdout
+    assert "note: nothing in this scenario is drawn: the seeds give the same run" in done.stdout
     sql = "select buffer_octets, count(*) as runs from runs group by all order by all"
     asked = penstock("query", "results/small-sweep", sql)
     assert asked.stdout == "buffer_octets,runs\n20000.0,2\n60000.0,2\n"

@@ -51,7 +51,7 @@ class Made:
                 {"name": "a", "completion_time_s": None, "throughput_bps": 7e9},
                 {"name": "b", "completion_time_s": 0.003, "throughput_bps": 3e9},
             ],
-            "actions": [{"action": "moves", "count": 9}, {"action": "neighbour messages", "count": 12}],
+            "actions": {"moves": 9, "neighbour_messages": 12},
             "totals": {"frames_dropped": 4},
         }
         self.arrivals = SimpleNamespace(column=lambda name: SimpleNamespace(chunk=lambda _: name))

@@ -207,8 +207,13 @@ def test_a_store_has_a_row_a_run(tmp_path: Path) -> None:
     assert list(found.column("buffer_octets")) == [60_000.0] * 4 + [120_000.0] * 4
     assert list(found.column("scheme")) == ["none", "none", "qcn", "qcn"] * 2
     assert list(found.column("seed")) == [1, 2] * 4
-    assert found.tables == ["runs", "actions", "queues", "flows", "hosts"]
+    assert found.tables == ["runs", "queues", "flows", "hosts"]
     alone = _small().set("topology.star.buffer", "120 KB").run(seed=2)
+    assert (
+        found.column("actions_cuts")[:1] == [None]
+        and found.column("actions_cuts")[7] == alone.summary["actions"]["cuts"]
+    )
+    assert found.repeated == {(size, name): name == "none" for size in (60e3, 120e3) for name in ("none", "qcn")}
     assert found.column("queue_mean_octets")[7] == alone.summary["queues"][0]["mean_octets"]
     assert found.column("throughput_bps", "flows")[-1] == alone.summary["flows"][-1]["throughput_bps"]
     field = found.table("flows").schema.field("throughput_bps")
@@ -259,7 +264,7 @@ def test_queries_that_cannot_be_answered_are_refused(tmp_path: Path) -> None:
     for sql, told in (("select nix from runs", "nix"), ("selct", "syntax"), ("select 1 from windows", "windows")):
         with pytest.raises(ArgumentError, match=told) as caught:
             found.query(sql)
-        assert "the tables are runs, actions, queues" in caught.value.hint
+        assert "the tables are runs, queues" in caught.value.hint
     with pytest.raises(ArgumentError, match="queue_meen_octets") as caught:
         found.column("queue_meen_octets")
     assert "queue_mean_octets" in caught.value.hint

@@ -164,6 +164,26 @@ def test_pauses_are_printed_by_priority(penstock: Command, tmp_path: Path) -> No
         assert done.stderr.startswith(f"error: {words[0]}")
 
 
+def test_a_pause_of_200_ms_is_a_storm(penstock: Command, tmp_path: Path) -> None:
+    """Renewed each 300 us, priority 3 stands still for 200 ms, and then for 150; priority 4 for the last 200."""
+    # 65 535 quanta are 335.5 us at 100 Gb/s.
+    renewed = [pfc(time_us, time_3=65_535) for time_us in range(0, 200_000, 300)]
+    renewed += [pfc(200_000, time_3=0)]
+    renewed += [pfc(time_us, time_3=65_535) for time_us in range(300_000, 450_000, 300)]
+    renewed += [pfc(time_us, time_4=65_535) for time_us in range(600_000, 800_001, 250)]
+    pcap(tmp_path / "a.pcap", renewed)
+    counted = wire.statistics(tmp_path / "a.pcap", rate_bps=100_000_000_000)
+    assert [(sender["priority"], sender["pauses"], sender["storms"]) for sender in counted["paused"]] == [
+        (3, 2, 1),
+        (4, 1, 1),
+    ]
+    printed = penstock("wire", "stats", "a.pcap", "--rate", "100G").stdout
+    (head, line) = (line for line in printed.splitlines() if "storms" in line or "350 ms" in line)
+    assert line[head.index("storms") :].split()[0] == "1"
+    done = penstock("wire", "stats", "a.pcap", "--rate", "100G", "--csv", "paused")
+    assert [row["storms"] for row in csv.DictReader(io.StringIO(done.stdout))] == ["1", "1"]
+
+
 def test_notifications_are_grouped_by_their_sender(penstock: Command, tmp_path: Path) -> None:
     cnps = [wire.encode("cnp", dest_qp=number) for number in range(1, 41)]
     hard = [wire.encode("cnm", quantized_feedback=number) for number in (10, 20)]

@@ -270,6 +270,7 @@ fn paused(pauser: Pauser, found: &Paused, interface_name: Option<String>, span_n
         "pauses": stopped.map(|it| it.pauses),
         "paused_s": stopped.map(|it| seconds(it.total_ps(end_ps))),
         "longest_s": stopped.map(|it| seconds(it.longest_ps(end_ps))),
+        "storms": stopped.map(|it| it.storms(end_ps)),
         "share": share,
         "open_s": stopped.map(|it| seconds(it.open_ps(end_ps))),
     })

@@ -3,8 +3,48 @@
 use penstock_scenario::Plan;
 use penstock_schemes::Action;
 use penstock_sim::outcome::Totals;
+use serde::{Deserialize, Serialize};
 
-use crate::summary::ActionCount;
+use crate::objects::{Key, Object, Shape, Shaped, record};
+
+record! {
+    /// How often the scheme took each action that it declares; no key for one that it does not. Several schemes are counted together.
+    Actions {
+        /// Frames that reached a destination with a mark of congestion.
+        marks: Option<u64>, "frames", unless "Option::is_none";
+        /// Frames that were cut down to their headers.
+        trims: Option<u64>, "frames", unless "Option::is_none";
+        /// Frames that were moved to another queue.
+        moves: Option<u64>, "frames", unless "Option::is_none";
+        /// Signals that reached the congestion point of the previous hop, or the source.
+        neighbour_messages: Option<u64>, "frames", unless "Option::is_none";
+        /// Signals that told a source of congestion.
+        notifications: Option<u64>, "frames", unless "Option::is_none";
+        /// Probes that came back to their source.
+        replies: Option<u64>, "frames", unless "Option::is_none";
+        /// Changes of a reaction point's rate or window that lowered it.
+        cuts: Option<u64>, "", unless "Option::is_none";
+        /// Changes of a reaction point's rate or window that raised it.
+        raises: Option<u64>, "", unless "Option::is_none";
+    }
+}
+
+impl Actions {
+    /// How often an action was taken; `None` where no scheme declares it.
+    #[must_use]
+    pub const fn of(&self, action: Action) -> Option<u64> {
+        match action {
+            Action::Marks => self.marks,
+            Action::Trims => self.trims,
+            Action::Moves => self.moves,
+            Action::NeighbourMessages => self.neighbour_messages,
+            Action::Notifications => self.notifications,
+            Action::Replies => self.replies,
+            Action::Cuts => self.cuts,
+            Action::Raises => self.raises,
+        }
+    }
+}
 
 /// The actions of the plan's schemes, each once, in the order from congestion to its effect.
 fn declared(plan: &Plan) -> impl Iterator<Item = Action> + '_ {
@@ -26,11 +66,19 @@ fn count(action: Action, totals: &Totals) -> u64 {
     }
 }
 
-/// The counts of all actions that the plan's schemes declare.
-pub(crate) fn counts(plan: &Plan, totals: &Totals) -> Vec<ActionCount> {
-    declared(plan)
-        .map(|action| ActionCount { action: action.name().to_owned(), count: count(action, totals) })
-        .collect()
+/// The counts of all actions that the plan's schemes declare; `None` where they declare none.
+pub(crate) fn counts(plan: &Plan, totals: &Totals) -> Option<Actions> {
+    let of = |action| declared(plan).find(|&other| other == action).map(|action| count(action, totals));
+    declared(plan).next().map(|_| Actions {
+        marks: of(Action::Marks),
+        trims: of(Action::Trims),
+        moves: of(Action::Moves),
+        neighbour_messages: of(Action::NeighbourMessages),
+        notifications: of(Action::Notifications),
+        replies: of(Action::Replies),
+        cuts: of(Action::Cuts),
+        raises: of(Action::Raises),
+    })
 }
 
 /// Whether a scheme has had an effect on traffic; `None` where none declares one. Cuts of sources that nobody has told anything, where the scheme

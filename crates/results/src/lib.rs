@@ -22,6 +22,7 @@ mod settling;
 pub mod summary;
 mod switches;
 
+pub use actions::Actions;
 pub use course::{Course, Simulation};
 pub use objects::{Key, Object, Shape};
 pub use sampler::{FlowSample, QueueSample, Sampler};

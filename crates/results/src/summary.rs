@@ -12,7 +12,7 @@ use penstock_sim::network::{NodeKind, QueueId, Transmit};
 use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcome};
 use serde::{Deserialize, Serialize};
 
-use crate::actions;
+use crate::actions::{self, Actions};
 use crate::completions::{self, CompletionSummary};
 pub use crate::costs::{RunSummary, TestbedSummary};
 use crate::fair;
@@ -23,7 +23,7 @@ use crate::switches::{DeadlockSummary, PoolSummary, deadlocks, pools};
 /// Every object of a summary, each before those that hold it.
 pub const OBJECTS: &[Object] = &[
     Assigned::OBJECT,
-    ActionCount::OBJECT,
+    Actions::OBJECT,
     Totals::OBJECT,
     QueueSummary::OBJECT,
     FlowSummary::OBJECT,
@@ -75,7 +75,7 @@ record! {
         acted: Option<bool>, "", unless "Option::is_none";
         /// The actions of the scheme, each of those that it declares, over the whole run. Present only where it declares some, and the
         /// run was a simulation.
-        actions: Vec<ActionCount>, "", unless "Vec::is_empty";
+        actions: Option<Actions>, "", unless "Option::is_none";
         /// Counts over the network and the whole run.
         totals: Totals, "";
         /// Frames dropped in the network over frames sent; drops of multicast copies count each, each frame sent once.
@@ -120,17 +120,6 @@ record! {
         scheme: String, "";
         /// The profile that the scheme's parameters started from.
         profile: Option<String>, "";
-    }
-}
-
-record! {
-    /// How often a scheme took an action.
-    ActionCount {
-        /// The action: `marks`, `trims`, `moves`, `neighbour messages`, `notifications`, `replies`, `cuts`, `raises`. Their meanings are
-        /// on the page about results.
-        action: String, "";
-        /// Its number.
-        count: u64, "";
     }
 }
 

@@ -183,7 +183,7 @@ pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, e
     let mut summary = Summary::new(plan, &outcome, &windows, &recorded.settling, &ending);
     if testbed.is_some() {
         // The testbed does not count actions.
-        (summary.acted, summary.actions) = (None, Vec::new());
+        (summary.acted, summary.actions) = (None, None);
     }
     summary.testbed = testbed;
 

@@ -31,13 +31,8 @@ impl fmt::Display for Fingerprint {
 /// If a table cannot be read from the results folder.
 pub fn fingerprint(run: &Run) -> Result<Fingerprint, RunError> {
     let mut hasher = XxHash64::with_seed(0);
-    let same_everywhere = Summary {
-        run: RunSummary::default(),
-        acted: None,
-        actions: Vec::new(),
-        notes: Vec::new(),
-        ..run.summary.clone()
-    };
+    let same_everywhere =
+        Summary { run: RunSummary::default(), acted: None, actions: None, notes: Vec::new(), ..run.summary.clone() };
     text(&mut hasher, &same_everywhere.to_json());
     for table in run.tables() {
         let records = run.table(table)?;

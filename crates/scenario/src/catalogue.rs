@@ -144,8 +144,8 @@ impl ParameterEntry {
             when: p.when.map(|condition| ConditionEntry::new(&condition)),
             written: Written {
                 default: p.default.to_string(),
-                minimum: ranged.then(|| p.minimum.to_string()),
-                maximum: ranged.then(|| p.maximum.to_string()),
+                minimum: ranged.then(|| p.minimum.write_short()),
+                maximum: ranged.then(|| p.maximum.write_short()),
             },
         }
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_schemes::{BitRate, Duration, Octets};
-use penstock_sim::network::{Capacity, Ingress, Network, Pfc, PortEvent, Watchdog};
+use penstock_sim::network::{Action, Capacity, Ingress, Network, Pfc, PortEvent, Watchdog};
 use penstock_sim::pfc::{Reach, headroom, standard_response};
 
 use crate::assemble::largest_frame;
@@ -112,8 +112,12 @@ fn responses(
 }
 
 fn watchdog(table: &sections::Watchdog) -> Watchdog {
-    let drops = *table.action == sections::WatchdogAction::Drop;
-    Watchdog { after: *table.after, restoration: *table.restoration, poll: *table.poll, drops }
+    let action = match *table.action {
+        sections::WatchdogAction::Drop => Action::Drop,
+        sections::WatchdogAction::Forward => Action::Forward,
+        sections::WatchdogAction::Alert => Action::Alert,
+    };
+    Watchdog { after: *table.after, restoration: *table.restoration, poll: *table.poll, action }
 }
 
 /// For each port that leads to a switch the reach that decides the headroom of the buffer behind it: priorities differ by the copies that

@@ -33,6 +33,8 @@ pub struct Scenario {
     name: String,
     document: DocumentMut,
     tree: Node,
+    /// Keys that were set by names of tables in lists: by numbers, and as they were written.
+    named: Vec<(String, String)>,
 }
 
 /// Settings of a run that are chosen outside of the file.
@@ -67,7 +69,7 @@ impl Scenario {
     /// If the text is longer than 64 MB, or than 4 MB without the lists of traces, empty, or not TOML.
     pub fn parse(text: &str, origin: &str, name: &str) -> Result<Self, ScenarioError> {
         let (document, tree) = document(text).map_err(|fault| fault.in_file(origin))?;
-        Ok(Self { file: origin.into(), name: name.into(), document, tree })
+        Ok(Self { file: origin.into(), name: name.into(), document, tree, named: Vec::new() })
     }
 
     /// Sets the value at a dotted path such as `schemes.qcn.q_eq`, `flow.0.rate` or, by the name of a table in a list,
@@ -153,7 +155,21 @@ impl Scenario {
         let bounds = Bounds::new(choice.limits, waits);
         let plan = Experiment::read(&self.tree, Location::FILE)
             .and_then(|experiment| assemble::plan(experiment, &self.name, choice, &bounds));
-        plan.map_err(|fault| fault.in_file(&self.file))
+        plan.map_err(|fault| self.as_written(fault).in_file(&self.file))
+    }
+
+    /// A fault of a key that was set by a name, or of one below it, tells that name.
+    fn as_written(&self, mut fault: Fault) -> Fault {
+        let below = |key: &str, (numbers, written): &(String, String)| {
+            let rest = key.strip_prefix(numbers.as_str())?;
+            (rest.is_empty() || rest.starts_with('.')).then(|| format!("{written}{rest}"))
+        };
+        if let Some(key) = fault.key.as_mut()
+            && let Some(written) = self.named.iter().rev().find_map(|named| below(key, named))
+        {
+            *key = written;
+        }
+        fault
     }
 
     fn set_value(&mut self, key: &str, value: &str) -> Result<(), Fault> {
@@ -184,6 +200,9 @@ impl Scenario {
         // Nodes for which `graft` found no older origin stand under a table that was made for this key.
         let made = (0..path.len()).find(|n| self.tree.at(&path[..=*n]).is_none()).unwrap_or(path.len() - 1);
         tree.at_mut(&path[..=made]).expect("the key has just been set").mark(Origin::Set);
+        if key != written {
+            self.named.push((key, written.to_owned()));
+        }
         self.document = changed;
         self.tree = tree;
         Ok(())

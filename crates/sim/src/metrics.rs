@@ -102,7 +102,7 @@ macro_rules! metrics_of {
             "How long priority flow control stopped queues, the sum over all queues of the network, recorded or not.",
             where flow_control }
         { count always watchdog_fired: u64, "",
-            "How often the watchdog of flow control let a queue go that had been stopped for too long.", where watched }
+            "How often the watchdog of flow control found a queue that had been stopped for too long.", where watched }
         { count always watchdog_dropped: u64, "frames",
             "Frames, data and control, that queues dropped that the watchdog had let go. They count as dropped at their queues, too.", where watched }
         { count always packet_hops: u64, "frames", "Frames, data or control, that crossed a link; each link counts." }

@@ -24,7 +24,7 @@ pub use crate::processes::{
 };
 pub use crate::spread::{Spread, SpreadBy};
 pub use crate::ties::Ties;
-pub use crate::watchdog::Watchdog;
+pub use crate::watchdog::{Action, Watchdog};
 
 use penstock_endpoint::{TrafficClass, transport::Transport};
 use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets, units::PS_PER_S};

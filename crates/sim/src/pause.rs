@@ -66,7 +66,7 @@ pub(crate) struct Stop {
     frames: u64,
     /// Times that it was stopped.
     stops: u64,
-    /// The watchdog lets it ignore pause frames until then.
+    /// The storm that the watchdog has seen here lasts until then, if no more pause frames come.
     pub(crate) let_off: Instant,
     /// It drops all frames until then.
     pub(crate) draining: bool,

@@ -6,9 +6,9 @@ use penstock_schemes::Instant;
 use crate::event::CounterId;
 use crate::frame::FrameId;
 use crate::network::QueueId;
-use crate::pause::Pauses;
+use crate::pause::{Pauses, Stop};
 use crate::pool::{Claim, PoolState};
-use crate::watchdog::Watchdog;
+use crate::watchdog::{Action, Watchdog};
 
 impl Pauses {
     /// Whether the pool of a queue of `len`, if it has one, has memory for a frame. `at` is as in [`take_from_pool`](Self::take_from_pool).
@@ -85,18 +85,18 @@ impl Pauses {
         self.pools.as_deref().map_or(0, |pools| pools.memory(queue, octets))
     }
 
-    /// The watchdog, if it is due: the queue has been stopped for that long.
+    /// The watchdog, if it is due: the queue has been stopped for that long, by a storm that it has not counted.
     pub(crate) fn watchdog_due(&self, queue: QueueId, now: Instant) -> Option<Watchdog> {
         let watchdog = self.watchdog?;
-        let since = self.stops[queue.index()].since;
-        (since != Instant::NEVER && watchdog.due(since, watchdog.after) == now).then_some(watchdog)
+        let Stop { since, let_off, .. } = self.stops[queue.index()];
+        (since != Instant::NEVER && watchdog.due(since, watchdog.after) == now && let_off <= now).then_some(watchdog)
     }
 
-    /// The watchdog lets a queue ignore pause frames until then.
+    /// The watchdog has seen a storm at a queue, which lasts until then at the least: the queue ignores pause frames, if it is to.
     pub(crate) fn let_off(&mut self, queue: QueueId, until: Instant) {
         let stop = &mut self.stops[queue.index()];
         stop.let_off = until;
-        stop.draining = self.watchdog.is_some_and(|watchdog| watchdog.drops);
+        stop.draining = self.watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop);
         self.watchdog_fired += 1;
     }
 
@@ -110,11 +110,11 @@ impl Pauses {
     pub(crate) fn ignores(&mut self, queue: QueueId, now: Instant) -> bool {
         let Some(watchdog) = self.watchdog else { return false };
         let stop = &mut self.stops[queue.index()];
-        let ignores = now < stop.let_off;
-        if ignores {
+        let lasts = now < stop.let_off;
+        if lasts {
             stop.let_off = watchdog.due(now, watchdog.restoration);
         }
-        ignores
+        lasts && watchdog.action != Action::Alert
     }
 
     /// Whether a queue that drops its frames is to take them again from `now` on.

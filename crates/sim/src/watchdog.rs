@@ -2,7 +2,8 @@
 //!
 //! It watches the queues of switches. One that has been stopped without a break for [`Watchdog::after`] ignores pause frames until none
 //! has come for [`Watchdog::restoration`]: each that comes begins this time again, so that a storm stops the queue once. Until then it sends
-//! what it has, or drops it, with all that comes. After that it obeys again. (SONiC, sonic-swss, `orchagent/pfc_restore.lua`)
+//! what it has, or drops it, with all that comes. After that it obeys again. With [`Action::Alert`] it obeys all the time, and the storm is
+//! counted alone. (SONiC, sonic-swss, `orchagent/pfc_restore.lua`, `pfcwdorch.cpp`)
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{Duration, Instant, Scheme};
@@ -15,6 +16,17 @@ use crate::network::QueueId;
 use crate::port::DRAINS;
 use crate::probe::Probe;
 
+/// What becomes of a queue that has been stopped for too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// It ignores pause frames and drops its frames.
+    Drop,
+    /// It ignores pause frames and sends its frames.
+    Forward,
+    /// It stays stopped. The storm is counted once, until no pause frame has come for [`Watchdog::restoration`].
+    Alert,
+}
+
 /// The settings of the watchdog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Watchdog {
@@ -24,8 +36,8 @@ pub struct Watchdog {
     pub restoration: Duration,
     /// Distance of its looks at the queues: it counts whole ones of these. Zero: it sees everything at once.
     pub poll: Duration,
-    /// Whether the queue drops its frames meanwhile, or sends them.
-    pub drops: bool,
+    /// What it does meanwhile.
+    pub action: Action,
 }
 
 impl Watchdog {
@@ -86,13 +98,16 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
         }
         let Some(watchdog) = fabric.pauses.watchdog_due(queue, now) else { return };
+        if watchdog.action == Action::Alert {
+            return fabric.pauses.let_off(queue, watchdog.due(now, watchdog.restoration));
+        }
         if let Some(mut deadlock) = Jam::of(fabric).deadlock(&fabric.pauses) {
             deadlock.ended = Some(now);
             fabric.pauses.deadlocks.push(deadlock);
         }
         let end = watchdog.due(now, watchdog.restoration);
         fabric.pauses.let_off(queue, end);
-        if watchdog.drops {
+        if watchdog.action == Action::Drop {
             fabric.ports[port.index()].attention |= DRAINS;
             fabric.events.schedule(end, crate::event::Event::Watchdog(queue));
             self.state.fabric.pauses.watchdog_dropped += self.flush(port, class);

@@ -9,6 +9,8 @@ pub mod protocol {
     pub const TCP: u8 = 6;
     /// UDP.
     pub const UDP: u8 = 17;
+    /// GRE.
+    pub const GRE: u8 = 47;
 }
 
 /// Codepoints of explicit congestion notification (RFC 3168).

@@ -9,8 +9,13 @@
 //! assert_eq!(names, ["eth", "cn_tag", "data"]);
 //! ```
 
+mod note;
+mod tunnel;
+
 use alloc::string::String;
 use alloc::vec::Vec;
+
+pub use note::Note;
 
 use crate::checksum::PseudoHeader;
 use crate::ethernet::{LEAST_TYPE, ether_type};
@@ -102,24 +107,6 @@ impl<'a> Layer<'a> {
     }
 }
 
-/// Something unusual that is no fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Note {
-    /// Bits that senders leave 0 are set.
-    Reserved(&'static Field),
-    /// A notification without feedback: a congestion point sends none then.
-    NoFeedback,
-}
-
-impl core::fmt::Display for Note {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Reserved(field) => write!(f, "{} is reserved, and not 0", field.label),
-            Self::NoFeedback => f.write_str("Quantized Feedback is 0: such a notification changes no rate"),
-        }
-    }
-}
-
 /// A field's value, as people read it.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
@@ -195,6 +182,7 @@ enum Next {
     Tlv,
     Protocol(u8),
     Roce,
+    Vxlan,
     /// The octets behind a transport header: its name, and whether the invariant CRC follows.
     Rest(&'static str, bool),
     /// Options up to this place.
@@ -229,6 +217,7 @@ impl<'a> Iterator for Layers<'a> {
                     let cnp = octets.first() == Some(&roce::CNP);
                     this.next = Next::Rest(if cnp { "cnp_reserved" } else { "data" }, true);
                 }),
+                Next::Vxlan => Some(self.vxlan()),
                 Next::Rest(label, crc) => Some(self.rest(label, crc)),
                 Next::TcpOption(end) => self.tcp_option(end),
                 Next::Padding => self.padding(),
@@ -460,8 +449,11 @@ impl<'a> Layers<'a> {
                 let mut layer = self.header(&udp::FORMAT, |this, octets| {
                     let end = offset + usize::from(u16_at(octets, 4)).max(udp::Repr::OCTETS);
                     this.end = this.end.min(end);
-                    let roce = u16_at(octets, 2) == udp::ROCE;
-                    this.next = if roce { Next::Roce } else { Next::Rest("data", false) };
+                    this.next = match u16_at(octets, 2) {
+                        udp::ROCE => Next::Roce,
+                        udp::VXLAN => Next::Vxlan,
+                        _ => Next::Rest("data", false),
+                    };
                 })?;
                 if let (Some(network), true, None, 0) = (complete, layer.format.is_some(), layer.fault, layer.missing) {
                     let (found, length) = (u16_at(layer.octets, 6), usize::from(u16_at(layer.octets, 4)));
@@ -498,6 +490,7 @@ impl<'a> Layers<'a> {
                 }
                 Some(layer)
             }
+            ipv4::protocol::GRE => Some(self.gre()),
             _ => Some(self.rest("data", false)),
         }
     }

@@ -6,7 +6,7 @@ mod pauses;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-pub use pauses::{Paused, Pauser, Pauses, Stopped};
+pub use pauses::{Paused, Pauser, Pauses, STORM_PS, Stopped};
 
 use crate::capture::Captured;
 use crate::layers::{Layer, Types, layers_of_captured};

@@ -6,6 +6,9 @@ use crate::checksum::PseudoHeader;
 /// Port of RoCEv2.
 pub const ROCE: u16 = 4791;
 
+/// Port of VXLAN (RFC 7348).
+pub const VXLAN: u16 = 4789;
+
 crate::field::format! {
     "udp", "UDP", "RFC 768", 8 octets;
     /// Port of the sender.

@@ -14,7 +14,7 @@ from penstock.arenas.entries import STANDARD, read
 from penstock.cli.executor import runs_on
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.progress import Progress
-from penstock.text import count
+from penstock.text import UNDRAWN, count
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -111,6 +111,8 @@ def arena_all(
 
 
 def _print(found: Arena, report: Path) -> None:
+    from rich.markup import escape
+
     from penstock.cli.report import console
 
     out = console()
@@ -119,6 +121,10 @@ def _print(found: Arena, report: Path) -> None:
             out.print(_ranking(board))
     for workload in found.entries.workloads:
         out.print(f"{workload.title}: {words.of_workload(found.standings[workload.name])[0]}", highlight=False)
+        repeated = found.sweeps[workload.name].repeated
+        if alike := sum(repeated.values()):
+            where = f"{alike} of {len(repeated)} runs of this workload"
+            out.print(escape(UNDRAWN.format(where)), style="dim", soft_wrap=True)
     out.print(f"report: {report}", style="dim")
 
 

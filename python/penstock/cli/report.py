@@ -30,7 +30,7 @@ from penstock.result import Result, told_actions
 from penstock.scenario import LinkDescription, Outline
 from penstock.summary import CompletionSummary, DeadlockSummary, FlowSummary, PoolSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
-from penstock.text import bit_rate, count, duration, events, fair_rate, octets, ratio, share
+from penstock.text import UNDRAWN, bit_rate, count, duration, events, fair_rate, octets, ratio, share
 
 if TYPE_CHECKING:
     from arro3.core import Table as Records
@@ -159,8 +159,7 @@ def print_comparison(document: dict[str, Any], folder: Path) -> None:
     _print_slowdowns(out, entries)
     if undrawn := [entry["label"] for entry in entries if entry.get("undrawn")]:
         where = "this scenario" if len(undrawn) == len(entries) else ", ".join(undrawn)
-        note = f"note: nothing in {where} is drawn: the seeds give the same run"
-        out.print(escape(f"{note}; see network.clock_tolerance, and start of flows"), style="dim", soft_wrap=True)
+        out.print(escape(UNDRAWN.format(where)), style="dim", soft_wrap=True)
     out.print(f"results in [bold]{escape(str(folder))}[/bold]", soft_wrap=True)
     _print_figures(out, sorted(path.stem for path in folder.glob("*.png")))
 

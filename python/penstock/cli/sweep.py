@@ -15,7 +15,7 @@ from penstock.cli.progress import Counts, Progress
 from penstock.sweeps.axes import typed
 from penstock.sweeps.design import Design, design, read
 from penstock.sweeps.sweep import Sweep, run_design
-from penstock.text import count
+from penstock.text import UNDRAWN, count
 from penstock.variants import typed as variant
 
 _FAILURES_TOLD = 8
@@ -119,6 +119,10 @@ def _print(found: Sweep, counts: Counts) -> None:
     over = f" over {keys}" if keys else ""
     typer.echo(f"{document['scenario']}{over}: {count(found.table().num_rows)} runs in {found.path}")
     typer.echo(_became(found, counts))
+    if alike := sum(found.repeated.values()):
+        of = len(found.repeated)
+        where = "this scenario" if alike == of else f"{count(alike)} of {count(of)} combinations"
+        typer.echo(UNDRAWN.format(where))
     typer.echo(f'query: penstock query {found.path} "select * from runs"')
 
 

@@ -134,6 +134,23 @@ class Sweep:
             self._tables[name] = Table.from_batches(parts).combine_chunks()
         return self._tables[name]
 
+    @cached_property
+    def repeated(self) -> dict[tuple[Any, ...], bool]:
+        """The combinations of values and scheme that ran with several seeds, and whether these gave the same run.
+
+        Where they did, nothing in the combination is drawn, and a deviation over its seeds says nothing.
+        """
+        if RUNS not in self.tables:
+            return {}
+        runs = self.table()
+        own = [*self.columns.values(), "scheme"]
+        told = [name for name in runs.column_names if name not in (*own, "run", "seed", "hash")]
+        rows = zip(*(runs.column(name).to_pylist() for name in (*own, *told)), strict=True)
+        found: dict[tuple[Any, ...], list[str]] = {}
+        for row in rows:
+            found.setdefault(row[: len(own)], []).append(repr(row[len(own) :]))
+        return {where: len(set(each)) == 1 for where, each in found.items() if len(each) > 1}
+
     def column(self, column: str, table: str = RUNS) -> "NDArray[Any]":
         """Return a column of a table as a NumPy array.
 

@@ -7,7 +7,7 @@ keys, its scheme and seed). It has no figure of the wall clock, so that the same
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,9 @@ RUNS = "runs"
 _LEFT_OUT = ("scenario", "question", "scheme", "seed", "run", "interrupted_at_s", "testbed")
 """Keys of a summary that are the same in every row, stand in front, or are not there in a run of a sweep: one that has
 ended, in the simulator."""
+
+_TOLD_APART = ("actions",)
+"""Objects of a summary whose columns have the object's name in front: totals have keys of the same name."""
 
 _OTHER_NAMES = {"schemes": "assigned"}
 """The table of a list of the summary, where it is not called as the list is."""
@@ -97,7 +100,8 @@ def record(result: "Result", queue: str | None) -> Record:
     """Return the rows of a run, judged by the queue of that name, or by its longest."""
     summary: Any = result.summary
     judged = queue or busiest([result.summary])
-    flat = {**summary["totals"], **summary, "queue": judged, **_measured(result, judged)}
+    apart = {f"{name}_{key}": value for name in _TOLD_APART for key, value in summary.get(name, {}).items()}
+    flat = {**summary["totals"], **apart, **summary, "queue": judged, **_measured(result, judged)}
     found: Record = {table: [] for table in schema()}
     found[RUNS] = [_row(RUNS, flat)]
     for table in schema():
@@ -181,7 +185,8 @@ def _columns(table: str, about: Mapping[str, Any], objects: Mapping[str, Any]) -
         if (table == RUNS and name in _LEFT_OUT) or _of_list(key) in objects:
             continue
         if kind in objects:
-            found += _columns("", objects[kind], objects)
+            inner = _columns("", objects[kind], objects)
+            found += [replace(c, name=f"{name}_{c.name}") for c in inner] if name in _TOLD_APART else inner
         else:
             # A name that stands in front already is told apart by the table's.
             told = f"{table}_{name}" if name in FRONT else name

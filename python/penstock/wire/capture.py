@@ -86,9 +86,10 @@ def statistics(
       where the format says nothing of the kind;
     - ``paused``, a list with an entry for each sender of pause frames and priority (``None`` for PAUSE): ``interface``,
       ``interface_name``, ``source``, ``priority``, ``stops``, ``resumes``, ``quanta`` (the sum of all that was asked
-      for), and, where the line's rate is known, ``pauses``, ``paused_s``, ``longest_s``, ``share`` of the span, and
-      ``open_s``, the time behind the last frame of the capture that is asked for and counts in none of the others. A
-      pause lasts until the resume, or until its quanta are over; a frame replaces the time that is left;
+      for), and, where the line's rate is known, ``pauses``, ``paused_s``, ``longest_s``, ``storms`` (pauses of 200 ms
+      or more), ``share`` of the span, and ``open_s``, the time behind the last frame of the capture that is asked for
+      and counts in none of the others. A pause lasts until the resume, or until its quanta are over; a frame replaces
+      the time that is left;
     - ``roce``, a list with an entry for each interface that saw RoCEv2: ``interface``, ``interface_name``, ``data``
       (packets with data), ``marked`` (those with a mark of congestion), ``share``, ``cnps``;
     - ``damage``, ``None``, or ``offset`` and ``message`` of the place at which the file could not be read on: all else

@@ -35,16 +35,17 @@ fn plan(scheme: &str, settings: &[(&str, &str)]) -> Plan {
 }
 
 /// Whether the scheme acted, and the count of each of its actions.
-fn actions(plan: &Plan) -> (Option<bool>, Vec<(String, u64)>) {
+fn actions(plan: &Plan) -> (Option<bool>, Vec<(Action, u64)>) {
     let summary = run(plan, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap().summary;
-    (summary.acted, summary.actions.into_iter().map(|told| (told.action, told.count)).collect())
+    let of = |&action: &Action| Some((action, summary.actions.as_ref()?.of(action)?));
+    (summary.acted, Action::ALL.iter().filter_map(of).collect())
 }
 
 /// An incast, and one flow at 1 Gb/s alone, to which no scheme has anything to say but how much more there is.
 #[test]
 fn every_scheme_takes_each_of_its_actions_in_an_incast_and_has_no_effect_where_there_is_no_congestion() {
     let alone = [("flow.0.from", "h0"), ("flow.0.traffic", "constant"), ("flow.0.rate", "1 Gbps")];
-    let preparing = [Action::Replies.name(), Action::Raises.name()];
+    let preparing = [Action::Replies, Action::Raises];
     let mut wrong = Vec::new();
     for info in SCHEMES {
         let claim = |acted: bool| (!info.actions.is_empty()).then_some(acted);
@@ -57,8 +58,7 @@ fn every_scheme_takes_each_of_its_actions_in_an_incast_and_has_no_effect_where_t
         ];
         let trimming = if info.name == "nscc" { &full[..] } else { &[] };
         let (acted, counts) = actions(&plan(info.name, trimming));
-        let names: Vec<_> = info.actions.iter().map(|action| action.name()).collect();
-        assert_eq!(counts.iter().map(|(name, _)| name).collect::<Vec<_>>(), names, "{}", info.name);
+        assert_eq!(counts.iter().map(|told| told.0).collect::<Vec<_>>(), info.actions, "{}", info.name);
         if acted != claim(true) || counts.iter().any(|&(_, count)| count == 0) {
             wrong.push(format!("{} in an incast: {acted:?} {counts:?}", info.name));
         }
@@ -67,7 +67,7 @@ fn every_scheme_takes_each_of_its_actions_in_an_incast_and_has_no_effect_where_t
             continue;
         }
         let (acted, counts) = actions(&plan(info.name, &alone));
-        let idle = |(name, count): &(String, u64)| *count == 0 || preparing.contains(&name.as_str());
+        let idle = |(action, count): &(Action, u64)| *count == 0 || preparing.contains(action);
         if acted != claim(false) || !counts.iter().all(idle) {
             wrong.push(format!("{} alone: {acted:?} {counts:?}", info.name));
         }
@@ -81,8 +81,8 @@ fn a_scheme_whose_threshold_no_queue_reaches_does_not_act() {
     let out_of_reach = [("schemes.dctcp.k", "150 KB"), ("topology.star.buffer", "150 KB")];
     let (acted, counts) = actions(&plan("dctcp", &out_of_reach));
     assert_eq!(acted, Some(false), "losses close the window, and no mark: {counts:?}");
-    assert_eq!((counts[0].0.as_str(), counts[0].1), ("marks", 0));
-    assert!(counts.iter().any(|(name, count)| name == "cuts" && *count > 0), "{counts:?}");
+    assert_eq!(counts[0], (Action::Marks, 0));
+    assert!(counts.iter().any(|&(action, count)| action == Action::Cuts && count > 0), "{counts:?}");
     let far = [("schemes.timely.t_low", "900 us"), ("schemes.timely.t_high", "2 ms")];
     let (acted, counts) = actions(&plan("timely", &far));
     assert_eq!(acted, Some(false), "{counts:?}");

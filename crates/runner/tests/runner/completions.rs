@@ -173,6 +173,9 @@ fn a_closed_loop_takes_the_time_of_its_parts() {
     let end = 4.0 * (asked + answered) + 3.0 * 50e-6;
     assert!((run.summary.ended_at_s.unwrap() - end).abs() < 1e-12, "{:?}", run.summary.ended_at_s);
     assert_eq!(run.summary.interrupted_at_s, None);
+    // It lasted as long as that, of the 100 ms that it might have had.
+    assert!((run.summary.duration_s - end).abs() < 1e-12, "{:?}", run.summary.duration_s);
+    assert_eq!(run.summary.planned_s, 0.1);
     let groups: Vec<_> = run.summary.completions.iter().filter_map(|c| c.group.as_deref()).collect();
     assert_eq!(groups, ["ask0..ask3", "ask0..ask3", "ask0..ask3.response", "ask0..ask3.response"]);
 }

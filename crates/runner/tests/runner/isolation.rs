@@ -5,6 +5,7 @@ use std::path::Path;
 
 use penstock_runner::{Options, Summary, run};
 use penstock_scenario::{Choice, Scenario};
+use penstock_schemes::Action;
 
 /// The summary of a scenario of the folder `scenarios` with some keys set, under its own scheme or another one.
 fn summary(name: &str, scheme: Option<&str>, settings: &[(&str, &str)]) -> Summary {
@@ -24,8 +25,8 @@ fn summary_of(text: &str, name: &str, scheme: Option<&str>, settings: &[(&str, &
     run(&plan, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap().summary
 }
 
-fn count(summary: &Summary, action: &str) -> u64 {
-    summary.actions.iter().find(|told| told.action == action).map_or(0, |told| told.count)
+fn count(summary: &Summary, action: Action) -> u64 {
+    summary.actions.as_ref().and_then(|actions| actions.of(action)).expect("the scheme declares it")
 }
 
 /// A victim of 2 MB, 1.6 ms of its line, 2 ms after an incast of sixteen has begun.
@@ -50,11 +51,11 @@ fn isolation_saves_the_victim_that_pauses_alone_block() {
 fn a_flow_has_three_messages_a_neighbour_at_most() {
     let once = summary("victim-flow/ci", None, &[("schemes.ci.max_cim_tx", "1"), ("duration", "40 ms")]);
     let often = summary("victim-flow/ci", None, &[("duration", "40 ms")]);
-    let (one, three) = (count(&once, "neighbour messages"), count(&often, "neighbour messages"));
+    let (one, three) = (count(&once, Action::NeighbourMessages), count(&often, Action::NeighbourMessages));
     assert!((17..=17 * 3).contains(&one), "{one}");
     assert!(one <= three && three <= 3 * 17 * 3, "{one} {three}");
     let silent = summary("victim-flow/ci", None, &[("schemes.ci.max_cim_tx", "0"), ("duration", "20 ms")]);
-    assert_eq!(count(&silent, "neighbour messages"), 0);
+    assert_eq!(count(&silent, Action::NeighbourMessages), 0);
     assert_eq!(silent.lossless, Some(false), "without messages pauses stop nothing that is not isolated");
 }
 
@@ -66,7 +67,7 @@ fn no_frame_overtakes_another_of_its_flow() {
     settings.extend(keys.iter().map(|key| (key.as_str(), "go-back-n")));
     let isolated = summary("victim-flow/ci", None, &settings);
     assert_eq!((isolated.totals.retransmissions, isolated.lossless), (Some(0), Some(true)));
-    assert!(count(&isolated, "moves") > 1000, "{:?}", isolated.actions);
+    assert!(count(&isolated, Action::Moves) > 1000, "{:?}", isolated.actions);
     settings.push(("topology.graph.buffer", "60 KB"));
     let dropping = summary("victim-flow/none", None, &settings);
     assert!(dropping.totals.retransmissions > Some(0));
@@ -77,7 +78,7 @@ fn no_frame_overtakes_another_of_its_flow() {
 fn isolation_at_the_congesting_priority_does_nothing() {
     let low = [("flow.0.priority", "0"), ("flow.1.priority", "0"), ("duration", "20 ms")];
     let seen = summary("victim-flow/ci", None, &low);
-    assert_eq!((seen.acted, count(&seen, "moves")), (Some(false), 0));
+    assert_eq!((seen.acted, count(&seen, Action::Moves)), (Some(false), 0));
 }
 
 /// Source flow control: no loss, and the line is busy; without it frames are lost.

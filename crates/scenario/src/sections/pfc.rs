@@ -54,7 +54,7 @@ section! {
 }
 
 words! {
-    pub(crate) enum WatchdogAction { Drop = "drop", Forward = "forward" }
+    pub(crate) enum WatchdogAction { Drop = "drop", Forward = "forward", Alert = "alert" }
 }
 
 section! {
@@ -64,7 +64,8 @@ section! {
     pub(crate) struct Watchdog {
         /// How long a queue is stopped before the watchdog acts.
         after: Duration [SPAN] = Duration::from_ms(200);
-        /// "drop": the queue drops the frames that it has and those that come meanwhile; "forward": it sends them.
+        /// "drop": the queue drops the frames that it has and those that come meanwhile; "forward": it sends them; "alert": it stays stopped,
+        /// and the storm is counted alone.
         action: WatchdogAction = WatchdogAction::Drop;
         /// How long no pause frame has come for the queue when it obeys again: each that comes begins this time again. Pauses that last are
         /// refreshed at half of pfc.quanta; with less than that here a storm stops the queue again and again.

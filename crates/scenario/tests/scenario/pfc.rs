@@ -2,7 +2,7 @@
 
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_schemes::{Duration, Octets};
-use penstock_sim::network::{Ingress, Pfc, PortId, Watchdog};
+use penstock_sim::network::{Action, Ingress, Pfc, PortId, Watchdog};
 use penstock_sim::pfc::headroom;
 
 const GOOD: &str = r#"question = "?"
@@ -327,10 +327,17 @@ fn a_watchdog_is_a_table_of_its_own() {
     assert_eq!(pfc(&outcome(GOOD).unwrap()).watchdog, None);
     let ms = |n: u64| Duration::from_ms(n);
     for (lines, expected) in [
-        ("watchdog = {}", Watchdog { after: ms(200), restoration: ms(200), poll: Duration::ZERO, drops: true }),
+        (
+            "watchdog = {}",
+            Watchdog { after: ms(200), restoration: ms(200), poll: Duration::ZERO, action: Action::Drop },
+        ),
+        (
+            "watchdog = { action = \"alert\" }",
+            Watchdog { after: ms(200), restoration: ms(200), poll: Duration::ZERO, action: Action::Alert },
+        ),
         (
             "watchdog = { after = \"1 ms\", restoration = \"2 ms\", poll = \"100 us\", action = \"forward\" }",
-            Watchdog { after: ms(1), restoration: ms(2), poll: Duration::from_us(100), drops: false },
+            Watchdog { after: ms(1), restoration: ms(2), poll: Duration::from_us(100), action: Action::Forward },
         ),
     ] {
         let plan = with(lines).unwrap();
@@ -341,7 +348,8 @@ fn a_watchdog_is_a_table_of_its_own() {
     assert!(message.contains("x.toml:5: pfc.watchdog.after: \"0 s\" is zero; this time must be more"), "{message}");
     let message = with("watchdog = { action = \"wait\" }").unwrap_err().to_string();
     assert!(
-        message.contains("pfc.watchdog.action: \"wait\" is not known here, expected \"drop\" or \"forward\""),
+        message
+            .contains("pfc.watchdog.action: \"wait\" is not known here, expected \"drop\" or \"forward\" or \"alert\""),
         "{message}"
     );
 }

@@ -10,8 +10,12 @@ use proptest::prelude::*;
 const GBPS: BitRate = BitRate(1_000_000_000);
 const US: Duration = Duration(1_000_000);
 const INGRESS: Ingress = Ingress { buffer: Octets(30_000), xoff: Octets(15_000), xon: Octets(12_000) };
-const WATCHDOG: Watchdog =
-    Watchdog { after: Duration(1_000_000_000), restoration: Duration(500_000_000), poll: Duration(0), drops: true };
+const WATCHDOG: Watchdog = Watchdog {
+    after: Duration(1_000_000_000),
+    restoration: Duration(500_000_000),
+    poll: Duration(0),
+    action: Action::Drop,
+};
 
 fn ms(n: u64) -> Instant {
     Instant(n * 1_000_000_000)
@@ -97,8 +101,8 @@ fn a_ring_without_a_cycle_of_buffers_has_none() {
 fn the_watchdog_ends_it() {
     let still = run(&stopping(ring(3, 2, Octets(100_000)), None).network, &[ms(20)]);
     let since = still.deadlocks[0].since;
-    for drops in [true, false] {
-        let b = stopping(ring(3, 2, Octets(100_000)), Some(Watchdog { drops, ..WATCHDOG }));
+    for (action, drops) in [(Action::Drop, true), (Action::Forward, false)] {
+        let b = stopping(ring(3, 2, Octets(100_000)), Some(Watchdog { action, ..WATCHDOG }));
         let outcome = run(&b.network, &[ms(20)]);
         let first = &outcome.deadlocks[0];
         assert_eq!((&first.cycle, first.since), (&still.deadlocks[0].cycle, since));
@@ -124,8 +128,12 @@ fn the_watchdog_waits_for_its_time() {
         b.link(1, 3, BitRate(500_000_000), US, Octets(100_000));
         b.flow(&[0, 2, 3, 1]);
         lossless(&mut b.network, vec![0], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
-        let watchdog =
-            Watchdog { after: Duration(after), restoration: Duration(1_000_000_000), poll: Duration(0), drops: false };
+        let watchdog = Watchdog {
+            after: Duration(after),
+            restoration: Duration(1_000_000_000),
+            poll: Duration(0),
+            action: Action::Forward,
+        };
         b.network.pfc.as_mut().expect("just set").watchdog = Some(watchdog);
         let queue = b.network.queue(b.port(2, 3), 0).index();
         let outcome = run(&b.network, &[Instant(160_000_000)]);
@@ -170,11 +178,11 @@ fn storm(watchdog: Watchdog, ends: Option<Instant>) -> (u64, Vec<u64>) {
 /// has its half of the source's line (62 500 octets a millisecond) or more.
 #[test]
 fn a_storm_that_goes_on_stops_the_fabric_once() {
-    for (drops, poll) in [(true, 0), (true, 100_000_000), (false, 0)] {
+    for (action, poll) in [(Action::Drop, 0), (Action::Drop, 100_000_000), (Action::Forward, 0)] {
         let us = |n: u64| Duration(n * 1_000_000);
-        let watchdog = Watchdog { after: us(200), restoration: us(400), poll: Duration(poll), drops };
+        let watchdog = Watchdog { after: us(200), restoration: us(400), poll: Duration(poll), action };
         let (fired, octets) = storm(watchdog, None);
-        if drops {
+        if action == Action::Drop {
             assert_eq!(fired, 1, "{octets:?}");
             assert!(octets[1..].iter().all(|&octets| octets > 61_000), "{octets:?}");
         }
@@ -188,7 +196,8 @@ fn a_storm_that_goes_on_stops_the_fabric_once() {
 #[test]
 fn the_watchdog_counts_whole_looks() {
     let chain = |poll: u64| {
-        let watchdog = Watchdog { after: Duration(200_000_000), restoration: US, poll: Duration(poll), drops: false };
+        let watchdog =
+            Watchdog { after: Duration(200_000_000), restoration: US, poll: Duration(poll), action: Action::Forward };
         let mut b = Builder::new(2, 2);
         b.link(0, 2, GBPS, Duration(0), Octets(100_000));
         b.link(2, 3, GBPS, Duration(0), Octets(100_000));
@@ -205,6 +214,38 @@ fn the_watchdog_counts_whole_looks() {
     assert!(by_looks.0 % 100_000_000 != 0 && by_looks > Duration(200_000_000), "{by_looks:?}");
 }
 
+/// The chain of `the_watchdog_waits_for_its_time`, whose queue is stopped and let go again and again: with "alert" everything goes on as
+/// without a watchdog. Each stop is a storm where 1 us without a pause frame ends one, and all of them are one storm where it takes 1 ms.
+#[test]
+fn an_alert_counts_storms_and_does_nothing_else() {
+    let chain = |watchdog: Option<Watchdog>| {
+        let mut b = Builder::new(2, 2);
+        b.link(0, 2, GBPS, Duration(0), Octets(100_000));
+        b.link(2, 3, GBPS, US, Octets(100_000));
+        b.link(1, 3, BitRate(500_000_000), US, Octets(100_000));
+        b.flow(&[0, 2, 3, 1]);
+        lossless(&mut b.network, vec![0], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
+        b.network.pfc.as_mut().expect("just set").watchdog = watchdog;
+        let queue = b.network.queue(b.port(2, 3), 0).index();
+        let mut outcome = run(&b.network, &[ms(2)]);
+        outcome.totals.events = 0;
+        (std::mem::take(&mut outcome.totals.watchdog_fired), outcome.queues[queue].stops, outcome)
+    };
+    let alert = |restoration: Duration| {
+        let after = Duration(20_000_000);
+        Some(Watchdog { after, restoration, poll: Duration(0), action: Action::Alert })
+    };
+    let (_, stops, without) = chain(None);
+    assert!(stops > 10 && without.totals.frames_dropped == 0, "{stops}");
+    for (restoration, storms) in [(US, stops), (Duration::from_ms(1), 1)] {
+        assert_eq!(chain(alert(restoration)), (storms, stops, without.clone()));
+    }
+    // A storm that lasts is one, and the victim gets nothing more.
+    let watchdog = Watchdog { after: Duration::from_us(200), ..alert(Duration::from_us(400)).expect("just made") };
+    let (fired, octets) = storm(watchdog, None);
+    assert_eq!((fired, &octets[1..]), (1, &[0; 9][..]));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(200), ..ProptestConfig::default() })]
 
@@ -212,13 +253,14 @@ proptest! {
     #[test]
     fn the_watchdog_conserves_frames(
         (n, far) in (3usize..6).prop_flat_map(|n| (Just(n), 1..n)),
-        (after, restoration, drops) in (1u64..2_000_000_000, 1u64..500_000_000, any::<bool>()),
+        (after, restoration) in (1u64..2_000_000_000, 1u64..500_000_000),
+        action in prop_oneof![Just(Action::Drop), Just(Action::Forward), Just(Action::Alert)],
         poll in prop_oneof![Just(0), 1u64..300_000_000],
         (quanta, pooled, in_service) in (prop_oneof![20u16..400, Just(u16::MAX)], any::<bool>(), any::<bool>()),
         trims in any::<bool>(),
         cut in 0u64..8_000_000_000,
     ) {
-        let watchdog = Watchdog { after: Duration(after), restoration: Duration(restoration), poll: Duration(poll), drops };
+        let watchdog = Watchdog { after: Duration(after), restoration: Duration(restoration), poll: Duration(poll), action };
         let mut b = stopping(ring(n, far, Octets(100_000)), Some(watchdog));
         b.network.pfc.as_mut().expect("just set").quanta = quanta;
         b.network.in_service_counts = in_service;

@@ -4,7 +4,7 @@ use crate::common::{Builder, star};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{NoProbe, Outcome, Sim};
+use penstock_sim::{NoProbe, Outcome, Probe, Sim};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 const US: Duration = Duration(1_000_000);
@@ -125,6 +125,52 @@ fn poisson_flows_of_one_host_make_the_textbook_queue() {
         let (port, outcome) = (b.port(2, 1), run(&b.network, us(20_000_000)));
         let q = &outcome.queues[b.network.queue(port, 0).index()];
         assert!((q.mean_octets / octets - 1.0).abs() < 0.03, "{flows:?}: {q:?}");
+    }
+}
+
+/// When each frame of each flow leaves the first port, in the order of the flow's frames.
+struct Departures {
+    port: QueueId,
+    at: Vec<Vec<Instant>>,
+}
+
+impl Probe<NoControl> for Departures {
+    const ARRIVALS: bool = true;
+
+    fn arrival(&mut self, now: Instant, queue: QueueId, flow: FlowId, _: Octets, _: bool) {
+        if queue == self.port {
+            self.at[flow.index()].push(now);
+        }
+    }
+}
+
+/// The same sources at the port of their host, which has no queue: frames wait at the source for their turn. On a line a thousand times as
+/// fast they leave when they are made. Waiting is all that is in the queues above but the frame in transmission: 0.8² / (2 × 0.2) = 1.6 frames
+/// of 1500 octets, and 0.7 × 42.93 us of the line = 3756 octets, whatever the order in which flows take turns (Kleinrock 1965).
+#[test]
+fn poisson_flows_wait_at_their_host_as_the_textbook_says() {
+    let rows: [(&[(u64, u16)], f64); 2] =
+        [(&[(200, 1500), (200, 1500), (200, 1500), (200, 1500)], 2400.0), (&[(350, 200), (350, 9000)], 3756.0)];
+    for (flows, octets) in rows {
+        let departures = |line: BitRate| {
+            let written: Vec<_> = flows.iter().map(|flow| (Traffic::Poisson(mbps(flow.0)), 0)).collect();
+            let mut b = at_one_host(&written);
+            b.network.ports.iter_mut().for_each(|port| port.rate = line);
+            b.network.flows.iter_mut().zip(flows).for_each(|(flow, &(_, frame))| flow.frame = frame);
+            let port = b.network.queue(b.port(flows.len(), flows.len() + 1), 0);
+            let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
+            let probe = Departures { port, at: vec![Vec::new(); flows.len()] };
+            let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[config], 1, probe);
+            sim.run_until(us(20_000_000));
+            sim.finish().1.at
+        };
+        let (made, sent) = (departures(BitRate(1000 * GBPS.0)), departures(GBPS));
+        let mut mean = 0.0;
+        for ((&(_, frame), made), sent) in flows.iter().zip(&made).zip(&sent) {
+            let waits = made.iter().zip(sent).map(|(made, sent)| sent.since(*made).as_seconds());
+            mean += f64::from(frame) * waits.sum::<f64>() / 20.0;
+        }
+        assert!((mean / octets - 1.0).abs() < 0.03, "{flows:?}: {mean}");
     }
 }
 

@@ -329,7 +329,7 @@ fn a_network_that_cannot_be_cut_says_why() {
             after: Duration::from_ms(1),
             restoration: Duration::from_ms(1),
             poll: Duration::ZERO,
-            drops: true,
+            action: Action::Drop,
         };
         network.pfc.as_mut().expect("just set").watchdog = Some(watchdog);
     };

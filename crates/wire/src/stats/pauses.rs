@@ -5,6 +5,9 @@ use alloc::collections::BTreeMap;
 use crate::MacAddress;
 use crate::mac_control::QUANTUM_BITS;
 
+/// A pause that lasts so long is a storm, picoseconds: 200 ms, after which the watchdogs of switches act (SONiC, `detection_time`).
+pub const STORM_PS: u128 = 200_000_000_000;
+
 /// The sender of pause frames, as an interface saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pauser {
@@ -39,6 +42,8 @@ pub struct Stopped {
     before_ps: u128,
     /// The longest of them.
     longest_before_ps: u128,
+    /// How many of them were storms.
+    storms_before: u64,
     /// Start and end of the last, picoseconds of the file's clock.
     since_ps: u128,
     until_ps: u128,
@@ -55,6 +60,12 @@ impl Stopped {
     #[must_use]
     pub fn longest_ps(&self, end_ps: u128) -> u128 {
         self.longest_before_ps.max(self.last_ps(end_ps))
+    }
+
+    /// How many pauses were storms, likewise.
+    #[must_use]
+    pub fn storms(&self, end_ps: u128) -> u64 {
+        self.storms_before + u64::from(self.last_ps(end_ps) >= STORM_PS)
     }
 
     /// The time behind `end_ps` that is asked for.
@@ -75,6 +86,7 @@ impl Stopped {
         if self.pauses > 0 && now <= self.until_ps {
             self.until_ps = until;
         } else if quanta > 0 {
+            self.storms_before = self.storms(now);
             (self.before_ps, self.longest_before_ps) = (self.total_ps(now), self.longest_ps(now));
             (self.since_ps, self.until_ps) = (now, until);
             self.pauses += 1;

@@ -341,3 +341,65 @@ fn a_tlv_that_ends_within_a_part_has_a_fault() {
     ];
     assert_eq!(parts(&frame), wanted);
 }
+
+/// An outer frame of 14 + 20 octets over IPv4, and behind these `inner`.
+fn carried(protocol: u8, inner: &[u8]) -> Vec<u8> {
+    let mut frame = packet(0, 10)[..34].to_vec();
+    let ip = ipv4::Repr::new([10, 9, 0, 1], [10, 9, 0, 2], protocol, inner.len() as u16);
+    ip.with_checksum().emit(&mut frame[14..]).unwrap();
+    frame.extend(inner);
+    frame
+}
+
+/// A frame in VXLAN: 8 octets of UDP and 8 of VXLAN (network 5000) before it.
+fn vxlan(inner: &[u8]) -> Vec<u8> {
+    let mut head = vec![0; 16];
+    let length = 16 + inner.len() as u16;
+    udp::Repr { source_port: 50_000, destination_port: 4789, length, checksum: 0 }.emit(&mut head).unwrap();
+    head[8..].copy_from_slice(&[8, 0, 0, 0, 0, 0x13, 0x88, 0]);
+    carried(ipv4::protocol::UDP, &[&head, inner].concat())
+}
+
+/// Marked data and a congestion notification in each kind of tunnel: their layers are read, and they are counted, as if there were no tunnel.
+#[test]
+fn frames_in_tunnels_are_read() {
+    let gre = |head: &[u8], inner: &[u8]| carried(ipv4::protocol::GRE, &[head, inner].concat());
+    for inner in [packet(3, 10), packet(0, roce::CNP)] {
+        let own: Vec<_> = layers(&inner, Types::default()).map(|layer| layer.name()).collect();
+        let tunnels = [
+            (vec!["eth", "ipv4", "udp", "vxlan"], vxlan(&inner), &own[..]),
+            (vec!["eth", "ipv4", "gre"], gre(&[0, 0, 0x65, 0x58], &inner), &own[..]),
+            (vec!["eth", "ipv4", "gre"], gre(&[0x20, 0, 0x65, 0x58, 0, 0, 0, 7], &inner), &own[..]),
+            (
+                vec!["eth", "ipv4", "gre"],
+                gre(&[0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8], &inner),
+                &own[..],
+            ),
+            (vec!["eth", "ipv4", "gre"], gre(&[0, 0, 8, 0], &inner[14..]), &own[1..]),
+            (vec!["eth", "ipv4", "udp", "vxlan", "eth", "ipv4", "udp", "vxlan"], vxlan(&vxlan(&inner)), &own[..]),
+        ];
+        for (outer, frame, own) in tunnels {
+            let read: Vec<_> = layers(&frame, Types::default()).collect();
+            assert_eq!(read.iter().map(Layer::name).collect::<Vec<_>>(), [&outer[..], own].concat());
+            assert!(read.iter().all(|layer| layer.fault.is_none() && layer.unchecked.is_none()), "{read:?}");
+            let mut stats = Stats::default();
+            stats.add(&captured(0, 0, &frame, frame.len()), None, Types::default());
+            let is_cnp = u64::from(inner == packet(0, roce::CNP));
+            assert_eq!(stats.roce[&0], Roce { data: 1 - is_cnp, marked: 1 - is_cnp, cnps: is_cnp });
+            // A fault of the inner frame is one.
+            let mut wrong = frame.clone();
+            *wrong.last_mut().unwrap() ^= 1;
+            assert!(layers(&wrong, Types::default()).any(|layer| layer.fault.is_some()));
+            // Cut anywhere it is no fault.
+            for at in 0..frame.len() {
+                assert!(cut(&frame, at).iter().all(|layer| layer.fault.is_none()), "{at}");
+            }
+        }
+    }
+    // Without the flag it is no VXLAN, and a routed GRE header of old has another form.
+    let mut other = vxlan(&packet(0, 10));
+    other[42] = 0;
+    let names = |frame: &[u8]| layers(frame, Types::default()).map(|layer| layer.name()).collect::<Vec<_>>();
+    assert_eq!(names(&other), ["eth", "ipv4", "udp", "data"]);
+    assert_eq!(names(&gre(&[0x40, 0, 0x65, 0x58], &packet(0, 10))), ["eth", "ipv4", "data"]);
+}

@@ -133,17 +133,24 @@ def _print_notified(ways: list[dict[str, Any]], by: str) -> None:
 
 
 def _print_paused(senders: list[dict[str, Any]]) -> None:
-    words = ("stops", "resumes", "pauses", "paused", "longest", "share", "asked for behind the end")
+    words = ("stops", "resumes", "pauses", "paused", "longest", "storms", "share", "asked for behind the end")
     table = listing("interface", "pauses from", "priority", *words)
     for sender in senders:
         priority = "all" if sender["priority"] is None else str(sender["priority"])
         numbers = [count(sender[key]) for key in ("stops", "resumes")]
         if sender["paused_s"] is None:
-            times = ["-"] * 5
+            times = ["-"] * 6
         else:
             part = "-" if sender["share"] is None else share(sender["share"])
             paused, longest, behind = (duration(sender[key]) for key in ("paused_s", "longest_s", "open_s"))
-            times = [count(sender["pauses"]), paused, longest, part, behind if sender["open_s"] else "-"]
+            times = [
+                count(sender["pauses"]),
+                paused,
+                longest,
+                count(sender["storms"]),
+                part,
+                behind if sender["open_s"] else "-",
+            ]
         add_row(table, _port(sender), sender["source"], priority, *numbers, *times)
     console().print(table)
     if any(sender["paused_s"] is None for sender in senders):
