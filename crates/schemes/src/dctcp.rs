@@ -382,7 +382,7 @@ impl ReactionPoint<Dctcp> for Rp {
     }
 
     fn limiting(&self) -> bool {
-        self.ssthresh < u64::MAX
+        self.ssthresh < u64::MAX || ReactionPoint::<Dctcp>::allowance(self).rate < self.line
     }
 
     fn vars(&self, row: &mut [i64]) {
