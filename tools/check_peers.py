@@ -78,13 +78,14 @@ def _hpcc(stage: int, units: int) -> Setting:
 
 
 def _dctcp(k: str) -> Setting:
-    return Setting("dctcp", f'profile = "hpcc-ns3"\nk = "{k}"\nsegment = "1048 octets"\n')
+    return Setting("dctcp", f'profile = "hpcc-ns3"\nk = "{k}"\nsegment = "1048 octets"\nbase_rtt = "RTT ns"\n')
 
 
 SETTINGS = {
     "dcqcn": Setting("dcqcn", 'profile = "hpcc-100g"\n'),
     "dcqcn_paper": Setting("dcqcn", 'profile = "hpcc-100g-paper"\n'),
     "timely": Setting("timely", 'profile = "hpcc-100g"\n', frame=1056),
+    "timely_vwin": Setting("timely", 'profile = "hpcc-100g"\nwindow_time = "RTT ns"\n', frame=1056),
     "hp_int1": _hpcc(0, 1),
     "hp_mi5_int1": _hpcc(5, 1),
     "hp": _hpcc(0, 4),

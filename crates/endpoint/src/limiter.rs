@@ -338,7 +338,7 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         let rate = rp.allowance().rate;
         (self.window, self.limiting) = (window(rp), rp.limiting());
         if rate != self.rate {
-            self.pacer.change(now, self.rate, rate);
+            self.pacer.change(now, self.rate, rate, rp.gap());
             self.rate = rate;
         }
     }

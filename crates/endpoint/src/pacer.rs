@@ -1,6 +1,6 @@
 //! Pacers: how a rate becomes times of release.
 
-use penstock_schemes::{BitRate, Duration, Instant, Octets, units::PS_PER_S};
+use penstock_schemes::{BitRate, Duration, Gap, Instant, Octets, units::PS_PER_S};
 
 /// How a limiter turns a rate into times of release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(crate) enum PacerState {
     Ideal {
         /// When the last frame ends at the allowed rate.
         next: Instant,
+        /// The last frame: when it went, and its length on the wire, 0 before the first.
+        last: (Instant, u32),
         /// Bits × ps/s still owed when the rate is zero.
         owed: u128,
         /// The length on the wire whose time was computed last at the present rate: octets, time, and remainder in 1/rate
@@ -47,6 +49,7 @@ impl PacerState {
         match pacer {
             Pacer::Ideal => Self::Ideal {
                 next: Instant::ZERO,
+                last: (Instant::ZERO, 0),
                 owed: 0,
                 known: (0, Duration::ZERO, 0),
                 remainder: 0,
@@ -80,7 +83,8 @@ impl PacerState {
     #[inline(always)]
     pub(crate) fn spend(&mut self, now: Instant, octets: u32, rate: BitRate) {
         match self {
-            Self::Ideal { next, known, remainder, waited, behind, line, .. } => {
+            Self::Ideal { next, last, known, remainder, waited, behind, line, .. } => {
+                *last = (now, octets);
                 if known.0 != octets {
                     let (time, rest) = rate.serialisation(u64::from(octets));
                     *known = (octets, time, rest);
@@ -105,9 +109,15 @@ impl PacerState {
         }
     }
 
-    /// The rate changes from `old` to `new` at `now`: the rest of the present gap is stretched or shrunk.
-    pub(crate) fn change(&mut self, now: Instant, old: BitRate, new: BitRate) {
+    /// The rate changes from `old` to `new` at `now`. A stop, and a start after one, leave what is owed, whatever the `gap`.
+    pub(crate) fn change(&mut self, now: Instant, old: BitRate, new: BitRate, gap: Gap) {
         match self {
+            Self::Ideal { next, last, known, .. }
+                if gap == Gap::Whole && ![old, new].contains(&BitRate::ZERO) && *next != Instant::NEVER =>
+            {
+                known.0 = 0;
+                *next = last.0.after(new.serialisation(last.1.into()).0);
+            }
             Self::Ideal { next, owed, known, .. } => {
                 known.0 = 0;
                 let left = match *next {
@@ -272,11 +282,32 @@ mod tests {
         let mut pacer = PacerState::new(Pacer::Ideal, gigabit, gigabit);
         pacer.spend(us(0), 1500, gigabit);
         assert_eq!(pacer.ready(us(1), 1500), us(12));
-        pacer.change(us(4), gigabit, half);
+        pacer.change(us(4), gigabit, half, Gap::Rest);
         assert_eq!(pacer.ready(us(4), 1500), us(20));
-        pacer.change(us(10), half, BitRate::ZERO);
+        pacer.change(us(10), half, BitRate::ZERO, Gap::Rest);
         assert_eq!(pacer.ready(us(10), 1500), Instant::NEVER);
-        pacer.change(us(50), BitRate::ZERO, gigabit);
+        pacer.change(us(50), BitRate::ZERO, gigabit, Gap::Rest);
         assert_eq!(pacer.ready(us(50), 1500), us(55), "10 us at 0.5 Gb/s are 5 us at 1 Gb/s");
+    }
+
+    /// As before, but the whole gap is that of half the rate: 24 us from the first frame. At 30 us it has ended, and at a quarter of the rate
+    /// it has not: 48 us.
+    #[test]
+    fn a_whole_gap_is_that_of_the_new_rate() {
+        let (gigabit, half, quarter) = (BitRate::from_gbps(1), BitRate::from_mbps(500), BitRate::from_mbps(250));
+        let us = |n| Instant::ZERO + Duration::from_us(n);
+        let mut pacer = PacerState::new(Pacer::Ideal, gigabit, gigabit);
+        pacer.change(us(0), gigabit, half, Gap::Whole);
+        assert_eq!(pacer.ready(us(0), 1500), us(0), "no frame has gone");
+        pacer.spend(us(0), 1500, half);
+        pacer.change(us(1), half, gigabit, Gap::Whole);
+        assert_eq!(pacer.ready(us(1), 1500), us(12));
+        pacer.change(us(4), gigabit, half, Gap::Whole);
+        assert_eq!(pacer.ready(us(4), 1500), us(24));
+        pacer.change(us(30), half, quarter, Gap::Whole);
+        assert_eq!(pacer.ready(us(30), 1500), us(48));
+        pacer.change(us(36), quarter, BitRate::ZERO, Gap::Whole);
+        pacer.change(us(50), BitRate::ZERO, gigabit, Gap::Whole);
+        assert_eq!(pacer.ready(us(50), 1500), us(53), "12 us at 0.25 Gb/s are 3 us at 1 Gb/s");
     }
 }

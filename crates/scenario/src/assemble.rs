@@ -15,6 +15,7 @@ use crate::fields::Either;
 use crate::groups::Groups;
 use crate::limits::{Bounds, Excess, PLACES, SHARES, SHARING};
 use crate::made::{Counted, Made, Points};
+use crate::round_trip::Laid;
 use crate::routing::Branch;
 use crate::sections::{
     self, Delayed, Experiment, Limiters, LinkState, LoadBalancing, MarkedAt, MarkedBy, SwitchClocks, Watched, WhenFull,
@@ -87,13 +88,15 @@ pub(crate) fn plan(
     let (mut network, points) = network(&experiment, &layout, &flows, &counted, &clocks)?;
     let still = convergence::add_routes(&experiment, &mut network, &layout, &flows, &counted, bounds);
     notes.extend(still.map_err(|e| experiment.change.excess(e))?);
-    let schemes = schemes::assign(&mut experiment, scheme, &mut network, choice)?;
+    let mut schemes = schemes::assign(&mut experiment, scheme, &mut network, choice)?;
     network.moves = schemes.iter().map(|assigned| assigned.config.moves_to()).collect();
     let trims = |assigned: &&plan::Assigned| *experiment.network.trimming || assigned.config.needs_trimming();
     network.trimmed = schemes.iter().filter(trims).map(|assigned| assigned.priority).collect();
     check_marking(&experiment.network, &schemes)?;
     network.tags = schemes.iter().map(|assigned| assigned.config.tag_octets()).collect();
     check_frames(&experiment, &network)?;
+    let laid = Laid { network: &network, layout: &layout, counted: &counted };
+    schemes::fill(&mut experiment, scheme, &mut schemes, laid)?;
     let (mut lossless, mut reaches) = (Vec::new(), vec![None; network.ports.len()]);
     let mut of_memory = Vec::new();
     if let Some(table) = experiment.pfc.inner() {
@@ -109,7 +112,8 @@ pub(crate) fn plan(
     let commons: Vec<buffer::Common> = pools.iter().map(|laid| laid.common).collect();
     network.pools = pools.into_iter().map(|laid| laid.pool).collect();
     schemes::check(&mut experiment, scheme, &schemes, &network, &layout)?;
-    let parameter_changes = retune::changes(&experiment.change, &schemes, &network, &layout, bounds)?;
+    let laid = Laid { network: &network, layout: &layout, counted: &counted };
+    let parameter_changes = retune::changes(&experiment.change, &schemes, laid, bounds)?;
     if let Some(by) = by {
         network.spread = spread::spread(by, &experiment, &network, &flows, &counted, &schemes)?;
     }

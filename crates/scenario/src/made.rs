@@ -310,6 +310,18 @@ impl Counted {
         Ok(())
     }
 
+    /// For each controlled flow of a priority the links of its way at its start, with the opposite direction of each.
+    pub(crate) fn ways_of(&self, layout: &Layout, priority: u8) -> impl Iterator<Item = Vec<(PortId, PortId)>> {
+        let tables = self.tables.iter().filter(move |table| table.model.controlled && table.model.priority == priority);
+        let way = |table: &Table, (number, arrival): (u32, Arrival)| {
+            let (_, way) = self.ways.first(layout, &table.name_of(number), &arrival)?;
+            Some(way.into_iter().map(|port| link(PortId(port as u32))).collect())
+        };
+        tables.flat_map(move |table| {
+            (0..).zip(table.arrivals.clone()).filter_map(move |flow| way(table, flow)).collect::<Vec<_>>()
+        })
+    }
+
     /// The facts of the flows that the engine needs before they come. Reaction points are added to those of the flows that are there,
     /// where flows share them: `points` has them by port and priority.
     pub(crate) fn processes(

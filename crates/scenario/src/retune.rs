@@ -2,25 +2,24 @@
 
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{Info, Instant, Scheme, SchemeConfig, Value};
-use penstock_sim::network::Network;
 
 use crate::error::Fault;
 use crate::limits::{Bounds, PLACES};
 use crate::plan::{self, Assigned, ParameterChange};
 use crate::read::Entry;
+use crate::round_trip::{self, Laid};
 use crate::schemes::{check_bounds, check_thresholds};
 use crate::sections::Change;
-use crate::topology::Layout;
 
 /// The changes of the parameters that the run has, in order of time: those of schemes that do not run are left out, as their tables
 /// are.
 pub(crate) fn changes(
     tables: &[Change],
     schemes: &[Assigned],
-    network: &Network,
-    layout: &Layout,
+    laid: Laid<'_>,
     bounds: &Bounds<'_>,
 ) -> Result<Vec<ParameterChange>, Fault> {
+    let Laid { network, layout, .. } = laid;
     let mut tables: Vec<_> = tables.iter().filter_map(|table| Some((table, table.new_values()?))).collect();
     tables.sort_by_key(|(table, _)| *table.at);
     let mut changes = Vec::new();
@@ -39,11 +38,13 @@ pub(crate) fn changes(
                 *value = new.unwrap_or(*value);
             }
             let error = |parameter: usize, message: String| blame(table, new, parameter, message);
+            own.values = round_trip::provisional(info, std::mem::take(&mut own.values));
+            let before = own.config.clone();
+            let written: Vec<_> = new.iter().map(|value| **value).collect();
+            laid.fill(own, &written, error)?;
             check_thresholds(info, &own.values, own.priority, network, layout, error)?;
             check_bounds(info, &own.values, network, error)?;
-            let config = SchemeConfig::new(info.name, &own.values).expect("values are of their parameters' kinds");
-            check_lasting(info, &own.config, &config, table, new)?;
-            own.config = config;
+            check_lasting(info, &before, &own.config, table, new)?;
             let (priority, config, values) = (own.priority, own.config.clone(), own.values.clone());
             changes.push(ParameterChange { at, priority, config, values });
         }

@@ -15,6 +15,7 @@ use crate::error::{Fault, brief, suggest};
 use crate::fields::Counts;
 use crate::plan::Assigned;
 use crate::read::Entry;
+use crate::round_trip::Laid;
 use crate::sections::{self, Experiment, ProfileName, SchemeName, Settings};
 use crate::topology::Layout;
 use crate::tree::Origin;
@@ -60,7 +61,8 @@ pub(crate) fn assign(
             Some((own, name)) => (of_profile(info, profile_of(info, own, name)?), Some(name)),
             None => {
                 let settings = experiment.schemes.of(info);
-                (settings.values(), settings.profile().map(|profile| profile.name))
+                let values = round_trip::provisional(info, settings.values());
+                (values, settings.profile().map(|profile| profile.name))
             }
         };
         let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
@@ -77,6 +79,23 @@ pub(crate) fn assign(
     };
     check_moves(&experiment.priority, &assigned)?;
     Ok(assigned)
+}
+
+/// Gives parameters that follow from the network their values.
+pub(crate) fn fill(
+    experiment: &mut Experiment,
+    scheme: &'static Info,
+    schemes: &mut [Assigned],
+    laid: Laid<'_>,
+) -> Result<(), Fault> {
+    for own in schemes {
+        // Profiles have values alone.
+        let (info, None) = of_priority(&experiment.priority, scheme, own.priority) else { continue };
+        let settings = experiment.schemes.inner().of(info);
+        let written: Vec<_> = settings.values().into_iter().map(Some).collect();
+        laid.fill(own, &written, |parameter, message| settings.values[parameter].fault(message))?;
+    }
+    Ok(())
 }
 
 /// Refuses a scheme that moves frames to a priority of another one, whose signals their sources would not understand.
@@ -134,8 +153,10 @@ fn note_on_lines(own: &Assigned, network: &Network) -> Option<String> {
         let (chosen, text) = set.map_or((parameter.default, parameter.source), |(_, value)| {
             (*value, profile.map_or("", |at| at.description))
         });
-        let of_theirs =
-            parameter.unit == Unit::Threshold && chosen == *value && info.has_effect(parameter, &own.values);
+        let of_theirs = parameter.unit == Unit::Threshold
+            && chosen == *value
+            && info.has_effect(parameter, &own.values)
+            && info.threshold_at(octets, BitRate(line), &own.values) == octets;
         let rate = line_rate(text).filter(|_| of_theirs)?;
         let apart = rate.max(line) / rate.min(line).max(1);
         (apart >= 4).then(|| {
@@ -320,13 +341,17 @@ pub(crate) fn check_thresholds(
         *of_node = of_node.saturating_add(ingress.map_or(0, |ingress| ingress.buffer.0));
     }
     let longest = |p: &Port| size(p.capacity).saturating_add(held[p.node.index()]);
-    let Some((smallest, port)) = watched.map(|(i, p)| (longest(p), i)).min() else { return Ok(()) };
+    let watched: Vec<(usize, &Port)> = watched.collect();
     let of_queues =
         |(_, (p, _)): &(usize, (&Parameter, &Value))| p.unit == Unit::Threshold && info.has_effect(p, values);
     for (i, (_, value)) in info.parameters.iter().zip(values).enumerate().filter(of_queues) {
-        if let Value::Octets(threshold) = *value
-            && threshold.0 > smallest
-        {
+        let Value::Octets(given) = *value else { continue };
+        let at_port = |p: &Port| info.threshold_at(given, p.rate, values);
+        // The port where the least of it is left beyond the threshold, of two the one with the shorter queue.
+        let room = |p: &Port| longest(p).saturating_sub(at_port(p).0);
+        let Some(&(port, p)) = watched.iter().min_by_key(|(_, p)| (room(p), longest(p))) else { return Ok(()) };
+        let (threshold, smallest) = (at_port(p), longest(p));
+        if threshold.0 > smallest {
             let (what, at_port) = match lossless {
                 None => ("buffer", "is the smallest with a congestion point"),
                 Some(_) => ("buffer and ingress buffers", "can grow least of those with a congestion point"),

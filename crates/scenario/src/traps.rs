@@ -29,8 +29,12 @@ fn first_mark(network: &Network, own: &Assigned) -> Option<(Octets, String)> {
         info.parameters.iter().zip(&own.values).filter(|(parameter, _)| {
             marks && parameter.unit == Unit::Threshold && info.has_effect(parameter, &own.values)
         });
+    let lines = || network.ports.iter().filter(|port| port.congestion_points).map(|port| port.rate);
     let of_scheme = of_queue.filter_map(|(parameter, value)| match value {
-        Value::Octets(octets) => Some((*octets, format!("schemes.{}.{}", info.name, parameter.name))),
+        Value::Octets(octets) => {
+            let least = lines().map(|line| info.threshold_at(*octets, line, &own.values)).min();
+            Some((least?, format!("schemes.{}.{}", info.name, parameter.name)))
+        }
         _ => None,
     });
     let of_network = network.ecn_threshold.map(|octets| (octets, "network.ecn_threshold".to_owned()));

@@ -156,7 +156,7 @@ impl CongestionPoint<Annulus> for Cp {
         Self {
             near_hops: config.near_hops,
             near: <SamplingCp as CongestionPoint<Qcn>>::new(&config.qcn, place),
-            far: MarkingCp::new(&config.dctcp),
+            far: MarkingCp::new(&config.dctcp, place.line),
         }
     }
 

@@ -17,7 +17,7 @@
 //!
 //! Sources: RFC 8257, section 3; Alizadeh et al., SIGCOMM 2010 ("DCTCP"), section 3.
 
-use crate::info::values::{choice, count, octets, switch};
+use crate::info::values::{choice, count, octets, switch, us};
 use crate::info::{Action, Info, Profile, Threshold, choice, parameters};
 use crate::parts::marking::{Ce, MarkingParameters, Ramp};
 use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
@@ -85,6 +85,14 @@ parameters! {
         paced: bool {
             default: switch(false),
             source: "RFC 8257 does not pace; HPCC's simulator, rdma-hw.cc, has a rate and a window that follows from it",
+        }
+        /// Round trip of the empty network by which `first_window`, `at_most_bdp` and `paced` go; 0 for that of a flow's own way, where it is
+        /// known.
+        base_rtt: Duration {
+            default: us(0),
+            range: us(0)..=us(1_000_000),
+            about: some_round_trip,
+            source: "option; HPCC's simulator, run.py GLOBAL_T 1, takes the longest of all pairs of hosts for all flows",
         }
         /// Which frame the window lets go: one that fits as a whole, or any while less than the window is in flight.
         gate: Gate {
@@ -180,7 +188,8 @@ pub struct Rp {
     first_window: u64,
     g_inverse: u64,
     gate: Gate,
-    /// The round trip of the empty network, where it is known, and what follows from it.
+    /// The round trip of the empty network, by the parameters or else of the way, where it is known, and what follows from it.
+    given: Option<Duration>,
     round_trip: Option<Duration>,
     starts_with_bdp: bool,
     at_most_bdp: bool,
@@ -214,9 +223,13 @@ impl Rp {
         self.window_end = self.sent;
     }
 
+    fn base(&self) -> Option<Duration> {
+        self.given.or(self.round_trip)
+    }
+
     /// Start and bound by the bandwidth-delay product, where they go by it.
     fn go_by_round_trip(&mut self) {
-        let Some(round_trip) = self.round_trip else { return };
+        let Some(round_trip) = self.base() else { return };
         let octets = u128::from(self.line.0) * u128::from(round_trip.0) / (8 * u128::from(PS_PER_S));
         let product = (octets as u64).max(2 * self.segment);
         if self.starts_with_bdp {
@@ -259,12 +272,13 @@ impl ReactionPoint<Dctcp> for Rp {
 
     fn new(config: &Config, line: BitRate) -> Self {
         let first_window = config.segment.0 * u64::from(config.initial_window);
-        Self {
+        let mut rp = Self {
             line,
             segment: config.segment.0,
             first_window,
             g_inverse: config.g_inverse.into(),
             gate: config.gate,
+            given: (config.base_rtt != Duration::ZERO).then_some(config.base_rtt),
             round_trip: None,
             starts_with_bdp: config.first_window == Start::Bdp,
             at_most_bdp: config.at_most_bdp,
@@ -282,7 +296,10 @@ impl ReactionPoint<Dctcp> for Rp {
             reduced: false,
             cut_end: 0,
             towards: 0,
-        }
+        };
+        rp.go_by_round_trip();
+        rp.cwnd = rp.first_window.min(rp.widest);
+        rp
     }
 
     fn learn_round_trip(&mut self, round_trip: Duration) {
@@ -351,7 +368,7 @@ impl ReactionPoint<Dctcp> for Rp {
     fn allowance(&self) -> Allowance {
         let mut rate = self.line;
         if self.paced
-            && let Some(round_trip) = self.round_trip
+            && let Some(round_trip) = self.base()
         {
             let paced = u128::from(self.cwnd) * u128::from(8 * PS_PER_S) / u128::from(round_trip.0.max(1));
             rate = BitRate((paced as u64).min(rate.0));
@@ -365,7 +382,7 @@ impl ReactionPoint<Dctcp> for Rp {
     }
 
     fn limiting(&self) -> bool {
-        self.ssthresh < u64::MAX
+        self.ssthresh < u64::MAX || ReactionPoint::<Dctcp>::allowance(self).rate < self.line
     }
 
     fn vars(&self, row: &mut [i64]) {
@@ -518,6 +535,9 @@ mod tests {
         (0..80).for_each(|_| send(&mut bound, 1500));
         (0..80).for_each(|_| ack(&mut bound, 1500, 0, false));
         assert_eq!(bound.cwnd, 125_000);
+        // A time that is given holds for every way: 40 us are 50 000 octets.
+        let given = ("base_rtt", us(40));
+        assert_eq!((rp(&[start, given]).cwnd, learned(&[start, given]).cwnd), (50_000, 50_000));
     }
 
     #[test]

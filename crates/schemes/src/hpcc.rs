@@ -31,7 +31,7 @@ use crate::info::values::{choice, count, kbps, mbps, octets, real, us};
 use crate::info::{Action, Info, Profile, choice, parameters};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
-    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Gate, Never, NotificationPoint, Out, Place, Queue,
+    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Gap, Gate, Never, NotificationPoint, Out, Place, Queue,
     ReactionPoint, Release, Scheme, Var,
 };
 
@@ -96,6 +96,11 @@ parameters! {
         gate: Gate {
             default: choice("open"),
             source: "HPCC's simulator, IsWinBound; RFC 5681 section 3.1 has whole",
+        }
+        /// What a new window does to the time until the next frame, which is paced.
+        gap: Gap {
+            default: choice("whole"),
+            source: "HPCC's simulator, ChangeRate; open in Li et al. 2019",
         }
         /// Least rate.
         min_rate: BitRate {
@@ -266,6 +271,7 @@ pub struct Rp {
     pint: bool,
     unit_factor: u32,
     gate: Gate,
+    gap: Gap,
     line: BitRate,
     least: u64,
     /// Octets of the windows at the least rate and at the line's.
@@ -364,6 +370,7 @@ impl ReactionPoint<Hpcc> for Rp {
             pint: config.telemetry == Form::Pint,
             unit_factor: config.unit_factor,
             gate: config.gate,
+            gap: config.gap,
             line,
             least,
             narrowest: in_t(least),
@@ -435,6 +442,11 @@ impl ReactionPoint<Hpcc> for Rp {
     #[inline]
     fn gate(&self) -> Gate {
         self.gate
+    }
+
+    #[inline]
+    fn gap(&self) -> Gap {
+        self.gap
     }
 
     fn limiting(&self) -> bool {

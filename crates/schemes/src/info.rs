@@ -181,11 +181,34 @@ pub struct Parameter {
 pub enum Bound {
     /// Not below this parameter of the same scheme, which is in the same unit.
     AtLeast(&'static str),
+    /// A rate, for which thresholds are given: ports of other rates have thresholds in proportion, unless it is 0.
+    ScalesThresholds,
     /// A rate, not above that of the fastest line on which a flow begins: no source could obey it.
     AtMostLine,
-    /// The round-trip time of the empty network. Scenarios refuse none, and say where their flows have others.
-    RoundTrip,
+    /// The round-trip time of the empty network, which scenarios fill in for the word [`AUTO`](crate::info::AUTO). They refuse no other, and where
+    /// it is `noted` they say that their flows have others.
+    RoundTrip {
+        /// Whether the scheme takes it to be exact.
+        noted: bool,
+    },
 }
+
+impl Info {
+    /// The length of a threshold, `octets`, at a port whose line has rate `line`, under these values, one for each of the scheme's parameters.
+    #[must_use]
+    pub fn threshold_at(&self, octets: Octets, line: BitRate, values: &[Value]) -> Octets {
+        let given = self.parameters.iter().zip(values);
+        let scales = |(parameter, value): (&Parameter, &Value)| match (parameter.bound, value) {
+            (Some(Bound::ScalesThresholds), Value::Rate(at)) if self.has_effect(parameter, values) => Some(*at),
+            _ => None,
+        };
+        let at = given.filter_map(|pair| scales(pair)).next().unwrap_or(BitRate::ZERO);
+        Octets(crate::parts::marking::scaled(octets.0, at, line))
+    }
+}
+
+/// The word in the place of a value that follows from the network: see [`Bound::RoundTrip`].
+pub const AUTO: &str = "auto";
 
 /// The condition that another parameter has one of the listed values.
 #[derive(Debug, Clone, Copy)]

@@ -162,11 +162,13 @@ mod testing;
 pub mod timely;
 pub mod units;
 
-pub use info::{Action, Bound, Condition, Configuration, Info, Parameter, Profile, SignalPath, Signals, Unit, Value};
+pub use info::{
+    AUTO, Action, Bound, Condition, Configuration, Info, Parameter, Profile, SignalPath, Signals, Unit, Value,
+};
 pub use message::{Label, Message};
 pub use registry::{SCHEMES, SchemeConfig, Visitor};
 pub use signal::{Never, Signal, SignalKind};
-pub use source::{Ack, Allowance, Gate, Release};
+pub use source::{Ack, Allowance, Gap, Gate, Release};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
 
 use core::fmt::Debug;
@@ -559,6 +561,11 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// The rule by which the window lets a frame go.
     fn gate(&self) -> Gate {
         Gate::Whole
+    }
+
+    /// What a new rate does to the time until the next frame, where the caller paces by time.
+    fn gap(&self) -> Gap {
+        Gap::Rest
     }
 
     /// When the next frame of `flow` may go as far as its own regulator is concerned: `now`, or earlier, if there is

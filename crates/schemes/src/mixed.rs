@@ -17,8 +17,8 @@ use crate::info::{Configuration, Info, Value};
 use crate::registry::{SchemeConfig, for_each_scheme};
 use crate::units::{Duration, FlowKey, Instant, Octets};
 use crate::{
-    Ack, Allowance, BitRate, Class, CongestionPoint, Draw, Fate, Frame, Gate, Label, Message, NotificationPoint, Out,
-    Place, PortView, Queue, ReactionPoint, Release, Scheme, To, Verdict,
+    Ack, Allowance, BitRate, Class, CongestionPoint, Draw, Fate, Frame, Gap, Gate, Label, Message, NotificationPoint,
+    Out, Place, PortView, Queue, ReactionPoint, Release, Scheme, To, Verdict,
 };
 
 /// The schemes of a network whose priorities have different ones.
@@ -535,6 +535,10 @@ macro_rules! mixed {
 
             fn gate(&self) -> Gate {
                 match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::gate(rp),)+ }
+            }
+
+            fn gap(&self) -> Gap {
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::gap(rp),)+ }
             }
 
             fn admits(&self, now: Instant, flow: FlowKey) -> Instant {

@@ -26,6 +26,17 @@ choice! {
     }
 }
 
+choice! {
+    /// What a new rate does to the time between the last frame and the next one. Where the rate changes with each acknowledgement, this decides
+    /// whether sources send in step.
+    pub enum Gap {
+        /// The rest of it is stretched or shrunk: in any time as many octets go as the rates allowed. (A token bucket)
+        Rest = "rest",
+        /// All of it is that of the new rate, counted from the last frame. (HPCC's simulator, `RdmaHw::ChangeRate`)
+        Whole = "whole",
+    }
+}
+
 /// The content of an acknowledgement for the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ack<E> {

@@ -28,7 +28,7 @@ use crate::info::values::{choice, count, kbps, mbps, octets, real, us};
 use crate::info::{Action, Info, Profile, choice, parameters};
 use crate::none::Absent;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
-use crate::{Ack, Allowance, Draw, Frame, Never, NotificationPoint, Out, ReactionPoint, Release, Scheme, Var};
+use crate::{Ack, Allowance, Draw, Frame, Gate, Never, NotificationPoint, Out, ReactionPoint, Release, Scheme, Var};
 
 /// TIMELY.
 #[derive(Debug, Clone, Copy)]
@@ -124,6 +124,7 @@ parameters! {
         d_min: Duration {
             default: us(20),
             range: us(1)..=us(1_000_000),
+            about: some_round_trip,
             source: "HPCC; the shortest round trip of Mittal et al. 2015 section 4.3",
         }
         /// The step in a row without growth from which on it is five times as large.
@@ -145,6 +146,13 @@ parameters! {
             range: us(1)..=us(1_000_000),
             source: "t_low in Zhu et al. 2016",
             when: law = "patched",
+        }
+        /// A window beside the rate: less than what the rate sends in this time may be in flight when a frame goes; 0 for none.
+        window_time: Duration {
+            default: us(0),
+            range: us(0)..=us(1_000_000),
+            about: some_round_trip,
+            source: "option; HPCC's simulator, run.py timely_vwin: the longest round trip of all pairs of hosts",
         }
         /// Share of the line at which a source starts.
         initial: f64 {
@@ -269,6 +277,8 @@ pub struct Rp {
     least: f64,
     line: f64,
     rate: f64,
+    /// Seconds in which the window's octets go; 0 without one.
+    window_s: f64,
     /// Octets sent, and octets known to have arrived or to be lost.
     sent: u64,
     settled: u64,
@@ -360,6 +370,7 @@ impl ReactionPoint<Timely> for Rp {
             least,
             line,
             rate: (line * config.initial).clamp(least, line),
+            window_s: config.window_time.as_seconds(),
             sent: 0,
             settled: 0,
             round_end: 0,
@@ -413,7 +424,13 @@ impl ReactionPoint<Timely> for Rp {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance { rate: BitRate(self.rate as u64), window: None }
+        let octets = (self.rate * self.window_s / 8.0) as u64;
+        Allowance { rate: BitRate(self.rate as u64), window: (self.window_s > 0.0).then_some(Octets(octets)) }
+    }
+
+    /// That of HPCC's simulator, `IsWinBound`.
+    fn gate(&self) -> Gate {
+        Gate::Open
     }
 
     fn limiting(&self) -> bool {
@@ -516,6 +533,14 @@ mod tests {
 
     /// Four frames are sent before the first answer: it is the first round trip, and changes nothing. Of the next eight those that
     /// answer a frame sent after the change before count: the fourth and the eighth.
+    /// 10 Gb/s send 5200 octets in 4.16 us.
+    #[test]
+    fn a_window_follows_the_rate() {
+        let rp = rp("", &[("window_time", Value::Time(Duration(4_160_000)))]);
+        assert_eq!(rp.allowance().window, Some(Octets(5_200)));
+        assert_eq!(Rp::new(&config::<Timely>("", &[]), BitRate::from_gbps(10)).allowance().window, None);
+    }
+
     #[test]
     fn the_rate_changes_once_a_round_trip_where_it_is_to() {
         let mut rp = rp("hpcc-100g", &[("initial", real(0.5))]);

@@ -503,14 +503,20 @@ impl Network {
     #[must_use]
     pub fn round_trip(&self, flow: FlowId, acknowledgement: u16) -> Option<Duration> {
         let octets = [self.longest_of(&self.flows[flow.index()]), acknowledgement];
-        let line = |port: PortId| (self.ports[port.index()].rate, self.ports[port.index()].latency);
         let way = |leaf: HopId| {
             let hops = std::iter::successors(Some(&self.hops[leaf.index()]), |hop| {
                 hop.parent.map(|parent| &self.hops[parent.index()])
             });
-            round_trip(hops.map(|hop| (hop.port, hop.back)), octets, self.wire_overhead, line)
+            self.round_trip_over(hops.map(|hop| (hop.port, hop.back)), octets)
         };
         self.last_hops(flow).map(way).max()
+    }
+
+    /// The same over these links, each with its opposite direction, for a frame and an acknowledgement of so many `octets`.
+    #[must_use]
+    pub fn round_trip_over(&self, links: impl Iterator<Item = (PortId, PortId)>, octets: [u16; 2]) -> Duration {
+        let line = |port: PortId| (self.ports[port.index()].rate, self.ports[port.index()].latency);
+        round_trip(links, octets, self.wire_overhead, line)
     }
 
     /// The longest frame of a flow, with its tags, octets.

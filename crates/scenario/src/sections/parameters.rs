@@ -1,9 +1,10 @@
 //! Keys that come from a list of parameters, of a scheme or a transport.
 
-use penstock_schemes::{BitRate, Duration, Octets, Parameter, Unit, Value};
+use penstock_schemes::{AUTO, BitRate, Bound, Duration, Octets, Parameter, Unit, Value};
 
+use super::pfc::Computed;
 use crate::error::Fault;
-use crate::fields::{self, Field};
+use crate::fields::{self, Either, Field};
 use crate::keys::{Fallback, Key, Kind};
 use crate::read::{Entry, Given, Location};
 use crate::tree::Node;
@@ -56,9 +57,15 @@ pub(super) fn write(
     parameters.iter().zip(values).map(|(p, value)| (p.name, Written::Line(written(**value))))
 }
 
+/// Whether a value may follow from the network.
+fn follows(p: &Parameter) -> bool {
+    matches!(p.bound, Some(Bound::RoundTrip { .. }))
+}
+
 /// How a parameter is described.
 fn kind(p: &Parameter) -> Kind {
     match (p.minimum, p.maximum) {
+        (Value::Time(low), Value::Time(high)) if follows(p) => Either::<Duration, Computed>::kind(&(low..=high, ())),
         (Value::Octets(low), Value::Octets(high)) => Octets::kind(&(low..=high)),
         (Value::Time(low), Value::Time(high)) => Duration::kind(&(low..=high)),
         (Value::Rate(low), Value::Rate(high)) => BitRate::kind(&(low..=high)),
@@ -74,6 +81,12 @@ fn kind(p: &Parameter) -> Kind {
 /// Reads the value of a parameter.
 fn read_one(p: &Parameter, node: &Node, place: Location<'_>) -> Result<Value, Fault> {
     match (p.minimum, p.maximum) {
+        (Value::Time(low), Value::Time(high)) if follows(p) => {
+            Either::<Duration, Computed>::read(&(low..=high, ()), node, place).map(|value| match value {
+                Either::First(time) => Value::Time(time),
+                Either::Second(Computed::Auto) => Value::Choice(AUTO),
+            })
+        }
         (Value::Octets(low), Value::Octets(high)) => Octets::read(&(low..=high), node, place).map(Value::Octets),
         (Value::Time(low), Value::Time(high)) => Duration::read(&(low..=high), node, place).map(Value::Time),
         (Value::Rate(low), Value::Rate(high)) => BitRate::read(&(low..=high), node, place).map(Value::Rate),

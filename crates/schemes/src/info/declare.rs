@@ -113,7 +113,7 @@ pub use choice;
 ///
 /// - `default` holds where neither profile nor scenario sets the parameter.
 /// - `range` has the smallest and the largest legal value. Words and switches have none.
-/// - `at_least: OTHER`, `at_most: line` or `about: round_trip` is a [`Bound`].
+/// - `at_least: OTHER`, `at_most: line`, `about: round_trip`, `about: some_round_trip` or `scales: thresholds` is a [`Bound`].
 /// - `source` is standard and clause, managed object, or paper and equation.
 /// - `when: OTHER = "word" | "another word"`, or `when: OTHER = true`, is a [`Condition`].
 ///
@@ -147,7 +147,9 @@ macro_rules! parameters {
     }};
     (@bound) => { None };
     (@bound at_least $other:ident) => { Some($crate::info::Bound::AtLeast(stringify!($other))) };
-    (@bound about round_trip) => { Some($crate::info::Bound::RoundTrip) };
+    (@bound about round_trip) => { Some($crate::info::Bound::RoundTrip { noted: true }) };
+    (@bound about some_round_trip) => { Some($crate::info::Bound::RoundTrip { noted: false }) };
+    (@bound scales thresholds) => { Some($crate::info::Bound::ScalesThresholds) };
     (@bound at_most line) => { Some($crate::info::Bound::AtMostLine) };
     (@when) => { None };
     (@when $key:ident $($value:tt)+) => {
@@ -167,6 +169,7 @@ macro_rules! parameters {
             $(at_least: $least:ident,)?
             $(at_most: $most:ident,)?
             $(about: $about:ident,)?
+            $(scales: $scaled:ident,)?
             source: $source:literal,
             $(when: $key:ident = $($value:tt)|+,)?
         })*
@@ -188,7 +191,7 @@ macro_rules! parameters {
                         default: $default,
                         minimum,
                         maximum,
-                        bound: $crate::parameters!(@bound $(at_least $least)? $(at_most $most)? $(about $about)?),
+                        bound: $crate::parameters!(@bound $(at_least $least)? $(at_most $most)? $(about $about)? $(scales $scaled)?),
                         when: $crate::parameters!(@when $($key $($value)+)?),
                         source: $source,
                         description: $crate::info::sentence(concat!($($text),+)),

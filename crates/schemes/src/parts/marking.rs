@@ -4,6 +4,8 @@
 //!   thresholds:  a frame is marked with probability 0 up to k_min, p_max at k_max, 1 beyond; between them it rises evenly
 //! ```
 //!
+//! A port of another rate than that for which thresholds are given, `thresholds_at`, may have them in proportion to its own.
+//!
 //! ## The controller
 //!
 //! ```text
@@ -18,9 +20,9 @@
 //!
 //! Sources: Zhu et al., CoNEXT 2016 ("ECN or Delay"), section 5 and its fluid model `dcqcn_pi.m`; Hollot et al., INFOCOM 2001.
 
-use crate::info::values::{choice, octets, real, us};
+use crate::info::values::{choice, mbps, octets, real, us};
 use crate::info::{Threshold, choice, parameters};
-use crate::units::{Duration, Instant};
+use crate::units::{BitRate, Duration, Instant};
 use crate::{Draw, Fate};
 
 choice! {
@@ -40,6 +42,15 @@ parameters! {
         marking: Marking {
             default: choice("threshold"),
             source: "each scheme's own; Zhu et al. 2016 section 5",
+        }
+        /// Rate of the lines for which the thresholds are given: ports of other rates have thresholds in proportion to theirs; 0 where all ports
+        /// have these.
+        thresholds_at: BitRate {
+            default: mbps(0),
+            range: mbps(0)..=mbps(1_000_000),
+            scales: thresholds,
+            source: "option; HPCC's simulator, KMIN_MAP and KMAX_MAP of run.py",
+            when: marking = "threshold",
         }
         /// Length at which the PI controller holds the queue.
         pi_q_ref: Threshold {
@@ -158,6 +169,15 @@ impl Controller {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ce(pub bool);
 
+/// A threshold given for lines of rate `at` (0: for all) at a port whose line has rate `line`.
+#[must_use]
+pub fn scaled(octets: u64, at: BitRate, line: BitRate) -> u64 {
+    match u128::from(at.0) {
+        0 => octets,
+        at => (u128::from(octets) * u128::from(line.0) / at).try_into().unwrap_or(u64::MAX),
+    }
+}
+
 /// Thresholds in the length of the queue. Where `k_min` is not below `k_max`, they are a step at `k_max`.
 #[derive(Debug, Clone, Copy)]
 pub struct Ramp {
@@ -170,6 +190,12 @@ pub struct Ramp {
 }
 
 impl Ramp {
+    /// The thresholds of a port whose line has rate `line`.
+    fn of_port(self, parameters: &MarkingParameters, line: BitRate) -> Self {
+        let of_port = |octets| scaled(octets, parameters.thresholds_at, line);
+        Self { k_min: of_port(self.k_min), k_max: of_port(self.k_max), ..self }
+    }
+
     /// Whether a frame that finds a queue of `len` octets is marked.
     #[inline]
     pub fn marks(&self, len: u64, draw: &mut impl Draw) -> bool {
@@ -190,16 +216,16 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// By thresholds, unless the parameters choose the controller.
+    /// By thresholds, unless the parameters choose the controller; `line` is the rate of the port's line.
     #[must_use]
-    pub fn new(ramp: Ramp, parameters: &MarkingParameters) -> Self {
-        Self { ramp, pi: parameters.controller(), marked: 0 }
+    pub fn new(ramp: Ramp, parameters: &MarkingParameters, line: BitRate) -> Self {
+        Self { ramp: ramp.of_port(parameters, line), pi: parameters.controller(), marked: 0 }
     }
 
     /// Goes by these from now on. The count of marks stays, and the state of a controller.
-    pub fn configure(&mut self, ramp: Ramp, parameters: &MarkingParameters) {
+    pub fn configure(&mut self, ramp: Ramp, parameters: &MarkingParameters, line: BitRate) {
         let pi = parameters.controller_after(self.pi.as_ref());
-        *self = Self { ramp, pi, marked: self.marked };
+        *self = Self { ramp: ramp.of_port(parameters, line), pi, marked: self.marked };
     }
 
     /// A frame has come to the queue.
@@ -256,6 +282,8 @@ mod tests {
         }
     }
 
+    const LINE: BitRate = BitRate::from_gbps(10);
+
     fn at(us: u64) -> Instant {
         Instant::ZERO + Duration::from_us(us)
     }
@@ -264,6 +292,7 @@ mod tests {
     fn controller() -> Controller {
         let parameters = MarkingParameters {
             marking: Marking::Pi,
+            thresholds_at: BitRate(0),
             pi_q_ref: Threshold(10_000),
             pi_a: 0.002,
             pi_b: 0.001,
@@ -318,24 +347,25 @@ mod tests {
     fn gains_change_and_the_probability_stays() {
         let by = |marking, pi_a| MarkingParameters {
             marking,
+            thresholds_at: BitRate(0),
             pi_q_ref: Threshold(10_000),
             pi_a,
             pi_b: 0.001,
             pi_interval: Duration::from_us(50),
         };
         let ramp = Ramp { k_min: 0, k_max: 0, p_max: 0 };
-        let mut marker = Marker::new(ramp, &by(Marking::Pi, 0.002));
+        let mut marker = Marker::new(ramp, &by(Marking::Pi, 0.002), LINE);
         let ppm = |marker: &Marker| marker.pi.as_ref().map(|pi| (pi.ppm() + 5) / 10);
         marker.on_arrival(at(7), Fate::Queued);
         marker.on_timeout(at(57), 30_000);
         assert!(marker.marks(1, &mut Word(0)));
-        marker.configure(ramp, &by(Marking::Pi, 0.004));
+        marker.configure(ramp, &by(Marking::Pi, 0.004), LINE);
         assert_eq!((ppm(&marker), marker.next_timeout()), (Some(5_000), Some(at(107))));
         marker.on_timeout(at(107), 30_000);
         assert_eq!((ppm(&marker), marker.next_timeout()), (Some(11_000), Some(at(157))));
-        marker.configure(ramp, &by(Marking::Threshold, 0.004));
+        marker.configure(ramp, &by(Marking::Threshold, 0.004), LINE);
         assert_eq!((marker.next_timeout(), marker.marked()), (None, 1));
-        marker.configure(ramp, &by(Marking::Pi, 0.004));
+        marker.configure(ramp, &by(Marking::Pi, 0.004), LINE);
         assert_eq!((ppm(&marker), marker.next_timeout()), (Some(0), None), "a new controller");
     }
 }

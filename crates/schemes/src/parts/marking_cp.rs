@@ -1,7 +1,7 @@
 //! The congestion point of schemes whose queues mark data frames, and do nothing else. ([`marking`](super::marking): which)
 
 use super::marking::{Ce, Marker, MarkingParameters, Ramp};
-use crate::units::{Instant, Octets};
+use crate::units::{BitRate, Instant, Octets};
 use crate::{CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, Scheme, Var};
 
 /// The parameters of a scheme whose queues mark.
@@ -18,10 +18,10 @@ pub trait MarkingConfig {
 pub struct MarkingCp(Marker);
 
 impl MarkingCp {
-    /// A point of an empty queue.
+    /// A point of an empty queue, in front of a line of rate `line`.
     #[must_use]
-    pub fn new(config: &impl MarkingConfig) -> Self {
-        Self(Marker::new(config.ramp(), config.marking()))
+    pub fn new(config: &impl MarkingConfig, line: BitRate) -> Self {
+        Self(Marker::new(config.ramp(), config.marking(), line))
     }
 }
 
@@ -33,12 +33,12 @@ where
     const VARS: &'static [Var] = &[Var { name: "marked_frames_total", description: "frames marked since the start" }];
     const MARKS: bool = true;
 
-    fn new(config: &S::Config, _: Place) -> Self {
-        Self::new(config)
+    fn new(config: &S::Config, place: Place) -> Self {
+        Self::new(config, place.line)
     }
 
-    fn configure(&mut self, config: &S::Config, _: Place) {
-        self.0.configure(config.ramp(), config.marking());
+    fn configure(&mut self, config: &S::Config, place: Place) {
+        self.0.configure(config.ramp(), config.marking(), place.line);
     }
 
     fn remembers_flows(_: &S::Config) -> bool {
@@ -85,9 +85,9 @@ where
 mod tests {
     use super::*;
     use crate::dctcp::Dctcp;
-    use crate::info::values::{choice, real};
+    use crate::info::values::{choice, mbps, real};
     use crate::testing::{Middle, Sent, config, frame_of};
-    use crate::units::{Duration, FlowKey};
+    use crate::units::{CpId, Duration, FlowKey};
 
     /// A frame joins a queue of `len` octets with it: whether it is marked.
     fn arrive(cp: &mut MarkingCp, now: Instant, len: u64) -> bool {
@@ -111,11 +111,26 @@ mod tests {
     /// DCTCP's threshold is 97 500 octets.
     #[test]
     fn the_point_marks_and_counts() {
-        let mut cp = MarkingCp::new(&config::<Dctcp>("", &[]));
+        let mut cp = MarkingCp::new(&config::<Dctcp>("", &[]), BitRate::from_gbps(10));
         assert!(!arrive(&mut cp, Instant::ZERO, 97_500) && arrive(&mut cp, Instant::ZERO, 97_501));
         let mut row = [0];
         CongestionPoint::<Dctcp>::vars(&cp, &mut row);
         assert_eq!((row, CongestionPoint::<Dctcp>::next_timeout(&cp)), ([1], None));
+    }
+
+    /// K of 97 500 octets for 10 Gb/s is 390 000 at 40 and 9750 at 1.
+    #[test]
+    fn thresholds_follow_the_line_where_they_are_given_for_one() {
+        let given = config::<Dctcp>("", &[("thresholds_at", mbps(10_000))]);
+        for (gbps, k) in [(40, 390_000), (10, 97_500), (1, 9_750)] {
+            let mut cp = MarkingCp::new(&given, BitRate::from_gbps(gbps));
+            assert!(!arrive(&mut cp, Instant::ZERO, k) && arrive(&mut cp, Instant::ZERO, k + 1), "{gbps} Gb/s");
+        }
+        let mut same = MarkingCp::new(&config::<Dctcp>("", &[]), BitRate::from_gbps(40));
+        assert!(arrive(&mut same, Instant::ZERO, 97_501));
+        let place = Place { cp: CpId(0), line: BitRate::from_gbps(40), capacity: Octets(0), phase: Duration::ZERO };
+        CongestionPoint::<Dctcp>::configure(&mut same, &given, place);
+        assert!(!arrive(&mut same, Instant::ZERO, 97_501), "a change goes by the line too");
     }
 
     /// With the whole gain b = 0.01 for 1000 octets, 100 000 octets above an empty queue: 0.01 × 50 + 0.01 × 50 = 1. Every frame is
@@ -123,7 +138,7 @@ mod tests {
     #[test]
     fn a_controller_marks_in_the_place_of_the_thresholds() {
         let changes = [("marking", choice("pi")), ("pi_a", real(0.01)), ("pi_b", real(0.01))];
-        let mut cp = MarkingCp::new(&config::<Dctcp>("", &changes));
+        let mut cp = MarkingCp::new(&config::<Dctcp>("", &changes), BitRate::from_gbps(10));
         let due = |cp: &MarkingCp| CongestionPoint::<Dctcp>::next_timeout(cp);
         let (mut tag, mut sent) = (Ce(false), Sent::<Dctcp>::default());
         let frame = frame_of(FlowKey(7), Instant::ZERO, &mut tag);

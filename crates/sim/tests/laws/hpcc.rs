@@ -48,3 +48,16 @@ fn telemetry_does_not_follow_how_queues_are_counted() {
     };
     assert_eq!(shares(true), shares(false));
 }
+
+/// Its own with `max_stage` 0: Jain's index 0.991, a mean queue of 2436 octets. With the rest of a gap alone in
+/// `RdmaHw::ChangeRate` it has 8592: sources fall into step.
+#[test]
+fn a_new_window_moves_the_next_frame_by_the_whole_gap() {
+    let stage = ("max_stage", Value::Count(0));
+    let (outcome, queue, jain) = port(32, 100, false, &[stage, ("unit_factor", Value::Count(4))]);
+    let mean = outcome.queues[queue].mean_octets;
+    assert!((mean / 2435.8 - 1.0).abs() < 0.1, "{mean} octets");
+    assert!((jain - 0.991).abs() < 0.03, "Jain's index {jain}");
+    let (outcome, queue, _) = port(32, 100, false, &[stage, ("gap", Value::Choice("rest"))]);
+    assert!(outcome.queues[queue].mean_octets > 3.0 * 2435.8, "{}", outcome.queues[queue].mean_octets);
+}

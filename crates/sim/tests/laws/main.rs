@@ -1,6 +1,7 @@
 //! Laws that are held for every scheme of the registry, and the law of DCTCP's sawtooth. In one program, with the engine of all schemes: a
 //! scheme that is added is held to them without a line here.
 
+mod dcqcn;
 mod fairness;
 mod hpcc;
 mod sawtooth;
