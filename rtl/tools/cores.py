@@ -52,6 +52,8 @@ class Proof:
     mode: str
     # Modules within it whose outputs may be anything: the assertions hold whatever these do.
     anything: tuple[str, ...]
+    # Clocks from the reset within which everything that its source covers is reached.
+    reach: int
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ def _core(folder: Path) -> Core:
             depth=each.get("depth", 10),
             mode=each.get("mode", "prove"),
             anything=tuple(each.get("anything", [])),
+            reach=each.get("reach", 20),
         )
         for each in said.get("proof", [])
     )

@@ -5,9 +5,11 @@ For each core whose `core.toml` has
     [mutation]
     sources = ["rtl/x.sv"]     # the sources that are changed
     tests = ["x"]              # tests of rtl/cosim of which one must fail, of this core or those made of it
+    sample = 100               # as many of its mutants, always the same, where all of them would take hours
 
 every mutant of the sources is tested, with the whole tests. One that passes is an error, unless
-`[[mutation.equivalent]]` names it (`line`, `changes`) with its `reason`; so is an entry there that is caught.
+`[[mutation.equivalent]]` names it (`line`, `changes`) with its `reason`; so is an entry there that is caught. One that
+no test can see, and a proof can, is named in `[[mutation.proved]]` with that `proof`, which must fail with it.
 
 With `--quick` a test is only run for a moment: a mutant that is left then is not yet a survivor, but mostly is one.
 
@@ -17,6 +19,7 @@ which the simulation takes from the environment when it starts. A mutant that ha
 
 import json
 import os
+import random
 import resource
 import signal
 import subprocess
@@ -26,7 +29,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -34,7 +37,8 @@ from typing import Any
 import pyslang.parsing
 import pyslang.syntax
 
-from cores import BUILD, GENERATED, RTL, wanted
+from cores import BUILD, GENERATED, RTL, all_cores, wanted
+from prove import solved
 
 # The mutants of an operator.
 _OPERATORS = {
@@ -114,8 +118,11 @@ def _words(line: str) -> str:
 
 def _core(folder: Path, plan: dict[str, Any], *, quick: bool) -> int:
     seen: Counter[tuple[str, str]] = Counter()
-    mutants = [mutant for source in plan["sources"] for mutant in mutants_of(folder / source, seen)]
-    listed = {(_words(each["line"]), change) for each in plan.get("equivalent", []) for change in each["changes"]}
+    every = [mutant for source in plan["sources"] for mutant in mutants_of(folder / source, seen)]
+    taken = random.Random(1).sample(range(len(every)), min(plan.get("sample", len(every)), len(every)))
+    mutants = [every[index] for index in sorted(taken)]
+    proofs = {named: each["proof"] for each in plan.get("proved", []) for named in _named(each)}
+    listed = {named for each in plan.get("equivalent", []) for named in _named(each)} | set(proofs)
     tests = _build(folder, plan, mutants)
     seconds = _seconds_of_all(folder, tests, quick=quick)
     # A test that has caught many of a source is tried first; and all for a moment before one is run to its end. Mutants
@@ -146,13 +153,36 @@ def _core(folder: Path, plan: dict[str, Any], *, quick: bool) -> int:
     left = {(mutant.line, mutant.change) for mutant in survivors}
     for line, change in sorted(listed - left):
         print(f"{folder.name}/core.toml: listed as equivalent, but does not survive: {change}\n    {line}")
-    equivalent, wrong = len(left & listed), len(left - listed) + len(listed - left)
+    proved = [mutant for mutant in survivors if (mutant.line, mutant.change) in proofs]
+    held = [mutant for mutant in proved if not _proof_fails(mutant, proofs[mutant.line, mutant.change])]
+    for mutant in held:
+        print(f"{folder.name}/core.toml: the proof {proofs[mutant.line, mutant.change]} holds with it")
+        print(_said(mutant), flush=True)
+    equivalent = len(left & listed) - len(proved)
+    wrong = len(left - listed) + len(listed - left) + len(held)
     print(
-        f"{folder.name}: {len(mutants)} mutants, {len(mutants) - len(survivors)} caught, {equivalent} equivalent"
-        + (f", {wrong} wrong" if wrong else ""),
+        f"{folder.name}: {len(mutants)} of {len(every)} mutants, {len(mutants) - len(survivors)} caught by tests, "
+        f"{len(proved) - len(held)} by proofs, {equivalent} equivalent" + (f", {wrong} wrong" if wrong else ""),
         flush=True,
     )
     return wrong
+
+
+def _named(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the mutants that an entry of a core.toml names."""
+    return [(_words(entry["line"]), change) for change in entry["changes"]]
+
+
+def _proof_fails(mutant: Mutant, name: str) -> bool:
+    """Return whether a proof does not hold with a mutant."""
+    proof = next(proof for core in all_cores() for proof in core.proofs if proof.name == name)
+    source = BUILD / "mutants" / "proofs" / mutant.source.name
+    source.parent.mkdir(parents=True, exist_ok=True)
+    text = _text(mutant.source)
+    source.write_text(f"{text[: mutant.start]}({mutant.text}){text[mutant.end :]}")
+    sources = tuple(source if each == mutant.source else each for each in proof.sources)
+    run = solved(replace(proof, name=f"{name}_mutant", sources=sources), proof.mode, proof.depth)
+    return run.returncode in (2, 4)
 
 
 def _said(mutant: Mutant) -> str:

@@ -78,6 +78,14 @@ module small_fifo #(
         else assert (32'(count) == 32'(past_count_q) + 32'(past_push_q) - 32'(past_pop_q));
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (full_o);
+      cover (!past_reset_q && past_pop_q && empty_o);
+    end
+  end
 `endif
 endmodule
 

@@ -159,6 +159,14 @@ module stream_buffer #(
       if (past_held_q) assert (m_axis_tvalid && shown == past_shown_q);
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (keeps_q && past_held_q);
+      cover (m_axis_tvalid && m_axis_tready && left_q == watched_q && left_q == 4'd2);
+    end
+  end
 `endif
 endmodule
 

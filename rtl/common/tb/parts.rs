@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::{env, process};
 
 use penstock_cosim::stream::{Beat, Frame, Sink, Source, length};
-use penstock_cosim::{Random, at_least, event_counter, small_fifo, stream_buffer, stream_buffer_late};
+use penstock_cosim::{Random, at_least, event_counter, small_fifo, stream_buffer, stream_buffer_late, stream_length};
 
 /// Events are counted up to the largest value, and there it stays, whatever comes, until a reset.
 #[test]
@@ -143,6 +143,63 @@ macro_rules! buffers {
 
 buffers!(a_buffer_passes_beats_a_clock_later, stream_buffer, 15);
 buffers!(a_late_buffer_passes_beats_a_clock_later, stream_buffer_late, 16);
+
+/// Beside a FIFO that holds whole frames: the length of the frame that leaves, from the clock behind its last beat's coming to that of
+/// its last beat's leaving.
+#[test]
+fn a_frame_has_its_length_beside_its_first_beat() {
+    const DEPTH: usize = 4;
+    let mut random = Random::new(18);
+    let mut core = stream_length::Core::new(19);
+    let mut source = Source::default();
+    // Beats that are in the FIFO, and of the frames among them that are whole the lengths.
+    let (mut beats, mut lengths) = (VecDeque::new(), VecDeque::new());
+    let (mut octets, mut waited, mut passed) = (4, 0u64, 0u64);
+    for clock in 0..at_least(1_000_000) {
+        let (gaps, stalls) = (1 + clock / 1_000 % 4, 1 + clock / 4_000 % 4);
+        let reset = clock == 0 || random.one_in(5_000);
+        if source.left() == 0 {
+            let octets = if random.one_in(2) { 1 + random.below(30) as usize } else { length(&mut random) };
+            source.push(&Frame::random(&mut random, octets));
+        }
+        let full = lengths.len() == DEPTH;
+        let shown = source.show(random.one_in(gaps)).filter(|_| !full);
+        let leaves = (!lengths.is_empty() && random.one_in(stalls)).then(|| beats[0]);
+        let beat = shown.unwrap_or_default();
+        let out = core.clock(&stream_length::In {
+            rst_i: reset,
+            in_i: shown.is_some(),
+            in_keep_i: beat.keep,
+            in_last_i: beat.last || shown.is_none(),
+            out_i: leaves.is_some(),
+            out_last_i: leaves.unwrap_or(true),
+        });
+        if reset {
+            source.clear();
+            (beats, lengths, octets) = (VecDeque::new(), VecDeque::new(), 4);
+            continue;
+        }
+        assert_eq!((out.full_o, out.empty_o), (full, lengths.is_empty()), "in clock {clock}");
+        assert!(lengths.front().is_none_or(|&length| u32::from(out.octets_o) == length), "in clock {clock}");
+        waited += u64::from(full);
+        if let Some(last) = leaves {
+            beats.pop_front();
+            if last {
+                lengths.pop_front();
+                passed += 1;
+            }
+        }
+        if shown.is_some() {
+            source.take();
+            beats.push_back(beat.last);
+            octets += beat.keep.count_ones();
+            if beat.last {
+                lengths.push_back(std::mem::replace(&mut octets, 4));
+            }
+        }
+    }
+    assert!(waited > 10_000 && passed > 5_000, "{passed} frames, {waited} clocks without a place");
+}
 
 /// What a user's simulation sees, too: a stream that breaks a rule ends it, and says what is wrong and where. (Each case is a
 /// process, for the end is that of the program.)

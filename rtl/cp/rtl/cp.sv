@@ -370,6 +370,14 @@ module cp
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q && !rst_i) assert (!(arrived_q && events_full));
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (arrived_q && !rst_i);
+      cover (events_full && !rst_i);
+    end
+  end
 `endif
 endmodule
 

@@ -207,6 +207,13 @@ module cp_fb_calculator
         if (done_o && congested_o) assert (!measure_q[SumW-1] && measure_q != '0);
       end
     end
+
+    // These are reached: the assumptions leave room for them.
+    always_ff @(posedge clk_i) begin
+      if (past_valid_q) begin
+        cover (done_o && congested_o);
+      end
+    end
 `endif
   end
 endmodule

@@ -323,6 +323,14 @@ module cp_frame_store
       assert (!(pipe_valid_q && out_full));
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (goes && shown.last && kept != '0);
+      cover (full_q && end_i);
+    end
+  end
 `endif
 endmodule
 

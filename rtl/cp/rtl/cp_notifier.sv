@@ -252,6 +252,14 @@ module cp_notifier
       if (message_valid_i && !lost_o) assert (!full);
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (stays_q && m_axis_tready && m_axis_tlast);
+      cover (lost_o);
+    end
+  end
 `endif
 endmodule
 

@@ -105,6 +105,14 @@ module cp_output_select (
         assert (m_axis_tvalid && m_axis_tdata == stays_data_q && m_axis_tlast == stays_last_q);
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (goes && out_inside_q && out_message_q && m_axis_tlast);
+      cover (goes && out_inside_q && !out_message_q && m_axis_tlast);
+    end
+  end
 `endif
 endmodule
 

@@ -111,6 +111,13 @@ module cp_queue_monitor
       end
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (take_off && !broken_q && ghost_q != '0);
+    end
+  end
 `endif
 endmodule
 

@@ -61,7 +61,7 @@ pub struct Sending {
     pub octets: Vec<u8>,
     /// The flag that says so.
     pub bad: bool,
-    /// Its last tkeep has a hole.
+    /// A tkeep has a hole, that of its last beat or of any other.
     pub hole: bool,
 }
 
@@ -131,6 +131,7 @@ struct Model {
     ready: bool,
     ended: bool,
     coming: Vec<u8>,
+    hole: bool,
     whole: VecDeque<Whole>,
     queue: u64,
     with_frame: u64,
@@ -280,12 +281,13 @@ impl Bench {
 
     pub fn send(&mut self, frame: &Sending) {
         let beats = frame.octets.len().div_ceil(8);
+        let hole = if self.random.one_in(2) { beats - 1 } else { self.random.below(beats as u64) as usize };
         for (n, octets) in frame.octets.chunks(8).enumerate() {
             let mut data = self.random.next().to_le_bytes();
             data[..octets.len()].copy_from_slice(octets);
             let last = n + 1 == beats;
             let keep = ((1u16 << octets.len()) - 1) as u8;
-            let keep = match (last && frame.hole, keep) {
+            let keep = match (frame.hole && n == hole, keep) {
                 (true, 1) => 0,
                 (true, _) => keep & !1,
                 _ => keep,
@@ -398,11 +400,12 @@ impl Bench {
         if taken {
             let keep = self.input.s_axis_tkeep;
             let octets = if ends { keep.count_ones() as usize } else { 8 };
+            m.hole |= keep == 0 || keep & keep.wrapping_add(1) != 0;
             m.coming.extend_from_slice(&self.input.s_axis_tdata.to_le_bytes()[..octets]);
             self.input.s_axis_tvalid = false;
             if ends {
                 let octets = std::mem::take(&mut m.coming);
-                let hole = keep == 0 || keep & keep.wrapping_add(1) != 0;
+                let hole = std::mem::take(&mut m.hole);
                 let fits = (60..=MAX_OCTETS - 4).contains(&octets.len());
                 m.whole.push_back(Whole {
                     at: now,

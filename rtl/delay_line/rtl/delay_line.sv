@@ -384,6 +384,14 @@ module delay_line #(
         if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
       end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (early_q == '0) begin
+      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (skips_q);
+    end
+  end
 `endif
 endmodule
 

@@ -262,6 +262,14 @@ module forwarding_table #(
         if (!reading_q) assert (row_q == '0);
       end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (early_q == '0) begin
+      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (state_q == Discard && taken);
+    end
+  end
 `endif
 endmodule
 

@@ -179,6 +179,14 @@ module frame_arbiter #(
       if (past_idle_q) assert (busy_q);
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (others_q != '0);
+    end
+  end
 `endif
 endmodule
 

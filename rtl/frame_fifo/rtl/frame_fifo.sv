@@ -241,6 +241,11 @@ module frame_fifo #(
         if (past_held_q) assert (m_axis_tvalid && head == past_head_q);
       end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (early_q == '0) cover (past_held_q && m_axis_tready && m_axis_tlast);
+  end
 `endif
 endmodule
 

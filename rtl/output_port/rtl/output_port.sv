@@ -451,6 +451,14 @@ module output_port
       if (armed_q || due_q) assert (32'(entry_q) < Entries);
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (busy_q && in_frame_q);
+    end
+  end
 `endif
 endmodule
 

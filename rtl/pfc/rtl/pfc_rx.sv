@@ -241,6 +241,14 @@ module pfc_rx
       if (early_q <= 2'd1) assert (paused_o[p] == (gen_timer[p].timer_q != '0));
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (early_q == '0) begin
+      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (paused_o == 8'h81);
+    end
+  end
 `endif
 endmodule
 

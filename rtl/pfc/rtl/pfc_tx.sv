@@ -231,6 +231,13 @@ module pfc_tx
         assert ((full_o & ~8'(Lossless)) == '0 && (stops_q & ~told_q) == '0 || !sends_q);
       end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (early_q == '0) begin
+      cover (past_held_q && m_axis_tready && m_axis_tlast);
+    end
+  end
 `endif
 endmodule
 

@@ -536,6 +536,13 @@ module qcn_rate_calculator
       end
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (operation_q.set_current && work_q > WorkW'(rpg_min_rate_i));
+    end
+  end
 `endif
 endmodule
 

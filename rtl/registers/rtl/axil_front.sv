@@ -142,6 +142,14 @@ module axil_front #(
         if (held_r_q) assert (s_axil_rvalid && {s_axil_rresp, s_axil_rdata} == past_r_q);
       end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (early_q == '0) begin
+      cover (held_b_q && s_axil_bready);
+      cover (held_r_q && s_axil_rready);
+    end
+  end
 `endif
 endmodule
 

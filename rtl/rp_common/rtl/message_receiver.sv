@@ -387,6 +387,14 @@ module message_receiver
       end
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (past_stalled_q && m_axis_tready && m_axis_tlast);
+      cover (message_valid_o && message_ready_i);
+    end
+  end
 `endif
 endmodule
 

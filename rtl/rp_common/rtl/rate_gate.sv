@@ -171,6 +171,14 @@ module rate_gate
       end
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (past_shown_q && m_axis_tready && m_axis_tlast);
+      cover (drops_q && ends);
+    end
+  end
 `endif
 endmodule
 

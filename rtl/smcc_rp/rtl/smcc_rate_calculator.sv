@@ -226,6 +226,13 @@ module smcc_rate_calculator
       if (step_q >= Hold) assert (!shifting_q);
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (step_q == Last);
+    end
+  end
 `endif
 endmodule
 

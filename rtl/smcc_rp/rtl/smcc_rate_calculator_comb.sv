@@ -125,6 +125,31 @@ module smcc_rate_calculator_comb
 
   assign signal_ready_o = !start_i;
   assign rate_o         = rate_q;
+
+`ifdef FORMAL
+  // Safety: no rate leaves [least, largest]. Assumed: settings that agree and stay as they are.
+  logic  past_valid_q = 1'b0;
+  rate_t past_min_q;
+  rate_t past_max_q;
+  always_ff @(posedge clk_i) begin
+    past_valid_q <= 1'b1;
+    past_min_q   <= min_rate_i;
+    past_max_q   <= max_rate_i;
+    assume (min_rate_i <= max_rate_i);
+    if (!past_valid_q) assume (rst_i);
+    if (past_valid_q) begin
+      assume (min_rate_i == past_min_q && max_rate_i == past_max_q);
+      assert (rate_q >= min_rate_i && rate_q <= max_rate_i);
+    end
+  end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (rate_q > min_rate_i && rate_q < max_rate_i);
+    end
+  end
+`endif
 endmodule
 
 `default_nettype wire

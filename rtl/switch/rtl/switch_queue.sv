@@ -286,6 +286,14 @@ module switch_queue
       assert (!(pipe_valid_q && out_full));
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (goes && shown.last && claimed > OutW'(1));
+      cover (over_q);
+    end
+  end
 `endif
 endmodule
 

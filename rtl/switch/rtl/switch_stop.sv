@@ -59,6 +59,13 @@ module switch_stop #(
     else if (!run_i) due_q <= 1'b1;
     if (past_valid_q && due_q) assert (stopped_q || stops_o);
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (due_q && stops_o && reset_o && !rst_i);
+    end
+  end
 `endif
 endmodule
 

@@ -212,6 +212,13 @@ module token_bucket
       end
     end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) begin
+      cover (past_take_q && !past_refill_q && !past_reset_q && past_octets_q != '0);
+    end
+  end
 `endif
 endmodule
 

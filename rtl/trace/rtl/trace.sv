@@ -212,6 +212,14 @@ module trace
         if (past_held_q) assert (m_axis_tvalid && m_axis_tdata == past_data_q);
       end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (early_q == '0) begin
+      cover (event_in && m_axis_tvalid);
+      cover (time_waits_q);
+    end
+  end
 `endif
 endmodule
 

@@ -94,6 +94,8 @@ fn tells_all_or_counts() {
             if what == 0 && source == 0 && value == 0 && at == reader.time {
                 times += 1;
                 since_times += 1;
+                // Due when the lower bits of the clock are 0; a clock later it goes.
+                assert!(since_times == 1 || at % EVERY != 0, "in clock {clock}: the time comes too soon");
                 assert!(at <= now, "in clock {clock}");
                 assert!(since_times <= 2 + (now - began) / EVERY, "in clock {clock}: the time comes too often");
             } else {
@@ -171,7 +173,8 @@ fn nothing_passes_the_time() {
         assert_eq!(came, told + u64::from(dropped), "round {round}: every event is told or counted");
         events.iter_mut().for_each(VecDeque::clear);
     }
-    assert!(told > 100_000, "{told} events");
+    // The FIFO's 64 of each round, and those that come while the sink takes: the time has its turn, and lets them through.
+    assert!(told > 300_000, "{told} events");
 }
 
 /// A value is told when it changes, and no more often than asked.

@@ -224,6 +224,13 @@ module udp_packet_generator
         if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
       end
   end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (early_q == '0) begin
+      cover (past_held_q && m_axis_tready && m_axis_tlast);
+    end
+  end
 `endif
 endmodule
 
