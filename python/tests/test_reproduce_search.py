@@ -245,6 +245,7 @@ def test_no_two_searches_in_one_folder(planted: Path, tmp_path: Path) -> None:
     ("before", "after", "line", "key", "words"),
     [
         ("seeds = 1", "seeds = 0", None, "seeds", "whole number"),
+        ("seeds = 1", "changed = 3", None, "changed", "from 1 to 2"),
         ("seeds = 1", 'aside = ["figure-9"]', None, "aside", "did you mean figure-"),
         ("seeds = 1", 'aside = ["figure-1", "figure-2", "figure-3"]', None, "aside", "fewer than two figures"),
         ("seeds = 1", "start.other = { wieght = 'four' }", None, "start.other.wieght", "did you mean weight"),

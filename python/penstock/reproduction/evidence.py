@@ -13,7 +13,9 @@ _HEAD = """\
 def text(document: Mapping[str, Any]) -> str:
     """Return a search's document as TOML."""
     lines = [_HEAD.format(**document)]
-    lines += [f"{key} = {_value(document[key])}" for key in ("paper", "readings", "tried", "refused", "seeds")]
+    lines += [
+        f"{key} = {_value(document[key])}" for key in ("paper", "readings", "tried", "refused", "seeds", "changed")
+    ]
     lines += [f"half_{number} = {_value(half)}" for number, half in enumerate(document["halves"], 1)]
     lines += [f"{key} = {_value(document[key])}" for key in ("aside", "claims", "profile")]
     for fit in document["fits"]:

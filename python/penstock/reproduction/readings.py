@@ -1,6 +1,7 @@
 """The readings of a paper as a space: readings.toml, the choices that the paper leaves open with their alternatives.
 
     seeds = 2                       # so many of each claim's seeds while the search goes on
+    changed = 2                     # so many choices are changed at once, 1 or 2
     aside = ["table-1"]             # figures that take no part in the search
 
     [start.former]                  # a reading to begin from too, by what differs from the profile's
@@ -34,6 +35,9 @@ from penstock.reproduction.reading import whole
 FILE = "readings.toml"
 SEEDS = 2
 """Seeds of a claim while the search goes on, where the file names no number."""
+
+CHANGED = 2
+"""Choices that are changed at once, where the file names no number."""
 
 _MOST_SEEDS = 1000
 _STAR = "schemes.*."
@@ -85,6 +89,7 @@ class Space:
         choices: its open points.
         aside: names of figures that take no part in the search.
         seeds: how many of each claim's seeds a search looks at.
+        changed: how many choices a search changes at once, 1 or 2.
         starts: readings that a search begins from, the profile's first.
     """
 
@@ -92,6 +97,7 @@ class Space:
     choices: tuple[Choice, ...]
     aside: tuple[str, ...]
     seeds: int
+    changed: int
     starts: tuple[Reading, ...]
 
     @property
@@ -170,9 +176,7 @@ def space(paper: Paper) -> Space:
     """
     path = paper.folder / FILE
     document = whole(path)
-    seeds = document.raw("seeds", SEEDS)
-    if isinstance(seeds, bool) or not isinstance(seeds, int) or not 1 <= seeds <= _MOST_SEEDS:
-        raise document.error("seeds", f"{seeds!r} is no number of seeds", f"write a whole number up to {_MOST_SEEDS}")
+    seeds, changed = _whole(document, "seeds", SEEDS, _MOST_SEEDS), _whole(document, "changed", CHANGED, CHANGED)
     figures = [figure.name for figure in paper.figures]
     aside = document.raw("aside", [])
     if not isinstance(aside, list):
@@ -182,7 +186,7 @@ def space(paper: Paper) -> Space:
             raise document.error("aside", f"{name!r} is no figure of the paper", nearest(str(name), figures))
     tables = document.tables("choice", lines_of(path, "choice"))
     starts = document.table("start")
-    document.end(("seeds", "aside", "start", "choice"))
+    document.end(("seeds", "changed", "aside", "start", "choice"))
     if not tables:
         raise document.error("choice", "there is none", "declare an open point: [[choice]]")
     flat = _flat(paper.profile)
@@ -190,7 +194,7 @@ def space(paper: Paper) -> Space:
     choices = tuple(_choice(table, paper, flat, owners) for table in tables)
     others = [_start(starts.table(name), choices) for name in list(starts.values)]
     own = tuple(choice.own for choice in choices)
-    found = Space(paper, choices, tuple(aside), seeds, (own, *others))
+    found = Space(paper, choices, tuple(aside), seeds, changed, (own, *others))
     if not all(found.halves):
         raise document.error("aside", "leaves fewer than two figures with claims to test", "leave some out of aside")
     _check(found, tables)
@@ -242,6 +246,14 @@ def _alternative(readings: Table, name: str, schemes: list[str], paper: Paper) -
             if states(path, key):
                 raise inner.error(f'"{key}"', f"is stated in {path.name}", "the paper's own values are not open")
     return Alternative(name, _flat(part))
+
+
+def _whole(document: Table, key: str, default: int, most: int) -> int:
+    """Take a whole number from 1 to ``most``."""
+    value = document.raw(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise document.error(key, f"{value!r} is no whole number from 1 to {most}", f"write {key} = {default}")
+    return value
 
 
 def _start(table: Table, choices: tuple[Choice, ...]) -> Reading:

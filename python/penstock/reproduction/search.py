@@ -1,10 +1,10 @@
 """The search for the reading of a paper that most claims hold under: fitted on half of the figures, judged on the rest.
 
 A fit goes from the profile's reading to the best one that differs in one choice, and so on, and likewise from each
-other start of the file. From the best of all it goes on through those that differ in two, and takes the best of the
-first few dozen that have a better one. Where the whole space is small, all of it is tried. Of readings with as many
-claims, the one that is nearer to the profile counts, then the one that comes first. Fits look at few seeds, the
-judgement at all.
+other start of the file. From the best of all it goes on through those that differ in two, unless the file says one, and
+takes the best of the first few dozen that have a better one. Where the whole space is small, all of it is tried. Of
+readings with as many claims, the one that is nearer to the profile counts, then the one that comes first. Fits look at
+few seeds, the judgement at all.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -98,6 +98,7 @@ class Search:
             "tried": self.tried,
             "refused": self.refused,
             "seeds": self.space.seeds,
+            "changed": self.space.changed,
             "halves": [list(half) for half in self.space.halves],
             "aside": list(self.space.aside),
             "claims": list(self.tested),
@@ -225,7 +226,7 @@ def _fit(found: Space, trials: Trials, half: int, tell: Callable[[str], object])
         return reading
 
     _, reading = best([climbed(start, 1) for start in found.starts])
-    return climbed(reading, 2)
+    return climbed(reading, found.changed)
 
 
 def _steps(found: Space, reading: Reading, most: int) -> Iterator[list[Reading]]:
