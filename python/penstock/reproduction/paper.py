@@ -101,16 +101,26 @@ class Paper:
         Raises:
             ScenarioError: a setting leads nowhere.
         """
-        profile = self.profile.of(run.experiment) | self.reading_of(run)
-        return compose(self.experiments[run.experiment], profile, run)
+        return _with(self.experiments[run.experiment], self.acting(run))
+
+    def acting(self, run: Run) -> dict[str, Setting]:
+        """Return all that is set in the scenario of a run, in order."""
+        return _acting(self.profile.of(run.experiment) | self.reading_of(run), run)
 
 
 def compose(path: Path, profile: Mapping[str, Setting], run: Run) -> Scenario:
     """Return an experiment with all that is set in it for a run."""
+    return _with(path, _acting(profile, run))
+
+
+def _acting(profile: Mapping[str, Setting], run: Run) -> dict[str, Setting]:
+    return {key: value for key, value in {**profile, **dict(run.settings)}.items() if _counts(key, run)}
+
+
+def _with(path: Path, settings: Mapping[str, Setting]) -> Scenario:
     scenario = Scenario.load(path)
-    for key, value in {**profile, **dict(run.settings)}.items():
-        if _counts(key, run):
-            scenario.set(key, value if not isinstance(value, tuple) else json.dumps(value))
+    for key, value in settings.items():
+        scenario.set(key, value if not isinstance(value, tuple) else json.dumps(value))
     return scenario
 
 

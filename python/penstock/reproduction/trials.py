@@ -30,6 +30,7 @@ from penstock.reproduction.plan import Quantity, Run, Wanted, jobs
 from penstock.reproduction.readings import Reading, Space
 from penstock.reproduction.verdict import HOLDS
 from penstock.result import Result
+from penstock.scenario import Scenario
 
 JOURNAL = "search.jsonl"
 
@@ -138,12 +139,7 @@ class _Taking:
 
 
 class Trials:
-    """Readings of a paper with the claims that hold under each.
-
-    Attributes:
-        tried: how many readings were asked about.
-        refused: how many of them no run can take, since their values do not go together.
-    """
+    """Readings of a paper with the claims that hold under each."""
 
     def __init__(
         self,
@@ -154,7 +150,6 @@ class Trials:
         workers: int | None = None,
         executor: Executor | None = None,
     ) -> None:
-        self.refused = 0
         self._space = found
         self._journal = journal
         self._watch = watch
@@ -162,12 +157,17 @@ class Trials:
         self._executor = executor
         self._planned = 0
         self._held: dict[tuple[Reading, tuple[str, ...], int | None], Held | None] = {}
-        self._readings: set[Reading] = set()
+        self._digests: dict[tuple[Run, tuple[tuple[str, str], ...]], str] = {}
 
     @property
     def tried(self) -> int:
         """How many readings were tried."""
-        return len(self._readings)
+        return len({reading for (reading, _, _), held in self._held.items() if held is not None})
+
+    @property
+    def refused(self) -> int:
+        """How many were asked for besides that no run can take, since their values do not go together."""
+        return len({reading for (reading, _, _), held in self._held.items() if held is None})
 
     def held(
         self, readings: Sequence[Reading], figures: tuple[str, ...], first: int | None = None
@@ -197,36 +197,45 @@ class Trials:
             try:
                 keys[reading] = self._keys(paper, scope, missing)
             except ScenarioError:
-                self.refused += 1
                 self._held[reading, figures, first] = None
         self._run(missing)
         for reading, of in keys.items():
             self._held[reading, figures, first] = self._answered(self._space.paper_of(reading), scope, of)
-        self._readings.update(readings)
 
     def _keys(
         self, paper: Paper, scope: Scope, missing: dict[str, tuple[runs.Run, _Taking]]
     ) -> dict[tuple[Run, int], str]:
         """Return the hash of each run that a reading needs; put those that are not there into ``missing``."""
         found = {}
-        texts: dict[Run, tuple[str, runs.Copies, _Taking]] = {}
         wanted: list[tuple[str, tuple[runs.Run, _Taking]]] = []
         for job in jobs(scope.wanted(paper)):
-            if job.run not in texts:
-                taking = self._taking[job.run]
-                scenario = paper.scenario(job.run)
-                if any(getattr(taking.metrics[name], "needs_arrivals", False) for name, _ in taking.wanted):
-                    scenario.set("record.arrivals", True)
-                acting = (self._fixed, json.dumps(taking.wanted), scenario.resolved(scheme=job.run.scheme, seed=0))
-                texts[job.run] = "\n".join(acting), runs.copies(scenario), taking
-            text, copies, taking = texts[job.run]
-            key = sha256(f"{job.seed}\n{text}".encode()).hexdigest()[:32]
+            key = sha256(f"{job.seed}\n{self._digest(paper, job.run)}".encode()).hexdigest()[:32]
             found[job.run, job.seed] = key
-            if key not in self._journal:
+            if key not in self._journal and key not in missing:
                 label = f"{paper.name}: {job.run}, seed {job.seed}"
-                wanted.append((key, (runs.Run(label, copies, job.seed, job.run.scheme), taking)))
+                run = runs.Run(label, runs.copies(self._scenario(paper, job.run)), job.seed, job.run.scheme)
+                wanted.append((key, (run, self._taking[job.run])))
         missing.update(wanted)
         return found
+
+    def _digest(self, paper: Paper, run: Run) -> str:
+        """Return a hash of all that the values of a run follow from but its seed.
+
+        Raises:
+            ScenarioError: no run can take the reading.
+        """
+        acting = run, tuple(sorted((key, repr(value)) for key, value in paper.acting(run).items()))
+        if acting not in self._digests:
+            resolved = self._scenario(paper, run).resolved(scheme=run.scheme, seed=0)
+            text = "\n".join((self._fixed, json.dumps(self._taking[run].wanted), resolved))
+            self._digests[acting] = sha256(text.encode()).hexdigest()
+        return self._digests[acting]
+
+    def _scenario(self, paper: Paper, run: Run) -> Scenario:
+        scenario, taking = paper.scenario(run), self._taking[run]
+        if any(getattr(taking.metrics[name], "needs_arrivals", False) for name, _ in taking.wanted):
+            scenario.set("record.arrivals", True)
+        return scenario
 
     def _run(self, missing: Mapping[str, tuple[runs.Run, _Taking]]) -> None:
         keys = list(missing)
