@@ -35,12 +35,12 @@ from penstock.cli import app
 from penstock.figures.side_by_side import pauses
 from penstock.figures.style import save
 from penstock.measures import MEASURES, groups
-from penstock.reproduction.search import EVIDENCE
 from penstock.sweeps.design import KEYS as SWEEP_KEYS
 from penstock.text import bit_rate, count, duration
 from typer.testing import CliRunner
 
 import state_diagram
+from paper_searches import HEAD, searches
 from run_links import run_it, with_runs
 from scheme_names import heading, hearing
 
@@ -94,7 +94,7 @@ def main(build: Path) -> None:
         ),
         **arena(build, docs),
         "cores": cores(),
-        "searches": searches(ROOT / "papers"),
+        "searches": table(HEAD, searches(ROOT / "papers")),
         "formats": formats(),
         "managed_objects": managed_objects(),
         "kinds": table(["Kind", "Frame"], ([code(kind["name"]), kind["title"]] for kind in wire.kinds())),
@@ -159,24 +159,6 @@ def arena(build: Path, docs: Path) -> dict[str, str]:
             ),
         ),
     }
-
-
-def searches(papers: Path) -> str:
-    """A table of the searches for readings: a line for each that was fitted, from each paper's search.toml."""
-    rows = []
-    for path in sorted(papers.glob(f"*/{EVIDENCE}")):
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-        rows.append([code(found["paper"]), "that of the profile", *_of(found["profile"], found["claims"]), ""])
-        for fit in found["fit"]:
-            counts = [fit["fitted"], fit["unseen"]] if fit["half"] == 1 else [fit["unseen"], fit["fitted"]]
-            changes = "; ".join(f"{choice}: {reading}" for choice, reading in fit["changes"].items())
-            told = f"fitted on half {fit['half']}, of {count(found['tried'])} tried: {changes or 'none is better'}"
-            rows.append(["", told, *_of([*counts, fit["aside"]], found["claims"]), "yes" if fit["wins"] else "no"])
-    return table(["Paper", "Reading", "Half 1", "Half 2", "Aside", "Wins"], rows)
-
-
-def _of(counts: Sequence[int], claims: Sequence[int]) -> list[str]:
-    return [f"{held} of {tested}" for held, tested in zip(counts, claims, strict=True)]
 
 
 def formats() -> str:
