@@ -15,7 +15,7 @@ def searches(papers: Path) -> list[list[str]]:
     rows = []
     for path in sorted(papers.glob(f"*/{EVIDENCE}")):
         found = tomllib.loads(path.read_text(encoding="utf-8"))
-        rows.append([f"`{found['paper']}`", "that of the profile", *_of(found["profile"], found["claims"]), ""])
+        rows.append([f"`{found['paper']}`", "that of the profile then", *_of(found["profile"], found["claims"]), ""])
         for fit in found["fit"]:
             counts = [fit["fitted"], fit["unseen"]] if fit["half"] == 1 else [fit["unseen"], fit["fitted"]]
             changes = "; ".join(f"{choice}: {reading}" for choice, reading in fit["changes"].items())

@@ -349,6 +349,10 @@ def test_evidence_is_of_these_readings(folder: Path) -> None:
     found, evidence = space(load(folder)), tomllib.loads((folder / EVIDENCE).read_text())
     assert evidence["paper"] == folder.name
     assert (evidence["half_1"], evidence["half_2"]) == tuple(list(half) for half in found.halves)
+    assert set(evidence["own"]) == {choice.name for choice in found.choices}
     known = {choice.name: {a.name for a in choice.alternatives} for choice in found.choices}
     for fit in evidence["fit"]:
         assert all(reading in known[choice] for choice, reading in fit["changes"].items())
+    # The profile is what it was, or a winner has taken its place.
+    taken = [evidence["own"], *({**evidence["own"], **fit["changes"]} for fit in evidence["fit"] if fit["wins"])]
+    assert found.names(found.own) in taken

@@ -6,7 +6,7 @@ from typing import Any
 _HEAD = """\
 # Written by `penstock reproduce {paper} --search`: readings fitted on one half of the figures, judged on the other.
 # Numbers are claims that hold: of half 1, of half 2, and of the figures aside. `alone` has one change from the profile
-# each, with {seeds} seeds a claim; all else has all seeds.
+# each, with {seeds} seeds a claim; all else has all seeds. `own` is the profile's reading at that time.
 """
 
 
@@ -17,7 +17,7 @@ def text(document: Mapping[str, Any]) -> str:
         f"{key} = {_value(document[key])}" for key in ("paper", "readings", "tried", "refused", "seeds", "changed")
     ]
     lines += [f"half_{number} = {_value(half)}" for number, half in enumerate(document["halves"], 1)]
-    lines += [f"{key} = {_value(document[key])}" for key in ("aside", "claims", "profile")]
+    lines += [f"{key} = {_value(document[key])}" for key in ("aside", "claims", "profile", "own")]
     for fit in document["fits"]:
         lines += ["", "[[fit]]", *(f"{key} = {_value(value)}" for key, value in fit.items())]
     lines += ["", "[alone]", f'"the profile" = {_value(document["start"])}']

@@ -117,13 +117,14 @@ class Space:
         names = [f.name for f in self.paper.figures if f.name in tested and f.name not in self.aside]
         return tuple(names[::2]), tuple(names[1::2])
 
+    def names(self, reading: Reading) -> dict[str, str]:
+        """Return the alternative that a reading takes, by choice."""
+        return {c.name: c.alternatives[taken].name for c, taken in zip(self.choices, reading, strict=True)}
+
     def changes(self, reading: Reading) -> dict[str, str]:
         """Return the alternatives that differ from the profile's, by choice."""
-        return {
-            choice.name: choice.alternatives[taken].name
-            for choice, taken in zip(self.choices, reading, strict=True)
-            if taken != choice.own
-        }
+        own = self.names(self.own)
+        return {choice: taken for choice, taken in self.names(reading).items() if taken != own[choice]}
 
     def paper_of(self, reading: Reading) -> Paper:
         """Return the paper as it is under a reading."""

@@ -94,6 +94,7 @@ class Search:
         """Return the object that ``penstock reproduce PAPER --search --json`` prints."""
         return {
             "paper": self.space.paper.name,
+            "own": self.space.names(self.space.own),
             "readings": self.space.size,
             "tried": self.tried,
             "refused": self.refused,
