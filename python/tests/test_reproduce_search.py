@@ -148,6 +148,8 @@ def test_the_planted_reading_is_found(
     assert winner.changes == {"set-point": "low", "weight": "eight", "wide": "later"}
     assert (winner.fitted + winner.unseen, len(winner.gained), winner.lost) == (7, 7, ())
     assert all(fit.wins for fit in found.fits)
+    # Half 2 has the number that the metric's option decides; so has half 1, in its figure 3.
+    assert [fit.unjudged for fit in found.fits] == [(), ()]
 
 
 def test_a_reading_that_wins_where_it_was_fitted_alone_does_not_win(tmp_path: Path) -> None:
@@ -163,6 +165,17 @@ def test_a_reading_that_wins_where_it_was_fitted_alone_does_not_win(tmp_path: Pa
     assert one.gained == ("queue-1", "deviation-3")
     assert one.lost == ("messages-5", "queue-2", "rate-4")
     assert found.alone["set-point", "low"] == (2, 0)
+
+
+def test_a_change_that_the_other_half_does_not_judge_is_named(tmp_path: Path) -> None:
+    truth = measured(tmp_path, TRUTH, later=True)
+    numbers = {(name, figure): truth[name] for name, figure in (("queue", 1), ("rate", 2), ("frames", 3))}
+    found = search_readings(write(tmp_path / "planted", numbers), tmp_path / "out")
+    one, two = found.fits
+    assert one.changes == {"set-point": "low", "weight": "eight", "wide": "later"}
+    assert (one.wins, one.unjudged) == (True, ("wide",)), "figure 2 has no number of that metric"
+    assert two.changes == {"set-point": "low", "weight": "eight"}
+    assert (two.wins, two.unjudged) == (True, ())
 
 
 def test_a_start_is_gone_on_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

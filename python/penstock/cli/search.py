@@ -76,6 +76,8 @@ def _print(found: Search) -> None:
         for word, claims in (("holds now", fit.gained), ("no more", fit.lost)):
             if claims:
                 out.print(f"fitted on half {fit.half + 1}, {word}: {', '.join(claims)}", markup=False)
+        if fit.wins and fit.unjudged:
+            out.print(f"fitted on half {fit.half + 1}, decides nothing that it never saw: {', '.join(fit.unjudged)}")
     refused = f", {count(found.refused)} more go with no run" if found.refused else ""
     out.print(f"\n{count(found.tried)} of {count(found.space.size)} readings tried{refused}", style="bold")
     out.print(_verdict(found), style="bold", markup=False)

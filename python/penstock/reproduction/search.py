@@ -44,6 +44,7 @@ class Fit:
         unseen: how many of the other half hold.
         gained: claims that hold and do not under the profile, of all figures.
         lost: claims that do not hold and do under the profile.
+        unjudged: the choices whose change alone decides no claim of the half that it never saw.
         wins: whether it holds more claims of the half that it never saw than the profile, and no fewer of its own.
     """
 
@@ -54,6 +55,7 @@ class Fit:
     aside: int
     gained: tuple[str, ...]
     lost: tuple[str, ...]
+    unjudged: tuple[str, ...]
     wins: bool
 
 
@@ -112,6 +114,7 @@ class Search:
                     "unseen": fit.unseen,
                     "aside": fit.aside,
                     "wins": fit.wins,
+                    "unjudged": list(fit.unjudged),
                     "gained": list(fit.gained),
                     "lost": list(fit.lost),
                 }
@@ -185,7 +188,7 @@ def _searched(found: Space, trials: Trials, tell: Callable[[str], object], folde
         space=found,
         tested=_three([_tested(found, part) for part in parts]),
         profile=_three(own),
-        fits=(_judged(found, 0, fitted[0], under), _judged(found, 1, fitted[1], under)),
+        fits=(_judged(found, trials, 0, fitted[0], under), _judged(found, trials, 1, fitted[1], under)),
         alone=alone,
         start=(counts[0][0] or 0, counts[1][0] or 0),
         tried=trials.tried,
@@ -238,7 +241,7 @@ def _steps(found: Space, reading: Reading, most: int) -> Iterator[list[Reading]]
         yield batch
 
 
-def _judged(found: Space, half: int, reading: Reading, under: dict[Reading, list[Held]]) -> Fit:
+def _judged(found: Space, trials: Trials, half: int, reading: Reading, under: dict[Reading, list[Held]]) -> Fit:
     before, after = under[found.own], under[reading]
     counts = [len(held) for held in after]
     own = [len(held) for held in before]
@@ -253,8 +256,20 @@ def _judged(found: Space, half: int, reading: Reading, under: dict[Reading, list
         aside=counts[2],
         gained=tuple(name for name in order if name in has - had),
         lost=tuple(name for name in order if name in had - has),
+        unjudged=_unjudged(found, trials, reading, other),
         wins=counts[other] > own[other] and counts[half] >= own[half],
     )
+
+
+def _unjudged(found: Space, trials: Trials, reading: Reading, half: int) -> tuple[str, ...]:
+    """Return the choices that may be as in the profile, and the same claims of a half hold."""
+    held = _held(trials, reading, found.halves[half])
+    without = {
+        choice.name: (*reading[:place], choice.own, *reading[place + 1 :])
+        for place, choice in enumerate(found.choices)
+        if reading[place] != choice.own
+    }
+    return tuple(name for name, other in without.items() if _held(trials, other, found.halves[half]) == held)
 
 
 def _held(trials: Trials, reading: Reading, figures: tuple[str, ...]) -> Held:
