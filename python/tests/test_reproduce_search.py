@@ -108,9 +108,11 @@ def write(folder: Path, numbers: dict[tuple[str, int], float], readings: str = R
     return folder
 
 
-def measured(tmp_path: Path, reading: dict[str, Any], *, later: bool = False) -> dict[str, float]:
-    """Return every quantity as it is under a reading, the mean of two seeds."""
+def measured(tmp_path: Path, reading: dict[str, Any], *, later: bool = False, seeds: int = 2) -> dict[str, float]:
+    """Return every quantity as it is under a reading, the mean of the seeds."""
     folder = write(tmp_path / "measured", {(name, 1): 1.0 for name in QUANTITIES})
+    claims = folder / "claims.toml"
+    claims.write_text(claims.read_text().replace("seeds = 2", f"seeds = {seeds}"))
     if later:
         with (folder / "profile.toml").open("a") as profile:
             profile.write("\n[metric.frames_queued]\nfrom_s = 0.004\n")
@@ -192,6 +194,15 @@ def test_a_start_is_gone_on_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     winner = search_readings(folder, tmp_path / "alone").winner
     assert winner is not None
     assert winner.changes == {"set-point": "low", "weight": "eight", "count": "two"}
+
+
+def test_what_one_seed_found_and_all_do_not_is_taken_back(tmp_path: Path) -> None:
+    one, both = (measured(tmp_path, {"schemes.qcn.q_eq": "20 KB"}, seeds=seeds)["rate"] for seeds in (1, 2))
+    assert abs(one / both - 1) > 1e-4, "more than the claims allow"
+    own = measured(tmp_path, {}, seeds=1)["rate"]
+    found = search_readings(write(tmp_path / "lucky", {("rate", 1): one, ("rate", 2): own}), tmp_path / "out")
+    assert found.alone["set-point", "low"] == (1, 0), "the search's one seed"
+    assert [fit.changes for fit in found.fits] == [{}, {}]
 
 
 class Counting:

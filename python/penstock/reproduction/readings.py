@@ -153,6 +153,14 @@ class Space:
                     varied[place] = other
                 yield tuple(varied)
 
+    def reverted(self, reading: Reading) -> dict[str, Reading]:
+        """Return a reading with one of its changes from the profile taken back, by the choice."""
+        return {
+            choice.name: (*reading[:place], choice.own, *reading[place + 1 :])
+            for place, choice in enumerate(self.choices)
+            if reading[place] != choice.own
+        }
+
     def options(self, metric: str) -> list[dict[str, Any]]:
         """Return the arguments that a metric gets from the profile, under every reading of it."""
         own = self.paper.profile.metrics.get(metric, {})

@@ -4,7 +4,7 @@ A fit goes from the profile's reading to the best one that differs in one choice
 other start of the file. From the best of all it goes on through those that differ in two, unless the file says one, and
 takes the best of the first few dozen that have a better one. Where the whole space is small, all of it is tried. Of
 readings with as many claims, the one that is nearer to the profile counts, then the one that comes first. Fits look at
-few seeds, the judgement at all.
+few seeds; changes that hold no more claims of their half with all seeds are taken back; the judgement has all seeds.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -179,7 +179,7 @@ def _searched(found: Space, trials: Trials, tell: Callable[[str], object], folde
     for reading, one, two in zip(single[1:], *(column[1:] for column in counts), strict=True):
         ((choice, name),) = found.changes(reading).items()
         alone[choice, name] = None if one is None or two is None else (one, two)
-    fitted = [_fit(found, trials, half, tell) for half in (0, 1)]
+    fitted = [_pruned(found, trials, _fit(found, trials, half, tell), half, tell) for half in (0, 1)]
     tell("judgement, with all seeds")
     parts = (*found.halves, found.aside)
     under = {reading: [_held(trials, reading, part) for part in parts] for reading in (found.own, *fitted)}
@@ -233,6 +233,19 @@ def _fit(found: Space, trials: Trials, half: int, tell: Callable[[str], object])
     return climbed(reading, found.changed)
 
 
+def _pruned(found: Space, trials: Trials, reading: Reading, half: int, tell: Callable[[str], object]) -> Reading:
+    """Return a fitted reading without the changes that hold no more claims of its half with all their seeds."""
+    figures = found.halves[half]
+    while True:
+        held = len(_held(trials, reading, figures))
+        without = list(found.reverted(reading).values())
+        counts = [len(_held(trials, other, figures)) for other in without]
+        if max(counts, default=-1) < held:
+            tell(f"half {half + 1}: {held} claims hold, with all seeds, with {_told(found, reading)}")
+            return reading
+        reading = without[counts.index(max(counts))]
+
+
 def _steps(found: Space, reading: Reading, most: int) -> Iterator[list[Reading]]:
     """Yield the readings beside one: all that differ in one choice; if ``most`` is two then those in two, in parts."""
     yield list(found.beside(reading, 1))
@@ -264,11 +277,7 @@ def _judged(found: Space, trials: Trials, half: int, reading: Reading, under: di
 def _unjudged(found: Space, trials: Trials, reading: Reading, half: int) -> tuple[str, ...]:
     """Return the choices that may be as in the profile, and the same claims of a half hold."""
     held = _held(trials, reading, found.halves[half])
-    without = {
-        choice.name: (*reading[:place], choice.own, *reading[place + 1 :])
-        for place, choice in enumerate(found.choices)
-        if reading[place] != choice.own
-    }
+    without = found.reverted(reading)
     return tuple(name for name, other in without.items() if _held(trials, other, found.halves[half]) == held)
 
 
