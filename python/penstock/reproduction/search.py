@@ -236,14 +236,16 @@ def _fit(found: Space, trials: Trials, half: int, tell: Callable[[str], object])
 def _pruned(found: Space, trials: Trials, reading: Reading, half: int, tell: Callable[[str], object]) -> Reading:
     """Return a fitted reading without the changes that hold no more claims of its half with all their seeds."""
     figures = found.halves[half]
-    while True:
-        held = len(_held(trials, reading, figures))
-        without = list(found.reverted(reading).values())
+    held = len(_held(trials, reading, figures))
+    while reading != found.own:
+        # The profile's comes first, so that it wins ties.
+        without = [found.own, *found.reverted(reading).values()]
         counts = [len(_held(trials, other, figures)) for other in without]
-        if max(counts, default=-1) < held:
-            tell(f"half {half + 1}: {held} claims hold, with all seeds, with {_told(found, reading)}")
-            return reading
-        reading = without[counts.index(max(counts))]
+        if max(counts) < held:
+            break
+        held, reading = max(counts), without[counts.index(max(counts))]
+    tell(f"half {half + 1}: {held} claims hold, with all seeds, with {_told(found, reading)}")
+    return reading
 
 
 def _steps(found: Space, reading: Reading, most: int) -> Iterator[list[Reading]]:
