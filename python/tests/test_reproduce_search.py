@@ -206,7 +206,7 @@ def test_what_one_seed_found_and_all_do_not_is_taken_back(tmp_path: Path) -> Non
 
 
 class Counting:
-    """Counts runs, and ends all after so many."""
+    """Counts runs, and ends all after ``most`` of them."""
 
     def __init__(self, most: int = 10_000) -> None:
         self.done = 0
@@ -251,9 +251,9 @@ def test_a_killed_search_goes_on_and_repeats_no_run(planted: Path, tmp_path: Pat
     # Other metrics: nothing that was kept is an answer.
     metrics = planted / "metrics.py"
     metrics.write_text(metrics.read_text().replace("unit=1500", "unit=1000"))
-    anew = Counting()
-    searched(planted, tmp_path / "out", anew)
-    assert anew.done > 0
+    others = Counting()
+    searched(planted, tmp_path / "out", others)
+    assert others.done > 0
 
 
 def test_no_two_searches_in_one_folder(planted: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ class Scope:
     drawn: bool = True
     """The figures are drawn."""
     first: int | None = None
-    """So many of each claim's seeds, the first ones; all by default."""
+    """How many of each claim's seeds count, from the first on; all by default."""
 
     def claims(self, paper: Paper) -> list[Claim]:
         """Return the claims in the order of the figures."""

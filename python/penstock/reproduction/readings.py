@@ -1,7 +1,7 @@
 """The readings of a paper as a space: readings.toml, the choices that the paper leaves open with their alternatives.
 
-    seeds = 2                       # so many of each claim's seeds while the search goes on
-    changed = 2                     # so many choices are changed at once, 1 or 2
+    seeds = 2                       # seeds of each claim while the search goes on
+    changed = 2                     # choices that are changed at once, 1 or 2
     aside = ["table-1"]             # figures that take no part in the search
 
     [start.former]                  # a reading to begin from too, by what differs from the profile's

@@ -27,10 +27,10 @@ from penstock.runs import Watch
 EVIDENCE = "search.toml"
 
 _WHOLE = 256
-"""A space of so many readings is tried whole."""
+"""The most readings of a space that is tried whole."""
 
 _AT_ONCE = 64
-"""Readings that differ in two choices are tried so many at a time."""
+"""Readings that are tried at a time, of those that differ in two choices."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class Fit:
         gained: claims that hold and do not under the profile, of all figures.
         lost: claims that do not hold and do under the profile.
         unjudged: the choices whose change alone decides no claim of the half that it never saw.
-        wins: whether it holds more claims of the half that it never saw than the profile, and no fewer of its own.
+        wins: whether it holds more claims of the half that it never saw than the profile, and no fewer of the
+            other.
     """
 
     half: int

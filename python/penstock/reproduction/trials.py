@@ -177,7 +177,7 @@ class Trials:
         Args:
             readings: the readings.
             figures: names of figures.
-            first: so many of each claim's seeds; all by default.
+            first: how many of each claim's seeds count; all by default.
 
         Raises:
             KeyboardInterrupt: the runs were ended; those that had finished are kept.
