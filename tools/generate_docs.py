@@ -40,6 +40,7 @@ from penstock.text import bit_rate, count, duration
 from typer.testing import CliRunner
 
 import state_diagram
+from paper_searches import HEAD, searches
 from run_links import run_it, with_runs
 from scheme_names import heading, hearing
 
@@ -93,6 +94,7 @@ def main(build: Path) -> None:
         ),
         **arena(build, docs),
         "cores": cores(),
+        "searches": table(HEAD, searches(ROOT / "papers")),
         "formats": formats(),
         "managed_objects": managed_objects(),
         "kinds": table(["Kind", "Frame"], ([code(kind["name"]), kind["title"]] for kind in wire.kinds())),

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from penstock import PenstockError, Result, Scenario, wire
 from penstock.lab.serving import page_files
+from penstock.reproduction.trials import JOURNAL as SEARCH
 from penstock.sweeps.store import JOURNAL
 from penstock.testbed import leftovers, system
 
@@ -46,7 +47,7 @@ PAPER = {
     "claims.toml": """\
 title = "Two senders"
 source = "paper 9"
-figure = [{ name = "figure-1", title = "A queue" }]
+figure = [{ name = "figure-1", title = "A queue" }, { name = "figure-2", title = "Its use" }]
 
 [[claim]]
 id = "loss"
@@ -62,6 +63,33 @@ seeds = 10
 test = { at_most = 0.5 }
 because = "half is less"
 control = { scheme = "none" }
+
+[[claim]]
+id = "use"
+figure = "figure-2"
+says = "The port is busy"
+paper = 1.0
+metric = "utilization"
+with = { queue = "sw0->h2" }
+run = { experiment = "small", scheme = "qcn" }
+seeds = 10
+test = { within = 0.2 }
+because = "two senders are twice the line"
+control = { scaled = 0.5 }
+""",
+    "readings.toml": """seeds = 5
+
+[[choice]]
+name = "set-point"
+open = "nothing is said"
+readings.low = { every = { "schemes.qcn.q_eq" = "20 KB" } }
+readings.high = { every = { "schemes.qcn.q_eq" = "33 KB" } }
+
+[[choice]]
+name = "weight"
+open = "nothing is said"
+readings.two = {}
+readings.four = { every = { "schemes.qcn.w" = 4 } }
 """,
 }
 BED = (
@@ -100,6 +128,7 @@ COMMANDS = {
     "arena": ("arena", "arena.toml", "--competitors", "none,qcn", "--seeds", "20", "--resume"),
     "query": ("query", "store", "select 1 as one"),
     "reproduce": ("reproduce", "paper", "--force"),
+    "reproduce-search": ("reproduce", "paper", "--search"),
     "reproduce-list": ("reproduce", "--list"),
     "tune": (
         "tune",
@@ -361,7 +390,7 @@ def untidy(folder: Path, *, killed: bool) -> list[str]:
             continue
         if hidden:
             faults.append(f"{path.relative_to(folder)} is left")
-        elif path.is_file() and path.name != JOURNAL and (why := broken(path)):
+        elif path.is_file() and path.name not in (JOURNAL, SEARCH) and (why := broken(path)):
             faults.append(f"{path.relative_to(folder)}: {why}")
         elif path.is_dir() and path.parent.name == "results" and path.name != "theory":
             faults += [f"{path.name}: no {name}" for name in lacking(path)]
@@ -376,6 +405,8 @@ def lacking(folder: Path) -> list[str]:
         return [] if any((folder / "runs").glob("*/*.json*")) else ["runs"]
     if "-compare" in folder.name:
         return [] if (folder / "compare.json").is_file() else ["compare.json"]
+    if folder.name.endswith("-search"):
+        return [] if (folder / SEARCH).is_file() else [SEARCH]
     if "reproduce" in folder.name:
         return [name for name in ("index.html", "reproduce.json") if not (folder / name).is_file()]
     try:

@@ -29,14 +29,25 @@ if TYPE_CHECKING:
 FRAME_OCTETS = 1500
 
 
-def feedback_percent(result: Result) -> float:
-    """Feedback frames that reach the sources, per 100 data frames that they send."""
-    return 100 * feedback_rate(result)
+def feedback_percent(result: Result, per: str = "sent") -> float:
+    """Feedback frames that reach the sources, per 100 frames of the stream (see :func:`_stream`)."""
+    return 100 * feedback_rate(result) * _stream(result, "sent") / _stream(result, per)
 
 
-def loss_percent(result: Result) -> float:
-    """Frames dropped at all queues, per 100 data frames that the sources send."""
-    return 100 * loss_rate(result)
+def loss_percent(result: Result, per: str = "sent") -> float:
+    """Frames dropped at all queues, per 100 frames of the stream (see :func:`_stream`)."""
+    return 100 * loss_rate(result) * _stream(result, "sent") / _stream(result, per)
+
+
+def _stream(result: Result, per: str) -> int:
+    """Return the frames of "the total frame stream" (section 4.2).
+
+    Those that sources send; with ``per = "made"`` those that they make, sent or not; with ``"copies"`` one for each
+    receiver.
+    """
+    totals = result.summary["totals"]
+    copies = totals["copies_made"] if per == "copies" else 0
+    return totals["frames_offered" if per == "made" else "frames_sent"] + copies
 
 
 def mean_rate_bps(result: Result, flows: Sequence[str] | None = None, from_s: float | None = None) -> float:
@@ -44,9 +55,20 @@ def mean_rate_bps(result: Result, flows: Sequence[str] | None = None, from_s: fl
     return fmean(rate_mean_bps(result, flow, from_s) for flow in flows or flow_names(result))
 
 
-def std_rate_bps(result: Result, from_s: float | None = None) -> float:
-    """Standard deviation of CR over time, mean over the sources (figure 9)."""
-    return fmean(rate_std_bps(result, flow, from_s) for flow in flow_names(result))
+def std_rate_bps(result: Result, from_s: float | None = None, over: str = "time", of: str = "rate_bps") -> float:
+    """Standard deviation of CR over time, mean over the sources (figure 9).
+
+    With ``over = "sources"`` it is that of the sources' means; with ``over = "mean"`` that of the mean of all sources,
+    over time. ``of`` is the column of the table of rates that is taken for CR.
+    """
+    if over == "time" and of == "rate_bps":
+        return fmean(rate_std_bps(result, flow, from_s) for flow in flow_names(result))
+    time_s, rates = flow_samples(result, of)
+    inside = time_s > (from_s or 0.0)
+    values = np.array([rate[inside] for rate in rates.values()], dtype=float)
+    if over == "time":
+        return float(values.std(axis=1).mean())
+    return float(values.mean(axis=1 if over == "sources" else 0).std())
 
 
 def least_rate_bps(result: Result, at_s: float) -> float:
@@ -82,10 +104,13 @@ def std_queue_frames(result: Result, queues: Sequence[str]) -> float:
     return fmean(queue_std_octets(result, queue) for queue in queues) / FRAME_OCTETS
 
 
-def above_fraction(result: Result, queues: Sequence[str], q_eq_frames: float) -> float:
-    """Share of the samples of the queues that are above Qeq."""
-    lengths = np.concatenate([octets for _, octets in queue_lengths(result, queues, points=100_000).values()])
-    return float((lengths > q_eq_frames * FRAME_OCTETS).mean())
+def above_fraction(result: Result, queues: Sequence[str], q_eq_frames: float, count: str = "time") -> float:
+    """Share of the samples of the queues that are above Qeq; with ``count = "times"`` of those that come to be so."""
+    lengths = np.array([octets for _, octets in queue_lengths(result, queues, points=100_000).values()])
+    above = lengths > q_eq_frames * FRAME_OCTETS
+    if count == "times":
+        above = above[:, 1:] & ~above[:, :-1]
+    return float(above.mean())
 
 
 def strongest_feedback(result: Result) -> float:

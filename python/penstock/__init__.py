@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from penstock.reproduction.contents import papers
     from penstock.reproduction.reading import PaperError
     from penstock.reproduction.reproduce import Reproduction, reproduce
+    from penstock.reproduction.search import Search, search_readings
     from penstock.result import ClaimError, FrameLossError, IdleSchemeError, Result
     from penstock.runs import Watch, printing
     from penstock.scenario import Scenario
@@ -59,6 +60,7 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "Search",
     "Sweep",
     "SweepError",
     "Tuning",
@@ -75,6 +77,7 @@ __all__ = [
     "scenarios",
     "schema",
     "schemes",
+    "search_readings",
     "sweep",
     "theory",
     "tune",
@@ -101,6 +104,7 @@ _HOMES = {
     "Result": "penstock.result",
     "Scenario": "penstock.scenario",
     "ScenarioError": "penstock._core",
+    "Search": "penstock.reproduction.search",
     "Sweep": "penstock.sweeps.sweep",
     "SweepError": "penstock.sweeps.axes",
     "Tuning": "penstock.tuning.answer",
@@ -116,6 +120,7 @@ _HOMES = {
     "scenarios": "penstock.catalogue",
     "schema": "penstock.catalogue",
     "schemes": "penstock.catalogue",
+    "search_readings": "penstock.reproduction.search",
     "sweep": "penstock.sweeps.sweep",
     "tune": "penstock.tuning.answer",
 }

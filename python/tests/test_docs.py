@@ -10,6 +10,7 @@ from pathlib import Path
 import generate_docs
 import generate_types
 import markdown
+import paper_searches
 import pytest
 import run_links
 import yaml
@@ -130,3 +131,11 @@ def test_each_overlay_has_a_link_to_the_run_that_it_draws(monkeypatch: pytest.Mo
     }
     qcn = opened["overlay-qcn"]["schemes"][0]["parameters"]
     assert (qcn["sampling"], qcn["qold_update"]) == ("count", "every-sample")
+
+
+def test_the_page_on_papers_has_a_row_for_each_reading_that_was_searched() -> None:
+    rows = paper_searches.searches(ROOT / "papers")
+    searched = sorted(path.parent.name for path in (ROOT / "papers").glob("*/search.toml"))
+    assert [row[0] for row in rows if row[0]] == [f"`{name}`" for name in searched]
+    assert len(rows) == 3 * len(searched) and {len(row) for row in rows} == {len(paper_searches.HEAD)}
+    assert sum(row[-1] == "yes" for row in rows) > 0

@@ -46,6 +46,11 @@ def test_nan_keeps_to_no_bound() -> None:
     assert Within(Bound(at_least=0.0)).judge([both]).verdict == DIFFERS
 
 
+def test_an_infinite_value_has_a_mean_and_no_deviation() -> None:
+    spread = combine([1.0, math.inf], "mean")
+    assert (spread.value, spread.high, spread.std) == (math.inf, math.inf, None)
+
+
 def test_a_claim_that_differs_says_by_how_much() -> None:
     judgement = Within(Bound(at_least=0.8)).judge(one(0.6))
     assert judgement.verdict == DIFFERS

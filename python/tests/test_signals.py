@@ -24,6 +24,8 @@ from penstock.theory.overlay import overlay
         ("run-long", "term", 2.5, 0.0),
         ("compare-long", "term", 1.2, 0.0),
         ("reproduce", "term", 0.9, 0.0),
+        ("reproduce-search", "kill", 1.5, 0.0),
+        ("reproduce-search", "int", 1.5, 0.0),
         ("overlay", "int", 1.5, 0.0),
         ("tune", "kill", 1.5, 0.0),
         ("figures", "int", 0.3, 0.0),

@@ -277,18 +277,17 @@ def reproduce(
     controls: Annotated[
         bool, typer.Option("--controls", help="Run each claim's negative control too, which must fail the claim.")
     ] = False,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Try another reading: set a key of the papers' profile, such as schemes.qcn.efr=off. Repeatable.",
-        ),
-    ] = None,
+    sets: Annotated[list[str] | None, options.READING] = None,
+    search: Annotated[bool, options.SEARCH] = False,
     jobs: Annotated[int | None, options.JOBS] = None,
     ray: Annotated[str | None, options.RAY] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The report's folder.  [default: results/reproduce-PAPER-FIGURE]")
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The folder of the report or the search.  [default: results/reproduce-PAPER-FIGURE, or "
+            "results/reproduce-PAPER-search]",
+        ),
     ] = None,
     force: Annotated[bool, options.FORCE] = False,
     json: Annotated[bool, options.JSON] = False,
@@ -298,11 +297,27 @@ def reproduce(
 
     That a claim differs is a result, and no failure. A paper's folder may hold Python, metrics.py and figures.py, which
     is run with all your rights: reproduce only papers whose code you have read or trust. --list runs none of it.
+
+    With --search, readings are fitted on one half of the figures and judged on the other, and the halves exchanged.
+    Ctrl-C keeps what has run, and the same command goes on.
     """
     from penstock.cli.reproduce import reproduce_all, show_list
+    from penstock.cli.search import search_all
 
     if list_all:
         show_list(as_json=json)
+        return
+    if search:
+        others = {"FIGURE": figure, "--short": short, "--controls": controls, "--set": sets, "--force": force}
+        search_all(
+            paper,
+            [name for name, given in others.items() if given],
+            out=out,
+            as_json=json,
+            quiet=quiet,
+            workers=jobs,
+            ray=ray,
+        )
         return
     reproduce_all(
         paper,

@@ -20,6 +20,16 @@ SETS = typer.Option(
     autocompletion=completion.key,
     help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable.",
 )
+READING = typer.Option(
+    "--set",
+    metavar="KEY=VALUE",
+    help="Try another reading: set a key of the papers' profile, such as schemes.qcn.efr=off. Repeatable.",
+)
+SEARCH = typer.Option(
+    "--search",
+    help="Look for the reading of PAPER, of those in its readings.toml, under which most claims hold. Goes on with a "
+    "search that was ended.",
+)
 FORCE = typer.Option("--force", help="Replace the output folder if it exists.")
 LIMIT = typer.Option(
     "--limit",

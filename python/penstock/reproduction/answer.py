@@ -24,6 +24,8 @@ class Scope:
     """The negative controls run as well."""
     drawn: bool = True
     """The figures are drawn."""
+    first: int | None = None
+    """How many of each claim's seeds count, from the first on; all by default."""
 
     def claims(self, paper: Paper) -> list[Claim]:
         """Return the claims in the order of the figures."""
@@ -32,7 +34,7 @@ class Scope:
 
     def seeds(self, testable: Testable) -> tuple[int, ...]:
         """Return the seeds of a claim."""
-        return testable.seeds[:1] if self.short else testable.seeds
+        return testable.seeds[:1] if self.short else testable.seeds[: self.first]
 
     def wanted(self, paper: Paper) -> list[Wanted]:
         """Return all that is to be taken from runs."""

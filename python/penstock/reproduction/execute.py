@@ -34,11 +34,13 @@ class Taking:
         label: the name of the run in errors.
         job: the run, and the quantities.
         metrics: the functions that they name.
+        arguments: the arguments of each quantity's metric.
     """
 
     label: str
     job: Job
     metrics: Mapping[str, Callable[..., Any]]
+    arguments: Mapping[Quantity, Mapping[str, Any]]
 
     def __call__(self, _place: int, result: Result, loss: ClaimError | None) -> dict[tuple[Run, Quantity, int], Any]:
         """Take it.
@@ -52,7 +54,7 @@ class Taking:
         values = {}
         for quantity in self.job.quantities:
             try:
-                value = self.metrics[quantity.metric](result, **quantity.keywords())
+                value = self.metrics[quantity.metric](result, **self.arguments[quantity])
             except Exception as error:
                 raise MetricError(f"{self.label}: {quantity}: {type(error).__name__}: {error}") from error
             values[self.job.run, quantity, self.job.seed] = value
@@ -91,4 +93,5 @@ def _run(entry: PaperJob) -> runs.Run:
 
 def _taking(entry: PaperJob, label: str) -> Taking:
     used = dict.fromkeys(quantity.metric for quantity in entry.job.quantities)
-    return Taking(label, entry.job, {name: entry.paper.metrics[name] for name in used})
+    arguments = {quantity: entry.paper.arguments(quantity) for quantity in entry.job.quantities}
+    return Taking(label, entry.job, {name: entry.paper.metrics[name] for name in used}, arguments)

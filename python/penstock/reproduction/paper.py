@@ -5,6 +5,8 @@
 ``profile.toml``      every setting that the paper leaves open, and nothing else has them
 ``<experiment>.toml`` scenarios: the settings that the paper states, without schemes' parameters
 ``claims.toml``       the figures and tables, and one row for each claim
+``readings.toml``     the choices that the paper leaves open, with their alternatives, for a search (optional)
+``search.toml``       the outcome of such a search, as ``penstock reproduce PAPER --search`` wrote it (optional)
 ``metrics.py``        the metrics that only this paper needs (optional)
 ``figures.py``        its figures in its own axes (optional)
 ====================  ==================================================================================================
@@ -32,7 +34,7 @@ from penstock.scenario import Scenario
 __all__ = ["Figure", "Paper", "PaperError", "load"]
 
 # Files of the folder that are no experiments.
-_OTHERS = ("profile.toml", "claims.toml")
+_OTHERS = ("profile.toml", "claims.toml", "readings.toml", "search.toml")
 
 # One reading serves all figures: its keys cannot be set for one experiment alone.
 _EVERYWHERE = ("schemes", "network", "hosts", "pfc")
@@ -54,6 +56,8 @@ class Profile:
     every: dict[str, Setting]
     own: dict[str, dict[str, Setting]]
     """Those of single experiments: settings that depend on their topology, and the length of time they are watched."""
+    metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Arguments of metrics that hold wherever a claim or a figure does not give them itself, by the metric's name."""
 
     def of(self, experiment: str) -> dict[str, Setting]:
         """Return what is set in an experiment."""
@@ -87,22 +91,36 @@ class Paper:
         own = dict(run.settings)
         return {key: value for key, value in self.reading.items() if key not in own and _counts(key, run)}
 
+    def arguments(self, quantity: Quantity) -> dict[str, Any]:
+        """Return the arguments of a quantity's metric: those that the profile gives, then the quantity's own."""
+        return {**self.profile.metrics.get(quantity.metric, {}), **quantity.keywords()}
+
     def scenario(self, run: Run) -> Scenario:
         """Return the scenario of a run: the experiment, the profile, another reading, then the run's own settings.
 
         Raises:
             ScenarioError: a setting leads nowhere.
         """
-        profile = self.profile.of(run.experiment) | self.reading_of(run)
-        return compose(self.experiments[run.experiment], profile, run)
+        return _with(self.experiments[run.experiment], self.acting(run))
+
+    def acting(self, run: Run) -> dict[str, Setting]:
+        """Return all that is set in the scenario of a run, in order."""
+        return _acting(self.profile.of(run.experiment) | self.reading_of(run), run)
 
 
 def compose(path: Path, profile: Mapping[str, Setting], run: Run) -> Scenario:
     """Return an experiment with all that is set in it for a run."""
+    return _with(path, _acting(profile, run))
+
+
+def _acting(profile: Mapping[str, Setting], run: Run) -> dict[str, Setting]:
+    return {key: value for key, value in {**profile, **dict(run.settings)}.items() if _counts(key, run)}
+
+
+def _with(path: Path, settings: Mapping[str, Setting]) -> Scenario:
     scenario = Scenario.load(path)
-    for key, value in {**profile, **dict(run.settings)}.items():
-        if _counts(key, run):
-            scenario.set(key, value if not isinstance(value, tuple) else json.dumps(value))
+    for key, value in settings.items():
+        scenario.set(key, value if not isinstance(value, tuple) else json.dumps(value))
     return scenario
 
 
@@ -124,10 +142,10 @@ def load(folder: Path) -> Paper:
     experiments = {path.stem: path for path in sorted(folder.glob("*.toml")) if path.name not in _OTHERS}
     if not experiments:
         raise PaperError(folder, None, "the paper has no experiment", "add a scenario, EXPERIMENT.toml")
-    profile = _profile(folder / "profile.toml", experiments)
+    offered = _public(generic) | _public(_module(folder, "metrics"))
+    profile = profile_of(whole(folder / "profile.toml"), experiments, offered)
     for name, path in experiments.items():
         _states_only_what_the_paper_states(path, profile.of(name))
-    offered = _public(generic) | _public(_module(folder, "metrics"))
     drawn = _module(folder, "figures")
     drawings = getattr(drawn, "FIGURES", None) if drawn is not None else Figures()
     if not isinstance(drawings, Figures):
@@ -204,8 +222,12 @@ class _Builder(RunBuilder):
         return Quantity.of(metric, arguments)
 
 
-def _profile(path: Path, experiments: Mapping[str, Path]) -> Profile:
-    document = whole(path)
+def profile_of(document: Table, experiments: Mapping[str, Path], metrics: Mapping[str, Callable[..., Any]]) -> Profile:
+    """Read a profile, or a part of one, from a table with ``every``, ``experiment.NAME`` and ``metric.NAME``.
+
+    Raises:
+        PaperError: it names an unknown experiment, metric or argument, or sets a key twice or in the wrong place.
+    """
     every = settings(document.table("every"))
     own = {}
     for table in [document.table("experiment")]:
@@ -219,8 +241,22 @@ def _profile(path: Path, experiments: Mapping[str, Path]) -> Profile:
                     raise inner.error(f'"{key}"', "must be the same for all experiments", "move it to [every]")
                 if key in every:
                     raise inner.error(f'"{key}"', "is also set in [every]", "set it once")
-    document.end(("every", "experiment"))
-    return Profile(every, own)
+    arguments = document.table("metric")
+    options = {name: _options(arguments, name, metrics) for name in list(arguments.values)}
+    document.end(("every", "experiment", "metric"))
+    return Profile(every, own, options)
+
+
+def _options(table: Table, name: str, metrics: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    """Return the arguments of a metric that a profile gives."""
+    if name not in metrics:
+        raise table.error(name, "unknown metric", nearest(name, metrics))
+    inner = table.table(name)
+    takes = list(inspect.signature(metrics[name]).parameters)[1:]
+    for key in inner.values:
+        if key not in takes:
+            raise inner.error(key, f"{name} has no such argument", nearest(key, takes))
+    return inner.values
 
 
 def _states_only_what_the_paper_states(path: Path, profile: Mapping[str, Setting]) -> None:
@@ -236,6 +272,15 @@ def _states_only_what_the_paper_states(path: Path, profile: Mapping[str, Setting
         if _leads_somewhere(document, key):
             hint = "a value that the paper states belongs into the experiment, an open one into the profile; never both"
             raise PaperError(path, key, "is also set in profile.toml", hint)
+
+
+def states(path: Path, key: str) -> bool:
+    """Whether an experiment sets a key, because the paper states it.
+
+    Raises:
+        PaperError: the experiment cannot be read.
+    """
+    return _leads_somewhere(read(path), key)
 
 
 def _leads_somewhere(document: Any, key: str) -> bool:

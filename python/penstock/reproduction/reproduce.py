@@ -148,7 +148,7 @@ def reproduce(
     """
     watch = watch or Watch()
     asked = dict(reading or {})
-    papers = [load(folder).read_as(asked) for folder in ([_folder(paper)] if paper is not None else folders())]
+    papers = [load(folder).read_as(asked) for folder in ([folder_of(paper)] if paper is not None else folders())]
     scopes = [Scope(_figures(entry, figure), short=short, controls=controls) for entry in papers]
     planned = [PaperJob(p, job) for p, scope in zip(papers, scopes, strict=True) for job in jobs(scope.wanted(p))]
     _check(asked, planned)
@@ -193,7 +193,12 @@ def _check(reading: Mapping[str, Setting], planned: Sequence[PaperJob]) -> None:
         raise ArgumentError(f'reading="{key}": no run uses this key', hint)
 
 
-def _folder(name: str | PathLike[str]) -> Path:
+def folder_of(name: str | PathLike[str]) -> Path:
+    """Return the folder of a paper that is named, or whose folder is.
+
+    Raises:
+        ArgumentError: there is no such paper.
+    """
     for folder in (Path(name), PAPERS / name):
         if (folder / "claims.toml").is_file():
             return folder

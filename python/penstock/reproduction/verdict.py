@@ -58,7 +58,7 @@ class Spread:
     low: float
     high: float
     std: float | None
-    """Sample standard deviation over the seeds; of a share, and of a single seed, there is none."""
+    """Sample standard deviation over the seeds; of a share, a single seed, or an infinite value there is none."""
     good: int | None = None
     """Of a share: how many seeds it is."""
 
@@ -75,7 +75,7 @@ def combine(values: Sequence[float], over: Over, good: Bound | None = None) -> S
     if any(math.isnan(value) for value in values):
         return Spread(math.nan, len(values), math.nan, math.nan, None)
     value = _COMBINED[over](values)
-    std = stdev(values) if len(values) > 1 else None
+    std = stdev(values) if len(values) > 1 and all(map(math.isfinite, values)) else None
     return Spread(float(value), len(values), min(values), max(values), std)
 
 
