@@ -467,12 +467,11 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let (now, until) = (self.now, self.now + time);
         let from = now + self.pauses.lines[port.index()].response;
         let queue = self.queue_at(port, class);
-        let ignores = self.pauses.ignores(queue, now);
-        let stop = self.stop_of(port, class);
-        stop.frames += 1;
-        if ignores {
+        self.pauses.stops[queue.index()].frames += 1;
+        if self.pauses.ignores(queue, now) {
             return;
         }
+        let stop = &mut self.pauses.stops[queue.index()];
         stop.until = until;
         if stop.since == Instant::NEVER {
             stop.from = stop.from.min(from);

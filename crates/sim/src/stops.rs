@@ -107,14 +107,15 @@ impl Pauses {
     }
 
     /// A pause frame for a queue has come. Whether the watchdog lets the queue ignore it: then the time without any begins again.
+    #[inline]
     pub(crate) fn ignores(&mut self, queue: QueueId, now: Instant) -> bool {
-        let Some(watchdog) = self.watchdog else { return false };
+        let Some(watchdog) = &self.watchdog else { return false };
         let stop = &mut self.stops[queue.index()];
-        let lasts = now < stop.let_off;
-        if lasts {
-            stop.let_off = watchdog.due(now, watchdog.restoration);
+        if now >= stop.let_off {
+            return false;
         }
-        lasts && watchdog.action != Action::Alert
+        stop.let_off = watchdog.due(now, watchdog.restoration);
+        watchdog.action != Action::Alert
     }
 
     /// Whether a queue that drops its frames is to take them again from `now` on.

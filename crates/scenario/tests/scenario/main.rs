@@ -4,6 +4,7 @@ mod bad_input;
 mod buffers;
 mod convergence;
 mod files;
+mod follows;
 mod layout;
 mod limits;
 mod load_balancing;
