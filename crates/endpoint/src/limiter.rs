@@ -116,7 +116,7 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
             port: spec.port,
             shares_port: false,
             alone: true,
-            pacer: PacerState::new(spec.pacer, rate, spec.line),
+            pacer: PacerState::new(spec.pacer, rate),
             rate,
             flows: Vec::new(),
             in_turn: FlowId::NONE,
@@ -287,11 +287,6 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         self.turn = best;
         self.in_turn = self.flows.get(best).copied().unwrap_or(FlowId::NONE);
         at
-    }
-
-    /// The frame that goes next has waited so long for others of its port.
-    pub(crate) fn wait(&mut self, time: Duration) {
-        self.pacer.wait(time);
     }
 
     /// A frame of `octets` (with overhead) of `flow` goes at `now`; the next turn is the next flow's.

@@ -5,8 +5,8 @@ use penstock_schemes::{BitRate, Duration, Gap, Instant, Octets, units::PS_PER_S}
 /// How a limiter turns a rate into times of release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pacer {
-    /// The next frame leaves when the last one would have ended at the allowed rate. A wait for other frames of the port is made up for,
-    /// so that several limiters of a port that it can serve have their rates.
+    /// The next frame leaves when the last one would have ended at the allowed rate. A wait for other frames of the port is lost, as in
+    /// HPCC's simulator (rdma-hw.cc, UpdateNextAvail).
     Ideal,
     /// Tokens come every `interval`, as many octets as the rate (rounded down to `granularity`) gives; a frame leaves
     /// when the bucket holds its length. (Kabbani and Yasuda 2010, section 3.2)
@@ -34,18 +34,12 @@ pub(crate) enum PacerState {
         /// picoseconds.
         known: (u32, Duration, u64),
         remainder: u64,
-        /// How long the frame that goes next has waited for others of its port.
-        waited: Duration,
-        /// How far frames are behind their times because of such waits; never more than a gap.
-        behind: Duration,
-        /// Rate of the port's line.
-        line: BitRate,
     },
     TokenBucket(TokenBucket),
 }
 
 impl PacerState {
-    pub(crate) fn new(pacer: Pacer, rate: BitRate, line: BitRate) -> Self {
+    pub(crate) fn new(pacer: Pacer, rate: BitRate) -> Self {
         match pacer {
             Pacer::Ideal => Self::Ideal {
                 next: Instant::ZERO,
@@ -53,9 +47,6 @@ impl PacerState {
                 owed: 0,
                 known: (0, Duration::ZERO, 0),
                 remainder: 0,
-                waited: Duration::ZERO,
-                behind: Duration::ZERO,
-                line,
             },
             Pacer::TokenBucket { depth, interval, granularity } => {
                 Self::TokenBucket(TokenBucket::new(depth, interval, granularity, rate))
@@ -72,18 +63,11 @@ impl PacerState {
         }
     }
 
-    /// The frame that goes next has waited so long for others of its port.
-    pub(crate) fn wait(&mut self, time: Duration) {
-        if let Self::Ideal { waited, .. } = self {
-            *waited = time;
-        }
-    }
-
     /// A frame of `octets` (with overhead) goes at `now`.
     #[inline(always)]
     pub(crate) fn spend(&mut self, now: Instant, octets: u32, rate: BitRate) {
         match self {
-            Self::Ideal { next, last, known, remainder, waited, behind, line, .. } => {
+            Self::Ideal { next, last, known, remainder, .. } => {
                 *last = (now, octets);
                 if known.0 != octets {
                     let (time, rest) = rate.serialisation(u64::from(octets));
@@ -93,17 +77,7 @@ impl PacerState {
                 *remainder += known.2;
                 let carry = u64::from(*remainder >= rate.0);
                 *remainder -= carry * rate.0;
-                let gap = Duration(known.1.0 + carry);
-                if waited.0 | behind.0 == 0 {
-                    *next = now.after(gap);
-                } else {
-                    *next = now.after(made_up_for(
-                        (waited, behind),
-                        gap,
-                        (now, *next),
-                        line.serialisation(octets.into()).0,
-                    ));
-                }
+                *next = now.after(Duration(known.1.0 + carry));
             }
             Self::TokenBucket(bucket) => bucket.take(now, octets),
         }
@@ -134,24 +108,6 @@ impl PacerState {
             Self::TokenBucket(bucket) => bucket.set_rate(now, new),
         }
     }
-}
-
-/// The gap behind a frame that goes at `now` and could have gone at `next` or later: shorter by what frames are `behind`, and as long as
-/// the frame occupies the line at the least.
-#[inline(never)]
-fn made_up_for(
-    (waited, behind): (&mut Duration, &mut Duration),
-    gap: Duration,
-    (now, next): (Instant, Instant),
-    least: Duration,
-) -> Duration {
-    let time = std::mem::take(waited);
-    // One that came later than the pacer would have let it go has caused that by itself.
-    let before = if next + time == now { *behind } else { Duration::ZERO };
-    *behind = (before + time).min(gap);
-    let shorter = Duration(gap.0.saturating_sub(behind.0)).max(least).min(gap);
-    *behind = Duration(behind.0 - (gap.0 - shorter.0));
-    shorter
 }
 
 /// A token bucket as hardware has it: tokens come at even distances of time, as many as a rate in steps gives. (Kabbani and
@@ -279,7 +235,7 @@ mod tests {
     fn an_ideal_pacer_stretches_what_is_left_of_a_gap() {
         let (gigabit, half) = (BitRate::from_gbps(1), BitRate::from_mbps(500));
         let us = |n| Instant::ZERO + Duration::from_us(n);
-        let mut pacer = PacerState::new(Pacer::Ideal, gigabit, gigabit);
+        let mut pacer = PacerState::new(Pacer::Ideal, gigabit);
         pacer.spend(us(0), 1500, gigabit);
         assert_eq!(pacer.ready(us(1), 1500), us(12));
         pacer.change(us(4), gigabit, half, Gap::Rest);
@@ -296,7 +252,7 @@ mod tests {
     fn a_whole_gap_is_that_of_the_new_rate() {
         let (gigabit, half, quarter) = (BitRate::from_gbps(1), BitRate::from_mbps(500), BitRate::from_mbps(250));
         let us = |n| Instant::ZERO + Duration::from_us(n);
-        let mut pacer = PacerState::new(Pacer::Ideal, gigabit, gigabit);
+        let mut pacer = PacerState::new(Pacer::Ideal, gigabit);
         pacer.change(us(0), gigabit, half, Gap::Whole);
         assert_eq!(pacer.ready(us(0), 1500), us(0), "no frame has gone");
         pacer.spend(us(0), 1500, half);

@@ -486,13 +486,12 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
     /// whose allowance has changed while they waited may be passed over.
     pub fn next_turn(&mut self, now: Instant, port: PortId, alarms: &mut impl Alarms) -> Option<LimiterId> {
         loop {
-            let (limiter, since) = self.turns[port.index()].next()?;
+            let limiter = self.turns[port.index()].next()?;
             let state = &mut self.limiters[limiter.index()];
             state.waiting = false;
             let at = state.next_release(now, &mut self.flows, self.overhead);
             if at == now {
                 state.wake = Instant::NEVER;
-                state.wait(now.since(since));
                 return Some(limiter);
             }
             state.wake_at(at, limiter, alarms);

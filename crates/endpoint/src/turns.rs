@@ -77,14 +77,14 @@ impl Turns {
         }
     }
 
-    /// The limiter whose turn it is, and since when it waits: the one that has waited longest, and of several that began to wait at the same instant the
+    /// The limiter whose turn it is: the one that has waited longest, and of several that began to wait at the same instant the
     /// next one round.
-    pub(crate) fn next(&mut self) -> Option<(LimiterId, Instant)> {
+    pub(crate) fn next(&mut self) -> Option<LimiterId> {
         let since = self.waiting.front()?.since;
         let alone = self.waiting.get(1).is_none_or(|second| second.since != since);
         let next = if alone { self.waiting.pop_front()? } else { self.next_round(since)? };
         self.last = next.number;
-        Some((next.limiter, next.since))
+        Some(next.limiter)
     }
 
     /// Of the limiters that began to wait at `since`, the first one after the one that had the line last, all round.
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn order(turns: &mut Turns) -> Vec<u32> {
-        std::iter::from_fn(|| turns.next()).map(|(limiter, _)| limiter.0).collect()
+        std::iter::from_fn(|| turns.next()).map(|limiter| limiter.0).collect()
     }
 
     #[test]

@@ -217,36 +217,3 @@ fn data_may_come_at_any_time() {
 fn a_line_of_no_rate_is_refused() {
     let _ = Nic::<NoControl, Frames, Words>::new(BitRate::ZERO, 0);
 }
-
-/// Two limiters of 5.078 125 and 4.086 303 7 Gb/s (by 65/128, and that by 103/128) on a line of 10 Gb/s, frames of 1 us: each waits for the
-/// other's frames again and again, and has its rate all the same. In 10 ms these are 5078 and 4086 frames.
-#[test]
-fn paced_flows_of_one_port_have_their_rates() {
-    let mut config = qcn();
-    (config.rate.timer_on, config.byte_reset.rpg_byte_reset) = (false, Octets(1_000_000_000));
-    let mut nic = Nic::<Qcn, Frames, Words>::new(BitRate::from_gbps(10), 0);
-    let flows = [1, 2].map(|word| {
-        let limiter = nic.add_limiter(&config, Pacer::Ideal, Words(word));
-        let flow = nic.add_flow(limiter, spec(1250), Frames::new(1250, 100_000, GREEDY));
-        nic.start(us(0), flow);
-        flow
-    });
-    poll_until(&mut nic, us(3));
-    for (flow, steps) in [(flows[0], 63), (flows[1], 63), (flows[1], 25)] {
-        let cnm = Cnm { fb: QntzFb::from_steps(steps), cp: CpId::new(1, 1, 0), q_off: 1000, q_delta: 0 };
-        nic.on_signal(us(3), flow, cnm);
-    }
-    let sent = poll_until(&mut nic, us(10_003));
-    let of = |flow: FlowId| -> Vec<u64> {
-        let own = |frame: &&Transmit<Qcn>| matches!(&frame.frame, Outgoing::Data(data) if data.flow == flow);
-        sent.iter().filter(own).map(|frame| frame.at.0).collect()
-    };
-    for (flow, frames) in [(flows[0], 5078.0), (flows[1], 4086.0)] {
-        let count = of(flow).len() as f64;
-        assert!((count / frames - 1.0).abs() < 0.005, "{flow:?}: {count} frames for {frames}");
-    }
-    // A wait is made up for by one frame that follows sooner, and by no burst.
-    let times = of(flows[1]);
-    assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 1_000_000), "no two at once");
-    assert!(times.windows(4).all(|four| four[3] - four[0] > 4_000_000), "three gaps are 7.3 us, or a wait less");
-}
