@@ -202,7 +202,7 @@ impl Info {
             (Some(Bound::ScalesThresholds), Value::Rate(at)) if self.has_effect(parameter, values) => Some(*at),
             _ => None,
         };
-        let at = given.filter_map(|pair| scales(pair)).next().unwrap_or(BitRate::ZERO);
+        let at = given.filter_map(scales).next().unwrap_or(BitRate::ZERO);
         Octets(crate::parts::marking::scaled(octets.0, at, line))
     }
 }
