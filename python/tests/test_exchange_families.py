@@ -105,6 +105,7 @@ def test_a_configuration_says_scheme_marks_memory_and_packets(tmp_path: Path) ->
         'time_reset = "300 us"',
         "g_inverse = 256",
         'cnp_interval = "0 s"',
+        'rt_update = "after-increase"',
         "f = 2",
         'size = "16777216 octets"',
         'mtu = "1000 octets"',
@@ -112,6 +113,8 @@ def test_a_configuration_says_scheme_marks_memory_and_packets(tmp_path: Path) ->
         assert line in text, line
     assert "[pfc]" in text
     assert "not followed" not in notes
+    # The profile's: no target rate is above the line.
+    assert "tr_clamp = false" not in text
     assert scenario.describe()["flows"][0]["frame_octets"] == 1062
     scenario.set("until", "flows complete").run()
     # The user's word comes first.

@@ -213,7 +213,9 @@ def scheme_lines(config: Config, scheme: str, topology: Topology, nic_bps: int) 
         keys += _us(config, "RP_TIMER", "time_reset") + _gain(config)
         keys += _rate(config, "RATE_AI", "r_ai") + _rate(config, "RATE_HAI", "r_hai")
         if "CLAMP_TARGET_RATE" in config.values:
-            keys.append(("tr_clamp", config.number("CLAMP_TARGET_RATE", 0) != 0))
+            # The target takes the rate before each cut, or before the first one after a rise (CheckRateDecreaseMlx).
+            always = config.number("CLAMP_TARGET_RATE", 0) != 0
+            keys.append(("rt_update", "every-cut" if always else "after-increase"))
         keys += _marks(
             config, topology, nic_bps, notes, {"k_min": "KMIN_MAP", "k_max": "KMAX_MAP", "p_max": "PMAX_MAP"}
         )
