@@ -19,6 +19,7 @@ import sys
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,10 @@ class Setting:
         return self.scheme in ("dcqcn", "dctcp")
 
     def text(self, situation: str) -> str:
-        """Return the parameters, those that follow the round trip filled in: W_AI is what 40 Mb/s send in one."""
+        """Return the parameters, with the round trip and what 40, 615 and 1923 Mb/s send in one."""
         rtt_ns = BDP_NS.get(situation[:2], BDP_NS_STAR)
-        values = {"RTT": rtt_ns, "WAI": round(0.04 * rtt_ns / 8)}
+        steps = {"WAI": 0.04, "AI615": 0.615, "AI1923": 1.923}
+        values = {"RTT": rtt_ns} | {name: round(gbps * rtt_ns / 8) for name, gbps in steps.items()}
         text = self.parameters
         for name, value in values.items():
             text = text.replace(name, str(value))
@@ -77,8 +79,8 @@ def _hpcc(stage: int, units: int) -> Setting:
     return Setting("hpcc", text, telemetry=42)
 
 
-def _dctcp(k: str) -> Setting:
-    return Setting("dctcp", f'profile = "hpcc-ns3"\nk = "{k}"\nsegment = "1048 octets"\nbase_rtt = "RTT ns"\n')
+def _dctcp(k: str, step: str = "AI615") -> Setting:
+    return Setting("dctcp", f'profile = "hpcc-ns3"\nk = "{k}"\nsegment = "{step} octets"\nbase_rtt = "RTT ns"\n')
 
 
 SETTINGS = {
@@ -92,7 +94,7 @@ SETTINGS = {
     "hp_mi5": _hpcc(5, 4),
     "dctcp": _dctcp("300 KB"),
     "dctcp_k40": _dctcp("40 KB"),
-    "dctcp_k40_ai1923": _dctcp("40 KB"),
+    "dctcp_k40_ai1923": _dctcp("40 KB", "AI1923"),
 }
 
 
@@ -214,6 +216,23 @@ def long_flows(situation: str, setting: Setting, seed: int = 1) -> dict[str, flo
     numbers[f"queue_max_octets.{name}"] = float(queue["max_octets"])
     numbers[f"queue_p50_octets.{name}"] = float(np.percentile(length, 50))
     numbers[f"queue_p99_octets.{name}"] = float(np.percentile(length, 99))
+    return numbers | (_convergence(result) if situation.startswith("S2") else {})
+
+
+SPANS_MS = (0, 1, 2, 5, 10, 20, 40, 60)
+
+
+def _convergence(result: Any) -> dict[str, float]:
+    """Return Jain's index between these times after the last start: flows start 1 ms apart."""
+    names = [flow["name"] for flow in result.summary["flows"]]
+    rows = result.rows_of("rates", names, "time_s", "throughput_bps")
+    after_ms = np.asarray(rows[names[0]]["time_s"]) * 1e3 - (len(names) - 1)
+    rates = np.array([rows[name]["throughput_bps"] for name in names])
+    numbers = {}
+    for begin, end in pairwise(SPANS_MS):
+        shares = rates[:, (after_ms > begin) & (after_ms <= end)].mean(axis=1)
+        jain = shares.sum() ** 2 / len(shares) / (shares**2).sum()
+        numbers[f"jain_{begin}_to_{end}_ms_after_last_start"] = float(jain)
     return numbers
 
 

@@ -105,6 +105,7 @@ def test_a_configuration_says_scheme_marks_memory_and_packets(tmp_path: Path) ->
         'time_reset = "300 us"',
         "g_inverse = 256",
         'cnp_interval = "0 s"',
+        'rt_update = "after-increase"',
         "f = 2",
         'size = "16777216 octets"',
         'mtu = "1000 octets"',
@@ -112,6 +113,8 @@ def test_a_configuration_says_scheme_marks_memory_and_packets(tmp_path: Path) ->
         assert line in text, line
     assert "[pfc]" in text
     assert "not followed" not in notes
+    # The profile's: no target rate is above the line.
+    assert "tr_clamp = false" not in text
     assert scenario.describe()["flows"][0]["frame_octets"] == 1062
     scenario.set("until", "flows complete").run()
     # The user's word comes first.
@@ -124,16 +127,18 @@ def test_the_round_trip_of_hpcc_follows_from_the_links(tmp_path: Path) -> None:
     config = CONFIG.replace("CC_MODE 1", "CC_MODE 3") + "U_TARGET 0.9\nMI_THRESH 5\nINT_MULTI 4\n"
     text = imported(tmp_path, STAR, TWO, config)[0].to_toml()
     # Two links of 1 us there and back, and 1000 octets twice at 100 Gb/s: 4 us + 160 ns; 20 Mb/s of it are 10.4 octets.
-    for line in ('base_rtt = "4160000 ps"', 'w_ai = "10 octets"', "eta = 0.9", "max_stage = 5"):
+    for line in ('base_rtt = "4160000 ps"', 'w_ai = "10 octets"', "eta = 0.9", "max_stage = 5", "unit_factor = 4"):
         assert line in text, line
     notes = imported(tmp_path, STAR, TWO, config)[1]
-    assert "not followed: HAS_WIN 0, INT_MULTI 4" in notes
-    config = CONFIG.replace("CC_MODE 1", "CC_MODE 8").replace("HAS_WIN 0", "HAS_WIN 1")
+    assert "not followed: HAS_WIN 0\n" in notes
+    config = CONFIG.replace("CC_MODE 1", "CC_MODE 8").replace("HAS_WIN 0", "HAS_WIN 1") + "DCTCP_RATE_AI 1000Mb/s\n"
     text = imported(tmp_path, STAR, TWO, config)[0].to_toml()
-    # A window of 4.16 us at 100 Gb/s are 52 000 octets.
-    for line in ('k = "400000 octets"', "initial_window = 52", 'segment = "1000 octets"'):
+    # 1 Gb/s sends 520 octets in 4.16 us.
+    for line in ('k = "400000 octets"', 'profile = "hpcc-ns3"', 'base_rtt = "4160000 ps"', 'segment = "520 octets"'):
         assert line in text, line
-    for mode, words in ((7, 'delta = "20 Mbps"'), (10, 'telemetry = "pint"')):
+    own = imported(tmp_path, STAR, TWO, config + "GLOBAL_T 0\n")[0].to_toml()
+    assert "base_rtt" not in own
+    for mode, words in ((7, 'profile = "hpcc-100g"'), (7, 'delta = "20 Mbps"'), (10, 'telemetry = "pint"')):
         assert words in imported(tmp_path, STAR, TWO, CONFIG.replace("CC_MODE 1", f"CC_MODE {mode}"))[0].to_toml()
 
 
@@ -146,7 +151,11 @@ def test_links_of_other_rates_have_a_note_and_conweave_its_own_keys(tmp_path: Pa
     assert "[pfc]" not in scenario.to_toml()
     assert "selective" in scenario.to_toml()
     assert "LB_MODE 9" in notes
-    assert "k_min is that of 400 Gbps for all ports, as the scheme has one; KMIN_MAP has 400 at 100 Gbps" in notes
+    # 400 KB at 100 Gb/s and 1600 at 400 are in proportion.
+    assert 'thresholds_at = "400 Gbps"' in scenario.to_toml()
+    uneven = config.replace("2 100000000000 400 ", "2 100000000000 300 ")
+    notes = imported(tmp_path, faster.replace("2 3 400", "2 4 400"), TWO.replace("0 2 3", "0 1 3"), uneven)[1]
+    assert "k_min is that of 400 Gbps for all ports, as the scheme has one; KMIN_MAP has 300 at 100 Gbps" in notes
 
 
 BAD_CONFIG = {

@@ -47,6 +47,21 @@ def test_dcqcn_with_the_times_of_the_paper_is_as_in_hpccs_simulator(peers: Modul
     assert _beyond(peers, f"S1-n{sources}", "dcqcn_paper", "jain", "utilisation", "queue_mean", "queue_p99") == []
 
 
+@pytest.mark.parametrize(
+    ("situation", "scheme", "metrics"),
+    [
+        # The gap to the next frame; the base round trip of the network; the window beside the rate.
+        ("S1-n32", "hp", ("jain", "queue_mean", "queue_p50", "queue_p99")),
+        ("S3-k1", "dctcp", ("jain", "goodput_")),
+        ("S1-n8", "timely_vwin", ("jain", "queue_mean", "queue_p99")),
+    ],
+)
+def test_rules_of_hpccs_simulator_give_its_numbers(
+    peers: ModuleType, situation: str, scheme: str, metrics: tuple[str, ...]
+) -> None:
+    assert _beyond(peers, situation, scheme, *metrics) == []
+
+
 def test_conweaves_eight_sources_hold_a_queue_of_kilobytes(peers: ModuleType) -> None:
     """A mark that is answered once in 50 us left 45 MB here; each that is answered, 60 KB."""
     setting = peers.Setting("dcqcn", 'profile = "conweave"\n')

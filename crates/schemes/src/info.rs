@@ -197,12 +197,12 @@ impl Info {
     /// The length of a threshold, `octets`, at a port whose line has rate `line`, under these values, one for each of the scheme's parameters.
     #[must_use]
     pub fn threshold_at(&self, octets: Octets, line: BitRate, values: &[Value]) -> Octets {
-        let given = self.parameters.iter().zip(values);
+        let mut given = self.parameters.iter().zip(values);
         let scales = |(parameter, value): (&Parameter, &Value)| match (parameter.bound, value) {
             (Some(Bound::ScalesThresholds), Value::Rate(at)) if self.has_effect(parameter, values) => Some(*at),
             _ => None,
         };
-        let at = given.filter_map(|pair| scales(pair)).next().unwrap_or(BitRate::ZERO);
+        let at = given.find_map(scales).unwrap_or(BitRate::ZERO);
         Octets(crate::parts::marking::scaled(octets.0, at, line))
     }
 }

@@ -213,7 +213,9 @@ def scheme_lines(config: Config, scheme: str, topology: Topology, nic_bps: int) 
         keys += _us(config, "RP_TIMER", "time_reset") + _gain(config)
         keys += _rate(config, "RATE_AI", "r_ai") + _rate(config, "RATE_HAI", "r_hai")
         if "CLAMP_TARGET_RATE" in config.values:
-            keys.append(("tr_clamp", config.number("CLAMP_TARGET_RATE", 0) != 0))
+            # The target takes the rate before each cut, or before the first one after a rise (CheckRateDecreaseMlx).
+            always = config.number("CLAMP_TARGET_RATE", 0) != 0
+            keys.append(("rt_update", "every-cut" if always else "after-increase"))
         keys += _marks(
             config, topology, nic_bps, notes, {"k_min": "KMIN_MAP", "k_max": "KMAX_MAP", "p_max": "PMAX_MAP"}
         )
@@ -224,18 +226,26 @@ def scheme_lines(config: Config, scheme: str, topology: Topology, nic_bps: int) 
             keys.append(("w_ai", f"{max(1, round(rate * rtt_ps / 8e12))} octets"))
         if (target := config.real("U_TARGET")) is not None:
             keys.append(("eta", float(target)))
-        keys += _number(config, "MI_THRESH", "max_stage", 0)
+        keys += _number(config, "MI_THRESH", "max_stage", 0) + _number(config, "INT_MULTI", "unit_factor", 0)
         if config.values["CC_MODE"][1] == ["10"]:
             keys.append(("telemetry", "pint"))
     elif scheme == "timely":
-        keys = _rate(config, "RATE_AI", "delta")
+        # Its rules, once a round trip and counting every rise, are those of the profile, whose steps RATE_AI replaces.
+        keys = [("profile", "hpcc-100g"), *_rate(config, "RATE_AI", "delta")]
+        if config.number("HAS_WIN", 0):
+            rtt_ps = base_rtt_ps(topology, config.number("PACKET_PAYLOAD_SIZE", PAYLOAD))
+            keys.append(("window_time", f"{rtt_ps} ps"))
     elif scheme == "dctcp":
         payload = config.number("PACKET_PAYLOAD_SIZE", PAYLOAD)
-        keys = [("segment", f"{payload} octets"), *_gain(config)]
-        keys += _marks(config, topology, nic_bps, notes, {"k": "KMIN_MAP"})
+        rtt_ps = base_rtt_ps(topology, payload)
+        # A rate rises by DCTCP_RATE_AI a round trip there: its window by what that sends in one.
+        rate = config.rate("DCTCP_RATE_AI")
+        step = payload if rate is None else max(64, round(rate * rtt_ps / 8e12))
         if config.number("HAS_WIN", 0):
-            window = base_rtt_ps(topology, payload) * nic_bps // 8_000_000_000_000
-            keys.append(("initial_window", max(1, -(-window // payload))))
+            keys = [("profile", "hpcc-ns3")]
+            keys += [("base_rtt", f"{rtt_ps} ps")] if config.number("GLOBAL_T", 1) else []
+        keys += [("segment", f"{step} octets"), *_gain(config)]
+        keys += _marks(config, topology, nic_bps, notes, {"k": "KMIN_MAP"})
     if scheme != "dctcp":
         keys += _rate(config, "MIN_RATE", "min_rate")
     return [f"[schemes.{scheme}]", *(f"{key} = {_toml(value)}" for key, value in keys)], notes
@@ -268,11 +278,15 @@ def _gain(config: Config) -> Keys:
 
 
 def _marks(config: Config, topology: Topology, nic_bps: int, notes: list[str], of: Mapping[str, str]) -> Keys:
-    """Return thresholds of marks: those of the hosts' links, and a note where links of other rates have others."""
+    """Return thresholds of marks: those of the hosts' links, in proportion at others or with a note."""
     keys: Keys = []
     rates = {rate for link in topology.links if (rate := rate_bps(link.rate)) is not None and rate != nic_bps}
+    maps = {own: config.per_rate(key) for own, key in of.items()}
+    lengths = [values for own, values in maps.items() if own != "p_max" and nic_bps in values]
+    other = [(values[nic_bps] * rate, values[rate] * nic_bps) for values in lengths for rate in rates & set(values)]
+    scaled = bool(other) and all(ours == theirs for ours, theirs in other)
     for own, key in of.items():
-        values = config.per_rate(key)
+        values = maps[own]
         if not values:
             continue
         if nic_bps not in values:
@@ -284,9 +298,11 @@ def _marks(config: Config, topology: Topology, nic_bps: int, notes: list[str], o
         others = [
             f"{values[rate]:f} at {rate_text(rate)}" for rate in sorted(rates & set(values)) if values[rate] != value
         ]
-        if others:
+        if others and (own == "p_max" or not scaled):
             one = f"{own} is that of {rate_text(nic_bps)} for all ports, as the scheme has one"
             notes.append(f"{config.name}: {one}; {key} has {', '.join(others)}")
+    if scaled:
+        keys.append(("thresholds_at", rate_text(nic_bps)))
     return keys
 
 
