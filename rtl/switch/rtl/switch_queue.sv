@@ -289,7 +289,7 @@ module switch_queue
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
-    if (past_valid_q) cover (goes && shown.last);
+    if (past_valid_q) cover (keeps);
   end
 `endif
 endmodule
