@@ -155,7 +155,7 @@ module qcn_cycle_counter
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (ended_o);
+      cover (open_q && $signed(left_q) < 0);
     end
   end
 `endif

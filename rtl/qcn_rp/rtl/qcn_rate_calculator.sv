@@ -540,7 +540,7 @@ module qcn_rate_calculator
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (operation_q.set_current && work_q > WorkW'(rpg_min_rate_i));
+      cover (!boot_q && step_q == 6'd8);
     end
   end
 `endif

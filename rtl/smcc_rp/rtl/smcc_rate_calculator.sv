@@ -230,7 +230,7 @@ module smcc_rate_calculator
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (step_q == Last);
+      cover (operation_q.row);
     end
   end
 `endif

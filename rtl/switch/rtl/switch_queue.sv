@@ -289,10 +289,7 @@ module switch_queue
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
-    if (past_valid_q) begin
-      cover (goes && shown.last && claimed > OutW'(1));
-      cover (over_q);
-    end
+    if (past_valid_q) cover (keeps);
   end
 `endif
 endmodule
