@@ -526,7 +526,7 @@ impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
         let q = self.fabric.queue(queue);
         let (port, class) = self.fabric.place(queue);
         let p = self.fabric.port(port);
-        let marked = crate::point::marks(&self.fabric.cps, p, class);
+        let marked = p.ledger.marks(class);
         QueueNow {
             len: Octets(q.len),
             frames: q.frames(),

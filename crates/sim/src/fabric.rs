@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
 use crate::point::CpState;
-use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, Marked, POOLED, PortState, QueueState, TAPPED, TRIMS};
+use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TAPPED, TRIMS};
 use crate::random::{Owner, Stream};
 use crate::start::{Watched, class_of, ports, watched};
 use crate::taps::Taps;
@@ -79,7 +79,6 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             queue: watched.queue,
             signals: 0,
             moved: 0,
-            marked: Marked::default(),
             armed: Instant::NEVER,
         };
         let mut fabric = Self {

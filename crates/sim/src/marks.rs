@@ -26,7 +26,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
 
     /// The congestion point of a queue may mark a frame.
     #[inline(always)]
-    pub(crate) fn ask_for_mark(&mut self, p: &PortState, class: TrafficClass, index: FrameId, at: Instant) {
+    pub(crate) fn ask_for_mark(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) {
         if !S::Cp::MARKS {
             return;
         }
@@ -36,7 +36,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         {
             let octets = frame.octets;
             if state.cp.mark(at, frame, Octets(p.len_to_mark(class)), &mut state.stream) {
-                state.marked.add(octets);
+                p.ledger.mark(class, octets);
             }
         }
     }

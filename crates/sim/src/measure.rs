@@ -17,7 +17,7 @@ use crate::outcome::{
 };
 use crate::partition::Partition;
 use crate::pause::Pauses;
-use crate::point::{Points, marks};
+use crate::point::Points;
 use crate::pool::PoolState;
 use crate::port::{PortState, QueueState, queues, queues_mut};
 use crate::records::{FlowRecord, HostRecord};
@@ -229,7 +229,7 @@ impl Parts<'_> {
     fn queue_reading(&self, id: QueueId, q: &QueueState) -> QueueReading {
         let per_port = self.ports.first().map_or(1, |p| p.queues.len());
         let (p, class) = (&self.ports[id.index() / per_port], TrafficClass((id.index() % per_port) as u8));
-        let (flushed, marks) = (p.flushed(class), marks(self.points, p, class));
+        let (flushed, marks) = (p.flushed(class), p.ledger.marks(class));
         QueueReading {
             area: q.statistics.area,
             area_squared: q.statistics.area_squared,

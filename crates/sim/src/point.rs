@@ -1,13 +1,11 @@
 //! A congestion point in the engine: the scheme's state machine, and the engine's own state beside it.
 
-use penstock_endpoint::TrafficClass;
 use penstock_endpoint::cache::Start;
 use penstock_schemes::{CongestionPoint, Instant, Scheme};
 
 use crate::event::{CpIndex, Event};
 use crate::event_queue::EventQueue;
 use crate::network::QueueId;
-use crate::port::{Marked, PortState};
 use crate::random::Stream;
 
 /// A congestion point with its queue, random stream, count of signals and timer.
@@ -24,8 +22,6 @@ pub(crate) struct CpState<S: Scheme> {
     pub(crate) signals: u64,
     /// Frames that it has moved to another queue.
     pub(crate) moved: u64,
-    /// Frames that it has marked.
-    pub(crate) marked: Marked,
     /// Time of the earliest timer event under way.
     pub(crate) armed: Instant,
 }
@@ -42,19 +38,10 @@ impl<S: Scheme> CpState<S> {
     }
 }
 
-/// The frames that a queue of a port has marked: by the network's threshold, and by its congestion point.
-pub(crate) fn marks(points: &dyn Points, p: &PortState, class: TrafficClass) -> Marked {
-    let (own, of_point) = (p.ledger.marks(class), points.marked(p.queues[class.index()].cp));
-    Marked { frames: own.frames + of_point.frames, octets: own.octets + of_point.octets }
-}
-
 /// The congestion points of a network, whatever the scheme.
 pub(crate) trait Points {
     /// Signals that a point has sent; 0 for none.
     fn signals(&self, point: CpIndex) -> u64;
-
-    /// Frames that a point has marked; none for none.
-    fn marked(&self, point: CpIndex) -> Marked;
 
     /// Frames that all of them have moved to another queue.
     fn moved(&self) -> u64;
@@ -63,10 +50,6 @@ pub(crate) trait Points {
 impl<S: Scheme> Points for Vec<CpState<S>> {
     fn signals(&self, point: CpIndex) -> u64 {
         self.get(point.index()).map_or(0, |state| state.signals)
-    }
-
-    fn marked(&self, point: CpIndex) -> Marked {
-        self.get(point.index()).map_or_else(Marked::default, |state| state.marked)
     }
 
     fn moved(&self) -> u64 {

@@ -173,7 +173,7 @@ pub(crate) struct Ledger {
     pub(crate) cut_bits: u64,
     /// Frames lost on the line.
     pub(crate) lost: u64,
-    /// The frames of each queue that the threshold of the network has marked.
+    /// The frames of each queue that it has marked, by the threshold of the network or by its congestion point.
     marks: Vec<Marked>,
     /// The frames of each queue that it dropped and that are no data: acknowledgements and signals.
     control_drops: Vec<u64>,
@@ -205,7 +205,9 @@ impl Marked {
 }
 
 impl Ledger {
-    /// The threshold of the network has marked a frame of a class.
+    /// A queue has marked a frame.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn mark(&mut self, class: TrafficClass, octets: u16) {
         if self.marks.len() <= class.index() {
             self.marks.resize(class.index() + 1, Marked::default());
@@ -214,6 +216,8 @@ impl Ledger {
     }
 
     /// A queue has dropped a frame that is no data.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn drop_control(&mut self, class: TrafficClass) {
         if self.control_drops.len() <= class.index() {
             self.control_drops.resize(class.index() + 1, 0);
