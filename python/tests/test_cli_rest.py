@@ -92,7 +92,7 @@ def test_schemes_for_people(penstock: Command) -> None:
         assert word in shown
     rows = {line.split()[0]: line for line in shown.splitlines() if line and not line.startswith(" ")}
     # Exact, as a file would have it: the unit, the default, the range.
-    assert rows["q_eq"].split()[1:10] == ["octets", "26", "KB", "100", "octets", "to", "4294967295", "octets", "Set"]
+    assert rows["q_eq"].split()[1:10] == ["octets", "26", "KB", "100", "octets", "to", "4.294967295", "GB", "Set"]
     assert "1 us to 1000 s" in rows["rpg_time_reset"]
     assert "table | probability" in rows["sampling"]
     assert "rpgTimeReset" in rows["rpg_time_reset"]

@@ -28,7 +28,7 @@ fn out_of_second_process() -> Option<PathBuf> {
 fn again(prelude: &str, test: &str, out: &Path) -> Output {
     Command::new("sh")
         .arg("-c")
-        .arg(format!("{prelude} exec \"$0\" --exact --nocapture {test}"))
+        .arg(format!("{prelude} exec \"$0\" --exact --nocapture folders::{test}"))
         .arg(std::env::current_exe().unwrap())
         .env(OUT, out)
         .output()

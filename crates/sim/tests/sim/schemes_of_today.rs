@@ -126,7 +126,8 @@ fn swift_paces_below_one_frame() {
     assert!(whole == 1000.0 && (440_000.0..450_000.0).contains(&unpaced), "{queues:?}");
 }
 
-/// Li et al. 2019: 95 % of the line, and a queue near zero, under incast: 2.3 KB are four hundredths of what the line holds in T.
+/// Li et al. 2019: 95 % of the line, and a queue near zero, under incast: 2.6 KB are four hundredths of what the line holds in T. The
+/// longest queue has no frame of each source, as in HPCC's simulator (tools/peers: 13 080 octets with 32 sources).
 /// With eta = 1 nothing is left free, and the queue is half as long again.
 #[test]
 fn hpcc_leaves_five_percent_free_and_the_queue_near_zero() {
@@ -143,7 +144,7 @@ fn hpcc_leaves_five_percent_free_and_the_queue_near_zero() {
     });
     let [records, pint, full] = seen;
     for q in [records, pint] {
-        assert!((0.93..0.96).contains(&q.utilization) && q.mean_octets < 3_000.0 && q.max_octets < 10_000, "{q:?}");
+        assert!((0.93..0.96).contains(&q.utilization) && q.mean_octets < 3_000.0 && q.max_octets < 16 * 1042, "{q:?}");
     }
     assert!(full.utilization > 0.965 && full.mean_octets > 1.4 * records.mean_octets, "{full:?}");
 }
