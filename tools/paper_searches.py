@@ -19,8 +19,8 @@ def searches(papers: Path) -> list[list[str]]:
         for fit in found["fit"]:
             counts = [fit["fitted"], fit["unseen"]] if fit["half"] == 1 else [fit["unseen"], fit["fitted"]]
             changes = "; ".join(f"{choice}: {reading}" for choice, reading in fit["changes"].items())
-            told = f"fitted on half {fit['half']}, of {count(found['tried'])} tried: {changes or 'none is better'}"
-            rows.append(["", told, *_of([*counts, fit["aside"]], found["claims"]), "yes" if fit["wins"] else "no"])
+            fitted = f"fitted on half {fit['half']}, of {count(found['tried'])} tried: {changes or 'none is better'}"
+            rows.append(["", fitted, *_of([*counts, fit["aside"]], found["claims"]), "yes" if fit["wins"] else "no"])
     return rows
 
 

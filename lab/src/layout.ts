@@ -35,7 +35,7 @@ function inColumns(columns: string[][], width: number): Layout {
     const x = columns.length === 1 ? width / 2 : 60 + (i * (width - 120)) / (columns.length - 1);
     const edge = height < CLOSE * column.length ? EDGE : 0;
     const step = (height - 2 * edge) / column.length;
-    // So many stand beside one another that none touches the next one below it.
+    // Nodes a row, at least: with fewer, circles of neighbouring rows overlap.
     const beside = Math.ceil(CLOSE / step);
     column.forEach((name, j) => places.set(name, { x: x + ((j % beside) - (beside - 1) / 2) * ASIDE, y: edge + (j + 0.5) * step }));
   });

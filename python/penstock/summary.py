@@ -35,7 +35,7 @@ class Actions(TypedDict):
     neighbour_messages: NotRequired[int]
     """Signals that reached the congestion point of the previous hop, or the source."""
     notifications: NotRequired[int]
-    """Signals that told a source of congestion."""
+    """Congestion signals that reached a source."""
     replies: NotRequired[int]
     """Probes that came back to their source."""
     cuts: NotRequired[int]

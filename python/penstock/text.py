@@ -3,7 +3,7 @@
 from penstock import _core
 
 UNDRAWN = "note: nothing in {} is drawn: the seeds give the same run; see network.clock_tolerance, and start of flows"
-"""What is told where several seeds gave the same run, with the place of that."""
+"""The note where seeds give identical runs; ``{}`` is the scenario."""
 
 
 def octets(count: float) -> str:

@@ -337,13 +337,13 @@ def test_command(planted: Path, penstock: Command, tmp_path: Path) -> None:
     assert again.returncode == 0
     assert json.loads(again.stdout)["claims"] == [4, 3, 0]
 
-    for wrong, told in (
+    for wrong, message in (
         ([str(planted), "figure-1", "--short"], "--search goes without FIGURE, --short"),
         ([], "--search needs a paper"),
         ([str(tmp_path / "planed")], "name a paper's folder"),
     ):
         refused = penstock("reproduce", *wrong, "--search")
-        assert refused.returncode == 2 and told in refused.stderr, refused.stderr
+        assert refused.returncode == 2 and message in refused.stderr, refused.stderr
     (planted / "readings.toml").write_text(READINGS.replace("seeds = 1", "seeds = true"))
     refused = penstock("reproduce", planted, "--search")
     assert refused.returncode == 2 and "readings.toml: seeds" in refused.stderr and "hint:" in refused.stderr

@@ -18,7 +18,7 @@ record! {
         moves: Option<u64>, "frames", unless "Option::is_none";
         /// Signals that reached the congestion point of the previous hop, or the source.
         neighbour_messages: Option<u64>, "frames", unless "Option::is_none";
-        /// Signals that told a source of congestion.
+        /// Congestion signals that reached a source.
         notifications: Option<u64>, "frames", unless "Option::is_none";
         /// Probes that came back to their source.
         replies: Option<u64>, "frames", unless "Option::is_none";

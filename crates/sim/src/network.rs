@@ -512,7 +512,8 @@ impl Network {
         self.last_hops(flow).map(way).max()
     }
 
-    /// The same over these links, each with its opposite direction, for a frame and an acknowledgement of so many `octets`.
+    /// Round-trip time of an empty network over `links`, pairs of a port and its opposite direction, for a frame of `octets[0]` and
+    /// an acknowledgement of `octets[1]`, both without wire overhead.
     #[must_use]
     pub fn round_trip_over(&self, links: impl Iterator<Item = (PortId, PortId)>, octets: [u16; 2]) -> Duration {
         let line = |port: PortId| (self.ports[port.index()].rate, self.ports[port.index()].latency);

@@ -43,9 +43,7 @@ def search_all(
         interrupts.telling(f"while runs went on; the finished ones are in {folder}, and the same command goes on"),
     ):
         try:
-            found = search_readings(
-                name, folder, watch=progress.watch(), tell=None if quiet else say, executor=executor
-            )
+            found = search_readings(name, folder, watch=progress.watch(), log=None if quiet else say, executor=executor)
         except KeyboardInterrupt:
             say(f"interrupted; the runs that had finished are in {folder}")
             say("hint: the same command goes on")
@@ -68,9 +66,8 @@ def _print(found: Search) -> None:
     table.add_row("the profile's", *map(str, found.profile), "")
     for fit in found.fits:
         halves = [f"{fit.fitted} (fitted)", f"{fit.unseen} (unseen)"][:: -1 if fit.half else 1]
-        changes = "\n".join(f"{choice} = {reading}" for choice, reading in fit.changes.items())
-        told = changes or "nothing better was found"
-        table.add_row(escape(told), *halves, str(fit.aside), "yes" if fit.wins else "no")
+        changes = [f"{choice} = {reading}" for choice, reading in fit.changes.items()] or ["nothing better was found"]
+        table.add_row(escape("\n".join(changes)), *halves, str(fit.aside), "yes" if fit.wins else "no")
     out.print(table)
     for fit in found.fits:
         for word, claims in (("holds now", fit.gained), ("no more", fit.lost)):

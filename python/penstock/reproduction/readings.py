@@ -216,7 +216,7 @@ def _choice(table: Table, paper: Paper, profile: Mapping[_Place, Any], owners: d
     table.place = f"choice {name}"
     if name in owners.values():
         raise table.error("name", "is also the name of another choice", "give each choice its own name")
-    told = table.text("open")
+    why = table.text("open")
     schemes = table.raw("schemes", [])
     if not isinstance(schemes, list) or not all(isinstance(scheme, str) for scheme in schemes):
         raise table.error("schemes", "is not a list of schemes", 'write schemes = ["qcn"]')
@@ -225,7 +225,7 @@ def _choice(table: Table, paper: Paper, profile: Mapping[_Place, Any], owners: d
     alternatives = tuple(_alternative(readings, key, schemes, paper) for key in list(readings.values))
     if len(alternatives) < 2:
         raise table.error("readings", "a choice needs at least two", "write [choice.readings.NAME] for each")
-    choice = Choice(name, told, alternatives, 0)
+    choice = Choice(name, why, alternatives, 0)
     for place in sorted(choice.places):
         if owners.setdefault(place, name) != name:
             raise table.error(
@@ -234,9 +234,11 @@ def _choice(table: Table, paper: Paper, profile: Mapping[_Place, Any], owners: d
     has = {place: profile[place] for place in choice.places if place in profile}
     own = [number for number, alternative in enumerate(alternatives) if alternative.values == has]
     if len(own) != 1:
-        told = ", ".join(f"{'.'.join(place)} = {value!r}" for place, value in sorted(has.items())) or "none of its keys"
+        values = (
+            ", ".join(f"{'.'.join(place)} = {value!r}" for place, value in sorted(has.items())) or "none of its keys"
+        )
         fault = "two readings are" if own else "no reading is"
-        raise table.error("readings", f"{fault} that of profile.toml, which has {told}", "declare it once")
+        raise table.error("readings", f"{fault} that of profile.toml, which has {values}", "declare it once")
     return replace(choice, own=own[0])
 
 
@@ -291,8 +293,8 @@ def _check(found: Space, tables: list[Table]) -> None:
                 try:
                     paper.scenario(run).outline(scheme=run.scheme)
                 except ScenarioError as error:
-                    told = f"{run}: {error.key}: {error.message}" if error.key else f"{run}: {error.message}"
-                    raise table.error(f"readings.{alternative.name}", told, error.hint or "") from None
+                    message = f"{run}: {error.key}: {error.message}" if error.key else f"{run}: {error.message}"
+                    raise table.error(f"readings.{alternative.name}", message, error.hint or "") from None
 
 
 def _flat(profile: Profile) -> _Flat:

@@ -134,7 +134,7 @@ def search_readings(
     out: str | PathLike[str],
     *,
     watch: Watch | None = None,
-    tell: Callable[[str], object] | None = None,
+    log: Callable[[str], object] | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
 ) -> Search:
@@ -150,7 +150,7 @@ def search_readings(
         paper: a paper's name below ``./papers``, or its folder.
         out: the search's folder; it is made if it does not exist. ``search.toml`` in it has the outcome.
         watch: how to watch and end the runs.
-        tell: called with a line for each step.
+        log: called with a line for each step.
         workers: how many runs at a time; by default one for each core.
         executor: where runs run instead, such as a :class:`penstock.Ray`.
 
@@ -164,24 +164,24 @@ def search_readings(
     folder = Path(out)
     with Journal(folder) as journal:
         trials = Trials(found, journal, watch or Watch(), workers=workers, executor=executor)
-        done = _searched(found, trials, tell or (lambda _: None), folder)
+        done = _searched(found, trials, log or (lambda _: None), folder)
     interrupts.writes(folder / EVIDENCE)
     write_text(folder / EVIDENCE, text(done.document()))
     return done
 
 
-def _searched(found: Space, trials: Trials, tell: Callable[[str], object], folder: Path) -> Search:
-    tell(f"{found.paper.name}: {found.size} readings of {len(found.choices)} choices")
+def _searched(found: Space, trials: Trials, log: Callable[[str], object], folder: Path) -> Search:
+    log(f"{found.paper.name}: {found.size} readings of {len(found.choices)} choices")
     for number, half in enumerate(found.halves, 1):
-        tell(f"half {number}: {', '.join(half)}")
+        log(f"half {number}: {', '.join(half)}")
     single = [found.own, *found.beside(found.own, 1)]
     counts = [[_count(held) for held in trials.held(single, half, found.seeds)] for half in found.halves]
     alone: dict[tuple[str, str], tuple[int, int] | None] = {}
     for reading, one, two in zip(single[1:], *(column[1:] for column in counts), strict=True):
         ((choice, name),) = found.changes(reading).items()
         alone[choice, name] = None if one is None or two is None else (one, two)
-    fitted = [_pruned(found, trials, _fit(found, trials, half, tell), half, tell) for half in (0, 1)]
-    tell("judgement, with all seeds")
+    fitted = [_pruned(found, trials, _fit(found, trials, half, log), half, log) for half in (0, 1)]
+    log("judgement, with all seeds")
     parts = (*found.halves, found.aside)
     under = {reading: [_held(trials, reading, part) for part in parts] for reading in (found.own, *fitted)}
     own = [len(held) for held in under[found.own]]
@@ -198,7 +198,7 @@ def _searched(found: Space, trials: Trials, tell: Callable[[str], object], folde
     )
 
 
-def _fit(found: Space, trials: Trials, half: int, tell: Callable[[str], object]) -> Reading:
+def _fit(found: Space, trials: Trials, half: int, log: Callable[[str], object]) -> Reading:
     """Return the reading under which most claims of a half hold, of those that the search comes by."""
     figures = found.halves[half]
 
@@ -215,26 +215,26 @@ def _fit(found: Space, trials: Trials, half: int, tell: Callable[[str], object])
     if found.size <= _WHOLE:
         # The profile's comes first, so that it wins ties.
         held, reading = best([found.own, *(other for other in found.all() if other != found.own)])
-        tell(f"half {half + 1}: {held} claims hold with {_told(found, reading)}")
+        log(f"half {half + 1}: {held} claims hold with {_changes(found, reading)}")
         return reading
 
     def climbed(start: Reading, most: int) -> Reading:
         held, reading = best([start])
-        tell(f"half {half + 1}: {held} claims hold with {_told(found, reading)}")
+        log(f"half {half + 1}: {held} claims hold with {_changes(found, reading)}")
         steps = _steps(found, reading, most)
         while batch := next(steps, None):
             more, beside = best(batch)
             if more > held:
                 held, reading = more, beside
                 steps = _steps(found, reading, most)
-                tell(f"half {half + 1}: {held} claims hold with {_told(found, reading)}")
+                log(f"half {half + 1}: {held} claims hold with {_changes(found, reading)}")
         return reading
 
     _, reading = best([climbed(start, 1) for start in found.starts])
     return climbed(reading, found.changed)
 
 
-def _pruned(found: Space, trials: Trials, reading: Reading, half: int, tell: Callable[[str], object]) -> Reading:
+def _pruned(found: Space, trials: Trials, reading: Reading, half: int, log: Callable[[str], object]) -> Reading:
     """Return a fitted reading without the changes that hold no more claims of its half with all their seeds."""
     figures = found.halves[half]
     held = len(_held(trials, reading, figures))
@@ -245,7 +245,7 @@ def _pruned(found: Space, trials: Trials, reading: Reading, half: int, tell: Cal
         if max(counts) < held:
             break
         held, reading = max(counts), without[counts.index(max(counts))]
-    tell(f"half {half + 1}: {held} claims hold, with all seeds, with {_told(found, reading)}")
+    log(f"half {half + 1}: {held} claims hold, with all seeds, with {_changes(found, reading)}")
     return reading
 
 
@@ -297,7 +297,7 @@ def _count(held: Held | None) -> int | None:
     return None if held is None else len(held)
 
 
-def _told(found: Space, reading: Reading) -> str:
+def _changes(found: Space, reading: Reading) -> str:
     changes = found.changes(reading)
     return ", ".join(f"{choice} = {name}" for choice, name in changes.items()) or "the profile's reading"
 

@@ -144,8 +144,8 @@ class Sweep:
             return {}
         runs = self.table()
         own = [*self.columns.values(), "scheme"]
-        told = [name for name in runs.column_names if name not in (*own, "run", "seed", "hash")]
-        rows = zip(*(runs.column(name).to_pylist() for name in (*own, *told)), strict=True)
+        settings = [name for name in runs.column_names if name not in (*own, "run", "seed", "hash")]
+        rows = zip(*(runs.column(name).to_pylist() for name in (*own, *settings)), strict=True)
         found: dict[tuple[Any, ...], list[str]] = {}
         for row in rows:
             found.setdefault(row[: len(own)], []).append(repr(row[len(own) :]))

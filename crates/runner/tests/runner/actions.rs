@@ -58,7 +58,7 @@ fn every_scheme_takes_each_of_its_actions_in_an_incast_and_has_no_effect_where_t
         ];
         let trimming = if info.name == "nscc" { &full[..] } else { &[] };
         let (acted, counts) = actions(&plan(info.name, trimming));
-        assert_eq!(counts.iter().map(|told| told.0).collect::<Vec<_>>(), info.actions, "{}", info.name);
+        assert_eq!(counts.iter().map(|count| count.0).collect::<Vec<_>>(), info.actions, "{}", info.name);
         if acted != claim(true) || counts.iter().any(|&(_, count)| count == 0) {
             wrong.push(format!("{} in an incast: {acted:?} {counts:?}", info.name));
         }

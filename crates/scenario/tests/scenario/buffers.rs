@@ -1,6 +1,7 @@
 //! Shared memory in a plan: pools of switches, headroom that is computed, mistakes refused.
 
-use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
+use crate::common::outcome;
+use penstock_scenario::{Plan, ScenarioError};
 use penstock_schemes::Octets;
 use penstock_sim::network::{NodeId, Share};
 
@@ -24,10 +25,6 @@ from = "h0"
 to = "h3"
 priority = 3
 "#;
-
-fn outcome(text: &str) -> Result<Plan, ScenarioError> {
-    Scenario::parse(text, "x.toml", "x")?.plan(&Choice::default())
-}
 
 /// With these lines in `[[buffer]]`.
 fn with(lines: &str) -> Result<Plan, ScenarioError> {

@@ -1,6 +1,7 @@
 //! Routes that change with broken links, notes about flows that stand still, and links whose directions differ.
 
-use penstock_scenario::{Choice, Plan, Scenario};
+use crate::common::{plan, plan_or_message as outcome};
+use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, Duration, Instant};
 use penstock_sim::network::{HopId, PortId, Reroute};
 
@@ -29,15 +30,6 @@ link = "leaf0--spine0"
 at = "6 ms"
 state = "up"
 "#;
-
-fn outcome(text: &str) -> Result<Plan, String> {
-    let plan = Scenario::parse(text, "x.toml", "x").and_then(|s| s.plan(&Choice::default()));
-    plan.map_err(|error| error.to_string())
-}
-
-fn plan(text: &str) -> Plan {
-    outcome(text).unwrap_or_else(|error| panic!("{error}"))
-}
 
 fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_ms(n)

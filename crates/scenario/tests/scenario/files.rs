@@ -208,21 +208,21 @@ fn a_table_of_a_list_is_set_by_its_name() {
     assert_eq!(error.hint.as_deref(), Some("there are flow.0 to flow.2, by name s0..s7, s0"));
 }
 
-/// What is wrong with a value that was set by a name is told under that name.
+/// An error names the key as it was set, by name or by index.
 #[test]
-fn a_wrong_value_is_told_under_the_name_by_which_it_was_set() {
+fn an_error_names_the_key_as_it_was_set() {
     let text = "question = \"?\"\nduration = \"1 ms\"\nscheme = \"none\"\n[topology.star]\nhosts = 3\nlink_rate = \"1 Gbps\"\n\
         link_delay = \"1 us\"\nbuffer = \"15 KB\"\n[[flow]]\nname = \"a\"\nfrom = \"h0\"\nto = \"h2\"\n[[flow]]\nname = \"b\"\nfrom = \"h1\"\nto = \"h2\"\n";
-    let told = |key: &str, value: &str| {
+    let key_of_error = |key: &str, value: &str| {
         let mut scenario = Scenario::parse(text, "own.toml", "own").unwrap();
         scenario.set(key, value).unwrap();
         scenario.plan(&Choice::default()).unwrap_err().key
     };
     for key in ["flow.b.size", "flow.1.size"] {
-        assert_eq!(told(key, "5 q").as_deref(), Some(key));
+        assert_eq!(key_of_error(key, "5 q").as_deref(), Some(key));
     }
-    assert_eq!(told("flow.b.nonsense", "1").as_deref(), Some("flow.b.nonsense"));
-    assert_eq!(told("flow.b.transport", "{ tcp = { mss = 9 } }").as_deref(), Some("flow.b.transport.tcp.mss"));
-    // Another table is told by its number, as its file has it.
-    assert_eq!(told("flow.a.name", "b").as_deref(), Some("flow.1.name"));
+    assert_eq!(key_of_error("flow.b.nonsense", "1").as_deref(), Some("flow.b.nonsense"));
+    assert_eq!(key_of_error("flow.b.transport", "{ tcp = { mss = 9 } }").as_deref(), Some("flow.b.transport.tcp.mss"));
+    // The error is in another table, which keeps its index.
+    assert_eq!(key_of_error("flow.a.name", "b").as_deref(), Some("flow.1.name"));
 }

@@ -1,5 +1,6 @@
 //! Parameters whose value follows from the network: round trips of the word "auto", thresholds in proportion to a port's line.
 
+use crate::common::plan_or_message;
 use penstock_scenario::{Choice, Plan, Scenario};
 use penstock_schemes::Value;
 
@@ -9,8 +10,7 @@ fn planned(scheme: &str, settings: &str, traffic: &str) -> Result<Plan, String> 
         "question = \"?\"\nduration = \"1 ms\"\nscheme = \"{scheme}\"\n[schemes.{scheme}]\n{settings}\n[topology.leaf-spine]\nleaves = 4\n\
          spines = 2\nhosts_per_leaf = 2\nhost_rate = \"10 Gbps\"\nfabric_rate = \"40 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"2 MB\"\n{traffic}"
     );
-    let plan = Scenario::parse(&text, "x.toml", "x").and_then(|scenario| scenario.plan(&Choice::default()));
-    plan.map_err(|error| error.to_string())
+    plan_or_message(&text)
 }
 
 fn flow(from: &str, to: &str) -> String {

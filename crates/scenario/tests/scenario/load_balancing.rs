@@ -1,6 +1,7 @@
 //! Load balancing in scenario files: the ways among which switches choose, and frames whose disorder nobody would bear.
 
-use penstock_scenario::{Choice, Plan, Scenario};
+use crate::common::{plan, plan_or_message as outcome};
+use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::{FlowId, HopId, SpreadBy};
 
@@ -22,15 +23,6 @@ name = "across"
 from = "h0"
 to = "h2"
 "#;
-
-fn outcome(text: &str) -> Result<Plan, String> {
-    let plan = Scenario::parse(text, "x.toml", "x").and_then(|s| s.plan(&Choice::default()));
-    plan.map_err(|error| error.to_string())
-}
-
-fn plan(text: &str) -> Plan {
-    outcome(text).unwrap_or_else(|error| panic!("{error}"))
-}
 
 fn with(old: &str, new: &str) -> String {
     assert!(GOOD.contains(old), "{old}");

@@ -1,5 +1,7 @@
 //! Scenario files: the tests, in one program.
 
+mod common;
+
 mod bad_input;
 mod buffers;
 mod convergence;

@@ -1,5 +1,6 @@
 //! Priority flow control in a plan: ports that can be stopped, buffers and thresholds behind them, mistakes refused.
 
+use crate::common::outcome;
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_schemes::{Duration, Octets};
 use penstock_sim::network::{Action, Ingress, Pfc, PortId, Watchdog};
@@ -24,10 +25,6 @@ from = "h0"
 to = "h3"
 priority = 3
 "#;
-
-fn outcome(text: &str) -> Result<Plan, ScenarioError> {
-    Scenario::parse(text, "x.toml", "x")?.plan(&Choice::default())
-}
 
 fn changed(old: &str, new: &str) -> Result<Plan, ScenarioError> {
     assert!(GOOD.contains(old), "{old}");

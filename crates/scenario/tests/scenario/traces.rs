@@ -1,6 +1,7 @@
 //! Traces: flows that are listed a line each, and mistakes that are refused with their line.
 
-use penstock_scenario::{Choice, Plan, Scenario};
+use crate::common::{plan as planned, plan_or_message as outcome};
+use penstock_scenario::{Plan, Scenario};
 use penstock_schemes::{Duration, Instant};
 
 const STAR: &str = r#"question = "Does it work?"
@@ -17,14 +18,6 @@ const FIRST: usize = 10;
 
 fn text(list: &str) -> String {
     format!("{STAR}[[trace]]\nflows = '''\n{list}\n'''\n")
-}
-
-fn planned(text: &str) -> Plan {
-    outcome(text).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn outcome(text: &str) -> Result<Plan, String> {
-    Scenario::parse(text, "x.toml", "x").and_then(|s| s.plan(&Choice::default())).map_err(|e| e.to_string())
 }
 
 fn refused(list: &str) -> String {

@@ -1,9 +1,9 @@
 //! Notes on settings that are valid and do not do what a reader takes them to do.
 
-use penstock_scenario::{Choice, Scenario};
+use crate::common::plan;
 
 fn notes(text: &str) -> String {
-    Scenario::parse(text, "x.toml", "x").unwrap().plan(&Choice::default()).unwrap().notes.join("\n")
+    plan(text).notes.join("\n")
 }
 
 /// Four hosts send to a fifth one through a pool of 1 MB with alpha 1/8: a line alone is stopped at 1/9 MB, each of four at 1/12 MB, 333 333
