@@ -7,6 +7,7 @@ import shutil
 import threading
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from penstock.lab import Server
@@ -102,6 +103,23 @@ class Watched:
         self.page.locator("#summary", has_text="scenario").wait_for(
             timeout=timeout_s * 1000
         )
+
+    def picture_of_two_schemes(self, prelude: str, clear: str, file: Path) -> None:
+        """Save the picture of a comparison at its end.
+
+        `prelude` runs before the page's own scripts, `clear` right before the picture is drawn.
+        """
+        self.page.add_init_script(prelude)
+        self.open("#gallery=netfpga/one-source-100us")
+        self.page.locator("#compare").select_option("bcn")
+        expect(self.page.locator(".run h2")).to_have_count(2)
+        self.run_to_end()
+        self.page.locator("canvas.stability[aria-label*=round_trip]").wait_for()
+        self.page.locator("#export summary").click()
+        self.page.evaluate(f"() => {{ {clear} }}")
+        with self.page.expect_download() as download:
+            self.page.locator("#export-png").click()
+        download.value.save_as(file)
 
 
 @pytest.fixture

@@ -362,18 +362,8 @@ COLOURS = """async ([data, x, y, width, height]) => {
 def test_the_picture_has_the_network_and_a_title_above_each_plot(
     lab: Watched, tmp_path: Path
 ) -> None:
-    lab.page.add_init_script(PENS)
-    lab.open("#gallery=netfpga/one-source-100us")
-    lab.page.locator("#compare").select_option("bcn")
-    expect(lab.page.locator(".run h2")).to_have_count(2)
-    lab.run_to_end()
-    lab.page.locator("canvas.stability[aria-label*=round_trip]").wait_for()
-    lab.page.locator("#export summary").click()
-    lab.page.evaluate("() => { window.written = []; window.images = []; }")
-    with lab.page.expect_download() as download:
-        lab.page.locator("#export-png").click()
     file = tmp_path / "picture.png"
-    download.value.save_as(file)
+    lab.picture_of_two_schemes(PENS, "window.written = []; window.images = [];", file)
     written, images = lab.page.evaluate("() => [window.written, window.images]")
     titles = {}
     for line, x, y in written:

@@ -301,17 +301,7 @@ CanvasRenderingContext2D.prototype.fillText = function (text, x, y, most) {
 
 
 def test_no_sentence_of_the_picture_is_squeezed(lab: Watched, tmp_path: Path) -> None:
-    lab.page.add_init_script(SQUEEZED)
-    lab.open("#gallery=netfpga/one-source-100us")
-    lab.page.locator("#compare").select_option("bcn")
-    expect(lab.page.locator(".run h2")).to_have_count(2)
-    lab.run_to_end()
-    lab.page.locator("canvas.stability[aria-label*=round_trip]").wait_for()
-    lab.page.locator("#export summary").click()
-    lab.page.evaluate("() => { window.squeezed = []; }")
-    with lab.page.expect_download() as download:
-        lab.page.locator("#export-png").click()
-    download.value.save_as(tmp_path / "picture.png")
+    lab.picture_of_two_schemes(SQUEEZED, "window.squeezed = [];", tmp_path / "picture.png")
     assert lab.page.evaluate("() => window.squeezed") == []
 
 
