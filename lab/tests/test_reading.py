@@ -301,7 +301,9 @@ CanvasRenderingContext2D.prototype.fillText = function (text, x, y, most) {
 
 
 def test_no_sentence_of_the_picture_is_squeezed(lab: Watched, tmp_path: Path) -> None:
-    lab.picture_of_two_schemes(SQUEEZED, "window.squeezed = [];", tmp_path / "picture.png")
+    lab.picture_of_two_schemes(
+        SQUEEZED, "window.squeezed = [];", tmp_path / "picture.png"
+    )
     assert lab.page.evaluate("() => window.squeezed") == []
 
 
