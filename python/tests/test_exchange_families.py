@@ -107,6 +107,8 @@ def test_a_configuration_says_scheme_marks_memory_and_packets(tmp_path: Path) ->
         'cnp_interval = "0 s"',
         'rt_update = "after-increase"',
         "f = 2",
+        'ecn_at = "departure"',
+        "in_service_counts = false",
         'size = "16777216 octets"',
         'mtu = "1000 octets"',
     ):
@@ -125,6 +127,7 @@ def test_a_configuration_says_scheme_marks_memory_and_packets(tmp_path: Path) ->
 
 def test_the_round_trip_of_hpcc_follows_from_the_links(tmp_path: Path) -> None:
     config = CONFIG.replace("CC_MODE 1", "CC_MODE 3") + "U_TARGET 0.9\nMI_THRESH 5\nINT_MULTI 4\n"
+    assert "ecn_at" not in imported(tmp_path, STAR, TWO, config)[0].to_toml(), "nothing marks"
     text = imported(tmp_path, STAR, TWO, config)[0].to_toml()
     # Two links of 1 us there and back, and 1000 octets twice at 100 Gb/s: 4 us + 160 ns; 20 Mb/s of it are 10.4 octets.
     for line in ('base_rtt = "4160000 ps"', 'w_ai = "10 octets"', "eta = 0.9", "max_stage = 5", "unit_factor = 4"):

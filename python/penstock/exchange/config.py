@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from penstock import catalogue
 from penstock.exchange.hpcc import RATE, Topology
 from penstock.exchange.networks import base_rtt_ps, rate_bps, rate_text
 from penstock.exchange.reading import NUMBER, WHOLE, ExchangeError, Lines, cut
@@ -316,18 +317,22 @@ def _toml(value: object) -> str:
     )
 
 
-def memory_lines(config: Config, topology: Topology, pfc: bool) -> Sequence[str]:
-    """Return flow control and the memory of switches as HPCC's simulator has them, as lines of TOML.
+def switch_lines(config: Config, topology: Topology, scheme: str, pfc: bool) -> Sequence[str]:
+    """Return the switches of HPCC's simulator, as lines of TOML: marks, flow control, memory.
 
-    A line may hold an eighth of the memory that is free, beside 4 KB that are kept for it, before its far end is
-    stopped; headroom is kept beside. (``simulation/src/point-to-point/model/switch-mmu.cc``)
+    A frame is marked when its transmission starts, by the queue behind it (``switch-node.cc``). A line may hold an
+    eighth of the memory that is free, beside 4 KB that are kept for it, before its far end is stopped; headroom is kept
+    beside. (``simulation/src/point-to-point/model/switch-mmu.cc``)
     """
+    acts = (action["name"] for known in catalogue.schemes() if known["name"] == scheme for action in known["actions"])
+    marks = "marks" in acts
+    marked = ["", "[network]", *(['ecn_at = "departure"'] if marks else []), "in_service_counts = false"]
     pool = pool_octets(config)
     ports = Counter(node for link in topology.links for node in (link.first, link.second))
     most = max((ports[switch] for switch in topology.switches), default=1)
     # All lines of a switch may wait at one queue, and 2^32 octets are the most there.
     room = min(pool, (2**32 - 1 - pool) // max(1, most))
-    lines = ["", "[pfc]", *([f'buffer = "{room} octets"'] if room < pool else [])] if pfc else []
+    lines = [*marked, *(["", "[pfc]", *([f'buffer = "{room} octets"'] if room < pool else [])] if pfc else [])]
     lines += ["", "[[buffer]]", f'size = "{pool} octets"', 'alpha = "none"']
     return [*lines, 'ingress_reserve = "4096 octets"', "ingress_alpha = 0.125"]
 

@@ -121,8 +121,8 @@ def import_files(
         known = config.Config("") if said is None else config.parse(said.text, said.name)
         payload = known.number("PACKET_PAYLOAD_SIZE", payload)
         lossless = known.number("ENABLE_PFC", 1) != 0 if pfc is None else pfc
-        memory = config.memory_lines(known, topology, lossless)
-        network = of_topology(topology, net.name, memory, f"{config.pool_octets(known)} octets")
+        switches = config.switch_lines(known, topology, scheme or known.scheme or "none", lossless)
+        network = of_topology(topology, net.name, switches, f"{config.pool_octets(known)} octets")
         _note_topology(notes, net.name, topology)
         own = known.scheme
         transport = known.transport if transport is None else transport
