@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from penstock import Scenario
 from penstock.exchange import hpcc
+from penstock.exchange.importing import import_files
 from penstock.exchange.networks import of_topology
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,8 +37,8 @@ WITHIN = 0.1
 JAIN_WITHIN = 0.03
 SEEDS = 5
 """Runs of DCQCN with flows without end, whose mean is compared: its marks are drawn."""
-SMALL_OCTETS = 1100
-"""A queue within a frame of the peer's agrees."""
+SMALL = {"queue": 1100, "ms_to": 1, "packets_sent_again": 2}
+"""A queue within a frame of the peer's agrees, a time in whole milliseconds within one, packets within two."""
 
 NS_OF_FRAME = {1048: 83, 1056: 84, 1090: 87}
 """Nanoseconds that a frame takes at 100 Gb/s in HPCC's simulator."""
@@ -140,18 +141,21 @@ class Line:
         """Whether Penstock's number is near the peer's."""
         if self.ours is None:
             return False
-        apart = abs(self.ours - self.peer)
+        apart = 0.0 if self.ours == self.peer else abs(self.ours - self.peer)
         if self.metric.startswith("jain"):
             return apart <= JAIN_WITHIN
-        small = SMALL_OCTETS if self.metric.startswith("queue") else 0
+        small = next((at for metric, at in SMALL.items() if self.metric.startswith(metric)), 0)
         return apart <= max(WITHIN * abs(self.peer), small)
 
 
 def lines() -> list[Line]:
     """Return the peers' numbers."""
     with (DATA / "numbers.csv").open(newline="") as file:
-        rows = [at for at in csv.DictReader(file) if at["value"] != "never"]
-    return [Line(at["situation"], at["scheme"], at["metric"], float(at["value"])) for at in rows]
+        rows = list(csv.DictReader(file))
+    numbers = {"never": np.inf}
+    return [
+        Line(at["situation"], at["scheme"], at["metric"], numbers.get(at["value"]) or float(at["value"])) for at in rows
+    ]
 
 
 def scenario(
@@ -208,18 +212,23 @@ def long_flows(situation: str, setting: Setting, seed: int = 1) -> dict[str, flo
         "pauses_run": float(sum(queue["pause_frames"] for queue in summary["queues"])),
         "drops_run": float(sum(queue["frames_dropped"] for queue in summary["queues"])),
     }
-    queue = max(summary["queues"], key=lambda at: at["mean_octets"])
-    here, there = queue["name"].split("->")
-    name = f"{here[1:]}->{there[1:]}"
-    length = _lengths(result, queue["name"], window[0])
-    numbers[f"queue_mean_octets.{name}"] = float(queue["mean_octets"])
-    numbers[f"queue_max_octets.{name}"] = float(queue["max_octets"])
-    numbers[f"queue_p50_octets.{name}"] = float(np.percentile(length, 50))
-    numbers[f"queue_p99_octets.{name}"] = float(np.percentile(length, 99))
+    for queue in summary["queues"]:
+        if queue["name"].startswith("s"):
+            name = queue["name"].replace("s", "").replace("h", "")
+            length = _lengths(result, queue["name"], window[0])
+            numbers[f"queue_mean_octets.{name}"] = float(queue["mean_octets"])
+            numbers[f"queue_max_octets.{name}"] = float(queue["max_octets"])
+            numbers[f"queue_p50_octets.{name}"] = float(np.percentile(length, 50))
+            numbers[f"queue_p99_octets.{name}"] = float(np.percentile(length, 99))
+    if "cuts" in summary["actions"]:
+        numbers["cuts_run"] = float(summary["actions"]["cuts"])
+        before: Any = scenario(situation, setting, transported=False, window_ms=(0, window[0]), seed=seed).run().summary
+        numbers["cuts_window"] = numbers["cuts_run"] - before["actions"]["cuts"]
     return numbers | (_convergence(result) if situation.startswith("S2") else {})
 
 
 SPANS_MS = (0, 1, 2, 5, 10, 20, 40, 60)
+HELD_MS = 5
 
 
 def _convergence(result: Any) -> dict[str, float]:
@@ -233,7 +242,10 @@ def _convergence(result: Any) -> dict[str, float]:
         shares = rates[:, (after_ms > begin) & (after_ms <= end)].mean(axis=1)
         jain = shares.sum() ** 2 / len(shares) / (shares**2).sum()
         numbers[f"jain_{begin}_to_{end}_ms_after_last_start"] = float(jain)
-    return numbers
+    each_ms = [rates[:, (after_ms > at) & (after_ms <= at + 1)].mean(axis=1) for at in range(SPANS_MS[-1])]
+    near = [np.abs(shares / shares.mean() - 1).max() <= WITHIN for shares in each_ms]
+    held = [at for at in range(len(near) - HELD_MS) if all(near[at : at + HELD_MS])]
+    return numbers | {f"ms_to_within_10_percent_held_{HELD_MS}_ms": float(held[0]) if held else np.inf}
 
 
 def _lengths(result: Any, queue: str, from_ms: int) -> "np.ndarray[Any, Any]":
@@ -258,7 +270,10 @@ def finite_flows(situation: str, setting: Setting) -> dict[str, float]:
         links[:] = 2
     times = times + links * 1000
     if situation.startswith("S6"):
-        return _slowdowns(sent, times, links)
+        summary: Any = result.summary
+        return _slowdowns(sent, times, links) | {
+            "pauses_run": float(sum(at["pause_frames"] for at in summary["queues"]))
+        }
     numbers = {
         f"fct_{name}_ns": float(np.percentile(times, at, method="higher"))
         for name, at in (("min", 0), ("p50", 50), ("p99", 99), ("max", 100))
@@ -266,6 +281,47 @@ def finite_flows(situation: str, setting: Setting) -> dict[str, float]:
     if situation == "S5":
         numbers |= {f"fct_ns.{size}_octets": float(time) for size, time in zip(sent, times, strict=True)}
     return numbers
+
+
+NSCC = {
+    "H-inc": ("star66", 8_500_480, 22_500, 85_500, 106_500),
+    "H-perm": ("fat16", 12_750_720, 33_000, 129_000, 160_500),
+}
+"""The network of htsim, ps of its longest round trip, octets of the marks' thresholds and of a queue, as it prints."""
+
+
+def nscc_flows(situation: str, seed: int) -> dict[str, float]:
+    """Return the numbers of a situation of uet-htsim: a packet has 1436 octets of data and 64 of headers there."""
+    network, rtt_ps, low, high, room = next(NSCC[name] for name in NSCC if situation.startswith(name))
+    files = [DATA / "inputs" / f"{network}.topo", DATA / "inputs" / f"{situation}.cm"]
+    carrier = {"selective": {"mtu": "1436 octets", "bdp_cap": 0}}
+    made = import_files(files, scheme="nscc", transport=carrier).scenario
+    fabric = "leaf-spine" if network == "star66" else "fat-tree"
+    settings: dict[str, str | int | bool] = {
+        "duration": "20 ms",
+        "seed": seed,
+        "schemes.nscc.profile": "trimming",
+        "schemes.nscc.network_rtt": f"{rtt_ps} ps",
+        "schemes.nscc.k_min": f"{low} octets",
+        "schemes.nscc.k_max": f"{high} octets",
+        f"topology.{fabric}.buffer": f"{room} octets",
+        "network.trimming": True,
+        "network.ties": "drawn",
+        "network.ecmp_seed": seed,
+    }
+    for key, value in settings.items():
+        made.set(key, value)
+    result = made.run()
+    summary: Any = result.summary
+    links = 2 if network == "star66" else 6
+    times = (result.column("completions", "end_s") - result.column("completions", "start_s")) * 1e6 + links
+    again = summary["totals"]["retransmissions"]
+    numbers = {
+        f"fct_{name}_us": np.percentile(times, at, method="higher")
+        for name, at in (("min", 0), ("p50", 50), ("max", 100))
+    }
+    numbers |= {"packets_new": summary["totals"]["frames_sent"] - again, "packets_sent_again": again}
+    return {f"{metric}.seed{seed}": float(value) for metric, value in numbers.items()}
 
 
 BANDS = {"to 10 KB": (0, 1e4), "10 to 100 KB": (1e4, 1e5), "100 KB to 1 MB": (1e5, 1e6), "above 1 MB": (1e6, np.inf)}
@@ -284,9 +340,9 @@ def _slowdowns(octets: Any, times_ns: Any, links: Any) -> dict[str, float]:
 
 def measured(situation: str, scheme: str) -> dict[str, float]:
     """Return Penstock's numbers of a situation under a scheme of the peer, by metric."""
+    if situation.startswith("H"):
+        return {metric: value for seed in (1, 2, 3) for metric, value in nscc_flows(situation, seed).items()}
     scheme = scheme.removesuffix("_ackprio")
-    if scheme not in SETTINGS:
-        return {}
     setting = SETTINGS[scheme]
     if situation[:2] not in ("S1", "S2", "S3"):
         return finite_flows(situation, setting)
@@ -339,8 +395,9 @@ HEAD = """# Beside other simulators
 
 *`python tools/check_peers.py --write` makes this page; `make verify` holds to its lines.*
 
-Penstock beside the simulator of HPCC's authors (commit 9f4be2a): the same networks, flows and parameters; its numbers
-are in `tools/peers`. A line agrees if it is within 10 %, or Jain's index within 0.03, or a queue within a frame. In the
+Penstock beside the simulator of HPCC's authors (commit 9f4be2a) and, in situations H, beside uet-htsim (commit 40ccb05):
+the same networks, flows and parameters; their numbers are in `tools/peers`. A line agrees if it is within 10 %, or Jain's
+index within 0.03, a queue within a frame, packets sent again within two, a time in whole milliseconds within one. In the
 last column stand Penstock's number and, in brackets, the peer's. Causes are read from both programs' code; where one
 rule alone was changed to try it, the cause says so by a number.
 """

@@ -1,12 +1,17 @@
 //! Asks the processor to bring memory into its cache before it is needed (prefetch). That changes no result, and costs its time alone
 //! where it was in vain. For drivers of many endpoints, whose memory no cache holds.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use prefetch_index::prefetch_index;
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[inline(always)]
+fn prefetch_index<T>(_: &[T], _: usize) {}
 
 /// Asks for the line of cache in which a value lies, or begins.
 #[inline(always)]
 pub fn ask_for<T>(value: &T) {
-    prefetch_index(std::slice::from_ref(value), 0);
+    prefetch_index(core::slice::from_ref(value), 0);
 }
 
 /// Asks for the line in which an entry of a list begins.
@@ -48,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_mark_takes_no_room_and_stands_at_the_beginning() {
-        assert_eq!((std::mem::offset_of!(Marked, start), size_of::<Marked>()), (0, 128));
+        assert_eq!((core::mem::offset_of!(Marked, start), size_of::<Marked>()), (0, 128));
         let marked = Marked { start: START, value: [7; 9] };
         ask_for_lines(&marked.start, size_of::<Marked>());
         assert_eq!(marked.value, [7; 9]);

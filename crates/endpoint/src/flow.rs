@@ -1,5 +1,8 @@
 //! The sending side of a flow.
 
+use alloc::boxed::Box;
+use alloc::vec;
+
 use penstock_schemes::{FlowKey, Instant, Octets, Release};
 
 use crate::ids::{FlowId, LimiterId, TrafficClass};

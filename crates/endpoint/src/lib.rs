@@ -92,7 +92,10 @@
 //! let [a, b] = flows;
 //! assert_eq!(sent, [(us(0), a), (us(1), b), (us(2), a), (us(10), a), (us(11), b)]);
 //! ```
+#![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
 
 pub mod cache;
 mod destination;

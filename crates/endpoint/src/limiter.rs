@@ -1,5 +1,7 @@
 //! Limiters: a reaction point, a pacer, a window, and the flows behind them.
 
+use alloc::vec::Vec;
+
 use penstock_schemes::{BitRate, Draw, Duration, FlowKey, Gate, Instant, Octets, Out, ReactionPoint, Release, Scheme};
 
 use crate::destination::acknowledged;

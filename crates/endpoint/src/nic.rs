@@ -1,6 +1,7 @@
 //! A network interface that is polled: one port, its line, its sources, its destinations, its timers.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use penstock_schemes::{BitRate, Class, Draw, Duration, FlowKey, Frame, Instant, Out, Scheme, Signal, To};
 
@@ -251,7 +252,7 @@ impl<S: Scheme, X: Supply, D: Draw> Nic<S, X, D> {
                 Timer::Silence(flow) => self.sources.on_silence(at, flow, &mut self.desk),
                 Timer::Destination(own) => {
                     let destination = &mut self.destinations[own.index()];
-                    let mut timers = std::mem::take(&mut self.desk.timers);
+                    let mut timers = core::mem::take(&mut self.desk.timers);
                     destination.on_timeout(at, own, &mut timers, &mut self.desk);
                     self.desk.timers = timers;
                     self.post_from(at, own);

@@ -11,6 +11,9 @@
 //! The driver owns the lines and the timers. It calls [`Sources::may_send`] when a limiter is due, [`Sources::send`] if
 //! the answer is yes, and [`Sources::after_send`] when the frame is on its way.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use penstock_schemes::{Ack, BitRate, Draw, Instant, Octets, Out, ReactionPoint, Release, Scheme};
 
 use crate::cache::ask_for_entry;

@@ -1,7 +1,7 @@
 //! Timers: calls for flows, limiters, ports and destinations, each due at a time.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use alloc::collections::BinaryHeap;
+use core::cmp::Reverse;
 
 use penstock_schemes::Instant;
 
@@ -74,7 +74,7 @@ mod tests {
         }
         assert_eq!(timers.next(), Some(early));
         assert_eq!(timers.expire(early), None, "the limit itself is left");
-        let taken: Vec<_> = std::iter::from_fn(|| timers.expire(Instant::NEVER)).collect();
+        let taken: Vec<_> = core::iter::from_fn(|| timers.expire(Instant::NEVER)).collect();
         assert_eq!(taken, [(early, silence), (late, first), (late, second), (late, silence)]);
     }
 }

@@ -1,6 +1,6 @@
 //! A port without queue, whose limiters take turns: each waits until the line is free.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use penstock_schemes::Instant;
 
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn order(turns: &mut Turns) -> Vec<u32> {
-        std::iter::from_fn(|| turns.next()).map(|limiter| limiter.0).collect()
+        core::iter::from_fn(|| turns.next()).map(|limiter| limiter.0).collect()
     }
 
     #[test]

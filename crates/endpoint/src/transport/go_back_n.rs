@@ -18,6 +18,8 @@
 //! Sources: InfiniBand Architecture Specification, volume 1, section 9.7 (numbers: 9.7.2; the responder's answers: 9.7.5;
 //! the requester's timeout: 9.7.6); annex A17 for RoCEv2. Zhu et al. 2015 (DCQCN) run on it.
 
+use alloc::vec::Vec;
+
 use penstock_schemes::info::values::{count, octets, us};
 use penstock_schemes::info::{Configuration, parameters};
 use penstock_schemes::{Duration, Instant, Octets};
@@ -304,7 +306,7 @@ mod tests {
 
     /// The numbers of all frames that may go now.
     fn send(s: &mut GoBackNSender, now: u64) -> Vec<u32> {
-        std::iter::from_fn(|| s.poll_segment(Instant(now * US))).map(|f| f.seq).collect()
+        core::iter::from_fn(|| s.poll_segment(Instant(now * US))).map(|f| f.seq).collect()
     }
 
     fn frame(seq: u32) -> Segment {
@@ -322,7 +324,7 @@ mod tests {
         s.on_ack(Instant(10 * US), &ack(2, true));
         assert_eq!(s.acknowledged(), Octets(2000));
         s.on_ack(Instant(10 * US), &ack(2, true));
-        let again: Vec<_> = std::iter::from_fn(|| s.poll_segment(Instant(11 * US))).collect();
+        let again: Vec<_> = core::iter::from_fn(|| s.poll_segment(Instant(11 * US))).collect();
         assert_eq!(again.iter().map(|f| (f.seq, f.len)).collect::<Vec<_>>(), [(2, 1000), (3, 1000), (4, 500)]);
         assert!(again.iter().all(|f| f.retransmission) && again[2].last && !again[1].last);
         s.on_ack(Instant(20 * US), &ack(5, false));

@@ -2,7 +2,7 @@
 //!
 //! Every frame but the last of a message is full. (InfiniBand Architecture Specification, volume 1, section 9.7.2)
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 /// One frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

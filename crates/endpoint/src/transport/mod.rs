@@ -219,7 +219,7 @@ impl Acks {
 
 impl IntoIterator for Acks {
     type Item = Ack;
-    type IntoIter = std::iter::Chain<std::option::IntoIter<Ack>, std::option::IntoIter<Ack>>;
+    type IntoIter = core::iter::Chain<core::option::IntoIter<Ack>, core::option::IntoIter<Ack>>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.first.into_iter().chain(self.second)

@@ -3,6 +3,8 @@
 //! Ranges are few (holes and losses, not segments), so they lie in one vector; it keeps its room, and in the steady state
 //! nothing is allocated. A range is `start..end`; ranges neither overlap nor touch.
 
+use alloc::vec::Vec;
+
 /// A set of offsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Ranges {

@@ -19,7 +19,8 @@
 //!
 //! Source: Mittal et al. 2018, *Revisiting Network Support for RDMA*, sections 3.1 (recovery), 3.2 (cap), 4.1 (values).
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use penstock_schemes::info::values::{count, octets, us};
 use penstock_schemes::info::{Configuration, parameters};
@@ -455,7 +456,7 @@ mod tests {
     }
 
     fn send(s: &mut SelectiveSender, now: u64) -> Vec<u32> {
-        std::iter::from_fn(|| s.poll_segment(Instant(now * US))).map(|f| f.seq).collect()
+        core::iter::from_fn(|| s.poll_segment(Instant(now * US))).map(|f| f.seq).collect()
     }
 
     /// Frames 1 and 3 of six are lost: 2 brings NAK 1, 4 and 5 bring more. Each is sent again once, the latter as soon as a

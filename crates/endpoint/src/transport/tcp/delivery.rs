@@ -117,7 +117,7 @@ impl Delivery {
     /// `GenerateRateSample`)
     pub(super) fn sample(&mut self, now: Instant) -> (u64, Option<Sample>) {
         self.by_application_until = self.by_application_until.filter(|&until| self.delivered <= until);
-        let fresh = std::mem::take(&mut self.fresh);
+        let fresh = core::mem::take(&mut self.fresh);
         let Some(newest) = self.newest.take() else { return (fresh, None) };
         self.first_sent = newest.at;
         let rtt = (!newest.again).then(|| now.since(newest.at));
@@ -149,7 +149,7 @@ mod tests {
         Instant(us * US)
     }
 
-    fn sent(delivery: &mut Delivery, us: u64, segments: std::ops::Range<u64>, pipe: u64) {
+    fn sent(delivery: &mut Delivery, us: u64, segments: core::ops::Range<u64>, pipe: u64) {
         for i in segments {
             delivery.on_send(at(us), i * 1000, (i + 1) * 1000, false, pipe + i);
         }

@@ -45,6 +45,8 @@ mod timer;
 pub use receiver::TcpReceiver;
 pub use sender::TcpSender;
 
+use alloc::vec::Vec;
+
 use penstock_schemes::info::values::{choice, count, octets, switch, us};
 use penstock_schemes::info::{Configuration, choice, parameters};
 use penstock_schemes::{Duration, Octets};

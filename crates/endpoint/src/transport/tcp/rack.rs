@@ -9,7 +9,7 @@
 //! 6.2, step 1, suggests a window of minutes). The timer for reordering is set to the first segment that it concerns, not to
 //! the last (step 5), so that none waits for another.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use penstock_schemes::{Duration, Instant};
 
@@ -104,7 +104,7 @@ impl Rack {
 
     /// `start..end` has arrived, and had not before; told of in ascending order. (Section 6.2, steps 1 to 3)
     pub(super) fn on_delivery(&mut self, now: Instant, start: u64, end: u64, selective: bool) {
-        let mut records = std::mem::take(&mut self.records);
+        let mut records = core::mem::take(&mut self.records);
         records.deliver(start, end, |record| {
             self.take(now, record);
             self.segments_sacked = self.segments_sacked.saturating_add(u32::from(selective));

@@ -3,7 +3,7 @@
 //! New data is a record behind the others. A segment that is sent again keeps its record, though a retransmission may have other
 //! bounds, and has arrived when all of its octets have.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 /// A segment in flight, and `about` it what its keeper wants to know.
 #[derive(Debug, Clone, Copy)]

@@ -282,7 +282,7 @@ impl TcpSender {
         self.timed.get_or_insert((end, now));
         let pipe = self.board.pipe();
         self.flight.1 = self.flight.1.max(pipe);
-        let cwr = std::mem::take(&mut self.cwr);
+        let cwr = core::mem::take(&mut self.cwr);
         let segment = self.segment(start, end, false);
         Segment { ect: self.marks, cwr, ..segment }
     }

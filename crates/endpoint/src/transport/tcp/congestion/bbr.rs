@@ -22,7 +22,7 @@
 //!
 //! Linux's search for a policer.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use penstock_schemes::{BitRate, Duration, Instant, units::PS_PER_S};
 
@@ -268,7 +268,7 @@ impl Bbr {
     }
 
     fn update_extra(&mut self, window: &Window, now: Instant, fresh: u64) {
-        let mut extra = std::mem::take(&mut self.extra);
+        let mut extra = core::mem::take(&mut self.extra);
         extra.update(now, fresh, window.cwnd, self.round_start, |time| self.expected(time, UNITY));
         self.extra = extra;
     }
@@ -310,9 +310,9 @@ impl Bbr {
         let long = self.min_rtt.is_some_and(|least| now.since(since) > least);
         let gain = CYCLE[phase];
         let over = match gain.0.cmp(&gain.1) {
-            std::cmp::Ordering::Equal => long,
-            std::cmp::Ordering::Greater => long && (path.lost > 0 || path.pipe_before >= self.inflight(gain)),
-            std::cmp::Ordering::Less => long || path.pipe_before <= self.inflight(UNITY),
+            core::cmp::Ordering::Equal => long,
+            core::cmp::Ordering::Greater => long && (path.lost > 0 || path.pipe_before >= self.inflight(gain)),
+            core::cmp::Ordering::Less => long || path.pipe_before <= self.inflight(UNITY),
         };
         if over {
             self.mode = Mode::ProbeBw { phase: (phase + 1) % CYCLE.len(), since: now };

@@ -9,6 +9,8 @@ mod cubic;
 mod dctcp;
 mod newreno;
 
+use alloc::boxed::Box;
+
 use penstock_schemes::{BitRate, Duration, Instant};
 
 use super::Config;
