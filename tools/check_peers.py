@@ -395,11 +395,11 @@ HEAD = """# Beside other simulators
 
 *`python tools/check_peers.py --write` makes this page; `make verify` holds to its lines.*
 
-Penstock beside the simulator of HPCC's authors (commit 9f4be2a) and, in situations H, beside uet-htsim (commit 40ccb05):
-the same networks, flows and parameters; their numbers are in `tools/peers`. A line agrees if it is within 10 %, or Jain's
-index within 0.03, a queue within a frame, packets sent again within two, a time in whole milliseconds within one. In the
-last column stand Penstock's number and, in brackets, the peer's. Causes are read from both programs' code; where one
-rule alone was changed to try it, the cause says so by a number.
+Penstock beside the simulator of HPCC's authors (commit 9f4be2a) and, in situations H, beside uet-htsim (commit
+40ccb05): the same networks, flows and parameters; their numbers are in `tools/peers`. A line agrees if it is within
+10 %, or Jain's index within 0.03, a queue within a frame, packets sent again within two, a time in whole milliseconds
+within one. In the last column stand Penstock's number and, in brackets, the peer's. Causes are read from both programs'
+code; where one rule alone was changed to try it, the cause says so by a number.
 """
 
 
