@@ -16,7 +16,7 @@ frames 58 (Ethernet), so that Penstock's links are as much faster, and queues ar
 count the packet in transmission, which is there all the time, and its device holds one packet before the queue
 discipline, so that a limit of n packets there is n + 2 frames here.
 
-The differences (docs/measurements/tcp-beside-ns3.md): NewReno there counts acknowledgements in congestion avoidance, and
+The differences (docs/measurements/tcp-beside-ns3.md): NewReno counts acknowledgements in congestion avoidance, and
 octets here, so that it grows half as fast with delayed ones; acknowledgements have 42 octets there and 64 here, on
 links that they fill to 2 %; and in recovery ns-3 reduces the window in proportion to what is delivered (RFC 6937),
 where RFC 6675 waits until enough has left.

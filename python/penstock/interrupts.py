@@ -99,7 +99,7 @@ class keeping:  # noqa: N801 (reads as a word after `with`)
 
 
 class telling:  # noqa: N801
-    """Within it, a person who ends the command is told ``words``: which results are whole already, and where."""
+    """Within it, whoever ends the command sees ``words``: which results are whole already, and where."""
 
     def __init__(self, words: str) -> None:
         self._words = words

@@ -43,7 +43,7 @@ class Watch:
         skipped: called with how many runs of a sweep are there already, before the first.
         refused: called with how many runs of a sweep cannot run, as their values do not go together, before the first.
         run: called for each run with its label; returns the ``progress`` of :meth:`Scenario.run`, or ``None``. Of runs
-            on a cluster nobody is told before they end.
+            on a cluster nothing is reported before they end.
         done: called after each run whose result is kept.
         failed: called for each run that fails where that ends none of the others, with its label and the reason.
         lost: called for each run whose worker was lost and that is sent again, with its label and the reason.
@@ -71,18 +71,18 @@ def printing(every_s: float = 2.0) -> Watch:
     A line comes at most every ``every_s`` seconds, and at the end, with the time that is left at the pace until then.
     """
     begun_s = time.monotonic()
-    planned, done, told_s = 0, 0, 0.0
+    planned, done, reported_s = 0, 0, 0.0
 
     def plan(runs: int) -> None:
         nonlocal planned
         planned = runs
 
     def end() -> None:
-        nonlocal done, told_s
+        nonlocal done, reported_s
         done += 1
         now_s = time.monotonic()
-        if now_s - told_s >= every_s or done == planned:
-            told_s = now_s
+        if now_s - reported_s >= every_s or done == planned:
+            reported_s = now_s
             left = f", about {duration((now_s - begun_s) / done * (planned - done))} left" if done < planned else ""
             print(f"{done} of {planned} runs{left}", file=sys.stderr, flush=True)
 
@@ -231,7 +231,7 @@ class _Many(Generic[T]):
     def _take_in(self, ends: Sequence[Ended[T]]) -> None:
         for ended in ends:
             if ended.place not in self._under_way:
-                # Told again, since an interrupt came when it was told.
+                # Reported again, since an interrupt came during the report.
                 continue
             if self._keep is None and ended.values:
                 (self._found[ended.place],) = ended.values
@@ -250,8 +250,8 @@ class _Many(Generic[T]):
         place, label = ended.place, self._runs[ended.place].label
         self._losses[place] += 1
         if self._losses[place] > MOST_LOSSES:
-            told = f"the worker of this run was lost {self._losses[place]} times, at last because {ended.lost}"
-            self._failing(place, LostWorkerError(told if self._fail is not None else f"{label}: {told}"))
+            reason = f"the worker of this run was lost {self._losses[place]} times, at last because {ended.lost}"
+            self._failing(place, LostWorkerError(reason if self._fail is not None else f"{label}: {reason}"))
             return
         self._watch.lost(label, ended.lost)
         self._waiting.appendleft(place)

@@ -1,4 +1,4 @@
-"""The lines of a comparison beyond plain schemes: a scheme with settings of its own, and values of keys."""
+"""The lines of a comparison beyond plain schemes: a scheme with other settings, and values of keys."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _NAME = re.compile(r"[\w+.-][\w+. -]*")
 
 @dataclass(frozen=True)
 class Variant:
-    """A line of a comparison: a scheme with settings of its own, under a name.
+    """A line of a comparison: a scheme with other settings, under a name.
 
         >>> pfc = Variant("pfc", "none", {"pfc.quanta": 65535})
         >>> penstock.compare(scenario, ["qcn", "dctcp", pfc])
@@ -37,11 +37,11 @@ class Variant:
         """Check name and scheme.
 
         Raises:
-            ArgumentError: the name is none under which results can be filed, or there is no such scheme.
+            ArgumentError: the name is invalid, or there is no such scheme.
         """
         if not _NAME.fullmatch(self.name) or self.name.startswith(".") or len(self.name) > 60:
             raise ArgumentError(
-                f"{self.name!r} is no name of a variant", "use up to 60 letters, digits, blanks and _+.-, such as pfc"
+                f"invalid variant name {self.name!r}", "use up to 60 letters, digits, blanks and _+.-, such as pfc"
             )
         known = [about["name"] for about in schemes()]
         if self.scheme is not None and self.scheme not in known:

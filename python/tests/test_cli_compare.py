@@ -210,7 +210,7 @@ def test_variants_and_values_are_lines(penstock: Command, small: Path, tmp_path:
         ("pfc=", "--variant pfc=: not of the form NAME=SCHEME;KEY=VALUE;…"),
         ("pfc=none;quanta", "quanta is not of the form KEY=VALUE"),
         ("pfc=none;a.b=1;a.b=2", "a.b is there twice"),
-        ("p/c=none", "'p/c' is no name of a variant"),
+        ("p/c=none", "invalid variant name 'p/c'"),
         ("pfc=non", 'variant pfc: unknown scheme "non"'),
         ("pfc=none;pfc.quanat=1", "variant pfc: pfc.quanat: unknown key"),
         ("qcn=none", "a scheme is named twice"),

@@ -172,7 +172,7 @@ def test_a_transport_is_chosen(tmp_path: Path) -> None:
     paths = given(tmp_path, flow_txt=FLOWS, topology_txt=TOPOLOGY)
     scenario = import_files(paths, transport={"tcp": {"congestion": "dctcp", "mss": "8960 octets"}}).scenario
     assert scenario.describe()["flows"][0]["frame_octets"] == 8960 + 58
-    with pytest.raises(ArgumentError, match="is no name of one"):
+    with pytest.raises(ArgumentError, match="invalid transport name"):
         import_files(paths, transport='"')
 
 

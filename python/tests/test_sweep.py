@@ -154,7 +154,7 @@ def test_wrong_variants_are_refused_with_their_place(small: Path) -> None:
     file = small.with_name("sweep.toml")
     for text, line, key, message in (
         ('name = "deep"\nscheme = "qnc"', 2, "variant.0.name", 'unknown scheme "qnc"'),
-        ('name = "a;b"', 2, "variant.0.name", "no name of a variant"),
+        ('name = "a;b"', 2, "variant.0.name", "invalid variant name"),
         ('name = "deep"\nset.schemes.qcn.qeq = "1 KB"', None, "schemes", "variant deep: schemes.qcn.qeq: unknown"),
         ('name = "deep"\nsets = 3', 2, "variant.0.sets", "unknown key"),
         ('name = "deep"\n[[variant]]\nname = "deep"', None, "schemes", "'deep' is there twice"),

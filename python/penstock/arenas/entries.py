@@ -174,7 +174,7 @@ def _in_order(own: Sequence[Competitor]) -> list[Competitor]:
 def _workload(table: Table) -> Workload:
     name = table.text("name")
     if not name.replace("-", "").replace("_", "").isalnum() or name.startswith("-"):
-        raise table.error("name", f"{name!r} is no name of a workload", "use letters, digits, - and _")
+        raise table.error("name", f"invalid workload name {name!r}", "use letters, digits, - and _")
     title, source = table.text("title", name), table.text("scenario")
     beside = table.file.parent / source
     path = beside if beside.is_file() else library.locate(source)
@@ -234,7 +234,7 @@ def _about(scheme: str) -> str:
 def _once(document: Table, key: str, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise document.error(key, f"{name!r} is there twice", "give each a name of its own")
+            raise document.error(key, f"{name!r} is there twice", "give each a different name")
 
 
 def _places(wanted: Sequence[str], names: Sequence[str], word: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""Errors, told on standard error and in the exit status."""
+"""Errors, reported on standard error and in the exit status."""
 
 import errno
 import re

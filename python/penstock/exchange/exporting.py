@@ -79,7 +79,7 @@ def export(
     Args:
         source: a scenario, or a result, whose scenario is meant.
         to: one of :data:`FORMATS`.
-        seed: draws what the scenario leaves to chance, instead of its own.
+        seed: draws what the scenario leaves to chance, instead of the scenario's.
         limit: as that of :meth:`Scenario.run`.
 
     Raises:
@@ -181,7 +181,7 @@ def _check_transport(keys: Mapping[str, Any], place: str) -> None:
 
 
 def _tables(document: Mapping[str, Any]) -> list[int]:
-    """Return for each flow that is told by itself the number of its table."""
+    """Return for each flow that is listed by itself the number of its table."""
     tables = []
     for number, table in enumerate(document.get("flow", [])):
         count = max(len(_expanded(table["from"])), len(_expanded(table["to"]))) * table.get("repeat", 1)
@@ -233,7 +233,7 @@ def _topology(plan: Description, numbers: Mapping[str, int]) -> hpcc.Topology:
         delay_ps, back_ps = (round(latency_s[f"{a}->{b}"] * 1e12) for a, b in ((first, second), (second, first)))
         if delay_ps != back_ps:
             reason = f"from {first} to {second} a frame takes {delay_ps} ps, and {back_ps} ps back"
-            hint = "a node there has no delay of its own: take node_delay and host_delay out"
+            hint = "a node there has no separate delay: take node_delay and host_delay out"
             raise ArgumentError(f"network.node_delay: {reason}", hint)
         links.append(hpcc.Link(numbers[first], numbers[second], _rate(link["rate_bps"]), _delay(delay_ps), "0"))
     switches = [numbers[node["name"]] for node in plan["nodes"] if node["kind"] == "switch"]

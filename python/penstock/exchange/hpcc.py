@@ -234,6 +234,6 @@ def _with_stops(text: str) -> bool:
 
 
 def _entries(remarks: str, words_each: int) -> int:
-    """Return how many lines of the remarks are of the form of an entry: two nodes first, and so many words."""
+    """Return how many lines of the remarks have the form of an entry: two nodes first, and this number of fields."""
     lines = (line.split() for line in remarks.split("\n"))
     return sum(len(words) == words_each and all(map(WHOLE.fullmatch, words[:2])) for words in lines)

@@ -270,7 +270,7 @@ def _check_triggers(matrix: Matrix, name: str) -> None:
         if trigger.kind != "multishot" and fired_by != needed:
             times = "once" if needed == 1 else f"{needed} times"
             reason = f"{fired_by} connections activate the {trigger.kind} {ident}, which is activated {times}"
-            raise ExchangeError(name, trigger.line, f"{reason}; give so many connections its number")
+            raise ExchangeError(name, trigger.line, f"{reason}; write its number at {needed} of them")
 
 
 @dataclass(frozen=True)
@@ -488,7 +488,7 @@ def _check_fabric(fabric: Fabric, refuse: "Callable[[int, str, str], ExchangeErr
     down, left = divmod(nodes * lowest.speed_gbps, middle.speed_gbps * lowest.oversubscribed)
     if left or down % (pods * middle.radix_down) or down // (pods * middle.radix_down) != lowest.radix_up:
         fitting = f"{down} links up from tier 0 and {pods} pods do not give {lowest.radix_up} switches of tier 1 a pod"
-        raise refuse(1, "radix_down", f"{fitting} with so many links down; change Radix_Down, or Radix_Up of tier 0")
+        raise refuse(1, "radix_down", f"{fitting} at this radix; change Radix_Down, or Radix_Up of tier 0")
     for core in top:
         up, left = divmod(down * middle.speed_gbps, core.speed_gbps * middle.oversubscribed)
         cores, rest = divmod(up, core.radix_down)

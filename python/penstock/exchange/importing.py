@@ -502,7 +502,7 @@ def _inline(value: Any) -> str:
         return repr(value)
     text = str(value)
     if not text.isprintable() or '"' in text or "\\" in text:
-        raise ArgumentError(f"transport: {text!r} is no name of one", "write, for instance, tcp or go-back-n")
+        raise ArgumentError(f"invalid transport name {text!r}", "write, for instance, tcp or go-back-n")
     return f'"{text}"'
 
 

@@ -116,7 +116,7 @@ class Session(ABC, Generic[T]):
 
     @abstractmethod
     def stop(self) -> Sequence[Ended[T]]:
-        """End the jobs that are under way and drop those that wait; return those that ended and were not told yet."""
+        """End the running jobs and drop those that wait; return those that ended and were not reported yet."""
 
 
 class Executor(ABC):
@@ -129,7 +129,7 @@ class Executor(ABC):
 
     @abstractmethod
     def session(self, watch: "Watch") -> "Session[T]":
-        """Begin with the jobs of one call; ``watch`` is asked whether all is to end, and told of progress."""
+        """Begin with the jobs of one call; ``watch`` is asked whether all is to end, and gets the progress."""
 
     @abstractmethod
     def close(self) -> None:

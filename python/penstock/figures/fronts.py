@@ -179,16 +179,16 @@ def _places() -> Iterator[tuple[float, float]]:
 
 
 def _words(dimensions: Sequence[Dimension], among: Sequence[Cell], cell: Cell) -> str:
-    """Return the values of a cell in words; of keys that change together one, if it tells all of their values apart."""
+    """Return the values of a cell as text; of keys that change together one, if it distinguishes all their values."""
     groups: dict[frozenset[str], list[Dimension]] = {}
     for d in dimensions:
         groups.setdefault(d.together, []).append(d)
-    told: list[Dimension] = []
+    shown: list[Dimension] = []
     for group in groups.values():
         values = {tuple(other.at[d.column] for d in group) for other in among}
         alone = [d for d in group if len({other.at[d.column] for other in among}) == len(values)]
-        told += alone[:1] or group
-    parts = ((d, d.word(cell.at[d.column])) for d in told)
+        shown += alone[:1] or group
+    parts = ((d, d.word(cell.at[d.column])) for d in shown)
     return ", ".join(word if d.column == "scheme" else f"{d.title} {word}" for d, word in parts)
 
 

@@ -70,7 +70,7 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
     from penstock.figures.finite import has_completions
 
     panels = _panels(result)
-    # Where all flows come from loads, none is told by itself.
+    # Where all flows come from loads, none is shown by itself.
     drawn = {"overview": _page(result, panels if result.columns_of("flows", "name").num_rows else panels[:2])}
     written = []
     if has_completions(result):
@@ -165,7 +165,7 @@ def subtitle(axes: "Axes", text: str, *, wide_in: float | None = None) -> float:
 
 
 def fitting(wide_in: float, size_pt: float, letters_an_em: float) -> int:
-    """Return how many letters fit on so many inches."""
+    """Return how many letters fit on a width in inches."""
     return max(10, int(wide_in * 72 / size_pt * letters_an_em))
 
 

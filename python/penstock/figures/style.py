@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from penstock._core import PenstockError
 from penstock.files import whole
 
-# Paul Tol's "bright" and "muted" palettes: told apart by colour-blind readers and in grey print.
+# Paul Tol's "bright" and "muted" palettes: distinct for colour-blind readers and in grey print.
 QUEUE_COLOURS = ("#4477AA", "#EE6677", "#228833", "#AA3377")
 FLOW_COLOURS = ("#332288", "#CC6677", "#117733", "#88CCEE", "#AA4499", "#44AA99", "#999933", "#882255")
 REFERENCE = "#222222"
@@ -156,7 +156,7 @@ def sheet(width_in: float, height_in: float) -> Drawn:
     elif _chosen("figure.figsize"):
         width_in, height_in = mpl.rcParams["figure.figsize"]
     figure = Drawn(figsize=(width_in, height_in), layout="constrained")
-    # Without a canvas of its own the figure gets one for each file, and all texts are measured again.
+    # Without a canvas the figure gets one for each file, and all texts are measured again.
     FigureCanvasAgg(figure)
     return figure
 

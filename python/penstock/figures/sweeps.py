@@ -125,8 +125,8 @@ def _map(view: View) -> Drawn:
             axes.grid(visible=False)
         figure.colorbar(mesh, ax=[axes for axes, _ in panels], label=label)
         _dress(figure, panels, x.title, y.title)
-        told = f"{metric.name}, mean of {view.seeds} seeds" if view.seeds > 1 else metric.name
-        _subtitle(view, panels, told, left_em=labels.width_em(y.words) + _RULER_EM / 2)
+        text = f"{metric.name}, mean of {view.seeds} seeds" if view.seeds > 1 else metric.name
+        _subtitle(view, panels, text, left_em=labels.width_em(y.words) + _RULER_EM / 2)
         lay_out(figure)
         if _is_turned(panels[0][0], x):
             for axes, _ in panels:
@@ -160,9 +160,9 @@ def _pareto(view: View) -> Drawn:
         for ruler, (_, label), metric in ((axes.xaxis, scales[0], first), (axes.yaxis, scales[1], second)):
             ruler.set_label_text(f"{label}, {metric.better} is better")
         axes.margins(0.08, 0.1)
-        told = f"a point for each of {len(view.cells)} combinations"
+        text = f"a point for each of {len(view.cells)} combinations"
         legend(axes)
-        _subtitle(view, [(axes, ())], f"{told}, mean of {view.seeds} seeds" if view.seeds > 1 else told)
+        _subtitle(view, [(axes, ())], f"{text}, mean of {view.seeds} seeds" if view.seeds > 1 else text)
         named = front_of(view, places, front)
         reserve(figure, named)
         finish(figure, view.question)
@@ -213,11 +213,11 @@ def _dress(figure: Drawn, panels: Sequence[tuple["Axes", tuple[Any, ...]]], x: s
 
 
 def _subtitle(
-    view: View, panels: Sequence[tuple["Axes", tuple[Any, ...]]], told: str, *, left_em: float = _RULER_EM
+    view: View, panels: Sequence[tuple["Axes", tuple[Any, ...]]], text: str, *, left_em: float = _RULER_EM
 ) -> None:
-    """Set a line below the title, and above each panel its name; left of a panel there are so many ems."""
+    """Set a line below the title, and above each panel its name; ``left_em`` is the space left of a panel."""
     schemes = () if view.scheme.several(view.cells) else (str(view.cells[0].at["scheme"]),)
-    words = "   ·   ".join(dict.fromkeys(part for part in (*schemes, *view.fixed, told) if part))
+    words = "   ·   ".join(dict.fromkeys(part for part in (*schemes, *view.fixed, text) if part))
     figure = panels[0][0].get_figure(root=True)
     assert figure is not None
     size_pt = points("font.size")
@@ -232,10 +232,10 @@ def _subtitle(
     above_pt = {axes: _ABOVE_PT for axes, _ in panels}
     if explanations is not None and is_narrow(figure):
         above_pt[first] += _LEGEND_PT + explanations.get_window_extent().height * 72 / figure.dpi
-    # The names of the panels stand on a line of their own below it.
+    # The names of the panels stand on a separate line below it.
     subtitle(first, words, wide_in=wide_in)
-    told = first.get_title(mpl.rcParams["axes.titlelocation"])
-    first.set_title(told, pad=above_pt[first] + _LINE_EM * size_pt, **SUBTITLE)
+    text = first.get_title(mpl.rcParams["axes.titlelocation"])
+    first.set_title(text, pad=above_pt[first] + _LINE_EM * size_pt, **SUBTITLE)
     for axes, at in panels:
         axes.annotate(_panel_name(view, at), (0, 1), xytext=(0, above_pt[axes]), **_ABOVE, **_NAME)
 

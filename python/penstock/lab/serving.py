@@ -17,7 +17,7 @@ BUILD = "make lab"
 
 OPENED = "opened.toml"
 """The name under which the page finds the scenario that it opens."""
-# The page's own words, and for the Worker, which has no <meta> of its own.
+# The page's policy, also for the Worker, which has no <meta>.
 _POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
     "style-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -110,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cache-Control", "no-cache")
         self.end_headers()
-        # A page that is closed or loaded anew breaks its requests off.
+        # A page that is closed or reloaded breaks its requests off.
         with suppress(ConnectionError):
             self.wfile.write(data)
 

@@ -1,4 +1,4 @@
-"""The claims of claims.toml: rows of their own, and grids of rows that differ in a few words.
+"""The claims of claims.toml: single rows, and grids of rows that differ in a few placeholders.
 
     [[grid]]
     case = [
@@ -60,7 +60,9 @@ def _axes_by_word(grid: Table, axes: Mapping[str, list[dict[str, Any]]]) -> dict
     for axis, rows in axes.items():
         for word in {word for row in rows for word in row}:
             if found.setdefault(word, axis) != axis:
-                raise grid.error(axis, f"{{{word}}} is also a word of {found[word]}", "give each axis words of its own")
+                raise grid.error(
+                    axis, f"{{{word}}} is also a placeholder of {found[word]}", "give each axis different placeholders"
+                )
     return found
 
 

@@ -49,7 +49,7 @@ KEYS = (
         "[[variant]]",
         "tables",
         "none",
-        "Schemes with settings of their own, which run beside those of `schemes`: `name`, `scheme` (by default the "
+        "Schemes with other settings, which run in addition to those of `schemes`: `name`, `scheme` (by default the "
         "scenario's own), and the keys of the scenario in a table `set`.",
     ),
     (

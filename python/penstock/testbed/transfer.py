@@ -1,4 +1,4 @@
-"""A sender and a receiver of so many octets by the kernel's TCP, as programs of a testbed's hosts.
+"""A sender and a receiver of a number of octets by the kernel's TCP, as programs of a testbed's hosts.
 
     transfer.py receive ADDRESS PORT
     transfer.py send ADDRESS PORT OCTETS CONGESTION SEGMENT
@@ -30,7 +30,7 @@ def receive(address: str, port: int) -> int:
 
 
 def send(address: str, port: int, octets: int, congestion: str, segment: int) -> int:
-    """Send so many octets, and wait until the receiver has them and closes the connection."""
+    """Send a number of octets, and wait until the receiver has them and closes the connection."""
     zeros = bytes(_BLOCK)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
         try:

@@ -9,7 +9,7 @@ The rate laws of the paper, (15) and (25), are printed as time derivatives, but 
 are models here:
 
 ``printed``
-    as printed: a message acts once a second. Figures 6 to 9 are of this kind, with gains of their own.
+    as printed: a message acts once a second. Figures 6 to 9 are of this kind, with other gains.
 ``sampled``
     as the algorithm acts: a source gets p r messages a second, so that Gd becomes Gd p r, alpha becomes alpha p r and
     beta becomes beta p r. And a cycle of Fast Recovery halves the way to the target rate, which is ln 2/T, where the

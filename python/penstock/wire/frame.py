@@ -12,7 +12,7 @@ from penstock.errors import ArgumentError
 
 @dataclass(frozen=True)
 class EtherTypes:
-    """EtherTypes of formats that have none of their own, or none that is public.
+    """EtherTypes of formats that were assigned none, or none that is public.
 
     Attributes:
         smcc: that of SMCC's messages.

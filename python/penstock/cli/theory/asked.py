@@ -40,7 +40,7 @@ def _asked(
     scenario: Annotated[str, options.SCENARIO],
     scheme: Annotated[
         str | None,
-        typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme instead of the scenario's."),
+        typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme, instead of the scenario's."),
     ] = None,
     profile: Annotated[
         str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")

@@ -322,7 +322,9 @@ class Stepwise(InSteps):
         return True
 
     @abstractmethod
-    def told(self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator) -> None:
+    def on_message(
+        self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator
+    ) -> None:
         """Change a source as a message says."""
 
 
@@ -333,7 +335,9 @@ class Stateless(Stepwise):
     def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
         """Return by how much a sampled flow changes its rate, bit/s."""
 
-    def told(self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator) -> None:
+    def on_message(
+        self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator
+    ) -> None:
         """Change a source as a message says."""
         change = self.step_bps(source.rate_bps, offset_octets, growth_octets)
         source.rate_bps = min(max(source.rate_bps + change, float(self.min_rate_bps)), float(self.line_rate_bps))
