@@ -6,7 +6,7 @@ writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is
 docs/schemes/ has of it: NAME.md, and NAME.states.toml for its state diagram and a run) and for each core (its
 rtl/NAME/doc/README.md) and the figures are drawn, and .build/mkdocs.yml, which is mkdocs.yml with each folder of its
 navigation replaced by the pages in it.
-Every whole scenario in the pages is read on the way: one that Penstock refuses fails the build. So does a command
+Every whole scenario in the pages is read: one that Penstock refuses fails the build. So does a command
 `penstock … --out NAME.svg` (or .png) in a block of shell; its drawing is images/NAME.svg.
 """
 
@@ -391,7 +391,7 @@ def prose(about: Any) -> str:
 
 
 def scenario_keys(reference: list[dict[str, Any]]) -> str:
-    """Every key of a scenario file, section by section; the schemes' parameters have pages of their own."""
+    """Every key of a scenario file, section by section; the schemes' parameters have separate pages."""
     sections: dict[str, list[dict[str, Any]]] = {}
     for key in reference:
         if not key["section"].startswith("schemes"):

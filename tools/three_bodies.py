@@ -86,12 +86,12 @@ def cores(figure: int) -> Cores | None:
     if not path.exists():
         return None
     lines = path.read_text().splitlines()
-    told = re.search(r"times / (\d+), seed", "\n".join(line for line in lines if line.startswith("#")))
-    if told is None:
+    scale = re.search(r"times / (\d+), seed", "\n".join(line for line in lines if line.startswith("#")))
+    if scale is None:
         sys.exit(f"{path}: the header has no time scale")
     names, *values = [line.split(",") for line in lines if not line.startswith("#")]
     column = {name: np.array([float(row[i]) for row in values]) for i, name in enumerate(names)}
-    return Cores(Course(column["time_s"], column["queue_octets"], column["utilization"]), float(told[1]))
+    return Cores(Course(column["time_s"], column["queue_octets"], column["utilization"]), float(scale[1]))
 
 
 def scenario(kind: str, scale: float) -> Scenario:

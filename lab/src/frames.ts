@@ -47,7 +47,7 @@ export class Frames {
   private readonly ways: (Way | null)[];
   private readonly dots: SVGPathElement[] = [];
   private used = 0;
-  /** The engine tells of a frame when it has crossed its line: drawn is the time before now by which all are known, s. */
+  /** The engine reports a frame when it has crossed its line: drawn is the time before now by which all are known, s. */
   late_s: number;
 
   constructor(

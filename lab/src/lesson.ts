@@ -158,14 +158,14 @@ export class LessonPanel {
       button.disabled = true;
       verdict.textContent = "The simulation runs …";
       this.simulate(question)
-        .then((summaries) => (verdict.textContent = told(question, summaries, Number(chosen.value))))
+        .then((summaries) => (verdict.textContent = verdictText(question, summaries, Number(chosen.value))))
         .catch((fault: unknown) => (verdict.textContent = String((fault as { message?: string }).message ?? fault)))
         .finally(() => (button.disabled = false));
     });
     return [field, button, verdict];
   }
 
-  /** Runs what the question compares, in a Worker of its own. */
+  /** Runs what the question compares, in a separate Worker. */
   private async simulate(question: Question): Promise<unknown[]> {
     const texts = await Promise.all(question.runs.map((run) => this.scenario(run)));
     const runs = texts.map((text, i) => ({ text, scheme: question.runs[i]?.scheme ?? null }));
@@ -203,7 +203,7 @@ function labels({ runs, measure, choices }: Question, i: number): string {
 }
 
 /** The verdict in words, with the numbers that were found. */
-function told(question: Question, summaries: unknown[], chosen: number): string {
+function verdictText(question: Question, summaries: unknown[], chosen: number): string {
   const { right, found } = answer(question, summaries);
   const written = found.map((number, i) => `${written_as(number, question.unit)}${labels(question, i)}`);
   const numbers = `${question.name}: ${written.join(", ")}`;

@@ -35,7 +35,7 @@ class Lab {
   private state: RunState = { text: "", compare: null, now_s: 0, speed: 0.01, view: null, link: null, rates: "throughput", axes: {} };
   /** The text that has been sent to the engine, which may refuse it. */
   private pending: RunState | null = null;
-  /** What is to be told beside the run that opens next. */
+  /** The note beside the run that opens next. */
   private notice: Refusal | null = null;
   private playing = false;
   /** The run has come to its end: Play begins it again, and a change holds from its start. */

@@ -6,7 +6,7 @@ import type { Drawing } from "./picture";
 import type { Series } from "./series";
 import { ends, extremes } from "./thin";
 
-/** Rates of so many flows are drawn. */
+/** Number of flows whose rates are drawn. */
 const MOST_FLOWS = 16;
 /** Up to this number of flows each line has its name at its end. */
 const MOST_NAMES = 8;

@@ -9,7 +9,7 @@ import { type Place, spot, type Theory } from "./theory";
 const HEIGHT = 220;
 const LEFT = 62;
 const BOTTOM = 34;
-/** A margin of so many degrees has the full colour. */
+/** The margin that has the full colour, degrees. */
 const FULL = 90;
 
 export class Stability {
@@ -65,7 +65,7 @@ export class Stability {
   draw(): void {
     const found = this.theory.place(this.series);
     const place = typeof found === "string" ? null : found;
-    const text = typeof found === "string" ? `No answer: ${found}.` : this.told(found);
+    const text = typeof found === "string" ? `No answer: ${found}.` : this.describe(found);
     const [x, y] = this.choices.map(({ value }) => Number(value)) as [number, number];
     const state = JSON.stringify([text, x, y, place?.values, this.canvas.clientWidth, document.documentElement.dataset["shade"]]);
     if (state === this.drawn) return;
@@ -74,7 +74,7 @@ export class Stability {
     if (this.theory.table.maps.length > 0) this.paint(x, y, place);
   }
 
-  private told(place: Place): string {
+  private describe(place: Place): string {
     const margin = this.theory.margin(place);
     if (typeof margin === "string") return `No margin: ${margin}.`;
     const names = place.away.map((axis) => `${this.theory.table.axes[axis]?.name} = ${short(Number((place.values[axis] ?? 0).toPrecision(3)))}`);

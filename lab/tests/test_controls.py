@@ -160,7 +160,7 @@ def test_a_parameter_and_background_traffic_change_from_now_on(
     wait_for_ms(lab, at_ms + 0.3)
     background.fill("0")
     expect(shown).to_have_text("none")
-    # A value that is refused there is told, and the run before it stays.
+    # A value that is refused there is reported, and the run before it stays.
     box.fill("50 MB")
     box.press("Enter")
     expect(lab.page.locator("#mistake")).to_contain_text("beyond the buffer")

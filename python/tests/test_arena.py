@@ -370,12 +370,12 @@ def test_the_command_runs_ranks_and_goes_on(penstock: Command, file: Path) -> No
     # Of the three, the one without a scheme draws nothing.
     note = "note: nothing in 1 of 3 runs of this workload is drawn: the seeds give the same run"
     assert note in penstock("arena", *options, "--seeds", "2", "--resume").stdout
-    for arguments, told in (
+    for arguments, message in (
         ((file, "--workloads", "shard"), "no workload is called shard"),
         ((file, "--competitors", "qnc"), "no competitor is called qnc"),
         (("nowhere.toml",), "nowhere.toml: no such file"),
     ):
         wrong = penstock("arena", *arguments, "--out", "other")
         assert (wrong.returncode, wrong.stdout) == (2, "")
-        assert told in wrong.stderr
+        assert message in wrong.stderr
         assert "hint: " in wrong.stderr

@@ -89,7 +89,7 @@ def test_flows_run_one_after_another(tmp_path: Path) -> None:
     assert start["f2"] == start["f3"] == end["f1"]
     assert start["f4"] == max(end["f2"], end["f3"])
     assert start["f9"] == end["f4"]
-    # The run is over with the last flow.
+    # The run ends with the last flow.
     assert result.summary["ended_at_s"] == pytest.approx(end["f9"], abs=1e-6)
 
 

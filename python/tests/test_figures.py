@@ -156,7 +156,7 @@ def test_fair_shares_are_drawn_once() -> None:
         samples = np.array(fair_bps)
         return FlowSeries("f", np.arange(float(len(samples))), samples, samples, completed_s)
 
-    # A sample tells of the interval that it ends. Shares of less than a kb/s apart are the same.
+    # A sample covers the interval that it ends. Shares of less than a kb/s apart are the same.
     early, late = flow(8e6, 8e6, 4e6, 4e6, 4e6), flow(0, 0, 4e6 + 1, 4e6, 0)
     assert fair_shares([early, late]) == [(0, 1, 8e6), (1, 4, 4e6)]
     assert fair_shares([late]) == [(1, 3, 4e6)]

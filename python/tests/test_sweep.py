@@ -261,8 +261,8 @@ def test_a_store_of_ten_thousand_rows_is_asked_in_one_statement(
 
 def test_queries_that_cannot_be_answered_are_refused(tmp_path: Path) -> None:
     found = sweep(_small(), {}, out=tmp_path / "out")
-    for sql, told in (("select nix from runs", "nix"), ("selct", "syntax"), ("select 1 from windows", "windows")):
-        with pytest.raises(ArgumentError, match=told) as caught:
+    for sql, message in (("select nix from runs", "nix"), ("selct", "syntax"), ("select 1 from windows", "windows")):
+        with pytest.raises(ArgumentError, match=message) as caught:
             found.query(sql)
         assert "the tables are runs, queues" in caught.value.hint
     with pytest.raises(ArgumentError, match="queue_meen_octets") as caught:
@@ -292,7 +292,7 @@ def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
     # None reads no key of QCN: its two seeds run once each, QCN's six runs once each.
     assert planned == [8]
     assert len(labels) == 8
-    # All are told, each with its value.
+    # All are reported, each with its value.
     assert found.finished
     rows = list(zip(*(found.column(name) for name in ("w", "scheme", "seed")), strict=True))
     assert rows == [(w, scheme, seed) for w in (1, 2, 4) for scheme in ("none", "qcn") for seed in (1, 2)]
@@ -301,7 +301,7 @@ def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
         for scheme in ("none", "qcn")
     }
     assert {scheme: len(keys) for scheme, keys in by_scheme.items()} == {"none": 2, "qcn": 6}
-    # With priorities of their own schemes, the settings of each of them count.
+    # Where priorities name their schemes, the settings of each of them count.
     above = '[[flow]]\nfrom = "h0"\nto = "h2"\npriority = 3\n[[priority]]\npriority = 3\nscheme = "qcn"\n'
     both = Scenario.from_toml(SMALL + above, name="small")
     keys = {case.key for case in cases(design(both, weights, schemes=["none"]))}
@@ -314,15 +314,15 @@ def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
 
 def test_a_combination_that_is_not_legal_stops_no_other(tmp_path: Path) -> None:
     # 33 KB are QCN's set point: it is beyond a buffer of 20 KB.
-    told, refused = list[int](), list[int]()
+    planned, refused = list[int](), list[int]()
     found = sweep(
         _small(),
         {"topology.star.buffer": ["20 KB", "60 KB"]},
         schemes=["none", "qcn"],
         out=tmp_path / "out",
-        watch=Watch(planned=told.append, refused=refused.append),
+        watch=Watch(planned=planned.append, refused=refused.append),
     )
-    assert (told, refused) == ([3], [1])
+    assert (planned, refused) == ([3], [1])
     assert found.finished
     assert found.table().num_rows == 3
     (failed,) = found.failed
@@ -339,10 +339,10 @@ def test_a_run_that_fails_is_told_and_stops_no_other(tmp_path: Path, monkeypatch
         return whole(self, **keywords)
 
     monkeypatch.setattr(Scenario, "run", failing)
-    told: list[tuple[str, str]] = []
-    watch = Watch(failed=lambda label, reason: told.append((label, reason)))
+    messages: list[tuple[str, str]] = []
+    watch = Watch(failed=lambda label, reason: messages.append((label, reason)))
     found = sweep(_small(), BUFFERS, seeds=3, out=tmp_path / "out", watch=watch)
-    assert sorted(label for label, _ in told) == [
+    assert sorted(label for label, _ in messages) == [
         f"topology.star.buffer = {b}, qcn, seed 2" for b in ("120 KB", "60 KB")
     ]
     assert [entry["reason"] for entry in found.failed] == ["there is not enough memory"] * 2
@@ -438,9 +438,9 @@ def test_a_killed_sweep_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     undisturbed = sweep_trial.finished(folder, "undisturbed")
     assert Sweep(folder / "undisturbed").table().num_rows == sweep_trial.RUNS
     moments = [sweep_trial.Moment(runs=20), sweep_trial.Moment(runs=110)]
-    killed, told = sweep_trial.tried(moments, folder, "out", undisturbed, "--jobs", "2")
+    killed, difference = sweep_trial.tried(moments, folder, "out", undisturbed, "--jobs", "2")
     assert killed == len(moments)
-    assert not told
+    assert not difference
 
 
 def test_finished_runs_of_a_killed_sweep_can_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

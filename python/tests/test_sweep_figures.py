@@ -206,8 +206,8 @@ def test_points_of_a_front_have_the_names_that_tell_them_apart(swept: Sweep, wid
         assert any(f"{number}  {point.words}" in text for text in texts)
     # Of keys that change together one is named.
     shown = view(wide, "pareto", ["queue_mean_octets", "throughput_bps"])
-    told = front_of(shown, np.array([cell.mean for cell in shown.cells]), dominant(shown))
-    assert not any("q eq" in point.words for point in told.named)
+    shown_front = front_of(shown, np.array([cell.mean for cell in shown.cells]), dominant(shown))
+    assert not any("q eq" in point.words for point in shown_front.named)
     # A front of very many points has a list that can be read all the same.
     every = front_of(shown, np.arange(2.0 * len(shown.cells)).reshape(-1, 2), range(len(shown.cells)))
     assert len(every.named) == 12

@@ -1,4 +1,4 @@
-"""The testbed: tests without rights, and a network in namespaces of its own."""
+"""The testbed: tests without rights, and a network in separate namespaces."""
 
 import json
 import os
@@ -315,11 +315,11 @@ def test_an_interrupt_within_the_removal_leaves_nothing(monkeypatch: pytest.Monk
     state.save()
     for host in ("h0", "h1"):
         system.ip("netns", "add", f"{state.prefix}-{host}")
-    told = []
+    calls = []
 
     def interrupted(*words: str) -> None:
-        told.append(words)
-        if len(told) == 1:
+        calls.append(words)
+        if len(calls) == 1:
             raise KeyboardInterrupt
         system._run(["ip", *words], None)
 
@@ -335,7 +335,7 @@ def test_an_interrupt_within_the_removal_leaves_nothing(monkeypatch: pytest.Monk
 def test_a_killed_run_leaves_nothing_for_long(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A folder of records of its own: `down` is to end no other testbed of this user.
+    # A separate folder of records: `down` is to end no other testbed of this user.
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
     (tmp_path / "two.toml").write_text(TWO)
     command = [sys.executable, "-m", "penstock", "testbed", "run", "two.toml", "--quiet"]

@@ -44,7 +44,7 @@ def test_nothing_moves_at_rest(kind: type) -> None:
     model = kind.of(configuration(kind.scheme))  # type: ignore[attr-defined]
     rest = model.state_at_rest()
     slope = model.derivative(rest, (rest,) * len(model.delays_s))
-    # Of each variable less than a thousandth of its own size in a second.
+    # Of each variable less than a thousandth of its size in a second.
     assert np.abs(slope[:3] / np.maximum(np.abs(rest[:3]), 1)).max() < 1e-3
 
 
@@ -283,7 +283,7 @@ def test_a_run_that_is_over_is_laid_over_its_fluid(tmp_path: Path, monkeypatch: 
     for option in (["--seeds", "2"], ["--seed", "7"], ["--scheme", "bcn"], ["--set", "duration=1 s"]):
         refused = CliRunner().invoke(app, [*command, *option])
         assert refused.exit_code == 2
-        assert f"{option[0]}: the run of a results folder is over" in refused.stderr
+        assert f"{option[0]}: the run of a results folder has ended" in refused.stderr
 
 
 def test_a_run_without_the_bottleneck_is_refused() -> None:
