@@ -162,7 +162,7 @@ def arena(build: Path, docs: Path) -> dict[str, str]:
 
 
 def formats() -> str:
-    """Every format of frames, with the places of its fields."""
+    """Every format of frames, with the offsets of its fields."""
     parts = []
     for entry in wire.formats():
         rows = []
@@ -458,7 +458,7 @@ def scheme_list(schemes: Sequence[dict[str, Any]]) -> str:
 
 
 def facts(scheme: dict[str, Any]) -> list[list[str]]:
-    """Return other words on a scheme, by their kind."""
+    """Return other texts on a scheme, by their kind."""
     taken = (code(action["name"]) for action in scheme["actions"])
     sets = (" with ".join(code(name) for name in group) for group in scheme["tuned"])
     return [

@@ -1,4 +1,4 @@
-"""Sends signals to every command at random moments, and looks at what is left: the status, the words, the files.
+"""Sends signals to every command at random moments, and looks at what is left: the status, the messages, the files.
 
     python tools/signal_trial.py [--signals 200] [--seed 1]
     python tools/signal_trial.py --command tune --kind term --after 0.412     repeats one of them

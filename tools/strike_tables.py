@@ -160,7 +160,7 @@ def through(
 
 
 def late_queues(settings: dict[str, str], strikes: tuple[Strikes, ...]) -> list[Any]:
-    """Mean queue in the fourth second, KB, of each run: of the packets, and of the fluid struck in several ways."""
+    """Mean queue in the fourth second, KB, of each run: of the packets, and of the fluid struck by several rules."""
     scenario = halved(settings)
     models = [(period, Sampled.of(period)) for period in configurations(scenario, scheme="qcn")]
     packets = []

@@ -224,7 +224,7 @@ def main() -> None:
     """Prints the tables that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
-    parser.add_argument("--seeds", type=int, help="seeds of each row, in place of the page's number")
+    parser.add_argument("--seeds", type=int, help="seeds of each row, instead of the page's number")
     given = parser.parse_args()
     for name in given.tables:
         if name not in TABLES:

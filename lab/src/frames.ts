@@ -72,7 +72,7 @@ export class Frames {
     }
   }
 
-  /** Draws the frames that were under way at a time; of a run at `speed` simulated seconds a second. */
+  /** Draws the frames that were running at a time; of a run at `speed` simulated seconds a second. */
   draw(now_s: number, speed: number): void {
     const shown_s = now_s - this.late_s;
     // A run that has begun again knows none of them.

@@ -46,7 +46,7 @@ class _State:
         self.keeping: keeping | None = None
         """The results that a first Ctrl-C keeps; ``None`` where it ends the command."""
         self.kept = ""
-        """The words for the results that are kept when the command is ended."""
+        """The text about the results that are kept when the command is ended."""
         self.targets: list[str] = []
         """Final names of what is being written."""
         self.at_end: list[Callable[[], None]] = []

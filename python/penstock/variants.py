@@ -61,7 +61,7 @@ class Variant:
         """Name the variant in the error of a key that it has set: that key stands in no file.
 
         Raises:
-            ArgumentError: in place of a ``ScenarioError`` about such a key.
+            ArgumentError: instead of a ``ScenarioError`` about such a key.
         """
         try:
             yield
@@ -102,9 +102,9 @@ def typed(text: str) -> Variant:
 
 
 def varied(scenario: Scenario, vary: Mapping[str, Any] | Sequence[Axis]) -> dict[str, Scenario]:
-    """Return the scenario at every combination of values, under the words for it, such as ``load=0.3``.
+    """Return the scenario at every combination of values, under a text for it, such as ``load=0.3``.
 
-    The name of each scenario is that of the first with these words.
+    The name of each scenario is that of the first with this text.
 
     Raises:
         SweepError: a key has no values, or a value twice.

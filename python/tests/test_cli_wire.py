@@ -75,7 +75,7 @@ def test_statistics_are_printed(penstock: Command, tmp_path: Path) -> None:
     assert (counted["frames"], counted["damage"]["offset"] > 0) == (2, True)
     message, hint = done.stderr.splitlines()
     assert message.startswith(f"error: b.pcapng: octet {counted['damage']['offset']}: the file ends within a block")
-    assert hint == "hint: the 2 frames before this place are counted"
+    assert hint == "hint: the 2 frames before this offset are counted"
 
 
 def test_a_file_of_another_format_is_refused(penstock: Command, tmp_path: Path) -> None:

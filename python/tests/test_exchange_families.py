@@ -245,7 +245,11 @@ def test_flows_of_ns3_rdma_have_packets_and_stops(tmp_path: Path) -> None:
     for old, new, words in (
         ("9.5", "1.5", "the flow stops at 1.5 and starts at 2.0"),
         ("1000 2.0", "0 2.0", "the flow has 0 packets"),
-        (" 9.5", "", "the line has 5 words and not 6; write flow 1 of 2: source, destination, priority group, packets"),
+        (
+            " 9.5",
+            "",
+            "the line has 5 fields and not 6; write flow 1 of 2: source, destination, priority group, pa",
+        ),
         ("9.5", "9.50000000000001", "the stop 9.50000000000001 is finer than a picosecond"),
     ):
         with pytest.raises(ExchangeError, match=re.escape(f"flow.txt:2: {words}")):

@@ -423,7 +423,7 @@ def test_completions_come_back_as_a_table(tmp_path: Path) -> None:
 
 BAD_COMPLETIONS = {
     "": ": there is no flow",
-    "0b000001 0b000101 10000 100 5 6 7\n": ":1: the line has 7 words and not 8",
+    "0b000001 0b000101 10000 100 5 6 7\n": ":1: the line has 7 fields and not 8",
     "0b000002 0b000101 10000 100 5 6 7 8\n": ":1: 0b000002 is the address of no node",
     "0a000001 0b000101 10000 100 5 6 7 8\n": ":1: 0a000001 is the address of no node",
     "11.0.0.1 0b000101 10000 100 5 6 7 8\n": ":1: '11.0.0.1' is not an address",

@@ -55,7 +55,7 @@ class Workload:
 
     Attributes:
         name: its name in folders and links.
-        title: its name in words.
+        title: its name as text.
         scenario: the scenario, with what the arena sets.
         source: the name of the scenario that it was made of.
         settings: the keys that the arena sets in it.

@@ -1,4 +1,4 @@
-"""The standings of an arena in words: numbers as people read them, and sentences on workloads and competitors."""
+"""The standings of an arena as text: numbers as people read them, and sentences on workloads and competitors."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The words that the shell completes: scenarios, schemes, profiles, keys, queues, columns.
+"""Shell completions: scenarios, schemes, profiles, keys, queues, columns.
 
 The shell asks at each press of a key, so that the engine alone is imported here, and neither NumPy nor matplotlib. A
 word that cannot be completed is no error: the scenario's run will tell all its faults.
@@ -86,7 +86,7 @@ def profile(ctx: typer.Context, incomplete: str) -> Words:
 
 @_quietly
 def key(ctx: typer.Context, incomplete: str) -> Words:
-    """Complete the key of ``KEY=VALUE``, and the value where it is one of a few words."""
+    """Complete the key of ``KEY=VALUE``, and the value where it is one of a few names."""
     from penstock.catalogue import keys
 
     chosen = _chosen_schemes(ctx)

@@ -62,5 +62,5 @@ QUIET = typer.Option("--quiet", "-q", help="No progress and no table; messages o
 
 
 def words(listed: str | None) -> list[str]:
-    """Return the words of a list with separated by commas."""
+    """Return the entries of a list separated by commas."""
     return [] if listed is None else [word.strip() for word in listed.split(",")]

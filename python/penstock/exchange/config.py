@@ -82,7 +82,7 @@ _OF_SCHEMES = {
 
 @dataclass
 class Config:
-    """A configuration: each key with its line and its words; ``used`` are the keys that were followed."""
+    """A configuration: each key with its line and its values; ``used`` are the keys that were followed."""
 
     name: str
     values: Mapping[str, tuple[int, list[str]]] = field(default_factory=dict)

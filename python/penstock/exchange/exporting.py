@@ -52,7 +52,7 @@ _ELSEWHERE = {"transport", "acks", "frame", "controlled", "weight", "excess", "t
 
 @dataclass(frozen=True)
 class _Flow:
-    """A flow as files have it: the nodes' numbers, and its table in the scenario, of which ``place`` tells."""
+    """A flow as files have it: the nodes' numbers, and its table in the scenario, at index ``place``."""
 
     about: FlowDescription
     source: int
@@ -123,7 +123,7 @@ def write(written: Mapping[str, str], folder: str | os.PathLike[str]) -> list[Pa
 
 
 def _numbers(plan: Description, *, keep: bool) -> dict[str, int]:
-    """Return the number of each node: that of its name, if the names of all are so, or its place with hosts first."""
+    """Return the number of each node: that of its name, if the names of all are so, or its index with hosts first."""
     names = [node["name"] for node in plan["nodes"]]
     words = [
         re.fullmatch("h(0|[1-9][0-9]*)" if n["kind"] == "host" else "s(0|[1-9][0-9]*)", n["name"])
@@ -295,7 +295,7 @@ def _distribution(load: Mapping[str, Any]) -> workloads.Distribution | None:
 def _completed(result: Result, flows: Sequence[_Flow]) -> str:
     """Return the completed flows of a result as HPCC writes them: to the last acknowledgement, at the sender.
 
-    A run that ends with its last flow does not see the acknowledgement of that one: the least way back stands for it.
+    A run that ends with its last flow lacks the acknowledgement of that one: the shortest return path stands for it.
     """
     by_name = {flow.about["name"]: flow for flow in flows}
     names = ("flow", "start_s", "end_s", "acked_s", "ideal_s", "ideal_acked_s")
@@ -369,7 +369,7 @@ def _matrix(plan: Description, document: Mapping[str, Any], flows: Sequence[_Flo
 
 
 def _waits(document: Mapping[str, Any], flows: Sequence[_Flow]) -> dict[int, tuple[int, ...]]:
-    """Return the places of those flows that each flow waits for, under the place of those that do."""
+    """Return the indices of the flows that each flow waits for, by the index of the waiting flow."""
     places = {flow.about["name"]: index for index, flow in enumerate(flows)}
     own: dict[int, list[int]] = {}
     for index, flow in enumerate(flows):
@@ -392,7 +392,7 @@ def _waits(document: Mapping[str, Any], flows: Sequence[_Flow]) -> dict[int, tup
 
 
 def _idents(flows: Sequence[_Flow], *, need: bool) -> list[int | None]:
-    """Return the numbers of connections: those of the names, as an import gives them, or else their places from 1."""
+    """Return the numbers of connections: those of the names, as imports give them, or their positions from 1."""
     words = [re.fullmatch(r"f([1-9][0-9]{0,8})|c[0-9]+", flow.about["name"]) for flow in flows]
     own = [None if word is None or word[1] is None else int(word[1]) for word in words]
     if all(words) and not (need and None in own):

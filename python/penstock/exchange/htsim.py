@@ -152,12 +152,12 @@ def _header(lines: Lines, words: list[str], counts: dict[str, int], places: dict
     if head in counts:
         raise lines.error(f"{head} stands twice; write it once")
     if len(words) != 2:
-        raise lines.error(f"{head} has {len(words) - 1} words behind it and not 1; write, for instance, {head} 16")
+        raise lines.error(f"{head} has {len(words) - 1} values behind it and not 1; write, for instance, {head} 16")
     counts[head], places[head] = lines.count(words[1]), lines.at
 
 
 def _connection(lines: Lines, words: list[str], nodes: int | None) -> Connection:
-    """Return the connection that a line's words write."""
+    """Return the connection of a line's fields."""
     lines.match(_ENDS, words[0], "two hosts", "0->13")
     if nodes is None:
         raise lines.error("the connection stands above the line Nodes; write, for instance, Nodes 16 first")
@@ -202,7 +202,7 @@ def _check_again(lines: Lines, connection: Connection, first: Connection) -> Non
 
 
 def _trigger(lines: Lines, words: list[str]) -> Trigger:
-    """Return the trigger that a line's words write."""
+    """Return the trigger of a line's fields."""
     kinds = [word for word in words[1:] if word in _KINDS]
     if len(kinds) != 1:
         raise lines.error(f"the trigger has {len(kinds)} kinds; write one of {', '.join(_KINDS)}")
@@ -217,7 +217,7 @@ def _trigger(lines: Lines, words: list[str]) -> Trigger:
 
 
 def _pairs(lines: Lines, words: list[str], known: tuple[str, ...], refused: dict[str, str]) -> dict[str, str]:
-    """Return the words behind the known ones."""
+    """Return the fields behind the known ones."""
     given: dict[str, str] = {}
     rest = iter(words)
     for word in rest:
@@ -393,7 +393,7 @@ def parse_fabric(text: str, name: str) -> Fabric:
     while (words := lines.next_words()) is not None:
         key = words[0].lower()
         if len(words) != 2:
-            raise lines.error(f"the line has {len(words)} words and not 2; write a key and a number")
+            raise lines.error(f"the line has {len(words)} fields and not 2; write a key and a number")
         value = lines.whole(words[1])
         if value > _LARGEST:
             raise lines.error(f"the number is {cut(words[1])}; write {_LARGEST} at most")

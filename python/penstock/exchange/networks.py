@@ -40,7 +40,7 @@ class Network:
         return len(self.rate_bps)
 
     def check_way(self, source: int, destination: int, name: str, line: int) -> None:
-        """Refuse a flow of a file between hosts that no way joins.
+        """Refuse a flow of a file between hosts that no path joins.
 
         Raises:
             ExchangeError: there is none.

@@ -36,7 +36,7 @@ LOCAL = "local"
 
 _ANSWERS_WITHIN_S = 5.0
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
-"""The first words of HTTP/2 (RFC 9113, 3.4) with an empty frame of settings, which Ray's head answers with its own."""
+"""The first octets of HTTP/2 (RFC 9113, 3.4) with an empty frame of settings, which Ray's head answers with its own."""
 _FRAME_OCTETS = 9
 _SETTINGS = 4
 _BETWEEN_COUNTS_S = 1.0
@@ -254,7 +254,7 @@ def _nothing(_place: int, _result: Result, _loss: ClaimError | None) -> None:
 
 
 def _sendable(ended: Ended[T]) -> Ended[T]:
-    """Return an end whose error arrives: one that cannot be pickled becomes words, and each says where it was."""
+    """Return an end whose error arrives: one that cannot be pickled becomes text, and each says where it was raised."""
     error = ended.error
     if error is None:
         return ended

@@ -35,7 +35,7 @@ class Cores(Executor):
         return _Threads(self._pool, self._workers, watch)
 
     def close(self) -> None:
-        """End the threads; a run that is under way ends first."""
+        """End the threads; a run that is running ends first."""
         self._pool.shutdown()
 
 

@@ -114,7 +114,7 @@ def _retransmissions(axes: "Axes", lines: Lines) -> None:
         numbers, flows = np.unique(again[again > 0], return_counts=True)
         if not len(numbers):
             silent.append(f"{label}: {'nothing sent again' if len(again) else 'not known'}")
-            # It has its place among the explanations.
+            # It stands in the legend.
             axes.plot([], [], color=colour, linestyle=dashes, label=label, linewidth=1.5)
             continue
         shares = np.cumsum(flows[::-1])[::-1] / len(again)

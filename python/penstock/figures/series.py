@@ -130,7 +130,7 @@ class Flows(Sequence[FlowSeries]):
         )
 
     def chosen(self, places: "NDArray[Any]") -> "Flows":
-        """Return the flows at some places."""
+        """Return the flows at some indices."""
         rates = self.throughput_bps[:, places], self.fair_bps[:, places]
         ends = self.completed_s[places], self.alone[places], self.start_s[places]
         return Flows([self.names[at] for at in places], self.time_s, *rates, *ends, self.points)

@@ -34,7 +34,7 @@ _POINTS = 9.5
 """Size of type, points, unless a page or matplotlib's settings say otherwise."""
 
 _NARROW_EMS = 52
-"""On a figure of fewer ems explanations stand above the panels: beside them they would take the place of the lines."""
+"""On a figure of fewer ems explanations stand above the panels: beside them they would leave no room for the lines."""
 
 _INCHES = (1.0, 40.0)
 _TYPE = (3.0, 40.0)
@@ -138,7 +138,7 @@ def styled() -> Iterator[None]:
     for key, part in _SIZES.items():
         if page.font_pt is not None or not _chosen(key):
             settings[key] = points if page.font_pt is not None else part * points
-    # matplotlib types the keys of its settings one by one; a checked union of 300 words helps no reader.
+    # matplotlib types the keys of its settings one by one; a checked union of 300 names helps no reader.
     untyped: Any = settings
     with mpl.rc_context(untyped):
         yield
@@ -162,7 +162,7 @@ def sheet(width_in: float, height_in: float) -> Drawn:
 
 
 def lay_out(figure: Figure) -> None:
-    """Give every part of a figure its place; it may change afterwards."""
+    """Position every part of a figure; it may change afterwards."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)

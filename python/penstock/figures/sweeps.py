@@ -27,7 +27,7 @@ _MOST_PANELS = 24
 _LEAST_PANEL_IN = 2.3
 _MOST_COLUMNS = 4
 _FEW_WORDS = 4
-"""Fewer words along an axis than this do not tell what lies between them."""
+"""Fewer labels along an axis than this do not show what lies between them."""
 
 _RULER_EM = 6.0
 """Room left of a panel for numbers and their name."""
@@ -264,7 +264,7 @@ def _corner(panels: Sequence[tuple["Axes", tuple[Any, ...]]]) -> "Axes":
 
 
 def _groups(cells: Sequence[Cell], by: Sequence[Dimension]) -> dict[tuple[str, ...], list[Cell]]:
-    """Return the cells of each combination of dimensions, under its words, in the sweep's order."""
+    """Return the cells of each combination of dimensions, under its text, in the sweep's order."""
     found: dict[tuple[str, ...], list[Cell]] = {}
     ordered = sorted(cells, key=lambda cell: [_order(d, cell) for d in by])
     for cell in ordered:
@@ -285,7 +285,7 @@ def _is_at(cell: Cell, dimension: Dimension | None, at: tuple[Any, ...]) -> bool
 
 
 def _place(dimension: Dimension, value: Any) -> float:
-    """Return the place of a value along an axis; words lie at 0, 1, 2, …."""
+    """Return the position of a value along an axis; names lie at 0, 1, 2, …."""
     return float(value) / _unit(dimension)[0] if dimension.numeric else dimension.values.index(value)
 
 
@@ -335,6 +335,6 @@ def _ruler(axes: "Axes", x: Dimension) -> None:
 
 
 def _is_turned(axes: "Axes", x: Dimension) -> bool:
-    """Return whether words below a map stand on end, where not all have room side by side: if more are seen so."""
+    """Return whether names below a map are rotated, where not all have room side by side: if more are seen so."""
     lying, standing = (labels.fitting(axes.xaxis, x.words, turned=turned) for turned in (False, True))
     return lying < len(x.words) and (standing == len(x.words) or lying < _FEW_WORDS)

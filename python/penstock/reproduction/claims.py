@@ -121,7 +121,7 @@ class ClaimReader:
         number = isinstance(paper, int | float) and not isinstance(paper, bool) and abs(paper) < MOST
         if not number and (not isinstance(paper, str) or not paper):
             raise table.error(
-                "paper", f"{paper!r} is neither a number nor a text", "write the number or the words of the paper"
+                "paper", f"{paper!r} is neither a number nor a text", "write the number or the statement of the paper"
             )
         paper = paper if isinstance(paper, str) else float(paper)
         untestable = table.text("untestable", "")

@@ -13,9 +13,10 @@
     test = { at_most = "{most}" }
     run = { experiment = "hardware-{sources}", scheme = "qcn", set = { "topology.star.link_delay" = "{delay}" } }
 
-Every key of a grid but ``claim`` is an axis: a list of rows, which give values to words. A claim of the grid stands for
-one claim for each combination of rows of those axes whose words it uses. A text that is one word takes the word's value
-as it is, a number or a table too. A key is left out where its text is one word and the row has no value for it.
+Every key of a grid but ``claim`` is an axis: a list of rows, which give values to placeholders. A claim of the grid
+stands for one claim for each combination of rows of those axes whose placeholders it uses. A text that is one
+placeholder takes its value as it is, a number or a table too. A key is left out where its text is one placeholder and
+the row has no value for it.
 """
 
 import re
@@ -83,7 +84,7 @@ def _each(claim: Table, axes: Mapping[str, list[dict[str, Any]]], of_word: Mappi
 
 
 def _words(value: Any) -> Iterator[str]:
-    """Yield the words in the texts of a value, at any depth."""
+    """Yield the placeholders in the texts of a value, at any depth."""
     if isinstance(value, str):
         yield from _WORD.findall(value)
     elif isinstance(value, Mapping | list):
@@ -92,7 +93,7 @@ def _words(value: Any) -> Iterator[str]:
 
 
 def _filled(claim: Table, value: Any, values: Mapping[str, Any]) -> Any:
-    """Return a value with its words replaced; `_ABSENT` for a word that has no value here."""
+    """Return a value with its placeholders replaced; `_ABSENT` for one that has no value here."""
     if isinstance(value, str):
         if whole := _WORD.fullmatch(value):
             return values.get(whole[1], _ABSENT)

@@ -27,7 +27,7 @@ _DOCUMENT = "reproduce.json"
 
 @dataclass
 class Pages:
-    """A report under way: whole under its final name, or not there at all.
+    """An unfinished report: whole under its final name, or not there at all.
 
     Attributes:
         staged: its folder.

@@ -33,13 +33,13 @@ class SweepError(PlacedError):
         line: the line, counted from 1, where it is known.
         key: the key, as a dotted path.
         message: the error.
-        hint: words to write instead.
+        hint: text to write instead.
     """
 
 
 @dataclass(frozen=True)
 class Place:
-    """The place of an axis in its file; nowhere by default."""
+    """The line of an axis in its file; none by default."""
 
     file: Path | None = None
     line: int | None = None
@@ -54,7 +54,7 @@ class Place:
 
 
 NOWHERE = Place()
-"""The place of a value that is not read from a file."""
+"""The line of a value that is not read from a file."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Key:
 
     Attributes:
         key: its dotted path in the scenario, such as ``topology.star.buffer``.
-        unit: "octets", "s", "bit/s", "count", "ratio", or nothing for words and switches.
+        unit: "octets", "s", "bit/s", "count", "ratio", or nothing for names and switches.
         values: its values, in their order, as a scenario has them.
     """
 
@@ -226,7 +226,7 @@ def _key(key: str, given: Any, place: Place) -> Key:
 
 
 def _unit(values: Sequence[Value]) -> str:
-    """Return the unit of values; nothing for words, for switches, and where they have different units."""
+    """Return the unit of values; nothing for names, for switches, and where they have different units."""
     if any(isinstance(value, bool) for value in values):
         return ""
     if all(isinstance(value, int) for value in values):

@@ -100,7 +100,7 @@ class Case:
     """A run of a sweep.
 
     Attributes:
-        place: its number, from 0.
+        place: its index, from 0.
         settings: a value for each varied key.
         chosen: the scheme instead of the scenario's own.
         scheme: the name of the scheme, or of the variant.

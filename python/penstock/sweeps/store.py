@@ -60,7 +60,7 @@ class Store:
         self._journal = journal
         self._flushed_s = 0.0
         self._lock = threading.Lock()
-        # Several combinations may be the same run, as those that write a quantity in two ways, or vary another scheme.
+        # Several combinations may be the same run: they write a quantity with two units, or vary another scheme.
         self._cases_of: dict[str, list[Case]] = {}
         for case in cases:
             self._cases_of.setdefault(case.key, []).append(case)

@@ -233,7 +233,7 @@ class Sweep:
             >>> sweep.plot(show="pareto", metric=["queue_mean_octets", "throughput_bps"])
 
         Lines are means over seeds, with a band from the least to the most; schemes are lines in ``lines``, panels in
-        ``map`` and colours in ``pareto``. Where a place is not given, the keys take ``x``, ``y`` and ``panel`` in their
+        ``map`` and colours in ``pareto``. Where an axis is not given, the keys take ``x``, ``y`` and ``panel`` in their
         order.
 
         Args:
@@ -250,7 +250,7 @@ class Sweep:
             title: as in :meth:`Result.plot`.
 
         Raises:
-            ArgumentError: there is no such figure, metric, key or value; a key has no place; no run has the metric.
+            ArgumentError: there is no such figure, metric, key or value; a key has no axis; no run has the metric.
             PenstockError: a size is out of its range.
             OSError: the file cannot be written.
         """

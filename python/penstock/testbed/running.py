@@ -228,7 +228,7 @@ def _wait(
     *,
     applications: bool,
 ) -> None:
-    """Wait until the nodes have come to the end of the run, and start and stop applications on the way."""
+    """Wait until the nodes have come to the end of the run, and start and stop applications meanwhile."""
     duration = layout["duration_s"]
     reported = -1.0
     while nodes.running():

@@ -4,7 +4,7 @@
     transfer.py send ADDRESS PORT OCTETS CONGESTION SEGMENT
 
 iperf3 is no sender for a flow with a size: when it has handed over its last octets, its receiver stops reading, and
-those that are still on their way are lost. Here the sender ends when the receiver has all of them.
+those that are still in flight are lost. Here the sender ends when the receiver has all of them.
 """
 
 import socket

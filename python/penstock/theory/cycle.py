@@ -1,6 +1,6 @@
 """Limit cycles: amplitude and period of a queue that does not settle.
 
-SMCC's equilibrium lies on its switching lines, so that nothing can be linearised there. Two ways lead to the cycle in
+SMCC's equilibrium lies on its switching lines, so that nothing can be linearised there. Two methods give the cycle in
 which it ends:
 
 * :func:`describing_function` and :func:`harmonic_balance`. The queue is taken for a sine of amplitude A. The scheme's

@@ -9,7 +9,7 @@ where they are even. A sample that strikes other traffic's frame changes nothing
 Jiang et al. 2015 as it stands; (26) and (27) are its limit for samples that come often. QCN's sources change their
 rates at the ends of their cycles too.
 
-FECN's switch has a clock in place of samples, and one rate for all: :func:`by_clock`.
+FECN's switch has a clock instead of samples, and one rate for all: :func:`by_clock`.
 """
 
 from collections import deque

@@ -28,7 +28,7 @@ from penstock.tuning.spread import spread
 from penstock.tuning.verdict import Verdict, judge
 
 DEFAULTS = "defaults"
-"""The word in a profile's place where the catalogue's defaults are meant."""
+"""The name instead of a profile where the catalogue's defaults are meant."""
 
 _LEAST_STARTS = 8
 """The least number of points, kept by the theory, with which the search begins; or a third of all, if that is more."""

@@ -24,7 +24,7 @@ class CaptureError(ArgumentError):
         self.file = file
         self.offset = offset
         other = "unpack it, if it is compressed; editcap -F pcapng converts captures of other formats"
-        super().__init__(f"{file}: {message}", "the part before this place can be read" if offset else other)
+        super().__init__(f"{file}: {message}", "the part before this offset can be read" if offset else other)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def read(file: str | Path) -> Iterator[Captured]:
     """Give the frames of a pcap or pcapng file, of either byte order, one by one. The file is held in memory.
 
     Raises:
-        CaptureError: where the file is damaged, after the frames before that place.
+        CaptureError: where the file is damaged, after the frames before that offset.
         OSError: it cannot be read.
     """
     capture = WireCapture(Path(file).read_bytes())
@@ -77,9 +77,9 @@ def statistics(
     a part was not captured), ``faulty``, ``not_ethernet``, and:
 
     - ``faults``, a list with an entry for each kind: ``format``, ``kind`` (the field, or ``checksum``), ``frames``,
-      ``numbers`` (the first ten, counted from 1), ``first`` (the words of the first);
-    - ``notified``, a list with an entry for each way of notifications: ``interface``, ``interface_name``, ``format``,
-      ``source``, ``destination``, ``cp_id``, ``flow``, ``to`` (the destination of the flow's frames), ``frames``,
+      ``numbers`` (the first ten, counted from 1), ``first`` (the text of the first);
+    - ``notified``, a list with an entry for each sender and receiver of notifications: ``interface``,
+      ``interface_name``, ``format``, ``source``, ``destination``, ``cp_id``, ``flow``, ``to`` (the destination of the flow's frames), ``frames``,
       ``strength``, ``first_ns``, ``last_ns``. The strength is ``frames``, ``least``, ``mean`` and ``most`` of Quantized
       Feedback for ``cnm``, of the queue's offset in octets (positive under congestion) for ``smcc``, ``bcn`` and
       ``e2cm``, of the rate in bit/s for ``fecn`` and ``rocc``, of the pause in picoseconds for ``sfc``, and ``None``
@@ -92,13 +92,13 @@ def statistics(
       the time that is left;
     - ``roce``, a list with an entry for each interface that saw RoCEv2: ``interface``, ``interface_name``, ``data``
       (packets with data), ``marked`` (those with a mark of congestion), ``share``, ``cnps``;
-    - ``damage``, ``None``, or ``offset`` and ``message`` of the place at which the file could not be read on: all else
+    - ``damage``, ``None``, or ``offset`` and ``message`` where the file could not be read on: all else
       counts the frames before it.
 
     Args:
         file: a pcap or pcapng file.
         ether_types: EtherTypes that stations have agreed on, if others than the usual ones.
-        rate_bps: the rate of all lines, bit/s, in place of those that the file has. pcap has none.
+        rate_bps: the rate of all lines, bit/s, instead of those that the file has. pcap has none.
 
     Raises:
         ArgumentError: the rate is not above 0.
@@ -139,7 +139,7 @@ def by_source(counted: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _together(strengths: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the strength of several ways as one."""
+    """Return the strength of several entries as one."""
     if not strengths:
         return None
     frames = sum(one["frames"] for one in strengths)

@@ -165,7 +165,7 @@ def encode(kind: str, values: Mapping[str, Any] | None = None, /, **more: Any) -
 
 
 def formats() -> list[dict[str, Any]]:
-    """Return every format: name, title, source, octets, and fields with the standard's names, places and meanings."""
+    """Return every format: name, title, source, octets, and fields with the standard's names, offsets and meanings."""
     listed: list[dict[str, Any]] = _known()["formats"]
     return listed
 

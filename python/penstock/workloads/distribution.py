@@ -162,7 +162,7 @@ class _Written:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Return the lines that have words, each with its number: between blanks, commas or semicolons, no comments."""
+    """Return the lines that have fields, each with its number: between blanks, commas or semicolons, no comments."""
     for line, written in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
         words = re.split(r"[\s,;]+", re.split(r"#|//", written, maxsplit=1)[0].strip())
         if words != [""]:
@@ -170,7 +170,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _point(words: list[str], name: str, line: int) -> _Written:
-    """Return the point that a line's words write."""
+    """Return the point of a line's fields."""
     if len(words) != 2:
         count = f"{len(words)} word{'' if len(words) == 1 else 's'}"
         reason = f"there {'is' if len(words) == 1 else 'are'} {count}; write a size in octets and a percentage"

@@ -51,7 +51,7 @@ def _asked(
 
 
 def asks(command: Callable[..., None]) -> Callable[..., None]:
-    """Put the argument and the options of an :class:`Asked` in place of a command's first parameter."""
+    """Replace a command's first parameter by the argument and the options of an :class:`Asked`."""
     shared = list(inspect.signature(_asked, eval_str=True).parameters.values())
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
 

@@ -64,7 +64,7 @@ def show_overlay(request: OverlayRequest) -> None:
 
 
 def _run_that_is_over(request: OverlayRequest) -> Result | None:
-    """Return the run of the results folder that stands in a scenario's place; ``None`` if none does."""
+    """Return the run of the results folder that is given instead of a scenario; ``None`` if none is."""
     asked = request.asked
     if not is_results(Path(asked.name)):
         return None

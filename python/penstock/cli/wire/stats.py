@@ -47,7 +47,7 @@ def show_statistics(
         _print_statistics(counted, by)
     if damage is not None:
         say(f"error: {file}: {damage['message']}")
-        say(f"hint: the {counted['frames']} frames before this place are counted")
+        say(f"hint: the {counted['frames']} frames before this offset are counted")
         raise typer.Exit(WRONG_INPUT)
 
 

@@ -6,7 +6,7 @@ likes, for every parameter may be an array that broadcasts with a row. The funct
 that another library's arrays work where they keep to the array standard.
 
 Rates are those that *arrive at the queue*: frames that a source sends arrive a forward delay later. With equal delays
-on all paths the loop has then a single place for delay: a message that reaches a source now was sampled the forward and
+on all paths the loop has then a single delay: a message that reaches a source now was sampled the forward and
 the feedback delay ago. ``past`` holds the states at these times, one for each of ``delays_s``; with no delay they are
 the present state.
 
@@ -97,7 +97,7 @@ class FluidModel(ABC):
     modes: ClassVar[tuple[str, ...]]
     """Names of the modes."""
     lines: ClassVar[tuple[str, ...]]
-    """The expression that is zero on each switching line, in words."""
+    """The expression that is zero on each switching line, as text."""
     linear: ClassVar[bool] = True
     """Whether it has a linearisation at equilibrium; a model whose equilibrium lies on its switching lines has none."""
     forecasts: ClassVar[bool] = True

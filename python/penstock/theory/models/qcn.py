@@ -324,7 +324,7 @@ class Sampled(_Qcn, Recovering):
         own.begin()
 
     def ended(self, source: Source, random: np.random.Generator) -> None:
-        """End a cycle of the byte counter: half the way to the target, which Active Increase raises before."""
+        """End a cycle of the byte counter: half of the distance to the target, which Active Increase raises before."""
         own = cast(_Source, source)
         own.calculator.end_cycle(random.random)
         own.begin()

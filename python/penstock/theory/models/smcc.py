@@ -57,7 +57,7 @@ class Smcc(Stateless):
         zero_below: which part of the samples that see no growth is in state A while the queue is below its target.
         zero_above: the same above it.
         drawn: whether frames are sampled at random, which makes intervals of exponential length.
-        interval_s: time between samples over which growth is measured, s; 0 for the slope of the queue in its place.
+        interval_s: time between samples over which growth is measured, s; 0 for the slope of the queue instead.
     """
 
     q0_octets: Value
