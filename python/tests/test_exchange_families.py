@@ -248,7 +248,7 @@ def test_flows_of_ns3_rdma_have_packets_and_stops(tmp_path: Path) -> None:
         (
             " 9.5",
             "",
-            "the line has 5 fields and not 6; write flow 1 of 2: source, destination, priority group, pa",
+            "the line has 5 fields and not 6; write flow 1 of 2: source, destination, priority group",
         ),
         ("9.5", "9.50000000000001", "the stop 9.50000000000001 is finer than a picosecond"),
     ):

@@ -79,8 +79,8 @@ def statistics(
     - ``faults``, a list with an entry for each kind: ``format``, ``kind`` (the field, or ``checksum``), ``frames``,
       ``numbers`` (the first ten, counted from 1), ``first`` (the text of the first);
     - ``notified``, a list with an entry for each sender and receiver of notifications: ``interface``,
-      ``interface_name``, ``format``, ``source``, ``destination``, ``cp_id``, ``flow``, ``to`` (the destination of the flow's frames), ``frames``,
-      ``strength``, ``first_ns``, ``last_ns``. The strength is ``frames``, ``least``, ``mean`` and ``most`` of Quantized
+      ``interface_name``, ``format``, ``source``, ``destination``, ``cp_id``, ``flow``, ``to`` (the destination
+      of the flow's frames), ``frames``, ``strength``, ``first_ns``, ``last_ns``. The strength is ``frames``, ``least``, ``mean`` and ``most`` of Quantized
       Feedback for ``cnm``, of the queue's offset in octets (positive under congestion) for ``smcc``, ``bcn`` and
       ``e2cm``, of the rate in bit/s for ``fecn`` and ``rocc``, of the pause in picoseconds for ``sfc``, and ``None``
       where the format says nothing of the kind;
