@@ -4,7 +4,7 @@ import { flowColour } from "./plots";
 import type { Link, Plan } from "./protocol";
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Octets of a long frame with all that it takes of a line; its time and the line's delay are the longest way of most frames. */
+/** Octets of a long frame with all that it takes of a line; its time and the line's delay are the longest flight of most frames. */
 const LONG_OCTETS = 1600;
 /** Frames that are drawn at a time. */
 const MOST_DOTS = 400;
@@ -110,7 +110,7 @@ export class Frames {
   }
 }
 
-/** The way from one node to another, to the right of the line between them. */
+/** The path from one node to another, to the right of the line between them. */
 function beside(from: Point, to: Point): Way {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const [x, y] = [(-(to.y - from.y) * ASIDE) / length, ((to.x - from.x) * ASIDE) / length];

@@ -43,7 +43,7 @@ class Lab {
   private calm = 0;
   /** While a changed run comes back to where it was: that time. */
   private target = 0;
-  /** The run is to go to its end, also where a change has it begin again on the way. */
+  /** The run is to go to its end, also where a change restarts it meanwhile. */
   private ending = false;
   private saved = "";
   private saving = 0;
@@ -445,7 +445,7 @@ class Lab {
       this.engine.pause();
       this.paused();
     } else if (!this.engine.holds) {
-      // Before the first run, too, its scenario may be on its way: then there is none to take up.
+      // Before the first run, too, its scenario may still be loading: then there is none to take up.
       const from = this.pending ?? this.state;
       if (from.text !== "") this.open(from, from.speed || null);
     } else if (this.ended) {

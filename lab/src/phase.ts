@@ -11,7 +11,7 @@ import type { Theory } from "./theory";
 /** The last samples that are drawn, the newest strongest. */
 const TRAIL = 600;
 
-/** A place of the drawing, or of the plane. */
+/** A position in the drawing, or in the plane. */
 type Spot = [number, number];
 
 /** Where a line comes into a drawing of a size, a little behind its edge; null where it does not. */
@@ -37,7 +37,7 @@ export class Phase {
   private seen = 0;
   private readonly points: [number, number][] = [];
   theory: Theory | null = null;
-  /** The theory that is drawn, in words. */
+  /** The theory that is drawn, as text. */
   note = "";
 
   constructor(

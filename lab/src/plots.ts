@@ -223,7 +223,7 @@ class Plot {
     this.readout.textContent = `${short(this.plot.data[0][idx] ?? 0)}s: ${values.slice(0, MOST_NAMES).join(", ")}${more}`;
   }
 
-  /** The plot in words, for those who do not see it. */
+  /** The plot as text, for those who do not see it. */
   describe(words: string): void {
     this.place.setAttribute("aria-label", words);
   }

@@ -1,4 +1,4 @@
-/** The rows of a run as they have come, with names instead of places. */
+/** The rows of a run as they have come, with names instead of indices. */
 
 import type { Description, Parameters, Plan, Rows } from "./protocol";
 

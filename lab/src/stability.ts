@@ -1,4 +1,4 @@
-/** The stability map of a run over two parameters, with the run's place on it, and its phase margin in words. */
+/** The stability map of a run over two parameters, with the run's position on it, and its phase margin as text. */
 
 import type { Drawing } from "./picture";
 import { colour, short } from "./plots";
@@ -49,7 +49,7 @@ export class Stability {
     place.replaceChildren(heading, this.words, ...(theory.table.maps.length > 0 ? [row, this.canvas] : []));
   }
 
-  /** The other axis gives way to one that is chosen twice. */
+  /** An axis that is chosen twice replaces the other. */
   private choose(): void {
     const [x, y] = this.choices;
     if (x.value === y.value) y.value = String((Number(y.value) + 1) % this.theory.table.axes.length);
