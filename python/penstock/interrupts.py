@@ -120,7 +120,7 @@ def writes(target: str | os.PathLike[str]) -> None:
 def at_end(call: "Callable[[], None]") -> None:
     """Note a function, a quick one, for a signal that ends the command to call.
 
-    It ends processes of this one's own, or removes what is no file.
+    It ends processes of this one's own, or removes what is not a file.
     """
     _state.at_end.append(call)
 

@@ -96,7 +96,7 @@ def typed(text: str) -> Variant:
                 f"write, for instance, {name}={scheme};{part}=…",
             )
         if key in settings:
-            raise ArgumentError(f"--variant {text}: {key} is there twice", "leave one of them out")
+            raise ArgumentError(f"--variant {text}: {key} appears twice", "leave one of them out")
         settings[key] = value
     return Variant(name, scheme, settings)
 

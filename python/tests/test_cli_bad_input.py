@@ -20,7 +20,7 @@ CASES = {
     "duplicate names": ('to = "h2"', 'to = "h2"\n[[flow]]\nname = "f1"\nfrom = "h0"\nto = "h2"', 18, "name", "f1"),
     "stop before start": ('to = "h2"', 'to = "h2"\nstart = "9 ms"\nstop = "8 ms"', 18, "stop", "before it starts"),
     "interval of zero": ('to = "h2"', 'to = "h2"\n[record]\ninterval = "0 s"', 18, "interval", "zero"),
-    "seed that is no number": ('scheme = "qcn"', 'scheme = "qcn"\nseed = "one"', 4, "seed", "whole number"),
+    "seed that is not a number": ('scheme = "qcn"', 'scheme = "qcn"\nseed = "one"', 4, "seed", "whole number"),
     "not TOML": ("[topology.star]", "[topology.star", 8, "", "not TOML"),
     "key given twice": ("hosts = 3", "hosts = 3\nhosts = 3", 10, "", "duplicate"),
 }

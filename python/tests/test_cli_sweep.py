@@ -63,7 +63,7 @@ def test_wrong_input_is_told_with_a_hint(penstock: Command, small: Path, tmp_pat
         ((small, "--vary", "topology.star.bufer=1 KB"), "topology.star.bufer: unknown key", "buffer"),
         ((small, "--vary", "topology.star.buffer"), "not of the form KEY=A,B,C", "for instance"),
         ((small, "--vary", "topology.star.buffer="), "has no values", "at least one"),
-        ((small, "--schemes", "qnc"), "'qnc' is no scheme", "qcn"),
+        ((small, "--schemes", "qnc"), "'qnc' is not a scheme", "qcn"),
         ((small, "--queue", "sw0->h9"), "no recorded queue is called sw0->h9", "sw0->h2"),
         (("nowhere.toml",), "neither a file nor a scenario", "scenarios"),
         ((file,), "sweep.toml: scenario: smal.toml: neither a file nor", "did you mean"),

@@ -101,8 +101,8 @@ def test_formats_are_listed(penstock: Command) -> None:
     [
         (("decode", "none.pcap"), "none.pcap: no file has this name, and it is not hexadecimal", "give a file"),
         (("decode", ""), "the frame has no octets", "give its octets"),
-        (("decode", "00", "--cim", "5"), "--cim 5: this is no EtherType", "from 0x0600 to 0xffff"),
-        (("decode", "00", "--smcc", "x"), "--smcc x: this is no EtherType", "from 0x0600 to 0xffff"),
+        (("decode", "00", "--cim", "5"), "--cim 5: this is not an EtherType", "from 0x0600 to 0xffff"),
+        (("decode", "00", "--smcc", "x"), "--smcc x: this is not an EtherType", "from 0x0600 to 0xffff"),
         (("encode", "cnmm"), "cnmm: unknown kind of frame", "did you mean cnm?"),
         (("encode", "cnm", "q_ofset=1"), "q_ofset: a frame of kind cnm has no field", "did you mean q_offset?"),
         (

@@ -165,10 +165,10 @@ BAD_CONFIG = {
     "CC_MODE 1": ("CC_MODE 9", "config.txt:5: CC_MODE: the mode is 9; write one of 1 (dcqcn)"),
     "RP_TIMER 300": ("RP_TIMER soon", "config.txt:9: RP_TIMER: 'soon' is not a number"),
     "RATE_AI 20Mb/s": ("RATE_AI 20 Mb/s", "config.txt:12: RATE_AI: '20 Mb/s' is not a rate"),
-    "KMIN_MAP 2": ("KMIN_MAP 3", "config.txt:20: KMIN_MAP: this is no map"),
+    "KMIN_MAP 2": ("KMIN_MAP 3", "config.txt:20: KMIN_MAP: this is not a map"),
     "BUFFER_SIZE 16": ("BUFFER_SIZE 0", "config.txt:22: BUFFER_SIZE: the size is 0"),
     "EWMA_GAIN 0.00390625": ("EWMA_GAIN 0", "config.txt:10: EWMA_GAIN: the gain is 0"),
-    "HAS_WIN 0": ("CC_MODE 1", "config.txt:17: CC_MODE stands twice"),
+    "HAS_WIN 0": ("CC_MODE 1", "config.txt:17: CC_MODE appears twice"),
     "L2_ACK_INTERVAL 1": ("interval 1", "config.txt:16: 'interval' begins no line of a configuration"),
 }
 

@@ -99,12 +99,12 @@ def _matrix(*lines: str, nodes: str = "Nodes 4", triggers: int = 0) -> str:
 BAD_MATRICES = {
     "Connections 0\n": "m: there is no line Nodes",
     "Nodes 4\nConnections 2\n0->1 start 0 size 1\n": "m:2: Connections announces 2 and the file has 1",
-    "Nodes 4\nNodes 4\n": "m:2: Nodes stands twice",
+    "Nodes 4\nNodes 4\n": "m:2: Nodes appears twice",
     "Nodes four\n": "m:1: 'four' is not a whole number",
     "Nodes 4 5\n": "m:1: Nodes has 2 values behind it and not 1",
     "Nodes 99999999\n": "m:1: the number is 99999999; write 2000000 at most",
-    "0->1 start 0 size 1\n": "m:1: the connection stands above the line Nodes",
-    "Nodes 4\nConnections 1\n0->1 start 0 size 1\nTriggers 0\n": "m:4: Triggers stands below",
+    "0->1 start 0 size 1\n": "m:1: the connection comes before the line Nodes",
+    "Nodes 4\nConnections 1\n0->1 start 0 size 1\nTriggers 0\n": "m:4: Triggers comes after",
     _matrix("0->4 start 0 size 1"): "m:4: there is no node 4",
     _matrix("1->1 start 0 size 1"): "m:4: the connection goes from host 1 to itself",
     _matrix("0-1 start 0 size 1"): "m:4: '0-1' begins no line of a matrix",
@@ -118,7 +118,7 @@ BAD_MATRICES = {
     _matrix("0->1 start soon size 5"): "m:4: 'soon' is not a start in ps",
     _matrix("0->1 start 0 size 5 speed 3"): "m:4: 'speed' is not known here",
     _matrix("0->1 start 0 size"): "m:4: there is no number behind size",
-    _matrix("0->1 start 0 size 5 size 6"): "m:4: size stands twice",
+    _matrix("0->1 start 0 size 5 size 6"): "m:4: size appears twice",
     _matrix("0->1 start 0 size 5 prio 3"): "m:4: prio: it orders the pulls",
     _matrix("0->1 start 0 size 5 addon"): "m:4: addon: it adds to a connection",
     _matrix("0->1 id 0 start 0 size 5"): "m:4: the number is 0",
@@ -184,7 +184,7 @@ BAD_FABRICS = {
     ("Podsize 4", "Podsize 5"): "t:3: 16 hosts are not in pods of 5",
     ("Podsize 4", "Podsize"): "t:3: the line has 1 fields and not 2",
     ("Podsize 4", "Podsize 0"): "t:3: Podsize is 0",
-    ("Podsize 4", "Radix_Up 4"): "t:3: 'Radix_Up' stands above the first tier",
+    ("Podsize 4", "Radix_Up 4"): "t:3: 'Radix_Up' comes before the first tier",
     ("Nodes 16", "Nodes 99999999999"): "t:1: the number is 99999999999",
     ("Radix_Up 2", "Radix_Up 1"): "t:11: 2 links down and 1 up are not so; 2 fits",
     ("Radix_Up 2\n", ""): "t:5: there is no Radix_Up in tier 0",
@@ -197,7 +197,7 @@ BAD_FABRICS = {
     ("Bundle 1\n\nTier 2", "Bundle 2\n\nTier 2"): "t:21: two nodes here have one link",
     ("Bundle 1\n\nTier 1", "Bundel 1\n\nTier 1"): "t:12: 'Bundel' is not known here",
     ("Bundle 1\n\nTier 1", "Queue_up 5000\n\nTier 1\nQueue_down 9000"): "t:15: the queues at the other end",
-    ("Oversubscribed 1\nBundle 1\n\nTier 1", "Bundle 1\nBundle 1\n\nTier 1"): "t:12: Bundle stands twice",
+    ("Oversubscribed 1\nBundle 1\n\nTier 1", "Bundle 1\nBundle 1\n\nTier 1"): "t:12: Bundle appears twice",
 }
 
 

@@ -94,7 +94,7 @@ def test_wrong_keys_and_values_are_refused(vary: Any, key: str, message: str, hi
     [
         ("schemse = []", None, "schemse", "unknown key"),
         ("schemes = []", None, "schemes", "empty list"),
-        ('schemes = ["qnc"]', None, "schemes", "'qnc' is no scheme"),
+        ('schemes = ["qnc"]', None, "schemes", "'qnc' is not a scheme"),
         ("seeds = 0", None, "seeds", "no number of runs"),
         ("seeds = [1, 1]", None, "seeds", "twice"),
         ("seeds = [-1]", None, "seeds", "no seed"),
@@ -157,7 +157,7 @@ def test_wrong_variants_are_refused_with_their_place(small: Path) -> None:
         ('name = "a;b"', 2, "variant.0.name", "invalid variant name"),
         ('name = "deep"\nset.schemes.qcn.qeq = "1 KB"', None, "schemes", "variant deep: schemes.qcn.qeq: unknown"),
         ('name = "deep"\nsets = 3', 2, "variant.0.sets", "unknown key"),
-        ('name = "deep"\n[[variant]]\nname = "deep"', None, "schemes", "'deep' is there twice"),
+        ('name = "deep"\n[[variant]]\nname = "deep"', None, "schemes", "'deep' appears twice"),
     ):
         file.write_text(f'scenario = "small.toml"\n[[variant]]\n{text}\n', encoding="utf-8")
         with pytest.raises(SweepError) as caught:

@@ -96,7 +96,7 @@ def test_ether_types_can_be_others() -> None:
     data[12:14] = b"\x12\x34"
     assert "cim" not in wire.decode(data)
     assert "cim" in wire.decode(data, wire.EtherTypes(cim=0x1234))
-    with pytest.raises(ArgumentError, match=r"cim=1 is no EtherType; it is a number from 0x0600 to 0xffff"):
+    with pytest.raises(ArgumentError, match=r"cim=1 is not an EtherType; it is a number from 0x0600 to 0xffff"):
         wire.EtherTypes(cim=1)
 
 

@@ -41,7 +41,7 @@ def dissected(tmp_path: Path, frames: Iterable[bytes], *options: str) -> list[di
     """Return all fields of each frame: by their names, all values that each has in the frame."""
     file = tmp_path / "a.pcapng"
     wire.write(file, list(frames))
-    # A name that is there twice in an object is there twice in the text.
+    # A name that appears twice in an object appears twice in the text.
     packets = json.loads(tshark(file, "-T", "json", *options), object_pairs_hook=list)
     return [_flat(dict(packet)["_source"]) for packet in packets]
 

@@ -198,7 +198,7 @@ def _workload(table: Table) -> Workload:
         raise table.error("of", f"{metric} has no flows that could be named", f"judge by {', '.join(_OF_FLOWS)}")
     groups = _groups(scenario)
     if group is not None and group not in groups:
-        raise table.error("of", f"{group} is no group of flows", nearest(group, groups))
+        raise table.error("of", f"{group} is not a group of flows", nearest(group, groups))
     note = table.text("note", "")
     table.end(("name", "title", "scenario", "set", "with_pfc", "judge", "of", "note"))
     return Workload(name, title, scenario, source, settings, Judge(metric, group, _JUDGES[metric]), with_pfc, note)
@@ -216,7 +216,7 @@ def _competitor(table: Table) -> Competitor:
     known = [about["name"] for about in every_scheme()]
     scheme = table.text("scheme", name)
     if scheme not in known:
-        raise table.error("scheme", f"{scheme!r} is no scheme", nearest(scheme, known))
+        raise table.error("scheme", f"{scheme!r} is not a scheme", nearest(scheme, known))
     settings = settings_of(table.table("set"))
     about = table.text("about", "") or _about(scheme)
     table.end(("name", "scheme", "set", "about"))
@@ -234,7 +234,7 @@ def _about(scheme: str) -> str:
 def _once(document: Table, key: str, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise document.error(key, f"{name!r} is there twice", "give each a different name")
+            raise document.error(key, f"{name!r} appears twice", "give each a different name")
 
 
 def _places(wanted: Sequence[str], names: Sequence[str], word: str) -> list[int]:

@@ -93,7 +93,7 @@ def export(
     plan = scenario.describe(seed=seed, limit=limit)
     document = tomllib.loads(scenario.to_toml())
     if document.get("change"):
-        raise ArgumentError("change: links that change have no word in these files", "take the table out")
+        raise ArgumentError("change: these formats cannot express links that change", "take the table out")
     numbers = _numbers(plan, keep=to == "hpcc")
     flows = _flows(plan, document, numbers, endless=to == "htsim")
     if to == "htsim":
@@ -149,11 +149,11 @@ def _flows(plan: Description, document: Mapping[str, Any], numbers: Mapping[str,
         keys = document["flow"][table] if table is not None else {}
         other = next((key for key in keys if key not in _TOLD | _ELSEWHERE), None)
         if len(about["destinations"]) != 1:
-            raise ArgumentError(f"{place}.to: a flow to a group has no word in these files", "write a host")
+            raise ArgumentError(f"{place}.to: these formats cannot express a flow to a group", "write a host")
         if other is not None:
-            raise ArgumentError(f"{place}.{other}: has no word in these files", "take it out")
+            raise ArgumentError(f"{place}.{other}: these formats have no such key", "take it out")
         if about["traffic"] != "greedy":
-            reason = f"{about['traffic']} traffic has no word in these files, which let a flow send as it may"
+            reason = f"{about['traffic']} traffic cannot be expressed in these formats, whose flows send at any rate"
             raise ArgumentError(f"{place}.traffic: {reason}", "take it out, with rate, on and off")
         if about["size_octets"] is None and not endless:
             raise ArgumentError(

@@ -148,9 +148,9 @@ def _header(lines: Lines, words: list[str], counts: dict[str, int], places: dict
     """Take a line of the head: a word and a number."""
     head = words[0]
     if late:
-        raise lines.error(f"{head} stands below a connection or a trigger; write it above them")
+        raise lines.error(f"{head} comes after a connection or a trigger; write it before them")
     if head in counts:
-        raise lines.error(f"{head} stands twice; write it once")
+        raise lines.error(f"{head} appears twice; write it once")
     if len(words) != 2:
         raise lines.error(f"{head} has {len(words) - 1} values behind it and not 1; write, for instance, {head} 16")
     counts[head], places[head] = lines.count(words[1]), lines.at
@@ -160,7 +160,7 @@ def _connection(lines: Lines, words: list[str], nodes: int | None) -> Connection
     """Return the connection of a line's fields."""
     lines.match(_ENDS, words[0], "two hosts", "0->13")
     if nodes is None:
-        raise lines.error("the connection stands above the line Nodes; write, for instance, Nodes 16 first")
+        raise lines.error("the connection comes before the line Nodes; write, for instance, Nodes 16 first")
     source, destination = (lines.node(word, nodes) for word in words[0].split("->"))
     if source == destination:
         raise lines.error(f"the connection goes from host {source} to itself; write two hosts")
@@ -226,7 +226,7 @@ def _pairs(lines: Lines, words: list[str], known: tuple[str, ...], refused: dict
         if word not in known:
             raise lines.error(f"{cut(word)!r} is not known here; write one of {', '.join(known)}")
         if word in given:
-            raise lines.error(f"{word} stands twice; write it once")
+            raise lines.error(f"{word} appears twice; write it once")
         value = next(rest, None)
         if value is None:
             raise lines.error(f"there is no number behind {word}; write one")
@@ -403,7 +403,7 @@ def parse_fabric(text: str, name: str) -> Fabric:
             at, tiers[value], places[value, ""] = value, {}, lines.at
         elif at < 0:
             if key not in ("nodes", "tiers", "podsize"):
-                raise lines.error(f"{cut(words[0])!r} stands above the first tier; write Nodes, Tiers or Podsize there")
+                raise lines.error(f"{cut(words[0])!r} comes before the first tier; write Nodes, Tiers or Podsize there")
             _take(lines, head, words[0], key, value)
             places[-1, key] = lines.at
         elif key not in _KEYS:
@@ -418,7 +418,7 @@ def parse_fabric(text: str, name: str) -> Fabric:
 def _take(lines: Lines, into: dict[str, int], word: str, key: str, value: int) -> None:
     """Take a key and its number, once."""
     if key in into:
-        raise lines.error(f"{cut(word)} stands twice; write it once")
+        raise lines.error(f"{cut(word)} appears twice; write it once")
     if value == 0 and key != "switch_latency_ns":
         raise lines.error(f"{cut(word)} is 0; write 1 at least")
     into[key] = value

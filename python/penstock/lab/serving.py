@@ -40,7 +40,7 @@ def page_files(page: Path = PAGE) -> dict[str, bytes]:
         ArgumentError: the page has not been built.
     """
     if not (page / "index.html").is_file():
-        raise ArgumentError(f"{page}: the page of the laboratory is not there", f"{BUILD} builds it, in a checkout")
+        raise ArgumentError(f"{page}: the laboratory's page has not been built", f"{BUILD} builds it, in a checkout")
     return {path.relative_to(page).as_posix(): path.read_bytes() for path in page.rglob("*") if path.is_file()}
 
 

@@ -72,10 +72,10 @@ def _each(claim: Table, axes: Mapping[str, list[dict[str, Any]]], of_word: Mappi
     used = sorted(set(_words(claim.values)))
     for word in used:
         if word not in of_word:
-            raise claim.error(None, f"no axis has the word {{{word}}}", nearest(word, of_word))
+            raise claim.error(None, f"no axis has the placeholder {{{word}}}", nearest(word, of_word))
     over = [rows for axis, rows in axes.items() if any(of_word[word] == axis for word in used)]
     if not over:
-        raise claim.error(None, "uses no word of the grid", "write it as [[claim]], or use a word such as {name}")
+        raise claim.error(None, "uses no placeholder of the grid", "write it as [[claim]], or use one such as {name}")
     if prod(len(rows) for rows in over) > _MOST_CLAIMS:
         raise claim.error(None, "stands for too many claims", f"at most {_MOST_CLAIMS}: write shorter axes")
     for rows in product(*over):

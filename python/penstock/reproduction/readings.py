@@ -192,7 +192,7 @@ def space(paper: Paper) -> Space:
         raise document.error("aside", "is not a list of figures", 'write aside = ["figure-1"]')
     for name in aside:
         if name not in figures:
-            raise document.error("aside", f"{name!r} is no figure of the paper", nearest(str(name), figures))
+            raise document.error("aside", f"{name!r} is not a figure of the paper", nearest(str(name), figures))
     tables = document.tables("choice", lines_of(path, "choice"))
     starts = document.table("start")
     document.end(("seeds", "changed", "aside", "start", "choice"))
@@ -263,7 +263,7 @@ def _whole(document: Table, key: str, default: int, most: int) -> int:
     """Take a whole number from 1 to ``most``."""
     value = document.raw(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise document.error(key, f"{value!r} is no whole number from 1 to {most}", f"write {key} = {default}")
+        raise document.error(key, f"{value!r} is not a whole number from 1 to {most}", f"write {key} = {default}")
     return value
 
 

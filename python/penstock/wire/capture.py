@@ -105,7 +105,7 @@ def statistics(
         OSError: the file cannot be read.
     """
     if rate_bps is not None and not 0 < rate_bps < 2**63:
-        raise ArgumentError(f"rate_bps={rate_bps} is no rate of a line", "write bit/s above 0")
+        raise ArgumentError(f"rate_bps={rate_bps} is not a rate of a line", "write bit/s above 0")
     types = (ether_types or EtherTypes())._numbers()
     counted: dict[str, Any] = json.loads(wire_stats(Path(file).read_bytes(), types, rate_bps))
     return counted

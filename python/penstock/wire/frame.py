@@ -27,7 +27,7 @@ class EtherTypes:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if value is not None and not 0x0600 <= value <= 0xFFFF:
-                raise ArgumentError(f"{name}={value} is no EtherType", "it is a number from 0x0600 to 0xffff")
+                raise ArgumentError(f"{name}={value} is not an EtherType", "it is a number from 0x0600 to 0xffff")
 
     def _numbers(self) -> tuple[int, int, int | None]:
         return self.smcc, self.experimental, self.cim
@@ -194,7 +194,7 @@ def _octets(text: str) -> bytes:
         return bytes.fromhex(digits)
     except ValueError:
         hint = "write two digits for each octet, such as 0180c2000001 or 01:80:c2:00:00:01"
-        raise ArgumentError("this is no frame in hexadecimal digits", hint) from None
+        raise ArgumentError("this is not a frame in hexadecimal digits", hint) from None
 
 
 def _text(value: object) -> str:

@@ -146,7 +146,7 @@ def parse(text: str, name: str) -> Distribution:
         raise DistributionError(name, last.line, "there is one point; write two at least")
     points = _without_steps(written)
     if len(points) < len(written) or any(at.octets != b.octets for at, b in zip(written, points, strict=False)):
-        notes.append(f"{name}: where a size stands twice the share steps up at it, here within one octet")
+        notes.append(f"{name}: where a size appears twice the share steps up at it, here within one octet")
     if len(points) == 1:
         points.insert(0, Point(points[0].octets - 1, 0.0))
     return Distribution(name, tuple(points), tuple(notes))

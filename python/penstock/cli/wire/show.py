@@ -26,7 +26,7 @@ def _number(name: str, text: str) -> int:
     except ValueError:
         value = -1
     if not 0x0600 <= value <= 0xFFFF:
-        raise InputError(f"--{name} {text}: this is no EtherType", "give a number from 0x0600 to 0xffff")
+        raise InputError(f"--{name} {text}: this is not an EtherType", "give a number from 0x0600 to 0xffff")
     return value
 
 

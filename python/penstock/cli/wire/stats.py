@@ -56,7 +56,7 @@ def _rate_bps(text: str) -> int:
     try:
         rate = read_quantity(f"{text}bps" if text[-1:] in ("k", "K", "M", "G", "T") else text, "bit/s")
     except ValueError as error:
-        raise InputError(f"--rate {text}: this is no rate", "write, for instance, 200G or '200 Gbps'") from error
+        raise InputError(f"--rate {text}: this is not a rate", "write, for instance, 200G or '200 Gbps'") from error
     if rate < 1:
         raise InputError(f"--rate {text}: a line has a rate above 0", "write, for instance, 200G")
     return int(rate)
