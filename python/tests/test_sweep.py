@@ -95,7 +95,7 @@ def test_wrong_keys_and_values_are_refused(vary: Any, key: str, message: str, hi
         ("schemse = []", None, "schemse", "unknown key"),
         ("schemes = []", None, "schemes", "empty list"),
         ('schemes = ["qnc"]', None, "schemes", "'qnc' is not a scheme"),
-        ("seeds = 0", None, "seeds", "no number of runs"),
+        ("seeds = 0", None, "seeds", "not a count of seeds"),
         ("seeds = [1, 1]", None, "seeds", "twice"),
         ("seeds = [-1]", None, "seeds", "no seed"),
         ('queue = "sw0->h3"', None, "queue", "no recorded queue"),
