@@ -359,7 +359,7 @@ REFUSED = {
     'size = "30 KB"': ("", "flow.0.size: the flow a0 has no end"),
     'transport = "go-back-n"': ("", "flow.0.size: counts frames where there is no transport"),
     'name = "a"': ('traffic = "poisson"\nrate = "1 Gbps"', "flow.0.traffic: poisson traffic"),
-    'size = "30 KB"\n': ('size = "30 KB"\nstop = "1 ms"\n', "flow.0.stop: has no word"),
+    'size = "30 KB"\n': ('size = "30 KB"\nstop = "1 ms"\n', "flow.0.stop: these formats have no such key"),
 }
 
 

@@ -225,7 +225,7 @@ def test_points_of_a_front_have_the_names_that_tell_them_apart(swept: Sweep, wid
         ({"x": "bufer"}, "x=bufer: no key of the sweep", "buffer"),
         ({"where": {"w": 3}}, "w=3: unknown value", "the sweep has 1, 2"),
         ({"where": {"buffer": "1 KB"}}, "unknown value", "50 KB"),
-        ({"panel": "scheme"}, "link_delay has 2 values (1 us, 50 us) and no place", "where=link_delay=1 us"),
+        ({"panel": "scheme"}, "link_delay has 2 values (1 us, 50 us) and no axis", "where=link_delay=1 us"),
         ({"show": "pareto", "x": "w"}, "metrics along its axes", "leave x="),
         ({"show": "map", "where": {"w": 1, "link_delay": "1 us"}}, "needs two keys", "vary more keys"),
     ],

@@ -38,7 +38,7 @@ def test_a_frame_may_be_text() -> None:
     ):
         assert wire.decode(text).data == frame.data
     for wrong in ("0", "zz", "00:0", "é"):
-        with pytest.raises(ArgumentError, match="no frame in hexadecimal"):
+        with pytest.raises(ArgumentError, match="not a frame in hexadecimal"):
             wire.decode(wrong)
 
 
