@@ -94,7 +94,7 @@ def small(tmp_path: Path) -> Path:
 def interrupt(
     arguments: list[str], out: Path, by: signal.Signals = signal.SIGINT, *, hidden: bool = True
 ) -> tuple[int, str, str]:
-    """Start the command line, end it when it is at work on ``out`` (by Ctrl-C), and return its status and its words.
+    """Start the command line, end it when it is at work on ``out`` (by Ctrl-C), and return its status and its output.
 
     ``hidden`` says that ``out`` has its name only when it is whole.
     """

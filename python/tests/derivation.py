@@ -28,7 +28,7 @@ class Step:
 
     Attributes:
         equation: number or name in the paper.
-        says: the statement, in words.
+        says: the statement, as text.
         derived: the result of the equations before it, a SymPy expression or several.
         stated: the same as this package states it.
         holds: whether they are the same.

@@ -270,7 +270,7 @@ def test_no_reader_copies(result: Result, table: str, column: str) -> None:
     arrow = getattr(result, table)
     view = result.column(table, column)
     assert not view.flags.writeable
-    # pyarrow tells where the memory of a column is; every other reader must look at the same place.
+    # pyarrow tells where the memory of a column is; every other reader must use the same address.
     there = pa.table(arrow)[column].chunk(0).buffers()[1].address
     assert address(view) == there
     assert address(pl.DataFrame(arrow)[column].to_numpy()) == there

@@ -1,11 +1,11 @@
-"""Bad input: exit status 2, a message with place, key and remedy, and nothing written."""
+"""Bad input: exit status 2, a message with line, key and remedy, and nothing written."""
 
 from pathlib import Path
 
 import pytest
 from conftest import SMALL, Command
 
-# The fault: the text that is replaced, its replacement, and the line, the key and the words of the message.
+# The fault: the text that is replaced, its replacement, and the line, the key and the text of the message.
 CASES = {
     "unknown key": ('link_rate = "1 Gbps"', 'link_rat = "1 Gbps"', 10, "link_rat", "link_rate"),
     "unknown scheme": ('scheme = "qcn"', 'scheme = "qcm"', 3, "scheme", "qcn"),

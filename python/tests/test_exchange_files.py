@@ -149,7 +149,7 @@ def test_a_fabric_becomes_the_form_that_it_has(pair: str, form: str, tmp_path: P
 def test_a_graph_has_the_links_delays_and_queues_of_its_fabric(tmp_path: Path) -> None:
     plan = import_files(write(PAIRS["graph"][0], tmp_path)).scenario.describe()
     links = {link["name"]: link for link in plan["links"]}
-    # A frame's way to a rack's switch: 700 ns of the link and 90 ns of the switch; back: the link alone.
+    # A frame's path to a rack's switch: 700 ns of the link and 90 ns of the switch; back: the link alone.
     assert links["h5->tor2"]["latency_s"] == pytest.approx(790e-9)
     assert links["tor2->h5"]["latency_s"] == pytest.approx(700e-9)
     assert links["tor2->h5"]["buffer_octets"] == 70_000
@@ -403,7 +403,7 @@ def test_completions_come_back_as_a_table(tmp_path: Path) -> None:
     assert table.column_names == result.completions.column_names
     by_start = to_numpy(table.column("slowdown").chunk(0))
     # To the last acknowledgement, over the least time for that: what the simulator counts. Where the run ended with the
-    # last octet of its last flow, the least way back stands for the rest.
+    # last octet of its last flow, the shortest return path stands for the rest.
     names = ("size_octets", "start_s", "end_s", "acked_s", "ideal_s", "ideal_acked_s")
     own = {}
     columns = [result.column("completions", name).tolist() for name in names]

@@ -177,7 +177,7 @@ def test_errors_arrive_with_their_place_and_their_words() -> None:
 
     (run,) = _runs(1)
     words, _ = work(Job(0, run, take, False), __version__)
-    # Its arguments are not those that it keeps: it arrives as words.
+    # Its arguments are not those that it keeps: it arrives as text.
     assert "MissingExtraError: duckdb is not installed" in str(pickle.loads(pickle.dumps(words)).error)
 
 

@@ -122,7 +122,7 @@ def test_comparison_has_common_scales(result: Result) -> None:
         # Nothing but the marks of drops, which stand above the panel, leaves it.
         lines = [np.asarray(line.get_ydata()) for line in axes.lines if line.get_marker() != "|"]
         assert max(line.max() for line in lines if len(line)) <= axes.get_ylim()[1]
-    # One legend a row, and it has the words of all panels of the row.
+    # One legend a row, and it has the labels of all panels of the row.
     assert [axes.get_legend() is None for axes in figure.axes] == [True, False, True, False]
     legend = upper_right.get_legend()
     assert legend is not None

@@ -103,7 +103,7 @@ def numbers_apart(figure: Drawn) -> list[list[str]]:
         ticks += list(zip(axis.get_minorticklocs(), axis.get_minor_ticks(), strict=True))
         seen = [tick.label1 for place, tick in ticks if low <= place <= high and tick.label1.get_text()]
         boxes = sorted((text.get_window_extent() for text in seen), key=lambda box: box.x0)
-        # As far from one another as two words.
+        # As far from one another as two names.
         least = 0.3 * float(seen[0].get_fontsize()) * figure.dpi / 72 if seen else 0
         assert all(left.x1 + least <= right.x0 for left, right in pairwise(boxes)), [text.get_text() for text in seen]
         texts.append([text.get_text() for text in seen])

@@ -468,7 +468,7 @@ def test_finished_runs_of_a_killed_sweep_can_be_asked(tmp_path: Path, monkeypatc
     answer = killed.query("select count(*) as runs, count(distinct hash) as hashes from runs")
     assert answer.to_struct_array().to_pylist() == [{"runs": 7, "hashes": 7}]
     assert killed.query("select count(distinct run) from series_queues").column(0).to_pylist() == [7]
-    # A design of more values numbers runs in another way; until it goes on, the journal's are not taken for others.
+    # A design of more values numbers runs differently; until it goes on, the journal's are not taken for others.
     text = (out / "sweep.json").read_text()
     (out / "sweep.json").write_text(text.replace('"runs": 10', '"runs": 11'))
     assert Sweep(out).table().num_rows == 4

@@ -178,7 +178,7 @@ def test_words_along_a_map_are_as_many_as_have_room(wide: Sweep) -> None:
     figure = wide.plot(show="map", x="link_delay", y="buffer", where={"from": "h0"})
     axes = figure.axes[0]
     shown = [tick.get_text() for tick in axes.get_xticklabels()]
-    # At least a quarter of the width is written on, and the words are those of their fields.
+    # At least a quarter of the width is written on, and the texts are those of their fields.
     words = sum(box.width for text, box in _texts(figure) if text in shown)
     assert 0.25 * axes.get_window_extent().width < words
     places = np.asarray(axes.get_xticks()).astype(int).tolist()

@@ -423,7 +423,7 @@ def test_a_capture_has_every_frame_with_the_simulators_numbers(tmp_path: Path) -
         if folder.name == "out":
             delivered = sum(flow["frames_delivered"] for flow in result.summary["flows"])
             captured_data = sum("cn_tag" in frame and "cnm" not in frame for _, frame in frames)
-            # Some are on their way from the wire to the interface when the run ends: more on a busy machine.
+            # Some are in flight from the wire to the interface when the run ends: more on a busy machine.
             assert delivered <= captured_data <= delivered + 100
     # One filter fits both: priorities and flows have the same numbers on the wire as in the simulator's capture.
     assert seen["out"] == seen["simulated"] == {"cnm": {(6, 1), (6, 2)}, "data": {(0, 1), (0, 2)}}

@@ -81,7 +81,7 @@ MACS = {node["name"]: node["mac"] for node in lay_out(Scenario.from_toml(TWO).re
 
 @dataclass
 class Seen:
-    """A run with a flood: its result, the last words of the flood and of each process.
+    """A run with a flood: its result, the last output of the flood and of each process.
 
     ``memory`` has each process's resident octets at their greatest.
     """
