@@ -1,4 +1,4 @@
-//! Congestion isolation (802.1Qcz): flows that make a queue long wait in a queue of their own, here and at the hops before.
+//! Congestion isolation (802.1Qcz): flows that congest a queue move to a separate queue, at this switch and at the previous hops.
 //!
 //! ```text
 //!   previous hop                            congested port
@@ -82,7 +82,7 @@ parameters! {
             range: count(0)..=count(160),
             source: "802.1Qcz, min-header-octets",
         }
-        /// Flows that a queue tells apart; further ones are not isolated.
+        /// Size of the flow table of a queue; flows beyond it are not isolated.
         stream_table_size: u32 {
             default: count(512),
             range: count(1)..=count(65_536),
@@ -96,7 +96,7 @@ impl Scheme for CongestionIsolation {
         name: "ci",
         title: "Congestion isolation (802.1Qcz)",
         source: "IEEE Std 802.1Qcz-2023, YANG module ieee802-dot1q-congestion-isolation",
-        description: "Flows that make a queue long are moved to a queue of their own, and the previous hop is told to do the same; \
+        description: "Flows that congest a queue are moved to a separate queue, and the previous hop is asked to do the same; \
                       priority flow control stops that queue alone.",
         parameters: Config::PARAMETERS,
         profiles: &[],
@@ -136,7 +136,7 @@ impl Cim {
     /// is not at hand.
     const HEADERS: u16 = 42;
 
-    /// The first message on a flow, with so many octets of its frame.
+    /// The first message on a flow. It carries the first `carried` octets of the flow's frame.
     fn new(carried: u32) -> Self {
         let carried = carried as u16;
         Self { octets: (Self::HEADERS + carried).max(64), carried, count: 0 }
@@ -213,7 +213,7 @@ impl Cp {
         Some(place)
     }
 
-    /// Isolates a flow from its next frame on. An entry whose life is over counts its messages from the start again.
+    /// Isolates a flow from its next frame on. An entry that has expired starts to count its messages from zero again.
     fn isolate(&mut self, now: Instant, flow: FlowKey, by_cim: bool) -> Option<usize> {
         let life = self.life;
         let place = self.entry(now, flow)?;
@@ -467,7 +467,7 @@ mod tests {
         }
     }
 
-    /// A frame of [`FLOW`] comes, with so many octets in the monitored and in the congesting queue.
+    /// A frame of [`FLOW`] arrives when the monitored and the congesting queue hold `monitored` and `congesting` octets.
     fn comes(cp: &mut Cp, us: u64, monitored: u64, congesting: u64) -> Verdict {
         let mut tag = ();
         let queue = Queue { len: Octets(monitored), ..Queue::default() };
@@ -548,8 +548,8 @@ mod tests {
         for us in [1, 60, 120, 180] {
             cp.tell(at(us), place, &mut sent);
         }
-        let told: Vec<_> = sent.0.iter().map(|(_, cim)| cim.message()).collect();
-        assert_eq!(told, [0, 1, 2].map(|count| Some(Message::Cim { count, carried: 48 })));
+        let messages: Vec<_> = sent.0.iter().map(|(_, cim)| cim.message()).collect();
+        assert_eq!(messages, [0, 1, 2].map(|count| Some(Message::Cim { count, carried: 48 })));
     }
 
     /// A hop before the congested one: it isolates the flow for 1 s after its own congesting queue is short, and tells the hop before it

@@ -16,15 +16,15 @@
 //!                                                                      RC = (RC + RT) / 2
 //! ```
 //!
-//! In the place of thresholds a PI controller may mark ([`marking`](crate::parts::marking)).
+//! Instead of thresholds, a PI controller may mark ([`marking`](crate::parts::marking)).
 //!
 //! Rates are whole bits per second, alpha has 30 fraction bits. Rounding: a cut rounds the reduction down, an increase
 //! rounds the mean of current and target rate up (so that the line rate is reached), alpha's terms are rounded down.
 //! Alpha's decay needs no event: it is made up for when alpha is used, with the same result.
 //!
 //! Sources: Zhu et al., SIGCOMM 2015 ("paper"), and the two simulators that descend from it, ns3-rdma and HPCC's ("Mlx"
-//! mode), from whose code those of ConWeave and SimAI come with constants of their own. Where they disagree, each reading is a parameter; the default is the paper's. Default thresholds and steps
-//! are chosen for 10 Gb/s and buffers of 150 KB (the paper has 40 Gb/s and megabytes).
+//! mode), from whose code those of ConWeave and SimAI descend, with different constants. Where they disagree, each reading is a parameter;
+//! the default is the paper's. Default thresholds and steps are chosen for 10 Gb/s and buffers of 150 KB (the paper has 40 Gb/s and megabytes).
 
 mod settings;
 

@@ -53,7 +53,7 @@ pub struct Info {
 /// An action of a scheme, as a caller sees it, whichever of the scheme's points takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Signals that tell a source of congestion reach it.
+    /// Congestion signals reach their source.
     Notifications,
     /// Probes come back to their source with their answer.
     Replies,
@@ -103,7 +103,7 @@ impl Action {
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
-            Self::Notifications => "signals that told a source of congestion",
+            Self::Notifications => "congestion signals that reached a source",
             Self::Replies => "probes that came back to their source",
             Self::NeighbourMessages => "signals that reached the congestion point of the previous hop, or the source",
             Self::Marks => "frames that reached a destination with a mark of congestion",

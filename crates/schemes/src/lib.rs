@@ -382,8 +382,8 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     /// change](crate#parameters-that-change) says what stays.
     fn configure(&mut self, config: &S::Config, place: Place);
 
-    /// Whether it may signal a flow while it handles no frame of it: a simulator then forgets no flow that is over. A point that
-    /// speaks of the frame that it handles, and of no other flow, says false.
+    /// Whether it may signal a flow other than that of the frame it handles. If so, a simulator keeps the state of finished
+    /// flows. Return false if it only ever signals the flow of that frame.
     fn remembers_flows(_config: &S::Config) -> bool {
         true
     }
@@ -508,11 +508,11 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// are raised to it.
     fn configure(&mut self, config: &S::Config, line: BitRate);
 
-    /// Whether the point goes by the round trip that [`learn_round_trip`](Self::learn_round_trip) tells it.
+    /// Whether the point uses the round-trip time given to [`learn_round_trip`](Self::learn_round_trip).
     const LEARNS_ROUND_TRIP: bool = false;
 
-    /// A frame and its acknowledgement take so long through the empty network, over the longest way of the point's flows. Told before
-    /// the first of them starts, by those who know it: a simulator does, a network interface does not.
+    /// Sets the round-trip time of a frame and its acknowledgement in the empty network, over the longest path of the point's flows.
+    /// Called before the first of them starts, by callers that know it: a simulator does, a network interface does not.
     fn learn_round_trip(&mut self, _round_trip: Duration) {}
 
     /// `flow` starts.

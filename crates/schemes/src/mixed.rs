@@ -219,7 +219,7 @@ macro_rules! mixed {
                 name: "mixed",
                 title: "Several schemes by priority",
                 source: "802.1Qau clause 30: a congestion-managed domain is one of a priority",
-                description: "Each priority runs a scheme of its own.",
+                description: "Each priority runs its own scheme.",
                 parameters: &[],
                 profiles: &[],
                 set_point: None,

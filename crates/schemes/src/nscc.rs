@@ -539,8 +539,8 @@ mod tests {
         rp.on_ack(at(us), FLOW, &ack, &mut Middle, &mut Sent::default());
     }
 
-    /// A delay of 6 us, half of the target: 4 × 1500 × 1500 / 2 octets² over the window are 45. The period of 12 us is over: eta, 0.15
-    /// × 1500, more. Twice as long a period on, the sums start again.
+    /// A delay of 6 us, half of the target: 4 × 1500 × 1500 / 2 octets² over the window are 45. The period of 12 us has ended: eta, 0.15
+    /// × 1500, more. Two periods later the sums start again.
     #[test]
     fn below_the_target_the_window_grows_in_proportion() {
         let mut rp = rp(&[]);

@@ -843,7 +843,7 @@ mod tests {
         assert_eq!(Value::Time(Duration::from_us(10)).number(), Some(1e-5));
         assert_eq!(Unit::Time.of_number(1e-5), Some(Value::Time(Duration::from_us(10))));
         assert_eq!(Unit::Rate.of_number(0.6), Some(Value::Rate(BitRate(1))));
-        // 2^52 + 1, to which a half would be added in vain.
+        // 2^52 + 1: adding a half would not change it.
         assert_eq!(Unit::Count.of_number(4_503_599_627_370_497.0), Some(Value::Count(4_503_599_627_370_497)));
         for number in [-1.0, f64::NAN, f64::INFINITY, 1e20] {
             assert_eq!(Unit::Octets.of_number(number), None, "{number}");

@@ -239,7 +239,7 @@ impl Cp {
     }
 }
 
-/// A rate in units, with fraction bits; not zero, for a source that may send nothing would never be told of more.
+/// A rate in units, with fraction bits. Never zero: a source that may not send would never receive a higher rate.
 fn in_units(rate: BitRate) -> i64 {
     ((u128::from(rate.0) << FRACTION) / u128::from(RATE_UNIT)).max(1) as i64
 }
@@ -247,7 +247,7 @@ fn in_units(rate: BitRate) -> i64 {
 impl CongestionPoint<Rocc> for Cp {
     const VARS: &'static [Var] = &[
         Var { name: "fair_rate_bps", description: "fair rate, bit/s" },
-        Var { name: "flows", description: "flows with frames in the queue, as far as they are told apart" },
+        Var { name: "flows", description: "flows with frames in the queue, as far as the flow table holds them" },
     ];
 
     fn new(config: &Config, place: Place) -> Self {
@@ -528,7 +528,7 @@ mod tests {
         assert_eq!(tick(&mut cp, 0), []);
         assert_eq!(cp.next_timeout(), None);
         arrive(&mut cp, 200, 7);
-        assert_eq!(cp.next_timeout(), Some(at(240)), "an end at the arrival's instant is over");
+        assert_eq!(cp.next_timeout(), Some(at(240)), "an interval that ends at the arrival's instant has ended");
         cp.on_timeout(at(239), &Queue::default(), &mut Middle, &mut Sent::default());
         assert_eq!(cp.next_timeout(), Some(at(240)), "too early");
     }

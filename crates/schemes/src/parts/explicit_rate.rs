@@ -219,7 +219,7 @@ parameters! {
     }
 }
 
-/// The rate-discovery tag of a probe, a control frame of its own.
+/// The rate-discovery tag of a probe, which is a separate control frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
     /// Its number among the flow's probes, from 1: a multicast flow's probe comes back from each destination.

@@ -6,7 +6,7 @@
 //!            v                                                                   |
 //!   +------- table -------+   each frame: debits the byte counter of every entry |
 //!   | switch | calculator | -----------------------------------------------------+--> rate = least CR of the table
-//!   | switch | calculator |   each entry: a timer of its own                     |
+//!   | switch | calculator |   each entry has a timer                             |
 //!   +---------------------+                                                      |
 //!     ^ notification of an unknown switch: a new entry        v entry back at line rate, or idle: removed
 //! ```
