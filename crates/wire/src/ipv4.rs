@@ -111,7 +111,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
 }
 
 impl Repr {
-    /// A header for so many octets of data, with its checksum.
+    /// A header for this number of octets of data, with its checksum.
     #[must_use]
     pub fn new(source: [u8; 4], destination: [u8; 4], protocol: u8, payload: u16) -> Self {
         Self {

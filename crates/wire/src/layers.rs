@@ -22,7 +22,7 @@ use crate::ethernet::{LEAST_TYPE, ether_type};
 use crate::{Error, Field, Format, Show, cn_tag, cnm, ethernet, experimental, ipv4, ipv6, lldp, mac_control};
 use crate::{roce, smcc, tcp, udp, vlan};
 
-/// EtherTypes of formats that have none of their own, or none that is public. Stations have to agree on them.
+/// EtherTypes of formats that have none, or none that is public. Stations have to agree on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Types {
     /// SMCC's messages.
@@ -473,7 +473,7 @@ impl<'a> Layers<'a> {
             }
             ipv4::protocol::TCP => {
                 let mut layer = self.header(&tcp::FORMAT, |this, octets| {
-                    // Options are layers of their own.
+                    // Options are separate layers.
                     this.next = Next::TcpOption(offset + octets.len());
                     this.at = offset + tcp::Repr::OCTETS;
                 })?;
