@@ -9,8 +9,8 @@
 //!
 //! With the defaults and with each profile, random sequences of calls drive each role. After every call the rules are
 //! checked: timeouts, those that come early too; that the same calls give the same answers, to a clone as well; the
-//! bounds of the rate, and the statements of `INFO` about it; that a flow that has waited as long as it was told is
-//! admitted; the addressees and lengths of signals; that every recorded variable is written; that a point which is configured
+//! bounds of the rate, and the statements of `INFO` about it; that a flow that has waited until the instant of `admits`
+//! is admitted; the addressees and lengths of signals; that every recorded variable is written; that a point which is configured
 //! with the parameters that it has stays as it is. Also checked: every parameter is documented, and has no effect where its
 //! condition does not hold; and the rules hold while parameters change in the midst of calls.
 //!
