@@ -198,7 +198,7 @@ structure! {
     rppp_created_rps: u32;
 }
 
-/// The state's number in `enum dcbnl_cndd_states`, which has none for the manager's choice: the nearest is told.
+/// The state's number in `enum dcbnl_cndd_states`, which has none for the manager's choice: the nearest one is used.
 #[must_use]
 pub const fn cndd_state(state: State) -> u32 {
     use crate::objects::DefenseMode::{Disabled, Edge, Interior, InteriorReady};

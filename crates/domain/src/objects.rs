@@ -182,7 +182,7 @@ impl Unit {
 }
 
 impl Object {
-    /// Reads a value: a word, or a number in the object's unit, or a quantity with a unit of its own such as `"15 ms"`.
+    /// Reads a value: a word, or a number in the object's unit, or a quantity that has a unit, such as `"15 ms"`.
     ///
     /// # Errors
     /// It is no value of this object.

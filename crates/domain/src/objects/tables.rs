@@ -110,7 +110,7 @@ table! {
     /// A congestion notification priority (CNPV) of a component: that the row exists makes the priority one. Of eight
     /// priorities at most seven can be.
     pub struct ComponentPriority, "ieee8021CnCompntPriTable", "ieee8021CnComPri", "component and priority", "12.21.2";
-    /// The chooser of defense mode and alternate priority of ports without a choice of their own.
+    /// The chooser of defense mode and alternate priority of ports that have no choice set.
     def_mode_choice: ComponentChoice = ComponentChoice::Auto;
     writes "DefModeChoice", "cncpDefModeChoice", "32.3.1";
     /// The priority that an edge gives to frames of this one, by the manager's choice.
