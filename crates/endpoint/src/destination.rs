@@ -90,7 +90,7 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
         self.np.on_frame(now, frame, &mut self.draw, out);
     }
 
-    /// The acknowledgement of the frame that [`on_frame`](Self::on_frame) was told of, which its source had sent with
+    /// The acknowledgement of the frame that was given to [`on_frame`](Self::on_frame), which its source had sent with
     /// `octets`; `None` if it is not acknowledged.
     pub fn acknowledge(
         &mut self,

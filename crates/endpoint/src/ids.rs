@@ -1,4 +1,4 @@
-//! Indices into lists, each list with a type of its own.
+//! Indices into lists, with a type for each list.
 
 /// Declares types of places in lists. Each has a value that is no place: a list never grows so long.
 #[doc(hidden)]

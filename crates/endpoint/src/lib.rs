@@ -11,7 +11,7 @@
 //! ```
 //!
 //! - [`Nic`]: one port with everything that belongs to it, to be polled. Start here.
-//! - [`Sources`]: flows, limiters and turns of many ports, for drivers that have lines and timers of their own
+//! - [`Sources`]: flows, limiters and arbiters of many ports, for drivers that bring their own lines and timers
 //! - [`transport`]: octets sent, sent again and acknowledged, above the limiter
 //! - [`Destination`]: where frames arrive: notification point, receipt, acknowledgements
 //! - [`Supply`]: where data comes from
@@ -33,7 +33,7 @@
 //! use penstock_schemes::none::NoControl;
 //! use penstock_schemes::{BitRate, Draw, Duration, Instant};
 //!
-//! /// An application that has so many frames of 1250 octets to send.
+//! /// An application with this number of frames of 1250 octets left to send.
 //! struct Frames(u32);
 //!
 //! impl Supply for Frames {
@@ -88,7 +88,7 @@
 //!         None => break,
 //!     }
 //! }
-//! // They take turns. The third frame had begun when the stop came. At 3 us it is b's turn, in vain; so a is the next one.
+//! // They take turns. The third frame had begun when the stop came. At 3 us it is b's turn, but b is stopped; so a is next.
 //! let [a, b] = flows;
 //! assert_eq!(sent, [(us(0), a), (us(1), b), (us(2), a), (us(10), a), (us(11), b)]);
 //! ```

@@ -212,7 +212,7 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         self.find_turn(flows);
     }
 
-    /// Takes a flow away that is over.
+    /// Removes a finished flow.
     pub(crate) fn remove_flow<X>(&mut self, flow: FlowId, flows: &[Flow<X>]) {
         self.flows.retain(|&other| other != flow);
         self.find_turn(flows);

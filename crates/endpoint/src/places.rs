@@ -70,7 +70,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         limiter.wake == Instant::NEVER && !limiter.waiting && timer.is_none()
     }
 
-    /// Forgets a flow that is over and that nothing refers to: its counts are zero from here on.
+    /// Removes a finished flow that nothing refers to any more. Its counts are zero from here on.
     pub fn forget_flow(&mut self, id: FlowId) {
         let flow = &mut self.flows[id.index()];
         flow.forget_counts();

@@ -125,7 +125,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         self.add_numbered_limiter(number, spec, by_turns)
     }
 
-    /// The same, under a number of its own in the order of turns and timers.
+    /// The same, with a given number in the order of turns and timers.
     ///
     /// # Panics
     /// If there is no such port.

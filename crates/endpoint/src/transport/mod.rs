@@ -16,8 +16,8 @@
 //! stops a class. So a sender never hands out more than one segment. [`Sender::next_segment`] says how long the next
 //! one would be, for a limiter that must know it beforehand, and [`Sender::poll_segment`] takes it when the card has
 //! room. A segment that is not taken is not in flight, and the transport queues none. There is no time at which a segment
-//! *becomes* ready by itself: only acknowledgements, timeouts and new data change that, so that a caller that was told
-//! "nothing" waits for one of the three. (BBR paces: its rate is such a timeout.)
+//! *becomes* ready by itself: only acknowledgements, timeouts and new data change that, so that a caller that got
+//! no segment waits for one of the three. (BBR paces: its rate is such a timeout.)
 //!
 //! # Contract
 //!

@@ -187,7 +187,7 @@ impl SelectiveSender {
         }
     }
 
-    /// Whether so many frames behind a missing one have come that it counts as lost.
+    /// Whether enough later frames have arrived for a missing one to count as lost.
     fn is_overdue(&self, missing: u64) -> bool {
         self.arrived.end().is_some_and(|end| self.arrived.count(missing, end) >= self.reordering)
     }
@@ -414,7 +414,7 @@ impl Receiver for SelectiveReceiver {
         Acks::one(Ack { ack, window: u32::MAX, sack, ece: false, nak: false, cut })
     }
 
-    /// A NAK says which frame has come, or is cut, in a word of its own. (Reading: the paper has the number, and no layout.)
+    /// A NAK names the frame that has arrived, or was trimmed, in an extra word. (Reading: the paper has the number, and no layout.)
     fn ack_octets(&self, ack: &Ack) -> u32 {
         ROCE_ACK_OCTETS + if ack.nak || ack.cut.is_some() { 4 } else { 0 }
     }

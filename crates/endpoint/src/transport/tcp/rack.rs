@@ -102,7 +102,7 @@ impl Rack {
         (self.records.beyond(end - 1).map_or(start, |r| start.max(r.start)), end)
     }
 
-    /// `start..end` has arrived, and had not before; told of in ascending order. (Section 6.2, steps 1 to 3)
+    /// `start..end` has arrived, and had not before; to be called in ascending order. (Section 6.2, steps 1 to 3)
     pub(super) fn on_delivery(&mut self, now: Instant, start: u64, end: u64, selective: bool) {
         let mut records = core::mem::take(&mut self.records);
         records.deliver(start, end, |record| {

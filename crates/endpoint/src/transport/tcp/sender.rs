@@ -69,7 +69,7 @@ pub struct TcpSender {
     max_ack_delay: Duration,
     supplied: u64,
     finished: bool,
-    /// Right edge of the receiver's window, and the largest window that it has told.
+    /// Right edge of the receiver's window, and the largest window that it has advertised.
     edge: u64,
     largest_window: u64,
     board: Scoreboard,

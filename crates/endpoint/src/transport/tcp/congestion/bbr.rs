@@ -213,7 +213,7 @@ impl Bbr {
         self.save(window);
     }
 
-    /// Section 4.2.3.4. The growth of the rate is looked for anew, as in Linux.
+    /// Section 4.2.3.4. The search for growth of the rate starts again, as in Linux.
     pub(super) fn on_timeout(&mut self, window: &mut Window) {
         self.save(window);
         (self.recovers, self.conserves) = (true, false);
@@ -576,7 +576,7 @@ mod tests {
         b.delivery.on_delivery(at(101), 1000, 2000);
         b.on_ack(&mut w, &in_recovery(101, Path { recovers: true, pipe: 49_000, ..Path::default() }));
         assert_eq!(w.cwnd, 50_000);
-        // A segment that was sent since: the round is over.
+        // A segment that was sent since then: the round has ended.
         b.delivery.on_send(at(102), 2000, 3000, false, 49_000);
         b.delivery.on_send(at(102), 3000, 4000, false, 50_000);
         b.delivery.on_delivery(at(202), 2000, 3000);

@@ -13,7 +13,7 @@ fn by_time(window: u32) -> Config {
 }
 
 fn echo(t: &mut Trace, ms: u64, to: u32) -> String {
-    t.told(ms, to, &[], true)
+    t.acknowledge(ms, to, &[], true)
 }
 
 /// Ten in flight, the first is marked: cwnd = 5. ECN-Echo stays until the receiver has seen CWR, on segment 10, and cuts no
@@ -48,8 +48,8 @@ fn a_mark_in_a_window_with_a_loss_does_not_count() {
     t.sent(0);
     assert_eq!(t.sack(100, 0, &[(1, 4)]), "r0");
     assert_eq!(t.windows(), (5.0, 5.0));
-    assert_eq!(t.told(101, 0, &[(1, 7)], true), "c10");
-    assert_eq!(t.told(200, 10, &[], true), "11 12 13 14");
+    assert_eq!(t.acknowledge(101, 0, &[(1, 7)], true), "c10");
+    assert_eq!(t.acknowledge(200, 10, &[], true), "11 12 13 14");
     assert_eq!(t.windows(), (5.0, 5.0));
     assert_eq!(t.sender.statistics().marked_cuts, 0);
     echo(&mut t, 300, 11);
@@ -106,7 +106,7 @@ fn three_segments_need_no_time() {
     assert_eq!(t.counts(), (1, 1, 0));
 }
 
-/// One acknowledgement tells of three segments, the latest first: they have come in order.
+/// One acknowledgement reports three segments, the latest first: they have arrived in order.
 #[test]
 fn blocks_of_one_acknowledgement_are_no_reordering() {
     let mut t = Trace::new(by_time(7));
