@@ -337,7 +337,8 @@ fn notes_on_keys(network: &Network, trimming: bool, transported: bool) -> impl I
     let of_flows = network.flows.iter().map(|flow| flow.transport.as_ref().map(|carriage| &carriage.transport));
     let of_loads = network.processes.list.iter().map(|process| process.transport.as_ref().map(|(own, _)| own));
     let tcp_alone = of_flows.chain(of_loads).all(|transport| matches!(transport, Some(Transport::Tcp(_))));
-    let marks = "network.ecn_threshold marks frames of transports, and no flow has one; schemes mark by thresholds of their own";
+    let marks =
+        "network.ecn_threshold marks frames of transports, and no flow has one; schemes mark by their own thresholds";
     let trims = "network.trimming changes nothing: every flow has the transport tcp, whose frames are dropped";
     let marks = (network.ecn_threshold.is_some() && !transported).then_some(marks);
     marks.into_iter().chain((trimming && tcp_alone).then_some(trims))

@@ -55,7 +55,7 @@ pub(crate) fn pools(
         let name = table.name.fill(format!("pool{number}"));
         if !known.insert(name.clone()) {
             let message = format!("there is a pool \"{name}\" already");
-            return Err(table.name.fault(message).with_hint("give each [[buffer]] a name of its own"));
+            return Err(table.name.fault(message).with_hint("give each [[buffer]] a different name"));
         }
         let priorities = schemes::listed(&table.priorities, &known_priorities, network)?;
         table.priorities.fill(Counts(priorities.clone()));

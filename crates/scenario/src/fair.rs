@@ -65,7 +65,7 @@ impl FairShares {
         self.boundaries[self.boundaries.partition_point(|at| *at <= now) - 1]
     }
 
-    /// The max-min fair rate of each flow at `now`, bit/s, where `ended` tells of each flow when it ended, if it has.
+    /// The max-min fair rate of each flow at `now`, bit/s, where `ended` has the time at which each flow ended, if it has.
     #[must_use]
     pub fn max_min_bps(&self, plan: &Plan, now: Instant, ended: &[Option<Instant>]) -> Vec<f64> {
         let mut links = Links::new(&plan.network, &self.routes);

@@ -2,7 +2,7 @@
 //!
 //! A group that lists the links of its tree has one tree for all sources: a source that is not the tree's root reaches
 //! the root by a shortest path, as senders reach the rendezvous point of a shared tree. Without a list, each source
-//! has a tree of shortest paths of its own ([`routing::Growing`]).
+//! has a separate tree of shortest paths ([`routing::Growing`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,11 +47,11 @@ impl Groups {
             names::check(&name).map_err(|e| table.name.excess(e))?;
             if layout.node(&name).is_some() {
                 let message = format!("\"{name}\" is a node already");
-                return Err(table.name.fault(message).with_hint("give the group a name of its own"));
+                return Err(table.name.fault(message).with_hint("give the group a different name"));
             }
             if groups.names.insert(name.clone(), groups.list.len()).is_some() {
                 let message = format!("the name \"{name}\" is used twice");
-                return Err(table.name.fault(message).with_hint("each group has a name of its own"));
+                return Err(table.name.fault(message).with_hint("give each group a different name"));
             }
             let members = members(&table.members, layout, bounds)?;
             let tree = (*table.links).as_ref().map(|links| tree(&table.links, links, &members, layout)).transpose()?;

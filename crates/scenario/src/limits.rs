@@ -98,7 +98,7 @@ impl Limits {
         (limit.most / self.divisor).saturating_mul(self.factor).min(limit.ceiling)
     }
 
-    /// The error of so many, with the factor that would allow them, if one does; `None` within the limit.
+    /// The error if `found` exceeds the limit, with the factor that would allow it, if one does; `None` within the limit.
     #[must_use]
     pub fn exceeded(self, limit: Limit, found: u64) -> Option<Excess> {
         let most = self.most(limit);

@@ -1,6 +1,6 @@
 //! Loads and incasts: the flows that a random process makes.
 //!
-//! Each load draws from streams of its own, one for times, one for pairs and one for sizes, from its seed and its name:
+//! Each load has three random streams, for times, pairs and sizes, which follow from its seed and its name:
 //! another load, or another distribution of sizes, changes no draw of the others.
 
 use std::collections::{BTreeMap, VecDeque};

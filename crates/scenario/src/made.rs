@@ -1,5 +1,5 @@
-//! The flows that loads and incasts make, and those of traces. They are drawn while the plan is laid out, to be counted, and again whenever they are asked
-//! for: none of them is kept.
+//! The flows that loads and incasts generate, and those of traces. They are drawn once to be counted, while the scenario is planned, and again
+//! whenever they are needed: none of them is stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -369,8 +369,8 @@ impl Counted {
     }
 }
 
-/// The flows that loads and incasts make. They are told together, and no list has them: each is drawn again whenever it is asked
-/// for.
+/// The flows that loads and incasts generate. Results aggregate them, and no list stores them: each is drawn again whenever it
+/// is needed.
 #[derive(Debug, Clone)]
 pub struct Made(Arc<Inner>);
 

@@ -343,11 +343,11 @@ fn check_quanta(at: &At<'_>, reach: &Reach, quanta: u16) -> Result<(), Fault> {
     match reach.least_quanta() {
         Some(least) if least <= quanta => Ok(()),
         Some(least) => {
-            let message = format!("{quanta} quanta are over before the pause frame for {} comes again", at.port);
+            let message = format!("a pause of {quanta} quanta ends before {} can be paused again", at.port);
             Err(at.table.quanta.fault(message).with_hint(format!("at least {least}")))
         }
         None => {
-            let message = format!("the longest pause is over before the pause frame for {} comes again", at.port);
+            let message = format!("even a pause of 65535 quanta ends before {} can be paused again", at.port);
             Err(at.table.quanta.fault(message).with_hint("shorter frames, a faster line back, or a shorter response"))
         }
     }

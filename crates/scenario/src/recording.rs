@@ -101,7 +101,7 @@ pub(crate) fn recorded(
     Ok((record, notes))
 }
 
-/// The interval by default, of a run with so many queues and flows to look at. Where it is longer than usual it has two digits.
+/// The default interval of a run in which `members` queues and flows are sampled. If it is longer than usual it has two digits.
 fn interval(duration: Duration, members: usize) -> Duration {
     let samples = (SAMPLED_IN_ALL / members.max(1) as u64).clamp(SAMPLES_OF_LARGE, SAMPLES_BY_DEFAULT);
     let exact = (duration.0 / samples).max(1);

@@ -252,7 +252,7 @@ pub(crate) struct Distances {
     hops: Vec<u16>,
 }
 
-/// No way. No network has so many nodes.
+/// There is no path. Larger than any number of hops.
 const NO_WAY: u16 = u16::MAX;
 
 impl Distances {
@@ -303,7 +303,7 @@ fn preferred(layout: &Layout, flow: &str, node: usize, quotient: u64, n: u64) ->
 }
 
 /// All shortest paths of a flow as a tree, at each switch the one first that [`walk`] takes; `None` if there is none. The source sends over the
-/// first link of that one. `grow` is told the length of the tree before each link is added.
+/// first link of that one. `grow` gets the length of the tree before each link is added.
 pub(crate) fn ways(
     layout: &Layout,
     wanted: &Wanted<'_>,

@@ -252,8 +252,8 @@ fn check_length(octets: u64, most: u64, words: &str) -> Result<(), Fault> {
     Err(Fault::whole(format!("has {octets} octets; {words}")).with_hint(TOO_LARGE))
 }
 
-/// The octets of a text outside of those of several lines, which begin with `key = '''` and end with `'''` on a line of their own;
-/// of a text that has such quotes elsewhere, all octets.
+/// The octets of a text outside of multi-line strings, which begin with `key = '''` and end with a line that is `'''`.
+/// All octets, if the text has such quotes elsewhere.
 fn outside_of_lists(text: &str) -> usize {
     let opens = |line: &str, quotes: &str| {
         let key = line.strip_suffix(quotes).and_then(|before| before.trim_end().strip_suffix('='));
@@ -364,7 +364,7 @@ fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, (String,
         }
         let table = place.as_table_like_mut().ok_or_else(|| {
             let key = path[..i].join(".");
-            (format!("{key} is not a table"), format!("it has a value of its own: set {key}"))
+            (format!("{key} is not a table"), format!("it is a value: set {key} itself"))
         })?;
         place = table.entry(part).or_insert(Item::None);
     }

@@ -38,7 +38,7 @@ pub(crate) const SPAN: RangeInclusive<Duration> = Duration(1)..=LONGEST;
 /// Any rate of a line.
 pub(crate) const RATE: RangeInclusive<BitRate> = BitRate(1)..=FASTEST;
 
-/// Beyond this, TOML has no whole numbers.
+/// Largest TOML integer.
 pub(crate) const LARGEST_COUNT: u64 = i64::MAX as u64;
 
 /// The largest tolerance of clocks, a hundredth.
@@ -57,17 +57,17 @@ section! {
         question: String;
         /// Simulated time.
         duration: Duration [SPAN];
-        /// "duration": the run lasts so long. "flows complete": it is over when every flow with a size has ended, and lasts as long as
-        /// the duration at the most.
+        /// When the run ends. "duration": after that time. "flows complete": when every flow with a size has ended, and at the latest
+        /// after the duration.
         until: Until = Until::Duration;
         /// Statistics begin here; they cover the time from here to the end.
         warmup: Duration [TIME] = Duration::ZERO;
         /// Seed of all random numbers. Same scenario and seed, same bytes.
         seed: u64 [0..=LARGEST_COUNT] = 1;
-        /// The scenario claims that the network loses no data frame; a run that loses one fails.
+        /// Fail the run if the network loses a data frame.
         lossless: bool = false;
-        /// The scenario claims that its scheme acts: that it lowers a rate or a window, trims or moves a frame, and not for losses alone where it
-        /// has messages or marks. A run in which it does nothing of that fails.
+        /// Fail the run if the scheme never reacted to congestion. A reaction lowers a rate or a window, or trims or moves a frame; if the
+        /// scheme has messages or marks, reactions to losses do not count.
         acted: bool = false;
         /// Which scheme runs, unless --scheme says otherwise.
         scheme: SchemeName;
@@ -91,7 +91,7 @@ section! {
 }
 
 section! {
-    /// A priority with a scheme of its own. All others run the scenario's scheme.
+    /// The scheme of a priority. All others run the scenario's scheme.
     pub(crate) struct Priority {
         /// Which one; a flow has it.
         priority: u8 [0..=7];
@@ -154,8 +154,8 @@ section! {
         wire_overhead: Octets [Octets(0)..=Octets(1000)] = Octets(0);
         /// Whether the frame in transmission counts as queued.
         in_service_counts: bool = true;
-        /// When switches measure that do so at intervals (FECN, E-FECN): all at the same instants, or each at an offset of
-        /// its own, drawn from the seed.
+        /// When switches measure that do so at intervals (FECN, E-FECN): all at the same instants, or each at a different
+        /// offset, drawn from the seed.
         switch_clocks: SwitchClocks = SwitchClocks::Aligned;
         /// A data queue of a switch that is longer than this, with the frame that comes, marks the frame as one that has experienced congestion,
         /// if its transport takes part in ECN (RFC 3168).
@@ -193,12 +193,12 @@ section! {
         /// packet spraying in turns: each frame takes the port that was chosen the longest ago. "spray-random": each frame takes a random port. "adaptive":
         /// each frame takes the port with the fewest octets in its data queues, of several a random one (the seed of the run). "adaptive-flowlet": each
         /// flowlet does. A port whose link is down is no choice while there is another. Acknowledgements and signals go back over the
-        /// flow's path. Frames to a group, and flows with a path of their own, keep their way.
+        /// flow's path. Multicast frames and flows with an explicit path are not load-balanced.
         load_balancing: LoadBalancing = LoadBalancing::Flow;
         /// Time from a change of a link's state until all switches have new routes: from then on flows take shortest paths over the links that are
         /// whole, by load_balancing and the topology's key routing at the ports that are left, and so do acknowledgements and signals.
-        /// A link of which one direction is broken is not used in either. Frames that are under way keep their path. A flow keeps the first
-        /// link of its host. Frames to a group, and flows with a path of their own, keep theirs.
+        /// A link of which one direction is broken is not used in either. Frames in flight keep their path. A flow keeps the first
+        /// link of its host. Multicast frames and flows with an explicit path keep their path.
         convergence: Option<Duration> [TIME] => "never: routes stay as they are, and flows over a broken link stand still";
         /// A pause in a flow, at a switch, after which its next frame begins a flowlet. As long as no two paths differ more in delay, frames keep
         /// their order.
@@ -257,7 +257,7 @@ words! {
 
 section! {
     pub(crate) struct TransmitQueue {
-        /// Frames of so many octets wait at the most.
+        /// The most octets that wait in the queue.
         limit: Octets [Octets(1)..=LARGEST_QUEUE];
         /// The fate of a segment that finds no room: its transport waits until there is room (as with TCP small queues), or
         /// it is lost, and the transport learns of it as of any loss (as in a queue that drops its tail).
@@ -337,8 +337,8 @@ section! {
         interval: Option<Duration> [SPAN] => "duration / 1000, or longer in a large network";
         /// Which queues: those that a flow crosses, all of switches, or those of the ports listed.
         queues: Either<Shown, List> = Either::First(Shown::Used);
-        /// The most flows with time series of their rates. Of more flows so many have them, evenly spread over the list, and a note of the
-        /// run says so; the summary has all.
+        /// The most flows whose rates are recorded as time series. If there are more flows, the recorded ones are evenly spread over the
+        /// list, and a note says so; the summary has all flows.
         most_flows: u64 [1..=LARGEST_COUNT] = 1000;
         /// Record every signal that reaches a source.
         signals: bool = true;

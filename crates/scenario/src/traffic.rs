@@ -189,7 +189,7 @@ fn of_tables(
             .map_err(|e| table.from.excess(e))?;
         destinations += pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum::<usize>() * rounds * answered;
         bounds
-            .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
+            .check(DESTINATIONS, destinations as u64, "fewer flows to groups, or groups with fewer members")
             .map_err(|e| table.to.excess(e))?;
         bounds.go_on().map_err(|e| table.from.excess(e))?;
         let own = flow_names(&mut table, several, first_number, bounds)?;
@@ -211,7 +211,7 @@ fn of_tables(
         for (i, name) in own.into_iter().enumerate() {
             if !names.insert(name.clone()) {
                 let message = format!("the name \"{name}\" is used twice");
-                return Err(table.name.fault(message).with_hint("each flow has a name of its own"));
+                return Err(table.name.fault(message).with_hint("give each flow a different name"));
             }
             let (round, place) = (i / pairs.len(), i % pairs.len());
             let (source, to) = pairs[place];
@@ -295,7 +295,7 @@ impl FlowSpec {
         Self { name: String::new(), route: Vec::new(), wait: None, transport: self.transport.clone(), ..*self }
     }
 
-    /// The name of the table that it comes from; answers have one of their own.
+    /// The name of the table that it comes from. Answers have a different one.
     pub(crate) fn table(&self, experiment: &Experiment) -> String {
         let table = self.origin.name(experiment);
         if self.answers { sequels::answer(&table) } else { table }
@@ -366,7 +366,7 @@ fn ends(
     };
     let destinations: usize = pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum();
     bounds
-        .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
+        .check(DESTINATIONS, destinations as u64, "fewer flows to groups, or groups with fewer members")
         .map_err(|e| table.to.excess(e))?;
     let Some((source, to)) = pairs.iter().find(|(source, to)| to.hosts(groups).contains(source)) else {
         return Ok(pairs);

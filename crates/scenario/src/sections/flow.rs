@@ -61,9 +61,9 @@ section! {
         response: Option<Either<Octets, Distribution>> [(sizes::SIZE, ())] => "no answer";
         /// Each flow of the table begins so much later than the one before it.
         stagger: Duration [TIME] = Duration::ZERO;
-        /// The table stands for so many rounds of its flows, each flow of each round with a name of its own.
+        /// Number of rounds of the table's flows. Each flow of each round has a different name.
         repeat: u64 [1..=100_000] = 1;
-        /// Each round begins so much later than the one before it.
+        /// Time from the start of a round to that of the next.
         every: Option<Duration> [SPAN] => "only with repeat";
         /// In place of every, a closed loop: each flow of a round begins so much later than its own flow of the round before, or the
         /// answer to it, has ended. A time, or { exponential = { mean = "10 us" } }, from which each flow draws its own (by the

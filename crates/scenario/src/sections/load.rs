@@ -20,8 +20,8 @@ words! {
 }
 
 section! {
-    /// An offered load: flows that begin at random, with sizes from a distribution, between hosts of a set. Where the scenario
-    /// has loads or incasts, no fair share is computed, and their flows are told together.
+    /// An offered load: flows that begin at random, with sizes from a distribution, between hosts of a set. If a scenario
+    /// has loads or incasts, no fair share is computed, and results aggregate their flows.
     pub(crate) struct Load {
         /// Name of the load; its flows are NAME.0, NAME.1, …
         name: Option<String> => "load0, load1, … in the order of the file";

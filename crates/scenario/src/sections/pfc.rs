@@ -38,9 +38,9 @@ section! {
         /// from rates, delays, response and mtu of the link, whoever sends over it, or a size, which may be too small on purpose. The
         /// resolved scenario says the octets.
         headroom: Either<Computed, Octets> [((), ROOM)] = Either::First(Computed::Auto);
-        /// From so many octets in the buffer on, the neighbour is stopped.
+        /// Octets in the buffer from which on the neighbour is paused.
         xoff: Option<Octets> [SOME_ROOM] => "the buffer without its headroom";
-        /// At so many octets or less, it may go on.
+        /// Octets in the buffer at or below which the neighbour may resume.
         xon: Option<Octets> [ROOM] => "two of the largest frames below xoff, or 0";
         /// How long a pause frame stops a port, in 512 bit times of the port. It is sent again at half of that.
         quanta: u16 [1..=65_535] = 65_535;
@@ -87,9 +87,9 @@ section! {
         headroom: Option<Octets> [ROOM] => "that of [pfc]";
         /// From the arrival of a pause frame at these ports until they start no more frames.
         response: Option<Duration> [TIME] => "that of [pfc]";
-        /// From so many octets in the buffer on, the neighbour is stopped.
+        /// Octets in the buffer from which on the neighbour is paused.
         xoff: Option<Octets> [SOME_ROOM] => "the buffer without its headroom";
-        /// At so many octets or less, it may go on.
+        /// Octets in the buffer at or below which the neighbour may resume.
         xon: Option<Octets> [ROOM] => "two of the largest frames below xoff, or 0";
     }
 }

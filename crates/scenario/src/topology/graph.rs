@@ -85,7 +85,7 @@ impl Shape for Graph {
             for name in names {
                 if layout.add_named(kind, name.clone()).is_none() {
                     let message = format!("the name \"{name}\" is used twice");
-                    return Err(key.fault(message).with_hint("each node has a name of its own"));
+                    return Err(key.fault(message).with_hint("give each node a different name"));
                 }
             }
         }

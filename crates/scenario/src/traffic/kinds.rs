@@ -1,4 +1,4 @@
-//! The kinds of traffic: how the frames of a flow come about. Each stands in a file of its own; the list has all of them.
+//! The kinds of traffic: when a flow's frames are generated. Each has its own file; the list has all of them.
 
 pub(crate) mod constant;
 pub(crate) mod greedy;

@@ -483,7 +483,7 @@ fn a_setting_from_outside_is_named_as_such() {
         ),
         ("seed", "x", "found \"x\", as given by --set"),
         ("flow.1.stop", "1 s", "there is no flow.1, as given by --set (there are flow.0 to flow.0)"),
-        ("duration.x", "1", "duration is not a table, as given by --set (it has a value of its own: set duration)"),
+        ("duration.x", "1", "duration is not a table, as given by --set (it is a value: set duration itself)"),
         ("flow.0", "1", "is a table, as given by --set (set one key of it, as in flow.0.KEY)"),
         ("topology", "1", "is a table, as given by --set (set one key of it, as in topology.KEY)"),
         ("a..b", "1", "a part of the key is empty, as given by --set"),

@@ -270,13 +270,13 @@ fn parameters_change_in_order_of_time() {
         let place = plan.schemes[0].config.info().parameters.iter().position(|p| p.name == name);
         values[place.unwrap()]
     };
-    let told: Vec<_> = plan
+    let changed_to: Vec<_> = plan
         .parameter_changes
         .iter()
         .map(|change| (change.at.as_seconds(), value(&change.values, "q_eq"), value(&change.values, "w")))
         .collect();
     let length = |octets| Value::Octets(Octets(octets));
-    assert_eq!(told, [(0.2, length(60_000), Value::Real(2.0)), (0.5, length(60_000), Value::Real(4.0))]);
+    assert_eq!(changed_to, [(0.2, length(60_000), Value::Real(2.0)), (0.5, length(60_000), Value::Real(4.0))]);
     assert_eq!(changed(changes, Some("bcn")).unwrap().parameter_changes.len(), 1);
     let none = changed(changes, Some("none")).unwrap();
     assert!(none.parameter_changes.is_empty());

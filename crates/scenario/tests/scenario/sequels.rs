@@ -19,16 +19,16 @@ fn plan_of(text: &str) -> penstock_scenario::Plan {
 fn sequels(text: &str) -> Vec<(String, Vec<String>, Duration)> {
     let plan = plan_of(text);
     let name = |flow: FlowId| plan.flow_names[flow.index()].clone();
-    let told = |sequel: &Sequel| {
+    let described = |sequel: &Sequel| {
         assert_eq!(plan.network.flows[sequel.flow.index()].start, Instant::NEVER);
         (name(sequel.flow), sequel.after.iter().copied().map(name).collect(), sequel.delay)
     };
-    let told = plan.network.sequels.iter().map(told).collect();
+    let sequels = plan.network.sequels.iter().map(described).collect();
     // The resolved scenario gives the same plan.
     let again = plan_of(&plan.resolved);
     assert_eq!((&again.resolved, &again.flow_names), (&plan.resolved, &plan.flow_names));
     assert_eq!(again.network.sequels.len(), plan.network.sequels.len());
-    told
+    sequels
 }
 
 fn refused(text: &str) -> String {
