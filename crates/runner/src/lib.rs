@@ -140,8 +140,8 @@ impl Run {
     }
 }
 
-/// Runs `plan`. `observer` is told how far the run is and may break it off: then the rows recorded so far are kept, and
-/// the summary says where it ended.
+/// Runs `plan`. `observer` gets the progress and may interrupt the run: then the rows recorded so far are kept, and the
+/// summary has the time at which it ended.
 ///
 /// # Errors
 /// If the results folder exists, or cannot be written: then there is none under that name, or still the older one. If frames

@@ -16,8 +16,8 @@ use crate::rows::{ArrivalRows, NameColumn, QueueRows, RateRows, SignalRows, Tabl
 use crate::sink::{Records, Sink};
 use crate::tables::{SchemeVars, Table};
 
-/// Records a run. With `ARRIVALS` it can also record every arrival of a data frame, if the plan asks for it; to be told of
-/// them costs time at every hop.
+/// Records a run. With `ARRIVALS` it can also record every arrival of a data frame, if the plan asks for it; that call costs
+/// time at every hop.
 #[derive(Debug)]
 pub struct Recorder<'p, const ARRIVALS: bool> {
     plan: &'p Plan,

@@ -226,7 +226,7 @@ impl<'p> Frames<'p> {
         class.is_some_and(|class| self.acknowledged[class])
     }
 
-    /// The sequence number of a flow without transport after so many octets of its frames: the headers in them do not count.
+    /// The sequence number of a flow without transport after `octets` octets of its frames. Headers do not count.
     fn tcp_number(&self, flow: FlowId, octets: Octets) -> u32 {
         let frame = usize::from(self.flows.of(flow).frame);
         let data = |octets: usize| transports::tcp_room(octets.saturating_sub(FCS)) as u64;

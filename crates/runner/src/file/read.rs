@@ -62,8 +62,7 @@ fn read_groups(file: File, part: Option<&Selection<'_>>) -> Result<Records, Parq
     Ok(Records { schema, batches }.with_one_list_of_names())
 }
 
-/// The rows of a row group, which has so many, that have one of some names in a column; and where they are known by now, their
-/// names.
+/// The rows of a row group of `rows` rows that have one of `names` in a column; and their names, if they are known by now.
 fn named_rows(
     group: &dyn RowGroupReader,
     column: usize,
@@ -86,12 +85,12 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// All of so many.
+    /// All of `rows` rows.
     fn all(rows: usize) -> Self {
         Self { runs: vec![(0, rows)] }
     }
 
-    /// Those of so many that have one of some names in a column.
+    /// Those of `rows` rows that have one of `names` in a column.
     fn named(reader: ColumnReader, rows: usize, names: &[&str]) -> Result<Self, ParquetError> {
         let all = Self::all(rows);
         let mut column = Column::<physical::ByteArrayType>::new(reader, &all);

@@ -24,7 +24,7 @@ pub(super) struct Found {
     pub(super) names: ArrayRef,
 }
 
-/// Finds the rows, among so many, that have one of the names that are `wanted`, in a column that lacks no value.
+/// Finds the rows that have one of the names `wanted`, in a column without missing values.
 ///
 /// `None` where the column is not written in this way, or is damaged: then it is to be read value by value, which says so.
 ///
@@ -154,7 +154,7 @@ fn run_head(octets: &[u8]) -> Option<(usize, &[u8])> {
     None
 }
 
-/// The number of so many bits, 32 at most, that begins at a bit of packed ones.
+/// The number of `width` bits, 32 at most, that begins at the bit `first` of packed numbers.
 fn bits(packed: &[u8], first: usize, width: usize) -> usize {
     let behind = &packed[(first / 8).min(packed.len())..];
     let octets = behind.first_chunk::<8>().copied().unwrap_or_else(|| {

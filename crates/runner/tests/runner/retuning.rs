@@ -50,7 +50,7 @@ const LOAD: &str = r#"
     priority = 3
 "#;
 
-/// The run of a text under a scheme, on so many threads.
+/// The run of a text under a scheme, on `threads` threads.
 fn ran(text: &str, scheme: &str, threads: usize) -> Run {
     let choice = Choice { scheme: Some(scheme.to_owned()), ..Choice::default() };
     let scenario = Scenario::parse(text, "test.toml", "test").unwrap_or_else(|error| panic!("{error}"));
