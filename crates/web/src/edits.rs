@@ -95,10 +95,10 @@ pub fn count_sources(text: &str, at: Duration) -> Result<Sources, Refusal> {
 }
 
 /// The text in which `count` of the long flows are active from `at` on: the last ones stop then, or some that have stopped start
-/// again, as flows of their own.
+/// again, as new flows.
 ///
 /// # Errors
-/// If the text is not a scenario, or if it has not so many such flows.
+/// If the text is not a scenario, or if it has fewer such flows.
 pub fn change_sources(text: &str, at: Duration, count: usize) -> Result<String, Refusal> {
     let Sources { active, most } = count_sources(text, at)?;
     if count > most || count == 0 {
@@ -197,7 +197,7 @@ fn start_another(flows: &mut ArrayOfTables, at: Duration) {
     let busy: Vec<&str> = all.iter().filter(|sender| sender.is_active(at)).map(|sender| sender.host.as_str()).collect();
     let idle = all.iter().find(|sender| sender.start <= at && !busy.contains(&sender.host.as_str()));
     let Some(Sender { table, host, .. }) = idle else { return };
-    // A table of its own: a copy would keep its place in the text, in front of flows that stand behind it.
+    // A new table: a copy would keep its position in the text, in front of flows that follow it.
     let mut again = Table::new();
     let kept = flows.get(*table).into_iter().flat_map(Table::iter);
     for (key, item) in kept.filter(|(key, _)| !matches!(*key, "from" | "start" | "stop" | "stagger")) {

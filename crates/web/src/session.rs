@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::store::{QUEUE_COLUMNS, Store, width};
 
-/// A page in a browser takes so many times less than the command line.
+/// Limits of a page in a browser are those of the command line divided by this.
 pub(crate) const SMALLER: u64 = 10;
 /// The longest text of a scenario, octets.
 const MOST_TEXT: usize = 256_000;

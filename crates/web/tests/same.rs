@@ -184,7 +184,7 @@ fn a_run_is_the_same_until_it_is_changed() {
         assert_ne!(after.samples(0)[2 * first - before.width()..], before.samples(0)[2 * first - before.width()..]);
         check(text, None);
     }
-    // A flow that starts again is a flow of its own, behind the others.
+    // A flow that starts again is a new flow, after the others.
     let after = to_end(&again, None, 10_000);
     assert_eq!(after.plan().single, before.plan().single + 1);
     let numbers = |session: &Session, flows: usize| -> Vec<f64> {
