@@ -415,7 +415,7 @@ fn retune(table: &mut Table, vocabulary: &Vocabulary, scale: &Scale, random: &mu
     }
 }
 
-/// A priority with a scheme of its own.
+/// A priority with its own scheme.
 fn priority(table: &mut Table, vocabulary: &Vocabulary, random: &mut Random) {
     let names = vocabulary.keys(&["schemes".to_owned()]);
     let entry = vec![

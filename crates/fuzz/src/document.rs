@@ -10,7 +10,7 @@ pub(crate) type Table = Vec<(String, Node)>;
 pub(crate) enum Node {
     /// A value as TOML text.
     Value(String),
-    /// A table, on one line (`{ … }`) or under a header of its own.
+    /// A table, on one line (`{ … }`) or under a header.
     Table { inline: bool, entries: Table },
     /// `[[…]]`.
     Tables(Vec<Table>),

@@ -13,15 +13,15 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::mutate::Input;
 use crate::{estimate, results};
 
-/// Runs of so many events or fewer are run whole, and twice.
+/// Plans of this number of events or fewer are run to the end, twice.
 const SMALL: f64 = 40_000.0;
-/// A run that was estimated to be small is broken off after so many.
+/// A run that was estimated to be small is interrupted after this number of events.
 const BUDGET: u64 = 300_000;
-/// One in so many runs that are not small is begun, and broken off at the first occasion.
+/// One in this number of larger runs is begun, and interrupted as soon as possible.
 const BEGUN: u64 = 6;
 /// Longest time of the processor from one occasion to stop to the next, s. Builds for debugging are slower.
 const PATIENCE: f64 = if cfg!(debug_assertions) { 5.0 } else { 1.0 };
-/// Plans with so many flows or fewer are made again from their resolved form.
+/// Plans with this number of flows or fewer are planned again from their resolved form.
 const FEW_FLOWS: usize = 100;
 
 /// How far an input came.
