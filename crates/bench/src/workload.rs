@@ -92,7 +92,7 @@ pub(crate) const WORKLOADS: [Workload; 8] = [
         minimal: None,
         timed: "500 ms",
         counted: ["50 ms", "100 ms"],
-        // 600 before ports with a pool alone had a path of their own, which other ports of this engine are asked about.
+        // 600 before ports with only a pool had a separate path, for which other ports of this engine are tested too.
         none: Some(Ceiling { instructions: 610.0, time_ratio: None }),
         qcn: Ceiling { instructions: 850.0, time_ratio: None },
         others: None,
