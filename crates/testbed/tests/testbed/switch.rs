@@ -235,7 +235,7 @@ fn an_interface_that_wakes_late_sends_no_more_than_its_credit_at_once() {
     assert!((9..=11).contains(&after), "{after} frames in 8 us");
 }
 
-/// A TCP segment of so many octets of data to port 5201, as the switch brings it.
+/// A TCP segment of `octets` octets of data to port 5201, as the switch delivers it.
 fn segment(plan: &Plan, sequence: u32, octets: usize, syn: bool) -> Vec<u8> {
     use penstock_wire::ipv4;
     let (h0, h3) = (node(plan, "h0"), node(plan, "h3"));
