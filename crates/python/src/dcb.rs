@@ -122,7 +122,7 @@ pub(crate) fn dcb_set<'py>(
 #[pyfunction]
 pub(crate) fn dcb_reply(octets: &[u8], sequence: u32) -> PyResult<String> {
     let read = dcbnl::reply(octets, sequence, Order::NATIVE);
-    let told = match read.map_err(|fault| PyValueError::new_err(fault.to_string()))? {
+    let answer = match read.map_err(|fault| PyValueError::new_err(fault.to_string()))? {
         Reply::Refused(error) => json!({"error": error, "qcn": null, "stats": null}),
         Reply::Done => json!({"error": null, "qcn": null, "stats": null}),
         Reply::Values { qcn, stats } => json!({
@@ -131,7 +131,7 @@ pub(crate) fn dcb_reply(octets: &[u8], sequence: u32) -> PyResult<String> {
             "stats": stats.map(|stats| by_name(stats.values())),
         }),
     };
-    Ok(told.to_string())
+    Ok(answer.to_string())
 }
 
 fn by_name(values: impl Iterator<Item = (&'static Member, [u64; 8])>) -> Value {
@@ -156,7 +156,7 @@ pub(crate) fn dcb_negotiate(left: u8, right: u8) -> PyResult<String> {
     }
     let sides = ports.iter().zip(&components).map(|(port, component)| {
         let tlv = port.tlv(component, 1);
-        let told = (0..8).filter(|&priority| component.row(priority).is_some()).map(|priority| {
+        let priorities = (0..8).filter(|&priority| component.row(priority).is_some()).map(|priority| {
             let (mode, row) = (port.mode(priority), port.row(priority));
             json!({
                 "priority": priority,
@@ -168,7 +168,7 @@ pub(crate) fn dcb_negotiate(left: u8, right: u8) -> PyResult<String> {
                 "state": dcbnl::CNDD_STATES[dcbnl::cndd_state(port.state(priority)) as usize],
             })
         });
-        told.collect::<Vec<_>>()
+        priorities.collect::<Vec<_>>()
     });
     Ok(Value::from(sides.map(Value::from).collect::<Vec<_>>()).to_string())
 }

@@ -179,8 +179,8 @@ impl PyScenario {
         let options = Options { out, force, slice: None, capture, threads: threads.0 };
         let mut failure = None;
         let mut observer = |at: &Progress| {
-            let told = Python::attach(|py| report(py, progress.as_ref(), at));
-            match told {
+            let reported = Python::attach(|py| report(py, progress.as_ref(), at));
+            match reported {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
                     failure = Some(error);
