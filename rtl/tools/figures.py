@@ -111,13 +111,13 @@ def read(name: str) -> Table | None:
         return None
     lines = path.read_text().splitlines()
     comment = "\n".join(line for line in lines if line.startswith("#"))
-    told = re.search(r"times / (\d+), seed (\d+)", comment)
-    if told is None:
+    scale = re.search(r"times / (\d+), seed (\d+)", comment)
+    if scale is None:
         sys.exit(f"{path}: the header has no time scale and seed")
     names, *values = [line.split(",") for line in lines if not line.startswith("#")]
     column = {name: np.array([float(row[i]) for row in values]) for i, name in enumerate(names)}
     course = Course(column["time_s"], column["queue_octets"], column["mean_queue_octets"], column["utilization"])
-    return Table(course, float(told[1]), int(told[2]))
+    return Table(course, float(scale[1]), int(scale[2]))
 
 
 def simulate(paper: str, run: Run, queue: str, seed: int, more: Mapping[str, str | bool]) -> list[Course]:

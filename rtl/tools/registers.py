@@ -260,7 +260,7 @@ def _octets(port: str, register: Register) -> Iterator[str]:
 def _reads(width: int, places: list[Place]) -> str:
     """Return the logic of a read: the group of eight pairs of words and the pair, its value, the group's, the word.
 
-    Each group has the number of the pair in registers of its own, that lie where its values are.
+    Each group has separate registers for the number of the pair, next to its values.
     """
     pairs: dict[int, dict[int, dict[int, str]]] = {}
     for register, place, at in places:

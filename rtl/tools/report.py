@@ -185,7 +185,7 @@ def _progress(said: str) -> None:
 def _synthesise(build: Build, folder: Path, family: str, synthesis: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     parameters = " ".join(f"-G {name}={value}" for name, value in build.parameters.items())
-    # Relative paths: YoWASP's Yosys has a /tmp of its own, in which it would not find a checkout that is there.
+    # Relative paths: YoWASP's Yosys has a private /tmp, so it would not find a checkout in /tmp.
     here = folder.relative_to(RTL)
     sources = " ".join(str(source.relative_to(RTL)) for source in build.sources)
     # On ECP5 the netlist of the place and route comes from the same run.

@@ -281,9 +281,9 @@ module cp
   assign event_dropped_o = head.dropped;
   assign event_queue_o   = head.met;
 
-  logic told;
+  logic notifies;
   logic lost;
-  assign told = sample_o && congested_o;
+  assign notifies = sample_o && congested_o;
 
   cp_notifier #(
       .Smcc (Smcc),
@@ -294,7 +294,7 @@ module cp
       .cp_mac_i,
       .cp_id_i,
       .cnm_priority_i,
-      .message_valid_i(told),
+      .message_valid_i(notifies),
       .message_header_i(head.header),
       .message_fb_i(fb_o),
       .message_q_off_i(q_off),
@@ -349,7 +349,7 @@ module cp
   event_counter u_messages (
       .clk_i,
       .rst_i,
-      .valid_i (told && !lost),
+      .valid_i (notifies && !lost),
       .amount_i(1'b1),
       .count_o (messages_o)
   );

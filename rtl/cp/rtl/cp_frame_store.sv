@@ -35,7 +35,7 @@ module cp_frame_store
   input var  logic        m_axis_tready,
   output var logic        m_axis_tlast,
 
-  // A frame has left, of so many octets with its FCS.
+  // A frame has left; its octets with its FCS.
   output var logic          sent_valid_o,
   output var frame_octets_t sent_octets_o
 );

@@ -82,7 +82,7 @@ module cp_parser
     endcase
   end
 
-  // Length so far, with the FCS; it stays once it is over the longest, which shows a clock late.
+  // Length so far, with the FCS. It stays once it exceeds the longest, which is known a clock later.
   logic          first_q;
   frame_octets_t octets_q;
   frame_octets_t so_far;

@@ -222,7 +222,7 @@ module delay_line #(
       reading_q <= ReadClocks'({reading_q, mem_read_o});
       if (reading_q[ReadClocks-1]) ahead_write_q <= ahead_write_q + 1'b1;
       if (leaves) ahead_read_q <= ahead_read_q + 1'b1;
-      // Read, and not yet gone, which is told a clock later.
+      // Words read and not yet sent, counted one clock late.
       left_q    <= leaves;
       stays_q   <= !leaves;
       coming_q  <= coming_q + AheadW'(mem_read_o) - AheadW'(left_q);

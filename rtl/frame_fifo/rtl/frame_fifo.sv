@@ -155,7 +155,7 @@ module frame_fifo #(
       some_q    <= ends || (reads ? behind_q != frame_q : some_q);
       reading_q <= reads;
       read_q    <= reading_q;
-      // Read, and not yet gone, which is told a clock later.
+      // Words read and not yet sent, counted one clock late.
       took_q    <= takes;
       ahead_q   <= ahead_q + AheadW'(reads) - AheadW'(took_q);
     end

@@ -10,7 +10,7 @@ package nic_pkg;
   import qcn_rp_pkg::*;
   import smcc_rp_pkg::*;
 
-  // The registers have so many of each.
+  // Largest numbers for which the register map has room.
   localparam int unsigned MostPoints = 4;
   localparam int unsigned MostPorts = 4;
   // Bits of a delay, clocks, and of the times of a delay line.

@@ -85,9 +85,9 @@ pub struct Line {
 pub struct Traffic {
     /// Frames that arrive keep the gap of a 1 Gb/s line.
     pub line_rate: bool,
-    /// Beats of a frame come without a gap: true; else each with this probability (1 in so many).
+    /// Beats of a frame come without a gap: true; else each comes with probability 1 / `gap`.
     pub gap: u64,
-    /// Sinks stall 1 in so many clocks.
+    /// Sinks stall in one of this number of clocks.
     pub line_stalls: u64,
     pub host_stalls: u64,
     /// Frames may be lost on the way to the lines, and to the host.

@@ -490,7 +490,7 @@ fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
             pins.words = [[random.word(); 2]; POINTS];
             see(&world.nic.clock(&pins), &pins);
         }
-        // A last beat for each frame that was begun; pauses that are still on are told to end.
+        // A last beat for each frame that was begun; pauses that still run are ended by a pause frame.
         let mut sources: [Source; LINES + 1] = Default::default();
         let mut resume = control(&mut random);
         resume.octets = vec![0; 60];

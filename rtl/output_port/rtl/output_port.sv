@@ -173,9 +173,9 @@ module output_port
 
   assign rate_o = rate_q;
 
-  // A frame starts with the work of the shortest frame. Its other work is added three clocks after a beat tells of it:
-  // a beat that is not the last tells of a whole one behind it, and the last one takes back what it lacks. So all work
-  // of a frame is there before the work in front of it is done, at 64 bits a clock too, its last octet with its end.
+  // A frame starts with the work of the shortest frame. Its other work is added three clocks after a beat announces it:
+  // a beat that is not the last announces a whole one behind it, and the last one subtracts the octets that it lacks. So all
+  // work of a frame is counted before the work in front of it is done, at 64 bits a clock too, its last octet with its end.
   logic in_frame_q;
   logic tail_q;
   // Neither within a frame nor in the two clocks behind its last beat.
@@ -197,7 +197,7 @@ module output_port
 
   always_ff @(posedge clk_i) octets_q <= octets;
 
-  // The octets that a beat tells of, in two's complement: -7 to -1, 0, 1 to 4 and 8; the 12 of an eighth beat that is
+  // The octets that a beat announces, in two's complement: -7 to -1, 0, 1 to 4 and 8; the 12 of an eighth beat that is
   // not the last is 5, so that four bits say which.
   typedef logic [3:0] news_t;
   localparam news_t NewsTwelve = 4'd5;
@@ -236,8 +236,8 @@ module output_port
   work_t             work;
   // That if no frame starts: whether there is room needs no more, for a frame that starts leaves its line busy, and not too much.
   work_t             rest;
-  // It is not negative: a register of its own, for the sign chooses among many bits. And: there is room for a beat, within
-  // a frame if the work is not too much, else if a frame may start.
+  // busy_q: the work is not negative. A separate register, since the sign drives wide multiplexers. ready_q: there is room for a
+  // beat: within a frame if the work is not too much, else if a frame may start.
   logic              busy_q;
   logic              ready_q;
   // The line is open, and nobody holds it.

@@ -77,7 +77,7 @@ module qcn_rate_calculator
   output var left_t  time_left_o,
   output var logic   busy_o
 );
-  // An event takes so many steps; those of the rates stand below.
+  // The last step of an event; the steps of the rates are listed below.
   localparam logic [5:0] Last = 6'd50;
   // Ten times a rate.
   localparam int unsigned WorkW = RateW + 4;
@@ -295,7 +295,7 @@ module qcn_rate_calculator
   //   24     CR = work, at most max            24     CR = work, at most max
   //
   // The operation of a step is decoded two steps before, the first by the event itself, and its term is chosen in the
-  // step before; so is the limit of the work, and the comparison takes a step of its own before that which needs it.
+  // step before; so is the limit of the work, and the comparison takes one more step before the step that needs it.
 
   // One at most; a bit each, for they drive wide ones.
   typedef struct packed {

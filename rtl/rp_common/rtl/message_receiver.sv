@@ -60,7 +60,7 @@ module message_receiver
 );
   localparam logic [15:0] EtherType = Smcc ? EtherTypeSmcc : EtherTypeCnm;
 
-  // Beats of a frame: the decision falls with beat 2, or with an earlier last one. From 15 on they are not told apart.
+  // Beats of a frame: the decision falls with beat 2, or with an earlier last one. The count saturates at 15.
   localparam logic [3:0] Decision = 4'd2;
   localparam logic [3:0] Endless = 4'd15;
 
@@ -193,7 +193,7 @@ module message_receiver
   logic [2:0]       write_q;
   logic [2:0]       commit_q;
   logic [2:0]       read_q;
-  // The inverse of where is read: a register of its own, for it chooses among many bits.
+  // The inverse of the read address, as a separate register, since it drives a wide multiplexer.
   logic [1:0]       show_q;
   logic             passes;
   logic             writes;

@@ -122,7 +122,7 @@ module ethernet_switch
   localparam int unsigned ChangeW = $clog2(Changes + 1);
   localparam int unsigned EntryW = unsigned'($clog2(Entries));
   localparam int unsigned SelectW = unsigned'($clog2(Ports));
-  // A port whose neighbour is told to stop.
+  // A port whose neighbour may be paused.
   localparam int unsigned OtherPort = CpPort == 0 ? 1 : 0;
 
   if (Ports < 2 || Ports > 16) begin : gen_bad_ports
@@ -427,7 +427,7 @@ module ethernet_switch
       .messages_lost_o      (cp_messages_lost)
   );
 
-  // Messages have a table of their own, so that they wait behind no data.
+  // Messages have a separate table, so that they do not wait behind data.
   logic [      7:0] message_tkeep;
   logic             message_tuser;
   logic [Ports-1:0] message_ports;

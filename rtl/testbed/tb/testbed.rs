@@ -160,7 +160,7 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
         }
     }
 
-    /// All eight flows, one after the other, for so many clocks.
+    /// All eight flows, one after the other, for `clocks` clocks.
     fn run(&mut self, clocks: u64, starts: &impl Fn() -> M) {
         for point in 0..POINTS {
             self.start(point, starts);

@@ -312,7 +312,7 @@ impl Qcn {
         }
     }
 
-    /// An event can be served from this clock on, and so many cycles have passed that the hardware counts no further: its
+    /// An event can be served from this clock on, and the hardware's cycle counters are saturated: its
     /// factor of R_HAI would stay where the state machine's grows. A test starts the flow again then.
     #[must_use]
     pub fn overflows(&self) -> bool {
@@ -432,7 +432,7 @@ impl Machine for Qcn {
         }
         self.ended = [byte_ended, time_ended];
 
-        // Octets that pass in this clock: the state machine is told at once, unless it ends the cycle.
+        // Octets sent in this clock: the state machine counts them at once, unless the cycle ends.
         if let Some(octets) = event.sent {
             self.byte.pass(octets.into(), byte_ended);
             if self.waiting > 0 || self.calculator.byte_count() < i64::from(octets) {
