@@ -13,10 +13,10 @@
 //!
 //! # Readings
 //!
-//! - The gains of ProbeBw begin at a place that the draft draws at random. A sender has no random stream here: the place follows from the time at
-//!   which it enters, in picoseconds, which two flows on one line do not share.
-//! - What Linux has beyond the draft is here, for it is what runs: the rate is a hundredth below the estimate; two segments more may be in flight
-//!   while it probes; and the window makes room for acknowledgements that come together.
+//! - The gains of ProbeBw begin at a phase that the draft draws at random. A sender has no random stream here: the phase follows from the time,
+//!   in picoseconds, at which it enters ProbeBw. Two flows on one line do not enter at the same time.
+//! - Where Linux differs from the draft, this follows Linux: the rate is 1 % below the estimate; two more segments may be in flight while it
+//!   probes; and the window is larger when acknowledgements are aggregated.
 //!
 //! # Omissions
 //!
