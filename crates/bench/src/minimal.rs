@@ -49,7 +49,7 @@ struct Line {
     free_at_ps: u64,
 }
 
-/// A stop on the way of a flow's frames: the source, a switch, or the destination.
+/// A hop on the path of a flow's frames: the source, a switch, or the destination.
 struct Stop {
     /// The line that the frame takes on; [`NONE`] at the destination.
     line: u32,
@@ -63,7 +63,7 @@ const NONE: u32 = u32::MAX;
 /// All lines and stops, and the first event of each flow.
 struct Lines {
     lines: Vec<Line>,
-    /// Flow by flow, in the order of the way.
+    /// Flow by flow, in the order of the path.
     stops: Vec<Stop>,
     starts: Vec<Event>,
     done: Forwarded,

@@ -210,7 +210,7 @@ pub const fn cndd_state(state: State) -> u32 {
     }
 }
 
-/// The words for the states' numbers.
+/// The names of the states' numbers.
 pub const CNDD_STATES: [&str; 4] = ["reset", "edge", "interior", "interior-ready"];
 
 /// A device's name that no request can have: empty, or longer than [`MOST_NAME`] octets, or with a zero.
@@ -404,7 +404,7 @@ struct Attributes<'a> {
 }
 
 impl Attributes<'_> {
-    /// The type of the next attribute, and the place of its value.
+    /// The type of the next attribute, and the position of its value.
     fn next(&mut self) -> Result<Option<(u16, core::ops::Range<usize>)>, Malformed> {
         if self.at >= self.end {
             return Ok(None);

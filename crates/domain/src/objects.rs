@@ -81,7 +81,7 @@ pub enum Syntax {
     Truth,
     /// A number from the first to the second.
     Number(i128, i128),
-    /// One of these words, each with its number in the MIB.
+    /// One of these names, each with its number in the MIB.
     Choice(&'static [(&'static str, i128)]),
     /// A number that only grows.
     Counter,
@@ -206,7 +206,7 @@ impl Object {
                 let short = |word: &str| word.trim_start_matches(|c: char| c.is_ascii_lowercase()).to_ascii_lowercase();
                 let found =
                     words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word) || short(word) == short_text(text));
-                found.ok_or_else(|| self.refused(format!("\"{text}\" is none of its words")))?.1
+                found.ok_or_else(|| self.refused(format!("\"{text}\" is none of its values")))?.1
             }
             Syntax::Octets(_) => return Err(self.refused("its value is the device's own".to_string())),
             Syntax::Number(..) | Syntax::Counter => self.quantity(unit, text)?,
@@ -292,7 +292,7 @@ impl Object {
         }
     }
 
-    /// The values that it takes, in words.
+    /// The values that it takes, as text.
     #[must_use]
     pub fn range(&self) -> String {
         match self.syntax {
@@ -369,7 +369,7 @@ macro_rules! numbers {
 
 numbers! { u8, u32, i32, u64 }
 
-/// Makes an enum whose words and numbers are those of a textual convention of the MIB.
+/// Makes an enum whose names and numbers are those of a textual convention of the MIB.
 macro_rules! words {
     ($(#[doc = $meaning:literal])+ $name:ident { $($(#[doc = $word_meaning:literal])+ $word:ident = $number:literal, $label:literal;)+ }) => {
         $(#[doc = $meaning])+

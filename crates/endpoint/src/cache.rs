@@ -27,9 +27,9 @@ pub fn ask_for_entry<T>(entries: &[T], index: usize) {
     prefetch_index(entries, index.wrapping_add(1));
 }
 
-/// The place where a value begins, as the first field of its `repr(C)`: its lines are counted from there.
+/// The address at which a value begins, as the first field of its `repr(C)`: its cache lines are counted from there.
 pub type Start = [[u8; LINE]; 0];
-/// That place.
+/// That address.
 pub const START: Start = [];
 
 /// Octets of a line of cache.

@@ -63,7 +63,7 @@ impl Finding {
         Self { class: class.into(), detail: detail.into() }
     }
 
-    /// The same for findings that have one cause, as far as their words tell: numbers and names left out.
+    /// The same text for findings with one cause: the message without numbers and names.
     pub(crate) fn signature(&self) -> String {
         let (mut text, mut quoted) = (format!("{}: ", self.class), false);
         for c in self.detail.chars().take(2000) {
@@ -83,16 +83,16 @@ impl Finding {
     }
 }
 
-/// Place and words of the last panic.
+/// Location and message of the last panic.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// The words of a panic.
+/// The message of a panic.
 fn words_of(payload: &dyn Any) -> &str {
     let owned = payload.downcast_ref::<String>().map(String::as_str);
-    payload.downcast_ref::<&str>().copied().or(owned).unwrap_or("a panic without words")
+    payload.downcast_ref::<&str>().copied().or(owned).unwrap_or("a panic without a message")
 }
 
-/// Keeps the words of panics for [`examine`] instead of showing them.
+/// Keeps the messages of panics for [`examine`] instead of showing them.
 pub(crate) fn listen_to_panics() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(|at| format!("{}:{}", at.file(), at.line())).unwrap_or_default();
@@ -120,7 +120,7 @@ pub(crate) fn examine(input: &Input, draw: u64) -> Examined {
 pub(crate) struct Examined {
     pub(crate) outcome: Outcome,
     pub(crate) findings: Vec<Finding>,
-    /// The words with which it was refused.
+    /// The message with which it was refused.
     pub(crate) refusal: Option<String>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Report {
     pub(crate) outcomes: BTreeMap<&'static str, u64>,
     /// By input.
     pub(crate) findings: Vec<(String, Finding)>,
-    /// Refusals, by their words without names and numbers.
+    /// Refusals, by their messages without names and numbers.
     pub(crate) refusals: BTreeMap<String, u64>,
 }
 

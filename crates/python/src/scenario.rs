@@ -60,7 +60,7 @@ impl PyScenario {
         Self { scenario: Mutex::new(self.now()), outlined: Mutex::default() }
     }
 
-    /// The file, or the words that stand for it in messages.
+    /// The file, or the text that stands for it in messages.
     #[getter]
     fn origin(&self) -> String {
         self.now().file().to_owned()

@@ -47,15 +47,15 @@ pub enum RunError {
     Limit {
         /// Simulated time, s.
         at_s: f64,
-        /// The excess, in words.
+        /// The excess, as text.
         message: String,
-        /// The hint: a way to ask for less.
+        /// The hint: how to need less.
         hint: String,
     },
     /// The operating system does not give the memory that the run needs.
     #[error("{what} need {megabytes} MB of memory, which the system does not give")]
     Memory {
-        /// The things that need it, as words for the message.
+        /// The things that need it, as text for the message.
         what: String,
         /// How much.
         megabytes: u64,

@@ -36,7 +36,7 @@ pub(crate) struct Many<'p, S: Scheme, const FULL: bool> {
     recorder: Mutex<Recorder<'p, FULL>>,
 }
 
-/// A slice under way.
+/// An unfinished slice.
 struct Slice {
     barrier: Barrier,
     /// End of the window, in picoseconds.

@@ -293,9 +293,9 @@ impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Recorder<'_, ARRIVALS> {
 struct RecordedQueues {
     /// Their ports, each once, in order of appearance: several queues of a port share its name.
     ports: Vec<usize>,
-    /// For each queue its port's place in `ports`, and its priority.
+    /// For each queue its port's index in `ports`, and its priority.
     places: Vec<(usize, u8)>,
-    /// For each queue of the network, its place in `places` if it is recorded.
+    /// For each queue of the network, its index in `places` if it is recorded.
     index: Vec<Option<u32>>,
 }
 

@@ -3,7 +3,7 @@
 //! Two notions of fair. *Max-min*: no flow can get more but at the cost of one that has less (found by filling all
 //! rates evenly until a link or a demand stops them). *Proportional*: the sum of the logarithms of the rates is largest
 //! (found by adjusting the price of one link after the other until its load is its capacity; a flow's rate is the
-//! inverse of the prices along its way). Uncontrolled flows are served first; the capacity that they take is gone.
+//! inverse of the prices along its path). Uncontrolled flows are served first; the capacity that they take is gone.
 //! Greedy flows want all, others their mean rate. A flow counts from its start to its stop; one with a size counts to its end,
 //! which only the run knows: see [`FairShares`].
 //!
@@ -104,7 +104,7 @@ impl Active<'_> {
 
 /// The links' capacities along time.
 struct Links<'a> {
-    /// The links on each flow's way.
+    /// The links on each flow's path.
     routes: Cow<'a, [Vec<usize>]>,
     /// How many of the network's changes of routes are done.
     reroutes: usize,
@@ -141,7 +141,7 @@ impl<'a> Links<'a> {
     }
 }
 
-/// The links on each flow's way.
+/// The links on each flow's path.
 fn routes(network: &Network) -> Vec<Vec<usize>> {
     network.flows.iter().map(|flow| route(network, flow.root)).collect()
 }
@@ -191,7 +191,7 @@ fn along(
         .collect()
 }
 
-/// The max-min fair rate of each flow at `time`, and the proportionally fair one; without a `search` zero in its place.
+/// The max-min fair rate of each flow at `time`, and the proportionally fair one; zero without a `search`.
 fn allocate(
     active: &Active<'_>,
     routes: &[Vec<usize>],
@@ -283,7 +283,7 @@ fn proportional(
     let mut is_tight = vec![false; capacity.len()];
     tight.iter().for_each(|l| is_tight[*l] = true);
     price.iter_mut().zip(is_tight).for_each(|(p, tight)| *p = if tight { *p } else { 0.0 });
-    // The sum of the prices along each flow's way.
+    // The sum of the prices along each flow's path.
     let mut toll: Vec<f64> = wants.iter().map(|w| w.links.iter().map(|l| price[*l]).sum()).collect();
     let rate = |cap: f64, toll: f64| if toll * cap > 1.0 { 1.0 / toll } else { cap };
     let sweep: usize = tight.iter().map(|l| members[*l].len()).sum();

@@ -110,8 +110,8 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: 
             }
             Some(other) => {
                 let other = layout.port_name(other);
-                let message = format!("two ways lead to \"{}\": {other} and {name}", node(port.peer));
-                return Err(wrong(message).with_hint("a tree has one way to each node; take one of the links out"));
+                let message = format!("two links lead to \"{}\": {other} and {name}", node(port.peer));
+                return Err(wrong(message).with_hint("a tree has one link to each node; remove one of the two"));
             }
             None => links.push(link),
         }
@@ -154,7 +154,7 @@ impl Group {
         self.tree.is_some()
     }
 
-    /// The way from `source` to the members over the tree that the group lists, or an error's message and hint.
+    /// The path from `source` to the members over the tree that the group lists, or an error's message and hint.
     ///
     /// # Panics
     /// If it lists none.
@@ -184,8 +184,8 @@ impl Group {
             if let Some(link) = way.iter().find(|link| inside(link)) {
                 let node = &layout.nodes[layout.ports[*link].peer].name;
                 let message =
-                    format!("the way from \"{from}\" to \"{root}\", where the tree of \"{}\" begins", self.name);
-                let hint = "let the tree begin at the first of its switches on that way".to_owned();
+                    format!("the path from \"{from}\" to \"{root}\", where the tree of \"{}\" begins", self.name);
+                let hint = "let the tree begin at the first of its switches on that path".to_owned();
                 return Err((format!("{message}, runs through \"{node}\" in the tree"), hint));
             }
             links.extend(way);

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 /// The most of something, unless the limits are raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// The things that are limited, as words for messages.
+    /// The things that are limited, as text for messages.
     pub what: &'static str,
     /// How many.
     pub most: u64,
@@ -53,8 +53,8 @@ limits! {
     SAMPLES = "samples", 10_000_000, u64::MAX;
     /// Rows of samples: samples times recorded queues and flows.
     ROWS = "rows of samples", 100_000_000, u64::MAX;
-    /// Places in the tables of congestion points and reaction points, which are as long as a scheme's parameters say.
-    PLACES = "places in tables of schemes", 20_000_000, u64::MAX;
+    /// Entries of the tables of congestion points and reaction points, whose sizes are parameters of the scheme.
+    PLACES = "entries in tables of schemes", 20_000_000, u64::MAX;
     /// Readings of windows of measurement: windows times flows and queues.
     READINGS = "readings of windows", 10_000_000, u64::MAX;
     /// Rows in memory of a run whose results do not go to a folder.

@@ -426,7 +426,7 @@ fn bisection(layout: &Layout, hosts: &[usize]) -> f64 {
     let mut left: Vec<u64> = layout.ports.iter().map(|port| port.rate.0).collect();
     let mut flow = 0_u64;
     loop {
-        // The shortest way with capacity left, over ports, to each node.
+        // The shortest path with capacity left, over ports, to each node.
         let mut by: Vec<Option<usize>> = vec![None; layout.nodes.len()];
         let mut reached = vec![false; layout.nodes.len()];
         let mut waiting: VecDeque<usize> = first.iter().copied().collect();

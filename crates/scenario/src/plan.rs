@@ -203,7 +203,7 @@ pub struct FairPeriod {
 /// The most flows of loads and incasts that count as active at a time, each with its reaction point.
 const MOST_AT_ONCE: u64 = 4096;
 
-/// Places in the tables of all congestion points and reaction points: a scheme's counts with `table` in their names, for each.
+/// Entries in the tables of all congestion points and reaction points: the scheme's parameters with `table` in their names, for each.
 pub(crate) fn table_places(network: &Network, schemes: &[Assigned]) -> u64 {
     let own = |process: &&Process| matches!(process.limiting, Limiting::Own(_));
     let coming: u64 = network.processes.list.iter().filter(own).map(|process| u64::from(process.flows)).sum();
@@ -226,7 +226,7 @@ impl Plan {
             || processes.iter().any(|process| process.limiting == Limiting::Uncontrolled)
     }
 
-    /// Places in the tables of all congestion points and reaction points, at the most.
+    /// The most entries in the tables of all congestion points and reaction points.
     #[must_use]
     pub fn table_places(&self) -> u64 {
         table_places(&self.network, &self.schemes)

@@ -77,7 +77,7 @@ fn blame(table: &Change, new: &[Entry<Option<Value>>], parameter: usize, message
     }
 }
 
-/// Refuses parameters that frames under way and the layout of the run depend on.
+/// Refuses parameters on which frames in flight and the layout of the run depend.
 fn check_lasting(
     info: &Info,
     before: &SchemeConfig,

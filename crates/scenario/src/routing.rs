@@ -11,7 +11,7 @@ use penstock_sim::random::mix;
 use crate::limits::{Bounds, Excess};
 use crate::topology::{Layout, Routing};
 
-/// Which way a flow goes.
+/// What is wanted of the path of a flow.
 pub(crate) struct Wanted<'a> {
     pub(crate) flow: &'a str,
     pub(crate) source: usize,
@@ -85,7 +85,7 @@ impl<'a> Growing<'a> {
         Self { flow, source, links: Vec::new(), depth: Vec::new() }
     }
 
-    /// Adds the way to `member`; false if there is none.
+    /// Adds the path to `member`; false if there is none.
     pub(crate) fn reach(
         &mut self,
         layout: &Layout,
@@ -98,7 +98,7 @@ impl<'a> Growing<'a> {
         let end = |branch: &Branch| layout.ports[branch.port].peer;
         let mut last = None;
         if let Some(first) = self.links.first() {
-            // A source sends each frame over one link: all ways begin with the first.
+            // A source sends each frame over one link: all paths begin with the first.
             let first = end(first);
             if layout.is_host(first) || distance.hops[first] == NO_WAY {
                 return Ok(false);
@@ -109,7 +109,7 @@ impl<'a> Growing<'a> {
                     && self.depth[*i] - 1 + u32::from(distance.hops[node]) == u32::from(distance.hops[first])
             };
             let latest = (0..self.links.len()).rev().filter(on_the_way).max_by_key(|i| self.depth[*i]);
-            last = Some(latest.expect("the end of the first link is on the way"));
+            last = Some(latest.expect("the end of the first link is on the path"));
         }
         let mut shared = Vec::new();
         let mut link = last;
@@ -135,7 +135,7 @@ impl<'a> Growing<'a> {
     }
 }
 
-/// The ports that each of `wanted` crosses, in the order of `wanted`; `None` where there is no way.
+/// The ports that each of `wanted` crosses, in the order of `wanted`; `None` if there is no path.
 pub(crate) fn paths(
     layout: &Layout,
     wanted: &[Wanted<'_>],
@@ -216,9 +216,9 @@ pub(crate) fn listed(layout: &Layout, names: &[String]) -> Result<Vec<usize>, (S
     Ok(ports)
 }
 
-/// Which hosts a host can reach, in words.
+/// Which hosts a host can reach, as text.
 pub(crate) fn within_reach(layout: &Layout, source: usize) -> String {
-    // Links run both ways, so the way to a node is the way from it.
+    // Links are bidirectional, so the path to a node is the path from it.
     let hops = hops(layout, source);
     let hosts = (0..hops.len()).filter(|n| *n != source && hops[*n] != NO_WAY && layout.is_host(*n));
     format!("hosts do not forward; links and switches lead from there to {}", list(layout, hosts))
@@ -235,7 +235,7 @@ fn list(layout: &Layout, nodes: impl Iterator<Item = usize>) -> String {
     }
 }
 
-/// The node to which the ways to `destination` are looked for: for a host with one link the switch at its other end, so that all
+/// The node to which the paths to `destination` are computed: for a host with one link the switch at its other end, so that all
 /// hosts of a switch share them.
 pub(crate) fn gate(layout: &Layout, destination: usize) -> usize {
     match layout.nodes[destination].ports[..] {
@@ -262,7 +262,7 @@ impl Distances {
         Ok(Self { gate, hops: hops(layout, gate) })
     }
 
-    /// Hops from a node to a destination with this gate; `None` where there is no way.
+    /// Hops from a node to a destination with this gate; `None` if there is no path.
     fn between(&self, source: usize, destination: usize) -> Option<usize> {
         let hops = usize::from(self.hops[source]) + usize::from(self.gate != destination);
         (self.hops[source] != NO_WAY).then_some(hops)
@@ -283,7 +283,7 @@ fn nearer(layout: &Layout, Distances { gate, hops }: &Distances, node: usize) ->
     own.iter().filter(is_nearer).copied().collect()
 }
 
-/// The steps of the search that found this way through `gate`: one a link, and one for eight ports that were looked at.
+/// The steps of the search that found this path through `gate`: one per link, and one per eight ports examined.
 pub(crate) fn effort(layout: &Layout, gate: usize, way: &[usize]) -> usize {
     let degree = |node: usize| layout.nodes[node].ports.len();
     let looked_at = |&port: &usize| match (layout.ports[port].node, layout.ports[port].peer) {
@@ -343,7 +343,7 @@ fn hops(layout: &Layout, to: usize) -> Vec<u16> {
         if node != to && layout.is_host(node) {
             continue;
         }
-        // Links run both ways, so the way to a node is the way from it.
+        // Links are bidirectional, so the path to a node is the path from it.
         for port in &layout.nodes[node].ports {
             let peer = layout.ports[*port].peer;
             if hops[peer] == NO_WAY {

@@ -264,7 +264,7 @@ pub(crate) fn listed(key: &Entry<Option<Counts>>, known: &BTreeSet<u8>, network:
     Ok(priorities)
 }
 
-/// Which priorities flows have, in words.
+/// Which priorities flows have, as text.
 pub(crate) fn used(network: &Network) -> String {
     let list: Vec<String> = network.priorities.iter().map(u8::to_string).collect();
     format!("flows have {}", list.join(", "))

@@ -174,7 +174,7 @@ section! {
         control_buffer: Octets [Octets(64)..=LARGEST_QUEUE] = Octets(64_000);
         /// How signals travel: as real frames on the reversed path, or at an ideal fixed delay, as in { ideal = "10 us" }.
         feedback: Either<InBand, Ideal> = Either::First(InBand::InBand);
-        /// How far the clocks of nodes may be off, either way: the rates of all lines on which a node sends deviate by
+        /// Tolerance of the nodes' clocks, faster or slower: the rates of all lines on which a node sends deviate by
         /// an amount that is drawn for it, by the seed and its name. IEEE 802.3 allows 100 ppm. Without it, sources at
         /// exactly the rate of their bottleneck stay in phase, which no two clocks do.
         clock_tolerance: Tolerance [Tolerance(0)..=MOST_OFF] = Tolerance(0);

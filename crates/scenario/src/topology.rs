@@ -217,7 +217,7 @@ impl Layout {
         Some(index)
     }
 
-    /// A link between `a` and `b`, both ways; false if there is one.
+    /// A bidirectional link between `a` and `b`; false if there is one.
     fn link(&mut self, a: usize, b: usize, line: Line) -> bool {
         self.link_by_direction(a, b, [line; 2])
     }

@@ -51,7 +51,7 @@ impl Iterator for TraceArrivals {
     }
 }
 
-/// The places of the columns in a line.
+/// The positions of the columns in a line.
 struct Columns {
     of: [Option<usize>; COLUMNS.len()],
     count: usize,

@@ -285,7 +285,7 @@ impl Starts {
 }
 
 impl FlowSpec {
-    /// Whether its route has several ways to its destination.
+    /// Whether its route has several paths to its destination.
     pub(crate) fn is_spread(&self) -> bool {
         matches!(self.to, Destination::Host(_)) && !routing::is_chain(&self.route)
     }
@@ -588,7 +588,7 @@ fn route(
 /// The ports along the path that a table lists for its one flow.
 fn listed(table: &sections::Flow, path: &[String], flow: &FlowSpec, layout: &Layout) -> Result<Vec<usize>, Fault> {
     let Destination::Host(destination) = flow.to else {
-        let hint = "the way to a group is a tree: list its links in [[group]]";
+        let hint = "the path to a group is a tree: list its links in [[group]]";
         return Err(table.path.fault("a path leads to a single host").with_hint(hint));
     };
     let (from, to) = (&layout.nodes[flow.source].name, &layout.nodes[destination].name);

@@ -6,7 +6,7 @@
 //!   window: DCTCP's       <----------------- marks, from all of them -----------------> echoes them
 //! ```
 //!
-//! Flows of a data center and flows to another one, a thousand times as far away, meet at the first switches of the way. The long loop
+//! Flows of a data center and flows to another one, a thousand times as far away, meet at the first switches of the path. The long loop
 //! of the latter is slow; its frames fill the queue meanwhile, and the former wait. A message from that queue to the source
 //! takes a few microseconds, for both.
 //!
@@ -56,7 +56,7 @@ parameters! {
             default: choice("dctcp"),
             source: "Saeed et al. 2020, abstract: an existing loop",
         }
-        /// Queues of the way, from the source on, that send messages.
+        /// Queues of the path, from the source on, that send messages.
         near_hops: u32 {
             default: count(1),
             range: count(0)..=count(255),

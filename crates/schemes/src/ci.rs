@@ -194,7 +194,7 @@ impl Cp {
         self.streams.binary_search_by_key(&flow, |stream| stream.flow)
     }
 
-    /// The place of the entry of `flow`, which is made if it is not there; `None` where there is no room for it.
+    /// The index of the entry of `flow`, which is added if it is missing; `None` if the table is full.
     fn entry(&mut self, now: Instant, flow: FlowKey) -> Option<usize> {
         if let Ok(place) = self.place_of(flow) {
             return Some(place);

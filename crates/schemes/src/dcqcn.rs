@@ -1,4 +1,4 @@
-//! DCQCN, Data Center QCN: QCN's rate limiter for routed networks, with marks in place of notifications.
+//! DCQCN, Data Center QCN: QCN's rate limiter for routed networks, with marks instead of notifications.
 //!
 //! A congestion point only marks: a frame that finds a long queue may get its ECN bits set. The destination answers
 //! marks with congestion notification packets (CNPs), at most one a flow in each interval. The reaction point keeps an

@@ -1,4 +1,4 @@
-//! HPCC: every queue on the way writes its load into the frame, and the source computes from that how much may be in flight.
+//! HPCC: every queue on the path writes its load into the frame, and the source computes its window from that.
 //!
 //! ```text
 //!   switch, as a transmission starts       destination        source, for each acknowledgement
@@ -18,7 +18,7 @@
 //! sources' frames where each is paced: a source with a small share would see a longer queue than one with a large share, and
 //! the two would part for good.
 //!
-//! With PINT the switch keeps `U` itself, and the frame carries the largest one on its way as one octet.
+//! With PINT the switch keeps `U` itself, and the frame carries the largest one on its path as one octet.
 //!
 //! Times are real numbers of picoseconds, windows real numbers of octets; the allowance is rounded down.
 //!
@@ -47,7 +47,7 @@ choice! {
     pub enum Form {
         /// A record of each queue. (Li et al. 2019)
         Records = "records",
-        /// The largest utilisation on the way, in one octet. (Ben Basat et al. 2020)
+        /// The largest utilisation on the path, in one octet. (Ben Basat et al. 2020)
         Pint = "pint",
     }
 }
@@ -78,7 +78,7 @@ parameters! {
             range: octets(0)..=octets(1_000_000),
             source: "Li et al. 2019 section 5.1",
         }
-        /// Round-trip time of the empty network, T: not below that of the longest way.
+        /// Round-trip time of the empty network, T: not below that of the longest path.
         base_rtt: Duration {
             default: us(13),
             range: us(1)..=us(1_000_000),
@@ -114,7 +114,7 @@ parameters! {
 
 const PROFILES: &[Profile] = &[Profile {
     name: "pint",
-    description: "HPCC-PINT of Ben Basat et al., SIGCOMM 2020: one octet in place of 42.",
+    description: "HPCC-PINT of Ben Basat et al., SIGCOMM 2020: one octet instead of 42.",
     settings: &[("telemetry", choice("pint"))],
 }];
 

@@ -124,7 +124,7 @@ impl Action {
 /// How a source hears of its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signals {
-    /// The way that the signals take.
+    /// The path of the signals.
     pub path: SignalPath,
     /// Length of the control frame that reaches the source, with FCS, without preamble and gap.
     pub octets: u16,
@@ -144,7 +144,7 @@ impl Signals {
     }
 }
 
-/// The way from a queue to the source.
+/// The path from a queue to the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalPath {
     /// The congestion point sends a signal straight back.
@@ -207,7 +207,7 @@ impl Info {
     }
 }
 
-/// The word in the place of a value that follows from the network: see [`Bound::RoundTrip`].
+/// The word for a value that follows from the network: see [`Bound::RoundTrip`].
 pub const AUTO: &str = "auto";
 
 /// The condition that another parameter has one of the listed values.

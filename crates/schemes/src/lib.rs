@@ -321,7 +321,7 @@ pub trait PortView {
 pub enum To {
     /// The reaction point of this flow.
     Source(FlowKey),
-    /// The notification points of this flow, along the way of its data.
+    /// The notification points of this flow, along the path of its data.
     Destination(FlowKey),
     /// The congestion point of the queue that this flow's frames left last before they came here (802.1Qcz: the upstream
     /// neighbour). A congestion point's signals alone may have it. Where the flow comes straight from its source, and the
@@ -329,7 +329,7 @@ pub enum To {
     PreviousHop(FlowKey),
 }
 
-/// Which queue a signal's frame joins on its way.
+/// Which queue a signal's frame joins at each hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// The flow's own priority.
@@ -439,7 +439,7 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     ) {
     }
 
-    /// The transmission of a signal on its way to the destination starts at this port; may be edited (a rate probe's rate, for
+    /// The transmission of a signal towards the destination starts at this port; may be edited (a rate probe's rate, for
     /// instance). Called where the point [`STAMPS`](Self::STAMPS).
     fn on_probe_departure(&mut self, _now: Instant, _signal: &mut S::Signal, _queue: &Queue) {}
 

@@ -55,8 +55,8 @@ parameters! {
             default: switch(false),
             source: "htsim, network_trimming_enabled",
         }
-        /// Round-trip time of the empty network on its longest way, for which target and steps are scaled. A source's own base is that of
-        /// its way where it is known (a simulator knows it), this one elsewhere, and in any case the shortest that it has seen.
+        /// Round-trip time of the empty network on its longest path, for which target and steps are scaled. A source's own base is that of
+        /// its path where it is known (a simulator knows it), this one elsewhere, and in any case the shortest that it has seen.
         network_rtt: Duration {
             default: us(12),
             range: us(1)..=us(1_000_000),
@@ -122,7 +122,7 @@ parameters! {
 
 const PROFILES: &[Profile] = &[Profile {
     name: "trimming",
-    description: "Switches that cut frames down to their headers in place of dropping them.",
+    description: "Switches that trim frames to their headers instead of dropping them.",
     settings: &[("trimming", switch(true))],
 }];
 
@@ -267,7 +267,7 @@ impl Law {
 #[derive(Debug, Clone, Default)]
 pub struct Rp {
     law: Law,
-    /// The round trip of the empty network on the flow's own way, where it is known: htsim's `peer_rtt`.
+    /// The round-trip time of the empty network on the flow's own path, where it is known: htsim's `peer_rtt`.
     peer_rtt: Option<f64>,
     base_rtt: f64,
     avg_delay: f64,

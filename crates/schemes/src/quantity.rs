@@ -1,4 +1,4 @@
-//! Numbers with units: the one place where a text such as `"150 KB"`, `"0.5 us"` or `"10 Gbps"` is read, and where one is
+//! Numbers with units: the only module where a text such as `"150 KB"`, `"0.5 us"` or `"10 Gbps"` is read, and where one is
 //! written.
 //!
 //! Scenario files, `--set`, axes of maps, bounds of a search, defaults on reference pages and numbers in messages come

@@ -6,9 +6,9 @@
 //!     pause = (q - q_off) / line, at most max_pause  ----- f, pause -->  then the line's
 //! ```
 //!
-//! Priority flow control stops the port before; this message goes to the source at once, so that no queue on its way fills, and
+//! Priority flow control stops the port before; this message goes to the source at once, so that no queue on its path fills, and
 //! stops that flow alone. The pause is the time in which the queue falls to `q_off`. While it lasts the congestion point does not
-//! repeat it: frames that come meanwhile were on their way.
+//! repeat it: frames that arrive meanwhile were in flight.
 //!
 //! Reconstruction: IEEE P802.1Qdw is no published standard. Its scope says that the congested bridge tells the source, or the
 //! bridge at the source's edge, to stop for a time; thresholds, the pause and the table of flows are chosen here.
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(arrive(&mut cp, at(1), 2, 142_500), Some(90_000), "another flow, a longer queue");
     }
 
-    /// Frames that were on their way when the source stopped do not stop it again.
+    /// Frames that were in flight when the source stopped do not stop it again.
     #[test]
     fn a_flow_is_told_again_when_its_pause_is_over() {
         let mut cp = cp(&[]);

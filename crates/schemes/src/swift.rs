@@ -41,7 +41,7 @@ parameters! {
             range: us(1)..=us(1_000_000),
             source: "htsim; open in Falcon",
         }
-        /// Addition to the target for each switch on the way.
+        /// Addition to the target for each switch on the path.
         topology_scaling_per_hop: Duration {
             default: us(3),
             range: us(0)..=us(1_000_000),

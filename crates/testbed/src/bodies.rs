@@ -108,7 +108,7 @@ impl<'p, S: OnWire> SwitchBody<'p, S> {
     }
 }
 
-/// The recorded queues of some ports: place among the ports, class, index.
+/// The recorded queues of some ports: index of the port, class, index of the queue.
 fn recorded(plan: &Plan, ports: &[PortId]) -> Vec<(usize, usize, u32)> {
     let network = &plan.network;
     let place = |&queue: &penstock_sim::network::QueueId| {

@@ -119,7 +119,7 @@ pub fn change_sources(text: &str, at: Duration, count: usize) -> Result<String, 
 /// A flow of a table: a host that sends.
 #[derive(Debug, Clone)]
 struct Sender {
-    /// The place of its table, and its place there.
+    /// The index of its table, and its index in that table.
     table: usize,
     place: usize,
     host: String,
@@ -163,7 +163,7 @@ pub(crate) fn hosts(flow: &Table) -> Vec<String> {
     names::expand_all(&texts, MOST_HOSTS).unwrap_or_default()
 }
 
-/// Stops the last active flow. Its table is cut in two or three, so that all flows keep their places.
+/// Stops the last active flow. Its table is cut in two or three, so that all flows keep their order.
 fn stop_last(flows: &mut ArrayOfTables, at: Duration) {
     let Some(last) = senders(flows).into_iter().rfind(|sender| sender.is_active(at)) else { return };
     let mut parts = ArrayOfTables::new();
@@ -209,7 +209,7 @@ fn start_another(flows: &mut ArrayOfTables, at: Duration) {
 }
 
 pub(crate) fn document(text: &str) -> Result<DocumentMut, Refusal> {
-    // Its errors have a place and a hint.
+    // Its errors have a location and a hint.
     scenario(text)?;
     text.parse().map_err(|_| Refusal::new("the scenario is not TOML", "put it right in the editor"))
 }

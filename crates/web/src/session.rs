@@ -24,16 +24,16 @@ const MOST_FRAMES: usize = 1_000_000;
 /// The hint where a run is too large for a page.
 const ELSEWHERE: &str = "run it on the command line: penstock run";
 
-/// A scenario that is wrong, or a run that is too large for a page: place, message and hint.
+/// A scenario that is wrong, or a run that is too large for a page: location, message and hint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     /// The line of the text, counted from 1.
     pub line: Option<usize>,
     /// The key, as a dotted path.
     pub key: Option<String>,
-    /// The mistake, in words.
+    /// The mistake, as text.
     pub message: String,
-    /// A way to put it right.
+    /// What to write instead.
     pub hint: Option<String>,
 }
 

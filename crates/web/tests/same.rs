@@ -213,7 +213,7 @@ fn parameters_change_at_their_time() {
     check(&change_parameter(&text, at, "schemes.qcn.rpg_ai_rate", "1 Mbps").unwrap(), None);
 }
 
-/// Background traffic goes the way of the first flow that crosses the link; another rate ends the one before.
+/// Background traffic takes the path of the first flow that crosses the link; another rate ends the one before.
 #[test]
 fn background_traffic_comes_changes_and_goes() {
     let ms = penstock_schemes::Duration::from_ms;

@@ -25,7 +25,7 @@ use crate::{Field, Format, Show, cn_tag, cnm, ethernet, ipv4, ipv6, lldp, mac_co
 pub struct Kind {
     /// Its name.
     pub name: &'static str,
-    /// Its description, in a few words.
+    /// Its description, a short text.
     pub title: &'static str,
     /// Its formats from the outside in; those with `false` are left out unless one of their fields has a value.
     pub formats: &'static [(&'static Format, bool)],

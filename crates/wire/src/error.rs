@@ -1,4 +1,4 @@
-//! The ways in which octets can be wrong.
+//! The errors of octets that are no frame, and of values that cannot become one.
 
 use core::fmt;
 

@@ -54,7 +54,7 @@ pub mod rate_probe {
         rlq_id, set_rlq_id: u16 = "RLQ-ID", 16..32;
         /// Number of the probe among the flow's, from 1.
         round, set_round: u32 = "round", 32..64;
-        /// The least rate that the switches on the way have allowed, bit/s; all ones before the first.
+        /// The least rate that the switches on the path have allowed, bit/s; all ones before the first.
         rate, set_rate: u64 = "rate", 64..128;
         /// The congestion point that allowed it.
         cp_id, set_cp_id: u64 = "cpId", 128..192 as Hex;

@@ -1,4 +1,4 @@
-//! A frame's formats, one behind the other, with the place and the faults of each.
+//! A frame's formats, one after the other, with the offset and the faults of each.
 //!
 //! ```
 //! use penstock_wire::layers::{Types, layers};
@@ -56,7 +56,7 @@ pub struct Layer<'a> {
     pub unchecked: Option<&'static str>,
     /// It is part of the sampled frame that a notification encapsulates.
     pub encapsulated: bool,
-    /// Its first fault, with the place in the frame.
+    /// Its first fault, with the offset in the frame.
     pub fault: Option<Error>,
 }
 
@@ -185,7 +185,7 @@ enum Next {
     Vxlan,
     /// The octets behind a transport header: its name, and whether the invariant CRC follows.
     Rest(&'static str, bool),
-    /// Options up to this place.
+    /// Options up to this offset.
     TcpOption(usize),
     Padding,
     Done,

@@ -4,7 +4,7 @@
 //! `Repr`, the values of its fields, read by `parse` and written by `emit`; and `FORMAT`, the list of its fields, from which
 //! decoder, encoder and reference page follow. Fields are named as the standard names them.
 //!
-//! | module | EtherType or place | format |
+//! | module | EtherType or position | format |
 //! |---|---|---|
 //! | [`ethernet`], [`vlan`] | | Ethernet II, 802.1Q tags, nested |
 //! | [`cn_tag`], [`cnm`] | 22E9, 22E7 | CN-TAG, congestion notification message (802.1Qau) |
@@ -19,7 +19,7 @@
 //!
 //! Nothing here panics or reads beyond the octets that it is given, whatever they hold: `Packet::new_checked` refuses octets
 //! that end too early or contradict themselves, and accessors read octets that are not there as 0. Errors name the format,
-//! the field, its place, and the values that would be right.
+//! the field, its offset, and the values that would be right.
 //!
 //! # Example
 //!

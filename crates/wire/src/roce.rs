@@ -86,7 +86,7 @@ impl Repr {
 /// The four octets of the invariant CRC of a packet over IPv4 or IPv6 (which of them, the EtherType says): `octets` begin
 /// with the IP header and end before the CRC.
 ///
-/// Covered are 8 octets of ones in place of InfiniBand's own header, then all of the packet, with those fields as ones that
+/// Covered are 8 octets of ones instead of InfiniBand's own header, then all of the packet, with those fields as ones that
 /// routers may change: class of service, hops, flow label, checksums, and the octet of the congestion marks. (annex A17.3.3)
 /// `None` if they are too short, or no UDP packet without options.
 #[must_use]

@@ -259,7 +259,7 @@ impl Receiver for GoBackNReceiver {
         if psn == self.expected {
             return self.ask_again();
         }
-        // The frames before it may still be on their way.
+        // The frames before it may still be in flight.
         if second || !self.nak_sent {
             self.cut = Some(self.cut.map_or(psn, |first| first.min(psn)));
         }

@@ -156,7 +156,7 @@ pub trait Receiver {
     fn delivered(&self) -> Octets;
 }
 
-/// One segment, or frame, on its way from sender to receiver.
+/// One segment, or frame, from sender to receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// TCP: the sequence number of its first octet (32 bits). RoCE: its packet sequence number, PSN (24 bits).
@@ -173,7 +173,7 @@ pub struct Segment {
     pub cwr: bool,
 }
 
-/// One acknowledgement on its way from receiver to sender.
+/// One acknowledgement from receiver to sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ack {
     /// The sequence number that is expected next: everything before it has arrived.

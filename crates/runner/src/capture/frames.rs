@@ -1,4 +1,4 @@
-//! Frames of the simulator as octets: the one place where they become formats of `penstock_wire`.
+//! Frames of the simulator as octets: the only module that turns them into formats of `penstock_wire`.
 //!
 //! | frame | as |
 //! |---|---|
@@ -169,13 +169,13 @@ impl<'p> Frames<'p> {
         }
     }
 
-    /// The way of a flow's data.
+    /// The path of a flow's data.
     fn forth(&self, flow: FlowId, priority: u8) -> Route {
         let facts = self.flows.of(flow);
         Route { source: facts.source, destination: facts.destination, priority, ecn: ecn::NOT_ECT }
     }
 
-    /// The way of a frame of a flow on the line of `port`.
+    /// The path of a frame of a flow on the line of `port`.
     fn route(&self, flow: FlowId, way: Way, priority: u8, port: PortId) -> Route {
         let (plan, network) = (self.plan, &self.plan.network);
         let forth = self.forth(flow, priority);

@@ -48,7 +48,7 @@ pub(super) fn behind(plan: &Plan, hop: HopId) -> Option<Address> {
     Some(of_node(plan, plan.network.ports[hop.port.index()].peer))
 }
 
-/// The number of a flow in CN-TAGs, rate-limited tags and queue pairs: its place among all flows, from 1.
+/// The number of a flow in CN-TAGs, rate-limited tags and queue pairs: its index among all flows, from 1.
 pub(super) fn number(flow: FlowId) -> u16 {
     (flow.0 % u32::from(u16::MAX)) as u16 + 1
 }

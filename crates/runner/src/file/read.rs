@@ -193,7 +193,7 @@ fn values<P: physical::DataType, T: Default>(
     Ok((values, gaps))
 }
 
-/// Names: a list with each once, and for each row its place in it.
+/// Names: a list with each once, and for each row its index in it.
 fn names(reader: ColumnReader, rows: &Rows) -> Result<ArrayRef, ParquetError> {
     let mut known = BTreeMap::new();
     let (mut names, mut keys) = (StringBuilder::new(), Int32Builder::new());
@@ -230,7 +230,7 @@ fn lists(reader: ColumnReader, rows: &Rows, field: &Field, item: &FieldRef) -> R
     let there = empty + 1 + i16::from(item.is_nullable());
     let mut lists = ListBuilder::new(StringBuilder::new()).with_field(item.clone());
     let mut column = Column::<physical::ByteArrayType>::new(reader, rows);
-    // Whether the list under way is there; none before the first.
+    // Whether the current list is present; none before the first.
     let mut list = None;
     while column.advance()? {
         let mut texts = column.values.iter();

@@ -18,7 +18,7 @@ use parquet::schema::types::Type;
 
 use super::{ARROW_SCHEMA, ROWS_PER_GROUP, parquet_columns, schema_text};
 
-/// A Parquet file under way. Blocks wait until they fill a row group.
+/// An unfinished Parquet file. Blocks wait until they fill a row group.
 #[derive(Debug)]
 pub(crate) struct FileWriter {
     writer: SerializedFileWriter<File>,

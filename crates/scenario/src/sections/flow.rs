@@ -65,7 +65,7 @@ section! {
         repeat: u64 [1..=100_000] = 1;
         /// Time from the start of a round to that of the next.
         every: Option<Duration> [SPAN] => "only with repeat";
-        /// In place of every, a closed loop: each flow of a round begins so much later than its own flow of the round before, or the
+        /// Instead of every, a closed loop. Each flow of a round begins this long after its own flow of the round before, or the
         /// answer to it, has ended. A time, or { exponential = { mean = "10 us" } }, from which each flow draws its own (by the
         /// seed and the flow's name).
         think: Option<Either<Duration, Think>> [(TIME, ())] => "only with repeat";
@@ -128,7 +128,7 @@ section! {
 }
 
 section! {
-    /// A multicast group. A flow to it sends each frame once; switches copy it where the ways to the members part.
+    /// A multicast group. A flow to it sends each frame once; switches copy it where the paths to the members diverge.
     pub(crate) struct Group {
         /// The group's name, for the key to of flows.
         name: String;
@@ -137,6 +137,6 @@ section! {
         /// The links of its tree, as in ["sw0->sw1", "sw1->h6", "sw1->h7"]: from one root to each member. A source other than
         /// the root reaches it by a shortest path.
         links: Option<List> =>
-            "for each source a tree of shortest paths, the ways to the members together as far as they can be";
+            "for each source a tree of shortest paths, which share links as far as they can";
     }
 }

@@ -61,7 +61,7 @@ impl Schemes {
         settings.and_then(|(_, settings)| settings.as_ref()).expect("a scheme that runs has settings")
     }
 
-    /// Gives a scheme without a table one with its defaults. Where these do not fit, the place `by` is to blame, which names
+    /// Gives a scheme without a table one with its defaults. If these do not fit, the error is at `by`, which names
     /// the scheme.
     pub(crate) fn fill(&mut self, info: &'static Info, by: Origin) -> Result<(), Fault> {
         for (known, settings) in &mut self.0 {

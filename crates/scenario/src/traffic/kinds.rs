@@ -90,7 +90,7 @@ fn no_such_key(kind: &Kind) -> String {
     format!("traffic = \"{}\" has no such key", kind.word)
 }
 
-/// Which kinds of traffic have a key, in words.
+/// Which kinds of traffic have a key, as text.
 fn having(key: Own) -> String {
     let kinds = KINDS.iter().filter(|kind| kind.keys.contains(&key));
     let words: Vec<String> = kinds.map(|kind| format!("\"{}\"", kind.word)).collect();

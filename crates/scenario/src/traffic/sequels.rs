@@ -60,7 +60,7 @@ pub(super) fn check(table: &sections::Flow, multicast: bool) -> Result<(), Fault
     }
     if chained(table) && table.stop.is_some() {
         let fault = table.stop.fault("the flow begins when others have ended, which may be later");
-        return Err(fault.with_hint("give it a size in place of stop"));
+        return Err(fault.with_hint("give it a size instead of stop"));
     }
     for (wanted, key) in [(table.think.is_some(), "think"), (table.response.is_some(), "response")] {
         if wanted && table.size.is_none() {
@@ -257,5 +257,5 @@ fn check_order(tables: &[sections::Flow], flows: &[FlowSpec]) -> Result<(), Faul
     }
     round.push(&flows[circle[0]].name);
     let message = format!("flows wait for one another in a circle: {}", round.join(" after "));
-    Err(key.fault(message).with_hint("let one of them begin at a time: start in place of after"))
+    Err(key.fault(message).with_hint("let one of them begin at a time: start instead of after"))
 }

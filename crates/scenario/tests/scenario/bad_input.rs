@@ -36,7 +36,7 @@ fn the_good_one_is_good() {
 #[test]
 fn each_mistake_is_named_with_its_place() {
     for (old, new, expected) in [
-        // Keys and words.
+        // Keys and values.
         ("q_eq =", "q_eqq =", "x.toml:5: schemes.qcn.q_eqq: unknown key (did you mean \"q_eq\"?)"),
         ("duration =", "\"\" = 1\nduration =", "x.toml:2: \"\": unknown key (known are"),
         ("duration =", "\"a.b\" = 1\nduration =", "x.toml:2: \"a.b\": unknown key (known are"),
@@ -241,7 +241,7 @@ fn each_mistake_is_named_with_its_place() {
         assert!(message.contains(expected), "{new}\n gives {message}\n not {expected}");
         assert!(message.starts_with("x.toml:"), "{message}");
         let error = outcome(&GOOD.replacen(old, new, 1)).unwrap_err();
-        assert!(error.line.is_some() && error.key.is_some(), "no place: {message}");
+        assert!(error.line.is_some() && error.key.is_some(), "no location: {message}");
         assert!(error.hint.is_some_and(|hint| !hint.is_empty()), "no hint: {message}");
     }
 }

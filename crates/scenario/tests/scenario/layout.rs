@@ -50,7 +50,7 @@ fn every_topology_has_its_nodes_and_ways() {
     assert_eq!(tree.network.nodes.len(), 16 + 8 + 8 + 4);
     assert_eq!(tree.network.ports.len(), 2 * (16 + 16 + 16));
     assert_eq!(way(&tree, 0), ["h0", "edge0", "h1"]);
-    // h2: edge0 goes up by 2 mod 2 = 0; the aggregation switch of the same pod has one way down.
+    // h2: edge0 goes up by 2 mod 2 = 0; the aggregation switch of the same pod has one path down.
     assert_eq!(way(&tree, 1), ["h0", "edge0", "agg0", "edge1", "h2"]);
     // h7: up by 7 mod 2 = 1, then by 3 mod 2 = 1: core 1 * 2 + 1.
     assert_eq!(way(&tree, 2), ["h0", "edge0", "agg1", "core3", "agg3", "edge3", "h7"]);
@@ -326,7 +326,7 @@ fn each_wrong_change_of_parameters_is_named() {
             Some("dcqcn"),
             "change.0.schemes.dcqcn.k_max: 1 KB is below k_min",
         ),
-        // Frames under way have the length of the form that they left in.
+        // Frames in flight keep the length with which they were sent.
         (
             "at = \"0.1 s\"\nschemes.hpcc.telemetry = \"pint\"",
             Some("hpcc"),

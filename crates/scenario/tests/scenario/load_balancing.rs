@@ -1,4 +1,4 @@
-//! Load balancing in scenario files: the ways among which switches choose, and frames whose disorder nobody would bear.
+//! Load balancing in scenario files: the paths among which switches choose, and flows that do not tolerate reordering.
 
 use crate::common::{plan, plan_or_message as outcome};
 use penstock_scenario::Plan;
@@ -56,7 +56,7 @@ fn the_route_is_a_tree_of_all_shortest_paths_the_flows_own_first() {
     assert!(plan.notes.iter().any(|note| note.starts_with("no fair share is computed")), "{:?}", plan.notes);
 }
 
-/// A fat tree of degree 4: two aggregation switches, then two cores each; d-mod-k's way of h0 to h7 is agg1, core3.
+/// A fat tree of degree 4: two aggregation switches, then two cores each; d-mod-k's path from h0 to h7 is agg1, core3.
 #[test]
 fn a_fat_tree_has_four_ways() {
     let plan = plan(
@@ -92,7 +92,7 @@ fn flowlets_have_a_gap() {
     assert_eq!(plan(&with("\"spray\"", "\"flow\"")).network.spread.map(|spread| spread.seed), None);
 }
 
-/// The flows of loads and traces have the same ways.
+/// The flows of loads and traces have the same paths.
 #[test]
 fn flows_of_loads_are_spread_too() {
     let (head, _) = GOOD.split_once("[[flow]]").unwrap();
@@ -103,7 +103,7 @@ fn flows_of_loads_are_spread_too() {
     let arrival = plan.made.arrivals().next().unwrap();
     assert!(arrival.start < Instant(1_000_000_000));
     assert_eq!(arrival.tree.len(), 10);
-    assert_eq!(arrival.tree[1].link, arrival.way[1], "the flow's own way is the first");
+    assert_eq!(arrival.tree[1].link, arrival.way[1], "the flow's own path is the first");
     let error = outcome(&format!("{head}{load}transport = \"go-back-n\"\n")).map(|_| ()).unwrap_err();
     assert!(error.starts_with("x.toml:5: network.load_balancing: frames of load0 would overtake"), "{error}");
 }
@@ -132,7 +132,7 @@ fn disorder_that_nobody_bears_is_refused() {
             plan(&text.replace(by, "flowlet"));
         }
         plan(&text.replace("scheme = \"qcn\"", "scheme = \"nscc\""));
-        // One leaf has one way.
+        // One leaf has one path.
         plan(&format!("{}transport = \"go-back-n\"\n", text.replace("to = \"h2\"", "to = \"h1\"")));
     }
     plan(&format!("{}transport = \"go-back-n\"\n", with("\"spray\"", "\"flowlet\"")));

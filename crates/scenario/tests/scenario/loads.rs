@@ -32,7 +32,7 @@ fn octets(plan: &Plan) -> f64 {
     plan.made.flows().map(|flow| flow.size.0 as f64).sum()
 }
 
-/// Eight hosts at 10 Gb/s: in 200 ms they carry 2 GB. Halves of four hosts with two spines at 10 Gb/s each: 20 Gb/s each way, half
+/// Eight hosts at 10 Gb/s: in 200 ms they carry 2 GB. Halves of four hosts with two spines at 10 Gb/s each: 20 Gb/s in each direction, half
 /// of that. Exponential sizes of 100 KB: some 10 000 and 5000 flows, whose sum deviates by sqrt(2 / n): 1.4 % and 2 %.
 #[test]
 fn a_load_is_a_share_of_what_the_hosts_or_the_bisection_carry() {
@@ -204,7 +204,7 @@ fn tables_of_flows_that_come_count_as_places() {
     let load = "[[incast]]\nfan_in = 4\nsize = \"1 KB\"\nevery = \"1 ms\"\n";
     assert!(outcome(&format!("{fabric}{load}[schemes.fecn]\nflow_table = 1000\n"), None).is_ok());
     let message = outcome(&format!("{fabric}{load}[schemes.fecn]\nflow_table = 65536\n"), None).unwrap_err();
-    assert!(message.contains("places in tables of schemes; 20000000 are the most"), "{message}");
+    assert!(message.contains("entries in tables of schemes; 20000000 are the most"), "{message}");
 }
 
 /// Flow control holds the frames of loads as those of flows: the same links get the same ingress buffers.

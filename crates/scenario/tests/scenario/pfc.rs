@@ -66,14 +66,14 @@ fn the_table_alone_is_enough() {
     let stoppable = |(i, _): (usize, &Option<Ingress>)| plan.port_names[i].clone();
     let ports: Vec<String> =
         pfc(&plan).ingress.iter().enumerate().filter(|(_, ingress)| ingress.is_some()).map(stoppable).collect();
-    // Every port with traffic, one way or the other, that leads to a switch; none that leads to a host.
+    // Every port with traffic, in either direction, that leads to a switch; none that leads to a host.
     assert_eq!(ports, ["h0->sw0", "h1->sw0", "sw0->sw1", "sw1->sw0", "h2->sw1", "h3->sw1"]);
     // 100 frames of 1500 octets, less the headroom; resumed two frames below.
     let room = computed(&plan, "h0->sw0");
     let xoff = 150_000 - room;
     let expected = Ingress { buffer: Octets(150_000), xoff: Octets(xoff), xon: Octets(xoff - 3000) };
     assert_eq!(behind(&plan, "h0->sw0"), Some(expected));
-    // The way between the switches has no delay here, and asks for less.
+    // The link between the switches has no delay here, and needs less.
     assert!(computed(&plan, "sw0->sw1") < room);
     assert!(outcome(&GOOD.replace("[pfc]\n", "")).unwrap().network.pfc.is_none());
     assert!(!plan.lossless);

@@ -158,7 +158,7 @@ fn a_contradiction_is_refused_with_its_place() {
         (one("after = \"g\""), "test.toml:13: flow.0.after: there is no flow \"g\" (did you mean \"f\"?)"),
         (
             one("size = \"1 KB\"\nafter = \"f\""),
-            "flow.0.after: flows wait for one another in a circle: f after f (let one of them begin at a time: start in place of after)",
+            "flow.0.after: flows wait for one another in a circle: f after f (let one of them begin at a time: start instead of after)",
         ),
         (
             text(

@@ -77,7 +77,7 @@ impl Hop {
     }
 }
 
-/// The telemetry that a frame collects on its way and that its acknowledgement brings back.
+/// The telemetry that a frame collects on its path and that its acknowledgement returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Telemetry {
     hops: [Hop; MOST_HOPS],
@@ -105,7 +105,7 @@ impl Telemetry {
         self.path ^= identity;
     }
 
-    /// Whether `other` has come the same way.
+    /// Whether `other` has taken the same path.
     #[must_use]
     pub fn same_path(&self, other: &Self) -> bool {
         (self.count, self.path) == (other.count, other.path)

@@ -145,7 +145,7 @@ parameters! {
             source: "So-In et al. 2008 do not say",
         }
         /// Probes count as load, and as octets that left where the capacity is measured. (f(q) spans 0.2 % below Qeq,
-        /// so that 64 octets a flow and interval are seen.) Probes on their way back do not: no congestion point sees
+        /// so that 64 octets a flow and interval are seen.) Returning probes do not: no congestion point sees
         /// them.
         load_probes: bool {
             default: switch(false),
@@ -199,7 +199,7 @@ parameters! {
             range: us(0)..=us(100_000),
             source: "option",
         }
-        /// Which queue probes join on their way to the destination. In the data's, a full queue loses them, sources
+        /// Which queue probes join towards the destination. In the data's, a full queue loses them, sources
         /// fall to Rmin without an answer, and a fast start takes several times as long.
         probe_class: ProbeClass {
             default: choice("control"),
@@ -224,7 +224,7 @@ parameters! {
 pub struct Probe {
     /// Its number among the flow's probes, from 1: a multicast flow's probe comes back from each destination.
     pub round: u32,
-    /// The least rate that the switches on its way have advertised; `None` before the first.
+    /// The least rate that the switches on its path have advertised; `None` before the first.
     pub rate: Option<BitRate>,
     /// Which of them it was.
     pub cp: CpId,

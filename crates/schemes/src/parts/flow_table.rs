@@ -5,7 +5,7 @@
 //!   every flow_interval: estimate += flow_gain (credited - estimate), credited = 0; forget silent flows
 //! ```
 //!
-//! A flow that is not in a full table takes the place of the one with the smallest estimate: only flows that send much
+//! A flow that is not in a full table replaces the one with the smallest estimate: only flows that send much
 //! matter. Intervals end when the first frame after them arrives, so that an idle queue costs nothing.
 //!
 //! Sources: AF-QCN (Kabbani, Alizadeh, Yasuda, Pan, Prabhakar 2010) counts sampled frames per flow, FQCN (Zhang, Ansari
@@ -24,7 +24,7 @@ use crate::units::{Duration, FlowKey, Instant, Octets};
 parameters! {
     /// The table of flows at a congestion point.
     pub struct FlowTableParameters {
-        /// Flows that a congestion point tells apart; a further one takes the place of the one with the smallest
+        /// Size of the flow table of a congestion point; a further flow replaces the one with the smallest
         /// estimate.
         flow_table_size: u32 {
             default: count(64),
@@ -61,7 +61,7 @@ parameters! {
 /// Fraction bits of estimates.
 const FRACTION: u32 = 8;
 
-/// An entry, or the place of one.
+/// An entry, or an empty slot.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     flow: FlowKey,
@@ -103,7 +103,7 @@ pub struct FlowTable {
     since: u64,
     /// The interval's end.
     ends: Instant,
-    /// The first `used` places are entries.
+    /// The first `used` slots are entries.
     places: Box<[Entry]>,
     used: usize,
     /// Sums over the entries when the last interval ended.
@@ -207,7 +207,7 @@ impl FlowTable {
         self.since = 0;
     }
 
-    /// A place for a flow: a free one, or that of the smallest estimate (the first of them where several have it).
+    /// A slot for a flow: a free one, or that of the smallest estimate (the first, if several have it).
     fn place(&mut self) -> usize {
         if self.used < self.places.len() {
             self.used += 1;
@@ -347,11 +347,11 @@ mod tests {
         // Of the 90 000 octets of the interval a third is fair.
         assert_eq!((share(&t, 2), share(&t, 3)), (Some((45_000, 30_000)), Some((30_000, 30_000))));
         arrive(&mut t, Instant(1) + INTERVAL, &[(4, 1, 1)]);
-        assert_eq!((t.len(), share(&t, 3)), (2, None), "a further flow takes the place of the smallest");
+        assert_eq!((t.len(), share(&t, 3)), (2, None), "a further flow replaces the smallest");
     }
 
     proptest! {
-        /// Fair shares add up to the arrivals, and there are never more flows than places.
+        /// Fair shares add up to the arrivals, and there are never more flows than slots.
         #[test]
         fn bounded_and_complete(frames in proptest::collection::vec((0u32..12, 1u16..5, 0u64..400_000_000), 1..400)) {
             let mut t = table(&[("flow_table_size", count(8)), ("flow_sample", octets(3000))]);

@@ -115,7 +115,7 @@ pub trait TableConfig {
     fn limiter_table(&self, line: BitRate) -> LimiterTable;
 }
 
-/// An entry, or the place of one.
+/// An entry, or an empty slot.
 #[derive(Debug, Clone)]
 struct Entry {
     /// The switch or the queue that it belongs to.
@@ -146,7 +146,7 @@ pub struct LimiterTable {
     release: EntryRelease,
     idle_time: Duration,
     max_rate: u64,
-    /// The first `used` places are entries.
+    /// The first `used` slots are entries.
     places: Box<[Entry]>,
     used: usize,
     /// The entry with the least rate, the first of them where several have it; 0 without entries.
@@ -253,7 +253,7 @@ impl LimiterTable {
         at
     }
 
-    /// Keeps the entries for which `keeps` is true, the last one in the place of one that goes.
+    /// Keeps the entries for which `keeps` is true, and moves the last one into the slot of a removed one.
     fn retain(&mut self, mut keeps: impl FnMut(&mut Entry) -> bool) {
         let mut i = 0;
         while i < self.used {

@@ -9,7 +9,7 @@ pub trait MarkingConfig {
     /// The thresholds of a queue.
     fn ramp(&self) -> Ramp;
 
-    /// What marks in their place, if anything does.
+    /// The parameters of the controller that may mark instead.
     fn marking(&self) -> &MarkingParameters;
 }
 

@@ -12,7 +12,7 @@
 //! A multicast flow's probe comes back from each destination, and the lowest of these rates holds: of a probe that has come
 //! back already, another return can only lower the rate.
 //!
-//! Tables are bounded and made once. A flow that finds no place is held by the regulator of the last flow of the table.
+//! Tables are bounded and made once. A flow that finds no free slot is held by the regulator of the last flow of the table.
 
 use alloc::vec::Vec;
 
@@ -259,7 +259,7 @@ impl Regulators {
         self.flows.iter().position(|known| known.key == flow)
     }
 
-    /// The place of `flow` in the table; `None` if there is no room.
+    /// The index of `flow` in the table; `None` if there is no room.
     fn enter(&mut self, flow: FlowKey) -> Option<usize> {
         if let Some(index) = self.find(flow) {
             return Some(index);

@@ -27,7 +27,7 @@ fn conditions_are_looked_at() {
     assert!(without > 10 && with > 10, "{without} without effect, {with} with one");
 }
 
-/// The way through the enum of all schemes breaks no rule.
+/// Dispatch through the enum of all schemes breaks no rule.
 #[test]
 fn every_member_of_mixed_conforms() {
     for info in SCHEMES {

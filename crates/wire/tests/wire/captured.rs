@@ -135,7 +135,7 @@ fn notifications_behind_any_nesting_of_tags_are_counted() {
         assert!(read.iter().all(|layer| layer.fault.is_none()));
         stats.add(&captured(0, number as u64, &frame, frame.len()), None, Types::default());
     }
-    let [(way, found)] = stats.notified.iter().collect::<Vec<_>>()[..] else { panic!("one way") };
+    let [(way, found)] = stats.notified.iter().collect::<Vec<_>>()[..] else { panic!("one path") };
     assert_eq!((way.format, found.frames), ("cnp", 7));
     assert_eq!(stats.roce[&0], Roce { data: 0, marked: 0, cnps: 7 });
 }

@@ -210,7 +210,7 @@ fn notifications_are_counted_by_their_way() {
     add(0, 40, &octets("cnp"));
     add(0, 60, &octets("bcn"));
     add(0, 61, &octets("fecn"));
-    // A probe on its way to the destination notifies nobody.
+    // A probe towards the destination notifies nobody.
     let mut outward = octets("fecn");
     outward[15] = 0;
     add(0, 62, &outward);

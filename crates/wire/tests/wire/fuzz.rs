@@ -87,8 +87,8 @@ fn examine(octets: &[u8], stats: &mut Stats) {
     }
 }
 
-/// Of a frame that was cut at any place, the part that is there is read as it is in the whole frame: the same layers at the same
-/// places, no fault that the whole frame has not, and no octet that was not captured.
+/// The captured part of a truncated frame is read as in the whole frame: the same layers at the same
+/// offsets, no fault that the whole frame has not, and no octet that was not captured.
 fn examine_cut(octets: &[u8], stats: &mut Stats) {
     let types = Types::default();
     let whole: Vec<_> = layers(octets, types).collect();

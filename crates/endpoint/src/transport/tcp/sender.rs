@@ -8,7 +8,7 @@
 //!         +----------------> Timeout <-------------+        una reaches the recovery point -> Open
 //! ```
 //!
-//! Which segment goes next is decided in one place, `choose`, from the state alone: none while a rate makes it wait; lost
+//! The next segment to send is decided in one function, `choose`, from the state alone: none while a rate makes it wait; lost
 //! segments first, then a tail loss probe, then new data, then the octets that RFC 6675 sends on suspicion. A segment goes
 //! if it fits between the estimate of the octets in flight and the window. The first one of a recovery goes even beyond the
 //! window. (RFC 6582, section 3.2, step 2; RFC 6675, step (4.3)) The decision is taken once, after each change of the state:
@@ -535,7 +535,7 @@ impl Sender for TcpSender {
             self.recover_by_time(now);
         }
         if let Some(rack) = self.rack.as_mut().filter(|rack| due(rack.probe_deadline())) {
-            // In place of the retransmission timer, where both are due.
+            // Instead of the retransmission timer, if both are due.
             rack.probe_now();
             self.timer.restart(now);
         }

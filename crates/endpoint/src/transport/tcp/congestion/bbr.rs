@@ -253,7 +253,7 @@ impl Bbr {
         }
     }
 
-    /// `BBRInflight`, octets: a gain's share of what the path holds, and three quanta, for what is on its way within the two hosts. (Section
+    /// `BBRInflight`, octets: a gain's share of what the path holds, and three quanta, for segments inside the two hosts. (Section
     /// 4.2.3.2)
     fn inflight(&self, gain: Gain) -> u64 {
         let Some(min_rtt) = self.min_rtt else { return self.first_window };

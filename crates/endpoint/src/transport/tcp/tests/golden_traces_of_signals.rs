@@ -192,7 +192,7 @@ fn retransmissions_from_before_a_cut_do_not_cut_again() {
     assert_eq!(t.counts(), (4, 2, 0));
 }
 
-/// Where the timeout is shorter than two round trips the probe comes in its place: after four round trips of 40 ms RTTVAR is
+/// Where the timeout is shorter than two round trips the probe comes instead: after four round trips of 40 ms RTTVAR is
 /// 20 * (3/4)^3 = 8.4375 and RTO = 40 + 4 * 8.4375 = 73.75 ms.
 #[test]
 fn a_probe_goes_before_the_timeout() {
