@@ -401,7 +401,7 @@ fn ports(
         };
         let capacity = if own_host { queue } else { p.buffer };
         if congestion_points && capacity == Capacity::Arbiter {
-            let message = format!("\"{}\" has no queue to watch", layout.port_name(i));
+            let message = format!("\"{}\" has no queue for a congestion point", layout.port_name(i));
             let hint = "give hosts a queue: hosts.queue = \"150 KB\"";
             return Err(settings.congestion_points.fault(message).with_hint(hint));
         }
@@ -538,7 +538,7 @@ fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault>
     let largest = largest_frame(network);
     let check = |(size, key): topology::Size<'_>| match size {
         Capacity::Octets(size) if size.0 < largest => {
-            let message = format!("{size} hold no frame of {largest} octets");
+            let message = format!("{size} are too small for a frame of {largest} octets");
             Err(key.blame(message).with_hint(format!("at least {}", Octets(largest))))
         }
         Capacity::Frames(n) if u64::from(n) * largest > LARGEST_QUEUE.0 => {
@@ -561,7 +561,8 @@ fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault>
     if let Pacer::TokenBucket { depth, .. } = pacer(hosts)
         && depth.0 < on_wire
     {
-        let message = format!("the bucket of {depth} never holds a frame of {on_wire} octets (wire overhead included)");
+        let message =
+            format!("the bucket of {depth} is too small for a frame of {on_wire} octets (wire overhead included)");
         return Err(hosts.pacer.fault(message).with_hint(format!("a depth of at least {}", Octets(on_wire))));
     }
     Ok(())

@@ -46,7 +46,7 @@ impl Groups {
             let name = String::clone(&table.name);
             names::check(&name).map_err(|e| table.name.excess(e))?;
             if layout.node(&name).is_some() {
-                let message = format!("\"{name}\" is a node already");
+                let message = format!("a node is called \"{name}\" already");
                 return Err(table.name.fault(message).with_hint("give the group a different name"));
             }
             if groups.names.insert(name.clone(), groups.list.len()).is_some() {
@@ -102,7 +102,7 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: 
         if let Some(at) = above.iter().position(|above| *above == port.peer) {
             let round = above[..=at].iter().rev().chain([&port.peer]).map(|n| node(*n).as_str());
             let message = format!("the links run in a loop: {}", round.collect::<Vec<_>>().join("->"));
-            return Err(wrong(message).with_hint("a tree has no loop; take one of the links out"));
+            return Err(wrong(message).with_hint("a tree has no loop: remove one of the links"));
         }
         match way_in.insert(port.peer, link) {
             Some(other) if other == link => {
@@ -122,7 +122,7 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: 
         let reached: BTreeSet<usize> = route.iter().map(|branch| branch.port).collect();
         let apart = links.iter().find(|link| !reached.contains(link)).expect("a link is missing");
         let message = format!("\"{}\" cannot be reached from \"{}\"", layout.port_name(*apart), node(root));
-        return Err(wrong(message).with_hint("the links of a tree hang together, and no host forwards"));
+        return Err(wrong(message).with_hint("the links of a tree are connected, and hosts do not forward"));
     }
     let forwards: BTreeSet<usize> = links.iter().map(|link| layout.ports[*link].node).collect();
     let ends = links.iter().map(|link| layout.ports[*link].peer).filter(|node| !forwards.contains(node));

@@ -152,7 +152,7 @@ impl<'a> Bounds<'a> {
         self.check(HOPS, all, "fewer flows, or shorter routes")?;
         // Each power of two once.
         if before.checked_ilog2() != all.checked_ilog2() && !memory_for(2 * OCTETS_PER_HOP * all) {
-            let message = format!("the system does not give the memory for {all} hops of flows");
+            let message = format!("not enough memory for {all} hops of flows");
             return Err((message, "fewer flows, or shorter routes".to_owned()));
         }
         Ok(())

@@ -110,7 +110,7 @@ impl Load {
             return Err(self.hosts.fault("a load needs two hosts at least").with_hint("for instance \"h0..h31\""));
         }
         if self.sigma.is_some() && *self.gaps != Gaps::Lognormal {
-            return Err(self.sigma.fault("only for lognormal gaps").with_hint("add gaps = \"lognormal\""));
+            return Err(self.sigma.fault("applies to lognormal gaps only").with_hint("add gaps = \"lognormal\""));
         }
         let sizes = Sizes::read(&self.size)?;
         let capacity = match *self.reference {

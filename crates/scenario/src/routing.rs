@@ -204,7 +204,7 @@ pub(crate) fn listed(layout: &Layout, names: &[String]) -> Result<Vec<usize>, (S
         ports.push(layout.port(&name).ok_or_else(|| {
             let node = layout.node(&pair[0]).expect("it has just been found");
             let peers = layout.nodes[node].ports.iter().map(|port| layout.ports[*port].peer);
-            let message = format!("\"{}\" and \"{}\" are not joined", pair[0], pair[1]);
+            let message = format!("no link joins \"{}\" and \"{}\"", pair[0], pair[1]);
             (message, format!("links of {} lead to {}", pair[0], list(layout, peers)))
         })?);
     }

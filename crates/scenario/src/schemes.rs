@@ -245,9 +245,8 @@ fn check_priorities(tables: &[sections::Priority], network: &Network, choice: &C
     let given = [("scheme", &choice.scheme), ("profile", &choice.profile)];
     match given.into_iter().find(|(_, given)| given.is_some()) {
         Some((what, _)) if seen.len() == network.priorities.len() => {
-            let message = format!("--{what} has no effect: every priority names its scheme in [[priority]]");
-            let hint = "remove the [[priority]] tables from the file, or edit them".to_owned();
-            Err(Fault { line: None, key: Some(what.to_owned()), message, hint: Some(hint) })
+            let message = "has no effect if every priority names its scheme in [[priority]]".to_owned();
+            Err(chosen(what, message, "remove the [[priority]] tables from the file, or edit them"))
         }
         _ => Ok(()),
     }

@@ -103,7 +103,7 @@ impl Spreading<'_> {
         let key = &experiment.network.load_balancing;
         let name = self.name;
         let refuse = |why: String, instead: &str| {
-            let message = format!("frames of {name} would overtake one another, and {why}");
+            let message = format!("frames of {name} would be reordered, and {why}");
             Err(key.fault(message).with_hint(format!("load_balancing = \"flow\" or \"flowlet\", or {instead}")))
         };
         let instead = "a transport that takes frames in any order, transport = \"selective\" or \"tcp\"";

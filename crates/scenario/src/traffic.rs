@@ -360,7 +360,9 @@ fn ends(
         (1, _) => to.iter().map(|t| (from[0], *t)).collect(),
         (m, n) if m == n => from.into_iter().zip(to).collect(),
         (m, n) => {
-            let message = format!("{m} sources and {n} destinations; they go in pairs, or one side has a single name");
+            let message = format!(
+                "{m} sources and {n} destinations: flows need equal numbers of both, or one side with a single name"
+            );
             return Err(table.to.fault(message).with_hint("write one [[flow]] for each destination"));
         }
     };
@@ -439,7 +441,7 @@ fn model(table: &mut sections::Flow) -> Result<FlowSpec, Fault> {
     if let Some((transport, _)) = &transport
         && !matches!(*table.excess, Either::First(AboveRate::Wait))
     {
-        let message = format!("{} keeps what cannot go: there is no excess", transport.info().name);
+        let message = format!("{} keeps data that it cannot send, so excess has no effect", transport.info().name);
         return Err(table.excess.fault(message).with_hint("leave excess out, or the transport"));
     }
     let excess = match &*table.excess {

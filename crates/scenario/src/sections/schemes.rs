@@ -38,7 +38,7 @@ pub(crate) struct Schemes(Vec<(&'static Info, Entry<Option<Settings>>)>);
 /// The settings of one scheme.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// A profile to start from; there is no such key where the scheme has no profile.
+    /// A profile to start from. A scheme without profiles has no such key.
     pub(crate) profile: Option<Entry<Option<ProfileName>>>,
     /// The parameters, in the order in which the scheme declares them.
     pub(crate) values: Vec<Entry<Value>>,

@@ -110,7 +110,7 @@ impl Shape for Graph {
             };
             let [up, down] = [0, 1].map(|way| Line { rate: rates[way], delay: delays[way], buffer });
             if !layout.link_by_direction(from, to, [up, down]) {
-                let message = format!("\"{a}\" and \"{b}\" are joined twice");
+                let message = format!("two links join \"{a}\" and \"{b}\"");
                 return Err(link.ends.fault(message).with_hint("one link between two nodes; it is bidirectional"));
             }
         }

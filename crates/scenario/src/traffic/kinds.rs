@@ -77,7 +77,7 @@ pub(crate) fn traffic(flow: &Flow) -> Result<Traffic, Fault> {
         (Own::On, on.is_some(), on.fault(no_such_key(kind))),
         (Own::Off, off.is_some(), off.fault(no_such_key(kind))),
         (Own::Random, *flow.random, {
-            flow.random.fault(format!("traffic = \"{}\" has no turns that could be random", kind.word))
+            flow.random.fault(format!("traffic = \"{}\" has no on and off periods that could be random", kind.word))
         }),
     ];
     match refused.into_iter().find(|(key, given, _)| *given && !has(*key)) {

@@ -84,7 +84,11 @@ fn each_mistake_is_named_with_its_place() {
         // Time.
         ("scheme =", "warmup = \"1 s\"\nscheme =", "x.toml:3: warmup: nothing is left to measure"),
         ("[schemes.qcn]", "[record]\ninterval = \"0 s\"\n[schemes.qcn]", "x.toml:5: record.interval: \"0 s\" is zero"),
-        ("[schemes.qcn]", "[record]\ninterval = \"2 s\"\n[schemes.qcn]", "no sample would fall into the run"),
+        (
+            "[schemes.qcn]",
+            "[record]\ninterval = \"2 s\"\n[schemes.qcn]",
+            "the interval is longer than the run, which would have no sample",
+        ),
         (
             "[schemes.qcn]",
             "[record]\ninterval = \"1 ps\"\n[schemes.qcn]",
@@ -108,7 +112,11 @@ fn each_mistake_is_named_with_its_place() {
             "x.toml:5: schemes.qcn.q_eq: 151 KB is beyond the buffer of 150 KB (the queue of sw0->h0 is",
         ),
         ("\"150 KB\"", "\"20 frames\"", "33 KB is beyond the buffer of 30 KB"),
-        ("\"150 KB\"", "\"1499 octets\"", "x.toml:9: topology.star.buffer: 1499 octets hold no frame of 1500 octets"),
+        (
+            "\"150 KB\"",
+            "\"1499 octets\"",
+            "x.toml:9: topology.star.buffer: 1499 octets are too small for a frame of 1500 octets",
+        ),
         ("to = \"h3\"", "to = \"h3\"\nexcess = { queue = \"1 KB\" }", "is smaller than a frame of 1500 octets"),
         ("to = \"h3\"", "to = \"h3\"\nframe = \"63 octets\"", "\"63 octets\" is below the minimum of 64 octets"),
         ("to = \"h3\"", "to = \"h3\"\nframe = \"20 KB\"", "\"20 KB\" is above the maximum of 16 KiB"),
@@ -116,14 +124,14 @@ fn each_mistake_is_named_with_its_place() {
         (
             "[schemes.qcn]",
             "[hosts]\npacer = { token_bucket = { depth = \"1 KB\", interval = \"16 us\", granularity = \"1 Mbps\" } }\n[schemes.qcn]",
-            "x.toml:5: hosts.pacer: the bucket of 1 KB never holds a frame of 1500 octets",
+            "x.toml:5: hosts.pacer: the bucket of 1 KB is too small for a frame of 1500 octets",
         ),
         // Flows.
         ("to = \"h3\"", "to = \"h4\"", "x.toml:12: flow.0.to: there is no host \"h4\" (hosts are h0 to h3)"),
         ("to = \"h3\"", "to = \"sw0\"", "\"sw0\" is a switch; flows run between hosts (hosts are h0 to h3)"),
         ("to = \"h3\"", "to = \"h2\"", "\"h2\" would send to itself (take \"h2\" out of from"),
         ("[[flow]]", "[flow]", "x.toml:10: flow: expected a list of tables, found a table (write [[flow]])"),
-        ("to = \"h3\"", "to = [\"h3\", \"h0\"]", "3 sources and 2 destinations; they go in pairs"),
+        ("to = \"h3\"", "to = [\"h3\", \"h0\"]", "3 sources and 2 destinations: flows need equal numbers of both"),
         ("to = \"h3\"", "to = []", "an empty list"),
         (
             "to = \"h3\"",
@@ -145,12 +153,12 @@ fn each_mistake_is_named_with_its_place() {
             "to = \"h3\"\ntraffic = \"on-off\"\nrate = \"1 Gbps\"",
             "flow.0.on: missing; traffic = \"on-off\" needs it",
         ),
-        ("to = \"h3\"", "to = \"h3\"\nrandom = true", "has no turns that could be random"),
+        ("to = \"h3\"", "to = \"h3\"\nrandom = true", "has no on and off periods that could be random"),
         ("to = \"h3\"", "to = \"h3\"\npath = [\"h0\", \"sw0\", \"h3\"]", "a path of 3 nodes for 3 flows"),
         (
             "from = \"h0..h2\"",
             "path = [\"h0\", \"h3\"]\nfrom = \"h0\"",
-            "\"h0\" and \"h3\" are not joined (links of h0 lead to sw0)",
+            "no link joins \"h0\" and \"h3\" (links of h0 lead to sw0)",
         ),
         ("from = \"h0..h2\"", "path = [\"h0\", \"h1\", \"h3\"]\nfrom = \"h0\"", "the host \"h1\" does not forward"),
         ("from = \"h0..h2\"", "path = [\"h0\", \"sw0\"]\nfrom = \"h0\"", "the path must lead from \"h0\" to \"h3\""),
@@ -218,7 +226,7 @@ fn each_mistake_is_named_with_its_place() {
         (
             "[[flow]]",
             "[network]\ncongestion_points = \"everywhere\"\n[[flow]]",
-            "has no queue to watch (give hosts a queue",
+            "has no queue for a congestion point (give hosts a queue",
         ),
         (
             "[[flow]]",
@@ -368,7 +376,7 @@ to = "a1"
         (
             "[\"a1\", \"s\"]",
             "[\"a0\", \"s\"]",
-            "x.toml:12: topology.graph.link.1.ends: \"a0\" and \"s\" are joined twice",
+            "x.toml:12: topology.graph.link.1.ends: two links join \"a0\" and \"s\"",
         ),
         ("[\"a1\", \"s\"]", "[\"s\", \"s\"]", "both ends are \"s\""),
         ("[\"a1\", \"s\"]", "[\"a1\"]", "a link has two ends, found 1"),
@@ -533,7 +541,10 @@ fn a_queue_has_room_for_a_frame_with_its_tags() {
     let small = GOOD.replace("150 KB", "1500 octets").replace("[schemes.qcn]\nq_eq = \"33 KB\"\n", "");
     assert_eq!(outcome(&small.replace("\"qcn\"", "\"none\"")), Ok(()));
     let message = outcome(&small.replace("\"qcn\"", "\"hpcc\"")).unwrap_err().to_string();
-    assert!(message.contains("topology.star.buffer: 1500 octets hold no frame of 1542 octets"), "{message}");
+    assert!(
+        message.contains("topology.star.buffer: 1500 octets are too small for a frame of 1542 octets"),
+        "{message}"
+    );
 }
 
 #[test]

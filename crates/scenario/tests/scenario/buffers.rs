@@ -156,5 +156,5 @@ fn each_mistake_is_named_with_its_place() {
         assert!(message.contains(expected), "{lines}\n gives {message}\n not {expected}");
     }
     let message = outcome(&GOOD.replacen("size = \"1 MB\"", "size = \"1 KB\"", 1)).unwrap_err().to_string();
-    assert!(message.contains("x.toml:5: buffer.0.size: 1 KB hold no frame of 1500 octets"), "{message}");
+    assert!(message.contains("x.toml:5: buffer.0.size: 1 KB are too small for a frame of 1500 octets"), "{message}");
 }

@@ -316,7 +316,7 @@ fn each_wrong_change_of_parameters_is_named() {
         (
             "at = \"0 s\"\nschemes.qcn.w = 3.0",
             None,
-            "change.0.at: a change of parameters comes after the start of the run (set it in [schemes.qcn])",
+            "change.0.at: parameters can change only after the start of the run (set it in [schemes.qcn])",
         ),
         ("at = \"0.1 s\"\nlink = \"sw0->h2\"\nschemes.qcn.w = 3.0", None, "of a link or of parameters, not both"),
         ("at = \"0.1 s\"\nrate = \"1 Gbps\"\nschemes.qcn.w = 3.0", None, "of a link or of parameters, not both"),

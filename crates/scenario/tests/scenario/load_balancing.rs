@@ -115,15 +115,14 @@ fn disorder_that_nobody_bears_is_refused() {
         let error = outcome(&format!("{text}transport = \"go-back-n\"\n")).map(|_| ()).unwrap_err();
         assert_eq!(
             error,
-            "x.toml:5: network.load_balancing: frames of across would overtake one another, and go-back-n answers each frame that comes \
+            "x.toml:5: network.load_balancing: frames of across would be reordered, and go-back-n answers each frame that comes \
              early with a request to send all again (load_balancing = \"flow\" or \"flowlet\", or a transport that takes frames in any \
              order, transport = \"selective\" or \"tcp\")"
         );
         for scheme in ["dctcp", "swift", "timely", "hpcc", "annulus", "ci"] {
             let text = text.replace("scheme = \"qcn\"", &format!("scheme = \"{scheme}\""));
             let error = outcome(&text).map(|_| ()).unwrap_err();
-            let expected =
-                format!("would overtake one another, and {scheme} needs them in order (load_balancing = \"flow\"");
+            let expected = format!("would be reordered, and {scheme} needs them in order (load_balancing = \"flow\"");
             assert!(error.starts_with("x.toml:5: network.load_balancing: ") && error.contains(&expected), "{error}");
             for transport in ["selective", "tcp"] {
                 plan(&format!("{text}transport = \"{transport}\"\n"));

@@ -178,7 +178,7 @@ fn each_mistake_is_named_with_its_place() {
             "[[load]]\nload = 0.5\nsize = { points = [{ size = \"1 KB\", share = 0.5 }, { size = \"9 KB\", share = 0.4 }] }\n".to_owned(),
             "0.4 is not above the 0.5 before it",
         ),
-        (format!("{load}sigma = 1.0\n"), "load.0.sigma: only for lognormal gaps (add gaps = \"lognormal\")"),
+        (format!("{load}sigma = 1.0\n"), "load.0.sigma: applies to lognormal gaps only (add gaps = \"lognormal\")"),
         (format!("{load}hosts = \"h3\"\n"), "load.0.hosts: a load needs two hosts at least"),
         (format!("{load}hosts = [\"h3\", \"h3\"]\n"), "load.0.hosts: \"h3\" is listed twice (list each host once)"),
         (format!("{load}hosts = \"h0..h9\"\n"), "load.0.hosts: there is no host \"h8\""),

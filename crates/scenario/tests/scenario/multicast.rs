@@ -162,8 +162,12 @@ fn each_mistake_is_named_with_its_place() {
         ("\"h6..h7\"", "\"h8\"", "x.toml:10: group.0.members: there is no host \"h8\" (hosts are h0 to h7)"),
         ("\"h6..h7\"", "\"sw0\"", "\"sw0\" is a switch; flows run between hosts"),
         ("\"h6..h7\"", "\"h7..h6\"", "the range \"h7..h6\" runs backwards"),
-        ("name = \"receivers\"", "name = \"h0\"", "x.toml:9: group.0.name: \"h0\" is a node already (give the group a"),
-        ("name = \"receivers\"", "name = \"sw0\"", "x.toml:9: group.0.name: \"sw0\" is a node already"),
+        (
+            "name = \"receivers\"",
+            "name = \"h0\"",
+            "x.toml:9: group.0.name: a node is called \"h0\" already (give the group a",
+        ),
+        ("name = \"receivers\"", "name = \"sw0\"", "x.toml:9: group.0.name: a node is called \"sw0\" already"),
         ("name = \"receivers\"", "name = \"g0..g1\"", "x.toml:9: group.0.name: \"g0..g1\" is not a name"),
         (
             "[[flow]]",

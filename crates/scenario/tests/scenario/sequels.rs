@@ -158,7 +158,7 @@ fn a_contradiction_is_refused_with_its_place() {
         (one("after = \"g\""), "test.toml:13: flow.0.after: there is no flow \"g\" (did you mean \"f\"?)"),
         (
             one("size = \"1 KB\"\nafter = \"f\""),
-            "flow.0.after: flows wait for one another in a circle: f after f (let one of them begin at a time: start instead of after)",
+            "flow.0.after: flows wait for one another in a cycle: f after f (let one of them begin at a time: start instead of after)",
         ),
         (
             text(
@@ -167,7 +167,7 @@ fn a_contradiction_is_refused_with_its_place() {
                     + &with("b", "size = \"1 KB\"\nafter = \"a\"")
                     + &with("c", "size = \"1 KB\"\nafter = \"b\"")),
             ),
-            "flow.0.after: flows wait for one another in a circle: a after c after b after a",
+            "flow.0.after: flows wait for one another in a cycle: a after c after b after a",
         ),
         (
             text("", &(with("a", "") + &with("b", "after = \"a\""))),
@@ -193,7 +193,7 @@ fn a_contradiction_is_refused_with_its_place() {
             text("", &(with("a", "size = \"1 KB\"") + &with("b", "after = \"a\"\nstop = \"1 us\""))),
             "flow.1.stop: the flow begins when others have ended, which may be later",
         ),
-        (one("delay = \"1 us\""), "flow.0.delay: only for a flow that waits for others"),
+        (one("delay = \"1 us\""), "flow.0.delay: applies only to a flow that waits for others"),
         (one("size = \"1 KB\"\nthink = \"1 us\""), "flow.0.think: a table without repeat has a single round"),
         (one("repeat = 2\nthink = \"1 us\""), "flow.0.size: missing; think needs the end of the flow"),
         (

@@ -117,7 +117,7 @@ fn each_mistake_is_named_with_its_place() {
             "x.toml:15: flow.0.frame: a full segment of tcp makes frames of 1518 octets",
         ),
         ("transport = \"tcp\"\nframe = \"1500 B\"", "(leave frame out, or set mss of the transport)"),
-        ("transport = \"tcp\"\nexcess = \"discard\"", "flow.0.excess: tcp keeps what cannot go"),
+        ("transport = \"tcp\"\nexcess = \"discard\"", "flow.0.excess: tcp keeps data that it cannot send"),
         (
             "transport = \"tcp\"\nacks = 2",
             "x.toml:15: flow.0.acks: no flow has priority 2 (flows have 0, 3; or \"control\")",
