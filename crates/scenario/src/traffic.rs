@@ -360,9 +360,7 @@ fn ends(
         (1, _) => to.iter().map(|t| (from[0], *t)).collect(),
         (m, n) if m == n => from.into_iter().zip(to).collect(),
         (m, n) => {
-            let message = format!(
-                "{m} sources and {n} destinations: flows need equal numbers of both, or one side with a single name"
-            );
+            let message = format!("{m} sources and {n} destinations: use equal numbers, or a single name on one side");
             return Err(table.to.fault(message).with_hint("write one [[flow]] for each destination"));
         }
     };

@@ -131,7 +131,7 @@ fn each_mistake_is_named_with_its_place() {
         ("to = \"h3\"", "to = \"sw0\"", "\"sw0\" is a switch; flows run between hosts (hosts are h0 to h3)"),
         ("to = \"h3\"", "to = \"h2\"", "\"h2\" would send to itself (take \"h2\" out of from"),
         ("[[flow]]", "[flow]", "x.toml:10: flow: expected a list of tables, found a table (write [[flow]])"),
-        ("to = \"h3\"", "to = [\"h3\", \"h0\"]", "3 sources and 2 destinations: flows need equal numbers of both"),
+        ("to = \"h3\"", "to = [\"h3\", \"h0\"]", "3 sources and 2 destinations: use equal numbers"),
         ("to = \"h3\"", "to = []", "an empty list"),
         (
             "to = \"h3\"",
