@@ -51,7 +51,7 @@ COLUMNS = (
 )
 # The test bed's lines carry preamble and gap; its queue does not hold the frame on the line; its sources have token
 # buckets, of which the experiments of Jiang et al. 2015 say nothing. Samples at whole milliseconds always see the same
-# two places in the buckets' 16 us; their mean is up to 0.3 frames off.
+# two phases of the buckets' 16 us; their mean is up to 0.3 frames off.
 AS_BUILT: dict[str, str | bool] = {
     "network.wire_overhead": "20 octets",
     "network.in_service_counts": False,

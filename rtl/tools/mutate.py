@@ -236,7 +236,7 @@ def _blocks(node: pyslang.syntax.SyntaxNode) -> Iterator[pyslang.syntax.SyntaxNo
 
 
 def _changes(node: pyslang.syntax.SyntaxNode, constants: set[str]) -> Iterator[tuple[int, int, str, str]]:
-    """Return the places of expressions in a block, the new text there, and how that is called."""
+    """Return the positions of expressions in a block, the new text there, and how that is called."""
     kind = node.kind.name
     if kind in _SELECTS:
         return

@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
     print(
         "Out of context, synthesised by Yosys. MHz: after place and route by nextpnr on an ECP5 25k (tops: 45k), "
         f"speed grade {SPEED_GRADE},\nmedian of the seeds {', '.join(map(str, SEEDS))}; least: the core's clock and "
-        f"{MARGIN - 1:.0%}. carry: MUXCY, CARRY4 or CCU2C, which are for 1, 4\nand 2 bits (a CCU2C takes the place of "
+        f"{MARGIN - 1:.0%}. carry: MUXCY, CARRY4 or CCU2C, which are for 1, 4\nand 2 bits (a CCU2C replaces "
         "2 LUTs). Virtex-II Pro: small memories are flip-flops, for Yosys has no\nLUT RAM of it.\n"
     )
     print(f"{'core':<31}{'family':<12}{'FF':>6}{'LUT':>6}{'carry':>7}{'mult':>6}{'BRAM':>6}{'MHz':>8}{'least':>8}")

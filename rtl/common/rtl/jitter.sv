@@ -129,7 +129,7 @@ module jitter (
 
   assign value_o = scaled_q[24:0];
 
-  // The sum of the last step is 0, without its carries: x + y is 0 where x ^ y is (x | y) shifted by a place.
+  // The sum of the last step is 0, without its carries: x + y is 0 where x ^ y is (x | y) shifted by one bit.
   assign either  = base_q | scaled_q[39:16];
   always_ff @(posedge clk_i) none_o <= ({1'b0, base_q} ^ scaled_q[40:16]) == {either, 1'b0};
 endmodule

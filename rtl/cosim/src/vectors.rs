@@ -11,7 +11,7 @@ use std::{env, fs, thread};
 pub trait Pins: Copy + Default {
     /// Their names.
     const NAMES: &'static [&'static str];
-    /// The value of one, by its place among the names.
+    /// The value of one, by its index among the names.
     fn get(&self, pin: usize) -> u64;
     /// Sets one; bits beyond its width are lost.
     fn set(&mut self, pin: usize, value: u64);
@@ -62,7 +62,7 @@ impl<I: Pins> Drop for Recorder<I> {
     fn drop(&mut self) {
         if thread::panicking() && !self.clocks.is_empty() {
             let text = text_of(self.build, self.seed, &self.clocks);
-            // Its name follows from its text, so that none takes the place of another.
+            // Its name follows from its text, so that none replaces another.
             let name = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, octet| {
                 (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
             });

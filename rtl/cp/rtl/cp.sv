@@ -92,7 +92,7 @@ module cp
   output var logic          [24:0] interval_o,
 
   // Counters since reset, which stay at their largest values: good frames that came and their octets; of these, dropped;
-  // bad frames; samples; messages, and those that found no place.
+  // bad frames; samples; messages, and those lost to a full FIFO.
   output var logic [31:0] frames_o,
   output var logic [47:0] octets_o,
   output var logic [31:0] dropped_o,

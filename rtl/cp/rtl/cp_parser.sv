@@ -30,7 +30,7 @@ module cp_parser
   input var logic        beat_last_i,
   input var logic        beat_user_i,
 
-  // The same a clock later: octets less 1 in place of tkeep.
+  // The same a clock later: octets less 1 instead of tkeep.
   output var logic        beat_valid_o,
   output var logic [63:0] beat_data_o,
   output var logic [ 2:0] beat_count_o,

@@ -65,7 +65,7 @@ pub struct Sending {
     pub hole: bool,
 }
 
-/// An arrival on its way to the algorithm.
+/// An arrival that the algorithm has not seen yet.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
     shows_at: u64,
@@ -153,7 +153,7 @@ struct Model {
     counters: Counters,
 }
 
-/// The place of a test, for its message if it fails.
+/// The clock and settings of a test, for its message if it fails.
 #[derive(Clone, Copy)]
 struct At {
     clock: u64,
@@ -272,7 +272,7 @@ impl Bench {
         self.model.counters
     }
 
-    /// Nothing is on its way.
+    /// Nothing is in flight.
     pub fn idle(&self) -> bool {
         let m = &self.model;
         let streams = m.stored.is_empty() && m.messages.is_empty() && m.left.is_none() && m.leaving.is_none();

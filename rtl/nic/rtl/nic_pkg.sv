@@ -85,7 +85,7 @@ package nic_pkg;
     logic [31:0]           oversized;
     logic [31:0]           bad;
     logic [31:0]           dropped;
-    // Element 0 the way out, element 1 the way in.
+    // Element 0 the transmit path, element 1 the receive path.
     delay_counters_t [1:0] delay;
     logic [7:0]            paused;
     logic [31:0]           pfc_frames;

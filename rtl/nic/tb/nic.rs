@@ -61,7 +61,7 @@ fn configure<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
     world.set("clock.run", 1, &starts);
 }
 
-/// Everything stops, and frames under way arrive; then the counters must tell what the world has seen.
+/// Everything stops, and frames in flight arrive; then the counters must agree with the model.
 fn settle<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
     let starts = || scheme.start();
     world.traffic = Traffic { line_stalls: u64::MAX, host_stalls: u64::MAX, ..world.traffic };
@@ -224,7 +224,7 @@ fn quiet_world<N: Nic, S: Scheme>(seed: u64, scheme: &S) -> World<N, S::Machine>
     world
 }
 
-/// A frame of 64 octets every 84 clocks, 1 Gb/s at 125 MHz, at every line and both ways at once, and messages back to back
+/// A frame of 64 octets every 84 clocks, 1 Gb/s at 125 MHz, at every line and in both directions at once, and messages back to back
 /// among them: nothing is lost, and each line is full.
 fn line_rate<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     const FRAMES: u64 = 1_500;
@@ -274,7 +274,7 @@ fn line_rate<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     settle(&mut world, scheme);
 }
 
-/// From pin to pin with nothing in the way, as the documentation says.
+/// Latencies from pin to pin without other frames, as in the documentation.
 fn latencies<N: Nic, S: Scheme>(seed: u64, scheme: &S, served: u64, moved: u64) {
     let mut random = Random::new(seed);
     let mut world: World<N, S::Machine> = quiet_world(seed, scheme);
@@ -314,8 +314,8 @@ fn latencies<N: Nic, S: Scheme>(seed: u64, scheme: &S, served: u64, moved: u64) 
     let shown = 1 + run(&mut world, &|out| out.point[0].current_rate != before);
     assert_eq!((unpaced, paced), (14, 18));
     assert_eq!((taken - 7, shown), (served, moved));
-    // Each way has its own delay, instead of the least: frames that leave have that of the way out, frames that come
-    // that of the way in.
+    // Each direction has its own delay, instead of the least: transmitted frames have that of the transmit path, received
+    // frames that of the receive path.
     for (out, back) in [(300, 0), (0, 900), (77, 1_000), (800, 8)] {
         rest(&mut world);
         for p in 0..N::PORTS {
@@ -363,7 +363,7 @@ fn pause_storms<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
         world.set(&format!("reaction_point[{i}].enable"), 1, &starts);
     }
     for round in 0..rounds(15) {
-        // Clocks from a line to a stop, and from that to the frames on their way.
+        // Clocks from a line to a stop, and from that to the frames in flight.
         const LATENCY: u64 = 40;
         let storm = |enable: u8, quanta: u16| {
             let mut frame = Frame::new(vec![0; 60]);
@@ -447,7 +447,7 @@ impl Anything {
 }
 
 /// Beats that break every rule of the streams, settings that contradict each other, and resets: rates stay within their
-/// bounds; when the frames that were begun have ended, a frame passes each way and a message is served.
+/// bounds; when the frames that were begun have ended, a frame passes in each direction and a message is served.
 fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     let mut random = Random::new(seed);
     let mut world: World<N, S::Machine> = quiet_world(seed, scheme);
@@ -509,7 +509,7 @@ fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
             }
         }
         let (mut served, mut reached, mut sent) = ([false; POINTS], 0, 0);
-        // Frames that are still on their way need time; messages need 76 clocks each.
+        // Frames that are still in flight need time; messages need 76 clocks each.
         let mut clocks = 0;
         let port = world.host_port;
         let want = N::PORTS;

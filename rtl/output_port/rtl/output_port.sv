@@ -432,7 +432,7 @@ module output_port
       if (in_frame_q)
         assert (ready_q == !(busy_q && work_q[WorkW-2]));
         else assert (ready_q == (line_free && may_q));
-      // Above the mark no beat is taken; the octets of two are on their way.
+      // Above the mark no beat is taken; the octets of two are in flight.
       assert (work_q < HighWork + 36 * OctetWork);
       if (delta_q > 0) assert (work_q < HighWork + 24 * OctetWork);
       if (cost > 0) assert (work_q < HighWork + 12 * OctetWork);

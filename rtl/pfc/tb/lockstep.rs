@@ -476,7 +476,7 @@ fn stops_at_8_gbps() {
     stops_and_goes_on(pfc_rx_fast::Core::new(67), obeys!(pfc_rx_fast), 8, 68);
 }
 
-/// A NIC that sends whenever it may, a line of 5 us each way, and a switch that drains slowly: the headroom that the
+/// A NIC that sends whenever it may, a line of 5 us in each direction, and a switch that drains slowly: the headroom that the
 /// simulator computes is never exceeded, and stops never run out.
 #[test]
 fn headroom_holds_on_a_line() {

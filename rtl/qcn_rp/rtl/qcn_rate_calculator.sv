@@ -402,7 +402,7 @@ module qcn_rate_calculator
     if (operation_q.multiply) augend = work_q << 1;
     carry = operation_q.subtract && !over_q;
   end
-  // The carry comes in a place below.
+  // The carry enters one bit below.
   assign {sum, unused_place} = {augend, 1'b1} + {addend_q, carry};
 
   // The next work.

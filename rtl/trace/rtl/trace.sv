@@ -49,7 +49,7 @@ module trace
     $fatal(0, "Sources is 1 to 16 (instance %m)");
   end
 
-  // A place for an event of each source; the sources have their turns one after the other, a clock each.
+  // A slot for an event of each source; the sources are served in turn, a clock each.
   logic    [Sources-1:0] waits_q;
   record_t               kept_q       [Sources];
   logic    [  TurnW-1:0] turn_q;
@@ -129,7 +129,7 @@ module trace
   assign m_axis_tlast  = 1'b1;
   assign m_axis_tuser  = 1'b0;
 
-  // Events lost in a clock: those whose place was taken, and the one for which the FIFO had no room. They are added up in the
+  // Events lost in a clock: those whose slot was occupied, and the one for which the FIFO had no room. They are added up in the
   // clock after.
   logic [ Sources:0] lost_q;
   logic [CountW-1:0] count_q;

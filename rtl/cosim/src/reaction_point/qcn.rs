@@ -45,7 +45,7 @@ pub struct Settings {
     pub min_rate: u64,
     /// The largest rate, bit/s.
     pub max_rate: u64,
-    /// Jitter of a cycle, each way, 1/65536 of it.
+    /// Jitter of a cycle, up or down, in 1/65536 of it.
     pub jitter: u16,
     /// There is a timer.
     pub timer_on: bool,

@@ -197,7 +197,7 @@ impl Machine for SmccPoint {
             self.moved += u64::from(self.machine.allowance().rate != rate);
         }
         self.clock += 1;
-        // Work under way begins again with a flow.
+        // Work in progress begins again with a flow.
         if event.signal.is_none() || taken.is_some() || event.start {
             self.seen = None;
         }
