@@ -6,8 +6,8 @@
 //!        +-----------signals-----------------+----------------------+
 //! ```
 //!
-//! The queue's length is given: it fills to 150 KB and empties, again and again, however the reaction point acts; to 8 MB where a scheme
-//! that sends signals sends none at 150 KB, since its thresholds are for faster lines.
+//! The queue's length is given: it fills to 150 KB and empties repeatedly, whatever the reaction point does. It fills to 8 MB if a scheme
+//! with signals sends none at 150 KB, since its thresholds are for faster lines.
 
 use penstock_schemes::*;
 
@@ -148,9 +148,9 @@ impl<S: Scheme> Typical<S> {
         }
     }
 
-    /// The least rate that a configuration allows, as far as it shows from outside (which takes a while): the lowest rate other than
-    /// zero that signals and acknowledgements lead to: each of them once, some of them a thousand
-    /// times, at once and at distances; and silence, for probes can go unanswered.
+    /// The least rate that a configuration allows, as seen from outside (which takes a while). It is the lowest non-zero rate after
+    /// signals and acknowledgements: each of them once, some of them a thousand times, at once and at intervals. Silence is tried
+    /// too, as probes can go unanswered.
     pub(crate) fn least(&self, config: &S::Config) -> u64 {
         let signals: Vec<_> = self.for_source.iter().map(|&signal| Input::Signal(signal)).collect();
         let some = |n: usize| signals.iter().step_by(signals.len() / n + 1);

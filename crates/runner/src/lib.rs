@@ -125,8 +125,8 @@ impl Run {
         }
     }
 
-    /// Of a table the rows whose queue or flow (the first column of names) is one of `names`, in order, or all rows; and of their
-    /// columns those that are listed, beside that of the names if rows go by them. The rest is never in memory.
+    /// The rows of a table whose queue or flow (the first column of names) is one of `names`, in order, or all rows. They have the
+    /// listed columns, and that of the names if rows are selected by name. The rest is never in memory.
     ///
     /// # Errors
     /// As for [`Self::table`].

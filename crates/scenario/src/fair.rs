@@ -1,10 +1,10 @@
 //! The reference allocation: the rate of each flow if the network were shared fairly, while nothing changes.
 //!
-//! Two notions of fair. *Max-min*: no flow can get more but at the cost of one that has less (found by filling all
-//! rates evenly until a link or a demand stops them). *Proportional*: the sum of the logarithms of the rates is largest
-//! (found by adjusting the price of one link after the other until its load is its capacity; a flow's rate is the
-//! inverse of the prices along its path). Uncontrolled flows are served first; the capacity that they take is gone.
-//! Greedy flows want all, others their mean rate. A flow counts from its start to its stop; one with a size counts to its end,
+//! Two notions of fairness. *Max-min*: no flow can get more except at the cost of one that has less. It is found by raising
+//! all rates evenly until a link or a demand limits them. *Proportional*: the sum of the logarithms of the rates is largest.
+//! It is found by adjusting the price of one link after the other until its load is its capacity; a flow's rate is the
+//! inverse of the prices along its path. Uncontrolled flows are served first, and controlled ones share the rest.
+//! Greedy flows demand all, others their mean rate. A flow counts from its start to its stop; one with a size counts to its end,
 //! which only the run knows: see [`FairShares`].
 //!
 //! Only `+ - * /` on `f64`, in a fixed order, so that the bits agree on all machines.

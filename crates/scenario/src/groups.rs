@@ -1,7 +1,7 @@
 //! Multicast groups: from `[[group]]` tables to members and their trees.
 //!
-//! A group that lists the links of its tree has one tree for all sources: a source that is not the tree's root reaches
-//! the root by a shortest path, as senders reach the rendezvous point of a shared tree. Without a list, each source
+//! A group that lists the links of its tree has one tree for all sources. A source that is not the root reaches
+//! it by a shortest path, as senders reach the rendezvous point of a shared tree. Without a list, each source
 //! has a separate tree of shortest paths ([`routing::Growing`]).
 
 use std::collections::{BTreeMap, BTreeSet};

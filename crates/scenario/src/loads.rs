@@ -418,8 +418,8 @@ fn rate_of(layout: &Layout, host: usize) -> f64 {
     layout.nodes[host].ports.first().map_or(0.0, |&port| layout.ports[port].rate.0 as f64)
 }
 
-/// The most that one half of the hosts, in their order, can send to the other and receive from it at the same time, bit/s: twice
-/// the largest flow through the network from half to half, for links carry as much in either direction.
+/// The bisection, bit/s: the most that one half of the hosts, in their order, can send to the other and receive from it at the same
+/// time. That is twice the maximum flow from half to half, since links have the same rate in both directions.
 /// (Edmonds and Karp 1972)
 fn bisection(layout: &Layout, hosts: &[usize]) -> f64 {
     let (first, second) = hosts.split_at(hosts.len() / 2);

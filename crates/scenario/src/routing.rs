@@ -1,8 +1,9 @@
 //! Routes: shortest paths by hops (one, or all of them as a tree where switches choose), the path that a flow lists, or a tree to several
 //! destinations.
 //!
-//! Hosts never forward. Where several neighbours are equally near to the destination, `ecmp` takes one by a hash of the
-//! flow's and the switch's names (it does not depend on the seed of the run; `network.ecmp_seed` changes it), `d-mod-k` by the number of the destination.
+//! Hosts never forward. If several neighbours are equally near to the destination, `ecmp` chooses one by a hash of the names of flow
+//! and switch, and `d-mod-k` by the number of the destination. The hash does not depend on the seed of the run;
+//! `network.ecmp_seed` changes it.
 
 use std::collections::{BTreeMap, VecDeque};
 

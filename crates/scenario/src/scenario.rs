@@ -72,8 +72,8 @@ impl Scenario {
         Ok(Self { file: origin.into(), name: name.into(), document, tree, named: Vec::new() })
     }
 
-    /// Sets the value at a dotted path such as `schemes.qcn.q_eq`, `flow.0.rate` or, by the name of a table in a list,
-    /// `load.web.load`, with the tables that are missing on its path. `value` is TOML, or text that needs no quotes.
+    /// Sets the value at a dotted path such as `schemes.qcn.q_eq` or `flow.0.rate`. A table of a list can be given by name, as in
+    /// `load.web.load`. Missing tables of the path are added. `value` is TOML, or text that needs no quotes.
     ///
     /// # Errors
     /// If the path leads through something that is no table, or past the end of a list. Whether the key exists and its

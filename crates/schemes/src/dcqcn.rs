@@ -47,9 +47,9 @@ pub struct Dcqcn;
 /// A profile's settings by name.
 type Settings<const N: usize> = [(&'static str, Value); N];
 
-/// Mode "Mlx" of HPCC's simulator, `rdma-hw.cc` at 9f4be2a, whose rules those of ConWeave (236a801) and SimAI (c2bfbf4) are: each
-/// acknowledgement of a marked frame notifies; the stage of the timer is counted after the rate has risen, so that
-/// `FAST_RECOVERY_TIMES 1` is one recovery, and the second rise the first with a step.
+/// Mode "Mlx" of HPCC's simulator, `rdma-hw.cc` at 9f4be2a; ConWeave (236a801) and SimAI (c2bfbf4) have the same rules. Each
+/// acknowledgement of a marked frame notifies. The stage of the timer is counted after the rate has risen: with
+/// `FAST_RECOVERY_TIMES 1` there is one recovery, and the second rise is the first with a step.
 ///
 /// `marks` has KMIN and KMAX in octets and PMAX, `times` ALPHA_RESUME_INTERVAL, RATE_DECREASE_INTERVAL and RP_TIMER in us,
 /// `rates` RATE_AI, RATE_HAI and MIN_RATE in Mb/s.

@@ -14,9 +14,9 @@
 //!
 //! The switch writes its record at the start of a transmission, without the frame that it goes into: octets sent and length are those of
 //! the instant of the time stamp. (Li et al. 2019, section 3.1: as a packet is emitted; HPCC's simulator, `SwitchNotifyDequeue`, for
-//! both forms.) Taken at the end of the transmission they would hold those frames that came during it, which are other
-//! sources' frames where each is paced: a source with a small share would see a longer queue than one with a large share, and
-//! the two would part for good.
+//! both forms.) At the end of the transmission the record would include the frames that arrived during it. With paced
+//! sources these are frames of other sources. So a source with a small share would see a longer queue than one with a large
+//! share, and their rates would diverge permanently.
 //!
 //! With PINT the switch keeps `U` itself, and the frame carries the largest one on its path as one octet.
 //!
@@ -178,8 +178,8 @@ struct Pint {
 }
 
 impl Pint {
-    /// The transmission of a frame of `octets` starts: U = (1 - tau/T) U + (tau/T) q / (B T) + s / (B T), where s are the octets sent
-    /// since the last start, those of the frame before.
+    /// The transmission of a frame of `octets` starts: U = (1 - tau/T) U + (tau/T) q / (B T) + s / (B T). Here s counts the octets
+    /// sent since the last start, those of the frame before.
     fn update(&mut self, now: Instant, octets: u16, queue: &Queue) -> u8 {
         let tau = (now.since(self.last).0 as f64).min(self.t);
         self.last = now;

@@ -45,8 +45,8 @@ pub struct Info {
     pub raises_on_signal: bool,
     /// State is integer only, so that hardware can be held to it bit for bit.
     pub integer_state: bool,
-    /// A frame that comes late passes for a lost one, or frames are compared as those of one path: switches may spread a flow's frames
-    /// one by one only where a transport puts up with that.
+    /// The scheme takes a late frame for a lost one, or assumes that all frames of a flow take one path. Switches may then spray
+    /// frames only if a transport tolerates reordering.
     pub needs_order: bool,
 }
 

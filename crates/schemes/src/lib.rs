@@ -21,14 +21,14 @@
 //!
 //! 1. `now` never decreases from one call of an object to its next.
 //! 2. Nothing here fails. Illegal messages are refused where octets are parsed, illegal parameters where scenarios are read.
-//! 3. The same calls with the same random words give the same outputs; a clone goes on as the original does.
+//! 3. The same calls with the same random words give the same outputs; a clone continues as the original does.
 //! 4. After every call the caller reads `next_timeout` again (and a reaction point's [`allowance`](ReactionPoint::allowance)).
 //!    A timer that was moved later may still fire at the old time: an `on_timeout` before `next_timeout` does nothing.
 //!    After an `on_timeout` in time, `next_timeout` is later than `now`, or `None`.
 //! 5. A departure at time t is reported before an arrival at t. On arrival the queue's state includes the arriving frame,
 //!    unless it was dropped; on departure it no longer includes the departing frame. A header is written before it is sent:
-//!    [`CongestionPoint::on_transmission`] and [`CongestionPoint::on_probe_departure`] come at the start of the transmission,
-//!    whether or not the frame then still counts as queued, and the state that they see is without it.
+//!    [`CongestionPoint::on_transmission`] and [`CongestionPoint::on_probe_departure`] are called at the start of the
+//!    transmission, whether or not the frame still counts as queued. The queue's state that they get does not include it.
 //! 6. Memory is allocated in `new` and `configure` alone.
 //!
 //! # Acknowledgements and windows
@@ -46,18 +46,18 @@
 //!
 //! # Parameters that change
 //!
-//! A caller may give a point other parameters while it works: `configure`. Given those that it has, nothing changes at all.
+//! A caller may change the parameters of a point while it works: `configure`. With the same parameters nothing changes.
 //! Otherwise:
 //!
-//! - All that the point has learnt or counted stays: rates, windows, estimates, stages, lengths of queues, tables of flows, counts
-//!   for [`vars`](ReactionPoint::vars). A point that has heard nothing yet starts as `new` would make it now.
+//! - All state and counts of the point stay: rates, windows, estimates, stages, lengths of queues, tables of flows, counts
+//!   for [`vars`](ReactionPoint::vars). A point without any input so far starts as `new` would create it now.
 //! - Rates and windows, and the targets that they recover towards, stay within the new bounds.
-//! - A count or a timer that runs goes on to its end, and starts with the new value from then on.
+//! - A running count or timer ends with the old value, and uses the new one from then on.
 //! - A part that a parameter switches on starts as in `new`: a timer that events start waits for the next one. A part that is
-//!   switched off goes, with its state. A count in another unit than before starts again.
+//!   switched off is removed with its state. A count in another unit than before starts again.
 //! - A table that becomes smaller keeps as many entries as it has room for.
 //!
-//! Some parameters never change while points work, and `configure` need not mind them: those on which [`Scheme::tag_octets`],
+//! Some parameters never change while points work, and `configure` may ignore them: those on which [`Scheme::tag_octets`],
 //! [`Scheme::echo_octets`], [`Scheme::moves_to`], [`Scheme::needs_trimming`] and [`Scheme::acknowledges`] depend.
 //!
 //! # Calling a scheme

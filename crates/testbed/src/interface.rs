@@ -1,8 +1,8 @@
 //! A network interface without input or output: frames of applications in, frames of the wire out, and back.
 //!
-//! It stands at the edge of the congestion notification domain. It sorts the host's frames into the scenario's flows by protocol
-//! and port, lets the scheme's reaction points release them, puts priority, CN-TAG and the scheme's tag on, and takes them
-//! off frames that come. Signals reach reaction points and no application; a host's own signals and tags are refused.
+//! It is the edge of the congestion notification domain. It classifies the host's frames into the scenario's flows by protocol and
+//! port, and the scheme's reaction points release them. It adds priority, CN-TAG and the scheme's tag to sent frames and removes
+//! them from received ones. Signals reach reaction points only, never an application; signals and tags of the host are refused.
 
 use std::collections::VecDeque;
 

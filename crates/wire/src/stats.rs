@@ -36,8 +36,8 @@ pub struct Way {
 pub struct Notified {
     /// How many there were.
     pub frames: u64,
-    /// How hard: Quantized Feedback of CNMs, queue offset in octets (positive under congestion) of SMCC and BCN, rate in
-    /// bit/s of FECN and RoCC, pause in picoseconds of source flow control; `None` where the format says nothing.
+    /// Strength. CNM: Quantized Feedback. SMCC and BCN: queue offset in octets, positive under congestion. FECN and RoCC: rate in
+    /// bit/s. Source flow control: pause in picoseconds. `None` if the format has no strength.
     pub strength: Option<Strength>,
     /// Time of the first, nanoseconds.
     pub first_ns: Option<u64>,

@@ -9,12 +9,12 @@
 //! ```
 //!
 //! Every interval T the allocator compares the octets that came with those that should have come, the measured capacity
-//! times f(q). That is more than the capacity while the queue is short of Qeq, less while it is beyond. A probe that
-//! leaves takes r with it if r is less than the rate it carries, and so comes back with the least rate of its path.
+//! times f(q). That is more than the capacity while the queue is below Qeq, and less while it is above. A departing probe
+//! takes r if r is less than its rate, so it returns with the least rate of its path.
 //!
 //! The tick must fall shortly before the probes pass. Then a measured interval holds traffic of one rate alone, and one
-//! step puts the load right. Otherwise part of it still obeys the rate before, and the correction overshoots: on
-//! `four-sources.toml`, with the tick half an interval before the probes and no averaging, FECN never settles; averaging
+//! step puts the load right. Otherwise part of it still has the old rate, and the correction overshoots. On
+//! `four-sources.toml`, with the tick half an interval before the probes and no averaging, FECN never settles. Averaging
 //! tolerates that, but not a tick shortly after the probes (`phase` of 100 us).
 //!
 //! Sources: So-In et al. 2008, sections 2 to 5; the FECN pseudo-code as reposted (names, order of steps, constants);
