@@ -105,7 +105,7 @@ fn flows_of_loads_are_spread_too() {
     assert_eq!(arrival.tree.len(), 10);
     assert_eq!(arrival.tree[1].link, arrival.way[1], "the flow's own path is the first");
     let error = outcome(&format!("{head}{load}transport = \"go-back-n\"\n")).map(|_| ()).unwrap_err();
-    assert!(error.starts_with("x.toml:5: network.load_balancing: frames of load0 would overtake"), "{error}");
+    assert!(error.starts_with("x.toml:5: network.load_balancing: frames of load0 would be reordered"), "{error}");
 }
 
 #[test]

@@ -242,7 +242,7 @@ fn links_that_are_no_tree_are_refused() {
             "a branch ends at \"h3\", which is no member (each branch of a tree ends at a member)",
         ),
         (r#""s0->s1", "s1->h1", "s0->s2""#, "a branch ends at \"s2\", which is no member"),
-        (r#""s0->s1", "s1->h1", "s2->h2""#, "\"s2->h2\" cannot be reached from \"s0\" (the links of a tree hang"),
+        (r#""s0->s1", "s1->h1", "s2->h2""#, "\"s2->h2\" cannot be reached from \"s0\" (the links of a tree are connected"),
         (r#""s0->s2", "s2->h2", "h1->s1", "s0->s1""#, "two links lead to \"s1\": h1->s1 and s0->s1"),
         (r#""s0->s1", "s1->h2""#, "there is no link \"s1->h2\" (did you mean"),
         (r#""h0->s0", "s0->s1", "s1->h1", "h0->s2", "s2->h2""#, "leaves its source \"h0\" over several links"),

@@ -48,7 +48,7 @@ fn a_transmit_queue_without_room_for_a_frame_is_refused() {
     };
     let error = plan("1517 octets").unwrap_err();
     assert!(
-        error.starts_with("x.toml:9: hosts.transmit_queue.limit: 1517 octets hold no frame of 1518 octets"),
+        error.starts_with("x.toml:9: hosts.transmit_queue.limit: 1517 octets are too small for a frame of 1518 octets"),
         "{error}"
     );
     assert_eq!(plan("1518 octets"), Ok(()));
