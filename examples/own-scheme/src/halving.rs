@@ -19,7 +19,7 @@ choice! {
 parameters! {
     /// Settings of halving.
     pub struct Config {
-        /// Queue length above which sources are signalled.
+        /// Queue above which sources are signalled.
         threshold: Threshold {
             default: octets(30_000),
             range: octets(1500)..=octets(10_000_000),

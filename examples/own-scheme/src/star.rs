@@ -12,7 +12,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         kind: if i == switch { NodeKind::Switch } else { NodeKind::Host },
         station: 0x0200_0000_0000 + i as u64,
     };
-    // Each host has two ports here: its own, through which it sends, and the switch's port towards it.
+    // Each host has two ports here: the one that it sends through, and the switch's towards it.
     let port = |from: usize, to: usize, number: usize| Port {
         node: NodeId(from as u32),
         peer: NodeId(to as u32),
