@@ -22,10 +22,12 @@ CARGO := MAKEFLAGS= cargo
 PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 
 .DELETE_ON_ERROR:
-# The crates for crates.io.
+# The oldest Rust, and the crates for crates.io.
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-sim penstock-conformance
 
-.PHONY: testbed-packages quick lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-testbed test-cores check-build check-test check-lab check-wheel clean
+.PHONY: testbed-packages quick lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-testbed test-cores check-build check-test check-lab check-wheel clean verify-rust \
+        verify-frames verify-papers verify-tools verify-bench verify-cores portable
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
@@ -43,6 +45,7 @@ help:
 	@echo '              its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
 	@echo '              test beds of the papers in RTL at full length, which take hours'
 	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
+	@echo 'make portable the crates without a standard library, with the oldest Rust, in a browser, and the decoder of frames in miri'
 	@echo 'make deny     licences and sources of the crates that Penstock is built from'
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
@@ -123,14 +126,23 @@ arena: .venv/.extension
 fuzz: check-build
 	cargo run --locked --profile overflow -p penstock-fuzz -- --inputs 200000
 
-verify: test fuzz lab-test
+verify: test fuzz lab-test verify-rust verify-frames verify-papers verify-tools wheel deny portable verify-bench verify-cores mutate
+	$(MAKE) -C rtl experiment
+
+verify-rust: check-test
 	PROPTEST_CASES=2000 cargo test --locked
 	cargo test --locked -p penstock-runner --test runner threads -- --ignored
 	cargo test --locked --release -p penstock-sim --test sim headroom -- --ignored
-	$(BIN)/python tools/plan_growth.py
-	WIRE_FUZZ_INPUTS=100000000 cargo test --locked --quiet --profile overflow -p penstock-wire --test wire fuzz
 	cargo package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
+
+verify-frames: check-test
+	WIRE_FUZZ_INPUTS=100000000 cargo test --locked --quiet --profile overflow -p penstock-wire --test wire fuzz
+
+verify-papers: .venv/.extension
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
+
+verify-tools: .venv/.extension .venv/.dev
+	$(BIN)/python tools/plan_growth.py
 	$(BIN)/python tools/check_tuning.py
 	$(BIN)/python tools/signal_trial.py
 	$(BIN)/python tools/check_ns3.py
@@ -140,12 +152,12 @@ verify: test fuzz lab-test
 	.build/ray/bin/python tools/sweep_efficiency.py --ray
 	$(BIN)/python tools/million_flows.py
 	$(BIN)/python tools/large_networks.py
-	$(MAKE) wheel
-	$(MAKE) deny
+
+verify-bench:
 	$(MAKE) bench BENCH_OPTIONS=--check
+
+verify-cores:
 	$(MAKE) -C rtl operations fourstate releases example prove report
-	$(MAKE) mutate
-	$(MAKE) -C rtl experiment
 
 # The state machines that the cores are held to, then the cores; .cargo/mutants.toml says what is mutated, and what no
 # test can see. (3: every mutant is caught, some of them because their tests do not end.)
@@ -199,6 +211,18 @@ $(LAB_TABLES)/.made: tools/lab_tables.py lab/gallery.json $(wildcard python/pens
 $(LAB_PAGE)/index.html: $(LAB_SOURCES) lab/generated/engine.js lab/node_modules/.made $(LAB_TABLES)/.made $(wildcard scenarios/*.toml scenarios/*/*.toml)
 	cd lab && npm run --silent check && npm run --silent build -- ../$(LAB_PAGE) ../$(LAB_TABLES)
 	@touch $@
+
+# Where the crates run besides: without a standard library, with the oldest Rust that Cargo.toml names, in a page that gives
+# them nothing; and the decoder of frames in an interpreter that sees undefined behaviour.
+BARE := penstock-schemes penstock-wire penstock-domain penstock-endpoint
+portable: $(LAB_WASM)
+	rustup target add thumbv7em-none-eabi
+	cargo build --locked --target thumbv7em-none-eabi $(BARE:%=-p %)
+	rustup toolchain install $(MSRV) --profile minimal
+	cargo +$(MSRV) check --locked --workspace
+	$(PYTHON) tools/wasm_imports.py $(LAB_WASM)
+	rustup toolchain install nightly --profile minimal --component miri --component rust-src
+	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +nightly miri test --locked -p penstock-wire --lib
 
 .venv/.lab: requirements/lab.txt .venv/.dev
 	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements/lab.txt

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from penstock.executors.cluster import Ray
     from penstock.executors.cores import Cores
     from penstock.frames import MissingExtraError
+    from penstock.opening import open_folder as open
     from penstock.reproduction.contents import papers
     from penstock.reproduction.reading import PaperError
     from penstock.reproduction.reproduce import Reproduction, reproduce
     from penstock.reproduction.search import Search, search_readings
-    from penstock.result import ClaimError, FrameLossError, IdleSchemeError, Result
+    from penstock.result import Claim, ClaimError, FrameLossError, IdleSchemeError, Result
     from penstock.runs import Watch, printing
     from penstock.scenario import Scenario
     from penstock.sweeps.axes import SweepError
@@ -44,6 +45,7 @@ __all__ = [
     "Arena",
     "ArenaError",
     "ArgumentError",
+    "Claim",
     "ClaimError",
     "Comparison",
     "Cores",
@@ -71,6 +73,7 @@ __all__ = [
     "compare",
     "dcb",
     "keys",
+    "open",
     "papers",
     "printing",
     "reproduce",
@@ -88,6 +91,7 @@ _HOMES = {
     "Arena": "penstock.arenas.arena",
     "ArenaError": "penstock.arenas.entries",
     "ArgumentError": "penstock.errors",
+    "Claim": "penstock.result",
     "ClaimError": "penstock.result",
     "Comparison": "penstock.comparison",
     "Cores": "penstock.executors.cores",
@@ -115,6 +119,7 @@ _HOMES = {
     "arena": "penstock.arenas.arena",
     "compare": "penstock.comparison",
     "keys": "penstock.catalogue",
+    "open": "penstock.opening",
     "papers": "penstock.reproduction.contents",
     "reproduce": "penstock.reproduction.reproduce",
     "scenarios": "penstock.catalogue",
@@ -124,6 +129,9 @@ _HOMES = {
     "sweep": "penstock.sweeps.sweep",
     "tune": "penstock.tuning.answer",
 }
+
+# A module-level name would hide the built-in one in its own file.
+_NAMES = {"open": "open_folder"}
 
 
 def __getattr__(name: str) -> "Any":
@@ -136,7 +144,7 @@ def __getattr__(name: str) -> "Any":
     if home is None:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")
     try:
-        value = getattr(import_module(home), name)
+        value = getattr(import_module(home), _NAMES.get(name, name))
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package != "scipy":

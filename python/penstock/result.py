@@ -3,6 +3,7 @@
 import gc
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -39,6 +40,23 @@ class ClaimError(_core.PenstockError):
         self.message = message
         self.hint = hint
         super().__init__(f"{message}; {hint}")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim that a scenario makes of its runs, and whether this run has kept it.
+
+    Attributes:
+        name: ``lossless`` or ``acted``, as the scenario's key.
+        holds: whether the run has kept it.
+        message: the run's figures against the claim; empty where it holds.
+        hint: the remedy; empty where it holds.
+    """
+
+    name: Literal["lossless", "acted"]
+    holds: bool
+    message: str = ""
+    hint: str = ""
 
 
 class FrameLossError(ClaimError):
@@ -294,14 +312,27 @@ class Result:
 
         return polars_frame(self._table(table))
 
-    def check_claims(self) -> None:
-        """Do nothing, unless the scenario makes a claim (``lossless``, ``acted``) that the run has broken.
+    @property
+    def claims(self) -> list[Claim]:
+        """The claims that the scenario makes (``lossless``, ``acted``), each with whether the run has kept it."""
+        # Not by the summary, which has a row a flow: most runs are asked for nothing else.
+        kept = {"lossless": (self._core.lossless, FrameLossError), "acted": (self._core.acted, IdleSchemeError)}
+        claims = []
+        for name in CLAIMS:
+            holds, broken = kept[name]
+            if holds is False:
+                error = broken(self)
+                claims.append(Claim(name, False, error.message, error.hint))
+            elif holds:
+                claims.append(Claim(name, True))
+        return claims
 
-        :meth:`Scenario.run` asks this of its result; :meth:`open` does not, so that one can look at what went wrong.
+    def raise_for_claims(self) -> None:
+        """Do nothing, unless the run has broken a claim of its scenario.
 
         Raises:
-            FrameLossError: frames were lost, and the scenario claims that none is.
-            IdleSchemeError: the scheme had no effect, and the scenario claims that it acts.
+            FrameLossError: frames were lost, and the scenario claims that none is (``lossless``).
+            IdleSchemeError: the scheme had no effect, and the scenario claims that it acts (``acted``).
         """
         error = self.broken_claim()
         if error is not None:
@@ -309,7 +340,6 @@ class Result:
 
     def broken_claim(self) -> "ClaimError | None":
         """Return the error of the first claim that the run has broken; None where it has kept all."""
-        # Not by the summary, which has a row a flow: most runs are asked for nothing else.
         if self._core.lossless is False:
             return FrameLossError(self)
         if self._core.acted is False:

@@ -382,8 +382,9 @@ def test_broken_claim_of_losslessness_fails_after_all_is_written(penstock: Comma
     assert {"summary.json", "queues.parquet", "overview.png"} <= kept
     told = penstock("run", "broken.toml", "--scheme", "none", "--out", "told")
     assert "not lossless, though the scenario claims it" in " ".join(told.stdout.split())
+    result = Scenario.load(tmp_path / "broken.toml").run(scheme="none")
     with pytest.raises(FrameLossError) as caught:
-        Scenario.load(tmp_path / "broken.toml").run(scheme="none")
+        result.raise_for_claims()
     assert caught.value.result.summary["totals"] == summary["totals"]
 
 
@@ -400,8 +401,11 @@ def test_a_scheme_without_effect_fails_a_run_that_claims_it_acts(penstock: Comma
     assert (tmp_path / "out" / "overview.png").exists()
     told = penstock("run", "idle.toml", "--out", "told")
     assert "it did not act, though the scenario claims it" in " ".join(told.stdout.split())
+    result = Scenario.load(tmp_path / "idle.toml").run()
+    assert [(claim.name, claim.holds) for claim in result.claims] == [("acted", False)]
+    assert "had no effect: notifications 0" in result.claims[0].message
     with pytest.raises(IdleSchemeError) as caught:
-        Scenario.load(tmp_path / "idle.toml").run()
+        result.raise_for_claims()
     assert caught.value.result.summary["totals"] == summary["totals"]
     # No scheme that declares no actions breaks the claim, and none breaks it where there is something to do.
     assert Scenario.load(tmp_path / "idle.toml").run(scheme="none").summary.get("acted") is None

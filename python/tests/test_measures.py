@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from conftest import SMALL
 
-from penstock import FrameLossError, Result, Scenario
+from penstock import Claim, FrameLossError, Result, Scenario
 from penstock.measures import MEASURES, busiest, groups, longest, measure, measured_octets, spread, spreads
 from penstock.summary import Summary
 
@@ -123,10 +123,15 @@ def test_sums_over_runs(result: Result) -> None:
 
 
 def test_broken_claim_raises_and_says_where_first(result: Result) -> None:
-    result.check_claims()
-    Scenario.from_toml(SMALL).set("pfc.buffer", "60 KB").set("lossless", True).run().check_claims()
+    assert result.claims == []
+    result.raise_for_claims()
+    kept = Scenario.from_toml(SMALL).with_({"pfc.buffer": "60 KB", "lossless": True}).run()
+    assert kept.claims == [Claim("lossless", True)]
+    kept.raise_for_claims()
+    lossy = Scenario.from_toml(SMALL).set("lossless", True).run()
+    assert [claim.holds for claim in lossy.claims] == [False]
     with pytest.raises(FrameLossError) as caught:
-        Scenario.from_toml(SMALL).set("lossless", True).run()
+        lossy.raise_for_claims()
     broken = caught.value.result
     assert broken.summary["lossless"] is False
     dropped, sent = (broken.summary["totals"][key] for key in ("frames_dropped", "frames_sent"))

@@ -142,8 +142,9 @@ def netfpga(figure: int, kind: str, round_trip_us: int, table: Table) -> list[st
     """Draw a figure of Kabbani and Yasuda 2010 and return its rows of numbers."""
     one_way = {} if round_trip_us == 100 else {"topology.star.link_delay": f"{round_trip_us // 2} us"}
     scaled: dict[str, str | bool] = {
-        # The core holds the target rate at the largest rate.
+        # The core holds the target rate at the largest rate, and increases actively after the fifth cycle, not with it.
         "schemes.qcn.tr_clamp": True,
+        "schemes.qcn.fr_cycles": "threshold",
         "duration": f"{10 / table.scale:.9f} s",
         "change.1.at": f"{2.3 / table.scale:.9f} s",
         "change.2.at": f"{6 / table.scale:.9f} s",

@@ -45,25 +45,20 @@ def run_one(
     if ports and plan["feedback_s"] is not None and not request.quiet:
         say("note: feedback is ideal: signals of the scheme cross no port, and the capture has none of them")
 
-    broken = None
     interrupts.writes(folder)
     with Progress(quiet=request.quiet) as progress, interrupts.keeping() as kept:
-        try:
-            result = scenario.run(
-                scheme=scheme,
-                profile=request.profile,
-                seed=seed,
-                out=folder,
-                force=request.force,
-                progress=progress.task(plan["scheme"]),
-                limit=request.limit,
-                pcap=ports,
-                # Any other word is refused with the values that would be right.
-                threads=int(threads) if threads.isdecimal() else cast(Literal["auto"], threads),
-            )
-        except ClaimError as error:
-            # The search for the cause needs the records and the figures.
-            broken, result = error, error.result
+        result = scenario.run(
+            scheme=scheme,
+            profile=request.profile,
+            seed=seed,
+            out=folder,
+            force=request.force,
+            progress=progress.task(plan["scheme"]),
+            limit=request.limit,
+            pcap=ports,
+            # Any other word is refused with the values that would be right.
+            threads=int(threads) if threads.isdecimal() else cast(Literal["auto"], threads),
+        )
     if result.threads is not None and result.threads[1] and not request.quiet:
         number, reason = result.threads
         say(f"{number} {'thread' if number == 1 else 'threads'}: {reason}")
@@ -94,7 +89,8 @@ def run_one(
         fail_on_drawing(undrawn, folder)
     if kept.asked or result.interrupted:
         raise typer.Exit(INTERRUPTED)
-    if broken is not None:
+    # The search for the cause needs the records and the figures, so that the failure comes last.
+    if (broken := result.broken_claim()) is not None:
         fail_on_claims({plan["name"]: broken}, folder)
 
 

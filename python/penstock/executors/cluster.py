@@ -242,11 +242,7 @@ def unpacked(records: Records, out: Path) -> tuple[Result, ClaimError | None]:
     finally:
         staged.discard()
     result = Result.open(out)
-    try:
-        result.check_claims()
-    except ClaimError as loss:
-        return result, loss
-    return result, None
+    return result, result.broken_claim()
 
 
 def _nothing(_place: int, _result: Result, _loss: ClaimError | None) -> None:

@@ -78,19 +78,16 @@ class Job(Generic[T]):
 
 
 def perform(run: "Run", progress: "Progress | None") -> tuple[Result, ClaimError | None]:
-    """Run a run, and return its result, with the error if it broke its claim to lose no frame.
+    """Run a run, and return its result, with the error if it broke a claim of its scenario.
 
     Raises:
         KeyboardInterrupt: it was ended while it was laid out.
         Exception: as for :meth:`penstock.scenario.Scenario.run`.
     """
-    try:
-        result = run.scenario().run(
-            scheme=run.scheme, profile=run.profile, seed=run.seed, out=run.out, progress=progress, limit=run.limit
-        )
-    except ClaimError as error:
-        return error.result, error
-    return result, None
+    result = run.scenario().run(
+        scheme=run.scheme, profile=run.profile, seed=run.seed, out=run.out, progress=progress, limit=run.limit
+    )
+    return result, result.broken_claim()
 
 
 class Session(ABC, Generic[T]):

@@ -1,0 +1,28 @@
+"""Opens any folder of results: a run, a comparison, a sweep, a run of the testbed."""
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.comparison import Comparison, is_comparison
+from penstock.result import Result
+from penstock.sweeps.store import MANIFEST
+from penstock.sweeps.sweep import Sweep
+
+if TYPE_CHECKING:
+    Opened = Result | Comparison | Sweep
+
+
+def open_folder(folder: str | PathLike[str]) -> "Opened":
+    """Return what a folder holds: a :class:`Result`, a :class:`Comparison` or a :class:`Sweep`.
+
+        >>> penstock.open("results/ten-gig-compare").to_pandas()
+
+    Raises:
+        OutputError: the folder is not there, or holds none of them.
+    """
+    if (Path(folder) / MANIFEST).is_file():
+        return Sweep(folder)
+    if is_comparison(folder):
+        return Comparison.open(folder)
+    return Result.open(folder)
