@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_in_words_numbers_and_quantities() {
+    fn values_are_read_as_names_numbers_and_quantities() {
         let read = |key, text| object(key).unwrap().read(text).map_err(|fault| fault.to_string());
         assert_eq!(read("rpg_time_reset", "15 ms"), Ok(15));
         assert_eq!(read("rpg_time_reset", "0.015 s"), Ok(15));
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_fit_or_are_told_not_to() {
+    fn parameters_that_do_not_fit_are_refused() {
         let fit = |key, value| {
             let Fit { number, exact } = object(key).unwrap().fit(value);
             (number, exact)

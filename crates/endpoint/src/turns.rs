@@ -143,7 +143,7 @@ mod tests {
 
     /// Reused slots: the numbers decide.
     #[test]
-    fn numbers_go_round_and_not_places() {
+    fn numbers_order_turns_and_indices_do_not() {
         let mut turns = Turns::new();
         for (limiter, number) in [(0, 9), (1, 4), (2, 7)] {
             turns.wait(Instant(5), LimiterId(limiter), number);

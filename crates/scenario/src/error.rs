@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_its_place() {
+    fn an_error_names_its_location() {
         let error = ScenarioError {
             file: "scenarios/x.toml".into(),
             line: Some(12),

@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parking_lot_tells_the_two_notions_apart() {
+    fn the_two_notions_differ_on_a_parking_lot() {
         // Three links of 10, one flow over all of them, one flow on each: max-min 5 each; proportionally the long flow
         // gets 1/(n+1) = 2.5 and leaves 7.5.
         let wants = vec![want(&[0, 1, 2], GREEDY), want(&[0], GREEDY), want(&[1], GREEDY), want(&[2], GREEDY)];

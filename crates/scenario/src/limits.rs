@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_cannot_be_had_is_told() {
+    fn missing_memory_is_an_error() {
         assert!(memory_for(1 << 20));
         assert!(!memory_for(1 << 60) && !memory_for(u64::MAX));
     }

@@ -212,7 +212,7 @@ mod tests {
     /// Qeq = 26 000, w = 0: a queue of 39 000 has |Fb| = 31. Of 30, 20, 5 and 5 frames the fair share is 15: flows 1 and 2
     /// are over-rated and get 30/50 and 20/50 of 31, that is 18.6 and 12.4.
     #[test]
-    fn every_over_rated_flow_is_told_its_part() {
+    fn every_over_rated_flow_gets_its_part() {
         let (mut cp, now) = after(&[], &[(1, 1, 30), (2, 1, 20), (3, 1, 5), (4, 1, 5)]);
         assert_eq!(arrive(&mut cp, now, (3, 1), 39_000), [(1, 19), (2, 12)], "whichever flow was sampled");
         assert_eq!(cp.over_rated, 2);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_twice() {
+    fn no_flow_is_signalled_twice() {
         let (mut cp, now) = after(&[], &[(1, 1, 10), (2, 1, 10), (1, 1, 10)]);
         assert_eq!(arrive(&mut cp, now, (1, 1), 39_000), vec![(1, 31)]);
     }

@@ -644,7 +644,7 @@ mod tests {
 
     /// 4 us at 100 Gb/s are 50 000 octets. Target and steps stay those of the network's 12 us.
     #[test]
-    fn a_way_of_its_own_has_a_base_of_its_own() {
+    fn each_path_has_its_base_delay() {
         let mut rp = rp(&[]);
         let (target, steps) = (rp.law.target_qdelay, (rp.law.alpha, rp.law.fi, rp.law.eta));
         ReactionPoint::<Nscc>::learn_round_trip(&mut rp, Duration::from_us(4));

@@ -706,7 +706,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_within_a_number_are_told() {
+    fn slips_within_a_number_are_named() {
         for (dimension, text, part) in [
             (Size, "", "\"\" is not a size"),
             (Size, "150_000 octets", "has a _ in its number"),

@@ -322,7 +322,7 @@ mod tests {
 
     /// Frames that were in flight when the source stopped do not stop it again.
     #[test]
-    fn a_flow_is_told_again_when_its_pause_is_over() {
+    fn a_flow_is_paused_again_when_its_pause_has_ended() {
         let mut cp = cp(&[]);
         assert_eq!(arrive(&mut cp, at(10), 1, 61_500), Some(25_200));
         assert_eq!(arrive(&mut cp, at(20), 1, 90_000), None);

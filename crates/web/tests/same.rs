@@ -259,7 +259,7 @@ fn background_traffic_comes_changes_and_goes() {
 }
 
 #[test]
-fn refusals_name_place_and_hint() {
+fn refusals_name_location_and_hint() {
     let refusal = Session::new(&FOUR.replace("\"20 ms\"", "\"20 msec\""), None).unwrap_err();
     assert_eq!((refusal.line, refusal.key.as_deref()), (Some(3), Some("duration")));
     assert!(refusal.hint.is_some());

@@ -554,7 +554,7 @@ macro_rules! tests {
             }
 
             #[test]
-            fn lines_are_full_both_ways() {
+            fn lines_are_full_in_both_directions() {
                 line_rate::<$nic, $scheme>($seed + 1, &$plain);
             }
 

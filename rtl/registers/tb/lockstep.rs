@@ -268,7 +268,7 @@ fn reads_and_writes_take_turns() {
 
 /// No two registers share a word.
 #[test]
-fn every_register_has_its_own_place() {
+fn every_register_has_its_own_address() {
     let words = |address: u16, wide: bool| (0..=u16::from(wide)).map(move |word| address + 4 * word);
     let switch = switch_registers_map::REGISTERS.iter().flat_map(|r| words(r.address, r.wide)).collect();
     let nic = nic_registers_map::REGISTERS.iter().flat_map(|r| words(r.address, r.wide)).collect();

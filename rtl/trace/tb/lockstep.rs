@@ -32,7 +32,7 @@ impl Reader {
 }
 
 #[test]
-fn tells_all_or_counts() {
+fn records_all_or_counts() {
     let mut random = Random::new(81);
     let mut core = trace::Core::new(82);
     let mut reader = Reader::default();
@@ -181,7 +181,7 @@ fn nothing_passes_the_time() {
 
 /// A value is reported when it changes, and no more often than asked.
 #[test]
-fn probe_tells_changes() {
+fn probe_reports_changes() {
     let mut random = Random::new(83);
     let mut core = trace_probe::Core::new(84);
     let mut given = trace_probe::In::default();

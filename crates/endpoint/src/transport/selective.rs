@@ -484,7 +484,7 @@ mod tests {
 
     /// Frames 1 and 3 are late. With a threshold of two, 2 alone does not make 1 a loss, 2 and 4 do; 3 is one when 5 has come too.
     #[test]
-    fn a_frame_is_lost_when_so_many_behind_it_have_come() {
+    fn a_frame_is_lost_when_enough_later_ones_have_arrived() {
         let config = Config { bdp_cap: 6, reordering: 2, ..Config::default() };
         let mut s = sender(8000, &config);
         assert_eq!(send(&mut s, 0), [0, 1, 2, 3, 4, 5], "the cap");

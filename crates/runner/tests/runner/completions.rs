@@ -191,7 +191,7 @@ fn a_flow_that_has_not_begun_has_no_start() {
 
 /// An interrupted run reports the flows that had begun, each with its state at that time: of one table, of two loads, of an incast.
 #[test]
-fn a_run_that_is_interrupted_tells_of_flows_that_had_begun() {
+fn an_interrupted_run_reports_the_flows_that_had_begun() {
     let tables = "[[flow]]\nname = \"a\"\nfrom = \"h0\"\nto = \"h1\"\nsize = \"15 KB\"\nrepeat = 9\nevery = \"10 ms\"\n\
                   [[load]]\nname = \"few\"\nload = 0.01\nsize = \"15 KB\"\n[[load]]\nname = \"many\"\nload = 0.05\nsize = \"15 KB\"\n\
                   [[incast]]\nname = \"in\"\nfan_in = 2\nsize = \"15 KB\"\nevery = \"7 ms\"\n";

@@ -166,7 +166,7 @@ fn fair_shares_and_completion_are_those_of_the_flows() {
 }
 
 #[test]
-fn arrivals_are_recorded_on_request_and_signals_unless_told_otherwise() {
+fn arrivals_are_recorded_on_request_and_signals_by_default() {
     let plain = run(&star(&[("record.signals", "false")]), &Options::default()).unwrap();
     // One of the flows has a size.
     assert!(plain.tables().eq([Table::Queues, Table::Rates, Table::Flows, Table::Completions]));

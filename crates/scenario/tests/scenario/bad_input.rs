@@ -34,7 +34,7 @@ fn the_good_one_is_good() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     for (old, new, expected) in [
         // Keys and values.
         ("q_eq =", "q_eqq =", "x.toml:5: schemes.qcn.q_eqq: unknown key (did you mean \"q_eq\"?)"),
@@ -120,7 +120,11 @@ fn each_mistake_is_named_with_its_place() {
         ("to = \"h3\"", "to = \"h3\"\nexcess = { queue = \"1 KB\" }", "is smaller than a frame of 1500 octets"),
         ("to = \"h3\"", "to = \"h3\"\nframe = \"63 octets\"", "\"63 octets\" is below the minimum of 64 octets"),
         ("to = \"h3\"", "to = \"h3\"\nframe = \"20 KB\"", "\"20 KB\" is above the maximum of 16 KiB"),
-        ("[schemes.qcn]", "[hosts]\nqueue = \"1 KB\"\n[schemes.qcn]", "x.toml:5: hosts.queue: 1 KB are too small for a frame"),
+        (
+            "[schemes.qcn]",
+            "[hosts]\nqueue = \"1 KB\"\n[schemes.qcn]",
+            "x.toml:5: hosts.queue: 1 KB are too small for a frame",
+        ),
         (
             "[schemes.qcn]",
             "[hosts]\npacer = { token_bucket = { depth = \"1 KB\", interval = \"16 us\", granularity = \"1 Mbps\" } }\n[schemes.qcn]",

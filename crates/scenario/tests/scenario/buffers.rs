@@ -129,7 +129,7 @@ fn a_pool_says_where_it_stops_lines() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     for (lines, expected) in [
         ("priorities = [4]", "x.toml:6: buffer.0.priorities: no flow has priority 4 (flows have 0, 3)"),
         ("switches = [\"sw2\"]", "x.toml:6: buffer.0.switches: there is no switch \"sw2\" (did you mean \"sw0\"?)"),

@@ -35,7 +35,7 @@ buffer = "100 frames"
 "#;
 
 #[test]
-fn every_topology_has_its_nodes_and_ways() {
+fn every_topology_has_its_nodes_and_paths() {
     let dumbbell = "[topology.dumbbell]\nsources = 2\nreceivers = 2\nlink_rate = \"10 Gbps\"\n\
         bottleneck_rate = \"5 Gbps\"\nbuffer = \"150 KB\"\n[[flow]]\nfrom = \"h0..h1\"\nto = \"h2..h3\"";
     assert_eq!(way(&plan(dumbbell), 1), ["h1", "sw0", "sw1", "h3"]);
@@ -118,7 +118,7 @@ fn a_seed_gives_other_paths() {
 }
 
 #[test]
-fn signals_have_a_way_back() {
+fn signals_have_a_reverse_path() {
     let plan = plan(&format!("{LEAF_SPINE}[[flow]]\nfrom = \"h0..h5\"\nto = \"h7\""));
     for hop in &plan.network.hops {
         let (there, back) = (&plan.network.ports[hop.port.index()], &plan.network.ports[hop.back.index()]);
@@ -345,7 +345,7 @@ fn each_wrong_change_of_parameters_is_named() {
 }
 
 #[test]
-fn a_parking_lot_tells_max_min_from_proportional() {
+fn max_min_and_proportional_differ_on_a_parking_lot() {
     let plan = plan(
         "[topology.parking-lot]\nswitches = 4\nhosts_per_switch = 3\nlink_rate = \"10 Gbps\"\ntrunk_rate = \"10 Gbps\"\n\
          buffer = \"150 KB\"\n[[flow]]\nfrom = [\"h0\", \"h1\", \"h3\", \"h6\"]\nto = [\"h9\", \"h4\", \"h7\", \"h10\"]",

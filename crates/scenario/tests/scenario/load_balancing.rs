@@ -58,7 +58,7 @@ fn the_route_is_a_tree_of_all_shortest_paths_the_flows_own_first() {
 
 /// A fat tree of degree 4: two aggregation switches, then two cores each; d-mod-k's path from h0 to h7 is agg1, core3.
 #[test]
-fn a_fat_tree_has_four_ways() {
+fn a_fat_tree_has_four_paths() {
     let plan = plan(
         "question = \"?\"\nduration = \"1 ms\"\nscheme = \"none\"\n[network]\nload_balancing = \"adaptive\"\n[topology.fat-tree]\nk = 4\n\
          link_rate = \"10 Gbps\"\nbuffer = \"150 KB\"\nrouting = \"d-mod-k\"\n[[flow]]\nfrom = \"h0\"\nto = \"h7\"\n",
@@ -72,7 +72,7 @@ fn a_fat_tree_has_four_ways() {
 }
 
 #[test]
-fn paths_of_their_own_and_groups_keep_their_way() {
+fn explicit_paths_and_groups_are_not_balanced() {
     let plan = plan(&format!(
         "{}path = [\"h0\", \"leaf0\", \"spine1\", \"leaf1\", \"h2\"]\n[[group]]\nname = \"both\"\nmembers = \"h2..h3\"\n[[flow]]\nfrom = \"h1\"\nto = \"both\"\n",
         GOOD
@@ -138,7 +138,7 @@ fn disorder_that_nobody_bears_is_refused() {
 }
 
 #[test]
-fn wrong_words_and_gaps_are_refused() {
+fn wrong_values_and_gaps_are_refused() {
     for (old, new, expected) in [
         (
             "\"spray\"",

@@ -162,7 +162,7 @@ fn the_resolved_scenario_makes_the_same_flows() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     let load = "[[load]]\nload = 0.5\nsize = \"100 KB\"\n";
     for (tables, expected) in [
         ("[[load]]\nload = 1.5\nsize = \"1 KB\"\n".to_owned(), "load.0.load: expected a number from 0.000001 to 1"),
@@ -199,7 +199,7 @@ fn each_mistake_is_named_with_its_place() {
 
 /// Each flow brings the tables of its reaction point with it.
 #[test]
-fn tables_of_flows_that_come_count_as_places() {
+fn tables_of_generated_flows_count_as_entries() {
     let fabric = FABRIC.replace("none", "fecn");
     let load = "[[incast]]\nfan_in = 4\nsize = \"1 KB\"\nevery = \"1 ms\"\n";
     assert!(outcome(&format!("{fabric}{load}[schemes.fecn]\nflow_table = 1000\n"), None).is_ok());

@@ -101,7 +101,7 @@ fn fair_shares_count_each_link_of_a_tree_once() {
 }
 
 #[test]
-fn ways_to_members_stay_together_as_far_as_they_can() {
+fn paths_to_members_share_links_as_far_as_they_can() {
     let group = "[[group]]\nname = \"g\"\nmembers = \"h2..h7\"\n[[flow]]\nfrom = \"h0\"\nto = \"g\"\n";
     let plan = plan(&format!("{LEAF_SPINE}{group}"));
     check_tree(&plan, 0);
@@ -153,7 +153,7 @@ fn a_tree_may_be_listed_and_shared_by_all_sources() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     for (old, new, expected) in [
         // Groups.
         ("members = \"h6..h7\"\n", "", "x.toml:8: group.0.members: missing (expected a name, a range"),
@@ -242,7 +242,10 @@ fn links_that_are_no_tree_are_refused() {
             "a branch ends at \"h3\", which is no member (each branch of a tree ends at a member)",
         ),
         (r#""s0->s1", "s1->h1", "s0->s2""#, "a branch ends at \"s2\", which is no member"),
-        (r#""s0->s1", "s1->h1", "s2->h2""#, "\"s2->h2\" cannot be reached from \"s0\" (the links of a tree are connected"),
+        (
+            r#""s0->s1", "s1->h1", "s2->h2""#,
+            "\"s2->h2\" cannot be reached from \"s0\" (the links of a tree are connected",
+        ),
         (r#""s0->s2", "s2->h2", "h1->s1", "s0->s1""#, "two links lead to \"s1\": h1->s1 and s0->s1"),
         (r#""s0->s1", "s1->h2""#, "there is no link \"s1->h2\" (did you mean"),
         (r#""h0->s0", "s0->s1", "s1->h1", "h0->s2", "s2->h2""#, "leaves its source \"h0\" over several links"),

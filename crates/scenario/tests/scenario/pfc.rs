@@ -109,7 +109,7 @@ fn every_key_has_its_effect() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     let room = computed(&outcome(GOOD).unwrap(), "h0->sw0");
     for (lines, expected) in [
         (

@@ -88,7 +88,7 @@ fn the_choices_of_a_run_are_for_the_other_priorities() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     for (old, new, expected) in [
         (
             "priority = 5\nscheme",

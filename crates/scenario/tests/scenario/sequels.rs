@@ -150,7 +150,7 @@ fn a_run_can_end_with_its_flows() {
 }
 
 #[test]
-fn a_contradiction_is_refused_with_its_place() {
+fn a_contradiction_is_refused_with_its_location() {
     let flow = |keys: &str| format!("[[flow]]\nname = \"f\"\nfrom = \"h0\"\nto = \"h1\"\n{keys}\n");
     let one = |keys: &str| text("", &flow(keys));
     let with = |name: &str, keys: &str| format!("[[flow]]\nname = \"{name}\"\nfrom = \"h0\"\nto = \"h1\"\n{keys}\n");

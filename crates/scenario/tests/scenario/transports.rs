@@ -94,7 +94,7 @@ fn the_resolved_scenario_says_all() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     for (new, expected) in [
         ("transport = \"tpc\"", "x.toml:14: flow.0.transport: \"tpc\" is not known here, expected \"none\" or \"tcp\""),
         ("transport = \"tpc\"", "(did you mean \"tcp\"?)"),

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_gives_way_in_a_full_table() {
+    fn the_smallest_is_replaced_in_a_full_table() {
         let mut t = table(&[("flow_sample", octets(1400)), ("flow_table_size", count(2))]);
         arrive(&mut t, Instant(1), &[(1, 1, 30), (2, 1, 10)]);
         arrive(&mut t, Instant(1) + INTERVAL, &[(3, 1, 20)]);

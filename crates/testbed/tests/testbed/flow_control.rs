@@ -120,7 +120,7 @@ fn pause_frame(quanta: u16) -> Vec<u8> {
 
 /// Frames of 1000 octets take 0.8 us at 10 Gb/s, a quantum 51.2 ns: 100 quanta are 5.12 us.
 #[test]
-fn an_interface_stops_for_its_time_and_goes_on_when_it_is_told() {
+fn an_interface_pauses_for_the_time_and_resumes_on_request() {
     let plan = lossless();
     let (h0, h3) = (node(&plan, "h0"), node(&plan, "h3"));
     let mut interface = Interface::<NoControl>::new(&plan, h0, &[config(&plan)]);

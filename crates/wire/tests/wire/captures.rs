@@ -191,7 +191,7 @@ fn damage_is_placed() {
 }
 
 #[test]
-fn notifications_are_counted_by_their_way() {
+fn notifications_are_counted_by_their_path() {
     let frames = golden();
     let octets = |name: &str| frames.iter().find(|frame| frame.name == name).expect("it is there").octets.clone();
     let mut stats = Stats::default();

@@ -250,7 +250,7 @@ fn a_frame_has_its_check_sequence() {
 }
 
 #[test]
-fn names_and_places_of_fields_are_sound() {
+fn names_and_offsets_of_fields_are_sound() {
     for format in FORMATS {
         let mut used = vec![false; format.octets * 8];
         for field in format.fields {

@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_repairs_a_loss_is_told() {
+    fn a_probe_that_repairs_a_loss_is_reported() {
         let mut rack = Rack::default();
         rack.on_probe(200, true);
         assert!(!rack.on_ack(100, false) && rack.probe.out.is_some(), "below the probe");

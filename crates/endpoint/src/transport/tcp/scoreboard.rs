@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn new_parts_are_told_once() {
+    fn new_parts_are_reported_once() {
         let mut board = ten();
         assert_eq!(select(&mut board, 200, 300), [(200, 300)]);
         assert_eq!(select(&mut board, 100, 400), [(100, 200), (300, 400)]);

@@ -234,7 +234,7 @@ fn a_probe_is_a_segment() {
 
 /// The probe began a recovery, which has cut the window: an acknowledgement beyond the probe does not cut it again.
 #[test]
-fn a_probe_that_began_a_recovery_is_not_told_again() {
+fn a_probe_that_began_a_recovery_is_not_reported_again() {
     let mut t = Trace::idle(by_time(8));
     t.sender.supply(Octets(8000));
     t.sent(0);
@@ -268,7 +268,7 @@ fn a_recovery_does_not_end_the_time_for_reordering() {
 /// Segment 3 alone is lost. One segment may be answered late: the probe waits 2 * 40 + 40 ms. It repairs the loss; the first
 /// acknowledgement beyond it tells so, and the window is cut.
 #[test]
-fn a_loss_that_a_probe_repairs_is_told_to_congestion_control() {
+fn a_loss_that_a_probe_repairs_is_signalled_to_congestion_control() {
     let mut t = Trace::idle(by_time(4));
     t.sender.supply(Octets(4000));
     t.sent(0);
