@@ -190,14 +190,14 @@ pub struct Cp {
 }
 
 impl Cp {
-    fn place_of(&self, flow: FlowKey) -> Result<usize, usize> {
+    fn index_of(&self, flow: FlowKey) -> Result<usize, usize> {
         self.streams.binary_search_by_key(&flow, |stream| stream.flow)
     }
 
     /// The index of the entry of `flow`, which is added if it is missing; `None` if the table is full.
     fn entry(&mut self, now: Instant, flow: FlowKey) -> Option<usize> {
-        if let Ok(place) = self.place_of(flow) {
-            return Some(place);
+        if let Ok(index) = self.index_of(flow) {
+            return Some(index);
         }
         if self.streams.len() == self.most_streams {
             let life = self.life;
@@ -206,31 +206,31 @@ impl Cp {
         if self.streams.len() == self.most_streams {
             return None;
         }
-        let place = self.streams.partition_point(|stream| stream.flow < flow);
+        let index = self.streams.partition_point(|stream| stream.flow < flow);
         let stream =
             Stream { flow, isolated: false, by_cim: false, cims: 0, next_cim: now, due: false, congested: now };
-        self.streams.insert(place, stream);
-        Some(place)
+        self.streams.insert(index, stream);
+        Some(index)
     }
 
     /// Isolates a flow from its next frame on. An entry that has expired starts to count its messages from zero again.
     fn isolate(&mut self, now: Instant, flow: FlowKey, by_cim: bool) -> Option<usize> {
         let life = self.life;
-        let place = self.entry(now, flow)?;
-        let stream = &mut self.streams[place];
+        let index = self.entry(now, flow)?;
+        let stream = &mut self.streams[index];
         if !stream.isolated {
             if now.since(stream.congested) >= life {
                 stream.cims = 0;
             }
             (stream.isolated, stream.by_cim, stream.congested) = (true, by_cim, now);
         }
-        Some(place)
+        Some(index)
     }
 
-    /// Sends a message on the stream at `place`, unless it has had all of its messages, or one just now.
-    fn tell(&mut self, now: Instant, place: usize, out: &mut impl Out<CongestionIsolation>) {
+    /// Sends a message on the stream at `index`, unless it has had all of its messages, or one just now.
+    fn tell(&mut self, now: Instant, index: usize, out: &mut impl Out<CongestionIsolation>) {
         let (most, interval) = (self.most_cims, self.interval);
-        let stream = &mut self.streams[place];
+        let stream = &mut self.streams[index];
         if stream.cims < most && now >= stream.next_cim {
             let cim = Cim { count: stream.cims.min(u32::from(u16::MAX)) as u16, ..self.cim };
             stream.cims += 1;
@@ -296,11 +296,11 @@ impl CongestionPoint<CongestionIsolation> for Cp {
         if self.streams.is_empty() {
             return Verdict::Accept;
         }
-        let (Ok(place), Some(congesting)) = (self.place_of(frame.flow), port.queue(self.congesting)) else {
+        let (Ok(index), Some(congesting)) = (self.index_of(frame.flow), port.queue(self.congesting)) else {
             return Verdict::Accept;
         };
         let (most, life, k_min) = (self.most_cims, self.life, self.ramp.k_min);
-        let stream = &mut self.streams[place];
+        let stream = &mut self.streams[index];
         if !stream.isolated {
             return Verdict::Accept;
         }
@@ -332,9 +332,9 @@ impl CongestionPoint<CongestionIsolation> for Cp {
     ) {
         if self.monitors
             && self.ramp.marks(queue.len.0, draw)
-            && let Some(place) = self.isolate(now, frame.flow, false)
+            && let Some(index) = self.isolate(now, frame.flow, false)
         {
-            self.tell(now, place, out);
+            self.tell(now, index, out);
         }
     }
 
@@ -361,9 +361,9 @@ impl CongestionPoint<CongestionIsolation> for Cp {
             return;
         }
         self.due = Instant::NEVER;
-        for place in 0..self.streams.len() {
-            if core::mem::take(&mut self.streams[place].due) {
-                self.tell(now, place, out);
+        for index in 0..self.streams.len() {
+            if core::mem::take(&mut self.streams[index].due) {
+                self.tell(now, index, out);
             }
         }
     }
@@ -407,10 +407,10 @@ impl ReactionPoint<CongestionIsolation> for Rp {
         _: &mut impl Draw,
         _: &mut impl Out<CongestionIsolation>,
     ) {
-        if let Err(place) = self.isolated.binary_search(&flow)
+        if let Err(index) = self.isolated.binary_search(&flow)
             && self.isolated.len() < MOST_AT_SOURCE
         {
-            self.isolated.insert(place, flow);
+            self.isolated.insert(index, flow);
         }
     }
 
@@ -544,9 +544,9 @@ mod tests {
     #[test]
     fn a_message_says_how_many_have_gone_before_it() {
         let (mut cp, mut sent) = (cp(&[]), Sent::default());
-        let place = cp.isolate(at(1), FLOW, false).unwrap();
+        let index = cp.isolate(at(1), FLOW, false).unwrap();
         for us in [1, 60, 120, 180] {
-            cp.tell(at(us), place, &mut sent);
+            cp.tell(at(us), index, &mut sent);
         }
         let messages: Vec<_> = sent.0.iter().map(|(_, cim)| cim.message()).collect();
         assert_eq!(messages, [0, 1, 2].map(|count| Some(Message::Cim { count, carried: 48 })));

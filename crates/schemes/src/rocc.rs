@@ -230,7 +230,7 @@ impl Cp {
         }
     }
 
-    fn place_of(&self, flow: FlowKey) -> Result<usize, usize> {
+    fn index_of(&self, flow: FlowKey) -> Result<usize, usize> {
         self.flows.binary_search_by_key(&flow, |entry| entry.flow)
     }
 
@@ -302,10 +302,10 @@ impl CongestionPoint<Rocc> for Cp {
         if fate == Fate::Dropped {
             return;
         }
-        match self.place_of(frame.flow) {
-            Ok(place) => self.flows[place].frames += 1,
-            Err(place) if self.flows.len() < self.most_flows => {
-                self.flows.insert(place, Entry { flow: frame.flow, frames: 1 });
+        match self.index_of(frame.flow) {
+            Ok(index) => self.flows[index].frames += 1,
+            Err(index) if self.flows.len() < self.most_flows => {
+                self.flows.insert(index, Entry { flow: frame.flow, frames: 1 });
             }
             Err(_) => {}
         }
@@ -314,10 +314,10 @@ impl CongestionPoint<Rocc> for Cp {
     #[inline]
     fn on_departure(&mut self, _: Instant, frame: Frame<'_, ()>, _: &Queue) {
         // A flow that came while the table was full may have frames that it does not know.
-        let Ok(place) = self.place_of(frame.flow) else { return };
-        self.flows[place].frames -= 1;
-        if self.flows[place].frames == 0 {
-            self.flows.remove(place);
+        let Ok(index) = self.index_of(frame.flow) else { return };
+        self.flows[index].frames -= 1;
+        if self.flows[index].frames == 0 {
+            self.flows.remove(index);
         }
     }
 

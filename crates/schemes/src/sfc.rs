@@ -148,10 +148,10 @@ impl Cp {
     /// Notes that `flow` is paused until `until`; false if it is paused already, or if the table is full.
     fn note(&mut self, now: Instant, flow: FlowKey, until: Instant) -> bool {
         match self.paused.binary_search_by_key(&flow, |entry| entry.flow) {
-            Ok(place) => {
-                let over = self.paused[place].until <= now;
+            Ok(index) => {
+                let over = self.paused[index].until <= now;
                 if over {
-                    self.paused[place].until = until;
+                    self.paused[index].until = until;
                 }
                 over
             }
@@ -162,8 +162,8 @@ impl Cp {
                 if self.paused.len() == self.most {
                     return false;
                 }
-                let place = self.paused.partition_point(|entry| entry.flow < flow);
-                self.paused.insert(place, Entry { flow, until });
+                let index = self.paused.partition_point(|entry| entry.flow < flow);
+                self.paused.insert(index, Entry { flow, until });
                 true
             }
         }
