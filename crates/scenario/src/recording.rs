@@ -84,7 +84,7 @@ pub(crate) fn recorded(
     let by_default = settings.interval.is_none();
     let interval = settings.interval.fill(interval(duration, places.len() + single));
     if interval > duration {
-        let message = "the interval is longer than the run, which would have no sample";
+        let message = "the interval is longer than the run";
         return Err(settings.interval.fault(message).with_hint(format!("at most {}", duration)));
     }
     let samples = duration.0 / interval.0;
