@@ -207,8 +207,8 @@ mod tests {
 
     #[test]
     fn a_busy_line_delays() {
-        // A frame every 1 us on a line that needs 1.2 us: frame n leaves at 1.2 (n + 1) us, so it is at the switch at
-        // 2.2, 3.4, 4.6, 5.8 us and delivered at 4.4, 5.6 us; made are those of 0 to 5 us.
+        // A frame every 1 us, from 0 to 5 us, on a line that needs 1.2 us. Frame n leaves at 1.2 (n + 1) us, so frames are at
+        // the switch at 2.2, 3.4, 4.6, 5.8 us and delivered at 4.4, 5.6 us.
         let mut lines = two_hops();
         lines.stops[0].interval_ps = 1_000_000;
         let expected = Forwarded { hops: 4 + 2, events: 6 + 4 + 2, delivered: 2 };

@@ -1,5 +1,5 @@
-//! The managed objects of congestion notification, as IEEE8021-CN-MIB has them: each is declared once, in `objects/tables.rs`, and
-//! from that follow its row as a struct with the defaults, its text, its page and the columns of `penstock dcb show`.
+//! The managed objects of congestion notification, as in IEEE8021-CN-MIB. Each is declared once, in `objects/tables.rs`. Its row as a
+//! struct with the defaults, its text, its page and the columns of `penstock dcb show` follow from that.
 //!
 //! Names, ranges, defaults and clauses are those of the MIB of 802.1Q-2014, whose references name the clauses.
 

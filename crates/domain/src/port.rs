@@ -229,8 +229,8 @@ impl Port {
         self.update(component)
     }
 
-    /// Takes a frame that comes in: reads it if it is an announcement, refuses it if it is a notification from outside,
-    /// and otherwise gives it its priority, in the frame too where it has a tag.
+    /// Handles a received frame: reads an announcement, refuses a notification from outside, and sets the priority of any
+    /// other frame, also in its tag if it has one.
     pub fn receive(&mut self, component: &Component, now: Instant, frame: &mut [u8]) -> Received {
         if let Some(instance) = instance_of(frame) {
             return Received::Announcement { changed: self.listen(component, now, instance, frame) };

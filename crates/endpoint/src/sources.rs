@@ -1,4 +1,4 @@
-//! The sending half of an endpoint: flows, the limiters that let them go, and the turns of the limiters at their ports.
+//! The sending half of an endpoint: flows, the limiters that release their frames, and the arbiters of the ports.
 //!
 //! A frame of a flow passes these:
 //!

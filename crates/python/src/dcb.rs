@@ -138,8 +138,8 @@ fn by_name(values: impl Iterator<Item = (&'static Member, [u64; 8])>) -> Value {
     values.map(|(member, entries)| (member.name.to_owned(), json!(entries))).collect::<serde_json::Map<_, _>>().into()
 }
 
-/// The modes of the two ports of a line whose stations have these congestion notification priorities (bit n for priority n),
-/// once their announcements change nothing any more, as a JSON list of two: for each priority of the port an object.
+/// The modes of the two ports of a link whose stations have these congestion notification priorities (bit n for priority n),
+/// after their announcements have converged. A JSON list of two, with an object for each priority of the port.
 #[pyfunction]
 pub(crate) fn dcb_negotiate(left: u8, right: u8) -> PyResult<String> {
     let component = |cnpvs| Component::with(cnpvs).map_err(|fault| PyValueError::new_err(fault.to_string()));

@@ -1,7 +1,9 @@
-//! The tables of the MIB, each object in a few lines: its type (with a range where the type has more values), unit, default
-//! (`= 5` is the MIB's, `= 5, own` this program's where the MIB has none), its name in the MIB without the table's prefix, its
-//! variable in the standard, the clause of that, and the parameter
-//! of QCN that it sets, `as power` where the object is the exponent of 2.
+//! The tables of the MIB. Each object has, in a few lines:
+//!
+//! - its type, with a range if the type has more values;
+//! - unit and default: `= 5` is the MIB's, `= 5, own` is this program's if the MIB has none;
+//! - its name in the MIB without the table's prefix, its variable in the standard, and the clause of that;
+//! - the parameter of QCN that it sets, `as power` if the object is the exponent of 2.
 
 use super::{
     ComponentChoice, ComponentLldp, Creation, Default, DefenseMode, Managed, NotAValue, Object, Parameter, PortChoice,

@@ -1,8 +1,8 @@
-//! RoCE as it could be: frames that come out of sequence are kept, and only lost ones are sent again (IRN).
+//! RoCE with selective retransmission (IRN): frames out of sequence are kept, and only lost ones are sent again.
 //!
 //! The receiver answers each frame: one in sequence by an acknowledgement, one out of sequence by a NAK that names the
-//! expected frame and the one that has come. The sender keeps a bitmap of those. A NAK or a timeout begins a recovery:
-//! the expected frame is sent again, then each one with a later one in the bitmap, each once, then new ones; the
+//! expected frame and the one that has arrived. The sender keeps a bitmap of those. A NAK or a timeout begins a recovery:
+//! the expected frame is sent again, then, once each, every frame with a later one in the bitmap, then new ones. The
 //! recovery ends when everything that had been sent before it has been acknowledged. The number of frames in flight is
 //! capped at a bandwidth-delay product. A timeout is short where few frames are in flight, since no NAK can be expected
 //! then.

@@ -1,11 +1,11 @@
 //! RACK-TLP (RFC 8985): a segment is lost if one that was sent later has arrived, and time enough has passed.
 //!
-//! Each segment in flight has a record. A log has all transmissions in the order of time: the one at its head has
-//! waited longest, so that a search for losses looks at nothing that is not lost or stale, and each transmission is
-//! looked at once. (RFC 8985, section 6.2, step 5, allows such a list.)
+//! Each segment in flight has a record. A log has all transmissions in the order of time. The one at its head has
+//! waited longest, so a search for losses reads only lost or stale entries, and each transmission
+//! once. (RFC 8985, section 6.2, step 5, allows such a list.)
 //!
 //! Transmissions are numbered, so that two at one instant are in order: RFC 8985 takes the higher sequence number for the
-//! later one, which is wrong for a retransmission behind new data. The least round trip is that of the whole flow (section
+//! later one, which is wrong for a retransmission after new data. The least round trip is that of the whole flow (section
 //! 6.2, step 1, suggests a window of minutes). The timer for reordering is set to the first segment that it concerns, not to
 //! the last (step 5), so that none waits for another.
 
