@@ -1,7 +1,8 @@
-//! Failing vectors: the inputs of a core, from its making to the clock in which a test failed.
+//! Failing vectors: the inputs of a core, from its creation to the clock in which a test failed.
 //!
-//! A test that fails leaves them in `rtl/build/vectors`, a folder a core; each test replays those that stand there for it, and
-//! those in `tb/vectors` of its core, before it tries anything else. One that shows a fault is moved there. They hold pins, not seeds, so that they say the same however a test later draws its inputs.
+//! A failing test writes them to `rtl/build/vectors`, a folder for each core. Each test first replays those that are there for it, and
+//! those in `tb/vectors` of its core. Move a vector that shows a fault there. Vectors hold pins, not seeds, so they stay the same
+//! however a test later draws its inputs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

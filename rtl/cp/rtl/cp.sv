@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Congestion point: a queue of an output port that samples arriving frames, and tells their sources how congested it
-// is. QCN (802.1Qau; Kabbani and Yasuda 2010, figure 4) or SMCC (Jiang et al. 2015, section 5.1).
+// Congestion point: a queue of an output port that samples arriving frames, and signals its congestion to their
+// sources. QCN (802.1Qau; Kabbani and Yasuda 2010, figure 4) or SMCC (Jiang et al. 2015, section 5.1).
 //
 // Data enter by s_axis, wait in block RAM and leave by m_axis; messages leave by m_axis_message. A frame that is bad, or
 // that the queue has no room for, is dropped whole. A frame in transmission counts as queued until its last beat has gone.
-// Latency: a frame is decided in clock c + 3 if its last beat comes in c, shows at m_axis from c + 9 on, and is given to
-// the algorithm (event_o) from c + 5 on; see cp_feedback and cp_notifier for the rest. Throughput: a beat a clock and 2
-// clocks behind each frame, in which s_axis_tready is low: 10 Gb/s at 156.25 MHz. s_axis_tready is also low while
+// Latency, if a frame's last beat arrives in clock c: it is accepted or dropped in c + 3, is given to the algorithm (event_o)
+// from c + 5 on, and shows at m_axis from c + 9 on. For the rest see cp_feedback and cp_notifier. Throughput: a beat a clock and
+// 2 clocks after each frame, in which s_axis_tready is low: 10 Gb/s at 156.25 MHz. s_axis_tready is also low while
 // EventDepth frames wait for the algorithm.
 
 `default_nettype none

@@ -143,8 +143,8 @@ module cp_frame_store
     end
   end
 
-  // In banks of 8192 words, the last as small as it may be, each in slices that are as wide as a block RAM of 18 Kbit is at
-  // this depth: no output is chosen among blocks but behind a register of each bank, which lies at its block RAMs.
+  // In banks of 8192 words, the last as small as possible. Each has slices as wide as a block RAM of 18 Kbit at this depth.
+  // Each bank has an output register next to its block RAMs, and the multiplexer is after these registers.
   localparam int unsigned BankWords = 8192;
   localparam int unsigned Banks = (Words + BankWords - 1) / BankWords;
   localparam int unsigned BankW = Banks > 1 ? unsigned'($clog2(Banks)) : 1;

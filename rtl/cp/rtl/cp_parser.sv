@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes the fields out of a frame that a congestion message needs, and finds frames that are none: source and destination
-// MAC, VLAN tag, CN-TAG, length. (Kabbani and Yasuda 2010, section 3.2, "Receive Block"; 802.1Qau, CN-TAG)
+// Extracts the fields that a congestion message needs (source and destination MAC, VLAN tag, CN-TAG, length), and finds bad
+// frames. (Kabbani and Yasuda 2010, section 3.2, "Receive Block"; 802.1Qau, CN-TAG)
 //
-// A beat of clock c shows in c + 1 (beat_*_o), without the beats over the longest frame. Of a frame whose last beat is
-// in clock c, frame_valid_o is high in c + 2, with length, fields, and bad_o: the source says so, it is shorter than 64
-// octets or longer than MaxOctets, or tkeep has a hole. header_o and message_o hold for one clock more at least, and on
-// until the next frame comes. Throughput: a beat a clock.
+// A beat of clock c shows in c + 1 (beat_*_o), without the beats beyond the longest frame. If the last beat of a frame is in
+// clock c, frame_valid_o is high in c + 2, with length, fields and bad_o. A frame is bad if its source says so, if it is
+// shorter than 64 octets or longer than MaxOctets, or if tkeep has a hole. header_o and message_o hold for at least one more
+// clock, until the next frame arrives. Throughput: a beat a clock.
 
 `default_nettype none
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chooses the path of each of the host's frames: one whose source address is that of a reaction point goes through
-// that one's gate, since messages about it come for that address; all others go to a port that is a setting.
+// Chooses the path of each of the host's frames. One whose source address is that of a reaction point passes that point's
+// gate, since messages about it are sent to that address. All others are sent through a port that is a setting.
 //
 // A frame's first two beats, which hold its source address, are kept until the path is known. A frame that ends before its
 // source address is whole is no reaction point's. Of reaction points with the same address the lowest has the frame, as

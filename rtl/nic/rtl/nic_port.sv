@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A port of the NIC: frames go in turn onto its line at the line's rate, unless the other end has stopped them, and
-// frames that come from it are counted, and freed of those of MAC control. Both directions pass a delay line. (Kabbani and
+// A port of the NIC. Frames are sent in turn on its line at the line's rate, unless the other end has paused them.
+// Received frames are counted, and those of MAC control are removed. Both directions pass a delay line. (Kabbani and
 // Yasuda 2010, section 3.2 and figure 6; 802.1Qbb)
 //
 // Frames that arrive are handed on whole, so that one line never waits for another.

@@ -4,8 +4,8 @@
 // 2010, section 4.1: the switch's service rate goes from 0.95 to 0.2 Gb/s and back)
 //
 // A frame occupies the line for (octets + LineOctets) × 8 / rate, octets with check sequence and at least 64, at the rate
-// that holds when it starts. The rest of its last clock counts for the next frame, if that waits: so frames start in
-// the first clock at or after the time at which they would start on an ideal line, however long the line is busy.
+// that holds when it starts. The rest of its last clock counts for the next frame, if that waits. So frames start in
+// the first clock at or after their start on an ideal line, however long the line is busy.
 //
 // Latency: a beat is at m_axis in the clock after the one in which it is taken; a frame that finds the line free is taken
 // in the clock in which it is shown. Throughput: the beats of a frame a clock each, however slow the line is; the next frame
@@ -79,8 +79,8 @@ module output_port
   // That of a whole beat.
   localparam work_t WholeWork = OctetWork * 8;
 
-  // The highest rate that frames of all lengths can have, bit/s: that of the beats, or with few octets on the line that of the
-  // frames which waste most, nine beats of which the last has an octet. There are 11 clocks from one to the next, and until the
+  // The highest rate that frames of all lengths can have, bit/s. It is that of the beats, or, with few octets on the line, that of
+  // the least efficient frames: nine beats of which the last has one octet. There are 11 clocks from one to the next, and until the
   // last beat has taken back what it lacks the line must be busy with the octets in front of that beat.
   localparam int unsigned WastefulOctets = 64 + FcsOctets + OctetsOnLine;
   localparam longint unsigned BeatsRate = 64'd64 * 64'(ClockHz);
@@ -197,8 +197,8 @@ module output_port
 
   always_ff @(posedge clk_i) octets_q <= octets;
 
-  // The octets that a beat announces, in two's complement: -7 to -1, 0, 1 to 4 and 8; the 12 of an eighth beat that is
-  // not the last is 5, so that four bits say which.
+  // The octets that a beat announces, in two's complement: -7 to -1, 0, 1 to 4 and 8. The 12 of an eighth beat that is
+  // not the last is coded as 5, so that four bits are enough.
   typedef logic [3:0] news_t;
   localparam news_t NewsTwelve = 4'd5;
   localparam news_t NewsWhole = 4'd8;

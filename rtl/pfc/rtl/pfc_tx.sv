@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Priority flow control, the side of a switch: counts for each lossless priority the octets that came in over one line and
-// are still held, pauses the line's other end when they reach XOFF and resumes it when they are down to XON.
+// Priority flow control, the side of a switch. Counts for each lossless priority the octets that arrived over one line and
+// are still held. Pauses the line's other end when they reach XOFF, and resumes it when they are down to XON.
 // (802.1Qbb; frames as 802.3 annex 31D; rules as crates/sim/src/pause.rs)
 //
 // A frame is made when the line is free, from the state of that clock: it announces the changes until then, except those

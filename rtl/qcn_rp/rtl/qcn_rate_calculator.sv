@@ -3,8 +3,8 @@
 // QCN's rate calculator: feedback lowers a rate, and cycles of the byte counter and the timer raise it again.
 // (Kabbani and Yasuda 2010, section 2, equations (1) to (8); 802.1Qau RP)
 //
-// Events are served one at a time, each in 51 clocks: of those that wait a signal first, then an ended cycle of the byte
-// counter, then one of the timer. start_i is served at once and cuts off the event in service. Octets and ticks count
+// Events are served one at a time, each in 51 clocks. Of waiting events a signal is first, then an ended cycle of the byte
+// counter, then one of the timer. start_i is served at once and aborts the event in service. Octets and ticks count
 // in the clock in which they come, also meanwhile, so that none is lost. A cycle that ends in clock c is served in
 // c + 2 at the earliest. An event that is served in clock c shows in the stages from clock c + 1 on, in the target rate
 // from c + 19, in the current rate from c + 25, in the counters from c + 51.
@@ -295,7 +295,7 @@ module qcn_rate_calculator
   //   24     CR = work, at most max            24     CR = work, at most max
   //
   // The operation of a step is decoded two steps before, the first by the event itself, and its term is chosen in the
-  // step before; so is the limit of the work, and the comparison takes one more step before the step that needs it.
+  // step before, as is the limit of the work. The comparison takes one more step before the step that needs it.
 
   // One at most; a bit each, for they drive wide ones.
   typedef struct packed {

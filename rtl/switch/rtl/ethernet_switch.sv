@@ -5,8 +5,8 @@
 //
 // While the register clock.run is 0, everything but settings and table is in reset, and the time stands at 0; frames that have begun
 // on a line end first.
-// Latency: of a frame whose last beat is shown in clock c the first beat is at an idle line from c + Entries + 26 on, with flow
-// control, and as the congestion point has it at CpPort. Throughput: a beat a clock for all ports together; a frame of 64
+// Latency: if the last beat of a frame is shown in clock c, its first beat is at an idle line from c + Entries + 26 on. That is
+// with flow control; at CpPort the congestion point's latency applies. Throughput: a beat a clock for all ports together; a frame of 64
 // octets each 84 clocks at every port of up to nine.
 
 `default_nettype none

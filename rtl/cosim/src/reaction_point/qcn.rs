@@ -1,9 +1,9 @@
 //! QCN's reaction point (Kabbani and Yasuda 2010; Jiang et al. 2015; 802.1Qau, clause 32) with the clocks of
 //! `qcn_rate_calculator`.
 //!
-//! The hardware serves one event at a time, at clocks that follow from the inputs alone; at each of them the state machine
-//! is called, and its answer expected as many clocks later as the documentation says. A frame whose octets end a cycle is
-//! given to it when the cycle's end is served, with the octets that came until then.
+//! The hardware serves one event at a time, at clocks that follow from the inputs alone. At each of them the state machine
+//! is called, and its answer is expected after the latency of the documentation. A frame whose octets end a cycle is
+//! given to it when the cycle's end is served, with the octets that arrived until then.
 
 use std::collections::VecDeque;
 
