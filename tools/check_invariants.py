@@ -78,11 +78,32 @@ SOURCE_SUFFIXES = {".rs", ".py", ".pyi", ".sv", ".ts", ".mjs"}
 MADE = {"build", "target", "__pycache__", "node_modules", "generated", "page"}
 # Files that a generator writes from declarations: no reader goes through them from top to bottom.
 GENERATED = {"python/penstock/summary.py"}
+# Files with text: comments, messages, pages. The banned phrases stand in a table of CONTRIBUTING.md.
+TEXT_SUFFIXES = {".rs", ".py", ".pyi", ".sv", ".md", ".ts", ".toml"}
+WORDS = "CONTRIBUTING.md"
+# Where banned phrases are not looked for. Decisions are records of their time, and stay as they were written. All
+# others are folders and files that have not been revised yet: take each out of the list with its revision.
+NOT_SEARCHED = (
+    "docs/explanation/decisions",
+    "crates/results",
+    "crates/sim",
+    "crates/testbed/src/layout.rs",
+    "crates/testbed/src/pause.rs",
+    "crates/testbed/src/port.rs",
+    "docs",
+    "lab",
+    "papers",
+    "python",
+    "README.md",
+    "tools",
+    # It names the file told.rs beside it.
+    "rtl/cp/tb/cp.rs",
+)
 
 
 def main() -> int:
     """Prints every breach; the exit status says whether there is one."""
-    breaches = [*dependencies(), *no_std(), *unsafe_code(), *forbidden_names(), *long_files()]
+    breaches = [*dependencies(), *no_std(), *unsafe_code(), *forbidden_names(), *long_files(), *banned_phrases()]
     for breach in breaches:
         print(f"invariant: {breach}", file=sys.stderr)
     return 1 if breaches else 0
@@ -160,13 +181,48 @@ def long_files() -> list[str]:
     return breaches
 
 
-def sources(folder: Path) -> list[Path]:
-    """The source files below a folder, but for those that are made."""
+def banned_phrases() -> list[str]:
+    """Phrases that CONTRIBUTING.md bans, as whole words, also across the lines of a comment."""
+    banned = table_of_words((ROOT / WORDS).read_text())
+    # Between two words: a gap, or the end of a line with what leads in the next one.
+    phrases = "|".join(re.escape(phrase).replace(r"\ ", r"(?:\s|\\\n|\n\s*(?://[/!]?|#))+") for phrase in banned)
+    pattern = re.compile(rf"\b(?:{phrases})\b", re.IGNORECASE)
+    folders = ("crates", "docs", "examples", "lab", "papers", "python", "rtl", "scenarios", "tools")
+    files = [path for path in sorted(ROOT.iterdir()) if path.is_file() and path.suffix in TEXT_SUFFIXES]
+    files += [path for folder in folders for path in sources(ROOT / folder, TEXT_SUFFIXES)]
+    breaches = [] if banned else [f"{WORDS} has no table of banned phrases under its heading Words"]
+    for path in files:
+        name = path.relative_to(ROOT)
+        if any(name.is_relative_to(at) for at in NOT_SEARCHED):
+            continue
+        text = path.read_text()
+        if str(name) == WORDS:
+            text = text.replace(section_of_words(text), "\n")
+        for found in pattern.finditer(text) if banned else ():
+            phrase = " ".join(re.findall(r"\w+", found.group()))
+            hint = banned[phrase.lower()]
+            breaches.append(f'{name}:{text.count(chr(10), 0, found.start()) + 1}: "{phrase}" is banned: {hint}')
+    return breaches
+
+
+def section_of_words(text: str) -> str:
+    """The section of CONTRIBUTING.md on words."""
+    return re.split(r"^## ", text.partition("\n## Words\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def table_of_words(text: str) -> dict[str, str]:
+    """The banned phrases, lower case, and what to write instead: rows that begin with a phrase in quotes."""
+    rows = re.findall(r'^\| (".*?") \| (.*?) \|$', section_of_words(text), flags=re.MULTILINE)
+    return {phrase.lower(): instead for cell, instead in rows for phrase in re.findall(r'"(.*?)"', cell)}
+
+
+def sources(folder: Path, suffixes: set[str] = SOURCE_SUFFIXES) -> list[Path]:
+    """The files with one of some suffixes below a folder, but for those that are made."""
     found = []
     for path in sorted(folder.iterdir()):
         if path.is_dir() and path.name not in MADE:
-            found += sources(path)
-        elif path.suffix in SOURCE_SUFFIXES and path.is_file():
+            found += sources(path, suffixes)
+        elif path.suffix in suffixes and path.is_file():
             found.append(path)
     return found
 

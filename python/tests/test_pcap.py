@@ -234,7 +234,7 @@ def test_wrong_ports_are_refused(tmp_path: Path) -> None:
     error: Any = refused.value
     assert (error.key, error.message) == ("pcap", 'there is no port "sw0->h7"')
     assert error.hint == 'did you mean "sw0->h0"?'
-    with pytest.raises(OutputError, match="captured into a file of the results folder, and the run has none"):
+    with pytest.raises(OutputError, match="a capture needs a results folder for its file, and the run has none"):
         made.run(pcap="sw0->h2")
     assert list(tmp_path.iterdir()) == []
 

@@ -295,8 +295,8 @@ fn each<T: Sync>(work: &[T], does: impl Fn(&T) + Sync) {
     });
 }
 
-/// Verilator, and the place of its output: beside all build scripts' folders, for clippy's run of this one has another
-/// than the build's. Output of the same sources, made in the same way, is not made again.
+/// Verilator, and the folder of its output: beside all build scripts' folders, for clippy's run of this one has another
+/// than the build's. Output that exists already, of the same sources and options, is not generated again.
 struct Verilator {
     command: String,
     root: String,
@@ -382,7 +382,7 @@ fn is_draw(port: &Port) -> bool {
     !port.input && port.width <= 64 && port.name.starts_with("draw_")
 }
 
-/// C functions that make, end and clock a core; one structure crosses each way.
+/// C functions that make, end and clock a core; one structure is passed in each direction.
 fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
     let mut c = format!("#include <cstring>\n#include \"{prefix}.h\"\n#include \"verilated.h\"\n");
     for (kind, input) in [("In", true), ("Out", false)] {
@@ -451,7 +451,7 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
     c
 }
 
-/// The inputs by their places, as vectors have them.
+/// The inputs by index, as vectors have them.
 fn pins_of(ports: &[Port]) -> String {
     let (mut names, mut get, mut set, mut pin) = (String::new(), String::new(), String::new(), 0);
     for port in ports.iter().filter(|p| p.input && !is_clock(p)) {

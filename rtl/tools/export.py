@@ -125,7 +125,7 @@ def _released(core: Core) -> list[Build]:
 
 
 def _tops(core: Core) -> list[str]:
-    """Return a core's top modules, that of its own name first."""
+    """Return a core's top modules, the one with the core's name first."""
     tops = dict.fromkeys(build.top for build in core.builds)
     return sorted(tops, key=lambda top: top != core.folder.name)
 

@@ -51,7 +51,7 @@ COLUMNS = (
 )
 # The test bed's lines carry preamble and gap; its queue does not hold the frame on the line; its sources have token
 # buckets, of which the experiments of Jiang et al. 2015 say nothing. Samples at whole milliseconds always see the same
-# two places in the buckets' 16 us; their mean is up to 0.3 frames off.
+# two phases of the buckets' 16 us; their mean is up to 0.3 frames off.
 AS_BUILT: dict[str, str | bool] = {
     "network.wire_overhead": "20 octets",
     "network.in_service_counts": False,
@@ -111,13 +111,13 @@ def read(name: str) -> Table | None:
         return None
     lines = path.read_text().splitlines()
     comment = "\n".join(line for line in lines if line.startswith("#"))
-    told = re.search(r"times / (\d+), seed (\d+)", comment)
-    if told is None:
+    scale = re.search(r"times / (\d+), seed (\d+)", comment)
+    if scale is None:
         sys.exit(f"{path}: the header has no time scale and seed")
     names, *values = [line.split(",") for line in lines if not line.startswith("#")]
     column = {name: np.array([float(row[i]) for row in values]) for i, name in enumerate(names)}
     course = Course(column["time_s"], column["queue_octets"], column["mean_queue_octets"], column["utilization"])
-    return Table(course, float(told[1]), int(told[2]))
+    return Table(course, float(scale[1]), int(scale[2]))
 
 
 def simulate(paper: str, run: Run, queue: str, seed: int, more: Mapping[str, str | bool]) -> list[Course]:

@@ -103,7 +103,7 @@ def _frames(build: Build) -> bool:
       if (s_axis_tready === 1'b1) n = n == 7 ? 0 : n + 1;
       clock;
     end
-    if (frames_o < 99 || frames_o > 101) $display("%0d frames in place of 100", frames_o);
+    if (frames_o < 99 || frames_o > 101) $display("%0d frames instead of 100", frames_o);
 """,
     )
     said = _simulate(f"{build.name}_frames", bench, module)

@@ -236,7 +236,7 @@ def _blocks(node: pyslang.syntax.SyntaxNode) -> Iterator[pyslang.syntax.SyntaxNo
 
 
 def _changes(node: pyslang.syntax.SyntaxNode, constants: set[str]) -> Iterator[tuple[int, int, str, str]]:
-    """Return the places of expressions in a block, the new text there, and how that is called."""
+    """Return the positions of expressions in a block, the new text there, and how that is called."""
     kind = node.kind.name
     if kind in _SELECTS:
         return
@@ -349,7 +349,7 @@ def _build(folder: Path, plan: dict[str, Any], mutants: list[Mutant]) -> list[tu
             link.symlink_to(RTL.parent / link.name)
     command = ["cargo", "test", "--no-run", "--locked", "--message-format=json-render-diagnostics", "--manifest-path"]
     command += [str(copy / _COSIM), *(option for test in plan["tests"] for option in ("--test", test))]
-    # A core without a build of its own is tested in those that are made of it.
+    # A core that is not built alone is tested in those that contain it.
     paths = {test["name"]: Path(test["path"]) for test in tomllib.loads(texts[_COSIM])["test"]}
     folders = ",".join(sorted({paths[test].parts[1] for test in plan["tests"]}))
     environment = {**os.environ, "CARGO_TARGET_DIR": str(root / "target"), "PENSTOCK_CORE": folders}

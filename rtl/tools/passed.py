@@ -4,8 +4,8 @@
     python tools/passed.py end      after they passed: keeps the note, if the sources are still those that were tested
     python tools/passed.py ask      status 0 and one line if they have passed with these sources, 1 if they must run
 
-The tests are made from these, told by contents, not by times: every file of rtl/ that is not made, the Rust crates that
-the lock step is built with (Cargo says which), the pinned versions of the tools, the versions of the compilers, and
+The tests depend on these, compared by contents, not by times: every file of rtl/ that is not generated, the Rust crates
+that the lock step is built with (from Cargo), the pinned versions of the tools, the versions of the compilers, and
 the variables of the environment that shorten or change a test. In continuous integration the tests always run.
 Standard library only: it is asked before anything is installed.
 """
@@ -67,16 +67,16 @@ def digest() -> str | None:
     total = hashlib.sha256()
     named = [ROOT / name for name in _FILES]
     for path in sorted({*named, *(path for folder in [RTL, *folders] for path in sources(folder))}):
-        told(total, str(path.relative_to(ROOT)), path.read_bytes() if path.is_file() else b"absent")
+        hash_entry(total, str(path.relative_to(ROOT)), path.read_bytes() if path.is_file() else b"absent")
     for command in _VERSIONS:
-        told(total, command[0], version(command))
+        hash_entry(total, command[0], version(command))
     for name, value in sorted(os.environ.items()):
         if name.startswith(_VARIABLES) or name in _COMPILER_VARIABLES:
-            told(total, name, value.encode())
+            hash_entry(total, name, value.encode())
     return total.hexdigest()
 
 
-def told(total: "hashlib._Hash", name: str, contents: bytes) -> None:
+def hash_entry(total: "hashlib._Hash", name: str, contents: bytes) -> None:
     """Adds ``contents`` under ``name``; lengths keep one from running into the next."""
     total.update(f"{name}\n{len(contents)}\n".encode())
     total.update(contents)

@@ -33,7 +33,7 @@ def make(build: Build, path: Path | None = None) -> Path:
     path = path or FOLDER / f"{build.name}.v"
     path.parent.mkdir(parents=True, exist_ok=True)
     parameters = " ".join(f"-G {name}={value}" for name, value in build.parameters.items())
-    # Relative paths: YoWASP's Yosys has a /tmp of its own, in which it would not find a checkout that is there.
+    # Relative paths: YoWASP's Yosys has a private /tmp, so it would not find a checkout in /tmp.
     sources = " ".join(str(source.relative_to(RTL)) for source in build.sources)
     # Memories stay arrays: split into bits they are written in a form that Icarus 11 cannot read.
     script = f"read_slang -j 1 --top {build.top} {parameters} {sources}; proc; memory -nomap; opt_clean; bwmuxmap"

@@ -47,7 +47,7 @@ _LICENCE = "// SPDX-License-Identifier: Apache-2.0\n// Made from registers/regis
 class Register:
     """A register, or all of an array of them."""
 
-    # As software sees it, with the places of an array left open: "reaction_point[].mac".
+    # As software sees it, with the indices of an array left open: "reaction_point[].mac".
     path: str
     port: str
     bits: int
@@ -62,18 +62,18 @@ class Register:
     names: tuple[str, ...]
 
     def element(self, place: int) -> str:
-        """Return the port, or its element of a place in an array."""
+        """Return the port, or its element at an index of an array."""
         return f"{self.port}[{place}]" if len(self.addresses) > 1 else self.port
 
     def __post_init__(self) -> None:
-        """Refuse a register that the module has no place for."""
+        """Refuse a register that has no port in the module."""
         if self.bits > 32 and not self.wide:
             raise SystemExit(f"{SOURCE}: {self.path} has more bits than its word")
         if self.wide and any(address % 8 for address in self.addresses):
             raise SystemExit(f"{SOURCE}: {self.path} does not begin at a multiple of 8")
 
 
-# A register, its place in its array, and its address.
+# A register, its index in its array, and its address.
 Place = tuple[Register, int, int]
 
 
@@ -132,7 +132,7 @@ def _registers(top: AddrmapNode) -> Iterator[Register]:
 
 
 def _open(path: str) -> str:
-    """Return a path without the places in its arrays."""
+    """Return a path without the indices in its arrays."""
     return re.sub(r"\[\d+\]", "[]", path)
 
 
@@ -260,7 +260,7 @@ def _octets(port: str, register: Register) -> Iterator[str]:
 def _reads(width: int, places: list[Place]) -> str:
     """Return the logic of a read: the group of eight pairs of words and the pair, its value, the group's, the word.
 
-    Each group has the number of the pair in registers of its own, that lie where its values are.
+    Each group has separate registers for the number of the pair, next to its values.
     """
     pairs: dict[int, dict[int, dict[int, str]]] = {}
     for register, place, at in places:

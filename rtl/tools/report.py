@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
     print(
         "Out of context, synthesised by Yosys. MHz: after place and route by nextpnr on an ECP5 25k (tops: 45k), "
         f"speed grade {SPEED_GRADE},\nmedian of the seeds {', '.join(map(str, SEEDS))}; least: the core's clock and "
-        f"{MARGIN - 1:.0%}. carry: MUXCY, CARRY4 or CCU2C, which are for 1, 4\nand 2 bits (a CCU2C takes the place of "
+        f"{MARGIN - 1:.0%}. carry: MUXCY, CARRY4 or CCU2C, which are for 1, 4\nand 2 bits (a CCU2C replaces "
         "2 LUTs). Virtex-II Pro: small memories are flip-flops, for Yosys has no\nLUT RAM of it.\n"
     )
     print(f"{'core':<31}{'family':<12}{'FF':>6}{'LUT':>6}{'carry':>7}{'mult':>6}{'BRAM':>6}{'MHz':>8}{'least':>8}")
@@ -185,7 +185,7 @@ def _progress(said: str) -> None:
 def _synthesise(build: Build, folder: Path, family: str, synthesis: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     parameters = " ".join(f"-G {name}={value}" for name, value in build.parameters.items())
-    # Relative paths: YoWASP's Yosys has a /tmp of its own, in which it would not find a checkout that is there.
+    # Relative paths: YoWASP's Yosys has a private /tmp, so it would not find a checkout in /tmp.
     here = folder.relative_to(RTL)
     sources = " ".join(str(source.relative_to(RTL)) for source in build.sources)
     # On ECP5 the netlist of the place and route comes from the same run.

@@ -92,7 +92,7 @@ targets:
 
 
 def main() -> int:
-    """Lint the design in both ways, and each target of the releases; return 0 if nothing is said."""
+    """Lint the design with both tools, and each target of the releases; return 0 if nothing is said."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / "both.sv").write_text(DESIGN)
     (FOLDER / "both.core").write_text(CORE.format(depend=", ".join(f"penstock:cores:{name}" for name in CORES)))

@@ -6,7 +6,7 @@
 //! penstock-bench [--root DIR] run W1 --scheme none --probe off --duration "50 ms"     one run, for profilers
 //! ```
 //!
-//! `--check` ends with status 1 if a count of instructions is over its ceiling. Times vary with the load of the
+//! `--check` ends with status 1 if a count of instructions exceeds its ceiling. Times vary with the load of the
 //! machine: they are shown, and their ratio to the minimal program's, but only a reader judges them.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 

@@ -80,7 +80,7 @@ pub(crate) fn interleaved(workload: &Workload, root: &Path, repeats: u32) -> Res
         .collect())
 }
 
-/// The programs count a hop at different moments of a frame's crossing, so they may differ by the frames under way.
+/// The programs count a hop at different moments of a frame's crossing, so they may differ by the frames in flight.
 fn same_frames(workload: &Workload, plan: &Plan, minimal: u64, engine: u64) -> Result<(), String> {
     let under_way = plan.network.hops.len() as u64 * 16;
     if minimal.abs_diff(engine) > under_way {

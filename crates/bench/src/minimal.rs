@@ -49,7 +49,7 @@ struct Line {
     free_at_ps: u64,
 }
 
-/// A stop on the way of a flow's frames: the source, a switch, or the destination.
+/// A hop on the path of a flow's frames: the source, a switch, or the destination.
 struct Stop {
     /// The line that the frame takes on; [`NONE`] at the destination.
     line: u32,
@@ -63,7 +63,7 @@ const NONE: u32 = u32::MAX;
 /// All lines and stops, and the first event of each flow.
 struct Lines {
     lines: Vec<Line>,
-    /// Flow by flow, in the order of the way.
+    /// Flow by flow, in the order of the path.
     stops: Vec<Stop>,
     starts: Vec<Event>,
     done: Forwarded,
@@ -207,8 +207,8 @@ mod tests {
 
     #[test]
     fn a_busy_line_delays() {
-        // A frame every 1 us on a line that needs 1.2 us: frame n leaves at 1.2 (n + 1) us, so it is at the switch at
-        // 2.2, 3.4, 4.6, 5.8 us and delivered at 4.4, 5.6 us; made are those of 0 to 5 us.
+        // A frame every 1 us, from 0 to 5 us, on a line that needs 1.2 us. Frame n leaves at 1.2 (n + 1) us, so frames are at
+        // the switch at 2.2, 3.4, 4.6, 5.8 us and delivered at 4.4, 5.6 us.
         let mut lines = two_hops();
         lines.stops[0].interval_ps = 1_000_000;
         let expected = Forwarded { hops: 4 + 2, events: 6 + 4 + 2, delivered: 2 };

@@ -62,8 +62,8 @@ pub(crate) struct Beside {
     ceiling: f64,
 }
 
-/// The schemes that `workload` compares with QCN, with the sampling probe. They are counted, not timed: with so
-/// many of them, that takes too long.
+/// The schemes that `workload` compares with QCN, with the sampling probe. They are counted, not
+/// timed: timing all of them would take too long.
 ///
 /// # Errors
 /// If counting fails.
@@ -102,7 +102,7 @@ impl fmt::Display for Beside {
 }
 
 impl Row {
-    /// Whether its count of instructions is over the ceiling.
+    /// Whether its count of instructions exceeds the ceiling.
     pub(crate) fn over(&self) -> bool {
         matches!((self.instructions_per_hop, self.ceiling), (Some(count), Some(ceiling)) if count > ceiling.instructions)
     }

@@ -9,7 +9,7 @@ use crate::minimal::EventQueue;
 pub(crate) struct Workload {
     /// Its short name.
     pub name: &'static str,
-    /// Its description in a few words.
+    /// Its description, a short text.
     pub title: &'static str,
     /// Its file, from the root of the repository.
     pub file: &'static str,
@@ -92,7 +92,7 @@ pub(crate) const WORKLOADS: [Workload; 8] = [
         minimal: None,
         timed: "500 ms",
         counted: ["50 ms", "100 ms"],
-        // 600 before ports with a pool alone had a path of their own, which other ports of this engine are asked about.
+        // 600 before ports with only a pool had a separate path, for which other ports of this engine are tested too.
         none: Some(Ceiling { instructions: 610.0, time_ratio: None }),
         qcn: Ceiling { instructions: 850.0, time_ratio: None },
         others: None,
@@ -104,7 +104,7 @@ pub(crate) const WORKLOADS: [Workload; 8] = [
         minimal: None,
         timed: "4 ms",
         counted: ["1 ms", "2 ms"],
-        // Twice QCN's on W1, whose ways are three hops long; here they are four at most, and flows come and go besides. W7 and W8 hold TCP
+        // Twice QCN's on W1, whose paths are three hops long; here they are four at most, and flows come and go besides. W7 and W8 hold TCP
         // to twice QCN's hop for hop.
         none: Some(Ceiling { instructions: 690.0, time_ratio: None }),
         qcn: Ceiling { instructions: 690.0, time_ratio: None },

@@ -238,7 +238,7 @@ fn drive_rp<S: Scheme>(
                 log.note(tag);
                 let at = rp.admits(now, flow);
                 let kept = at == Instant::NEVER || rp.admits(at.max(now), flow) <= at.max(now);
-                rule(kept, "a flow that has waited as long as it was told is admitted")?;
+                rule(kept, "a flow that has waited until the instant of `admits` is admitted")?;
                 log.note(at);
             }
             Call::Refused(_) | Call::Leaves => {
@@ -292,7 +292,7 @@ fn drive_rp<S: Scheme>(
             log.note((rp.allowance(), rp.next_timeout(), row));
         }
     }
-    rule(own(&sent), "a reaction point signals the destinations of its own flows")?;
+    rule(own(&sent), "a reaction point signals only destinations of its flows")?;
     log.append(sent);
     Ok(())
 }
@@ -351,7 +351,7 @@ fn drive_np<S: Scheme>(
         "the last frame of a flow is acknowledged where the scheme says that it acknowledges",
     )?;
     let own = sent.addressees.iter().all(|&to| to == To::Source(FLOWS[0]));
-    rule(own, "a notification point signals the source of its own flow")?;
+    rule(own, "a notification point signals only the source of its flow")?;
     log.append(sent);
     Ok(())
 }

@@ -47,7 +47,7 @@ fn changes_from<S: Scheme>(from: &[Value]) -> Result<(), String> {
     runner(cases(48)).run(&(calls(), any::<u32>()), run).map_err(|e| e.to_string())
 }
 
-/// Whether a scenario lets parameters change so: the lengths of frames stay, and the ways that they take.
+/// Whether a scenario lets parameters change so: the lengths of frames stay, and their paths.
 fn may_become<S: Scheme>(from: &S::Config, to: &S::Config) -> bool {
     let fixed = |config: &S::Config| {
         let octets = (S::tag_octets(config), S::echo_octets(config));
@@ -131,7 +131,7 @@ fn draw(p: &Parameter, words: &mut Words) -> Value {
     }
 }
 
-/// The value as a number; 0 for words and switches.
+/// The value as a number; 0 for choices and switches.
 fn number(value: Value) -> f64 {
     match value {
         Value::Octets(Octets(x)) | Value::Time(Duration(x)) | Value::Rate(BitRate(x)) | Value::Count(x) => x as f64,

@@ -36,7 +36,7 @@ pub(crate) fn documented(info: &Info) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a source hears of its queue as `INFO` says: from the right role, and in signals of the right length.
+/// Whether a source gets its signals as `INFO` says: from the right role, and with the right length.
 ///
 /// # Errors
 /// The rule that is broken, as a sentence.
@@ -46,14 +46,14 @@ pub fn tells_the_source<S: Scheme>(config: &S::Config) -> Result<(), String> {
         return if given.for_source.is_empty() {
             Ok(())
         } else {
-            Err("a source hears nothing in a scheme without signals".into())
+            Err("a scheme whose `INFO` has no signals sends none to a source".into())
         };
     };
-    let (told, by) = match signals.path {
-        SignalPath::Backward => (given.from_queue, "the congestion point tells the source"),
-        SignalPath::ByDestination => (given.from_destination, "the destination tells the source"),
+    let (signals_sent, by) = match signals.path {
+        SignalPath::Backward => (given.from_queue, "the congestion point signals the source"),
+        SignalPath::ByDestination => (given.from_destination, "the destination signals the source"),
     };
-    if told == 0 {
+    if signals_sent == 0 {
         return Err(by.into());
     }
     let long = given.for_source.iter().all(|signal| signal.octets() == signals.octets);

@@ -7,11 +7,17 @@
 //! penstock_conformance::check::<MyScheme>();
 //! ```
 //!
-//! With the defaults and with each profile, random sequences of calls drive each role. After every call the rules are
-//! checked: timeouts, those that come early too; that the same calls give the same answers, to a clone as well; the
-//! bounds of the rate, and the statements of `INFO` about it; that a flow that has waited as long as it was told is
-//! admitted; the addressees and lengths of signals; that every recorded variable is written; that a point which is configured
-//! with the parameters that it has stays as it is. Also checked: every parameter is documented, and has no effect where its
+//! With the defaults and with each profile, random sequences of calls drive each role. After every call these rules are checked:
+//!
+//! - timeouts, early ones too, keep the contract;
+//! - the same calls give the same answers, also from a clone;
+//! - the rate stays within its bounds and keeps the statements of `INFO`;
+//! - a flow that has waited until the instant of `admits` is admitted;
+//! - signals have allowed addressees and lengths;
+//! - every recorded variable is written;
+//! - a point that is configured with its current parameters does not change.
+//!
+//! Also checked: every parameter is documented, and has no effect where its
 //! condition does not hold; and the rules hold while parameters change in the midst of calls.
 //!
 //! The sequences are the same in every run. `PROPTEST_CASES=1000` asks for more of them.

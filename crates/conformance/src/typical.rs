@@ -6,8 +6,8 @@
 //!        +-----------signals-----------------+----------------------+
 //! ```
 //!
-//! The queue's length is given: it fills to 150 KB and empties, again and again, however the reaction point acts; to 8 MB where a scheme
-//! that sends signals sends none at 150 KB, since its thresholds are for faster lines.
+//! The queue's length is given: it fills to 150 KB and empties repeatedly, whatever the reaction point does. It fills to 8 MB if a scheme
+//! with signals sends none at 150 KB, since its thresholds are for faster lines.
 
 use penstock_schemes::*;
 
@@ -148,11 +148,11 @@ impl<S: Scheme> Typical<S> {
         }
     }
 
-    /// The least rate that a configuration allows, as far as it shows from outside (which takes a while): the lowest rate other than
-    /// zero that signals and acknowledgements lead to: each of them once, some of them a thousand
-    /// times, at once and at distances; and silence, for probes can go unanswered.
+    /// The least rate that a configuration allows, as seen from outside (which takes a while). It is the lowest non-zero rate after
+    /// signals and acknowledgements: each of them once, some of them a thousand times, at once and at intervals. Silence is tried
+    /// too, as probes can go unanswered.
     pub(crate) fn least(&self, config: &S::Config) -> u64 {
-        let signals: Vec<_> = self.for_source.iter().map(|&signal| Told::Signal(signal)).collect();
+        let signals: Vec<_> = self.for_source.iter().map(|&signal| Input::Signal(signal)).collect();
         let some = |n: usize| signals.iter().step_by(signals.len() / n + 1);
         let once = some(4000).map(|&signal| lowest::<S>(config, &[signal], 1, Duration::ZERO));
         let often = some(50).flat_map(|&signal| {
@@ -161,29 +161,29 @@ impl<S: Scheme> Typical<S> {
         // Round trips that grow, and long ones alone.
         let acknowledged = self.echoes.iter().step_by(self.echoes.len() / 50 + 1).flat_map(|&echo| {
             [&ROUND_TRIPS[..], &ROUND_TRIPS[ROUND_TRIPS.len() - 1..]].map(|round_trips| {
-                let told: Vec<_> = round_trips.iter().map(|&us| Told::Ack(echo, Duration::from_us(us))).collect();
-                lowest::<S>(config, &told, 1000, Duration::from_us(10))
+                let inputs: Vec<_> = round_trips.iter().map(|&us| Input::Ack(echo, Duration::from_us(us))).collect();
+                lowest::<S>(config, &inputs, 1000, Duration::from_us(10))
             })
         });
         // Acknowledgements in the order in which they came.
-        let in_turn: Vec<_> = self.echoes.iter().map(|&echo| Told::Ack(echo, Duration::from_us(20))).collect();
+        let in_turn: Vec<_> = self.echoes.iter().map(|&echo| Input::Ack(echo, Duration::from_us(20))).collect();
         let in_turn = lowest::<S>(config, &in_turn, in_turn.len().min(4000), Duration::from_us(10));
         // Silences in a row after one acknowledgement.
         let silent = self.echoes.first().map(|&echo| {
-            let told = [&[Told::Ack(echo, Duration::from_us(ROUND_TRIPS[5]))][..], &[Told::Silence; 20]].concat();
-            lowest::<S>(config, &told, told.len(), Duration::from_ms(50))
+            let inputs = [&[Input::Ack(echo, Duration::from_us(ROUND_TRIPS[5]))][..], &[Input::Silence; 20]].concat();
+            lowest::<S>(config, &inputs, inputs.len(), Duration::from_ms(50))
         });
         let all = lowest::<S>(config, &signals, 1000, Duration::ZERO);
-        let told = once.chain(often).chain(acknowledged).chain(silent).min().unwrap_or(LINE.0).min(all);
-        told.min(in_turn).min(lowest::<S>(config, &[], 0, Duration::ZERO))
+        let lowest_of_all = once.chain(often).chain(acknowledged).chain(silent).min().unwrap_or(LINE.0).min(all);
+        lowest_of_all.min(in_turn).min(lowest::<S>(config, &[], 0, Duration::ZERO))
     }
 }
 
 /// A source hears this.
 #[derive(Clone, Copy)]
-enum Told<S: Scheme> {
+enum Input<S: Scheme> {
     Signal(S::Signal),
-    /// An acknowledgement after this round trip; it tells of a loss too.
+    /// An acknowledgement after this round trip; it reports a loss too.
     Ack(S::Echo, Duration),
     /// Nothing for too long.
     Silence,
@@ -192,9 +192,9 @@ enum Told<S: Scheme> {
 /// Round trips in microseconds that grow from one acknowledgement to the next, up to more than any queue can make.
 const ROUND_TRIPS: [u64; 6] = [10, 50, 200, 1_000, 5_000, 20_000];
 
-/// The lowest rate other than zero of a new reaction point that hears `told` in turn, `times` in all, each `step` after the one
-/// before, and whose timers then run out a hundred times.
-fn lowest<S: Scheme>(config: &S::Config, told: &[Told<S>], times: usize, step: Duration) -> u64 {
+/// The lowest non-zero rate of a new reaction point that gets `inputs` in turn, `times` in all, one every `step`, and whose
+/// timers then expire a hundred times.
+fn lowest<S: Scheme>(config: &S::Config, inputs: &[Input<S>], times: usize, step: Duration) -> u64 {
     let (mut rp, mut words) = (S::Rp::new(config, LINE), Words(1));
     let (mut now, mut lowest) = (Instant(1), LINE.0);
     let mut see = |rp: &S::Rp| match rp.allowance().rate.0 {
@@ -204,18 +204,18 @@ fn lowest<S: Scheme>(config: &S::Config, told: &[Told<S>], times: usize, step: D
     for flow in FLOWS {
         rp.on_start(now, flow, &mut words, &mut Nobody);
     }
-    for &told in told.iter().cycle().take(times) {
+    for &input in inputs.iter().cycle().take(times) {
         now += step;
         if rp.next_timeout().is_some_and(|at| at <= now) {
             rp.on_timeout(now, &mut words, &mut Nobody);
         }
-        match told {
-            Told::Signal(signal) => rp.on_signal(now, FLOWS[0], signal, &mut words, &mut Nobody),
-            Told::Ack(echo, rtt) => {
+        match input {
+            Input::Signal(signal) => rp.on_signal(now, FLOWS[0], signal, &mut words, &mut Nobody),
+            Input::Ack(echo, rtt) => {
                 let ack = Ack { acked: Octets(1500), lost: Octets(1500), rtt, echo };
                 rp.on_ack(now, FLOWS[0], &ack, &mut words, &mut Nobody);
             }
-            Told::Silence => rp.on_silence(now, FLOWS[0], Octets(3000)),
+            Input::Silence => rp.on_silence(now, FLOWS[0], Octets(3000)),
         }
         see(&rp);
     }

@@ -1,4 +1,4 @@
-//! The network as the roles see it: a line, two flows, a place, frames, random words.
+//! The network as the roles see it: a line, two flows, a queue, frames, random words.
 
 use penstock_schemes::*;
 

@@ -1,5 +1,5 @@
 //! Linux's messages for the reaction points of a network interface: `ieee_qcn` and `ieee_qcn_stats` in the DCB family of
-//! rtnetlink (`include/uapi/linux/dcbnl.h`). Octets alone: the caller has the socket.
+//! rtnetlink (`include/uapi/linux/dcbnl.h`). Only octets: the caller has the socket.
 //!
 //! ```text
 //!   nlmsghdr   length(4) type(2) flags(2) sequence(4) port(4)      RTM_GETDCB 78, RTM_SETDCB 79, NLMSG_ERROR 2
@@ -10,9 +10,9 @@
 //!     attribute  DCB_ATTR_IEEE_QCN_STATS 9: struct ieee_qcn_stats, 96 octets
 //! ```
 //!
-//! Both structures hold an array of eight for each of their members, one entry a priority. Two units differ from the MIB's:
-//! `rpg_time_reset` counts microseconds, and the comment on `rpg_min_rate` says bit/s where the driver that has it (mlx4)
-//! hands it to the hardware as Mb/s, as the MIB counts; it is Mb/s here.
+//! Both structures hold an array of eight for each of their members, one entry a priority. One unit differs from the MIB's:
+//! `rpg_time_reset` counts microseconds. The comment on `rpg_min_rate` in that header says bit/s, but the driver that uses it
+//! (mlx4) passes it to the hardware as Mb/s, the MIB's unit; it is Mb/s here.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -198,7 +198,7 @@ structure! {
     rppp_created_rps: u32;
 }
 
-/// The state's number in `enum dcbnl_cndd_states`, which has none for the manager's choice: the nearest is told.
+/// The state's number in `enum dcbnl_cndd_states`, which has none for the manager's choice: the nearest one is used.
 #[must_use]
 pub const fn cndd_state(state: State) -> u32 {
     use crate::objects::DefenseMode::{Disabled, Edge, Interior, InteriorReady};
@@ -210,7 +210,7 @@ pub const fn cndd_state(state: State) -> u32 {
     }
 }
 
-/// The words for the states' numbers.
+/// The names of the states' numbers.
 pub const CNDD_STATES: [&str; 4] = ["reset", "edge", "interior", "interior-ready"];
 
 /// A device's name that no request can have: empty, or longer than [`MOST_NAME`] octets, or with a zero.
@@ -404,7 +404,7 @@ struct Attributes<'a> {
 }
 
 impl Attributes<'_> {
-    /// The type of the next attribute, and the place of its value.
+    /// The type of the next attribute, and the position of its value.
     fn next(&mut self) -> Result<Option<(u16, core::ops::Range<usize>)>, Malformed> {
         if self.at >= self.end {
             return Ok(None);

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn one_event_leads_all_the_way() {
+    fn one_event_passes_all_states() {
         let mut machine = Defense::begin(Choice::Admin(Mode::Disabled));
         assert_eq!(machine.state(), State::Admin(Mode::Disabled));
         assert!(machine.settle(Choice::Auto, READY));

@@ -1,8 +1,8 @@
 //! Congestion notification domains (IEEE 802.1Qau, today clauses 30 to 33 of 802.1Q): which ports are inside, and how the
 //! edge keeps out frames of those that are not.
 //!
-//! A reaction point slows down when it is told to, and frames of a congestion notification priority (CNPV) wait in queues
-//! that trust all their sources to do so. So each port watches for each such priority whether its neighbour takes part:
+//! Congestion notification works if every source of a congestion notification priority (CNPV) has a reaction point that slows
+//! down on each CNM. So each port watches for each such priority whether its neighbour takes part:
 //!
 //! ```text
 //!   LLDP frames --> lldpdu --> neighbours --> Defense, a state machine for each port and priority

@@ -76,7 +76,7 @@ impl Neighbours {
         Taken::Kept
     }
 
-    /// Forgets the neighbours whose time is over, and says how many they are.
+    /// Removes the neighbours whose time to live has expired, and returns their number.
     pub(crate) fn age(&mut self, now: Instant) -> u64 {
         let mut gone = 0;
         for one in &mut self.known {

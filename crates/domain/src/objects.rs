@@ -1,5 +1,5 @@
-//! The managed objects of congestion notification, as IEEE8021-CN-MIB has them: each is declared once, in `objects/tables.rs`, and
-//! from that follow its row as a struct with the defaults, its text, its page and the columns of `penstock dcb show`.
+//! The managed objects of congestion notification, as in IEEE8021-CN-MIB. Each is declared once, in `objects/tables.rs`. Its row as a
+//! struct with the defaults, its text, its page and the columns of `penstock dcb show` follow from that.
 //!
 //! Names, ranges, defaults and clauses are those of the MIB of 802.1Q-2014, whose references name the clauses.
 
@@ -81,7 +81,7 @@ pub enum Syntax {
     Truth,
     /// A number from the first to the second.
     Number(i128, i128),
-    /// One of these words, each with its number in the MIB.
+    /// One of these names, each with its number in the MIB.
     Choice(&'static [(&'static str, i128)]),
     /// A number that only grows.
     Counter,
@@ -182,7 +182,7 @@ impl Unit {
 }
 
 impl Object {
-    /// Reads a value: a word, or a number in the object's unit, or a quantity with a unit of its own such as `"15 ms"`.
+    /// Reads a value: a word, or a number in the object's unit, or a quantity that has a unit, such as `"15 ms"`.
     ///
     /// # Errors
     /// It is no value of this object.
@@ -206,7 +206,7 @@ impl Object {
                 let short = |word: &str| word.trim_start_matches(|c: char| c.is_ascii_lowercase()).to_ascii_lowercase();
                 let found =
                     words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word) || short(word) == short_text(text));
-                found.ok_or_else(|| self.refused(format!("\"{text}\" is none of its words")))?.1
+                found.ok_or_else(|| self.refused(format!("\"{text}\" is none of its values")))?.1
             }
             Syntax::Octets(_) => return Err(self.refused("its value is the device's own".to_string())),
             Syntax::Number(..) | Syntax::Counter => self.quantity(unit, text)?,
@@ -292,7 +292,7 @@ impl Object {
         }
     }
 
-    /// The values that it takes, in words.
+    /// The values that it takes, as text.
     #[must_use]
     pub fn range(&self) -> String {
         match self.syntax {
@@ -369,7 +369,7 @@ macro_rules! numbers {
 
 numbers! { u8, u32, i32, u64 }
 
-/// Makes an enum whose words and numbers are those of a textual convention of the MIB.
+/// Makes an enum whose names and numbers are those of a textual convention of the MIB.
 macro_rules! words {
     ($(#[doc = $meaning:literal])+ $name:ident { $($(#[doc = $word_meaning:literal])+ $word:ident = $number:literal, $label:literal;)+ }) => {
         $(#[doc = $meaning])+
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_in_words_numbers_and_quantities() {
+    fn values_are_read_as_names_numbers_and_quantities() {
         let read = |key, text| object(key).unwrap().read(text).map_err(|fault| fault.to_string());
         assert_eq!(read("rpg_time_reset", "15 ms"), Ok(15));
         assert_eq!(read("rpg_time_reset", "0.015 s"), Ok(15));
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_fit_or_are_told_not_to() {
+    fn parameters_that_do_not_fit_are_refused() {
         let fit = |key, value| {
             let Fit { number, exact } = object(key).unwrap().fit(value);
             (number, exact)

@@ -13,12 +13,12 @@ use crate::neighbours::{Neighbours, Taken};
 use crate::objects::{DefenseMode, PortPriority};
 use crate::{PRIORITIES, State};
 
-/// The owner of a port, as neighbours are told.
+/// The owner of a port, as announced to neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Station<'a> {
     /// Its address.
     pub address: MacAddress,
-    /// The port's name, of which 255 octets are told.
+    /// The port's name, of which the first 255 octets are announced.
     pub port: &'a str,
 }
 
@@ -217,7 +217,7 @@ impl Port {
         self.neighbours.iter().filter_map(Neighbours::next_timeout).min()
     }
 
-    /// Forgets the neighbours whose time is over; whether its announcement has changed.
+    /// Removes the neighbours whose time to live has expired. Returns whether its announcement has changed.
     pub fn on_timeout(&mut self, component: &Component, now: Instant) -> bool {
         self.counters.neighbours_aged += self.neighbours.iter_mut().map(|known| known.age(now)).sum::<u64>();
         self.update(component)
@@ -229,8 +229,8 @@ impl Port {
         self.update(component)
     }
 
-    /// Takes a frame that comes in: reads it if it is an announcement, refuses it if it is a notification from outside,
-    /// and otherwise gives it its priority, in the frame too where it has a tag.
+    /// Handles a received frame: reads an announcement, refuses a notification from outside, and sets the priority of any
+    /// other frame, also in its tag if it has one.
     pub fn receive(&mut self, component: &Component, now: Instant, frame: &mut [u8]) -> Received {
         if let Some(instance) = instance_of(frame) {
             return Received::Announcement { changed: self.listen(component, now, instance, frame) };

@@ -1,5 +1,5 @@
-//! Asks the processor to bring memory into its cache before it is needed (prefetch). That changes no result, and costs its time alone
-//! where it was in vain. For drivers of many endpoints, whose memory no cache holds.
+//! Prefetch: loads memory into the processor's cache before it is needed. It changes no result; a useless prefetch costs only its
+//! time. For drivers of many endpoints, whose state exceeds the cache.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use prefetch_index::prefetch_index;
@@ -27,15 +27,15 @@ pub fn ask_for_entry<T>(entries: &[T], index: usize) {
     prefetch_index(entries, index.wrapping_add(1));
 }
 
-/// The place where a value begins, as the first field of its `repr(C)`: its lines are counted from there.
+/// The address at which a value begins, as the first field of its `repr(C)`: its cache lines are counted from there.
 pub type Start = [[u8; LINE]; 0];
-/// That place.
+/// That address.
 pub const START: Start = [];
 
 /// Octets of a line of cache.
 const LINE: usize = 64;
 
-/// Asks for the lines of so many octets.
+/// Prefetches the cache lines of `octets` octets.
 #[inline(always)]
 pub fn ask_for_lines(start: &Start, octets: usize) {
     (0..octets.div_ceil(LINE)).for_each(|line| prefetch_index(start, line));

@@ -1,7 +1,7 @@
 //! Destinations: where a flow's frames arrive and are acknowledged.
 //!
 //! Frames of a flow stay in order, so that a destination that sees a frame knows that all frames before it have arrived or
-//! are lost. Trimmed frames overtake others; a destination counts those one by one. Where frames take several ways any may
+//! are lost. Trimmed frames overtake others; a destination counts those one by one. If frames take several paths any may
 //! overtake others: a gap counts as lost then when it is still there after many more.
 
 use penstock_schemes::{Draw, FlowKey, Frame, HEADER, Instant, NotificationPoint, Octets, Out, Scheme};
@@ -35,7 +35,7 @@ pub struct Destination<S: Scheme, D> {
     draw: D,
     flow: FlowKey,
     number: u32,
-    /// Time of the earliest timer under way.
+    /// Time of the earliest pending timer.
     armed: Instant,
     receipt: Receipt,
     acknowledgement_octets: u16,
@@ -71,8 +71,8 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
         self.flow
     }
 
-    /// Its number among all destinations, by which its timers take turns: its place in the list of them, but where a place was used
-    /// again.
+    /// Its number among all destinations, which orders its timers: its index in their list, unless a slot was
+    /// reused.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number
@@ -90,7 +90,7 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
         self.np.on_frame(now, frame, &mut self.draw, out);
     }
 
-    /// The acknowledgement of the frame that [`on_frame`](Self::on_frame) was told of, which its source had sent with
+    /// The acknowledgement of the frame that was given to [`on_frame`](Self::on_frame), which its source had sent with
     /// `octets`; `None` if it is not acknowledged.
     pub fn acknowledge(
         &mut self,

@@ -90,7 +90,7 @@ impl<X: Supply> Flow<X> {
         &mut self.supply
     }
 
-    /// The name by which schemes know it: the number of its place, but where the place was used again.
+    /// The name by which schemes know it: its index, unless the slot was reused.
     #[must_use]
     #[inline(always)]
     pub fn key(&self) -> FlowKey {

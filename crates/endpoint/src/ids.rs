@@ -1,6 +1,6 @@
-//! Indices into lists, each list with a type of its own.
+//! Indices into lists, with a type for each list.
 
-/// Declares types of places in lists. Each has a value that is no place: a list never grows so long.
+/// Declares types of indices. Each has a value that is no index, as no list is that long.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! indices {
@@ -9,7 +9,7 @@ macro_rules! indices {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         $visibility struct $name(pub u32);
         impl $name {
-            /// No place in the list.
+            /// No index.
             pub const NONE: Self = Self(u32::MAX);
 
             /// As an index into its list.
@@ -23,13 +23,13 @@ macro_rules! indices {
 }
 
 indices!(
-    /// A flow, by its place in the list of flows.
+    /// A flow, by its index in the list of flows.
     pub FlowId,
-    /// A port, by its place in the list of ports.
+    /// A port, by its index in the list of ports.
     pub PortId,
     /// A limiter, in the order in which limiters were added.
     pub LimiterId,
-    /// A destination of a flow, by its place in the list of all destinations.
+    /// A destination of a flow, by its index in the list of all destinations.
     pub DestinationId,
 );
 

@@ -61,7 +61,7 @@ pub(crate) struct InFlight {
     doublings: u32,
     /// When nothing has come for too long; never while nothing is in flight.
     pub(crate) deadline: Instant,
-    /// Time of the earliest timer under way.
+    /// Time of the earliest pending timer.
     pub(crate) armed: Instant,
 }
 
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(f.acknowledge(at(7), ROUND_TRIP, &[known(3000, 1000)]), settled(1000, 0));
     }
 
-    /// Ten frames are out, of which those of one way of two are lost, and the receiver cannot know: it waits for late ones. From the silence
+    /// Ten frames are in flight, of which those on one of two paths are lost, and the receiver cannot know: it waits for late ones. From the silence
     /// on each acknowledgement of a new frame settles that frame, so that the window opens again; those of old ones settle nothing.
     #[test]
     fn new_frames_are_settled_although_lost_ones_are_not() {

@@ -1,8 +1,8 @@
 //! A network interface as a state machine without input or output.
 //!
-//! Nothing here owns a clock, a socket, a random generator or an event queue. Time is an argument, random words come
-//! through [`Draw`](penstock_schemes::Draw), data comes through a [`Supply`], frames go out with their times, signals and
-//! acknowledgements come back. A simulator drives it by events, a program on a host by a poll loop.
+//! Nothing here owns a clock, a socket, a random generator or an event queue. Time is an argument. Random words come
+//! from [`Draw`](penstock_schemes::Draw), data from a [`Supply`]. Frames are returned with their times; signals and
+//! acknowledgements are passed in. A simulator drives it by events, a program on a host by a poll loop.
 //!
 //! ```text
 //!   Supply --> flow --> limiter: reaction point, pacer, window --> turn at the port --> frames with times
@@ -11,18 +11,18 @@
 //! ```
 //!
 //! - [`Nic`]: one port with everything that belongs to it, to be polled. Start here.
-//! - [`Sources`]: flows, limiters and turns of many ports, for drivers that have lines and timers of their own
-//! - [`transport`]: octets sent, sent again and acknowledged, above the limiter
-//! - [`Destination`]: where frames arrive: notification point, receipt, acknowledgements
-//! - [`Supply`]: where data comes from
-//! - [`Pacer`], [`TokenBucket`]: how a rate becomes times of release
+//! - [`Sources`]: flows, limiters and arbiters of many ports, for drivers that bring their own lines and timers
+//! - [`transport`]: transmission, retransmission and acknowledgement of octets, above the limiter
+//! - [`Destination`]: the receiver: notification point, receipt, acknowledgements
+//! - [`Supply`]: the source of data
+//! - [`Pacer`], [`TokenBucket`]: release times of frames at a rate
 //! - [`Timer`], [`Alarms`], [`Timers`]: calls that are due at a time
 //!
 //! # Rules for drivers
 //!
 //! 1. `now` never decreases from one call to the next.
 //! 2. At one instant inputs come before polls, and timers in the order of [`Timer`].
-//! 3. The same calls, data and random words give the same frames; a clone goes on as the original does.
+//! 3. The same calls, data and random words give the same frames; a clone continues as the original does.
 //!
 //! # Example
 //!
@@ -33,7 +33,7 @@
 //! use penstock_schemes::none::NoControl;
 //! use penstock_schemes::{BitRate, Draw, Duration, Instant};
 //!
-//! /// An application that has so many frames of 1250 octets to send.
+//! /// An application with this number of frames of 1250 octets left to send.
 //! struct Frames(u32);
 //!
 //! impl Supply for Frames {
@@ -88,7 +88,7 @@
 //!         None => break,
 //!     }
 //! }
-//! // They take turns. The third frame had begun when the stop came. At 3 us it is b's turn, in vain; so a is the next one.
+//! // They take turns. The third frame had begun when the stop came. At 3 us it is b's turn, but b is stopped; so a is next.
 //! let [a, b] = flows;
 //! assert_eq!(sent, [(us(0), a), (us(1), b), (us(2), a), (us(10), a), (us(11), b)]);
 //! ```

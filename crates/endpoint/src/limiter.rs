@@ -88,7 +88,7 @@ pub struct Limiter<S: Scheme, D> {
     /// Whether it has one flow alone, all that come and go counted.
     alone: bool,
     flows: Vec<FlowId>,
-    /// The flow whose turn it is, and its place among `flows`.
+    /// The flow whose turn it is, and its index in `flows`.
     in_turn: FlowId,
     turn: usize,
     /// The least key of the flow whose turn it is, where flows come and go: a flow that comes in before the one in turn and not before
@@ -98,7 +98,7 @@ pub struct Limiter<S: Scheme, D> {
     pub(crate) wake: Instant,
     /// In turn for its port.
     pub(crate) waiting: bool,
-    /// Time of the earliest timer of the reaction point under way.
+    /// Time of the earliest pending timer of the reaction point.
     armed: Instant,
 }
 
@@ -130,7 +130,7 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         }
     }
 
-    /// Its number, by which turns and timers go: its place in the list, but where a place was used again.
+    /// Its number, which orders turns and timers: its index in the list, unless the slot was reused.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number
@@ -212,7 +212,7 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         self.find_turn(flows);
     }
 
-    /// Takes a flow away that is over.
+    /// Removes a finished flow.
     pub(crate) fn remove_flow<X>(&mut self, flow: FlowId, flows: &[Flow<X>]) {
         self.flows.retain(|&other| other != flow);
         self.find_turn(flows);

@@ -1,7 +1,7 @@
-//! Flows that come and go: their places, and those of their limiters, are used again.
+//! Flows created and removed at run time: their slots, and those of their limiters, are reused.
 //!
-//! A place says where something lies, a number which one it is. Keys of flows and numbers of limiters are never used
-//! again, and all order comes from them.
+//! A slot is reused, a number never is. Keys of flows and numbers of limiters are such numbers, and all order follows from
+//! them.
 
 use penstock_schemes::{Draw, FlowKey, Instant, ReactionPoint, Scheme};
 
@@ -13,7 +13,7 @@ use crate::sources::Sources;
 use crate::supply::Supply;
 
 impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
-    /// Several flows will come and go behind `limiter`.
+    /// Several flows will be added and removed behind `limiter`.
     ///
     /// # Panics
     /// If there is no such limiter.
@@ -21,41 +21,42 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         self.limiters[limiter.index()].expect_several();
     }
 
-    /// Limiters that come and go will share the line of `port` by turns with those that are there.
+    /// Limiters that are added later will share the line of `port` with those that exist.
     pub fn expect_limiters(&mut self, port: PortId) {
         for limiter in self.limiters.iter_mut().filter(|limiter| limiter.port == port) {
             limiter.shares_port = true;
         }
     }
 
-    /// Puts a limiter into place `id`: behind the last one, or where one was whose flows are over and that waits for nothing.
+    /// Puts a limiter into slot `id`: a new slot after the last one, or that of a limiter whose flows have finished and that waits
+    /// for nothing.
     /// `shares_port` says that it shares its line with other limiters by turns.
     ///
     /// # Panics
-    /// If the place lies beyond the end of the list.
+    /// If the slot lies beyond the end of the list.
     pub fn put_limiter(&mut self, id: LimiterId, number: u32, spec: LimiterSpec<S, D>, shares_port: bool) {
         let mut limiter = Limiter::new(number, spec);
         limiter.shares_port = shares_port;
         match self.limiters.get_mut(id.index()) {
             Some(place) => *place = limiter,
             None => {
-                assert_eq!(id.index(), self.limiters.len(), "a new place is behind the last one");
+                assert_eq!(id.index(), self.limiters.len(), "a new slot follows the last one");
                 self.limiters.push(limiter);
             }
         }
     }
 
-    /// Puts a flow into place `id`, behind the last one or where one was [forgotten](Self::forget_flow), and behind `limiter`.
+    /// Puts a flow into slot `id`, a new one or that of a [removed](Self::forget_flow) flow, and behind `limiter`.
     ///
     /// # Panics
-    /// If the place lies beyond the end of the list, or if there is no such limiter.
+    /// If the slot lies beyond the end of the list, or if there is no such limiter.
     pub fn put_flow(&mut self, id: FlowId, key: FlowKey, limiter: LimiterId, spec: FlowSpec, supply: X) {
         let behind = &mut self.limiters[limiter.index()];
         let flow = Flow::new(key, spec, limiter, behind.tag, acknowledged::<S>(), supply);
         match self.flows.get_mut(id.index()) {
             Some(place) => *place = flow,
             None => {
-                assert_eq!(id.index(), self.flows.len(), "a new place is behind the last one");
+                assert_eq!(id.index(), self.flows.len(), "a new slot follows the last one");
                 self.flows.push(flow);
             }
         }
@@ -70,7 +71,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         limiter.wake == Instant::NEVER && !limiter.waiting && timer.is_none()
     }
 
-    /// Forgets a flow that is over and that nothing refers to: its counts are zero from here on.
+    /// Removes a finished flow that nothing refers to any more. Its counts are zero from here on.
     pub fn forget_flow(&mut self, id: FlowId) {
         let flow = &mut self.flows[id.index()];
         flow.forget_counts();

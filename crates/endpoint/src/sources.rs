@@ -1,6 +1,6 @@
-//! The sending half of an endpoint: flows, the limiters that let them go, and the turns of the limiters at their ports.
+//! The sending half of an endpoint: flows, the limiters that release their frames, and the arbiters of the ports.
 //!
-//! Frames of one flow go this way:
+//! A frame of a flow passes these:
 //!
 //! ```text
 //!   Supply --> regulator, window, pacer of its limiter --> turn at the port --> Sent
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The driver owns the lines and the timers. It calls [`Sources::may_send`] when a limiter is due, [`Sources::send`] if
-//! the answer is yes, and [`Sources::after_send`] when the frame is on its way.
+//! the answer is yes, and [`Sources::after_send`] when the frame has been sent.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -66,7 +66,7 @@ pub struct Sent<T> {
     pub flow: FlowId,
     /// Its class.
     pub class: TrafficClass,
-    /// Length, place in the flow, whether it is the last.
+    /// Length, offset in the flow, whether it is the last.
     pub release: Release,
     /// The scheme's field on the frame.
     pub tag: T,
@@ -125,7 +125,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         self.add_numbered_limiter(number, spec, by_turns)
     }
 
-    /// The same, under a number of its own in the order of turns and timers.
+    /// The same, with a given number in the order of turns and timers.
     ///
     /// # Panics
     /// If there is no such port.
@@ -453,7 +453,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         Sent { flow: id, class, release, tag, open }
     }
 
-    /// The frame is on its way. To be called where its [`open`](Sent::open) says so.
+    /// The frame has been sent. To be called where its [`open`](Sent::open) says so.
     pub fn after_send(&mut self, now: Instant, limiter: LimiterId, driver: &mut (impl Alarms + Watch<S, D>)) {
         self.take_over(now, limiter, driver);
         self.wake(now, limiter, driver);
@@ -478,7 +478,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         self.turns[port.index()].expire(now)
     }
 
-    /// `limiter` takes the turn at its port without having waited for it. A timer that is under way for the turn no longer counts.
+    /// `limiter` takes the turn at its port without having waited for it. A pending timer for the turn no longer counts.
     #[inline(always)]
     pub fn take_turn(&mut self, limiter: LimiterId) {
         let state = &self.limiters[limiter.index()];

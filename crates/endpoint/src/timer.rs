@@ -28,7 +28,7 @@ pub enum Timer {
 /// Keeps timers: an event queue of a simulation, a list.
 pub trait Alarms {
     /// Asks for a call at `at`, which is not before the present. `turn` is the number of the addressee among those of its kind: its
-    /// place in its list, but where a place was used again.
+    /// index in its list, unless the slot was reused.
     fn wake(&mut self, at: Instant, timer: Timer, turn: u32);
 }
 
@@ -53,7 +53,7 @@ impl Timers {
 }
 
 impl Alarms for Timers {
-    /// No place of its lists is used again: a turn is a place.
+    /// No slot of its lists is reused: a turn is an index.
     fn wake(&mut self, at: Instant, timer: Timer, _turn: u32) {
         self.0.push(Reverse((at, timer)));
     }

@@ -103,7 +103,7 @@ impl Turns {
         }
     }
 
-    /// The limiter with this number takes its turn without having waited for it. No timer that is under way counts.
+    /// The limiter with this number takes its turn without having waited for it. A pending timer for it no longer counts.
     #[inline(always)]
     pub(crate) fn take(&mut self, number: u32) {
         self.last = number;
@@ -141,9 +141,9 @@ mod tests {
         assert_eq!(order(&mut turns), [4, 0], "0 had the line last");
     }
 
-    /// Places that were used again: the numbers decide.
+    /// Reused slots: the numbers decide.
     #[test]
-    fn numbers_go_round_and_not_places() {
+    fn numbers_order_turns_and_indices_do_not() {
         let mut turns = Turns::new();
         for (limiter, number) in [(0, 9), (1, 4), (2, 7)] {
             turns.wait(Instant(5), LimiterId(limiter), number);

@@ -1,7 +1,7 @@
-//! Whole scenarios made up: small topologies of every kind, with loops, and much that happens at the same instants.
+//! Generated scenarios: small topologies of every kind, with loops, and many events at the same instants.
 //!
-//! Sizes and times fit together (buffers hold frames, flows start within the run), so that most of them are legal and
-//! their runs are short; a rate of 1 bps is as good as one of 100 Tbps.
+//! Sizes and times fit together (buffers hold frames, flows start within the run). So most scenarios are legal and
+//! their runs are short, at a rate of 1 bps as at one of 100 Tbps.
 
 use crate::document::{Node, Table, quoted, set, table_at, tables_at};
 use crate::random::Random;
@@ -415,7 +415,7 @@ fn retune(table: &mut Table, vocabulary: &Vocabulary, scale: &Scale, random: &mu
     }
 }
 
-/// A priority with a scheme of its own.
+/// A priority with its own scheme.
 fn priority(table: &mut Table, vocabulary: &Vocabulary, random: &mut Random) {
     let names = vocabulary.keys(&["schemes".to_owned()]);
     let entry = vec![

@@ -10,13 +10,13 @@ pub(crate) type Table = Vec<(String, Node)>;
 pub(crate) enum Node {
     /// A value as TOML text.
     Value(String),
-    /// A table, on one line (`{ … }`) or under a header of its own.
+    /// A table, on one line (`{ … }`) or under a header.
     Table { inline: bool, entries: Table },
     /// `[[…]]`.
     Tables(Vec<Table>),
 }
 
-/// The way to an entry: in each table the place of a key, in each list of tables the number of the table before it.
+/// The path to an entry: in each table the index of a key, in each list of tables the index of a table.
 pub(crate) type Path = Vec<usize>;
 
 /// The document that `text` is.
@@ -109,7 +109,7 @@ pub(crate) fn text_of(value: &str) -> Option<String> {
     value.parse::<Toml>().ok()?.as_str().map(str::to_owned)
 }
 
-/// The ways to all entries.
+/// The paths to all entries.
 pub(crate) fn paths(table: &Table) -> Vec<Path> {
     fn collect(table: &Table, path: &Path, list: &mut Vec<Path>) {
         for (i, (_, node)) in table.iter().enumerate() {
@@ -134,7 +134,7 @@ pub(crate) fn paths(table: &Table) -> Vec<Path> {
     list
 }
 
-/// The table that holds the entry at `path`, and the entry's place in it.
+/// The table that holds the entry at `path`, and the entry's index in it.
 pub(crate) fn holder<'a>(table: &'a mut Table, path: &[usize]) -> (&'a mut Table, usize) {
     let (place, rest) = path.split_first().expect("a path has a place");
     if rest.is_empty() {

@@ -13,15 +13,15 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::mutate::Input;
 use crate::{estimate, results};
 
-/// Runs of so many events or fewer are run whole, and twice.
+/// Plans of this number of events or fewer are run to the end, twice.
 const SMALL: f64 = 40_000.0;
-/// A run that was estimated to be small is broken off after so many.
+/// A run that was estimated to be small is interrupted after this number of events.
 const BUDGET: u64 = 300_000;
-/// One in so many runs that are not small is begun, and broken off at the first occasion.
+/// One in this number of larger runs is begun, and interrupted as soon as possible.
 const BEGUN: u64 = 6;
 /// Longest time of the processor from one occasion to stop to the next, s. Builds for debugging are slower.
 const PATIENCE: f64 = if cfg!(debug_assertions) { 5.0 } else { 1.0 };
-/// Plans with so many flows or fewer are made again from their resolved form.
+/// Plans with this number of flows or fewer are planned again from their resolved form.
 const FEW_FLOWS: usize = 100;
 
 /// How far an input came.
@@ -63,7 +63,7 @@ impl Finding {
         Self { class: class.into(), detail: detail.into() }
     }
 
-    /// The same for findings that have one cause, as far as their words tell: numbers and names left out.
+    /// The same text for findings with one cause: the message without numbers and names.
     pub(crate) fn signature(&self) -> String {
         let (mut text, mut quoted) = (format!("{}: ", self.class), false);
         for c in self.detail.chars().take(2000) {
@@ -83,16 +83,16 @@ impl Finding {
     }
 }
 
-/// Place and words of the last panic.
+/// Location and message of the last panic.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// The words of a panic.
+/// The message of a panic.
 fn words_of(payload: &dyn Any) -> &str {
     let owned = payload.downcast_ref::<String>().map(String::as_str);
-    payload.downcast_ref::<&str>().copied().or(owned).unwrap_or("a panic without words")
+    payload.downcast_ref::<&str>().copied().or(owned).unwrap_or("a panic without a message")
 }
 
-/// Keeps the words of panics for [`examine`] instead of showing them.
+/// Keeps the messages of panics for [`examine`] instead of showing them.
 pub(crate) fn listen_to_panics() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(|at| format!("{}:{}", at.file(), at.line())).unwrap_or_default();
@@ -120,7 +120,7 @@ pub(crate) fn examine(input: &Input, draw: u64) -> Examined {
 pub(crate) struct Examined {
     pub(crate) outcome: Outcome,
     pub(crate) findings: Vec<Finding>,
-    /// The words with which it was refused.
+    /// The message with which it was refused.
     pub(crate) refusal: Option<String>,
 }
 

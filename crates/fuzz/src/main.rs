@@ -9,7 +9,7 @@
 //!                [--refusals]                                      also why inputs were refused
 //! ```
 //!
-//! It looks for panics, aborts, hangs, ignored interrupts, refusals without a place or a hint, resolved scenarios that
+//! It looks for panics, aborts, hangs, ignored interrupts, refusals without a location or a hint, resolved scenarios that
 //! are not the scenario, fingerprints that differ, and results that cannot be. The same seed gives the same inputs. Ends
 //! with status 1 if there is a finding; each has its command to repeat it and, under `.build/fuzz`, its input.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]

@@ -284,7 +284,7 @@ fn shorten(table: &mut Table, random: &mut Random) {
     }
 }
 
-/// Every text in the tables: names of nodes and ports, words and quantities.
+/// Every text in the tables: names of nodes and ports, values and quantities.
 fn words(table: &Table) -> Vec<String> {
     let mut list = vec!["h0".to_owned(), "h1".to_owned(), "sw0->h1".to_owned(), "h0--sw0".to_owned()];
     fn collect(table: &Table, list: &mut Vec<String>) {

@@ -209,12 +209,12 @@ fn flows(plan: &Plan, summary: &Summary) -> Option<String> {
         if f.frames_delivered > 0 && arrives > end * (1.0 + ROUNDING) + STEP {
             return Some(format!("{} delivered by {end} s; its first frame arrives at {arrives} s", f.name));
         }
-        // All destinations have a flow's data when it is complete, or the one that several ways lead to.
+        // When a flow is complete all of its destinations have its data, or the one to which several paths lead.
         let least = if network.is_spread(FlowId(i as u32)) { shortest } else { longest_way } as f64 / 1e12;
         if let Some(time) = f.completion_time_s
             && time < least * (1.0 - ROUNDING) - STEP
         {
-            return Some(format!("{} was complete after {time} s; its way takes {least} s", f.name));
+            return Some(format!("{} was complete after {time} s; its path takes {least} s", f.name));
         }
         let last =
             network.route(FlowId(i as u32)).map(|hop| &network.hops[hop.index()]).filter(|hop| hop.children == 0);

@@ -11,7 +11,7 @@ use std::thread;
 use crate::examine::{Finding, Outcome};
 use crate::worker::{DONE, FINDING, HANGS};
 
-/// After so many inputs a worker is replaced, so that its leftovers do not add up.
+/// A worker is replaced after this number of inputs, so that leaked memory does not add up.
 const RENEW: u64 = 20_000;
 
 /// Results of all inputs.
@@ -20,11 +20,11 @@ pub(crate) struct Report {
     pub(crate) outcomes: BTreeMap<&'static str, u64>,
     /// By input.
     pub(crate) findings: Vec<(String, Finding)>,
-    /// Refusals, by their words without names and numbers.
+    /// Refusals, by their messages without names and numbers.
     pub(crate) refusals: BTreeMap<String, u64>,
 }
 
-/// Tries the inputs `range` with `jobs` workers, each started by `command`. `progress` is told how many are done.
+/// Tries the inputs `range` with `jobs` workers, each started by `command`. `progress` gets the number of inputs done.
 pub(crate) fn numbers(
     range: std::ops::Range<u64>,
     jobs: usize,

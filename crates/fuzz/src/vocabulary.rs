@@ -1,4 +1,4 @@
-//! The words of scenarios, taken from the schema and the reference of their keys: a new key is tried from its first
+//! The keys and values of scenarios, taken from the schema and the reference of their keys: a new key is tried from its first
 //! day.
 
 use std::collections::BTreeMap;
@@ -208,7 +208,7 @@ impl Vocabulary {
     }
 }
 
-/// The table that a place of the schema is, or that a list of tables has.
+/// The table that a node of the schema is, or that a list of tables has.
 fn object(place: &Json) -> Option<&Json> {
     match place["type"].as_str() {
         Some("object") => Some(place),

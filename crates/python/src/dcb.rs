@@ -122,7 +122,7 @@ pub(crate) fn dcb_set<'py>(
 #[pyfunction]
 pub(crate) fn dcb_reply(octets: &[u8], sequence: u32) -> PyResult<String> {
     let read = dcbnl::reply(octets, sequence, Order::NATIVE);
-    let told = match read.map_err(|fault| PyValueError::new_err(fault.to_string()))? {
+    let answer = match read.map_err(|fault| PyValueError::new_err(fault.to_string()))? {
         Reply::Refused(error) => json!({"error": error, "qcn": null, "stats": null}),
         Reply::Done => json!({"error": null, "qcn": null, "stats": null}),
         Reply::Values { qcn, stats } => json!({
@@ -131,15 +131,15 @@ pub(crate) fn dcb_reply(octets: &[u8], sequence: u32) -> PyResult<String> {
             "stats": stats.map(|stats| by_name(stats.values())),
         }),
     };
-    Ok(told.to_string())
+    Ok(answer.to_string())
 }
 
 fn by_name(values: impl Iterator<Item = (&'static Member, [u64; 8])>) -> Value {
     values.map(|(member, entries)| (member.name.to_owned(), json!(entries))).collect::<serde_json::Map<_, _>>().into()
 }
 
-/// The modes of the two ports of a line whose stations have these congestion notification priorities (bit n for priority n),
-/// once their announcements change nothing any more, as a JSON list of two: for each priority of the port an object.
+/// The modes of the two ports of a link whose stations have these congestion notification priorities (bit n for priority n),
+/// after their announcements have converged. A JSON list of two, with an object for each priority of the port.
 #[pyfunction]
 pub(crate) fn dcb_negotiate(left: u8, right: u8) -> PyResult<String> {
     let component = |cnpvs| Component::with(cnpvs).map_err(|fault| PyValueError::new_err(fault.to_string()));
@@ -156,7 +156,7 @@ pub(crate) fn dcb_negotiate(left: u8, right: u8) -> PyResult<String> {
     }
     let sides = ports.iter().zip(&components).map(|(port, component)| {
         let tlv = port.tlv(component, 1);
-        let told = (0..8).filter(|&priority| component.row(priority).is_some()).map(|priority| {
+        let priorities = (0..8).filter(|&priority| component.row(priority).is_some()).map(|priority| {
             let (mode, row) = (port.mode(priority), port.row(priority));
             json!({
                 "priority": priority,
@@ -168,7 +168,7 @@ pub(crate) fn dcb_negotiate(left: u8, right: u8) -> PyResult<String> {
                 "state": dcbnl::CNDD_STATES[dcbnl::cndd_state(port.state(priority)) as usize],
             })
         });
-        told.collect::<Vec<_>>()
+        priorities.collect::<Vec<_>>()
     });
     Ok(Value::from(sides.map(Value::from).collect::<Vec<_>>()).to_string())
 }

@@ -5,7 +5,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
 
-create_exception!(penstock._core, PenstockError, PyException, "An error that Penstock tells of.");
+create_exception!(penstock._core, PenstockError, PyException, "Base class of Penstock's errors.");
 create_exception!(
     penstock._core,
     ScenarioError,

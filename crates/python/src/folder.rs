@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{PenstockError, output_error};
 
-/// The folder of a comparison or a report under way.
+/// The unfinished folder of a comparison or a report.
 #[pyclass(name = "Folder", module = "penstock._core")]
 pub(crate) struct PyFolder(Option<Folder>);
 

@@ -136,7 +136,7 @@ fn config(parameters: &Bound<'_, PyDict>) -> PyResult<Config> {
 }
 
 /// A parameter's value from its form in the catalogue ([`catalogue::value`](penstock_scenario::catalogue::value)), rounded to whole
-/// units; `None` for a word that is none of the parameter's, and for a number that the unit has not.
+/// units. `None` for a choice that the parameter does not have, and for a number that its unit does not have.
 fn typed(unit: Unit, given: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     Ok(match unit {
         Unit::Switch => Some(Value::Switch(given.extract()?)),

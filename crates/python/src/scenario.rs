@@ -60,7 +60,7 @@ impl PyScenario {
         Self { scenario: Mutex::new(self.now()), outlined: Mutex::default() }
     }
 
-    /// The file, or the words that stand for it in messages.
+    /// The file, or the text that stands for it in messages.
     #[getter]
     fn origin(&self) -> String {
         self.now().file().to_owned()
@@ -179,8 +179,8 @@ impl PyScenario {
         let options = Options { out, force, slice: None, capture, threads: threads.0 };
         let mut failure = None;
         let mut observer = |at: &Progress| {
-            let told = Python::attach(|py| report(py, progress.as_ref(), at));
-            match told {
+            let reported = Python::attach(|py| report(py, progress.as_ref(), at));
+            match reported {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
                     failure = Some(error);

@@ -113,7 +113,7 @@ pub(crate) fn wire_encode<'py>(
 /// Interface, its name, time in ns, octets, length on the line, comment.
 type Frame<'py> = (u32, Option<String>, Option<u64>, Bound<'py, PyBytes>, u32, Option<String>);
 
-/// The place of a frame in its file, and the file's notes on it.
+/// The position of a frame in its file, and the file's notes on it.
 struct Place {
     interface: u32,
     time_ns: Option<u64>,
@@ -122,7 +122,7 @@ struct Place {
     comment: Option<String>,
 }
 
-/// A capture in memory, and the places of its frames.
+/// A capture in memory, and the positions of its frames.
 #[pyclass(name = "WireCapture", frozen)]
 pub(crate) struct PyCapture {
     file: Py<PyBytes>,
@@ -152,7 +152,7 @@ impl PyCapture {
         Ok((place.interface, name, place.time_ns, octets, place.original, place.comment.clone()))
     }
 
-    /// The place and the fault where it could not be read on.
+    /// The position and the fault at which reading stopped.
     #[getter]
     fn damage(&self) -> Option<(usize, String)> {
         self.damage.as_ref().map(|damage| (damage.offset, damage.to_string()))
@@ -186,7 +186,7 @@ fn index(file: &[u8]) -> Index {
 }
 
 /// Counts of a capture's notifications and pause frames, as a JSON object; `damage` says where it could not be read on.
-/// `bits_per_s` is the rate of all lines, in place of those that the file has.
+/// `bits_per_s` is the rate of all lines, instead of those in the file.
 #[pyfunction]
 pub(crate) fn wire_stats(py: Python<'_>, file: &[u8], ether_types: EtherTypes, bits_per_s: Option<u64>) -> String {
     py.detach(|| stats(file, types(ether_types), bits_per_s).to_string())

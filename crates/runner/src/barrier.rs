@@ -1,24 +1,23 @@
-//! Where the threads of a run wait for one another: thousands of times a second, mostly for microseconds.
+//! The barrier at which the threads of a run wait for one another: thousands of times a second, mostly for microseconds.
 //!
-//! The standard library's barrier puts a thread to sleep at once, which takes longer than most windows, and waits for ever
-//! for a thread that has failed.
+//! The standard library's barrier puts a thread to sleep at once, which takes longer than most windows, and never returns
+//! after a thread has failed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Looks of a thread that waits, some 50 us; then it looks again each time that it has let others have the processor; then it sleeps, for
-/// to be woken takes as long as a window.
+/// A waiting thread spins this many times (about 50 us), then yields [`YIELDS`] times, then sleeps: a wake-up costs as much as a window.
 const LOOKS: u32 = 1000;
 const YIELDS: u32 = 1000;
 
-/// A place where threads meet.
+/// A barrier of a fixed number of threads.
 #[derive(Debug)]
 pub(crate) struct Barrier {
     threads: usize,
     arrived: AtomicUsize,
-    /// How often all have met.
+    /// How often all threads have arrived.
     meetings: AtomicU64,
-    /// A thread has failed and will not come.
+    /// A thread has failed and will not arrive.
     broken: AtomicBool,
     sleepers: Mutex<usize>,
     met: Condvar,

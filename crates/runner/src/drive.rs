@@ -228,7 +228,7 @@ fn write_completions(
 }
 
 impl Job<'_> {
-    /// Lets `sim` run to its end, if nothing stops it, and measures on the way: the whole run, and the plan's windows.
+    /// Runs `sim` to its end, unless it is interrupted, and measures the whole run and the plan's windows.
     fn measure(&mut self, sim: &mut dyn Recorded) -> (ControlFlow<()>, Vec<Measured>) {
         let mut course = Course::new(self.plan);
         let mut ended = ControlFlow::Continue(());

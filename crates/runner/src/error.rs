@@ -34,7 +34,7 @@ pub enum RunError {
         missing: &'static str,
     },
     /// Frames are to be captured, and there is no folder for the file.
-    #[error("frames are captured into a file of the results folder, and the run has none")]
+    #[error("a capture needs a results folder for its file, and the run has none")]
     NoFolder,
     /// A table was asked for that the run has not recorded.
     #[error("the table {table} was not recorded")]
@@ -47,15 +47,15 @@ pub enum RunError {
     Limit {
         /// Simulated time, s.
         at_s: f64,
-        /// The excess, in words.
+        /// The excess, as text.
         message: String,
-        /// The hint: a way to ask for less.
+        /// The hint: how to need less.
         hint: String,
     },
     /// The operating system does not give the memory that the run needs.
-    #[error("{what} need {megabytes} MB of memory, which the system does not give")]
+    #[error("{what} need {megabytes} MB of memory, more than the system has available")]
     Memory {
-        /// The things that need it, as words for the message.
+        /// The things that need it, as text for the message.
         what: String,
         /// How much.
         megabytes: u64,

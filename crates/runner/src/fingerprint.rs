@@ -13,9 +13,9 @@ use twox_hash::XxHash64;
 
 use crate::{Run, RunError};
 
-/// XXH64 of a result: of every column's name and values, and of the summary without its `run` object and without the counts of
-/// actions and the notes, which follow from the rest and from the scenario. The same for the same
-/// scenario and seed, on every machine, whether the result is in memory or was read from a folder.
+/// XXH64 of a result: of every column's name and values, and of the summary. Its `run` object is left out, and so are the counts
+/// of actions and the notes, which follow from the rest and the scenario. The fingerprint is the same for the same scenario and
+/// seed on every machine, whether the result is in memory or was read from a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub u64);
 

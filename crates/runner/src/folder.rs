@@ -45,7 +45,7 @@ impl Holds {
     }
 }
 
-/// A folder under way. Dropped without [`publish`](Self::publish), it leaves nothing.
+/// An unfinished folder. Dropped without [`publish`](Self::publish), it leaves nothing.
 #[derive(Debug)]
 pub struct Folder {
     partial: PathBuf,
@@ -105,7 +105,7 @@ impl Folder {
         file.sync_all().map_err(RunError::io(&path, "write"))
     }
 
-    /// Gives the folder its final name, in place of an older one where that was asked for.
+    /// Gives the folder its final name. Replaces an older folder if that was asked for.
     ///
     /// # Errors
     /// If something else has come to the name, or if the system refuses.
@@ -178,7 +178,7 @@ fn remove_leftovers(target: &Path, parent: &Path) {
         let rest = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
         let process = rest.and_then(|rest| rest.split_once('-')).and_then(|(process, _)| process.parse().ok());
         if process.is_some_and(is_dead) {
-            // A folder that cannot be removed is in no one's way.
+            // A folder that cannot be removed disturbs nothing.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

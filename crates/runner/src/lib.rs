@@ -125,8 +125,8 @@ impl Run {
         }
     }
 
-    /// Of a table the rows whose queue or flow (the first column of names) is one of `names`, in order, or all rows; and of their
-    /// columns those that are listed, beside that of the names if rows go by them. The rest is never in memory.
+    /// The rows of a table whose queue or flow (the first column of names) is one of `names`, in order, or all rows. They have the
+    /// listed columns, and that of the names if rows are selected by name. The rest is never in memory.
     ///
     /// # Errors
     /// As for [`Self::table`].
@@ -140,8 +140,8 @@ impl Run {
     }
 }
 
-/// Runs `plan`. `observer` is told how far the run is and may break it off: then the rows recorded so far are kept, and
-/// the summary says where it ended.
+/// Runs `plan`. `observer` gets the progress and may interrupt the run: then the rows recorded so far are kept, and the
+/// summary has the time at which it ended.
 ///
 /// # Errors
 /// If the results folder exists, or cannot be written: then there is none under that name, or still the older one. If frames

@@ -22,7 +22,7 @@ use crate::drive::Recorded;
 use crate::recorder::{Recorder, Recording};
 use crate::watcher::{Notes, Watcher};
 
-/// A slice has so many times the work of one on one thread: threads take a while to start.
+/// Work of a slice, in slices of a run on one thread: threads take a while to start.
 const LONGER: u64 = 32;
 
 type Part<'p, S, const FULL: bool> = Sim<S, Watcher<'p, FULL>, FULL>;
@@ -36,7 +36,7 @@ pub(crate) struct Many<'p, S: Scheme, const FULL: bool> {
     recorder: Mutex<Recorder<'p, FULL>>,
 }
 
-/// A slice under way.
+/// An unfinished slice.
 struct Slice {
     barrier: Barrier,
     /// End of the window, in picoseconds.

@@ -12,14 +12,14 @@ const PER_FRAME: u64 = 128;
 const PER_ROW: u64 = 100;
 const PER_QUEUE: u64 = 1024;
 const PER_FLOW: u64 = 2048;
-/// The rest of a flow of a load when it is over, and its slowdown, twice.
+/// The record of a finished flow of a load, and its slowdown, twice.
 const PER_END: u64 = 32;
 const PER_HOP: u64 = 64;
 const PER_PLACE: u64 = 256;
-/// Memory that is taken for granted, octets: the system is not asked for so little.
+/// Octets below which the available memory is not checked.
 const LITTLE: u64 = 64_000_000;
 
-/// Refuses a network for which there is no memory; each of `parts` threads has one of its own.
+/// Refuses a network for which there is not enough memory. Each of `parts` threads has a copy of it.
 pub(crate) fn check_network(plan: &Plan, parts: usize) -> Result<(), RunError> {
     let network = &plan.network;
     let queues = (network.ports.len() * network.queues_per_port()) as u64;

@@ -16,8 +16,8 @@ use crate::rows::{ArrivalRows, NameColumn, QueueRows, RateRows, SignalRows, Tabl
 use crate::sink::{Records, Sink};
 use crate::tables::{SchemeVars, Table};
 
-/// Records a run. With `ARRIVALS` it can also record every arrival of a data frame, if the plan asks for it; to be told of
-/// them costs time at every hop.
+/// Records a run. With `ARRIVALS` it can also record every arrival of a data frame, if the plan asks for it; that call costs
+/// time at every hop.
 #[derive(Debug)]
 pub struct Recorder<'p, const ARRIVALS: bool> {
     plan: &'p Plan,
@@ -293,9 +293,9 @@ impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Recorder<'_, ARRIVALS> {
 struct RecordedQueues {
     /// Their ports, each once, in order of appearance: several queues of a port share its name.
     ports: Vec<usize>,
-    /// For each queue its port's place in `ports`, and its priority.
+    /// For each queue its port's index in `ports`, and its priority.
     places: Vec<(usize, u8)>,
-    /// For each queue of the network, its place in `places` if it is recorded.
+    /// For each queue of the network, its index in `places` if it is recorded.
     index: Vec<Option<u32>>,
 }
 

@@ -20,7 +20,7 @@ use crate::sink::{Records, Sink};
 /// Rows of a block.
 pub(crate) const ROWS_PER_BLOCK: usize = 1 << 14;
 
-/// A table under way: rows come in one by one and leave in blocks.
+/// An unfinished table: rows are added one by one and leave in blocks.
 #[derive(Debug)]
 pub(crate) struct TableWriter<R> {
     schema: SchemaRef,
@@ -72,7 +72,7 @@ pub(crate) trait Rows {
     fn take(&mut self) -> Vec<ArrayRef>;
 }
 
-/// One or more columns under way.
+/// One or more unfinished columns.
 trait Columns {
     /// Moves the values out as arrays and begins the next ones.
     fn take(&mut self, out: &mut Vec<ArrayRef>);
@@ -91,7 +91,7 @@ pub(crate) struct NameColumn {
 #[derive(Debug)]
 struct MadeNames {
     made: Made,
-    /// For each flow of this block the place of its name, and the names.
+    /// For each flow of this block the index of its name, and the names.
     places: BTreeMap<usize, usize>,
     names: Vec<String>,
 }
@@ -108,7 +108,7 @@ impl NameColumn {
         self
     }
 
-    /// The place of a name among those of the block.
+    /// The index of a name among those of the block.
     fn place(&mut self, index: usize) -> i32 {
         let listed = self.names.len();
         let place = match &mut self.made {

@@ -19,7 +19,7 @@ pub(crate) struct Selection<'a> {
 }
 
 impl Selection<'_> {
-    /// The places of the columns that are to be read: those that are asked for, and that of the names where rows go by them.
+    /// The indices of the columns to read: those asked for, and that of the names if rows are selected by them.
     pub(crate) fn places(&self, schema: &Schema) -> Vec<usize> {
         let named = self.names.and_then(|_| Self::named(schema));
         let fields = schema.fields().iter().enumerate();

@@ -244,7 +244,7 @@ pub const TABLES: &[TableInfo] = &[
     },
 ];
 
-/// The variables that a scheme's roles record: values in place of its type, so that the code of tables exists once.
+/// The variables that a scheme's roles record: as values instead of types, so that the code of tables is compiled once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SchemeVars {
     pub(crate) cp: &'static [Var],

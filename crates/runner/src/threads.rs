@@ -12,9 +12,9 @@ use penstock_sim::partition::{Obstacle, Partition};
 /// The threads that a run is to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
-    /// So many, or fewer where the plan cannot be cut into so many parts.
+    /// This number, or fewer if the plan cannot be cut into that many parts.
     Number(NonZeroUsize),
-    /// As many of the machine's as pay.
+    /// As many of the machine's cores as make the run faster.
     Auto,
 }
 
@@ -29,7 +29,7 @@ impl Default for Threads {
 pub struct Threading {
     /// Their number.
     pub threads: usize,
-    /// Why, in a few words; empty where one was asked for.
+    /// The reason for this number; empty if one thread was asked for.
     pub reason: String,
 }
 
@@ -37,7 +37,7 @@ pub struct Threading {
 /// docs/measurements/many-threads.md.
 const PAYS: f64 = 4000.0;
 
-/// The threads that run `plan` if so many are wanted, and the parts of its network where it is more than one. `captured` says whether
+/// The threads that run `plan` if `wanted` are asked for, and the parts of its network if there are several. `captured` says whether
 /// frames are captured.
 pub(crate) fn choose(plan: &Plan, wanted: Threads, captured: bool) -> (Threading, Option<Arc<Partition>>) {
     let one = |reason: String| (Threading { threads: 1, reason }, None);

@@ -337,7 +337,8 @@ fn notes_on_keys(network: &Network, trimming: bool, transported: bool) -> impl I
     let of_flows = network.flows.iter().map(|flow| flow.transport.as_ref().map(|carriage| &carriage.transport));
     let of_loads = network.processes.list.iter().map(|process| process.transport.as_ref().map(|(own, _)| own));
     let tcp_alone = of_flows.chain(of_loads).all(|transport| matches!(transport, Some(Transport::Tcp(_))));
-    let marks = "network.ecn_threshold marks frames of transports, and no flow has one; schemes mark by thresholds of their own";
+    let marks =
+        "network.ecn_threshold marks frames of transports, and no flow has one; schemes mark by their own thresholds";
     let trims = "network.trimming changes nothing: every flow has the transport tcp, whose frames are dropped";
     let marks = (network.ecn_threshold.is_some() && !transported).then_some(marks);
     marks.into_iter().chain((trimming && tcp_alone).then_some(trims))
@@ -400,7 +401,7 @@ fn ports(
         };
         let capacity = if own_host { queue } else { p.buffer };
         if congestion_points && capacity == Capacity::Arbiter {
-            let message = format!("\"{}\" has no queue to watch", layout.port_name(i));
+            let message = format!("\"{}\" has no queue for a congestion point", layout.port_name(i));
             let hint = "give hosts a queue: hosts.queue = \"150 KB\"";
             return Err(settings.congestion_points.fault(message).with_hint(hint));
         }
@@ -537,7 +538,7 @@ fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault>
     let largest = largest_frame(network);
     let check = |(size, key): topology::Size<'_>| match size {
         Capacity::Octets(size) if size.0 < largest => {
-            let message = format!("{size} hold no frame of {largest} octets");
+            let message = format!("{size} are too small for a frame of {largest} octets");
             Err(key.blame(message).with_hint(format!("at least {}", Octets(largest))))
         }
         Capacity::Frames(n) if u64::from(n) * largest > LARGEST_QUEUE.0 => {
@@ -560,7 +561,8 @@ fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault>
     if let Pacer::TokenBucket { depth, .. } = pacer(hosts)
         && depth.0 < on_wire
     {
-        let message = format!("the bucket of {depth} never holds a frame of {on_wire} octets (wire overhead included)");
+        let message =
+            format!("the bucket of {depth} is too small for a frame of {on_wire} octets (wire overhead included)");
         return Err(hosts.pacer.fault(message).with_hint(format!("a depth of at least {}", Octets(on_wire))));
     }
     Ok(())

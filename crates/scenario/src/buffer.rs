@@ -55,7 +55,7 @@ pub(crate) fn pools(
         let name = table.name.fill(format!("pool{number}"));
         if !known.insert(name.clone()) {
             let message = format!("there is a pool \"{name}\" already");
-            return Err(table.name.fault(message).with_hint("give each [[buffer]] a name of its own"));
+            return Err(table.name.fault(message).with_hint("give each [[buffer]] a different name"));
         }
         let priorities = schemes::listed(&table.priorities, &known_priorities, network)?;
         table.priorities.fill(Counts(priorities.clone()));
@@ -145,7 +145,7 @@ fn pool(
     let largest = largest_frame(network).div_ceil(u64::from(cell)) * u64::from(cell);
     let cells = if cell == 1 { String::new() } else { format!(" in cells of {}", *table.cell) };
     if table.size.0 < largest {
-        let message = format!("{} hold no frame of {} octets{cells}", *table.size, largest_frame(network));
+        let message = format!("{} are too small for a frame of {} octets{cells}", *table.size, largest_frame(network));
         return Err(table.size.fault(message).with_hint(format!("at least {}", Octets(largest))));
     }
     let headroom = match &*table.headroom {

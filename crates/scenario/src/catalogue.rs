@@ -130,7 +130,7 @@ impl ConditionEntry {
 
 impl ParameterEntry {
     fn new(p: &Parameter) -> Self {
-        // Words and switches have no range.
+        // Choices and switches have no range.
         let ranged = !matches!(p.unit, Unit::Choice(_) | Unit::Switch);
         Self {
             name: p.name,

@@ -70,7 +70,7 @@ macro_rules! section {
     };
 }
 
-/// Declares an enum whose variants are the words that a key can have.
+/// Declares an enum whose variants are the values that a key can have.
 macro_rules! words {
     ($(#[$doc:meta])* pub(crate) enum $name:ident { $($(#[$text:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! Errors of a scenario: the mistake, its place, and a hint.
+//! Errors of a scenario: the mistake, its location, and a hint.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -12,9 +12,9 @@ pub struct ScenarioError {
     pub line: Option<usize>,
     /// The key, as a dotted path such as `schemes.qcn.q_eq` or `flow.0.rate`.
     pub key: Option<String>,
-    /// The mistake, in words.
+    /// The mistake, as text.
     pub message: String,
-    /// The hint: a way to put it right.
+    /// The hint: what to write instead.
     pub hint: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// A mistake, its place in the file, and a hint. The file's name joins it in [`Fault::in_file`] alone.
+/// A mistake, its location in the file, and a hint. The file's name joins it in [`Fault::in_file`] alone.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) line: Option<usize>,
@@ -88,7 +88,7 @@ fn visible(text: &str) -> String {
     shown
 }
 
-/// The most words that one is compared with: that takes some milliseconds, or a tenth of a second if all are long.
+/// The most names that one is compared with: that takes some milliseconds, or a tenth of a second if all are long.
 const MOST_COMPARED: usize = 5000;
 
 /// `did you mean "…"?` for the known word that is nearest to `word`, or else the list of them; of many, the nearest.
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_its_place() {
+    fn an_error_names_its_location() {
         let error = ScenarioError {
             file: "scenarios/x.toml".into(),
             line: Some(12),

@@ -1,10 +1,10 @@
 //! The reference allocation: the rate of each flow if the network were shared fairly, while nothing changes.
 //!
-//! Two notions of fair. *Max-min*: no flow can get more but at the cost of one that has less (found by filling all
-//! rates evenly until a link or a demand stops them). *Proportional*: the sum of the logarithms of the rates is largest
-//! (found by adjusting the price of one link after the other until its load is its capacity; a flow's rate is the
-//! inverse of the prices along its way). Uncontrolled flows are served first; the capacity that they take is gone.
-//! Greedy flows want all, others their mean rate. A flow counts from its start to its stop; one with a size counts to its end,
+//! Two notions of fairness. *Max-min*: no flow can get more except at the cost of one that has less. It is found by raising
+//! all rates evenly until a link or a demand limits them. *Proportional*: the sum of the logarithms of the rates is largest.
+//! It is found by adjusting the price of one link after the other until its load is its capacity; a flow's rate is the
+//! inverse of the prices along its path. Uncontrolled flows are served first, and controlled ones share the rest.
+//! Greedy flows demand all, others their mean rate. A flow counts from its start to its stop; one with a size counts to its end,
 //! which only the run knows: see [`FairShares`].
 //!
 //! Only `+ - * /` on `f64`, in a fixed order, so that the bits agree on all machines.
@@ -65,7 +65,7 @@ impl FairShares {
         self.boundaries[self.boundaries.partition_point(|at| *at <= now) - 1]
     }
 
-    /// The max-min fair rate of each flow at `now`, bit/s, where `ended` tells of each flow when it ended, if it has.
+    /// The max-min fair rate of each flow at `now`, bit/s, where `ended` has the time at which each flow ended, if it has.
     #[must_use]
     pub fn max_min_bps(&self, plan: &Plan, now: Instant, ended: &[Option<Instant>]) -> Vec<f64> {
         let mut links = Links::new(&plan.network, &self.routes);
@@ -104,7 +104,7 @@ impl Active<'_> {
 
 /// The links' capacities along time.
 struct Links<'a> {
-    /// The links on each flow's way.
+    /// The links on each flow's path.
     routes: Cow<'a, [Vec<usize>]>,
     /// How many of the network's changes of routes are done.
     reroutes: usize,
@@ -141,7 +141,7 @@ impl<'a> Links<'a> {
     }
 }
 
-/// The links on each flow's way.
+/// The links on each flow's path.
 fn routes(network: &Network) -> Vec<Vec<usize>> {
     network.flows.iter().map(|flow| route(network, flow.root)).collect()
 }
@@ -191,7 +191,7 @@ fn along(
         .collect()
 }
 
-/// The max-min fair rate of each flow at `time`, and the proportionally fair one; without a `search` zero in its place.
+/// The max-min fair rate of each flow at `time`, and the proportionally fair one; zero without a `search`.
 fn allocate(
     active: &Active<'_>,
     routes: &[Vec<usize>],
@@ -283,7 +283,7 @@ fn proportional(
     let mut is_tight = vec![false; capacity.len()];
     tight.iter().for_each(|l| is_tight[*l] = true);
     price.iter_mut().zip(is_tight).for_each(|(p, tight)| *p = if tight { *p } else { 0.0 });
-    // The sum of the prices along each flow's way.
+    // The sum of the prices along each flow's path.
     let mut toll: Vec<f64> = wants.iter().map(|w| w.links.iter().map(|l| price[*l]).sum()).collect();
     let rate = |cap: f64, toll: f64| if toll * cap > 1.0 { 1.0 / toll } else { cap };
     let sweep: usize = tight.iter().map(|l| members[*l].len()).sum();
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parking_lot_tells_the_two_notions_apart() {
+    fn the_two_notions_differ_on_a_parking_lot() {
         // Three links of 10, one flow over all of them, one flow on each: max-min 5 each; proportionally the long flow
         // gets 1/(n+1) = 2.5 and leaves 7.5.
         let wants = vec![want(&[0, 1, 2], GREEDY), want(&[0], GREEDY), want(&[1], GREEDY), want(&[2], GREEDY)];

@@ -282,10 +282,10 @@ impl Field for Lines {
     }
 }
 
-/// Words that have another name now.
+/// Values that have another name now.
 const FORMER: [(&str, &str); 1] = [("hold", "stall")];
 
-/// The value of one of some words.
+/// The value of one of some names.
 pub(crate) fn word<T: Copy>(words: &[(&'static str, T)], node: &Node, place: Location<'_>) -> Result<T, Fault> {
     let kind = Kind::Word(words.iter().map(|(word, _)| *word).collect());
     let Data::Text(text) = &node.data else { return Err(place.unlike(&kind, node)) };

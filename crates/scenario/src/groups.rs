@@ -1,8 +1,8 @@
 //! Multicast groups: from `[[group]]` tables to members and their trees.
 //!
-//! A group that lists the links of its tree has one tree for all sources: a source that is not the tree's root reaches
-//! the root by a shortest path, as senders reach the rendezvous point of a shared tree. Without a list, each source
-//! has a tree of shortest paths of its own ([`routing::Growing`]).
+//! A group that lists the links of its tree has one tree for all sources. A source that is not the root reaches
+//! it by a shortest path, as senders reach the rendezvous point of a shared tree. Without a list, each source
+//! has a separate tree of shortest paths ([`routing::Growing`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,12 +46,12 @@ impl Groups {
             let name = String::clone(&table.name);
             names::check(&name).map_err(|e| table.name.excess(e))?;
             if layout.node(&name).is_some() {
-                let message = format!("\"{name}\" is a node already");
-                return Err(table.name.fault(message).with_hint("give the group a name of its own"));
+                let message = format!("a node is called \"{name}\" already");
+                return Err(table.name.fault(message).with_hint("give the group a different name"));
             }
             if groups.names.insert(name.clone(), groups.list.len()).is_some() {
                 let message = format!("the name \"{name}\" is used twice");
-                return Err(table.name.fault(message).with_hint("each group has a name of its own"));
+                return Err(table.name.fault(message).with_hint("give each group a different name"));
             }
             let members = members(&table.members, layout, bounds)?;
             let tree = (*table.links).as_ref().map(|links| tree(&table.links, links, &members, layout)).transpose()?;
@@ -102,7 +102,7 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: 
         if let Some(at) = above.iter().position(|above| *above == port.peer) {
             let round = above[..=at].iter().rev().chain([&port.peer]).map(|n| node(*n).as_str());
             let message = format!("the links run in a loop: {}", round.collect::<Vec<_>>().join("->"));
-            return Err(wrong(message).with_hint("a tree has no loop; take one of the links out"));
+            return Err(wrong(message).with_hint("a tree has no loop: remove one of the links"));
         }
         match way_in.insert(port.peer, link) {
             Some(other) if other == link => {
@@ -110,8 +110,8 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: 
             }
             Some(other) => {
                 let other = layout.port_name(other);
-                let message = format!("two ways lead to \"{}\": {other} and {name}", node(port.peer));
-                return Err(wrong(message).with_hint("a tree has one way to each node; take one of the links out"));
+                let message = format!("two links lead to \"{}\": {other} and {name}", node(port.peer));
+                return Err(wrong(message).with_hint("a tree has one link to each node; remove one of the two"));
             }
             None => links.push(link),
         }
@@ -122,7 +122,7 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: 
         let reached: BTreeSet<usize> = route.iter().map(|branch| branch.port).collect();
         let apart = links.iter().find(|link| !reached.contains(link)).expect("a link is missing");
         let message = format!("\"{}\" cannot be reached from \"{}\"", layout.port_name(*apart), node(root));
-        return Err(wrong(message).with_hint("the links of a tree hang together, and no host forwards"));
+        return Err(wrong(message).with_hint("the links of a tree are connected, and hosts do not forward"));
     }
     let forwards: BTreeSet<usize> = links.iter().map(|link| layout.ports[*link].node).collect();
     let ends = links.iter().map(|link| layout.ports[*link].peer).filter(|node| !forwards.contains(node));
@@ -154,7 +154,7 @@ impl Group {
         self.tree.is_some()
     }
 
-    /// The way from `source` to the members over the tree that the group lists, or an error's message and hint.
+    /// The path from `source` to the members over the tree that the group lists, or an error's message and hint.
     ///
     /// # Panics
     /// If it lists none.
@@ -184,8 +184,8 @@ impl Group {
             if let Some(link) = way.iter().find(|link| inside(link)) {
                 let node = &layout.nodes[layout.ports[*link].peer].name;
                 let message =
-                    format!("the way from \"{from}\" to \"{root}\", where the tree of \"{}\" begins", self.name);
-                let hint = "let the tree begin at the first of its switches on that way".to_owned();
+                    format!("the path from \"{from}\" to \"{root}\", where the tree of \"{}\" begins", self.name);
+                let hint = "let the tree begin at the first of its switches on that path".to_owned();
                 return Err((format!("{message}, runs through \"{node}\" in the tree"), hint));
             }
             links.extend(way);

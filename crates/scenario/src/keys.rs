@@ -29,11 +29,11 @@ pub(crate) enum Fallback {
     Required,
     /// This value, as TOML.
     Value(String),
-    /// None, or one that follows from the rest; the words say which.
+    /// None, or one that follows from the rest, as the text says.
     None(&'static str),
 }
 
-/// The words of a description: its lines, joined.
+/// The text of a description: its lines, joined.
 pub(crate) fn description(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
@@ -57,7 +57,7 @@ pub(crate) enum Kind {
     Text,
     /// Lines of text.
     Lines,
-    /// One of these words.
+    /// One of these names.
     Word(Vec<&'static str>),
     /// Names: one, a range such as `"h0..h7"`, or a list of these.
     Names,

@@ -2,7 +2,7 @@
 //!
 //! A scenario is one experiment: a scheme, a topology, traffic, changes of links, settings of the recording. Each table
 //! of it is a struct whose fields are its keys, declared once, in `sections.rs`, `topology/` and `sizes.rs`; the
-//! reader, the resolved scenario, the [`schema()`] and the [`reference()`] all come from there. A value knows its place
+//! reader, the resolved scenario, the [`schema()`] and the [`reference()`] all come from there. A value knows its location
 //! in the file, so that an error about it names line and key; the file's name joins it where [`Scenario`] hands it out.
 //! The holder of a [`Plan`] need not check anything again.
 //!

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 /// The most of something, unless the limits are raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// The things that are limited, as words for messages.
+    /// The things that are limited, as text for messages.
     pub what: &'static str,
     /// How many.
     pub most: u64,
@@ -53,8 +53,8 @@ limits! {
     SAMPLES = "samples", 10_000_000, u64::MAX;
     /// Rows of samples: samples times recorded queues and flows.
     ROWS = "rows of samples", 100_000_000, u64::MAX;
-    /// Places in the tables of congestion points and reaction points, which are as long as a scheme's parameters say.
-    PLACES = "places in tables of schemes", 20_000_000, u64::MAX;
+    /// Entries of the tables of congestion points and reaction points, whose sizes are parameters of the scheme.
+    PLACES = "entries in tables of schemes", 20_000_000, u64::MAX;
     /// Readings of windows of measurement: windows times flows and queues.
     READINGS = "readings of windows", 10_000_000, u64::MAX;
     /// Rows in memory of a run whose results do not go to a folder.
@@ -98,7 +98,7 @@ impl Limits {
         (limit.most / self.divisor).saturating_mul(self.factor).min(limit.ceiling)
     }
 
-    /// The error of so many, with the factor that would allow them, if one does; `None` within the limit.
+    /// The error if `found` exceeds the limit, with the factor that would allow it, if one does; `None` within the limit.
     #[must_use]
     pub fn exceeded(self, limit: Limit, found: u64) -> Option<Excess> {
         let most = self.most(limit);
@@ -152,7 +152,7 @@ impl<'a> Bounds<'a> {
         self.check(HOPS, all, "fewer flows, or shorter routes")?;
         // Each power of two once.
         if before.checked_ilog2() != all.checked_ilog2() && !memory_for(2 * OCTETS_PER_HOP * all) {
-            let message = format!("the system does not give the memory for {all} hops of flows");
+            let message = format!("not enough memory for {all} hops of flows");
             return Err((message, "fewer flows, or shorter routes".to_owned()));
         }
         Ok(())
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_cannot_be_had_is_told() {
+    fn missing_memory_is_an_error() {
         assert!(memory_for(1 << 20));
         assert!(!memory_for(1 << 60) && !memory_for(u64::MAX));
     }

@@ -1,6 +1,6 @@
 //! Loads and incasts: the flows that a random process makes.
 //!
-//! Each load draws from streams of its own, one for times, one for pairs and one for sizes, from its seed and its name:
+//! Each load has three random streams, for times, pairs and sizes, which follow from its seed and its name:
 //! another load, or another distribution of sizes, changes no draw of the others.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -110,7 +110,7 @@ impl Load {
             return Err(self.hosts.fault("a load needs two hosts at least").with_hint("for instance \"h0..h31\""));
         }
         if self.sigma.is_some() && *self.gaps != Gaps::Lognormal {
-            return Err(self.sigma.fault("only for lognormal gaps").with_hint("add gaps = \"lognormal\""));
+            return Err(self.sigma.fault("applies to lognormal gaps only").with_hint("add gaps = \"lognormal\""));
         }
         let sizes = Sizes::read(&self.size)?;
         let capacity = match *self.reference {
@@ -418,15 +418,15 @@ fn rate_of(layout: &Layout, host: usize) -> f64 {
     layout.nodes[host].ports.first().map_or(0.0, |&port| layout.ports[port].rate.0 as f64)
 }
 
-/// The most that one half of the hosts, in their order, can send to the other and receive from it at the same time, bit/s: twice
-/// the largest flow through the network from half to half, for links carry as much in either direction.
+/// The bisection, bit/s: the most that one half of the hosts, in their order, can send to the other and receive from it at the same
+/// time. That is twice the maximum flow from half to half, since links have the same rate in both directions.
 /// (Edmonds and Karp 1972)
 fn bisection(layout: &Layout, hosts: &[usize]) -> f64 {
     let (first, second) = hosts.split_at(hosts.len() / 2);
     let mut left: Vec<u64> = layout.ports.iter().map(|port| port.rate.0).collect();
     let mut flow = 0_u64;
     loop {
-        // The shortest way with capacity left, over ports, to each node.
+        // The shortest path with capacity left, over ports, to each node.
         let mut by: Vec<Option<usize>> = vec![None; layout.nodes.len()];
         let mut reached = vec![false; layout.nodes.len()];
         let mut waiting: VecDeque<usize> = first.iter().copied().collect();

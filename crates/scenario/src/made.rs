@@ -1,5 +1,5 @@
-//! The flows that loads and incasts make, and those of traces. They are drawn while the plan is laid out, to be counted, and again whenever they are asked
-//! for: none of them is kept.
+//! The flows that loads and incasts generate, and those of traces. They are drawn once to be counted, while the scenario is planned, and again
+//! whenever they are needed: none of them is stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -66,14 +66,14 @@ impl Table {
     }
 }
 
-/// The shortest ways to the hosts that receive.
+/// The shortest paths to the receiving hosts.
 #[derive(Debug)]
 struct Ways {
     /// By the gate of destinations; none where nothing leads.
     distances: Vec<Option<Distances>>,
 }
 
-/// A way, and all of those among which switches choose; none where they have no choice.
+/// A path, and all of those among which switches choose; none if they have no choice.
 type Route = (Vec<usize>, Vec<Branch>);
 
 impl Ways {
@@ -81,7 +81,7 @@ impl Ways {
         Self { distances: layout.nodes.iter().map(|_| None).collect() }
     }
 
-    /// Looks for the ways to the destination of a flow, if nobody has.
+    /// Computes the paths to the destination of a flow, unless they are known.
     fn look(&mut self, layout: &Layout, arrival: &Arrival, bounds: &Bounds<'_>) -> Result<(), Excess> {
         let distances = &mut self.distances[routing::gate(layout, arrival.destination)];
         if distances.is_none() {
@@ -96,7 +96,7 @@ impl Ways {
         routing::walk(layout, &wanted, self.distances[routing::gate(layout, arrival.destination)].as_ref()?, &[])
     }
 
-    /// All of its ways, where switches choose among several; else none.
+    /// All of its paths, if switches choose among several; else none.
     fn tree(
         &self,
         layout: &Layout,
@@ -125,12 +125,12 @@ impl Known {
         Self(std::iter::once(layout).chain(layout.later.iter().map(|epoch| &epoch.layout)).map(Ways::new).collect())
     }
 
-    /// The state of the network number `epoch`, with its ways.
+    /// The state of the network number `epoch`, with its paths.
     fn at<'a>(&'a self, layout: &'a Layout, epoch: usize) -> (&'a Layout, &'a Ways) {
         (epoch.checked_sub(1).map_or(layout, |later| &layout.later[later].layout), &self.0[epoch])
     }
 
-    /// The way of a flow at its start: where none is whole then, the one that there would be.
+    /// The path of a flow at its start; if none is intact then, the one that it has without failures.
     fn first(&self, layout: &Layout, flow: &str, arrival: &Arrival) -> Option<(usize, Vec<usize>)> {
         let epoch = layout.later.partition_point(|epoch| epoch.at <= arrival.start);
         [epoch, 0].into_iter().find_map(|epoch| {
@@ -176,11 +176,11 @@ pub(crate) struct Counted {
     ways: Known,
     /// When switches know of changes.
     converged: Vec<Instant>,
-    /// The most links of a way.
+    /// The most links of a path.
     pub(crate) longest: usize,
-    /// The most links of all ways of a flow together.
+    /// The most links of all paths of a flow together.
     most_hops: usize,
-    /// For each table whether a flow of it has several ways.
+    /// For each table whether a flow of it has several paths.
     pub(crate) spreads: Vec<bool>,
     /// For each table the ports at which flows begin, in the order of the first one each, and how many begin there.
     pub(crate) begins: Vec<Vec<(usize, u32)>>,
@@ -191,7 +191,7 @@ pub(crate) struct Counted {
 /// Where and when the flows of a table come.
 #[derive(Debug)]
 pub(crate) struct Course {
-    /// For each port the octets that come there, where each flow takes the first of its ways; none where no flow comes.
+    /// For each port its octets, if each flow takes the first of its paths; none for a port without flows.
     octets: Vec<Option<u64>>,
     /// From the first start to the last.
     span: Duration,
@@ -310,7 +310,7 @@ impl Counted {
         Ok(())
     }
 
-    /// For each controlled flow of a priority the links of its way at its start, with the opposite direction of each.
+    /// For each controlled flow of a priority the links of its path at its start, with the opposite direction of each.
     pub(crate) fn ways_of(&self, layout: &Layout, priority: u8) -> impl Iterator<Item = Vec<(PortId, PortId)>> {
         let tables = self.tables.iter().filter(move |table| table.model.controlled && table.model.priority == priority);
         let way = |table: &Table, (number, arrival): (u32, Arrival)| {
@@ -369,8 +369,8 @@ impl Counted {
     }
 }
 
-/// The flows that loads and incasts make. They are told together, and no list has them: each is drawn again whenever it is asked
-/// for.
+/// The flows that loads and incasts generate. Results aggregate them, and no list stores them: each is drawn again whenever it
+/// is needed.
 #[derive(Debug, Clone)]
 pub struct Made(Arc<Inner>);
 
@@ -397,7 +397,7 @@ pub struct MadeFlow {
     pub start: Instant,
     /// Octets to send.
     pub size: Octets,
-    /// The ports that it crosses; where switches choose, those of its first way.
+    /// The ports that it crosses; if switches choose, those of its first path.
     pub way: Vec<PortId>,
 }
 
@@ -475,7 +475,7 @@ impl Inner {
     fn flow(&self, table: usize, number: u32, arrival: &Arrival) -> MadeFlow {
         let name = self.tables[table].name_of(number);
         let way = self.ways.first(&self.layout, &name, arrival);
-        let (_, way) = way.expect("flows were counted with their ways");
+        let (_, way) = way.expect("flows were counted with their paths");
         MadeFlow {
             table,
             number,
@@ -514,7 +514,7 @@ impl Iterator for Merged {
         let flow = self.made.flow(table, *number - 1, &arrival);
         let name = self.made.tables[table].name_of(flow.number);
         let routes = self.made.ways.routes(&self.made.layout, &name, &arrival, |_| Ok(()));
-        let (first, later) = routes.ok().flatten().expect("nothing bounds it, and flows were counted with their ways");
+        let (first, later) = routes.ok().flatten().expect("nothing bounds it, and flows were counted with their paths");
         let branch = |branch: &Branch| network::Branch {
             link: link(PortId(branch.port as u32)),
             parent: branch.parent.map(|parent| parent as u32),

@@ -323,7 +323,7 @@ fn ports(key: &dyn Blame, names: &[String], layout: &Layout) -> Result<Vec<usize
             .port(name)
             .ok_or_else(|| key.blame(format!("there is no port \"{name}\"")).with_hint(layout.suggest_port(name)))?;
         if leads_to_host(layout, port) {
-            let message = format!("the port \"{name}\" leads to a host, and hosts stop nobody");
+            let message = format!("the port \"{name}\" leads to a host, and hosts send no pause frames");
             return Err(key.blame(message).with_hint("list ports that lead to switches"));
         }
         if !chosen.insert(port) {
@@ -343,12 +343,16 @@ fn check_quanta(at: &At<'_>, reach: &Reach, quanta: u16) -> Result<(), Fault> {
     match reach.least_quanta() {
         Some(least) if least <= quanta => Ok(()),
         Some(least) => {
-            let message = format!("{quanta} quanta are over before the pause frame for {} comes again", at.port);
+            let message = format!("a pause of {quanta} quanta ends before {} can be paused again", at.port);
             Err(at.table.quanta.fault(message).with_hint(format!("at least {least}")))
         }
         None => {
-            let message = format!("the longest pause is over before the pause frame for {} comes again", at.port);
-            Err(at.table.quanta.fault(message).with_hint("shorter frames, a faster line back, or a shorter response"))
+            let message = format!("even a pause of 65535 quanta ends before {} can be paused again", at.port);
+            Err(at
+                .table
+                .quanta
+                .fault(message)
+                .with_hint("use shorter frames, a faster reverse link, or a shorter response"))
         }
     }
 }
@@ -394,7 +398,7 @@ fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Res
         return Err(of_xoff.blame(message).with_hint(format!("at most {}", Octets(below))));
     }
     if xoff < largest {
-        let message = format!("{} hold no frame of {largest} octets", Octets(xoff));
+        let message = format!("{} are too small for a frame of {largest} octets", Octets(xoff));
         return Err(of_xoff.blame(message).with_hint(format!("at least {}", Octets(largest))));
     }
     let (xon, of_xon) = at.size(|link| &link.xon, &at.table.xon);

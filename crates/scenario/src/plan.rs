@@ -48,9 +48,9 @@ pub struct Plan {
     pub stopping: Vec<Option<Stopping>>,
     /// For each port that flow control can stop, the reach that its headroom follows from.
     pub reaches: Vec<Option<Reach>>,
-    /// How many flows come from `[[flow]]` tables: those of the network, sampled and told one by one.
+    /// Number of flows from `[[flow]]` tables. They are sampled and reported one by one.
     pub single: usize,
-    /// The flows of loads and incasts, told together.
+    /// The flows of loads and incasts, which results aggregate.
     pub made: Made,
     /// Names of the flows of the network, under their indices.
     pub flow_names: Vec<String>,
@@ -152,7 +152,7 @@ pub struct Record {
     pub arrivals: bool,
 }
 
-/// The members of a list that have time series: all of a short one, of a longer one so many, evenly spread.
+/// The members of a list that have time series: all of them up to `most`, else `most` of them, evenly spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampled {
     /// How many the list has.
@@ -200,10 +200,10 @@ pub struct FairPeriod {
     pub proportional_bps: Vec<f64>,
 }
 
-/// So many flows of loads and incasts at the most count as there at a time, each with its reaction point.
+/// The most flows of loads and incasts that count as active at a time, each with its reaction point.
 const MOST_AT_ONCE: u64 = 4096;
 
-/// Places in the tables of all congestion points and reaction points: a scheme's counts with `table` in their names, for each.
+/// Entries in the tables of all congestion points and reaction points: the scheme's parameters with `table` in their names, for each.
 pub(crate) fn table_places(network: &Network, schemes: &[Assigned]) -> u64 {
     let own = |process: &&Process| matches!(process.limiting, Limiting::Own(_));
     let coming: u64 = network.processes.list.iter().filter(own).map(|process| u64::from(process.flows)).sum();
@@ -226,7 +226,7 @@ impl Plan {
             || processes.iter().any(|process| process.limiting == Limiting::Uncontrolled)
     }
 
-    /// Places in the tables of all congestion points and reaction points, at the most.
+    /// The most entries in the tables of all congestion points and reaction points.
     #[must_use]
     pub fn table_places(&self) -> u64 {
         table_places(&self.network, &self.schemes)

@@ -1,4 +1,4 @@
-//! Tables of a file as they are read: for each key its value and its place, so that an error can name both.
+//! Tables of a file as they are read: for each key its value and its location, so that an error can name both.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -33,7 +33,7 @@ impl<T> Deref for Entry<T> {
 }
 
 impl<T> Entry<T> {
-    /// An error about the value, at the place where the key was written, or else its table.
+    /// An error about the value, at the location of the key, or else of its table.
     pub(crate) fn fault(&self, message: impl Into<String>) -> Fault {
         let origin = if self.origin == Origin::Default { self.table.origin } else { self.origin };
         let fault = Location { path: &self.path(), origin }.error(message.into(), "");
@@ -65,7 +65,7 @@ impl<T> Entry<T> {
         &mut self.value
     }
 
-    /// Puts another value in its place; no line of the file is to blame for that one.
+    /// Replaces the value; no line of the file has the new one.
     pub(crate) fn replace(&mut self, value: T) {
         self.value = value;
         self.origin = Origin::Default;

@@ -84,7 +84,7 @@ pub(crate) fn recorded(
     let by_default = settings.interval.is_none();
     let interval = settings.interval.fill(interval(duration, places.len() + single));
     if interval > duration {
-        let message = "no sample would fall into the run";
+        let message = "the interval is longer than the run";
         return Err(settings.interval.fault(message).with_hint(format!("at most {}", duration)));
     }
     let samples = duration.0 / interval.0;
@@ -101,7 +101,7 @@ pub(crate) fn recorded(
     Ok((record, notes))
 }
 
-/// The interval by default, of a run with so many queues and flows to look at. Where it is longer than usual it has two digits.
+/// The default interval of a run in which `members` queues and flows are sampled. If it is longer than usual it has two digits.
 fn interval(duration: Duration, members: usize) -> Duration {
     let samples = (SAMPLED_IN_ALL / members.max(1) as u64).clamp(SAMPLES_OF_LARGE, SAMPLES_BY_DEFAULT);
     let exact = (duration.0 / samples).max(1);

@@ -27,7 +27,7 @@ pub(crate) fn changes(
     for (table, values) in tables {
         let at = Instant(table.at.0);
         if at == Instant::ZERO {
-            let message = "a change of parameters comes after the start of the run";
+            let message = "parameters can change only after the start of the run";
             let names: Vec<String> = values.schemes().map(|info| format!("[schemes.{}]", info.name)).collect();
             return Err(table.at.fault(message).with_hint(format!("set it in {}", names.join(" and "))));
         }
@@ -77,7 +77,7 @@ fn blame(table: &Change, new: &[Entry<Option<Value>>], parameter: usize, message
     }
 }
 
-/// Refuses parameters that frames under way and the layout of the run depend on.
+/// Refuses parameters on which frames in flight and the layout of the run depend.
 fn check_lasting(
     info: &Info,
     before: &SchemeConfig,

@@ -28,8 +28,8 @@ pub(crate) struct Laid<'a> {
 }
 
 impl Laid<'_> {
-    /// Gives parameters of a priority that `written` has as "auto" the longest round trip that a controlled flow of that priority has through
-    /// the empty network: that of a full frame with its tags, and of its acknowledgement. HPCC's simulator takes the longest of all pairs of
+    /// Sets the parameters of a priority that are "auto" in `written` to the longest round-trip time of its controlled flows in the
+    /// empty network, for a full frame with its tags and its acknowledgement. HPCC's simulator takes the longest of all pairs of
     /// hosts (`third.cc`, `maxRtt`). `error` makes the error about a parameter.
     pub(crate) fn fill(
         self,
@@ -79,8 +79,8 @@ fn round_trips(own: &Assigned, network: &Network) -> Vec<Duration> {
     controlled.filter_map(|(id, _)| network.round_trip(id, acknowledgement)).collect()
 }
 
-/// Sentences about parameters that are meant to be the round-trip time of the empty network, where the flows of the priority have others: above
-/// 10/9 of the parameter, below half of it, or, for some of them, below a quarter.
+/// Notes on parameters that should be the round-trip time of the empty network, if that of the priority's flows differs: above
+/// 10/9 of the parameter, below half of it, or, for some parameters, below a quarter.
 pub(crate) fn notes(own: &Assigned, network: &Network) -> Vec<String> {
     let info = own.config.info();
     let exact = |(parameter, _): &(&Parameter, &Value)| parameter.bound == Some(Bound::RoundTrip { noted: true });

@@ -1,8 +1,9 @@
 //! Routes: shortest paths by hops (one, or all of them as a tree where switches choose), the path that a flow lists, or a tree to several
 //! destinations.
 //!
-//! Hosts never forward. Where several neighbours are equally near to the destination, `ecmp` takes one by a hash of the
-//! flow's and the switch's names (it does not depend on the seed of the run; `network.ecmp_seed` changes it), `d-mod-k` by the number of the destination.
+//! Hosts never forward. If several neighbours are equally near to the destination, `ecmp` chooses one by a hash of the names of flow
+//! and switch, and `d-mod-k` by the number of the destination. The hash does not depend on the seed of the run;
+//! `network.ecmp_seed` changes it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,7 +12,7 @@ use penstock_sim::random::mix;
 use crate::limits::{Bounds, Excess};
 use crate::topology::{Layout, Routing};
 
-/// Which way a flow goes.
+/// What is wanted of the path of a flow.
 pub(crate) struct Wanted<'a> {
     pub(crate) flow: &'a str,
     pub(crate) source: usize,
@@ -85,7 +86,7 @@ impl<'a> Growing<'a> {
         Self { flow, source, links: Vec::new(), depth: Vec::new() }
     }
 
-    /// Adds the way to `member`; false if there is none.
+    /// Adds the path to `member`; false if there is none.
     pub(crate) fn reach(
         &mut self,
         layout: &Layout,
@@ -98,7 +99,7 @@ impl<'a> Growing<'a> {
         let end = |branch: &Branch| layout.ports[branch.port].peer;
         let mut last = None;
         if let Some(first) = self.links.first() {
-            // A source sends each frame over one link: all ways begin with the first.
+            // A source sends each frame over one link: all paths begin with the first.
             let first = end(first);
             if layout.is_host(first) || distance.hops[first] == NO_WAY {
                 return Ok(false);
@@ -109,7 +110,7 @@ impl<'a> Growing<'a> {
                     && self.depth[*i] - 1 + u32::from(distance.hops[node]) == u32::from(distance.hops[first])
             };
             let latest = (0..self.links.len()).rev().filter(on_the_way).max_by_key(|i| self.depth[*i]);
-            last = Some(latest.expect("the end of the first link is on the way"));
+            last = Some(latest.expect("the end of the first link is on the path"));
         }
         let mut shared = Vec::new();
         let mut link = last;
@@ -135,7 +136,7 @@ impl<'a> Growing<'a> {
     }
 }
 
-/// The ports that each of `wanted` crosses, in the order of `wanted`; `None` where there is no way.
+/// The ports that each of `wanted` crosses, in the order of `wanted`; `None` if there is no path.
 pub(crate) fn paths(
     layout: &Layout,
     wanted: &[Wanted<'_>],
@@ -204,7 +205,7 @@ pub(crate) fn listed(layout: &Layout, names: &[String]) -> Result<Vec<usize>, (S
         ports.push(layout.port(&name).ok_or_else(|| {
             let node = layout.node(&pair[0]).expect("it has just been found");
             let peers = layout.nodes[node].ports.iter().map(|port| layout.ports[*port].peer);
-            let message = format!("\"{}\" and \"{}\" are not joined", pair[0], pair[1]);
+            let message = format!("no link joins \"{}\" and \"{}\"", pair[0], pair[1]);
             (message, format!("links of {} lead to {}", pair[0], list(layout, peers)))
         })?);
     }
@@ -216,9 +217,9 @@ pub(crate) fn listed(layout: &Layout, names: &[String]) -> Result<Vec<usize>, (S
     Ok(ports)
 }
 
-/// Which hosts a host can reach, in words.
+/// Which hosts a host can reach, as text.
 pub(crate) fn within_reach(layout: &Layout, source: usize) -> String {
-    // Links run both ways, so the way to a node is the way from it.
+    // Links are bidirectional, so the path to a node is the path from it.
     let hops = hops(layout, source);
     let hosts = (0..hops.len()).filter(|n| *n != source && hops[*n] != NO_WAY && layout.is_host(*n));
     format!("hosts do not forward; links and switches lead from there to {}", list(layout, hosts))
@@ -235,7 +236,7 @@ fn list(layout: &Layout, nodes: impl Iterator<Item = usize>) -> String {
     }
 }
 
-/// The node to which the ways to `destination` are looked for: for a host with one link the switch at its other end, so that all
+/// The node to which the paths to `destination` are computed: for a host with one link the switch at its other end, so that all
 /// hosts of a switch share them.
 pub(crate) fn gate(layout: &Layout, destination: usize) -> usize {
     match layout.nodes[destination].ports[..] {
@@ -252,7 +253,7 @@ pub(crate) struct Distances {
     hops: Vec<u16>,
 }
 
-/// No way. No network has so many nodes.
+/// There is no path. Larger than any number of hops.
 const NO_WAY: u16 = u16::MAX;
 
 impl Distances {
@@ -262,7 +263,7 @@ impl Distances {
         Ok(Self { gate, hops: hops(layout, gate) })
     }
 
-    /// Hops from a node to a destination with this gate; `None` where there is no way.
+    /// Hops from a node to a destination with this gate; `None` if there is no path.
     fn between(&self, source: usize, destination: usize) -> Option<usize> {
         let hops = usize::from(self.hops[source]) + usize::from(self.gate != destination);
         (self.hops[source] != NO_WAY).then_some(hops)
@@ -283,7 +284,7 @@ fn nearer(layout: &Layout, Distances { gate, hops }: &Distances, node: usize) ->
     own.iter().filter(is_nearer).copied().collect()
 }
 
-/// The steps of the search that found this way through `gate`: one a link, and one for eight ports that were looked at.
+/// The steps of the search that found this path through `gate`: one per link, and one per eight ports examined.
 pub(crate) fn effort(layout: &Layout, gate: usize, way: &[usize]) -> usize {
     let degree = |node: usize| layout.nodes[node].ports.len();
     let looked_at = |&port: &usize| match (layout.ports[port].node, layout.ports[port].peer) {
@@ -303,7 +304,7 @@ fn preferred(layout: &Layout, flow: &str, node: usize, quotient: u64, n: u64) ->
 }
 
 /// All shortest paths of a flow as a tree, at each switch the one first that [`walk`] takes; `None` if there is none. The source sends over the
-/// first link of that one. `grow` is told the length of the tree before each link is added.
+/// first link of that one. `grow` gets the length of the tree before each link is added.
 pub(crate) fn ways(
     layout: &Layout,
     wanted: &Wanted<'_>,
@@ -343,7 +344,7 @@ fn hops(layout: &Layout, to: usize) -> Vec<u16> {
         if node != to && layout.is_host(node) {
             continue;
         }
-        // Links run both ways, so the way to a node is the way from it.
+        // Links are bidirectional, so the path to a node is the path from it.
         for port in &layout.nodes[node].ports {
             let peer = layout.ports[*port].peer;
             if hops[peer] == NO_WAY {

@@ -72,8 +72,8 @@ impl Scenario {
         Ok(Self { file: origin.into(), name: name.into(), document, tree, named: Vec::new() })
     }
 
-    /// Sets the value at a dotted path such as `schemes.qcn.q_eq`, `flow.0.rate` or, by the name of a table in a list,
-    /// `load.web.load`, with the tables that are missing on the way. `value` is TOML, or text that needs no quotes.
+    /// Sets the value at a dotted path such as `schemes.qcn.q_eq` or `flow.0.rate`. A table of a list can be given by name, as in
+    /// `load.web.load`. Missing tables of the path are added. `value` is TOML, or text that needs no quotes.
     ///
     /// # Errors
     /// If the path leads through something that is no table, or past the end of a list. Whether the key exists and its
@@ -82,7 +82,7 @@ impl Scenario {
         self.set_value(key, value).map_err(|fault| fault.in_file(&self.file))
     }
 
-    /// The file, or the words that stand for it in messages.
+    /// The file, or the text that stands for it in messages.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
@@ -142,7 +142,7 @@ impl Scenario {
     /// Checks everything and lays the run out.
     ///
     /// # Errors
-    /// For the first mistake: its place, a message, and a hint.
+    /// For the first mistake: its location, a message, and a hint.
     pub fn plan(&self, choice: &Choice) -> Result<Plan, ScenarioError> {
         self.plan_while(choice, &mut || true)
     }
@@ -252,8 +252,8 @@ fn check_length(octets: u64, most: u64, words: &str) -> Result<(), Fault> {
     Err(Fault::whole(format!("has {octets} octets; {words}")).with_hint(TOO_LARGE))
 }
 
-/// The octets of a text outside of those of several lines, which begin with `key = '''` and end with `'''` on a line of their own;
-/// of a text that has such quotes elsewhere, all octets.
+/// The octets of a text outside of multi-line strings, which begin with `key = '''` and end with a line that is `'''`.
+/// All octets, if the text has such quotes elsewhere.
 fn outside_of_lists(text: &str) -> usize {
     let opens = |line: &str, quotes: &str| {
         let key = line.strip_suffix(quotes).and_then(|before| before.trim_end().strip_suffix('='));
@@ -301,7 +301,7 @@ fn known_of(list: &str, tables: &ArrayOfTables) -> String {
     if named.is_empty() { numbers } else { format!("{numbers}, by name {}", brief(&named.join(", "))) }
 }
 
-/// A dotted path with numbers in place of the names of tables in lists: `load.web.load` is `load.0.load` where the first
+/// A dotted path with numbers instead of the names of tables in lists: `load.web.load` is `load.0.load` where the first
 /// `[[load]]` has that name. A number is one, whatever names there are. A name may have dots, as `f0..f7` has: of several that fit,
 /// the longest is meant.
 fn numbered(document: &Item, path: &str) -> String {
@@ -339,7 +339,7 @@ fn by_name<'p>(list: &Item, path: &'p str) -> Option<(usize, Option<&'p str>)> {
     named.max_by_key(|&(length, first, _)| (length, first)).map(|(_, Reverse(i), behind)| (i, behind))
 }
 
-/// The place of a path in a document; tables that are missing are made. An error has its hint.
+/// The entry at a path of a document; missing tables are added. An error has its hint.
 fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, (String, String)> {
     let mut place = item;
     for (i, part) in path.iter().enumerate() {
@@ -364,7 +364,7 @@ fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, (String,
         }
         let table = place.as_table_like_mut().ok_or_else(|| {
             let key = path[..i].join(".");
-            (format!("{key} is not a table"), format!("it has a value of its own: set {key}"))
+            (format!("{key} is not a table"), format!("it is a value: set {key} itself"))
         })?;
         place = table.entry(part).or_insert(Item::None);
     }

@@ -19,7 +19,7 @@ pub fn schema() -> Json {
 }
 
 /// Every key of a scenario file: a list of `{"section", "section_description", "key", "unit", "default", "required",
-/// "minimum", "maximum", "description"}`, sections in the order in which they are shown. `default` is TOML, or words
+/// "minimum", "maximum", "description"}`, sections in the order in which they are shown. `default` is TOML, or text
 /// for the value where the key is absent.
 #[must_use]
 pub fn reference() -> Json {
@@ -130,7 +130,7 @@ fn collect(section: &Section, path: &str, list: &mut Vec<Json>) {
     }
 }
 
-/// The kind of a value, in a few words.
+/// The kind of a value, as short text.
 fn unit(kind: &Kind) -> String {
     match kind {
         Kind::Quantity(dimension, ..) => dimension.noun().into(),

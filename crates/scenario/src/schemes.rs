@@ -21,7 +21,7 @@ use crate::topology::Layout;
 use crate::tree::Origin;
 use crate::{Choice, round_trip};
 
-/// The scheme of the priorities without a table of their own. Its settings are then in the scenario, with the chosen
+/// The scheme of the priorities that have no table. Its settings are then in the scenario, with the chosen
 /// profile.
 pub(crate) fn choose(experiment: &mut Experiment, choice: &Choice) -> Result<&'static Info, Fault> {
     if let Some(name) = &choice.scheme {
@@ -228,7 +228,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Refuses priorities that are listed twice or unused, and choices that nothing would follow.
+/// Refuses priorities that are listed twice or unused, and choices that have no effect.
 fn check_priorities(tables: &[sections::Priority], network: &Network, choice: &Choice) -> Result<(), Fault> {
     let mut seen = BTreeSet::new();
     for table in tables {
@@ -245,8 +245,8 @@ fn check_priorities(tables: &[sections::Priority], network: &Network, choice: &C
     let given = [("scheme", &choice.scheme), ("profile", &choice.profile)];
     match given.into_iter().find(|(_, given)| given.is_some()) {
         Some((what, _)) if seen.len() == network.priorities.len() => {
-            let message = "nothing would follow: each priority has a scheme of its own".to_owned();
-            Err(chosen(what, message, "take the [[priority]] tables out of the file, or edit them"))
+            let message = "has no effect if every priority names its scheme in [[priority]]".to_owned();
+            Err(chosen(what, message, "remove the [[priority]] tables from the file, or edit them"))
         }
         _ => Ok(()),
     }
@@ -263,7 +263,7 @@ pub(crate) fn listed(key: &Entry<Option<Counts>>, known: &BTreeSet<u8>, network:
     Ok(priorities)
 }
 
-/// Which priorities flows have, in words.
+/// Which priorities flows have, as text.
 pub(crate) fn used(network: &Network) -> String {
     let list: Vec<String> = network.priorities.iter().map(u8::to_string).collect();
     format!("flows have {}", list.join(", "))

@@ -38,7 +38,7 @@ pub(crate) const SPAN: RangeInclusive<Duration> = Duration(1)..=LONGEST;
 /// Any rate of a line.
 pub(crate) const RATE: RangeInclusive<BitRate> = BitRate(1)..=FASTEST;
 
-/// Beyond this, TOML has no whole numbers.
+/// Largest TOML integer.
 pub(crate) const LARGEST_COUNT: u64 = i64::MAX as u64;
 
 /// The largest tolerance of clocks, a hundredth.
@@ -57,17 +57,17 @@ section! {
         question: String;
         /// Simulated time.
         duration: Duration [SPAN];
-        /// "duration": the run lasts so long. "flows complete": it is over when every flow with a size has ended, and lasts as long as
-        /// the duration at the most.
+        /// When the run ends. "duration": after that time. "flows complete": when every flow with a size has ended, and at the latest
+        /// after the duration.
         until: Until = Until::Duration;
         /// Statistics begin here; they cover the time from here to the end.
         warmup: Duration [TIME] = Duration::ZERO;
         /// Seed of all random numbers. Same scenario and seed, same bytes.
         seed: u64 [0..=LARGEST_COUNT] = 1;
-        /// The scenario claims that the network loses no data frame; a run that loses one fails.
+        /// Fail the run if the network loses a data frame.
         lossless: bool = false;
-        /// The scenario claims that its scheme acts: that it lowers a rate or a window, trims or moves a frame, and not for losses alone where it
-        /// has messages or marks. A run in which it does nothing of that fails.
+        /// Fail the run if the scheme never reacted to congestion. A reaction lowers a rate or a window, or trims or moves a frame; if the
+        /// scheme has messages or marks, reactions to losses do not count.
         acted: bool = false;
         /// Which scheme runs, unless --scheme says otherwise.
         scheme: SchemeName;
@@ -91,11 +91,11 @@ section! {
 }
 
 section! {
-    /// A priority with a scheme of its own. All others run the scenario's scheme.
+    /// The scheme of a priority. All others run the scenario's scheme.
     pub(crate) struct Priority {
-        /// Which one; a flow has it.
+        /// The priority. At least one flow has it.
         priority: u8 [0..=7];
-        /// The scheme that runs there, whatever --scheme says.
+        /// The scheme of this priority, whatever --scheme says.
         scheme: SchemeName;
         /// A named set of values of that scheme, instead of its settings in [schemes.NAME].
         profile: Option<String> => "the settings in [schemes.NAME]";
@@ -133,7 +133,7 @@ words! {
 
 section! {
     pub(crate) struct Ideal {
-        /// The fixed delay from the point that sends to the source.
+        /// The fixed delay from the sending point to the source.
         ideal: Duration [TIME];
     }
 }
@@ -147,66 +147,66 @@ words! {
 }
 
 section! {
-    /// How links count and nodes delay.
+    /// Properties of links, switches and signals.
     pub(crate) struct Network {
-        /// The octets that each frame occupies on the line beyond its own length. Frames count with their FCS: preamble and gap are 20
-        /// octets more. All rates include it.
+        /// Octets that each frame occupies on the line beyond its length. The length includes the FCS; preamble and gap are 20
+        /// octets more. All rates include this overhead.
         wire_overhead: Octets [Octets(0)..=Octets(1000)] = Octets(0);
         /// Whether the frame in transmission counts as queued.
         in_service_counts: bool = true;
-        /// When switches measure that do so at intervals (FECN, E-FECN): all at the same instants, or each at an offset of
-        /// its own, drawn from the seed.
+        /// The phase of switches that measure at intervals (FECN, E-FECN): the same for all, or a different one for each,
+        /// drawn from the seed.
         switch_clocks: SwitchClocks = SwitchClocks::Aligned;
-        /// A data queue of a switch that is longer than this, with the frame that comes, marks the frame as one that has experienced congestion,
-        /// if its transport takes part in ECN (RFC 3168).
+        /// ECN threshold of the data queues of switches. A queue that is longer than this with the arriving frame marks that frame (CE), if the
+        /// frame's transport uses ECN (RFC 3168).
         ecn_threshold: Option<Octets> [Octets(1)..=LARGEST_QUEUE] => "no queue marks";
-        /// When switches mark frames, by ecn_threshold or by the thresholds or the controller of a scheme: as a frame joins its queue ("arrival"), or as
-        /// its transmission starts, by the length then ("departure"), so that the mark is as new as it can be.
+        /// When switches mark frames, by ecn_threshold or by a scheme. "arrival": as a frame joins its queue. "departure": as its transmission
+        /// starts, by the queue length at that time, so that the mark is as recent as possible.
         ecn_at: MarkedAt = MarkedAt::Arrival;
-        /// The length that decides on marks, by ecn_threshold or of a scheme: of the frame's own queue ("queue"), or of all data queues of the port
-        /// ("port").
+        /// The length that decides on marks, by ecn_threshold or by a scheme: that of the frame's queue ("queue"), or that of all data queues of the
+        /// port together ("port").
         ecn_by: MarkedBy = MarkedBy::Queue;
-        /// Whether switches trim: of a data frame that finds no room, in its queue or in the switch's memory, the header (64 octets) goes on with the
-        /// control frames, so that its destination learns of the loss at once. The transports "go-back-n" and "selective" ask for the frame
-        /// again; of the schemes "nscc", "dctcp" and "annulus" acknowledge it as lost. Frames of "tcp", which makes nothing of a header, are dropped.
+        /// Whether switches trim. A data frame for which the queue or the switch's memory has no room is trimmed to its header (64 octets), which is
+        /// forwarded with the control frames. So the destination detects the loss at once. The transports "go-back-n" and "selective" ask for the
+        /// frame again; the schemes "nscc", "dctcp" and "annulus" acknowledge it as lost. Frames of "tcp", which ignores headers, are dropped.
         trimming: bool = false;
         /// Size of the queue of control frames at each port.
         control_buffer: Octets [Octets(64)..=LARGEST_QUEUE] = Octets(64_000);
-        /// How signals travel: as real frames on the reversed path, or at an ideal fixed delay, as in { ideal = "10 us" }.
+        /// How signals are sent: as frames on the reverse path, or with an ideal fixed delay, as in { ideal = "10 us" }.
         feedback: Either<InBand, Ideal> = Either::First(InBand::InBand);
-        /// How far the clocks of nodes may be off, either way: the rates of all lines on which a node sends deviate by
-        /// an amount that is drawn for it, by the seed and its name. IEEE 802.3 allows 100 ppm. Without it, sources at
-        /// exactly the rate of their bottleneck stay in phase, which no two clocks do.
+        /// Tolerance of the nodes' clocks, faster or slower: the rates of all lines on which a node sends deviate by
+        /// an amount that is drawn for the node from the seed and its name. IEEE 802.3 allows 100 ppm. Without a tolerance,
+        /// sources at exactly the rate of their bottleneck stay in phase, as no real clocks do.
         clock_tolerance: Tolerance [Tolerance(0)..=MOST_OFF] = Tolerance(0);
-        /// Time that a frame takes from the input of a node to its output queue.
+        /// Time from the arrival of a frame at a node to its entry into the output queue.
         node_delay: Duration [TIME] = Duration::ZERO;
-        /// Which nodes take node_delay.
+        /// The nodes to which node_delay applies.
         node_delay_at: Delayed = Delayed::Switches;
-        /// Time that a host takes to act on a frame that has arrived, beyond node_delay.
+        /// Time between the arrival of a frame at a host and the host's reaction, beyond node_delay.
         host_delay: Duration [TIME] = Duration::ZERO;
         /// Seed of the hash by which switches choose among shortest paths (routing = "ecmp"): another seed, other paths. It is
-        /// apart from the seed of the run, whose seeds share their paths.
+        /// separate from the seed of the run: runs with different seeds use the same paths.
         ecmp_seed: Option<u64> [0..=LARGEST_COUNT] => "no seed: the hash of the names alone";
-        /// How switches choose among several shortest paths for the frames of a flow to one host. "flow": all frames keep the flow's path (the
-        /// topology's key routing). "flowlet": a frame that comes flowlet_gap or more after the flow's last one at this switch begins a
-        /// flowlet; the first flowlet takes the flow's path, others one by a hash of the flow, the switch, the flowlet's number and ecmp_seed. "spray":
-        /// packet spraying in turns: each frame takes the port that was chosen the longest ago. "spray-random": each frame takes a random port. "adaptive":
-        /// each frame takes the port with the fewest octets in its data queues, of several a random one (the seed of the run). "adaptive-flowlet": each
-        /// flowlet does. A port whose link is down is no choice while there is another. Acknowledgements and signals go back over the
-        /// flow's path. Frames to a group, and flows with a path of their own, keep their way.
+        /// How switches choose among several shortest paths for the frames of a flow to one host. "flow": all frames take the flow's path (the
+        /// topology's key routing). "flowlet": a frame that arrives flowlet_gap or more after the flow's last one at this switch begins a
+        /// flowlet. The first flowlet takes the flow's path; the path of others follows from a hash of flow, switch, flowlet number and ecmp_seed. "spray":
+        /// packet spraying, round robin: each frame takes the port that was not chosen for the longest time. "spray-random": each frame takes a random
+        /// port. "adaptive": each frame takes the port with the fewest octets in its data queues; ties are broken at random. "adaptive-flowlet": each
+        /// flowlet does so. A port whose link is down is not used while there is another. Acknowledgements and signals use the reverse of the
+        /// flow's path. Multicast frames and flows with an explicit path are not load-balanced.
         load_balancing: LoadBalancing = LoadBalancing::Flow;
-        /// Time from a change of a link's state until all switches have new routes: from then on flows take shortest paths over the links that are
-        /// whole, by load_balancing and the topology's key routing at the ports that are left, and so do acknowledgements and signals.
-        /// A link of which one direction is broken is not used in either. Frames that are under way keep their path. A flow keeps the first
-        /// link of its host. Frames to a group, and flows with a path of their own, keep theirs.
+        /// Time from a change of a link's state until all switches have new routes. From then on flows, acknowledgements and signals take shortest
+        /// paths over the links that are up; load_balancing and the topology's key routing choose among the remaining ports.
+        /// A link that is down in one direction is used in neither. Frames in flight keep their path. A flow keeps the first
+        /// link of its host. Multicast frames and flows with an explicit path keep their path.
         convergence: Option<Duration> [TIME] => "never: routes stay as they are, and flows over a broken link stand still";
-        /// A pause in a flow, at a switch, after which its next frame begins a flowlet. As long as no two paths differ more in delay, frames keep
-        /// their order.
+        /// Gap between two frames of a flow at a switch after which the second begins a flowlet. While the delays of paths differ by less, frames
+        /// stay in order.
         flowlet_gap: Option<Duration> [SPAN] => "500 us with flowlets (Alizadeh et al., CONGA, 2014)";
-        /// The order in which a switch takes frames that arrive over several of its lines at one instant; at a full queue it decides which of
-        /// them are lost. "number": that of nodes and links in the scenario, always the same. "in-turn": as an arbiter that goes round the
-        /// inputs, each queue from the input after the one whose frame it took last. "drawn": another order at each instant, by the seed of
-        /// the run. Frames to a group keep the order of numbers.
+        /// The order of frames that arrive at a switch over several links at the same instant. At a full queue it decides which of them are
+        /// lost. "number": the order of nodes and links in the scenario, always the same. "in-turn": round robin over the inputs; each queue
+        /// starts after the input whose frame it took last. "drawn": a new random order at each instant, from the seed of the run. Multicast
+        /// frames keep the order of numbers.
         ties: Ties = Ties::Number;
         /// Which ports have congestion points: those of switches, all, or the ports listed.
         congestion_points: Either<Watched, List> = Either::First(Watched::Switches);
@@ -227,7 +227,7 @@ section! {
         depth: Octets [Octets(1)..=Octets(1 << 40)];
         /// Time between refills.
         interval: Duration [SPAN];
-        /// Step of the rate; a rate is rounded down to a multiple.
+        /// Granularity of the rate: rates are rounded down to a multiple of it.
         granularity: BitRate [RATE];
     }
 }
@@ -257,10 +257,10 @@ words! {
 
 section! {
     pub(crate) struct TransmitQueue {
-        /// Frames of so many octets wait at the most.
+        /// The most octets that wait in the queue.
         limit: Octets [Octets(1)..=LARGEST_QUEUE];
-        /// The fate of a segment that finds no room: its transport waits until there is room (as with TCP small queues), or
-        /// it is lost, and the transport learns of it as of any loss (as in a queue that drops its tail).
+        /// What happens to a segment for which the queue has no room: its transport waits (as with TCP small queues), or it is
+        /// dropped, and the transport detects the loss as any other (as with a drop-tail queue).
         when_full: WhenFull = WhenFull::Wait;
     }
 }
@@ -268,17 +268,17 @@ section! {
 section! {
     /// How hosts send.
     pub(crate) struct Hosts {
-        /// How a rate becomes times of release: "ideal" (a frame leaves when the last one would have ended at the allowed
-        /// rate), or { token_bucket = { depth = "3 KB", interval = "16 us", granularity = "0.5 Mbps" } }.
+        /// The pacer. "ideal": a frame is released when the last one would have ended at the allowed
+        /// rate; or { token_bucket = { depth = "3 KB", interval = "16 us", granularity = "0.5 Mbps" } }.
         pacer: Either<IdealPacer, BucketPacer> = Either::First(IdealPacer::Ideal);
-        /// The queue at a host's port: "arbiter" (none: rate limiters take turns, each waits until the line is free), or a
+        /// The queue at a host's port. "arbiter": no queue; rate limiters take turns, and each waits until the line is free. Or a
         /// size.
         queue: Either<Arbiter, Capacity> = Either::First(Arbiter::Arbiter);
         /// The flows that share a rate limiter: none, or the flows of one host, first link and priority.
         reaction_points: Limiters = Limiters::PerFlow;
-        /// The queue between the transports of a host and a rate limiter: "none" (a segment is made when it may go, as if the
-        /// transport saw the limiter), or a queue of segments, as in { limit = "100 KB", when_full = "drop" }. Each rate limiter
-        /// has one, all flows of the limiter share its room, and they take turns. Flows without a transport know none.
+        /// The queue between the transports of a host and a rate limiter. "none": a segment is built when it may be sent, as if the
+        /// transport saw the limiter. Or a queue of segments, as in { limit = "100 KB", when_full = "drop" }. Each rate limiter has
+        /// one; all flows of the limiter share it and take turns. Flows without a transport have no such queue.
         transmit_queue: Either<NoQueue, TransmitQueue> = Either::First(NoQueue::None);
     }
 }
@@ -288,8 +288,8 @@ words! {
 }
 
 section! {
-    /// Something that happens during the run: to a link, or to the parameters of a scheme. At "0 s", a rate is the rate that the port
-    /// starts with.
+    /// A change during the run: of a link, or of parameters of a scheme. A rate at "0 s" is the initial rate of the
+    /// port.
     pub(crate) struct Change {
         /// The link, in one direction, as in "sw0->h8", or both, as in "sw0--h8".
         link: Option<String> => "not a change of a link";
@@ -297,10 +297,10 @@ section! {
         at: Duration [TIME];
         /// The link's rate from then on.
         rate: Option<BitRate> [RATE] => "not a change of rate";
-        /// The link breaks, or is whole again.
+        /// The link goes down or comes up.
         state: Option<LinkState> => "not a change of state";
-        /// Parameters from then on, wherever the scheme runs: as in schemes.qcn.q_eq = "33 KB", with the keys of [schemes.NAME]. All that
-        /// its points have learnt stays.
+        /// New parameters wherever the scheme runs: as in schemes.qcn.q_eq = "33 KB", with the keys of [schemes.NAME]. The points keep
+        /// their state.
         schemes: Option<NewValues> => "not a change of parameters";
     }
 }
@@ -313,7 +313,7 @@ impl Change {
 }
 
 section! {
-    /// A window of measurement beside that of the whole run: the summary then has its statistics and counts too. Windows may
+    /// A window of measurement in addition to the whole run: the summary has its statistics and counts too. Windows may
     /// overlap.
     pub(crate) struct Window {
         /// Name of the window.
@@ -332,13 +332,13 @@ words! {
 section! {
     /// The records of a run.
     pub(crate) struct Record {
-        /// Distance of the samples, which look at every recorded queue and at every flow of a [[flow]] table. With more than 4000 of these
-        /// the default is longer: 4 million looks in all, but 100 samples at least. A note of the run says so.
+        /// Sampling interval of the recorded queues and of the flows of [[flow]] tables. With more than 4000 of these the default is
+        /// longer, for 4 million values in all, but at least 100 samples. A note of the run says so.
         interval: Option<Duration> [SPAN] => "duration / 1000, or longer in a large network";
-        /// Which queues: those that a flow crosses, all of switches, or those of the ports listed.
+        /// The recorded queues: those that a flow crosses, all queues of switches, or those of the ports listed.
         queues: Either<Shown, List> = Either::First(Shown::Used);
-        /// The most flows with time series of their rates. Of more flows so many have them, evenly spread over the list, and a note of the
-        /// run says so; the summary has all.
+        /// The most flows whose rates are recorded as time series. If there are more flows, the recorded ones are evenly spread over the
+        /// list, and a note says so; the summary has all flows.
         most_flows: u64 [1..=LARGEST_COUNT] = 1000;
         /// Record every signal that reaches a source.
         signals: bool = true;

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_words_are_the_ends_of_the_sizes() {
+    fn the_least_and_largest_word_give_the_least_and_largest_size() {
         for (sizes, least, most) in [
             (Sizes::Uniform(100, 200), 100, 200),
             (Sizes::Pareto { shape: 1.2, minimum: 1000, maximum: 5000 }, 1000, 5000),

@@ -1,4 +1,4 @@
-//! Load balancing: the flows with several ways. Transports and schemes must bear that frames overtake one another.
+//! Load balancing: the flows with several paths. Transports and schemes must tolerate reordering.
 
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::Duration;
@@ -26,7 +26,7 @@ pub(crate) fn by(settings: &mut sections::Network) -> Option<SpreadBy> {
     }
 }
 
-/// Flows with several ways, of which each frame takes one.
+/// Flows with several paths, of which each frame takes one.
 struct Spreading<'a> {
     name: &'a str,
     transport: Option<&'a Transport>,
@@ -34,7 +34,7 @@ struct Spreading<'a> {
     priority: u8,
 }
 
-/// The choices of switches in `network`, which is laid out; `None` where no flow has several ways.
+/// The choices of switches in `network`, which is laid out; `None` if no flow has several paths.
 pub(crate) fn spread(
     by: SpreadBy,
     experiment: &Experiment,
@@ -69,7 +69,7 @@ pub(crate) fn spread(
             spreading.check(experiment, schemes)?;
         }
     }
-    // A flow to one host may have several ways only later.
+    // A flow to one host may have several paths only later.
     let roots = network.routes().filter(|(flow, _)| flows[flow.index()].host().is_some());
     let mut hops: Vec<HopId> = roots
         .flat_map(|(_, root)| network.route_from(root))
@@ -103,7 +103,7 @@ impl Spreading<'_> {
         let key = &experiment.network.load_balancing;
         let name = self.name;
         let refuse = |why: String, instead: &str| {
-            let message = format!("frames of {name} would overtake one another, and {why}");
+            let message = format!("frames of {name} would be reordered, and {why}");
             Err(key.fault(message).with_hint(format!("load_balancing = \"flow\" or \"flowlet\", or {instead}")))
         };
         let instead = "a transport that takes frames in any order, transport = \"selective\" or \"tcp\"";

@@ -1,4 +1,4 @@
-//! Topologies: from a table of sizes and rates to nodes and ports with names. Each stands in a file of its own, with its keys;
+//! Topologies: from a table of sizes and rates to nodes and ports with names. Each has its own file, with its keys;
 //! the list below has all of them.
 
 mod dragonfly;
@@ -55,7 +55,7 @@ pub(crate) struct LayoutNode {
     pub(crate) kind: NodeKind,
     /// Its number among the hosts, or among the switches.
     pub(crate) number: u64,
-    /// Its delay, where it has one of its own.
+    /// Its delay, if it differs from the topology's.
     pub(crate) delay: Option<Duration>,
     /// Its output ports, in the order of their numbers.
     pub(crate) ports: Vec<usize>,
@@ -103,8 +103,8 @@ const ROUTING: &str = "Which of several shortest paths (by hops) a flow takes: \
 
 /// Description of the key `buffer`.
 const BUFFER: &str = "Size of each output queue of a switch, per priority. With priority flow control, frames of a lossless \
-    priority are held against the ingress buffers instead (pfc.buffer, by default of this size), and output queues have no \
-    bound of their own for them.";
+    priority are counted against the ingress buffers instead (pfc.buffer, by default of this size), and output queues are \
+    not bounded for them.";
 
 /// A form of networks: its keys are its fields.
 pub(crate) trait Shape {
@@ -217,7 +217,7 @@ impl Layout {
         Some(index)
     }
 
-    /// A link between `a` and `b`, both ways; false if there is one.
+    /// A bidirectional link between `a` and `b`; false if there is one.
     fn link(&mut self, a: usize, b: usize, line: Line) -> bool {
         self.link_by_direction(a, b, [line; 2])
     }

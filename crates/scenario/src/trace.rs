@@ -29,13 +29,13 @@ const EXAMPLE: &str = "from, to, size, start";
 #[derive(Debug, Clone)]
 pub(crate) struct TraceArrivals {
     flows: Arc<[Arrival]>,
-    /// As many, where flows have names of their own.
+    /// As many, if flows have names.
     names: Option<Arc<[String]>>,
     next: usize,
 }
 
 impl TraceArrivals {
-    /// The name of a flow that has one of its own.
+    /// The name of a flow, if the trace has names.
     pub(crate) fn name(&self, number: usize) -> Option<&str> {
         Some(&self.names.as_ref()?[number])
     }
@@ -51,7 +51,7 @@ impl Iterator for TraceArrivals {
     }
 }
 
-/// The places of the columns in a line.
+/// The positions of the columns in a line.
 struct Columns {
     of: [Option<usize>; COLUMNS.len()],
     count: usize,
@@ -126,7 +126,7 @@ impl Trace {
                 names::check(name).map_err(|(message, hint)| place.error(message, hint))?;
                 if !taken.insert(name.to_owned()) {
                     let message = format!("the name \"{name}\" is used twice");
-                    return Err(place.error(message, "each flow has a name of its own"));
+                    return Err(place.error(message, "give each flow a different name"));
                 }
             }
             listed += 1;

@@ -189,7 +189,7 @@ fn of_tables(
             .map_err(|e| table.from.excess(e))?;
         destinations += pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum::<usize>() * rounds * answered;
         bounds
-            .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
+            .check(DESTINATIONS, destinations as u64, "fewer flows to groups, or groups with fewer members")
             .map_err(|e| table.to.excess(e))?;
         bounds.go_on().map_err(|e| table.from.excess(e))?;
         let own = flow_names(&mut table, several, first_number, bounds)?;
@@ -211,7 +211,7 @@ fn of_tables(
         for (i, name) in own.into_iter().enumerate() {
             if !names.insert(name.clone()) {
                 let message = format!("the name \"{name}\" is used twice");
-                return Err(table.name.fault(message).with_hint("each flow has a name of its own"));
+                return Err(table.name.fault(message).with_hint("give each flow a different name"));
             }
             let (round, place) = (i / pairs.len(), i % pairs.len());
             let (source, to) = pairs[place];
@@ -285,7 +285,7 @@ impl Starts {
 }
 
 impl FlowSpec {
-    /// Whether its route has several ways to its destination.
+    /// Whether its route has several paths to its destination.
     pub(crate) fn is_spread(&self) -> bool {
         matches!(self.to, Destination::Host(_)) && !routing::is_chain(&self.route)
     }
@@ -295,7 +295,7 @@ impl FlowSpec {
         Self { name: String::new(), route: Vec::new(), wait: None, transport: self.transport.clone(), ..*self }
     }
 
-    /// The name of the table that it comes from; answers have one of their own.
+    /// The name of the table that it comes from. Answers have a different one.
     pub(crate) fn table(&self, experiment: &Experiment) -> String {
         let table = self.origin.name(experiment);
         if self.answers { sequels::answer(&table) } else { table }
@@ -360,13 +360,13 @@ fn ends(
         (1, _) => to.iter().map(|t| (from[0], *t)).collect(),
         (m, n) if m == n => from.into_iter().zip(to).collect(),
         (m, n) => {
-            let message = format!("{m} sources and {n} destinations; they go in pairs, or one side has a single name");
+            let message = format!("{m} sources and {n} destinations: use equal numbers, or a single name on one side");
             return Err(table.to.fault(message).with_hint("write one [[flow]] for each destination"));
         }
     };
     let destinations: usize = pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum();
     bounds
-        .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
+        .check(DESTINATIONS, destinations as u64, "fewer flows to groups, or groups with fewer members")
         .map_err(|e| table.to.excess(e))?;
     let Some((source, to)) = pairs.iter().find(|(source, to)| to.hosts(groups).contains(source)) else {
         return Ok(pairs);
@@ -439,7 +439,7 @@ fn model(table: &mut sections::Flow) -> Result<FlowSpec, Fault> {
     if let Some((transport, _)) = &transport
         && !matches!(*table.excess, Either::First(AboveRate::Wait))
     {
-        let message = format!("{} keeps what cannot go: there is no excess", transport.info().name);
+        let message = format!("{} keeps data that it cannot send, so excess has no effect", transport.info().name);
         return Err(table.excess.fault(message).with_hint("leave excess out, or the transport"));
     }
     let excess = match &*table.excess {
@@ -588,7 +588,7 @@ fn route(
 /// The ports along the path that a table lists for its one flow.
 fn listed(table: &sections::Flow, path: &[String], flow: &FlowSpec, layout: &Layout) -> Result<Vec<usize>, Fault> {
     let Destination::Host(destination) = flow.to else {
-        let hint = "the way to a group is a tree: list its links in [[group]]";
+        let hint = "the path to a group is a tree: list its links in [[group]]";
         return Err(table.path.fault("a path leads to a single host").with_hint(hint));
     };
     let (from, to) = (&layout.nodes[flow.source].name, &layout.nodes[destination].name);

@@ -83,7 +83,7 @@ fn marks_after_pauses(network: &Network, own: &Assigned, commons: &[Common], nam
 }
 
 /// Says where `[[load]]` tables bring more than links carry, over the time in which their flows start: hosts offer the rate that was asked
-/// for, and somewhere on the way it does not fit. The links of a switch to other switches count together, for flows may choose among them.
+/// for, and some link on the path does not have it. The links of a switch to other switches count together, for flows may choose among them.
 fn beyond_links(network: &Network, origins: &[Origin], names: &[String]) -> Option<String> {
     let switch = |node: NodeId| network.nodes[node.index()].kind == NodeKind::Switch;
     // By the ends: the switch alone for links to other switches.
@@ -114,7 +114,7 @@ fn beyond_links(network: &Network, origins: &[Origin], names: &[String]) -> Opti
     };
     let others = match beyond.len() {
         1 => String::new(),
-        n => format!(" (and more than fits at {} other places)", n - 1),
+        n => format!(" (and more than the rate of {} others)", n - 1),
     };
     Some(format!(
         "the loads offer {:.0} % of the rate of {links}{others}: what does not fit waits, so that queues and completion times grow \

@@ -58,7 +58,7 @@ impl Node {
         let lines = Lines::of(text);
         let document = Document::parse(text).map_err(|e| {
             let hint = match e.message() {
-                // The parser names no place for this one.
+                // The parser gives no location for this one.
                 message if message.contains("recurs") => "lists and tables stand in one another at most 80 deep",
                 "integer number overflowed" => "whole numbers end at 9223372036854775807",
                 "duplicate key" => "a key stands once in its table, a [table] once in the file; a list is [[flow]]",

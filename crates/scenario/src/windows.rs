@@ -33,7 +33,7 @@ pub(crate) fn windows(
         let name = String::clone(&table.name);
         if !taken.insert(name.clone()) {
             let message = format!("the name \"{name}\" is used twice");
-            return Err(table.name.fault(message).with_hint("each window has a name of its own"));
+            return Err(table.name.fault(message).with_hint("give each window a different name"));
         }
         if names::for_files(&name) != name {
             let message = "a window's name has no slash, no dot in front, and at most 200 octets";
@@ -85,7 +85,7 @@ pub(crate) fn cut_short(experiment: &mut Experiment) -> Vec<String> {
     notes
 }
 
-/// Says that so many of `several`, each of them `one`, are left out of a run that is cut short; nothing, if none is.
+/// The note that `gone` entries are left out of a shortened run; `None` if there is none. `one` and `several` name them.
 pub(crate) fn note(gone: usize, one: &str, several: &str, end: Duration) -> Option<String> {
     let many = match gone {
         0 => return None,

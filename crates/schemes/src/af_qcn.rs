@@ -12,7 +12,7 @@
 //!
 //! Source: Kabbani, Alizadeh, Yasuda, Pan, Prabhakar, "AF-QCN" (HotI 2010), as Mliki et al. 2016 and Jiang et al. 2015
 //! cite it; its text was not at hand, the formulas are those of summaries. How arrivals are estimated is
-//! [`flow_table`](crate::parts::flow_table)'s reading. Whether a flow may be told to slow down while its queue is not
+//! [`flow_table`](crate::parts::flow_table)'s reading. Whether a flow may be signalled while its queue is not
 //! congested is an option.
 
 use crate::info::values::{choice, real, switch};
@@ -141,7 +141,7 @@ impl Cp {
         QntzFb::from_units(units as u16, self.six_bits)
     }
 
-    /// Fb = (1 - alpha) Fb_QCN + alpha Fb_AF; `None` for a flow that is told nothing.
+    /// Fb = (1 - alpha) Fb_QCN + alpha Fb_AF; `None` if the flow gets no signal.
     fn blend(&self, qcn: QntzFb, af: QntzFb) -> Option<QntzFb> {
         if af.is_zero() {
             match self.below_share {
@@ -284,18 +284,18 @@ mod tests {
 
     #[test]
     fn the_message_to_a_fair_flow_is_an_option() {
-        for (below, told) in [("weighted", Some(16)), ("qcn", Some(31)), ("nothing", None)] {
+        for (below, expected) in [("weighted", Some(16)), ("qcn", Some(31)), ("nothing", None)] {
             let (mut cp, now) = unfair(&[("below_share", choice(below))]);
-            assert_eq!(arrive(&mut cp, now, (2, 1), 39_000), told, "{below}");
+            assert_eq!(arrive(&mut cp, now, (2, 1), 39_000), expected, "{below}");
             assert_eq!(arrive(&mut cp, now, (1, 1), 39_000), Some(26), "{below}");
         }
     }
 
     #[test]
     fn without_congestion_nothing_is_sent_unless_wanted() {
-        for (alone, told) in [(false, None), (true, Some(11))] {
+        for (alone, expected) in [(false, None), (true, Some(11))] {
             let (mut cp, now) = unfair(&[("af_alone", switch(alone))]);
-            assert_eq!(arrive(&mut cp, now, (1, 1), 13_000), told, "21/2, rounded to 11");
+            assert_eq!(arrive(&mut cp, now, (1, 1), 13_000), expected, "21/2, rounded to 11");
             assert_eq!(arrive(&mut cp, now, (2, 1), 13_000), None);
         }
     }

@@ -6,14 +6,14 @@
 //!   window: DCTCP's       <----------------- marks, from all of them -----------------> echoes them
 //! ```
 //!
-//! Flows of a data center and flows to another one, a thousand times as far away, meet at the first switches of the way. The long loop
+//! Flows of a data center and flows to another one, a thousand times as far away, meet at the first switches of the path. The long loop
 //! of the latter is slow; its frames fill the queue meanwhile, and the former wait. A message from that queue to the source
 //! takes a few microseconds, for both.
 //!
-//! The source is near where its frame has passed fewer than `near_hops` other queues: the octet TTL of its header tells.
+//! The source is near where its frame has passed fewer than `near_hops` other queues: the octet TTL of its header says so.
 //!
-//! A reconstruction: the paper's abstract gives the idea and the results. QCN's part is this project's, with all of its options; as the loop
-//! from end to end stands DCTCP's window (which flows of a data center have there) or none, for flows that a transport limits.
+//! A reconstruction: the paper's abstract gives the idea and the results. QCN's part is this project's, with all of its options. The
+//! end-to-end loop is DCTCP's window, as flows of a data center have it in the paper, or none, for flows that a transport limits.
 //!
 //! Sources: Saeed et al., SIGCOMM 2020 ("Annulus"), abstract; [`qcn`](crate::qcn), [`dctcp`](crate::dctcp).
 
@@ -56,7 +56,7 @@ parameters! {
             default: choice("dctcp"),
             source: "Saeed et al. 2020, abstract: an existing loop",
         }
-        /// Queues of the way, from the source on, that send messages.
+        /// Queues of the path, from the source on, that send messages.
         near_hops: u32 {
             default: count(1),
             range: count(0)..=count(255),

@@ -1,4 +1,4 @@
-//! Congestion isolation (802.1Qcz): flows that make a queue long wait in a queue of their own, here and at the hops before.
+//! Congestion isolation (802.1Qcz): flows that congest a queue move to a separate queue, at this switch and at the previous hops.
 //!
 //! ```text
 //!   previous hop                            congested port
@@ -82,7 +82,7 @@ parameters! {
             range: count(0)..=count(160),
             source: "802.1Qcz, min-header-octets",
         }
-        /// Flows that a queue tells apart; further ones are not isolated.
+        /// Size of the flow table of a queue; flows beyond it are not isolated.
         stream_table_size: u32 {
             default: count(512),
             range: count(1)..=count(65_536),
@@ -96,7 +96,7 @@ impl Scheme for CongestionIsolation {
         name: "ci",
         title: "Congestion isolation (802.1Qcz)",
         source: "IEEE Std 802.1Qcz-2023, YANG module ieee802-dot1q-congestion-isolation",
-        description: "Flows that make a queue long are moved to a queue of their own, and the previous hop is told to do the same; \
+        description: "Flows that congest a queue are moved to a separate queue, and the previous hop is asked to do the same; \
                       priority flow control stops that queue alone.",
         parameters: Config::PARAMETERS,
         profiles: &[],
@@ -136,7 +136,7 @@ impl Cim {
     /// is not at hand.
     const HEADERS: u16 = 42;
 
-    /// The first message on a flow, with so many octets of its frame.
+    /// The first message on a flow. It carries the first `carried` octets of the flow's frame.
     fn new(carried: u32) -> Self {
         let carried = carried as u16;
         Self { octets: (Self::HEADERS + carried).max(64), carried, count: 0 }
@@ -190,14 +190,14 @@ pub struct Cp {
 }
 
 impl Cp {
-    fn place_of(&self, flow: FlowKey) -> Result<usize, usize> {
+    fn index_of(&self, flow: FlowKey) -> Result<usize, usize> {
         self.streams.binary_search_by_key(&flow, |stream| stream.flow)
     }
 
-    /// The place of the entry of `flow`, which is made if it is not there; `None` where there is no room for it.
+    /// The index of the entry of `flow`, which is added if it is missing; `None` if the table is full.
     fn entry(&mut self, now: Instant, flow: FlowKey) -> Option<usize> {
-        if let Ok(place) = self.place_of(flow) {
-            return Some(place);
+        if let Ok(index) = self.index_of(flow) {
+            return Some(index);
         }
         if self.streams.len() == self.most_streams {
             let life = self.life;
@@ -206,31 +206,31 @@ impl Cp {
         if self.streams.len() == self.most_streams {
             return None;
         }
-        let place = self.streams.partition_point(|stream| stream.flow < flow);
+        let index = self.streams.partition_point(|stream| stream.flow < flow);
         let stream =
             Stream { flow, isolated: false, by_cim: false, cims: 0, next_cim: now, due: false, congested: now };
-        self.streams.insert(place, stream);
-        Some(place)
+        self.streams.insert(index, stream);
+        Some(index)
     }
 
-    /// Isolates a flow from its next frame on. An entry whose life is over counts its messages from the start again.
+    /// Isolates a flow from its next frame on. An entry that has expired starts to count its messages from zero again.
     fn isolate(&mut self, now: Instant, flow: FlowKey, by_cim: bool) -> Option<usize> {
         let life = self.life;
-        let place = self.entry(now, flow)?;
-        let stream = &mut self.streams[place];
+        let index = self.entry(now, flow)?;
+        let stream = &mut self.streams[index];
         if !stream.isolated {
             if now.since(stream.congested) >= life {
                 stream.cims = 0;
             }
             (stream.isolated, stream.by_cim, stream.congested) = (true, by_cim, now);
         }
-        Some(place)
+        Some(index)
     }
 
-    /// Sends a message on the stream at `place`, unless it has had all of its messages, or one just now.
-    fn tell(&mut self, now: Instant, place: usize, out: &mut impl Out<CongestionIsolation>) {
+    /// Sends a message on the stream at `index`, unless it has had all of its messages, or one just now.
+    fn tell(&mut self, now: Instant, index: usize, out: &mut impl Out<CongestionIsolation>) {
         let (most, interval) = (self.most_cims, self.interval);
-        let stream = &mut self.streams[place];
+        let stream = &mut self.streams[index];
         if stream.cims < most && now >= stream.next_cim {
             let cim = Cim { count: stream.cims.min(u32::from(u16::MAX)) as u16, ..self.cim };
             stream.cims += 1;
@@ -296,11 +296,11 @@ impl CongestionPoint<CongestionIsolation> for Cp {
         if self.streams.is_empty() {
             return Verdict::Accept;
         }
-        let (Ok(place), Some(congesting)) = (self.place_of(frame.flow), port.queue(self.congesting)) else {
+        let (Ok(index), Some(congesting)) = (self.index_of(frame.flow), port.queue(self.congesting)) else {
             return Verdict::Accept;
         };
         let (most, life, k_min) = (self.most_cims, self.life, self.ramp.k_min);
-        let stream = &mut self.streams[place];
+        let stream = &mut self.streams[index];
         if !stream.isolated {
             return Verdict::Accept;
         }
@@ -332,9 +332,9 @@ impl CongestionPoint<CongestionIsolation> for Cp {
     ) {
         if self.monitors
             && self.ramp.marks(queue.len.0, draw)
-            && let Some(place) = self.isolate(now, frame.flow, false)
+            && let Some(index) = self.isolate(now, frame.flow, false)
         {
-            self.tell(now, place, out);
+            self.tell(now, index, out);
         }
     }
 
@@ -361,9 +361,9 @@ impl CongestionPoint<CongestionIsolation> for Cp {
             return;
         }
         self.due = Instant::NEVER;
-        for place in 0..self.streams.len() {
-            if core::mem::take(&mut self.streams[place].due) {
-                self.tell(now, place, out);
+        for index in 0..self.streams.len() {
+            if core::mem::take(&mut self.streams[index].due) {
+                self.tell(now, index, out);
             }
         }
     }
@@ -407,10 +407,10 @@ impl ReactionPoint<CongestionIsolation> for Rp {
         _: &mut impl Draw,
         _: &mut impl Out<CongestionIsolation>,
     ) {
-        if let Err(place) = self.isolated.binary_search(&flow)
+        if let Err(index) = self.isolated.binary_search(&flow)
             && self.isolated.len() < MOST_AT_SOURCE
         {
-            self.isolated.insert(place, flow);
+            self.isolated.insert(index, flow);
         }
     }
 
@@ -467,7 +467,7 @@ mod tests {
         }
     }
 
-    /// A frame of [`FLOW`] comes, with so many octets in the monitored and in the congesting queue.
+    /// A frame of [`FLOW`] arrives when the monitored and the congesting queue hold `monitored` and `congesting` octets.
     fn comes(cp: &mut Cp, us: u64, monitored: u64, congesting: u64) -> Verdict {
         let mut tag = ();
         let queue = Queue { len: Octets(monitored), ..Queue::default() };
@@ -544,12 +544,12 @@ mod tests {
     #[test]
     fn a_message_says_how_many_have_gone_before_it() {
         let (mut cp, mut sent) = (cp(&[]), Sent::default());
-        let place = cp.isolate(at(1), FLOW, false).unwrap();
+        let index = cp.isolate(at(1), FLOW, false).unwrap();
         for us in [1, 60, 120, 180] {
-            cp.tell(at(us), place, &mut sent);
+            cp.tell(at(us), index, &mut sent);
         }
-        let told: Vec<_> = sent.0.iter().map(|(_, cim)| cim.message()).collect();
-        assert_eq!(told, [0, 1, 2].map(|count| Some(Message::Cim { count, carried: 48 })));
+        let messages: Vec<_> = sent.0.iter().map(|(_, cim)| cim.message()).collect();
+        assert_eq!(messages, [0, 1, 2].map(|count| Some(Message::Cim { count, carried: 48 })));
     }
 
     /// A hop before the congested one: it isolates the flow for 1 s after its own congesting queue is short, and tells the hop before it

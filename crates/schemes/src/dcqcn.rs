@@ -1,4 +1,4 @@
-//! DCQCN, Data Center QCN: QCN's rate limiter for routed networks, with marks in place of notifications.
+//! DCQCN, Data Center QCN: QCN's rate limiter for routed networks, with marks instead of notifications.
 //!
 //! A congestion point only marks: a frame that finds a long queue may get its ECN bits set. The destination answers
 //! marks with congestion notification packets (CNPs), at most one a flow in each interval. The reaction point keeps an
@@ -16,15 +16,15 @@
 //!                                                                      RC = (RC + RT) / 2
 //! ```
 //!
-//! In the place of thresholds a PI controller may mark ([`marking`](crate::parts::marking)).
+//! Instead of thresholds, a PI controller may mark ([`marking`](crate::parts::marking)).
 //!
 //! Rates are whole bits per second, alpha has 30 fraction bits. Rounding: a cut rounds the reduction down, an increase
 //! rounds the mean of current and target rate up (so that the line rate is reached), alpha's terms are rounded down.
 //! Alpha's decay needs no event: it is made up for when alpha is used, with the same result.
 //!
 //! Sources: Zhu et al., SIGCOMM 2015 ("paper"), and the two simulators that descend from it, ns3-rdma and HPCC's ("Mlx"
-//! mode), from whose code those of ConWeave and SimAI come with constants of their own. Where they disagree, each reading is a parameter; the default is the paper's. Default thresholds and steps
-//! are chosen for 10 Gb/s and buffers of 150 KB (the paper has 40 Gb/s and megabytes).
+//! mode), from whose code those of ConWeave and SimAI descend, with different constants. Where they disagree, each reading is a parameter;
+//! the default is the paper's. Default thresholds and steps are chosen for 10 Gb/s and buffers of 150 KB (the paper has 40 Gb/s and megabytes).
 
 mod settings;
 
@@ -47,9 +47,9 @@ pub struct Dcqcn;
 /// A profile's settings by name.
 type Settings<const N: usize> = [(&'static str, Value); N];
 
-/// Mode "Mlx" of HPCC's simulator, `rdma-hw.cc` at 9f4be2a, whose rules those of ConWeave (236a801) and SimAI (c2bfbf4) are: each
-/// acknowledgement of a marked frame notifies; the stage of the timer is counted after the rate has risen, so that
-/// `FAST_RECOVERY_TIMES 1` is one recovery, and the second rise the first with a step.
+/// Mode "Mlx" of HPCC's simulator, `rdma-hw.cc` at 9f4be2a; ConWeave (236a801) and SimAI (c2bfbf4) have the same rules. Each
+/// acknowledgement of a marked frame notifies. The stage of the timer is counted after the rate has risen: with
+/// `FAST_RECOVERY_TIMES 1` there is one recovery, and the second rise is the first with a step.
 ///
 /// `marks` has KMIN and KMAX in octets and PMAX, `times` ALPHA_RESUME_INTERVAL, RATE_DECREASE_INTERVAL and RP_TIMER in us,
 /// `rates` RATE_AI, RATE_HAI and MIN_RATE in Mb/s.

@@ -86,7 +86,7 @@ parameters! {
             default: switch(false),
             source: "RFC 8257 does not pace; HPCC's simulator, rdma-hw.cc, has a rate and a window that follows from it",
         }
-        /// Round trip of the empty network by which `first_window`, `at_most_bdp` and `paced` go; 0 for that of a flow's own way, where it is
+        /// Round trip of the empty network by which `first_window`, `at_most_bdp` and `paced` go; 0 for that of a flow's own path, where it is
         /// known.
         base_rtt: Duration {
             default: us(0),
@@ -188,7 +188,7 @@ pub struct Rp {
     first_window: u64,
     g_inverse: u64,
     gate: Gate,
-    /// The round trip of the empty network, by the parameters or else of the way, where it is known, and what follows from it.
+    /// The round trip of the empty network, by the parameters or else of the path, where it is known, and what follows from it.
     given: Option<Duration>,
     round_trip: Option<Duration>,
     starts_with_bdp: bool,
@@ -535,7 +535,7 @@ mod tests {
         (0..80).for_each(|_| send(&mut bound, 1500));
         (0..80).for_each(|_| ack(&mut bound, 1500, 0, false));
         assert_eq!(bound.cwnd, 125_000);
-        // A time that is given holds for every way: 40 us are 50 000 octets.
+        // A time that is given holds for every path: 40 us are 50 000 octets.
         let given = ("base_rtt", us(40));
         assert_eq!((rp(&[start, given]).cwnd, learned(&[start, given]).cwnd), (50_000, 50_000));
     }

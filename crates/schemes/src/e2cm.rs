@@ -257,7 +257,7 @@ pub struct Rp {
     threshold: Duration,
     step: u64,
     most: u32,
-    /// The flow that sent last: its way is probed. None when that has ended.
+    /// The flow that sent last: its path is probed. None when that has ended.
     flow: Option<FlowKey>,
     /// Octets sent since the last probe, and whether the interval before that probe used the rate.
     sent: u64,

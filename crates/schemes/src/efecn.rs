@@ -145,17 +145,17 @@ pub struct Cp {
     allocator: RateAllocator,
     q_sc: u64,
     rmin: u64,
-    /// Sources that have been told since the queue passed Qsc; `None` where every frame is answered.
-    told: Option<Vec<FlowKey>>,
+    /// Flows signalled since the queue exceeded Qsc; `None` if every frame is answered.
+    signalled: Option<Vec<FlowKey>>,
 }
 
 impl Cp {
-    /// Whether the source of `flow` is to be told.
+    /// Whether the source of `flow` gets a signal now.
     fn tells(&mut self, flow: FlowKey) -> bool {
-        let Some(told) = &mut self.told else { return true };
-        let new = !told.contains(&flow);
-        if new && told.len() < told.capacity() {
-            told.push(flow);
+        let Some(signalled) = &mut self.signalled else { return true };
+        let new = !signalled.contains(&flow);
+        if new && signalled.len() < signalled.capacity() {
+            signalled.push(flow);
         }
         new
     }
@@ -172,19 +172,19 @@ impl CongestionPoint<EnhancedForwardExplicitRate> for Cp {
             allocator: RateAllocator::new(&config.rates, place, 1),
             q_sc: config.q_sc.0,
             rmin: (place.line.0 / u64::from(config.rates.rmin_n0)).max(1),
-            told: (config.bcn_00_rule == Bcn00Rule::OncePerSource)
+            signalled: (config.bcn_00_rule == Bcn00Rule::OncePerSource)
                 .then(|| Vec::with_capacity(config.rates.flow_table as usize)),
         }
     }
 
-    /// Of sources that have been told, those for which there is no room are told again.
+    /// Signalled flows that no longer fit into the table are signalled again.
     fn configure(&mut self, config: &Config, place: Place) {
         self.allocator.configure(&config.rates, place, 1);
-        let (allocator, told) = (self.allocator.clone(), self.told.take());
+        let (allocator, signalled) = (self.allocator.clone(), self.signalled.take());
         *self = Self { allocator, ..Self::new(config, place) };
-        if let (Some(told), Some(old)) = (&mut self.told, told) {
-            let room = told.capacity();
-            told.extend(old.into_iter().take(room));
+        if let (Some(signalled), Some(old)) = (&mut self.signalled, signalled) {
+            let room = signalled.capacity();
+            signalled.extend(old.into_iter().take(room));
         }
     }
 
@@ -208,8 +208,8 @@ impl CongestionPoint<EnhancedForwardExplicitRate> for Cp {
             if self.tells(frame.flow) {
                 out.send(To::Source(frame.flow), Class::Control, Message::Bcn00 { cp: self.id });
             }
-        } else if let Some(told) = &mut self.told {
-            told.clear();
+        } else if let Some(signalled) = &mut self.signalled {
+            signalled.clear();
         }
     }
 
@@ -420,9 +420,9 @@ mod tests {
     #[test]
     fn once_per_source_until_the_queue_is_back() {
         let mut cp = cp(Bcn00Rule::OncePerSource);
-        let told = [(1, 130_000), (2, 130_000), (1, 131_500), (1, 120_000), (1, 121_500)]
+        let signalled = [(1, 130_000), (2, 130_000), (1, 131_500), (1, 120_000), (1, 121_500)]
             .map(|(flow, len)| arrive(&mut cp, flow, len, Fate::Queued));
-        assert_eq!(told, [Some(1), Some(2), None, None, Some(1)]);
+        assert_eq!(signalled, [Some(1), Some(2), None, None, Some(1)]);
     }
 
     #[test]
@@ -435,18 +435,18 @@ mod tests {
     }
 
     #[test]
-    fn sources_that_have_been_told_stay_so() {
+    fn signalled_flows_stay_signalled() {
         let place = Place { cp: ID, line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
         let mut cp = cp(Bcn00Rule::OncePerSource);
-        let mut told = |flows: [u32; 2], rule, flow_table| {
+        let mut signalled = |flows: [u32; 2], rule, flow_table| {
             let mut config = config(rule);
             config.rates.flow_table = flow_table;
             cp.configure(&config, place);
             flows.map(|flow| arrive(&mut cp, flow, 130_000, Fate::Queued))
         };
-        assert_eq!(told([1, 2], Bcn00Rule::OncePerSource, 64), [Some(1), Some(2)]);
-        assert_eq!(told([2, 1], Bcn00Rule::OncePerSource, 1), [Some(2), None], "there is room for one");
-        assert_eq!(told([1, 1], Bcn00Rule::PerFrame, 1), [Some(1), Some(1)]);
-        assert_eq!(told([1, 1], Bcn00Rule::OncePerSource, 1), [Some(1), None]);
+        assert_eq!(signalled([1, 2], Bcn00Rule::OncePerSource, 64), [Some(1), Some(2)]);
+        assert_eq!(signalled([2, 1], Bcn00Rule::OncePerSource, 1), [Some(2), None], "there is room for one");
+        assert_eq!(signalled([1, 1], Bcn00Rule::PerFrame, 1), [Some(1), Some(1)]);
+        assert_eq!(signalled([1, 1], Bcn00Rule::OncePerSource, 1), [Some(1), None]);
     }
 }

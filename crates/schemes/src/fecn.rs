@@ -1,6 +1,6 @@
 //! FECN, Forward Explicit Congestion Notification (forward explicit rate notification).
 //!
-//! A source asks for its rate: every millisecond a probe follows each flow's way to the destination and comes back with
+//! A source asks for its rate: every millisecond a probe follows each flow's path to the destination and comes back with
 //! the least rate that the switches on it advertise. A switch advertises one rate to all flows, and corrects it every
 //! millisecond by its load; hence all flows of a bottleneck get the same.
 //!
@@ -243,7 +243,7 @@ mod tests {
 
     const FLOW: FlowKey = FlowKey(5);
 
-    /// A probe on its way: source, a switch that advertises C/N0 = 500 Mb/s on its 10 Gb/s line, another on a line of
+    /// A probe passes the source, a switch that advertises C/N0 = 500 Mb/s on its 10 Gb/s line, another on a line of
     /// 1 Gb/s (50 Mb/s), destination, source.
     #[test]
     fn a_probe_brings_back_the_least_rate() {

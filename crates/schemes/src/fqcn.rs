@@ -1,4 +1,4 @@
-//! FQCN, Fair QCN: a congested queue tells every flow that sends its fair share or more, not only the one that it sampled.
+//! FQCN, Fair QCN: a congested queue signals every flow that sends its fair share or more, not only the sampled one.
 //!
 //! ```text
 //!   congestion point: QCN's sample                     flow table: A_i, arrivals of each flow
@@ -11,8 +11,8 @@
 //!
 //! Source: Zhang, Ansari, "Fair QCN" (2011), whose text was not at hand: summaries give Fb(i) = A_i / sum(A_k) Fb. Dividing
 //! by the weights makes it right for flows of different weight and is the same for equal ones. A flow exactly at its share
-//! counts as over-rated, so that a flow that is alone is told. While the table knows no flow (in the first interval), the
-//! source of the sampled frame is told as in QCN. A part that rounds to 0 is not sent. How arrivals are estimated is
+//! counts as over-rated, so a single flow is signalled too. While the table is empty (in the first interval), the
+//! source of the sampled frame is signalled as in QCN. A part that rounds to 0 is not sent. How arrivals are estimated is
 //! [`flow_table`](crate::parts::flow_table)'s reading.
 
 use crate::info::{Action, Info, Signals, parameters};
@@ -182,18 +182,18 @@ mod tests {
         <Cp as CongestionPoint<Fqcn>>::new(&config::<Fqcn>("", &all.concat()), place)
     }
 
-    /// The sources told, and |Fb| for each, when a frame of `flow` meets a queue of `len` octets.
+    /// The flows signalled, and |Fb| for each, when a frame of `flow` meets a queue of `len` octets.
     fn arrive(cp: &mut Cp, now: Instant, (flow, weight): (u32, u16), len: u64) -> Vec<(u32, u8)> {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
         let mut tag = ();
         let frame = Frame { weight, ..frame_of(FlowKey(flow), now, &mut tag) };
         cp.on_arrival(now, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
-        let told = |&(to, cnm): &(To, Cnm)| {
+        let signalled = |&(to, cnm): &(To, Cnm)| {
             let To::Source(flow) = to else { panic!("notifications go to sources") };
             (flow.0, cnm.fb.steps())
         };
-        sent.0.iter().map(told).collect()
+        sent.0.iter().map(signalled).collect()
     }
 
     /// One interval and its end. `frames` has each flow, its weight and the number of frames that it sends.
@@ -212,7 +212,7 @@ mod tests {
     /// Qeq = 26 000, w = 0: a queue of 39 000 has |Fb| = 31. Of 30, 20, 5 and 5 frames the fair share is 15: flows 1 and 2
     /// are over-rated and get 30/50 and 20/50 of 31, that is 18.6 and 12.4.
     #[test]
-    fn every_over_rated_flow_is_told_its_part() {
+    fn every_over_rated_flow_gets_its_part() {
         let (mut cp, now) = after(&[], &[(1, 1, 30), (2, 1, 20), (3, 1, 5), (4, 1, 5)]);
         assert_eq!(arrive(&mut cp, now, (3, 1), 39_000), [(1, 19), (2, 12)], "whichever flow was sampled");
         assert_eq!(cp.over_rated, 2);
@@ -249,19 +249,19 @@ mod tests {
 
     proptest! {
         /// The parts add up to Fb but for their rounding. A flow that sends more gets at least as large a part. The
-        /// table bounds the number of flows told.
+        /// table bounds the number of flows signalled.
         #[test]
         fn parts_add_up(frames in proptest::collection::vec(1u32..60, 1..12), len in 0u64..150_000) {
             let flows: Vec<_> = frames.iter().enumerate().map(|(i, &n)| (i as u32, 1, n)).collect();
             let (mut cp, now) = after(&[("flow_table_size", count(8))], &flows);
-            let told = arrive(&mut cp, now, (0, 1), len);
+            let signalled = arrive(&mut cp, now, (0, 1), len);
             let fb = cp.point.values()[0];
-            let sum: i64 = told.iter().map(|&(_, part)| i64::from(part)).sum();
-            prop_assert!(told.len() <= 8);
+            let sum: i64 = signalled.iter().map(|&(_, part)| i64::from(part)).sum();
+            prop_assert!(signalled.len() <= 8);
             prop_assert!((sum - fb).abs() <= 8, "{} of {}", sum, fb);
-            prop_assert!(told.iter().all(|&(_, part)| i64::from(part) <= fb.max(1)));
-            for &(a, more) in &told {
-                for &(b, less) in &told {
+            prop_assert!(signalled.iter().all(|&(_, part)| i64::from(part) <= fb.max(1)));
+            for &(a, more) in &signalled {
+                for &(b, less) in &signalled {
                     prop_assert!(frames[a as usize] < frames[b as usize] || more >= less);
                 }
             }
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_twice() {
+    fn no_flow_is_signalled_twice() {
         let (mut cp, now) = after(&[], &[(1, 1, 10), (2, 1, 10), (1, 1, 10)]);
         assert_eq!(arrive(&mut cp, now, (1, 1), 39_000), vec![(1, 31)]);
     }

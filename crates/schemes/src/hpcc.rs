@@ -1,4 +1,4 @@
-//! HPCC: every queue on the way writes its load into the frame, and the source computes from that how much may be in flight.
+//! HPCC: every queue on the path writes its load into the frame, and the source computes its window from that.
 //!
 //! ```text
 //!   switch, as a transmission starts       destination        source, for each acknowledgement
@@ -14,11 +14,11 @@
 //!
 //! The switch writes its record at the start of a transmission, without the frame that it goes into: octets sent and length are those of
 //! the instant of the time stamp. (Li et al. 2019, section 3.1: as a packet is emitted; HPCC's simulator, `SwitchNotifyDequeue`, for
-//! both forms.) Taken at the end of the transmission they would hold those frames that came during it, which are other
-//! sources' frames where each is paced: a source with a small share would see a longer queue than one with a large share, and
-//! the two would part for good.
+//! both forms.) At the end of the transmission the record would include the frames that arrived during it. With paced
+//! sources these are frames of other sources. So a source with a small share would see a longer queue than one with a large
+//! share, and their rates would diverge permanently.
 //!
-//! With PINT the switch keeps `U` itself, and the frame carries the largest one on its way as one octet.
+//! With PINT the switch keeps `U` itself, and the frame carries the largest one on its path as one octet.
 //!
 //! Times are real numbers of picoseconds, windows real numbers of octets; the allowance is rounded down.
 //!
@@ -47,7 +47,7 @@ choice! {
     pub enum Form {
         /// A record of each queue. (Li et al. 2019)
         Records = "records",
-        /// The largest utilisation on the way, in one octet. (Ben Basat et al. 2020)
+        /// The largest utilisation on the path, in one octet. (Ben Basat et al. 2020)
         Pint = "pint",
     }
 }
@@ -78,7 +78,7 @@ parameters! {
             range: octets(0)..=octets(1_000_000),
             source: "Li et al. 2019 section 5.1",
         }
-        /// Round-trip time of the empty network, T: not below that of the longest way.
+        /// Round-trip time of the empty network, T: not below that of the longest path.
         base_rtt: Duration {
             default: us(13),
             range: us(1)..=us(1_000_000),
@@ -114,7 +114,7 @@ parameters! {
 
 const PROFILES: &[Profile] = &[Profile {
     name: "pint",
-    description: "HPCC-PINT of Ben Basat et al., SIGCOMM 2020: one octet in place of 42.",
+    description: "HPCC-PINT of Ben Basat et al., SIGCOMM 2020: one octet instead of 42.",
     settings: &[("telemetry", choice("pint"))],
 }];
 
@@ -178,8 +178,8 @@ struct Pint {
 }
 
 impl Pint {
-    /// The transmission of a frame of `octets` starts: U = (1 - tau/T) U + (tau/T) q / (B T) + s / (B T), where s are the octets sent
-    /// since the last start, those of the frame before.
+    /// The transmission of a frame of `octets` starts: U = (1 - tau/T) U + (tau/T) q / (B T) + s / (B T). Here s counts the octets
+    /// sent since the last start, those of the frame before.
     fn update(&mut self, now: Instant, octets: u16, queue: &Queue) -> u8 {
         let tau = (now.since(self.last).0 as f64).min(self.t);
         self.last = now;

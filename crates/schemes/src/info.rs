@@ -45,15 +45,15 @@ pub struct Info {
     pub raises_on_signal: bool,
     /// State is integer only, so that hardware can be held to it bit for bit.
     pub integer_state: bool,
-    /// A frame that comes late passes for a lost one, or frames are compared as those of one path: switches may spread a flow's frames
-    /// one by one only where a transport puts up with that.
+    /// The scheme takes a late frame for a lost one, or assumes that all frames of a flow take one path. Switches may then spray
+    /// frames only if a transport tolerates reordering.
     pub needs_order: bool,
 }
 
 /// An action of a scheme, as a caller sees it, whichever of the scheme's points takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Signals that tell a source of congestion reach it.
+    /// Congestion signals reach their source.
     Notifications,
     /// Probes come back to their source with their answer.
     Replies,
@@ -103,7 +103,7 @@ impl Action {
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
-            Self::Notifications => "signals that told a source of congestion",
+            Self::Notifications => "congestion signals that reached a source",
             Self::Replies => "probes that came back to their source",
             Self::NeighbourMessages => "signals that reached the congestion point of the previous hop, or the source",
             Self::Marks => "frames that reached a destination with a mark of congestion",
@@ -124,7 +124,7 @@ impl Action {
 /// How a source hears of its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signals {
-    /// The way that the signals take.
+    /// The path of the signals.
     pub path: SignalPath,
     /// Length of the control frame that reaches the source, with FCS, without preamble and gap.
     pub octets: u16,
@@ -144,7 +144,7 @@ impl Signals {
     }
 }
 
-/// The way from a queue to the source.
+/// The path from a queue to the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalPath {
     /// The congestion point sends a signal straight back.
@@ -207,7 +207,7 @@ impl Info {
     }
 }
 
-/// The word in the place of a value that follows from the network: see [`Bound::RoundTrip`].
+/// The word for a value that follows from the network: see [`Bound::RoundTrip`].
 pub const AUTO: &str = "auto";
 
 /// The condition that another parameter has one of the listed values.

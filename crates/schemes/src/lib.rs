@@ -21,14 +21,14 @@
 //!
 //! 1. `now` never decreases from one call of an object to its next.
 //! 2. Nothing here fails. Illegal messages are refused where octets are parsed, illegal parameters where scenarios are read.
-//! 3. The same calls with the same random words give the same outputs; a clone goes on as the original does.
+//! 3. The same calls with the same random words give the same outputs; a clone continues as the original does.
 //! 4. After every call the caller reads `next_timeout` again (and a reaction point's [`allowance`](ReactionPoint::allowance)).
 //!    A timer that was moved later may still fire at the old time: an `on_timeout` before `next_timeout` does nothing.
 //!    After an `on_timeout` in time, `next_timeout` is later than `now`, or `None`.
 //! 5. A departure at time t is reported before an arrival at t. On arrival the queue's state includes the arriving frame,
 //!    unless it was dropped; on departure it no longer includes the departing frame. A header is written before it is sent:
-//!    [`CongestionPoint::on_transmission`] and [`CongestionPoint::on_probe_departure`] come at the start of the transmission,
-//!    whether or not the frame then still counts as queued, and the state that they see is without it.
+//!    [`CongestionPoint::on_transmission`] and [`CongestionPoint::on_probe_departure`] are called at the start of the
+//!    transmission, whether or not the frame still counts as queued. The queue's state that they get does not include it.
 //! 6. Memory is allocated in `new` and `configure` alone.
 //!
 //! # Acknowledgements and windows
@@ -46,18 +46,18 @@
 //!
 //! # Parameters that change
 //!
-//! A caller may give a point other parameters while it works: `configure`. Given those that it has, nothing changes at all.
+//! A caller may change the parameters of a point while it works: `configure`. With the same parameters nothing changes.
 //! Otherwise:
 //!
-//! - All that the point has learnt or counted stays: rates, windows, estimates, stages, lengths of queues, tables of flows, counts
-//!   for [`vars`](ReactionPoint::vars). A point that has heard nothing yet starts as `new` would make it now.
+//! - All state and counts of the point stay: rates, windows, estimates, stages, lengths of queues, tables of flows, counts
+//!   for [`vars`](ReactionPoint::vars). A point without any input so far starts as `new` would create it now.
 //! - Rates and windows, and the targets that they recover towards, stay within the new bounds.
-//! - A count or a timer that runs goes on to its end, and starts with the new value from then on.
+//! - A running count or timer ends with the old value, and uses the new one from then on.
 //! - A part that a parameter switches on starts as in `new`: a timer that events start waits for the next one. A part that is
-//!   switched off goes, with its state. A count in another unit than before starts again.
+//!   switched off is removed with its state. A count in another unit than before starts again.
 //! - A table that becomes smaller keeps as many entries as it has room for.
 //!
-//! Some parameters never change while points work, and `configure` need not mind them: those on which [`Scheme::tag_octets`],
+//! Some parameters never change while points work, and `configure` may ignore them: those on which [`Scheme::tag_octets`],
 //! [`Scheme::echo_octets`], [`Scheme::moves_to`], [`Scheme::needs_trimming`] and [`Scheme::acknowledges`] depend.
 //!
 //! # Calling a scheme
@@ -321,7 +321,7 @@ pub trait PortView {
 pub enum To {
     /// The reaction point of this flow.
     Source(FlowKey),
-    /// The notification points of this flow, along the way of its data.
+    /// The notification points of this flow, along the path of its data.
     Destination(FlowKey),
     /// The congestion point of the queue that this flow's frames left last before they came here (802.1Qcz: the upstream
     /// neighbour). A congestion point's signals alone may have it. Where the flow comes straight from its source, and the
@@ -329,7 +329,7 @@ pub enum To {
     PreviousHop(FlowKey),
 }
 
-/// Which queue a signal's frame joins on its way.
+/// Which queue a signal's frame joins at each hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// The flow's own priority.
@@ -382,8 +382,8 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     /// change](crate#parameters-that-change) says what stays.
     fn configure(&mut self, config: &S::Config, place: Place);
 
-    /// Whether it may signal a flow while it handles no frame of it: a simulator then forgets no flow that is over. A point that
-    /// speaks of the frame that it handles, and of no other flow, says false.
+    /// Whether it may signal a flow other than that of the frame it handles. If so, a simulator keeps the state of finished
+    /// flows. Return false if it only ever signals the flow of that frame.
     fn remembers_flows(_config: &S::Config) -> bool {
         true
     }
@@ -439,7 +439,7 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     ) {
     }
 
-    /// The transmission of a signal on its way to the destination starts at this port; may be edited (a rate probe's rate, for
+    /// The transmission of a signal towards the destination starts at this port; may be edited (a rate probe's rate, for
     /// instance). Called where the point [`STAMPS`](Self::STAMPS).
     fn on_probe_departure(&mut self, _now: Instant, _signal: &mut S::Signal, _queue: &Queue) {}
 
@@ -508,11 +508,11 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// are raised to it.
     fn configure(&mut self, config: &S::Config, line: BitRate);
 
-    /// Whether the point goes by the round trip that [`learn_round_trip`](Self::learn_round_trip) tells it.
+    /// Whether the point uses the round-trip time given to [`learn_round_trip`](Self::learn_round_trip).
     const LEARNS_ROUND_TRIP: bool = false;
 
-    /// A frame and its acknowledgement take so long through the empty network, over the longest way of the point's flows. Told before
-    /// the first of them starts, by those who know it: a simulator does, a network interface does not.
+    /// Sets the round-trip time of a frame and its acknowledgement in the empty network, over the longest path of the point's flows.
+    /// Called before the first of them starts, by callers that know it: a simulator does, a network interface does not.
     fn learn_round_trip(&mut self, _round_trip: Duration) {}
 
     /// `flow` starts.

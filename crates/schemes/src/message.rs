@@ -41,7 +41,7 @@ pub enum Message {
     RateProbe {
         /// Its number among the flow's probes, from 1.
         round: u32,
-        /// The least rate that switches on its way have allowed; `None` before the first.
+        /// The least rate that switches on its path have allowed; `None` before the first.
         rate: Option<BitRate>,
         /// The congestion point that did.
         cp: CpId,
@@ -52,7 +52,7 @@ pub enum Message {
     PathProbe {
         /// When it left its source.
         sent_at: Instant,
-        /// The largest queue length less set point of its way, octets; `None` before the first queue.
+        /// The largest queue length less set point on its path, octets; `None` before the first queue.
         q_off: Option<i64>,
         /// The destination has sent it back.
         returned: bool,

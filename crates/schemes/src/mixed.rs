@@ -8,7 +8,7 @@
 //!
 //! Each point is made from its own priority's parameters and from then on meets only frames and signals of that priority;
 //! a priority therefore behaves as if its scheme ran alone. Calls are not inlined, or each engine that is compiled would
-//! hold the code of all schemes at every place where it calls one.
+//! contain the code of all schemes at every call.
 //!
 //! `Mixed` is not listed: it has no name in files and no parameters. [`SchemeConfig::visit`] uses it where the priorities'
 //! schemes differ. It has no columns of variables, since those of its members are not the same ones.
@@ -25,7 +25,7 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 pub struct Mixed;
 
-/// A scheme of the registry, with the way between its types and those of [`Mixed`].
+/// A scheme of the registry, with the conversions between its types and those of [`Mixed`].
 trait Member: Scheme {
     /// The parameters.
     fn config(config: &SchemeConfig) -> &Self::Config;
@@ -219,7 +219,7 @@ macro_rules! mixed {
                 name: "mixed",
                 title: "Several schemes by priority",
                 source: "802.1Qau clause 30: a congestion-managed domain is one of a priority",
-                description: "Each priority runs a scheme of its own.",
+                description: "Each priority runs its own scheme.",
                 parameters: &[],
                 profiles: &[],
                 set_point: None,

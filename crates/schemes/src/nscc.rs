@@ -55,8 +55,8 @@ parameters! {
             default: switch(false),
             source: "htsim, network_trimming_enabled",
         }
-        /// Round-trip time of the empty network on its longest way, for which target and steps are scaled. A source's own base is that of
-        /// its way where it is known (a simulator knows it), this one elsewhere, and in any case the shortest that it has seen.
+        /// Round-trip time of the empty network on its longest path, for which target and steps are scaled. A source's own base is that of
+        /// its path where it is known (a simulator knows it), this one elsewhere, and in any case the shortest that it has seen.
         network_rtt: Duration {
             default: us(12),
             range: us(1)..=us(1_000_000),
@@ -122,7 +122,7 @@ parameters! {
 
 const PROFILES: &[Profile] = &[Profile {
     name: "trimming",
-    description: "Switches that cut frames down to their headers in place of dropping them.",
+    description: "Switches that trim frames to their headers instead of dropping them.",
     settings: &[("trimming", switch(true))],
 }];
 
@@ -267,7 +267,7 @@ impl Law {
 #[derive(Debug, Clone, Default)]
 pub struct Rp {
     law: Law,
-    /// The round trip of the empty network on the flow's own way, where it is known: htsim's `peer_rtt`.
+    /// The round-trip time of the empty network on the flow's own path, where it is known: htsim's `peer_rtt`.
     peer_rtt: Option<f64>,
     base_rtt: f64,
     avg_delay: f64,
@@ -539,8 +539,8 @@ mod tests {
         rp.on_ack(at(us), FLOW, &ack, &mut Middle, &mut Sent::default());
     }
 
-    /// A delay of 6 us, half of the target: 4 × 1500 × 1500 / 2 octets² over the window are 45. The period of 12 us is over: eta, 0.15
-    /// × 1500, more. Twice as long a period on, the sums start again.
+    /// A delay of 6 us, half of the target: 4 × 1500 × 1500 / 2 octets² over the window are 45. The period of 12 us has ended: eta, 0.15
+    /// × 1500, more. Two periods later the sums start again.
     #[test]
     fn below_the_target_the_window_grows_in_proportion() {
         let mut rp = rp(&[]);
@@ -644,7 +644,7 @@ mod tests {
 
     /// 4 us at 100 Gb/s are 50 000 octets. Target and steps stay those of the network's 12 us.
     #[test]
-    fn a_way_of_its_own_has_a_base_of_its_own() {
+    fn each_path_has_its_base_delay() {
         let mut rp = rp(&[]);
         let (target, steps) = (rp.law.target_qdelay, (rp.law.alpha, rp.law.fi, rp.law.eta));
         ReactionPoint::<Nscc>::learn_round_trip(&mut rp, Duration::from_us(4));

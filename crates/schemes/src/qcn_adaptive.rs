@@ -69,7 +69,7 @@ impl RpConfig for Config {
     }
 }
 
-/// The parameters that an operator sets: QCN's, K in place of the octets of a cycle.
+/// The parameters that an operator sets: QCN's, K instead of the octets of a cycle.
 pub const TUNED: &[&[&str]] = &[
     &["q_eq"],
     &["w"],

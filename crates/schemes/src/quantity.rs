@@ -1,10 +1,10 @@
-//! Numbers with units: the one place where a text such as `"150 KB"`, `"0.5 us"` or `"10 Gbps"` is read, and where one is
+//! Numbers with units: the only module where a text such as `"150 KB"`, `"0.5 us"` or `"10 Gbps"` is read, and where one is
 //! written.
 //!
 //! Scenario files, `--set`, axes of maps, bounds of a search, defaults on reference pages and numbers in messages come
-//! through here; Python calls it as `penstock._core.read_quantity`, `write_quantity` and `show_quantity`. It stands in this
-//! crate because the quantities do: [`Octets`], [`Duration`], [`BitRate`] and the [`Value`] of a parameter are the same for
-//! a simulator, a driver and a page, and each of them needs the texts. It reads text and no file, and needs `alloc` alone.
+//! through here; Python calls it as `penstock._core.read_quantity`, `write_quantity` and `show_quantity`. It is in this
+//! crate because the quantities are: a simulator, a driver and a page share [`Octets`], [`Duration`], [`BitRate`] and the
+//! [`Value`] of a parameter, and each of them needs the texts. It reads text and no file, and needs only `alloc`.
 //!
 //! There are three ways to write a number, each for one purpose:
 //!
@@ -395,8 +395,8 @@ impl Unit {
         }
     }
 
-    /// The value that is `number` in the unit that [`Display`](fmt::Display) names, rounded to the nearest base unit; `None`
-    /// if there is none, as for numbers that are negative, infinite or too large, and for words.
+    /// The value that is `number` in the unit of [`Display`](fmt::Display), rounded to the nearest base unit. `None` for numbers that
+    /// are negative, infinite or too large, and for choices.
     #[must_use]
     pub fn of_number(self, number: f64) -> Option<Value> {
         let whole = |number: f64| {
@@ -496,8 +496,8 @@ fn found(unit: &str) -> String {
     }
 }
 
-/// Writes a measured number as a person reads it on a screen, with three digits: octets such as `33.1 KB`, rates such as
-/// `119 Mb/s`, times such as `3.70 ms` or `2 h 1 min`, counts such as `18.2 M`, all others without a unit.
+/// Writes a measured number for a screen, with three digits: octets such as `33.1 KB`, rates such as `119 Mb/s`, times such as
+/// `3.70 ms` or `2 h 1 min`, counts such as `18.2 M`. All others have no unit.
 #[must_use]
 pub fn show(unit: Unit, number: f64) -> String {
     match unit {
@@ -706,7 +706,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_within_a_number_are_told() {
+    fn slips_within_a_number_are_named() {
         for (dimension, text, part) in [
             (Size, "", "\"\" is not a size"),
             (Size, "150_000 octets", "has a _ in its number"),
@@ -843,7 +843,7 @@ mod tests {
         assert_eq!(Value::Time(Duration::from_us(10)).number(), Some(1e-5));
         assert_eq!(Unit::Time.of_number(1e-5), Some(Value::Time(Duration::from_us(10))));
         assert_eq!(Unit::Rate.of_number(0.6), Some(Value::Rate(BitRate(1))));
-        // 2^52 + 1, to which a half would be added in vain.
+        // 2^52 + 1: adding a half would not change it.
         assert_eq!(Unit::Count.of_number(4_503_599_627_370_497.0), Some(Value::Count(4_503_599_627_370_497)));
         for number in [-1.0, f64::NAN, f64::INFINITY, 1e20] {
             assert_eq!(Unit::Octets.of_number(number), None, "{number}");

@@ -1,4 +1,4 @@
-//! The one list of schemes, and the one place where a name becomes a type.
+//! The one list of schemes, and the only module where a name becomes a type.
 
 use crate::Scheme;
 use crate::info::{Configuration, Info, Value};

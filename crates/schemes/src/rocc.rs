@@ -230,7 +230,7 @@ impl Cp {
         }
     }
 
-    fn place_of(&self, flow: FlowKey) -> Result<usize, usize> {
+    fn index_of(&self, flow: FlowKey) -> Result<usize, usize> {
         self.flows.binary_search_by_key(&flow, |entry| entry.flow)
     }
 
@@ -239,7 +239,7 @@ impl Cp {
     }
 }
 
-/// A rate in units, with fraction bits; not zero, for a source that may send nothing would never be told of more.
+/// A rate in units, with fraction bits. Never zero: a source that may not send would never receive a higher rate.
 fn in_units(rate: BitRate) -> i64 {
     ((u128::from(rate.0) << FRACTION) / u128::from(RATE_UNIT)).max(1) as i64
 }
@@ -247,7 +247,7 @@ fn in_units(rate: BitRate) -> i64 {
 impl CongestionPoint<Rocc> for Cp {
     const VARS: &'static [Var] = &[
         Var { name: "fair_rate_bps", description: "fair rate, bit/s" },
-        Var { name: "flows", description: "flows with frames in the queue, as far as they are told apart" },
+        Var { name: "flows", description: "flows with frames in the queue, as far as the flow table holds them" },
     ];
 
     fn new(config: &Config, place: Place) -> Self {
@@ -302,10 +302,10 @@ impl CongestionPoint<Rocc> for Cp {
         if fate == Fate::Dropped {
             return;
         }
-        match self.place_of(frame.flow) {
-            Ok(place) => self.flows[place].frames += 1,
-            Err(place) if self.flows.len() < self.most_flows => {
-                self.flows.insert(place, Entry { flow: frame.flow, frames: 1 });
+        match self.index_of(frame.flow) {
+            Ok(index) => self.flows[index].frames += 1,
+            Err(index) if self.flows.len() < self.most_flows => {
+                self.flows.insert(index, Entry { flow: frame.flow, frames: 1 });
             }
             Err(_) => {}
         }
@@ -314,10 +314,10 @@ impl CongestionPoint<Rocc> for Cp {
     #[inline]
     fn on_departure(&mut self, _: Instant, frame: Frame<'_, ()>, _: &Queue) {
         // A flow that came while the table was full may have frames that it does not know.
-        let Ok(place) = self.place_of(frame.flow) else { return };
-        self.flows[place].frames -= 1;
-        if self.flows[place].frames == 0 {
-            self.flows.remove(place);
+        let Ok(index) = self.index_of(frame.flow) else { return };
+        self.flows[index].frames -= 1;
+        if self.flows[index].frames == 0 {
+            self.flows.remove(index);
         }
     }
 
@@ -528,7 +528,7 @@ mod tests {
         assert_eq!(tick(&mut cp, 0), []);
         assert_eq!(cp.next_timeout(), None);
         arrive(&mut cp, 200, 7);
-        assert_eq!(cp.next_timeout(), Some(at(240)), "an end at the arrival's instant is over");
+        assert_eq!(cp.next_timeout(), Some(at(240)), "an interval that ends at the arrival's instant has ended");
         cp.on_timeout(at(239), &Queue::default(), &mut Middle, &mut Sent::default());
         assert_eq!(cp.next_timeout(), Some(at(240)), "too early");
     }

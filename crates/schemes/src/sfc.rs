@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   congestion point, per frame of a flow f                             reaction point
-//!   q > q_on, and f's pause is over:                                    rate 0 until then,
+//!   q > q_on, and f's pause has ended:                                  rate 0 until then,
 //!     pause = (q - q_off) / line, at most max_pause  ----- f, pause -->  then the line's
 //! ```
 //!
-//! Priority flow control stops the port before; this message goes to the source at once, so that no queue on its way fills, and
+//! Priority flow control stops the port before; this message goes to the source at once, so that no queue on its path fills, and
 //! stops that flow alone. The pause is the time in which the queue falls to `q_off`. While it lasts the congestion point does not
-//! repeat it: frames that come meanwhile were on their way.
+//! repeat it: frames that arrive meanwhile were in flight.
 //!
 //! Reconstruction: IEEE P802.1Qdw is no published standard. Its scope says that the congested bridge tells the source, or the
 //! bridge at the source's edge, to stop for a time; thresholds, the pause and the table of flows are chosen here.
@@ -50,7 +50,7 @@ parameters! {
             range: us(1)..=us(1_000_000),
             source: "option",
         }
-        /// Flows whose pauses a congestion point remembers; a further one is not paused until a pause of another is over.
+        /// Size of the table of paused flows at a congestion point; a further flow is not paused until another's pause has ended.
         flow_table_size: u32 {
             default: count(512),
             range: count(1)..=count(65_536),
@@ -115,7 +115,7 @@ impl Signal for Pause {
     }
 }
 
-/// A flow, and the end of the pause that it was told.
+/// A paused flow, and the end of its pause.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     flow: FlowKey,
@@ -130,7 +130,7 @@ pub struct Cp {
     q_off: u64,
     max_pause: Duration,
     /// In the order of keys.
-    told: Vec<Entry>,
+    paused: Vec<Entry>,
     most: usize,
     sent: u64,
 }
@@ -145,25 +145,25 @@ impl Cp {
         Duration(time.0 + u64::from(rest > 0)).min(self.max_pause)
     }
 
-    /// Notes that `flow` is told to stop until `until`; false where it was told so already, or where there is no room.
+    /// Notes that `flow` is paused until `until`; false if it is paused already, or if the table is full.
     fn note(&mut self, now: Instant, flow: FlowKey, until: Instant) -> bool {
-        match self.told.binary_search_by_key(&flow, |entry| entry.flow) {
-            Ok(place) => {
-                let over = self.told[place].until <= now;
+        match self.paused.binary_search_by_key(&flow, |entry| entry.flow) {
+            Ok(index) => {
+                let over = self.paused[index].until <= now;
                 if over {
-                    self.told[place].until = until;
+                    self.paused[index].until = until;
                 }
                 over
             }
             Err(_) => {
-                if self.told.len() == self.most {
-                    self.told.retain(|entry| entry.until > now);
+                if self.paused.len() == self.most {
+                    self.paused.retain(|entry| entry.until > now);
                 }
-                if self.told.len() == self.most {
+                if self.paused.len() == self.most {
                     return false;
                 }
-                let place = self.told.partition_point(|entry| entry.flow < flow);
-                self.told.insert(place, Entry { flow, until });
+                let index = self.paused.partition_point(|entry| entry.flow < flow);
+                self.paused.insert(index, Entry { flow, until });
                 true
             }
         }
@@ -180,7 +180,7 @@ impl CongestionPoint<SourceFlowControl> for Cp {
             q_on: config.q_on.0,
             q_off: config.q_off.0,
             max_pause: config.max_pause,
-            told: Vec::with_capacity(config.flow_table_size as usize),
+            paused: Vec::with_capacity(config.flow_table_size as usize),
             most: config.flow_table_size as usize,
             sent: 0,
         }
@@ -189,14 +189,14 @@ impl CongestionPoint<SourceFlowControl> for Cp {
     /// Of pauses for which the table has no room those that end first go.
     fn configure(&mut self, config: &Config, place: Place) {
         let sent = self.sent;
-        let mut told = core::mem::take(&mut self.told);
+        let mut paused = core::mem::take(&mut self.paused);
         let mut fresh = Self::new(config, place);
-        if told.len() > fresh.most {
-            told.sort_by_key(|entry| Reverse(entry.until));
-            told.truncate(fresh.most);
-            told.sort_by_key(|entry| entry.flow);
+        if paused.len() > fresh.most {
+            paused.sort_by_key(|entry| Reverse(entry.until));
+            paused.truncate(fresh.most);
+            paused.sort_by_key(|entry| entry.flow);
         }
-        fresh.told.append(&mut told);
+        fresh.paused.append(&mut paused);
         *self = Self { sent, ..fresh };
     }
 
@@ -297,21 +297,21 @@ mod tests {
         Cp::new(&config::<SourceFlowControl>("", changes), place)
     }
 
-    /// A frame of `flow` comes to a queue that is `len` long with it; the pause that its source is told, in ns.
+    /// A frame of `flow` comes to a queue that is `len` long with it; the pause that is sent to its source, in ns.
     fn arrive(cp: &mut Cp, now: Instant, flow: u32, len: u64) -> Option<u64> {
         let (mut tag, mut sent) = ((), Sent::default());
         let frame = frame_of(FlowKey(flow), Instant::ZERO, &mut tag);
         let queue = Queue { len: Octets(len), rate: BitRate::from_gbps(10), ..Queue::default() };
         cp.on_arrival(now, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
-        let told = |(to, signal): &(To, Pause)| {
+        let pause_ns = |(to, signal): &(To, Pause)| {
             assert_eq!((*to, signal.cp), (To::Source(FlowKey(flow)), ID));
             signal.time.0 / 1000
         };
         assert!(sent.0.len() < 2);
-        sent.0.first().map(told)
+        sent.0.first().map(pause_ns)
     }
 
-    /// 61 500 octets are 31 500 beyond `q_off`: 25.2 us at 10 Gb/s. At 60 000 octets nothing is said.
+    /// 61 500 octets are 31 500 beyond `q_off`: 25.2 us at 10 Gb/s. At 60 000 octets there is no pause.
     #[test]
     fn the_pause_is_the_time_in_which_the_queue_falls() {
         let mut cp = cp(&[]);
@@ -320,9 +320,9 @@ mod tests {
         assert_eq!(arrive(&mut cp, at(1), 2, 142_500), Some(90_000), "another flow, a longer queue");
     }
 
-    /// Frames that were on their way when the source stopped do not stop it again.
+    /// Frames that were in flight when the source stopped do not stop it again.
     #[test]
-    fn a_flow_is_told_again_when_its_pause_is_over() {
+    fn a_flow_is_paused_again_when_its_pause_has_ended() {
         let mut cp = cp(&[]);
         assert_eq!(arrive(&mut cp, at(10), 1, 61_500), Some(25_200));
         assert_eq!(arrive(&mut cp, at(20), 1, 90_000), None);
@@ -342,8 +342,8 @@ mod tests {
         assert_eq!(arrive(&mut cp, at(1), 5, 61_500), Some(25_200));
         assert_eq!(arrive(&mut cp, at(2), 3, 61_500), Some(25_200));
         assert_eq!(arrive(&mut cp, at(3), 4, 61_500), None);
-        assert_eq!(arrive(&mut cp, at(27), 4, 61_500), Some(25_200), "that of 5 was over at 26.2 us");
-        assert_eq!(cp.told.iter().map(|entry| entry.flow.0).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(arrive(&mut cp, at(27), 4, 61_500), Some(25_200), "that of 5 ended at 26.2 us");
+        assert_eq!(cp.paused.iter().map(|entry| entry.flow.0).collect::<Vec<_>>(), [3, 4]);
     }
 
     /// Sends `us` of pause to a source, and gives its rate and the end of its pause.
@@ -374,7 +374,7 @@ mod tests {
             assert_eq!(arrive(&mut cp, at(us), flow, 61_500), Some(25_200));
         }
         cp.configure(&config::<SourceFlowControl>("", &[("flow_table_size", count(2))]), place);
-        assert_eq!(cp.told.iter().map(|entry| entry.flow.0).collect::<Vec<_>>(), [3, 5]);
+        assert_eq!(cp.paused.iter().map(|entry| entry.flow.0).collect::<Vec<_>>(), [3, 5]);
         assert_eq!(arrive(&mut cp, at(4), 5, 61_500), None, "it is still paused");
     }
 }

@@ -41,7 +41,7 @@ pub trait Signal: Copy + Debug + Send {
 pub enum SignalKind {
     /// A switch or a destination saw congestion (or saw it end): QCN's CNM, BCN's message, DCQCN's CNP.
     Notification,
-    /// A source asks: FECN's rate probe on its way to the destination.
+    /// A source asks: FECN's rate probe towards the destination.
     Probe,
     /// A destination answers a probe.
     Reply,

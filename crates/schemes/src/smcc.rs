@@ -17,9 +17,9 @@
 //!
 //! All state is integer. The gains are a mantissa of 18 bits and a shift ([`Gain`]), as a multiplier of FPGAs takes them.
 //!
-//! Where the paper is silent or its results need a reading of their own, each reading is a parameter. The defaults fit
+//! Where the paper is silent or its results need another reading, each reading is a parameter. The defaults fit
 //! figures 15, 16 and 18 to 23 but for the equilibrium at 48 KB with a small gain (the "deal-breaker", remark 1 of
-//! section 4.3): that one has a profile of its own.
+//! section 4.3), which has its own profile.
 
 use crate::info::values::{choice, count, kbps, mbps, octets, real, switch};
 use crate::info::{Action, Info, Profile, Signals, Threshold, choice, parameters};
@@ -766,7 +766,7 @@ mod tests {
         assert_eq!(sampled("bound", 60_000, None), None);
         assert_eq!(sampled("bound", 60_000, Some(C2)), None);
         assert_eq!(sampled("bound", 60_000, Some(C1)), Some((-4_000, -4_000)));
-        // Long and growing: every source is told.
+        // Long and growing: every source is signalled.
         assert_eq!(sampled("bound", 70_000, None), Some((6_000, 6_000)));
         // A frame's tag says where its source was slowed, for as long as it is.
         let mut rp = rp("", &[]);

@@ -41,7 +41,7 @@ parameters! {
             range: us(1)..=us(1_000_000),
             source: "htsim; open in Falcon",
         }
-        /// Addition to the target for each switch on the way.
+        /// Addition to the target for each switch on the path.
         topology_scaling_per_hop: Duration {
             default: us(3),
             range: us(0)..=us(1_000_000),
@@ -712,7 +712,7 @@ mod tests {
     /// At 1 Gb/s a host takes up 125 octets a microsecond. Ten frames at once are 15 000 of 31 000 octets: level 15; 8 us later
     /// 14 000 and the eleventh frame's 1500.
     #[test]
-    fn the_destination_tells_hops_and_level() {
+    fn the_destination_echoes_hops_and_level() {
         let changes = [("receive_rate", mbps(1_000)), ("receive_buffer", octets(31_000))];
         let mut np = Np::new(&config::<Swift>("", &changes), FLOW);
         let mut come = |us: u64| {

@@ -13,7 +13,7 @@ impl Draw for Middle {
     }
 }
 
-/// So many microseconds after the start.
+/// The instant `us` microseconds after the start.
 pub(crate) fn at(us: u64) -> Instant {
     Instant::ZERO + Duration::from_us(us)
 }

@@ -1,4 +1,4 @@
-//! The work of the two kinds of processes between reading and writing: the switch and the interface, seen by one loop.
+//! Switch and host as the I/O loop drives them.
 
 use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, CongestionPoint, Instant, ReactionPoint};
@@ -62,7 +62,7 @@ pub trait Body {
     fn poll(&mut self) -> Option<(usize, Departure)>;
     /// A milestone is reached; everything up to it has been handled.
     fn reach(&mut self, at: Instant, milestone: Milestone, write: &mut dyn FnMut(Record));
-    /// The run is over.
+    /// Ends the run.
     fn end(&mut self, at: Instant) -> End;
 }
 
@@ -108,7 +108,7 @@ impl<'p, S: OnWire> SwitchBody<'p, S> {
     }
 }
 
-/// The recorded queues of some ports: place among the ports, class, index.
+/// The recorded queues of some ports: index of the port, class, index of the queue.
 fn recorded(plan: &Plan, ports: &[PortId]) -> Vec<(usize, usize, u32)> {
     let network = &plan.network;
     let place = |&queue: &penstock_sim::network::QueueId| {

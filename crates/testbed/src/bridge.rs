@@ -185,7 +185,7 @@ impl<S: OnWire> Bridge<S> {
         self.now = self.now.max(now);
     }
 
-    /// A frame has come by `port` at `at`. One that is told late counts as of now.
+    /// A frame has arrived at `port` at `at`. If `at` is in the past, it counts as arrived now.
     pub fn receive(&mut self, at: Instant, port: usize, octets: Vec<u8>) {
         self.advance(at.max(self.now));
         let now = self.now;

@@ -298,7 +298,7 @@ fn totals(records: &Records, flows: &[FlowOutcome]) -> Totals {
         frames_sent: sent,
         frames_delivered: delivered,
         frames_dropped: dropped,
-        // Under way at the end, or lost by the system: the testbed cannot tell.
+        // In flight at the end, or lost by the system: the testbed cannot know.
         frames_in_flight: sent.saturating_sub(delivered + dropped),
         feedback_frames: sum(|flow| flow.feedback_received),
         retransmissions: sum(|flow| flow.retransmissions),

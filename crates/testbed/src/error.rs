@@ -21,7 +21,7 @@ pub enum TestbedError {
         name: String,
     },
     /// Letters and wires do not agree.
-    #[error("{wires} wires came with {letters} letters: each wire has one")]
+    #[error("{wires} wires came with {letters} letters, and each wire needs one")]
     Wires {
         /// Letters.
         letters: usize,

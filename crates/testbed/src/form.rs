@@ -31,18 +31,18 @@ use penstock_wire::{MacAddress, cnm, ipv4, roce, smcc, udp};
 
 use crate::frame::{Header, control, msdu, number, numbered};
 
-/// Addresses of a control frame, and all else that its octets need beside the signal.
+/// Addresses of a control frame, and everything else that its octets need beside the signal.
 #[derive(Debug, Clone, Copy)]
 pub struct Way<'a> {
-    /// The station that is told.
+    /// The station that receives the signal.
     pub destination: MacAddress,
-    /// The station that tells.
+    /// The station that sends the signal.
     pub source: MacAddress,
     /// Priority of the control frame.
     pub priority: u8,
     /// The flow, by its number in the scenario.
     pub flow: u16,
-    /// The data frame that gave rise to it; empty where none did.
+    /// The data frame that caused it; empty if none did.
     pub sampled: &'a [u8],
 }
 

@@ -19,7 +19,7 @@ const ADDRESSES: usize = 12;
 /// Octets of an EtherType.
 const TYPE: usize = 2;
 
-/// A flow as frames number it, in CN-TAG, RLQ-ID and queue pair: its place in the scenario's table from 1, as in the simulator's
+/// A flow as frames number it, in CN-TAG, RLQ-ID and queue pair: its index in the scenario's table from 1, as in the simulator's
 /// captures. 0 is left for no flow.
 #[must_use]
 pub fn number(flow: u16) -> u16 {

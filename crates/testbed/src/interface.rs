@@ -1,8 +1,8 @@
 //! A network interface without input or output: frames of applications in, frames of the wire out, and back.
 //!
-//! It stands at the edge of the congestion notification domain. It sorts the host's frames into the scenario's flows by protocol
-//! and port, lets the scheme's reaction points release them, puts priority, CN-TAG and the scheme's tag on, and takes them
-//! off frames that come. Signals reach reaction points and no application; a host's own signals and tags are refused.
+//! It is the edge of the congestion notification domain. It classifies the host's frames into the scenario's flows by protocol and
+//! port, and the scheme's reaction points release them. It adds priority, CN-TAG and the scheme's tag to sent frames and removes
+//! them from received ones. Signals reach reaction points only, never an application; signals and tags of the host are refused.
 
 use std::collections::VecDeque;
 
@@ -32,7 +32,7 @@ const FRAMES_WAITING: u64 = 64;
 /// Signals that are kept for the record until the next sample; those beyond act, and are counted alone.
 const MOST_SEEN: usize = 4096;
 
-/// An interface that is woken late sends so many frames at once to catch up; its clock gives up the time beyond that.
+/// The most frames that an interface sends at once to catch up after a late wake-up. Its clock drops the time beyond that.
 pub const CREDIT_FRAMES: u64 = 4;
 
 /// Counts of an interface.
@@ -281,7 +281,7 @@ impl<S: OnWire> Interface<S> {
         self.transmit(now);
     }
 
-    /// Stops classes, or lets them go on, as the switch has told it to.
+    /// Pauses and resumes classes as the switch's pause frames say.
     fn obey(&mut self, now: Instant) {
         let local = self.localise(now);
         while let Some((class, stopped)) = self.stops.due(now) {

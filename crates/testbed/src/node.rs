@@ -41,7 +41,7 @@ const PACKET_AUXDATA: i32 = 8;
 const TP_STATUS_VLAN_VALID: u32 = 1 << 4;
 const TP_STATUS_VLAN_TPID_VALID: u32 = 1 << 6;
 
-/// A way for frames in and out.
+/// A port for frames, in both directions.
 #[derive(Debug)]
 pub enum Wire {
     /// A packet socket.

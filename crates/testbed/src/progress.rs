@@ -10,7 +10,7 @@ use crate::interface::FlowCounts;
 /// The most connections of a host that are followed.
 const MOST: usize = 1024;
 
-/// The most gaps of a connection that are followed; selective acknowledgements tell of three.
+/// The most gaps of a connection that are tracked; selective acknowledgements report three.
 const MOST_HOLES: usize = 64;
 
 /// Octets of the shortest frame of a flow. Shorter ones are greetings: iperf3 sends a datagram of four octets first.
@@ -123,7 +123,7 @@ impl Progress {
         self.reach(now, flow, arrived, counts);
     }
 
-    /// A frame of so many octets has come, of a flow without a transport.
+    /// A frame of `octets` octets has arrived, of a flow without a transport.
     pub(crate) fn frame(&mut self, now: Instant, flow: usize, octets: u16, counts: &mut FlowCounts) {
         if octets >= SHORTEST {
             self.frames[flow] += u64::from(octets);
@@ -131,7 +131,7 @@ impl Progress {
         }
     }
 
-    /// So many octets of a flow have arrived: it may be complete.
+    /// `octets` octets of a flow have arrived: it may be complete.
     fn reach(&self, now: Instant, flow: usize, octets: u64, counts: &mut FlowCounts) {
         if counts.completed.is_none() && self.sizes[flow].is_some_and(|size| octets >= size) {
             counts.completed = Some(now.0);

@@ -152,7 +152,7 @@ pub struct End {
     pub node: String,
     /// When it ended, ps on the network's clock.
     pub at: u64,
-    /// Whether that was before the scenario's end, since it was told to.
+    /// Whether that was before the scenario's end, because of an interruption.
     pub interrupted: bool,
     /// Its queues (of a switch).
     pub queues: Vec<QueueEnd>,

@@ -33,7 +33,7 @@ pub fn count_background(text: &str, at: Duration, link: &str) -> Result<Backgrou
     Ok(Background { rate_bps: rates.sum(), link_bps: crossing.plan.network.ports[crossing.port.index()].rate.0 })
 }
 
-/// The text in which the background traffic of `link` has this rate, bit/s, from `at` on; zero for none. It goes the way of that which the
+/// The text in which the background traffic of `link` has this rate, bit/s, from `at` on; zero for none. It takes the path of that which the
 /// scenario has, or else of the first flow that crosses the link.
 ///
 /// # Errors
@@ -97,7 +97,7 @@ impl Crossing {
         free && plain && hosts(flow).len() == 1 && self.ends(flow).is_some()
     }
 
-    /// The table whose way background traffic goes.
+    /// The table whose path background traffic takes.
     fn like(&self, flows: &ArrayOfTables) -> Result<Table, Refusal> {
         let background = flows.iter().find(|flow| self.is_background(flow));
         let like = background.or_else(|| flows.iter().find(|flow| self.ends(flow).is_some()));

@@ -95,10 +95,10 @@ pub fn count_sources(text: &str, at: Duration) -> Result<Sources, Refusal> {
 }
 
 /// The text in which `count` of the long flows are active from `at` on: the last ones stop then, or some that have stopped start
-/// again, as flows of their own.
+/// again, as new flows.
 ///
 /// # Errors
-/// If the text is not a scenario, or if it has not so many such flows.
+/// If the text is not a scenario, or if it has fewer such flows.
 pub fn change_sources(text: &str, at: Duration, count: usize) -> Result<String, Refusal> {
     let Sources { active, most } = count_sources(text, at)?;
     if count > most || count == 0 {
@@ -119,7 +119,7 @@ pub fn change_sources(text: &str, at: Duration, count: usize) -> Result<String, 
 /// A flow of a table: a host that sends.
 #[derive(Debug, Clone)]
 struct Sender {
-    /// The place of its table, and its place there.
+    /// The index of its table, and its index in that table.
     table: usize,
     place: usize,
     host: String,
@@ -163,7 +163,7 @@ pub(crate) fn hosts(flow: &Table) -> Vec<String> {
     names::expand_all(&texts, MOST_HOSTS).unwrap_or_default()
 }
 
-/// Stops the last active flow. Its table is cut in two or three, so that all flows keep their places.
+/// Stops the last active flow. Its table is cut in two or three, so that all flows keep their order.
 fn stop_last(flows: &mut ArrayOfTables, at: Duration) {
     let Some(last) = senders(flows).into_iter().rfind(|sender| sender.is_active(at)) else { return };
     let mut parts = ArrayOfTables::new();
@@ -197,7 +197,7 @@ fn start_another(flows: &mut ArrayOfTables, at: Duration) {
     let busy: Vec<&str> = all.iter().filter(|sender| sender.is_active(at)).map(|sender| sender.host.as_str()).collect();
     let idle = all.iter().find(|sender| sender.start <= at && !busy.contains(&sender.host.as_str()));
     let Some(Sender { table, host, .. }) = idle else { return };
-    // A table of its own: a copy would keep its place in the text, in front of flows that stand behind it.
+    // A new table: a copy would keep its position in the text, in front of flows that follow it.
     let mut again = Table::new();
     let kept = flows.get(*table).into_iter().flat_map(Table::iter);
     for (key, item) in kept.filter(|(key, _)| !matches!(*key, "from" | "start" | "stop" | "stagger")) {
@@ -209,7 +209,7 @@ fn start_another(flows: &mut ArrayOfTables, at: Duration) {
 }
 
 pub(crate) fn document(text: &str) -> Result<DocumentMut, Refusal> {
-    // Its errors have a place and a hint.
+    // Its errors have a location and a hint.
     scenario(text)?;
     text.parse().map_err(|_| Refusal::new("the scenario is not TOML", "put it right in the editor"))
 }

@@ -24,7 +24,7 @@ fn unit(name: &str) -> Result<Unit, String> {
     Unit::named(name).ok_or_else(|| refused(Refusal::new(format!("\"{name}\" is not a unit"), hint)))
 }
 
-/// A time of so many seconds after the start of a run; the end of time for one that has no such number.
+/// The instant `seconds` after the start of a run; the end of time if that is no number.
 fn instant(seconds: f64) -> Instant {
     match Unit::Time.of_number(seconds) {
         Some(Value::Time(time)) => Instant::ZERO + time,

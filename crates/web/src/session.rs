@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::store::{QUEUE_COLUMNS, Store, width};
 
-/// A page in a browser takes so many times less than the command line.
+/// Limits of a page in a browser are those of the command line divided by this.
 pub(crate) const SMALLER: u64 = 10;
 /// The longest text of a scenario, octets.
 const MOST_TEXT: usize = 256_000;
@@ -24,16 +24,16 @@ const MOST_FRAMES: usize = 1_000_000;
 /// The hint where a run is too large for a page.
 const ELSEWHERE: &str = "run it on the command line: penstock run";
 
-/// A scenario that is wrong, or a run that is too large for a page: place, message and hint.
+/// A scenario that is wrong, or a run that is too large for a page: location, message and hint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     /// The line of the text, counted from 1.
     pub line: Option<usize>,
     /// The key, as a dotted path.
     pub key: Option<String>,
-    /// The mistake, in words.
+    /// The mistake, as text.
     pub message: String,
-    /// A way to put it right.
+    /// What to write instead.
     pub hint: Option<String>,
 }
 

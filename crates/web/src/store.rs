@@ -16,10 +16,10 @@ pub const FLOW_COLUMNS: &[&str] = &["rate_bps", "throughput_bps", "fair_rate_bps
 /// The columns of a signal: the flow by its index, the port that it comes from by its index, or -1 for a destination.
 pub const SIGNAL_COLUMNS: &[&str] = &["time_s", "flow", "port", "rate_bps"];
 
-/// The columns of a frame that has left a line: start of its transmission, end of its way over the line, the port by its index,
-/// the flow by its index or -1, one of [`FRAME_KINDS`] by its place, and whether it was lost on the line (1) or not (0).
+/// The columns of a frame that was sent: start of its transmission, arrival at the other end, index of the port, index of the flow
+/// or -1, index in [`FRAME_KINDS`], and whether it was lost on the line (1) or not (0).
 pub const FRAME_COLUMNS: &[&str] = &["start_s", "end_s", "port", "flow", "kind", "lost"];
-/// Kinds of frames as a drawing tells them apart: data; acknowledgements of any kind; messages of the scheme; pause frames that
+/// Kinds of frames in a drawing: data; acknowledgements of any kind; messages of the scheme; pause frames that
 /// stop a priority; and those that let it go on.
 pub const FRAME_KINDS: &[&str] = &["data", "ack", "signal", "pause", "resume"];
 
@@ -73,7 +73,7 @@ impl Store {
     }
 }
 
-/// The kind of a frame by its place in [`FRAME_KINDS`], and its flow by its index, or -1.
+/// The kind of a frame by its index in [`FRAME_KINDS`], and its flow by its index, or -1.
 fn kind(content: &Content<'_, Mixed>) -> (f64, f64) {
     match content {
         Content::Frame { flow, load, .. } => {

@@ -184,7 +184,7 @@ fn a_run_is_the_same_until_it_is_changed() {
         assert_ne!(after.samples(0)[2 * first - before.width()..], before.samples(0)[2 * first - before.width()..]);
         check(text, None);
     }
-    // A flow that starts again is a flow of its own, behind the others.
+    // A flow that starts again is a new flow, after the others.
     let after = to_end(&again, None, 10_000);
     assert_eq!(after.plan().single, before.plan().single + 1);
     let numbers = |session: &Session, flows: usize| -> Vec<f64> {
@@ -213,7 +213,7 @@ fn parameters_change_at_their_time() {
     check(&change_parameter(&text, at, "schemes.qcn.rpg_ai_rate", "1 Mbps").unwrap(), None);
 }
 
-/// Background traffic goes the way of the first flow that crosses the link; another rate ends the one before.
+/// Background traffic takes the path of the first flow that crosses the link; another rate ends the one before.
 #[test]
 fn background_traffic_comes_changes_and_goes() {
     let ms = penstock_schemes::Duration::from_ms;
@@ -259,7 +259,7 @@ fn background_traffic_comes_changes_and_goes() {
 }
 
 #[test]
-fn refusals_name_place_and_hint() {
+fn refusals_name_location_and_hint() {
     let refusal = Session::new(&FOUR.replace("\"20 ms\"", "\"20 msec\""), None).unwrap_err();
     assert_eq!((refusal.line, refusal.key.as_deref()), (Some(3), Some("duration")));
     assert!(refusal.hint.is_some());

@@ -25,7 +25,7 @@ use crate::{Field, Format, Show, cn_tag, cnm, ethernet, ipv4, ipv6, lldp, mac_co
 pub struct Kind {
     /// Its name.
     pub name: &'static str,
-    /// Its description, in a few words.
+    /// Its description, a short text.
     pub title: &'static str,
     /// Its formats from the outside in; those with `false` are left out unless one of their fields has a value.
     pub formats: &'static [(&'static Format, bool)],
@@ -247,7 +247,7 @@ impl core::error::Error for EncodeError {}
 /// The longest frame that is written.
 pub const MOST: usize = 65_535;
 
-/// EtherType of data without a type of its own: a value that is reserved.
+/// EtherType of data that has none: a reserved value.
 const NO_TYPE: u16 = 0xffff;
 
 /// One format of the frame that is being made.
@@ -299,7 +299,7 @@ pub fn encode(kind: &str, pairs: &[(&str, &str)]) -> Result<Vec<u8>, EncodeError
             for (_, field, value) in &given {
                 field.write(octets, *value);
             }
-            // Chassis and port stand before the time to live, and are no formats of their own.
+            // Chassis and port precede the time to live, and are no separate formats.
             if format.name == lldp::ttl::FORMAT.name {
                 name_port(&mut frame, at);
             }

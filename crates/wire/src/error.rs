@@ -1,9 +1,9 @@
-//! The ways in which octets can be wrong.
+//! The errors of octets that are no frame, and of values that cannot become one.
 
 use core::fmt;
 
 /// Why octets are no frame of a format, or values cannot become one. Offsets count octets from the start of the format, or
-/// of the frame where [`Error::behind`] was told where the format starts.
+/// of the frame after [`Error::behind`] was given the start of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {

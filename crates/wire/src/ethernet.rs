@@ -20,7 +20,7 @@ pub mod ether_type {
     pub const MAC_CONTROL: u16 = 0x8808;
     /// The local experimental EtherType 1 (IEEE 802, clause 9.2.4): SMCC's messages, as Penstock's cores have them.
     pub const SMCC: u16 = 0x88b5;
-    /// The local experimental EtherType 2: other messages that have no EtherType of their own ([`experimental`](crate::experimental)).
+    /// The local experimental EtherType 2: other messages that have no EtherType ([`experimental`](crate::experimental)).
     pub const EXPERIMENTAL: u16 = 0x88b6;
     /// LLDP.
     pub const LLDP: u16 = 0x88cc;

@@ -1,4 +1,4 @@
-//! Messages without an EtherType or a public layout of their own, behind the local experimental EtherType 2. Each begins
+//! Messages that have no EtherType or no public layout, behind the local experimental EtherType 2. Each begins
 //! with 4 bits of version (0) and 4 of subtype. All layouts here are Penstock's; the fields are those that the papers and
 //! proposals name. Two stations that agree on other EtherTypes for them may use those: a decoder takes them as a setting.
 
@@ -39,7 +39,7 @@ macro_rules! of_one_length {
 }
 use of_one_length;
 
-/// FECN's rate-discovery tag in a frame of its own, which E-FECN has too: from the source, through all switches, to the
+/// FECN's rate-discovery tag in a separate frame, which E-FECN uses too: from the source, through all switches, to the
 /// destination and back.
 pub mod rate_probe {
     crate::field::format! {
@@ -54,7 +54,7 @@ pub mod rate_probe {
         rlq_id, set_rlq_id: u16 = "RLQ-ID", 16..32;
         /// Number of the probe among the flow's, from 1.
         round, set_round: u32 = "round", 32..64;
-        /// The least rate that the switches on the way have allowed, bit/s; all ones before the first.
+        /// The least rate that the switches on the path have allowed, bit/s; all ones before the first.
         rate, set_rate: u64 = "rate", 64..128;
         /// The congestion point that allowed it.
         cp_id, set_cp_id: u64 = "cpId", 128..192 as Hex;

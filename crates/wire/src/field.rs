@@ -119,7 +119,7 @@ impl Field {
 pub(crate) fn read(octets: &[u8], first: usize, bits: usize) -> u128 {
     let (start, end) = (first / 8, (first + bits).div_ceil(8));
     let below = end * 8 - first - bits;
-    // At most 17 octets; only a field of 128 bits that begins within an octet would have so many, and there is none.
+    // At most 16 octets: a field of 128 bits that begins within an octet would have 17, but no format has one.
     let value = (start..end).fold(0u128, |sum, at| sum << 8 | u128::from(octets.get(at).copied().unwrap_or(0)));
     value >> below & (u128::MAX >> (128 - bits))
 }

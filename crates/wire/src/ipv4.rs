@@ -43,7 +43,7 @@ crate::field::format! {
     dont_fragment, set_dont_fragment: bool = "DF", 49..50;
     /// More fragments of it follow.
     more_fragments, set_more_fragments: bool = "MF", 50..51;
-    /// Place of the fragment, in units of 8 octets.
+    /// Fragment offset, in units of 8 octets.
     fragment_offset, set_fragment_offset: u16 = "Fragment Offset", 51..64;
     /// Hops that are left.
     time_to_live, set_time_to_live: u8 = "Time to Live", 64..72;
@@ -111,7 +111,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
 }
 
 impl Repr {
-    /// A header for so many octets of data, with its checksum.
+    /// A header for this number of octets of data, with its checksum.
     #[must_use]
     pub fn new(source: [u8; 4], destination: [u8; 4], protocol: u8, payload: u16) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! A frame's formats, one behind the other, with the place and the faults of each.
+//! A frame's formats, one after the other, with the offset and the faults of each.
 //!
 //! ```
 //! use penstock_wire::layers::{Types, layers};
@@ -22,7 +22,7 @@ use crate::ethernet::{LEAST_TYPE, ether_type};
 use crate::{Error, Field, Format, Show, cn_tag, cnm, ethernet, experimental, ipv4, ipv6, lldp, mac_control};
 use crate::{roce, smcc, tcp, udp, vlan};
 
-/// EtherTypes of formats that have none of their own, or none that is public. Stations have to agree on them.
+/// EtherTypes of formats that have none, or none that is public. Stations have to agree on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Types {
     /// SMCC's messages.
@@ -56,7 +56,7 @@ pub struct Layer<'a> {
     pub unchecked: Option<&'static str>,
     /// It is part of the sampled frame that a notification encapsulates.
     pub encapsulated: bool,
-    /// Its first fault, with the place in the frame.
+    /// Its first fault, with the offset in the frame.
     pub fault: Option<Error>,
 }
 
@@ -185,7 +185,7 @@ enum Next {
     Vxlan,
     /// The octets behind a transport header: its name, and whether the invariant CRC follows.
     Rest(&'static str, bool),
-    /// Options up to this place.
+    /// Options up to this offset.
     TcpOption(usize),
     Padding,
     Done,
@@ -473,7 +473,7 @@ impl<'a> Layers<'a> {
             }
             ipv4::protocol::TCP => {
                 let mut layer = self.header(&tcp::FORMAT, |this, octets| {
-                    // Options are layers of their own.
+                    // Options are separate layers.
                     this.next = Next::TcpOption(offset + octets.len());
                     this.at = offset + tcp::Repr::OCTETS;
                 })?;

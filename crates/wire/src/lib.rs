@@ -1,10 +1,10 @@
 //! Frames of congestion management in data-center Ethernet, read and written.
 //!
-//! Each format is a module with the same parts: `Packet`, octets that hold one, with an accessor and a setter for each field;
-//! `Repr`, the values of its fields, read by `parse` and written by `emit`; and `FORMAT`, the list of its fields, from which
-//! decoder, encoder and reference page follow. Fields are named as the standard names them.
+//! Each format is a module with the same parts. `Packet`: octets of a frame, with an accessor and a setter for each field. `Repr`:
+//! the values of its fields, read by `parse` and written by `emit`. `FORMAT`: the list of its fields, from which decoder, encoder
+//! and reference page follow. Fields have the names of the standard.
 //!
-//! | module | EtherType or place | format |
+//! | module | EtherType or position | format |
 //! |---|---|---|
 //! | [`ethernet`], [`vlan`] | | Ethernet II, 802.1Q tags, nested |
 //! | [`cn_tag`], [`cnm`] | 22E9, 22E7 | CN-TAG, congestion notification message (802.1Qau) |
@@ -17,9 +17,9 @@
 //!
 //! # No panic
 //!
-//! Nothing here panics or reads beyond the octets that it is given, whatever they hold: `Packet::new_checked` refuses octets
-//! that end too early or contradict themselves, and accessors read octets that are not there as 0. Errors name the format,
-//! the field, its place, and the values that would be right.
+//! Nothing here panics or reads beyond the octets that it is given, whatever they contain. `Packet::new_checked` refuses octets
+//! that end too early or contradict themselves, and accessors read missing octets as 0. Errors name the format,
+//! the field, its offset, and the values that would be right.
 //!
 //! # Example
 //!

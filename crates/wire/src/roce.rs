@@ -86,8 +86,8 @@ impl Repr {
 /// The four octets of the invariant CRC of a packet over IPv4 or IPv6 (which of them, the EtherType says): `octets` begin
 /// with the IP header and end before the CRC.
 ///
-/// Covered are 8 octets of ones in place of InfiniBand's own header, then all of the packet, with those fields as ones that
-/// routers may change: class of service, hops, flow label, checksums, and the octet of the congestion marks. (annex A17.3.3)
+/// It covers 8 octets of ones instead of InfiniBand's own header, then the packet. Fields that routers may change count as ones:
+/// class of service, hops, flow label, checksums, and the octet of the congestion marks. (annex A17.3.3)
 /// `None` if they are too short, or no UDP packet without options.
 #[must_use]
 pub fn icrc(ether_type: u16, octets: &[u8]) -> Option<[u8; 4]> {

@@ -24,7 +24,7 @@ crate::field::format! {
     reserved {
         /// Sent as 0.
         reserved_v, set_reserved_v: u16 = "reserved", 4..16;
-        /// The place of a CNM's offset and growth, sent as 0.
+        /// The field of a CNM's offset and growth, sent as 0.
         unused, set_unused: u32 = "unused", 80..112;
         /// The bits beside the encapsulated priority, sent as 0.
         reserved_priority, set_reserved_priority: u16 = "Encapsulated priority, reserved bits", 115..128;

@@ -12,7 +12,7 @@ use crate::capture::Captured;
 use crate::layers::{Layer, Types, layers_of_captured};
 use crate::{Error, MacAddress};
 
-/// A way of notifications: from a congestion point to a flow, seen at an interface.
+/// A path of notifications: from a congestion point to a flow, seen at an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Way {
     /// Number of the interface in the capture.
@@ -31,13 +31,13 @@ pub struct Way {
     pub to: Option<MacAddress>,
 }
 
-/// The notifications of one way.
+/// The notifications of one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Notified {
     /// How many there were.
     pub frames: u64,
-    /// How hard: Quantized Feedback of CNMs, queue offset in octets (positive under congestion) of SMCC and BCN, rate in
-    /// bit/s of FECN and RoCC, pause in picoseconds of source flow control; `None` where the format says nothing.
+    /// Strength. CNM: Quantized Feedback. SMCC and BCN: queue offset in octets, positive under congestion. FECN and RoCC: rate in
+    /// bit/s. Source flow control: pause in picoseconds. `None` if the format has no strength.
     pub strength: Option<Strength>,
     /// Time of the first, nanoseconds.
     pub first_ns: Option<u64>,
@@ -45,7 +45,7 @@ pub struct Notified {
     pub last_ns: Option<u64>,
 }
 
-/// The values of one way's notifications.
+/// The values of one path's notifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strength {
     /// How many there are.
@@ -76,11 +76,11 @@ pub struct Faulty {
     pub first: Error,
     /// How many there are.
     pub frames: u64,
-    /// The first of them, as places in the capture from 1; [`FAULTS_LISTED`] at most.
+    /// The first of them, as numbers in the capture from 1; [`FAULTS_LISTED`] at most.
     pub numbers: Vec<u64>,
 }
 
-/// The most frames of a fault whose places are kept.
+/// The most frames of a fault whose numbers are kept.
 pub const FAULTS_LISTED: usize = 10;
 
 /// Counts of a capture's frames.
@@ -100,7 +100,7 @@ pub struct Stats {
     pub faulty: u64,
     /// Faults by format and kind, each with its frames. A frame counts with the first fault that it has.
     pub faults: BTreeMap<(&'static str, &'static str), Faulty>,
-    /// Notifications by their way.
+    /// Notifications by their path.
     pub notified: BTreeMap<Way, Notified>,
     /// Pause frames by sender and priority.
     pub paused: Pauses,
@@ -110,12 +110,12 @@ pub struct Stats {
     pub first_ns: Option<u64>,
     /// Time of the last.
     pub last_ns: Option<u64>,
-    /// All frames that were handed over, those of other links too: a frame's place in the capture.
+    /// All frames that were handed over, those of other links too: a frame's number in the capture.
     read: u64,
 }
 
 impl Stats {
-    /// Counts a frame that is none of Ethernet: it has a place in the capture.
+    /// Counts a frame that is none of Ethernet: it has a number in the capture.
     pub fn pass(&mut self) {
         self.read += 1;
     }
@@ -228,7 +228,7 @@ impl Stats {
     }
 }
 
-/// The way of a notification and how hard it is, if the layer is one that reaches a source.
+/// The path of a notification and its strength, if the layer is one that reaches a source.
 fn notification(way: Way, layer: &Layer<'_>) -> Option<(Way, Option<i128>)> {
     let value = |name| layer.value(name);
     let signed = |name| {
@@ -247,7 +247,7 @@ fn notification(way: Way, layer: &Layer<'_>) -> Option<(Way, Option<i128>)> {
         }
         "smcc" => Some((Way { to: mac(value("encapsulated_destination")), ..way }, signed("q_off"))),
         "bcn" => Some((Way { flow: rlq, ..way }, units("q_off"))),
-        // On its way to the destination, a probe notifies nobody.
+        // A probe towards the destination notifies nobody.
         "fecn" if value("returned") == Some(1) => {
             let rate = value("rate").filter(|&rate| rate != u128::from(crate::experimental::UNLIMITED));
             Some((Way { flow: rlq, ..way }, rate.map(|rate| rate as i128)))

@@ -135,7 +135,7 @@ def _run(
     layout = lay_out(resolved)
     check_ports(layout, ports)
     if ports and out is None:
-        raise TestbedError("frames are captured into a file of the results folder, and the run has none", "give out")
+        raise TestbedError("a capture needs a results folder for its file, and the run has none", "give out")
     if out is not None and Path(out).exists() and not force:
         # The collector refuses it too, but only after the run.
         raise TestbedError(f"{out}: exists already", "another name, or force to replace it")

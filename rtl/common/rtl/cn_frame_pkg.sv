@@ -14,7 +14,7 @@ package cn_frame_pkg;
   localparam logic [15:0] EtherTypeVlan = 16'h8100;
   localparam logic [15:0] EtherTypeMacControl = 16'h8808;
   localparam logic [15:0] EtherTypeIpv4 = 16'h0800;
-  // SMCC has no number of its own: the local experimental EtherType 1 (IEEE 802, clause 9.2.4).
+  // SMCC has no assigned EtherType: this is the local experimental EtherType 1 (IEEE 802, clause 9.2.4).
   localparam logic [15:0] EtherTypeSmcc = 16'h88b5;
 
   // Octets that a frame has on the line beside those of the stream: the frame check sequence, which the MAC adds and

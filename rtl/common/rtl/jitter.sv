@@ -4,8 +4,8 @@
 // section 2: ±15 %)
 //
 // With word w of 32 bits this is floor((base × (2^16 − spread) + floor(2 base spread w / 2^32)) / 2^16), which equals
-// base + floor(base spread (w − 2^31) / 2^47): the product base × spread takes 16 clocks, a row each, its product with
-// w − 2^31 takes 31, for the first two rows are one sum, and the bits that fall off at the right change nothing above them.
+// base + floor(base spread (w − 2^31) / 2^47). The product base × spread takes 16 clocks, one row each. Its product with
+// w − 2^31 takes 31, as the first two rows are one sum. Bits that are shifted out at the right change nothing above them.
 //
 // start_i in clock c takes spread_i and word_i; base_i is that of clocks c + 1 to c + 49. done_o is high in clock c + 50, and
 // value_o holds from then to the next start. A start before done_o begins again.
@@ -129,7 +129,7 @@ module jitter (
 
   assign value_o = scaled_q[24:0];
 
-  // The sum of the last step is 0, without its carries: x + y is 0 where x ^ y is (x | y) shifted by a place.
+  // The sum of the last step is 0, without its carries: x + y is 0 where x ^ y is (x | y) shifted by one bit.
   assign either  = base_q | scaled_q[39:16];
   always_ff @(posedge clk_i) none_o <= ({1'b0, base_q} ^ scaled_q[40:16]) == {either, 1'b0};
 endmodule

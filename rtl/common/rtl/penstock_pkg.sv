@@ -20,7 +20,7 @@ package penstock_pkg;
   typedef logic [QueueW-1:0] queue_octets_t;
   typedef logic signed [QueueW:0] queue_diff_t;
 
-  // Octets of a beat, 0 to 8, by its tkeep, which is contiguous: 8 where the last octet counts, else the places at which the
+  // Octets of a beat, 0 to 8, by its tkeep, which is contiguous: 8 where the last octet counts, else the positions at which the
   // ones end say each a bit of it.
   function automatic logic [3:0] octets_of(input logic [7:0] keep);
     octets_of[3] = keep[7];

@@ -38,9 +38,9 @@ module stream_buffer #(
 
   beat_t beat;
   beat_t shown;
-  // There is a beat that came in the clock in which the one shown was first not taken.
+  // Holds a second beat, which arrived in the clock in which the beat at the output was first not taken.
   logic  keeps_q;
-  // That there is none, as a register of its own: the other chooses among many bits.
+  // The inverse of keeps_q, as a separate register: keeps_q drives a wide multiplexer.
   logic  ready_q;
   logic  moves;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Holds streams to the rules that the cores keep and count on, in simulation: tkeep has no hole, is all ones but with tlast, and
-// is never empty; a beat that is shown stays as it is until it is taken; and where a length comes beside a stream, it is that
-// of the frame. What breaks one ends the simulation with a sentence. Synthesis makes nothing of it.
+// Checks in simulation the rules of streams that the cores keep and rely on. tkeep has no hole, is all ones except with tlast, and
+// is never empty. A beat that is shown does not change until it is taken. A length beside a stream is that of the frame.
+// A breach ends the simulation with a message. Synthesis ignores this module.
 //
 // No core has one inside: NAME_checks.sv, which tools/checks.py makes, binds one to each stream of each module.
 

@@ -4,7 +4,7 @@
 // that FIFO, shown as they leave it. The FIFO drops nothing; it makes its source wait.
 //
 // A frame whose last beat goes in in clock c has its length from c + 1 on, behind those in front of it. While full_o is
-// high there is no place for one more: a last beat that goes in all the same has no length, so the source is to wait.
+// high there is no slot for one more: a last beat that goes in all the same has no length, so the source is to wait.
 // Throughput: a beat in and a beat out a clock.
 
 `default_nettype none

@@ -38,7 +38,7 @@ fn a_counter_stays_at_its_largest_value() {
     assert!(exact > 100 && beyond > 10_000, "{exact} times met, {beyond} times beyond");
 }
 
-/// Entries come out as they went in; one for which there is no place, and a pop of nothing, do nothing.
+/// Entries are popped in the order in which they were pushed. A push into a full FIFO and a pop of an empty one do nothing.
 #[test]
 fn a_small_fifo_keeps_its_entries_in_order() {
     const DEPTH: usize = 4;
@@ -198,7 +198,7 @@ fn a_frame_has_its_length_beside_its_first_beat() {
             }
         }
     }
-    assert!(waited > 10_000 && passed > 5_000, "{passed} frames, {waited} clocks without a place");
+    assert!(waited > 10_000 && passed > 5_000, "{passed} frames, {waited} clocks without a slot");
 }
 
 /// What a user's simulation sees, too: a stream that breaks a rule ends it, and says what is wrong and where. (Each case is a
@@ -228,7 +228,7 @@ fn a_broken_rule_ends_the_simulation() {
             "none" => clock(Some(Beat { keep: 0, ..third })),
             "short" => clock(Some(Beat { keep: 0b1111, ..first })),
             _ => {
-                // Two beats find places, the third waits.
+                // Two beats find slots, the third waits.
                 [first, second, third].into_iter().for_each(|beat| clock(Some(beat)));
                 clock((case == "changed").then_some(Beat { data: third.data ^ 1, ..third }));
             }

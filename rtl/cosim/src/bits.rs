@@ -2,9 +2,9 @@
 
 /// A port that holds fields of up to 64 bits.
 pub trait Bits {
-    /// So many bits from that one on.
+    /// The field of `bits` bits that begins at the bit `from`.
     fn get(&self, from: usize, bits: usize) -> u64;
-    /// Sets them.
+    /// Sets that field.
     fn put(&mut self, from: usize, bits: usize, value: u64);
 }
 

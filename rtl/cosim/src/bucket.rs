@@ -36,7 +36,7 @@ impl Default for Bucket {
 }
 
 impl Bucket {
-    /// Whether so many octets are in it in this clock, and how many are.
+    /// Whether the bucket holds `octets` octets in this clock, and how many it holds.
     pub fn shows(&mut self, octets: u32) -> (bool, u64) {
         let now = Instant(self.clock * CLOCK_PS);
         if self.coming.front().is_some_and(|(at, _)| *at == self.clock)
@@ -47,10 +47,10 @@ impl Bucket {
         (self.bucket.ready(now, octets) == now, self.bucket.octets().0)
     }
 
-    /// The clock passes, in which this rate stands there and so many octets are taken.
+    /// One clock, in which the input has the rate `rate` and `take` octets are taken.
     ///
     /// # Panics
-    /// If they are not in it.
+    /// If the bucket does not hold them.
     pub fn clock(&mut self, rate: u64, take: Option<u32>) {
         let (ready, _) = self.shows(take.unwrap_or(0));
         if let Some(octets) = take {

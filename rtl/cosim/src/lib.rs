@@ -1,7 +1,7 @@
 //! The cores as Rust types, for tests that hold them to the Rust state machines clock by clock.
 //!
-//! Each build in a `core.toml` is a module here, with the structures `In` and `Out`, a field a port, and `Core`, whose
-//! `clock` gives the outputs under given inputs and then lets the clock's edge come.
+//! Each build in a `core.toml` is a module here. The structures `In` and `Out` have a field for each port. `Core::clock` returns
+//! the outputs under given inputs, and then applies the clock's edge.
 
 pub mod axil;
 pub mod bits;

@@ -81,8 +81,8 @@ pub fn message(random: &mut Random, kind: u16, mac: u64) -> Frame {
     frame
 }
 
-/// A frame of so many random octets: a message alone or behind tags, or of types that lead a parser everywhere; for one of
-/// `macs`, or no one; sometimes bad.
+/// A frame of `length` random octets: a message, with or without tags, or types that reach every branch of a parser. Its destination
+/// is one of `macs`, or none of them; some frames are bad.
 pub fn any(random: &mut Random, kind: u16, macs: &[u64], length: usize) -> Frame {
     let mut frame = Frame::random(random, length);
     frame.bad = random.one_in(16);

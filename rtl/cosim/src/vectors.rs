@@ -1,7 +1,8 @@
-//! Failing vectors: the inputs of a core, from its making to the clock in which a test failed.
+//! Failing vectors: the inputs of a core, from its creation to the clock in which a test failed.
 //!
-//! A test that fails leaves them in `rtl/build/vectors`, a folder a core; each test replays those that stand there for it, and
-//! those in `tb/vectors` of its core, before it tries anything else. One that shows a fault is moved there. They hold pins, not seeds, so that they say the same however a test later draws its inputs.
+//! A failing test writes them to `rtl/build/vectors`, a folder for each core. Each test first replays those that are there for it, and
+//! those in `tb/vectors` of its core. Move a vector that shows a fault there. Vectors hold pins, not seeds, so they stay the same
+//! however a test later draws its inputs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::{env, fs, thread};
 pub trait Pins: Copy + Default {
     /// Their names.
     const NAMES: &'static [&'static str];
-    /// The value of one, by its place among the names.
+    /// The value of one, by its index among the names.
     fn get(&self, pin: usize) -> u64;
     /// Sets one; bits beyond its width are lost.
     fn set(&mut self, pin: usize, value: u64);
@@ -62,7 +63,7 @@ impl<I: Pins> Drop for Recorder<I> {
     fn drop(&mut self) {
         if thread::panicking() && !self.clocks.is_empty() {
             let text = text_of(self.build, self.seed, &self.clocks);
-            // Its name follows from its text, so that none takes the place of another.
+            // Its name follows from its text, so that none replaces another.
             let name = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, octet| {
                 (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
             });

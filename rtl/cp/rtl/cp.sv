@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Congestion point: a queue of an output port that samples arriving frames, and tells their sources how congested it
-// is. QCN (802.1Qau; Kabbani and Yasuda 2010, figure 4) or SMCC (Jiang et al. 2015, section 5.1).
+// Congestion point: a queue of an output port that samples arriving frames, and signals its congestion to their
+// sources. QCN (802.1Qau; Kabbani and Yasuda 2010, figure 4) or SMCC (Jiang et al. 2015, section 5.1).
 //
 // Data enter by s_axis, wait in block RAM and leave by m_axis; messages leave by m_axis_message. A frame that is bad, or
 // that the queue has no room for, is dropped whole. A frame in transmission counts as queued until its last beat has gone.
-// Latency: a frame is decided in clock c + 3 if its last beat comes in c, shows at m_axis from c + 9 on, and is given to
-// the algorithm (event_o) from c + 5 on; see cp_feedback and cp_notifier for the rest. Throughput: a beat a clock and 2
-// clocks behind each frame, in which s_axis_tready is low: 10 Gb/s at 156.25 MHz. s_axis_tready is also low while
+// Latency, if a frame's last beat arrives in clock c: it is accepted or dropped in c + 3, is given to the algorithm (event_o)
+// from c + 5 on, and shows at m_axis from c + 9 on. For the rest see cp_feedback and cp_notifier. Throughput: a beat a clock and
+// 2 clocks after each frame, in which s_axis_tready is low: 10 Gb/s at 156.25 MHz. s_axis_tready is also low while
 // EventDepth frames wait for the algorithm.
 
 `default_nettype none
@@ -92,7 +92,7 @@ module cp
   output var logic          [24:0] interval_o,
 
   // Counters since reset, which stay at their largest values: good frames that came and their octets; of these, dropped;
-  // bad frames; samples; messages, and those that found no place.
+  // bad frames; samples; messages, and those lost to a full FIFO.
   output var logic [31:0] frames_o,
   output var logic [47:0] octets_o,
   output var logic [31:0] dropped_o,
@@ -281,9 +281,9 @@ module cp
   assign event_dropped_o = head.dropped;
   assign event_queue_o   = head.met;
 
-  logic told;
+  logic notifies;
   logic lost;
-  assign told = sample_o && congested_o;
+  assign notifies = sample_o && congested_o;
 
   cp_notifier #(
       .Smcc (Smcc),
@@ -294,7 +294,7 @@ module cp
       .cp_mac_i,
       .cp_id_i,
       .cnm_priority_i,
-      .message_valid_i(told),
+      .message_valid_i(notifies),
       .message_header_i(head.header),
       .message_fb_i(fb_o),
       .message_q_off_i(q_off),
@@ -349,7 +349,7 @@ module cp
   event_counter u_messages (
       .clk_i,
       .rst_i,
-      .valid_i (told && !lost),
+      .valid_i (notifies && !lost),
       .amount_i(1'b1),
       .count_o (messages_o)
   );

@@ -4,12 +4,12 @@
 // al. 2015, section 2.2)
 //
 // q_off = queue − q_eq and q_delta = queue − q_old, octets. QCN: with C = −Fb = 1024 q_off + w q_delta and
-// M = |Fb|max = (2 w + 1024) q_eq (both in 1/1024 octets), fb = floor(63 C / M), 63 from M on, 0 for C ≤ 0: two
-// multiplications of one row a clock, and a division without restoring, 6 clocks. SMCC: q_off and q_delta alone.
+// M = |Fb|max = (2 w + 1024) q_eq (both in 1/1024 octets), fb = floor(63 C / M), 63 from M on, 0 for C ≤ 0. That takes two
+// multiplications of one row a clock, and a non-restoring division of 6 clocks. SMCC: only q_off and q_delta.
 //
 // start_i in clock c; queue_i is there in that clock and stays until done_o, which is high in clock c + 55 (SMCC: c + 1).
-// The outputs count in that clock, fb_o to the next start; a start before done_o does nothing. q_old becomes the
-// queue's length with done_o, or if LastSent only with a done_o that calls for a message.
+// The outputs are valid in that clock, fb_o until the next start. A start before done_o does nothing. q_old becomes the
+// queue's length with done_o; if LastSent, only with a done_o that calls for a message.
 
 `default_nettype none
 

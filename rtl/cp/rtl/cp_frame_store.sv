@@ -13,7 +13,7 @@ module cp_frame_store
   import penstock_pkg::*;
   import cn_frame_pkg::*;
 #(
-  // Beats of 8 octets that fit, at least 8; one place stays free.
+  // Beats of 8 octets that fit, at least 8; one slot stays free.
   parameter int unsigned Words = 8192
 ) (
   input var logic clk_i,
@@ -35,7 +35,7 @@ module cp_frame_store
   input var  logic        m_axis_tready,
   output var logic        m_axis_tlast,
 
-  // A frame has left, of so many octets with its FCS.
+  // A frame has left; its octets with its FCS.
   output var logic          sent_valid_o,
   output var frame_octets_t sent_octets_o
 );
@@ -111,7 +111,7 @@ module cp_frame_store
   end
 
   // Out of the block RAM, whose outputs are late, through two registers into a small FIFO. A word is read when the FIFO has a
-  // place for it, so that the sink's tready does not reach back to the block RAM.
+  // slot for it, so that the sink's tready does not reach back to the block RAM.
   localparam int unsigned OutDepth = 16;
   localparam int unsigned OutW = 5;
   logic  [OutW-1:0] places_q;
@@ -135,7 +135,7 @@ module cp_frame_store
       pipe_valid_q <= 1'b0;
     end else begin
       if (read) out_q <= after(out_q);
-      // Free places less 1, as the counts above.
+      // Free slots less 1, as the counts above.
       places_q     <= places_q + {OutW{read}} + OutW'(goes);
       read_valid_q <= read;
       near_valid_q <= read_valid_q;
@@ -143,8 +143,8 @@ module cp_frame_store
     end
   end
 
-  // In banks of 8192 words, the last as small as it may be, each in slices that are as wide as a block RAM of 18 Kbit is at
-  // this depth: no output is chosen among blocks but behind a register of each bank, which lies at its block RAMs.
+  // In banks of 8192 words, the last as small as possible. Each has slices as wide as a block RAM of 18 Kbit at this depth.
+  // Each bank has an output register next to its block RAMs, and the multiplexer is after these registers.
   localparam int unsigned BankWords = 8192;
   localparam int unsigned Banks = (Words + BankWords - 1) / BankWords;
   localparam int unsigned BankW = Banks > 1 ? unsigned'($clog2(Banks)) : 1;
@@ -181,7 +181,7 @@ module cp_frame_store
     assign writes = write_q && 32'(write_at_q) / BankWords == bank;
     assign reads  = read && 32'(out_q) / BankWords == bank;
     for (genvar slice = 0; slice < Slices; slice++) begin : gen_slices
-      // A place is never read in the clock in which it is written.
+      // A slot is never read in the clock in which it is written.
       (* no_rw_check *)
       logic [SliceW-1:0] bits_q[Size];
       always_ff @(posedge clk_i) begin
@@ -309,7 +309,7 @@ module cp_frame_store
       if (!keep_q && !back_q) assert (count_t'(own_q + 1'b1) == count_t'(written - kept));
       // A beat that is still to be written is the last that came; none is read before it is written.
       if (write_q) assert (write_at_q == last_written && written != kept);
-      // The last beats of those kept, of those that have come, and of each stage on the way out.
+      // The last beats of those kept, of those that have arrived, and of each output stage.
       if (kept != '0) assert (last_kept_is_last);
       if (whole_q && !full_q) assert (written != kept && last_written_is_last);
       if (kept == '0 && read_valid_q) assert (gen_banks[0].read_q[LastBit]);
@@ -317,7 +317,7 @@ module cp_frame_store
       if (kept == '0 && !read_valid_q && !near_valid_q && pipe_valid_q) assert (pipe_q.last);
       if (kept == '0 && !read_valid_q && !near_valid_q && !pipe_valid_q)
         assert (no_word ? between_q : newest_last);
-      // A word that is read has its place in the FIFO.
+      // A word that is read has a slot in the FIFO.
       assert (OutW'(places_q + 1'b1) + claimed == OutW'(OutDepth));
       assert (32'(claimed) <= OutDepth);
       assert (!(pipe_valid_q && out_full));

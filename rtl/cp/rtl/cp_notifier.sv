@@ -6,7 +6,7 @@
 //   destination = source of the sampled frame | MAC of the congestion point | VLAN tag, if the frame had one, with
 //   cnm_priority | CN-TAG, if the frame had one | EtherType | PDU | zeros up to 60 octets
 //
-// Up to Depth messages wait; lost_o is high in the clock of one that finds no place. A message of clock c, whose q_off and
+// Up to Depth messages wait; lost_o is high in the clock of one that finds the FIFO full. A message of clock c, whose q_off and
 // q_delta are there from c - 2 on (QCN), begins to leave in c + 4 if none is before it. Throughput: a message in 15
 // clocks (a beat in 2).
 

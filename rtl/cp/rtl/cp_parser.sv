@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes the fields out of a frame that a congestion message needs, and finds frames that are none: source and destination
-// MAC, VLAN tag, CN-TAG, length. (Kabbani and Yasuda 2010, section 3.2, "Receive Block"; 802.1Qau, CN-TAG)
+// Extracts the fields that a congestion message needs (source and destination MAC, VLAN tag, CN-TAG, length), and finds bad
+// frames. (Kabbani and Yasuda 2010, section 3.2, "Receive Block"; 802.1Qau, CN-TAG)
 //
-// A beat of clock c shows in c + 1 (beat_*_o), without the beats over the longest frame. Of a frame whose last beat is
-// in clock c, frame_valid_o is high in c + 2, with length, fields, and bad_o: the source says so, it is shorter than 64
-// octets or longer than MaxOctets, or tkeep has a hole. header_o and message_o hold for one clock more at least, and on
-// until the next frame comes. Throughput: a beat a clock.
+// A beat of clock c shows in c + 1 (beat_*_o), without the beats beyond the longest frame. If the last beat of a frame is in
+// clock c, frame_valid_o is high in c + 2, with length, fields and bad_o. A frame is bad if its source says so, if it is
+// shorter than 64 octets or longer than MaxOctets, or if tkeep has a hole. header_o and message_o hold for at least one more
+// clock, until the next frame arrives. Throughput: a beat a clock.
 
 `default_nettype none
 
@@ -30,7 +30,7 @@ module cp_parser
   input var logic        beat_last_i,
   input var logic        beat_user_i,
 
-  // The same a clock later: octets less 1 in place of tkeep.
+  // The same a clock later: octets less 1 instead of tkeep.
   output var logic        beat_valid_o,
   output var logic [63:0] beat_data_o,
   output var logic [ 2:0] beat_count_o,
@@ -82,7 +82,7 @@ module cp_parser
     endcase
   end
 
-  // Length so far, with the FCS; it stays once it is over the longest, which shows a clock late.
+  // Length so far, with the FCS. It stays once it exceeds the longest, which is known a clock later.
   logic          first_q;
   frame_octets_t octets_q;
   frame_octets_t so_far;

@@ -6,7 +6,7 @@
 // Table: a byte counter, reloaded with sample_base × row(Fb / 8), spread by ±sample_jitter; a frame that takes it below 0
 // is sampled. Count: every frame number sample_count. Probability: each frame whose random word is below the threshold.
 // A frame of clock c is decided in c + 1. With the table, random_i is drawn in clock c + 31 after a reload_i of clock c,
-// and the interval is there in c + 81; the other two reload at once (Count) or have nothing to reload.
+// and the interval is valid in c + 81. Count reloads at once, Probability has nothing to reload.
 // Throughput: a frame a clock; with the table, none in the 81 clocks of a reload.
 
 `default_nettype none

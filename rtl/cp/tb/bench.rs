@@ -8,8 +8,8 @@ use penstock_cosim::{Random, cp_large, cp_qcn, cp_smcc};
 use penstock_schemes::parts::sampler::Sampling;
 use penstock_schemes::parts::sampling_cp::Sample;
 
+use crate::expected::{Expected, Header};
 use crate::reference::{Answer, DRAW, QCN_SAMPLE, RELOAD, Reference, SMCC_SAMPLE, Settings, TABLE, Variant};
-use crate::told::{Header, Told};
 use crate::wire;
 
 /// Parameters of the builds.
@@ -18,7 +18,7 @@ pub const LARGE_BUFFER: u64 = 150_000;
 pub const MAX_OCTETS: usize = 1522;
 const EVENTS: usize = 16;
 const MESSAGES: usize = 8;
-/// Beats of a message's frame come of so many words.
+/// Words of 32 bits in a message's frame.
 const WORDS: u32 = 15;
 
 /// QCN's congestion point, that with a buffer of three banks, or SMCC's: the same ports.
@@ -65,7 +65,7 @@ pub struct Sending {
     pub hole: bool,
 }
 
-/// An arrival on its way to the algorithm.
+/// An arrival that the algorithm has not seen yet.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
     shows_at: u64,
@@ -146,14 +146,14 @@ struct Model {
     reload: Option<(u64, u64)>,
     /// When the maker of frames sees the messages that wait, and the messages then.
     waiting: VecDeque<u64>,
-    messages: VecDeque<Told>,
+    messages: VecDeque<Expected>,
     word: u32,
     chosen: Option<u32>,
     message_valid: bool,
     counters: Counters,
 }
 
-/// The place of a test, for its message if it fails.
+/// The clock and settings of a test, for its message if it fails.
 #[derive(Clone, Copy)]
 struct At {
     clock: u64,
@@ -181,7 +181,7 @@ pub struct Bench {
     beats: VecDeque<(u64, u8, bool, bool)>,
     out: Gathering,
     out_message: Gathering,
-    /// One clock in so many has a beat.
+    /// One clock in this number has a beat.
     pub pause: u64,
     /// Chance in 256 that a sink takes a beat.
     pub sink: u64,
@@ -272,7 +272,7 @@ impl Bench {
         self.model.counters
     }
 
-    /// Nothing is on its way.
+    /// Nothing is in flight.
     pub fn idle(&self) -> bool {
         let m = &self.model;
         let streams = m.stored.is_empty() && m.messages.is_empty() && m.left.is_none() && m.leaving.is_none();
@@ -329,8 +329,8 @@ impl Bench {
         assert_eq!(out.s_axis_tready, self.model.ready, "{}", self.at());
         assert!(!out.m_axis_tuser && !out.m_axis_message_tuser);
         self.queue(&out);
-        let told = self.algorithm(&out);
-        self.notifier(&out, told);
+        let called_for = self.algorithm(&out);
+        self.notifier(&out, called_for);
         self.clock = now + 1;
         out
     }
@@ -422,7 +422,7 @@ impl Bench {
     }
 
     /// The algorithm: arrivals, samples, intervals. The frame of the message that is called for.
-    fn algorithm(&mut self, out: &Out) -> Option<Told> {
+    fn algorithm(&mut self, out: &Out) -> Option<Expected> {
         let (now, at) = (self.clock, self.at());
         let m = &mut self.model;
         let table = self.variant.sampling == Sampling::Table;
@@ -444,12 +444,12 @@ impl Bench {
         }
         let shows = m.answer.filter(|&(then, ..)| then == now).map(|(_, answer, _)| answer);
         assert_eq!(out.sample_o, shows.is_some(), "{at}");
-        let mut told = None;
+        let mut called_for = None;
         if let Some(answer) = shows {
             m.counters.sampled += 1;
             assert_eq!((out.congested_o, out.fb_o), (answer.congested, answer.fb), "{at}");
             let header = head.expect("it is not done yet").header;
-            told = answer.congested.then(|| Told::new(&self.input, self.variant.smcc, &header, &answer));
+            called_for = answer.congested.then(|| Expected::new(&self.input, self.variant.smcc, &header, &answer));
         }
         let draws = m.answer.filter(|&(then, ..)| now == then + if table { DRAW } else { 0 });
         assert_eq!(out.draw_o, draws.is_some() && table, "{at}");
@@ -471,20 +471,20 @@ impl Bench {
             m.done_at = None;
             m.arrivals.pop_front();
         }
-        told
+        called_for
     }
 
     /// The maker of the frames of messages, and their stream.
-    fn notifier(&mut self, out: &Out, told: Option<Told>) {
+    fn notifier(&mut self, out: &Out, called_for: Option<Expected>) {
         let (now, at) = (self.clock, self.at());
         let m = &mut self.model;
         assert_eq!(out.m_axis_message_tvalid, m.message_valid, "{at}");
         let (data, keep, last) = (out.m_axis_message_tdata, out.m_axis_message_tkeep, out.m_axis_message_tlast);
         let ready = self.input.m_axis_message_tready;
         if let Some(frame) = self.out_message.clock(out.m_axis_message_tvalid, ready, data, keep, last) {
-            let told = m.messages.pop_front().expect("a message was told");
-            assert_eq!(frame, told.octets, "{at}");
-            assert_eq!(wire::read(&frame), told.says, "{at}");
+            let message = m.messages.pop_front().expect("the sample called for a message");
+            assert_eq!(frame, message.octets, "{at}");
+            assert_eq!(wire::read(&frame), message.says, "{at}");
             self.messages_out += 1;
         }
         let full = m.waiting.len() == MESSAGES;
@@ -500,7 +500,7 @@ impl Bench {
                 }
             }
         }
-        if let Some(message) = told {
+        if let Some(message) = called_for {
             if full {
                 m.counters.lost += 1;
             } else {

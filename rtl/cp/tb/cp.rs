@@ -2,10 +2,10 @@
 
 #[path = "bench.rs"]
 mod bench;
+#[path = "told.rs"]
+mod expected;
 #[path = "reference.rs"]
 mod reference;
-#[path = "told.rs"]
-mod told;
 #[path = "wire.rs"]
 mod wire;
 
@@ -34,7 +34,7 @@ fn frame(random: &mut Random) -> Sending {
     frame
 }
 
-/// A good frame of so many octets without FCS.
+/// A good frame of `octets` octets without FCS.
 fn of(octets: usize, random: &mut Random) -> Sending {
     let mut data: Vec<u8> = (0..octets.max(24)).map(|_| random.word() as u8).collect();
     let mut at = 12;

@@ -172,10 +172,10 @@ fn notifier_holds_lengths_within_their_bits() {
         }
         assert_eq!(octets.len(), 60);
         let field = |at: usize| i16::from_be_bytes([octets[at], octets[at + 1]]);
-        let told = [field(Q_OFFSET), field(Q_OFFSET + 2)];
-        assert_eq!(told, [of_64(-offset), of_64(growth)], "message {message}: offset {offset}, growth {growth}");
-        for (held, told) in held.iter_mut().zip(told) {
-            *held += u64::from(told == i16::MAX || told == i16::MIN);
+        let sent = [field(Q_OFFSET), field(Q_OFFSET + 2)];
+        assert_eq!(sent, [of_64(-offset), of_64(growth)], "message {message}: offset {offset}, growth {growth}");
+        for (held, sent) in held.iter_mut().zip(sent) {
+            *held += u64::from(sent == i16::MAX || sent == i16::MIN);
         }
     }
     assert!(held.iter().all(|&held| held > 1_000), "{held:?}");

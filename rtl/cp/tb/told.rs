@@ -1,4 +1,4 @@
-//! The message that a sample makes, told twice: its octets by the test's own hand, its content as `penstock-wire` reads it.
+//! The message expected of a sample, twice: its octets as written by the test, and its fields as `penstock-wire` reads them.
 
 use penstock_cosim::cp_qcn::In;
 use penstock_wire::{MacAddress, cnm, smcc};
@@ -42,12 +42,12 @@ impl Header {
 
 /// A message that is to come out.
 #[derive(Debug)]
-pub struct Told {
+pub struct Expected {
     pub octets: Vec<u8>,
     pub says: Says,
 }
 
-impl Told {
+impl Expected {
     pub fn new(input: &In, smcc: bool, sampled: &Header, answer: &Answer) -> Self {
         let octets = message(input, smcc, sampled, answer);
         Self { octets, says: says(input, smcc, sampled, answer) }

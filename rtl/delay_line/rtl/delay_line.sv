@@ -61,7 +61,7 @@ module delay_line #(
 );
   // From the clock of a beat to the first in which it can be the next to leave.
   localparam int unsigned LeastDelay = ReadClocks + 4;
-  // Beats read ahead: as many as are on their way, and those needed to go on meanwhile.
+  // Beats read ahead: as many as are in flight, and those needed to continue meanwhile.
   localparam int unsigned Ahead = ReadClocks + 5;
   localparam int unsigned AheadW = 4;
   localparam int unsigned BeatW = $clog2(MaxBeats + 1);
@@ -129,7 +129,7 @@ module delay_line #(
       mem_write_o <= 1'b0;
       write_q     <= '0;
     end else begin
-      // Three more may be on their way when this is seen.
+      // Three more may be in flight when this is seen.
       room_q      <= 32'(words_o) <= Words - MaxBeats - 3;
       mem_write_o <= stores;
       if (mem_write_o) write_q <= write_q + 1'b1;
@@ -179,7 +179,7 @@ module delay_line #(
   logic  [    AheadW-1:0] ahead_read_q;
   logic  [    AheadW-1:0] coming_q;
   logic  [ReadClocks-1:0] reading_q;
-  // The place behind the next one to be read; something is there to be read.
+  // The address after the next one to be read; whether there is something to be read.
   logic  [    AddressW:0] behind_q;
   logic                   some_q;
   word_t                  head;
@@ -187,7 +187,7 @@ module delay_line #(
   logic                   passed;
   logic                   due_q;
   logic                   left_q;
-  // The other way round, for the next beat alone: many counts hang on left_q.
+  // The inverse, for the next beat only: left_q drives many counters.
   logic                   stays_q;
   logic                   waits;
   logic                   space;
@@ -222,7 +222,7 @@ module delay_line #(
       reading_q <= ReadClocks'({reading_q, mem_read_o});
       if (reading_q[ReadClocks-1]) ahead_write_q <= ahead_write_q + 1'b1;
       if (leaves) ahead_read_q <= ahead_read_q + 1'b1;
-      // Read, and not yet gone, which is told a clock later.
+      // Words read and not yet sent, counted one clock late.
       left_q    <= leaves;
       stays_q   <= !leaves;
       coming_q  <= coming_q + AheadW'(mem_read_o) - AheadW'(left_q);
@@ -364,7 +364,7 @@ module delay_line #(
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
-        // Words of the frame that is coming have their place.
+        // Words of the arriving frame have their slots.
         assert (32'(words_o) + 32'(mem_write_o) <= Words);
         if (in_frame_q && !skips_q) begin
           assert (32'(beats_q) >= 1 && 32'(beats_q) < MaxBeats);

@@ -175,7 +175,7 @@ impl Refusals {
                 self.inside = 0;
             }
         }
-        // Room for the longest frame, and for three beats that are on their way.
+        // Room for the longest frame, and for three beats that are in flight.
         self.no_room = words + LONGEST + 3 > WORDS;
     }
 }

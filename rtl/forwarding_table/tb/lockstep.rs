@@ -83,7 +83,7 @@ fn forwards<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Shown, search: u64
     let mut random = Random::new(41);
     let (mut source, mut sink) = (Source::default(), Sink::default());
     let mut table = [Entry::default(); ENTRIES];
-    // Frames on their way, with their ports.
+    // Frames in flight, with their ports.
     let mut coming: VecDeque<(Frame, Option<u8>)> = VecDeque::new();
     let mut waiting: VecDeque<Frame> = VecDeque::new();
     let (mut default_ports, mut stalls, mut gaps, mut load) = (0, 1, 1, 1);

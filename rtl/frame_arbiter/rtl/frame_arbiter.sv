@@ -6,7 +6,7 @@
 // Round robin: the next input after the last one served that has a frame; so an input that waits is served after at most
 // Inputs − 1 frames of others. Strict: the lowest input that has a frame.
 //
-// Latency: a beat is at m_axis in the clock after the one in which it is taken; the first beat of a frame that finds the
+// Latency: a beat is at m_axis in the clock after the one in which it is taken. The first beat of a frame that finds the
 // arbiter idle is taken in the clock after it is shown. Throughput: a beat a clock, and one clock between frames.
 
 `default_nettype none

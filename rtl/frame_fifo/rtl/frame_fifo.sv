@@ -41,7 +41,7 @@ module frame_fifo #(
   output var logic [31:0] dropped_o
 );
   localparam int unsigned AddressW = unsigned'($clog2(Words));
-  // Beats on their way from the memory or at hand: as many as a small FIFO holds.
+  // Beats that are read from the memory or at hand: as many as a small FIFO holds.
   localparam int unsigned Ahead = 8;
   localparam int unsigned AheadW = 4;
 
@@ -103,7 +103,7 @@ module frame_fifo #(
       crowded_q <= 1'b0;
       skips_q   <= 1'b0;
     end else begin
-      // One more may be on its way when this is seen, and one comes then.
+      // One more may be in flight when this is seen, and one arrives then.
       room_q <= 32'(pointer_t'(in_q - out_q)) + 3 <= Words;
       crowded_q <= 32'(pointer_t'(in_q - out_q)) >= Words - Words / 4;
       if (writes) in_q <= in_q + 1'b1;
@@ -120,7 +120,7 @@ module frame_fifo #(
   word_t                 raw_q;
   word_t                 read_word_q;
   logic     [AheadW-1:0] ahead_q;
-  // The place behind the next one to be read; something is there to be read.
+  // The address after the next one to be read; whether there is something to be read.
   pointer_t              behind_q;
   logic                  some_q;
   logic                  took_q;
@@ -155,7 +155,7 @@ module frame_fifo #(
       some_q    <= ends || (reads ? behind_q != frame_q : some_q);
       reading_q <= reads;
       read_q    <= reading_q;
-      // Read, and not yet gone, which is told a clock later.
+      // Words read and not yet sent, counted one clock late.
       took_q    <= takes;
       ahead_q   <= ahead_q + AheadW'(reads) - AheadW'(took_q);
     end
@@ -175,7 +175,7 @@ module frame_fifo #(
       .empty_o(empty)
   );
 
-  // There is a place for each that was read.
+  // There is a slot for each that was read.
   logic unused;
   assign unused        = full;
 
@@ -210,8 +210,8 @@ module frame_fifo #(
 
 `ifdef FORMAL
   // Safety: no beat is written over one that is not read yet, none is read of a frame that is not whole, none that was
-  // read finds no place, none changes or is withdrawn while it waits. A place stays free; it is crowded from three
-  // quarters on, no sooner and no later; none is refused while more than two places are free.
+  // read finds no slot, none changes or is withdrawn while it waits. A slot stays free; it is crowded from three
+  // quarters on, no sooner and no later; none is refused while more than two slots are free.
   logic [1:0] early_q = '1;
   logic past_held_q;
   logic [68:0] past_head_q;

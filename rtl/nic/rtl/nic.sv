@@ -9,7 +9,7 @@
 // Latency: a frame of the host that may go is at the line 12 clocks and the delay after it is shown, 8 if it is no reaction
 // point's. A message of 60 octets is taken 19 clocks and the delay after its last beat (SMCC: 94); QCN's rate shows it 25
 // clocks later, SMCC's in the next. A delay is at least 6.
-// Throughput: a beat a clock inside; at each line its rate, both ways.
+// Throughput: a beat a clock inside; at each line its rate, in both directions.
 
 `default_nettype none
 
@@ -124,7 +124,7 @@ module nic
   output var logic [ReactionPoints-1:0] draw_byte_o,
   output var logic [ReactionPoints-1:0] draw_timer_o,
 
-  // The memories of the delay lines: element 2p that of port p's way out, 2p + 1 that of its way in.
+  // The memories of the delay lines: element 2p for port p's transmit path, 2p + 1 for its receive path.
   output var logic [2*Ports-1:0] mem_write_o,
   output var logic [2*Ports-1:0][AddressW-1:0] mem_write_address_o,
   output var logic [2*Ports-1:0][WordW-1:0] mem_write_data_o,

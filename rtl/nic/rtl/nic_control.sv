@@ -99,7 +99,7 @@ module nic_control
   logic [MostPorts-1:0][31:0] pfc_malformed;
   logic [MostPorts-1:0][31:0] pfc_other;
 
-  // With 0 in the place of points and lines that are not there.
+  // With 0 for points and lines that do not exist.
   point_counters_t [MostPoints-1:0] point;
   line_counters_t [MostPorts-1:0] line;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says for each of the host's frames which way it goes: one whose source address is that of a reaction point goes through
-// that one's gate, since messages about it come for that address; all others go to a port that is a setting.
+// Chooses the path of each of the host's frames. One whose source address is that of a reaction point passes that point's
+// gate, since messages about it are sent to that address. All others are sent through a port that is a setting.
 //
-// A frame's first two beats, which hold its source address, are kept until the way is known. A frame that ends before its
+// A frame's first two beats, which hold its source address, are kept until the path is known. A frame that ends before its
 // source address is whole is no reaction point's. Of reaction points with the same address the lowest has the frame, as
 // with messages.
 //
@@ -64,7 +64,7 @@ module nic_host_steer
   } beat_t;
 
   typedef enum logic [2:0] {
-    // Takes the first beat, takes the second, finds the way.
+    // Takes the first beat, takes the second, finds the path.
     First,
     Second,
     Find,
@@ -195,7 +195,7 @@ module nic_host_steer
   );
 
 `ifdef FORMAL
-  // Safety: no frame changes its way or goes two ways, no beat changes or is withdrawn while it waits. Assumed: a beat
+  // Safety: no frame changes its path or takes two paths, no beat changes or is withdrawn while it waits. Assumed: a beat
   // that is shown at the input stays until it is taken.
   logic past_valid_q = 1'b0;
   logic past_in_q;

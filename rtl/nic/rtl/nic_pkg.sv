@@ -10,7 +10,7 @@ package nic_pkg;
   import qcn_rp_pkg::*;
   import smcc_rp_pkg::*;
 
-  // The registers have so many of each.
+  // Largest numbers for which the register map has room.
   localparam int unsigned MostPoints = 4;
   localparam int unsigned MostPorts = 4;
   // Bits of a delay, clocks, and of the times of a delay line.
@@ -85,7 +85,7 @@ package nic_pkg;
     logic [31:0]           oversized;
     logic [31:0]           bad;
     logic [31:0]           dropped;
-    // Element 0 the way out, element 1 the way in.
+    // Element 0 the transmit path, element 1 the receive path.
     delay_counters_t [1:0] delay;
     logic [7:0]            paused;
     logic [31:0]           pfc_frames;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A port of the NIC: frames go in turn onto its line at the line's rate, unless the other end has stopped them, and
-// frames that come from it are counted, and freed of those of MAC control. Both ways pass a delay line. (Kabbani and
+// A port of the NIC. Frames are sent in turn on its line at the line's rate, unless the other end has paused them.
+// Received frames are counted, and those of MAC control are removed. Both directions pass a delay line. (Kabbani and
 // Yasuda 2010, section 3.2 and figure 6; 802.1Qbb)
 //
 // Frames that arrive are handed on whole, so that one line never waits for another.
@@ -73,10 +73,10 @@ module nic_port
   input var  logic        m_axis_rx_tready,
   output var logic        m_axis_rx_tlast,
   output var logic        m_axis_rx_tuser,
-  // Three quarters of the places for them are taken.
+  // Three quarters of the slots for them are occupied.
   output var logic        crowded_o,
 
-  // The memories of the delay lines: element 0 that of the way out, element 1 that of the way in.
+  // The memories of the delay lines: element 0 for the transmit path, element 1 for the receive path.
   output var logic [1:0]               mem_write_o,
   output var logic [1:0][AddressW-1:0] mem_write_address_o,
   output var logic [1:0][   WordW-1:0] mem_write_data_o,
@@ -331,7 +331,7 @@ module nic_port
       .dropped_o    (counters_o.dropped)
   );
 
-  // --- The delay of the line, each way -----------------------------------------------------------
+  // --- The delay of the line, in each direction --------------------------------------------------
 
   localparam int unsigned CountW = AddressW + 1;
   logic [1:0][CountW-1:0] words;

@@ -1,6 +1,6 @@
 //! A NIC with its lines, host, memories and bus, and the frames that must come out of it.
 //!
-//! Every frame that goes in is expected at its place: in the host's queue, on its line, or in a counter. Reaction points are
+//! Every frame that enters is expected at one point: in the host's queue, on its line, or in a counter. Reaction points are
 //! compared in every clock with the state machines of [`penstock_cosim::reaction_point`].
 
 use std::collections::VecDeque;
@@ -66,7 +66,7 @@ pub struct Line {
     /// Frames seen, their octets with FCS.
     pub seen: u64,
     pub seen_octets: u64,
-    /// Frames of the host that are to come: the way of each reaction point, and the last that of no one's; their lengths
+    /// Frames of the host that are to come: the path of each reaction point, and at last that of no reaction point; their lengths
     /// before they were cut.
     ways: [VecDeque<(Frame, usize)>; POINTS + 1],
     next_sequence: [u32; POINTS],
@@ -85,12 +85,12 @@ pub struct Line {
 pub struct Traffic {
     /// Frames that arrive keep the gap of a 1 Gb/s line.
     pub line_rate: bool,
-    /// Beats of a frame come without a gap: true; else each with this probability (1 in so many).
+    /// Beats of a frame come without a gap: true; else each comes with probability 1 / `gap`.
     pub gap: u64,
-    /// Sinks stall 1 in so many clocks.
+    /// Sinks stall in one of this number of clocks.
     pub line_stalls: u64,
     pub host_stalls: u64,
-    /// Frames may be lost on the way to the lines, and to the host.
+    /// Frames may be lost before the lines, and before the host.
     pub line_lossy: bool,
     pub host_lossy: bool,
 }

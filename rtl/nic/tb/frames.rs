@@ -39,7 +39,7 @@ pub fn any_arrival(random: &mut Random, kind: u16, macs: &[u64]) -> Frame {
     messages::any(random, kind, macs, length as usize)
 }
 
-/// The frames that a host sends: for a reaction point's way or no one's.
+/// The frames that a host sends: for a reaction point's path or for none.
 pub fn any_departure(random: &mut Random) -> Frame {
     let length = match random.below(12) {
         0 => 1 + random.below(20),

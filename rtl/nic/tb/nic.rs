@@ -65,7 +65,7 @@ fn configure<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
     world.set("clock.run", 1, &starts);
 }
 
-/// Everything stops, and frames under way arrive; then the counters must tell what the world has seen.
+/// Everything stops, and frames in flight arrive; then the counters must agree with the model.
 fn settle<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
     let starts = || scheme.start();
     world.traffic = Traffic { line_stalls: u64::MAX, host_stalls: u64::MAX, ..world.traffic };
@@ -234,7 +234,7 @@ fn quiet_world<N: Nic, S: Scheme>(seed: u64, scheme: &S) -> World<N, S::Machine>
     world
 }
 
-/// A frame of 64 octets every 84 clocks, 1 Gb/s at 125 MHz, at every line and both ways at once, and messages back to back
+/// A frame of 64 octets every 84 clocks, 1 Gb/s at 125 MHz, at every line and in both directions at once, and messages back to back
 /// among them: nothing is lost, and each line is full.
 fn line_rate<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     const FRAMES: u64 = 1_500;
@@ -284,7 +284,7 @@ fn line_rate<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     settle(&mut world, scheme);
 }
 
-/// From pin to pin with nothing in the way, as the documentation says.
+/// Latencies from pin to pin without other frames, as in the documentation.
 fn latencies<N: Nic, S: Scheme>(seed: u64, scheme: &S, served: u64, moved: u64) {
     let mut random = Random::new(seed);
     let mut world: World<N, S::Machine> = quiet_world(seed, scheme);
@@ -324,8 +324,8 @@ fn latencies<N: Nic, S: Scheme>(seed: u64, scheme: &S, served: u64, moved: u64) 
     let shown = 1 + run(&mut world, &|out| out.point[0].current_rate != before);
     assert_eq!((unpaced, paced), (14, 18));
     assert_eq!((taken - 7, shown), (served, moved));
-    // Each way has its own delay, instead of the least: frames that leave have that of the way out, frames that come
-    // that of the way in.
+    // Each direction has its own delay, instead of the least: transmitted frames have that of the transmit path, received
+    // frames that of the receive path.
     for (out, back) in [(300, 0), (0, 900), (77, 1_000), (800, 8)] {
         rest(&mut world);
         for p in 0..N::PORTS {
@@ -399,7 +399,7 @@ fn pause_storms<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
         world.set(&format!("reaction_point[{i}].enable"), 1, &starts);
     }
     for round in 0..rounds(15) {
-        // Clocks from a line to a stop, and from that to the frames on their way.
+        // Clocks from a line to a stop, and from that to the frames in flight.
         const LATENCY: u64 = 40;
         let storm = |enable: u8, quanta: u16| {
             let mut frame = Frame::new(vec![0; 60]);
@@ -474,7 +474,7 @@ macro_rules! tests {
             }
 
             #[test]
-            fn lines_are_full_both_ways() {
+            fn lines_are_full_in_both_directions() {
                 line_rate::<$nic, $scheme>($seed + 1, &$plain);
             }
 

@@ -4,8 +4,8 @@
 // 2010, section 4.1: the switch's service rate goes from 0.95 to 0.2 Gb/s and back)
 //
 // A frame occupies the line for (octets + LineOctets) × 8 / rate, octets with check sequence and at least 64, at the rate
-// that holds when it starts. The rest of its last clock counts for the next frame, if that waits: so frames start in
-// the first clock at or after the time at which they would start on an ideal line, however long the line is busy.
+// that holds when it starts. The rest of its last clock counts for the next frame, if that waits. So frames start in
+// the first clock at or after their start on an ideal line, however long the line is busy.
 //
 // Latency: a beat is at m_axis in the clock after the one in which it is taken; a frame that finds the line free is taken
 // in the clock in which it is shown. Throughput: the beats of a frame a clock each, however slow the line is; the next frame
@@ -79,8 +79,8 @@ module output_port
   // That of a whole beat.
   localparam work_t WholeWork = OctetWork * 8;
 
-  // The highest rate that frames of all lengths can have, bit/s: that of the beats, or with few octets on the line that of the
-  // frames which waste most, nine beats of which the last has an octet. There are 11 clocks from one to the next, and until the
+  // The highest rate that frames of all lengths can have, bit/s. It is that of the beats, or, with few octets on the line, that of
+  // the least efficient frames: nine beats of which the last has one octet. There are 11 clocks from one to the next, and until the
   // last beat has taken back what it lacks the line must be busy with the octets in front of that beat.
   localparam int unsigned WastefulOctets = 64 + FcsOctets + OctetsOnLine;
   localparam longint unsigned BeatsRate = 64'd64 * 64'(ClockHz);
@@ -173,9 +173,9 @@ module output_port
 
   assign rate_o = rate_q;
 
-  // A frame starts with the work of the shortest frame. Its other work is added three clocks after a beat tells of it:
-  // a beat that is not the last tells of a whole one behind it, and the last one takes back what it lacks. So all work
-  // of a frame is there before the work in front of it is done, at 64 bits a clock too, its last octet with its end.
+  // A frame starts with the work of the shortest frame. Its other work is added three clocks after a beat announces it:
+  // a beat that is not the last announces a whole one behind it, and the last one subtracts the octets that it lacks. So all
+  // work of a frame is counted before the work in front of it is done, at 64 bits a clock too, its last octet with its end.
   logic in_frame_q;
   logic tail_q;
   // Neither within a frame nor in the two clocks behind its last beat.
@@ -197,8 +197,8 @@ module output_port
 
   always_ff @(posedge clk_i) octets_q <= octets;
 
-  // The octets that a beat tells of, in two's complement: -7 to -1, 0, 1 to 4 and 8; the 12 of an eighth beat that is
-  // not the last is 5, so that four bits say which.
+  // The octets that a beat announces, in two's complement: -7 to -1, 0, 1 to 4 and 8. The 12 of an eighth beat that is
+  // not the last is coded as 5, so that four bits are enough.
   typedef logic [3:0] news_t;
   localparam news_t NewsTwelve = 4'd5;
   localparam news_t NewsWhole = 4'd8;
@@ -236,8 +236,8 @@ module output_port
   work_t             work;
   // That if no frame starts: whether there is room needs no more, for a frame that starts leaves its line busy, and not too much.
   work_t             rest;
-  // It is not negative: a register of its own, for the sign chooses among many bits. And: there is room for a beat, within
-  // a frame if the work is not too much, else if a frame may start.
+  // busy_q: the work is not negative. A separate register, since the sign drives wide multiplexers. ready_q: there is room for a
+  // beat: within a frame if the work is not too much, else if a frame may start.
   logic              busy_q;
   logic              ready_q;
   // The line is open, and nobody holds it.
@@ -432,7 +432,7 @@ module output_port
       if (in_frame_q)
         assert (ready_q == !(busy_q && work_q[WorkW-2]));
         else assert (ready_q == (line_free && may_q));
-      // Above the mark no beat is taken; the octets of two are on their way.
+      // Above the mark no beat is taken; the octets of two are in flight.
       assert (work_q < HighWork + 36 * OctetWork);
       if (delta_q > 0) assert (work_q < HighWork + 24 * OctetWork);
       if (cost > 0) assert (work_q < HighWork + 12 * OctetWork);

@@ -83,7 +83,7 @@ module pfc_rx
   assign known = !first_q || beat_q.last || s_axis_tvalid;
   assign control = first_q
       ? !beat_q.last && s_axis_tkeep[5] && next_type == EtherTypeMacControl : control_q;
-  // The first beat of a frame of MAC control has its place too, so that its move does not wait for its EtherType.
+  // The first beat of a frame of MAC control has a slot too, so that its move does not wait for its EtherType.
   assign moves = kept_q && known && (space || control_q);
   assign s_axis_tready = !kept_q || moves;
 

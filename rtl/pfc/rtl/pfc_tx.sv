@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Priority flow control, the side of a switch: counts for each lossless priority the octets that came in over one line and
-// are still held, tells the line's other end to stop when they reach XOFF and to go on when they are down to XON.
+// Priority flow control, the side of a switch. Counts for each lossless priority the octets that arrived over one line and
+// are still held. Pauses the line's other end when they reach XOFF, and resumes it when they are down to XON.
 // (802.1Qbb; frames as 802.3 annex 31D; rules as crates/sim/src/pause.rs)
 //
-// A frame is made when the line is free, from the state of that clock: it tells the changes until then, but for those
-// that were taken back before. A stop is told again half its time after its frame began, while it is needed.
+// A frame is made when the line is free, from the state of that clock: it announces the changes until then, except those
+// that were reversed before. A pause is repeated half its time after its frame began, while it is needed.
 //
 // Latency: a counter moves two clocks after the event, its stop is known two later, the frame's first beat is shown
 // in the clock after one in which line_free_i is high. Throughput: an arrival and a departure a clock.
@@ -85,14 +85,14 @@ module pfc_tx
       logic                       full_q;
       logic                       told_q;
       logic                       pending_q;
-      logic                       told;
+      logic                       announced;
       logic          [TimerW-1:0] timer_q;
 
       assign arrives = arrive_valid_i && 32'(arrive_priority_i) == p ? arrive_octets_i : '0;
       assign departs = depart_valid_i && 32'(depart_priority_i) == p ? depart_octets_i : '0;
       assign sum = $signed({2'b00, held_q}) + SumW'(delta_q);
-      // A frame of this clock tells which priorities were full at its beginning.
-      assign told = composes && pending_q ? full_q : told_q;
+      // A frame of this clock announces the priorities that were full at its beginning.
+      assign announced = composes && pending_q ? full_q : told_q;
 
       always_ff @(posedge clk_i) begin
         if (rst_i) begin
@@ -126,7 +126,7 @@ module pfc_tx
             pending_q <= 1'b1;
           end else if (full_q && falls_q && !reaches_q) begin
             full_q    <= 1'b0;
-            pending_q <= told;
+            pending_q <= announced;
           end
         end
       end

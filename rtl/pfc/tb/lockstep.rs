@@ -73,7 +73,7 @@ fn makes_the_example_of_the_standard() {
 #[derive(Clone, Copy, Default)]
 struct Counter {
     full: bool,
-    told: bool,
+    announced: bool,
     pending: bool,
     refresh: Option<u64>,
 }
@@ -138,7 +138,7 @@ fn keeps_the_rules<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Side, lossl
     let mut sink = Sink::default();
     let mut coming = VecDeque::new();
     let (mut shown, mut beats, mut frames, mut since_reset) = (false, 0, 0, 0);
-    let (mut stalls, mut busy, mut wild, mut floods, mut grain, mut told, mut brimful) =
+    let (mut stalls, mut busy, mut wild, mut floods, mut grain, mut announcements, mut brimful) =
         (1, 1, false, false, 1, 0u64, 0u64);
     let clocks = at_least(2_000_000);
     for now in 0..clocks {
@@ -189,7 +189,7 @@ fn keeps_the_rules<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Side, lossl
             let times = std::array::from_fn(|p| if pending & full & 1 << p != 0 { given.quanta } else { 0 });
             coming.push_back(Frame::new(pfc_frame(0x0200_0000_00aa, pending, times)));
             frames += 1;
-            told += 1;
+            announcements += 1;
         }
         if moves {
             shown = composes || beats > 0;
@@ -199,7 +199,7 @@ fn keeps_the_rules<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Side, lossl
             let now_held = held[2][p];
             let was_full = counter.full;
             if composes && counter.pending {
-                counter.told = counter.full;
+                counter.announced = counter.full;
                 counter.pending = false;
                 let half = u64::from(given.quanta) * quantum / 2;
                 counter.refresh = (counter.full && half > 0).then_some(now + half);
@@ -210,8 +210,8 @@ fn keeps_the_rules<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Side, lossl
             if !was_full && now_held >= given.xoff {
                 (counter.full, counter.pending) = (true, true);
             } else if was_full && now_held <= given.xon {
-                // Told: it has to be taken back. Not yet told: nothing has to be.
-                (counter.full, counter.pending) = (false, counter.told);
+                // If it was announced, the opposite has to be announced; else nothing is pending.
+                (counter.full, counter.pending) = (false, counter.announced);
             }
         }
         held.copy_within(0..4, 1);
@@ -221,7 +221,7 @@ fn keeps_the_rules<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Side, lossl
             brimful += u64::from(*held == (1 << 24) - 1);
         }
     }
-    assert!(told > clocks * 3 / 10_000, "{told} frames");
+    assert!(announcements > clocks * 3 / 10_000, "{announcements} frames");
     assert!(brimful > clocks / 1_000, "full for {brimful} clocks");
 }
 
@@ -476,7 +476,7 @@ fn stops_at_8_gbps() {
     stops_and_goes_on(pfc_rx_fast::Core::new(67), obeys!(pfc_rx_fast), 8, 68);
 }
 
-/// A NIC that sends whenever it may, a line of 5 us each way, and a switch that drains slowly: the headroom that the
+/// A NIC that sends whenever it may, a line of 5 us in each direction, and a switch that drains slowly: the headroom that the
 /// simulator computes is never exceeded, and stops never run out.
 #[test]
 fn headroom_holds_on_a_line() {

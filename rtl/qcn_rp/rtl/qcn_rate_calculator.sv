@@ -3,8 +3,8 @@
 // QCN's rate calculator: feedback lowers a rate, and cycles of the byte counter and the timer raise it again.
 // (Kabbani and Yasuda 2010, section 2, equations (1) to (8); 802.1Qau RP)
 //
-// Events are served one at a time, each in 51 clocks: of those that wait a signal first, then an ended cycle of the byte
-// counter, then one of the timer. start_i is served at once and cuts off the event in service. Octets and ticks count
+// Events are served one at a time, each in 51 clocks. Of waiting events a signal is first, then an ended cycle of the byte
+// counter, then one of the timer. start_i is served at once and aborts the event in service. Octets and ticks count
 // in the clock in which they come, also meanwhile, so that none is lost. A cycle that ends in clock c is served in
 // c + 2 at the earliest. An event that is served in clock c shows in the stages from clock c + 1 on, in the target rate
 // from c + 19, in the current rate from c + 25, in the counters from c + 51.
@@ -77,7 +77,7 @@ module qcn_rate_calculator
   output var left_t  time_left_o,
   output var logic   busy_o
 );
-  // An event takes so many steps; those of the rates stand below.
+  // The last step of an event; the steps of the rates are listed below.
   localparam logic [5:0] Last = 6'd50;
   // Ten times a rate.
   localparam int unsigned WorkW = RateW + 4;
@@ -295,7 +295,7 @@ module qcn_rate_calculator
   //   24     CR = work, at most max            24     CR = work, at most max
   //
   // The operation of a step is decoded two steps before, the first by the event itself, and its term is chosen in the
-  // step before; so is the limit of the work, and the comparison takes a step of its own before that which needs it.
+  // step before, as is the limit of the work. The comparison takes one more step before the step that needs it.
 
   // One at most; a bit each, for they drive wide ones.
   typedef struct packed {
@@ -402,7 +402,7 @@ module qcn_rate_calculator
     if (operation_q.multiply) augend = work_q << 1;
     carry = operation_q.subtract && !over_q;
   end
-  // The carry comes in a place below.
+  // The carry enters one bit below.
   assign {sum, unused_place} = {augend, 1'b1} + {addend_q, carry};
 
   // The next work.

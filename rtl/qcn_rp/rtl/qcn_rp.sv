@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The QCN side of a NIC: takes messages out of the frames that arrive, hands each to the reaction point whose MAC address
-// it is for, and lets the frames of each reaction point go at its rate. (Kabbani and Yasuda 2010, section 3.2, figure 6)
+// The QCN side of a NIC. Extracts messages from the arriving frames, passes each to the reaction point whose MAC address
+// is its destination, and releases the frames of each reaction point at its rate. (Kabbani and Yasuda 2010, section 3.2, figure 6)
 //
 // Ports with a leading range of ReactionPoints hold a field for each: field i is that of reaction point i. Settings are
 // for all.

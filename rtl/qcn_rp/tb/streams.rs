@@ -156,7 +156,7 @@ fn floods_of_messages_cost_no_data() {
     streams::floods_of_messages_cost_no_data::<Core>(6);
 }
 
-/// A length beside a frame that is not its length ends the simulation. (A process of its own, for the end is the program's.)
+/// A length beside a frame that is not its length ends the simulation. (In a separate process, since the whole program ends.)
 #[test]
 fn a_wrong_length_ends_the_simulation() {
     const CASE: &str = "PENSTOCK_BROKEN";
@@ -183,7 +183,7 @@ fn a_wrong_length_ends_the_simulation() {
             .output()
             .expect("it can be started");
         let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
-        let told = said.contains(&format!("the frame has 64 octets with its FCS, and {octets} were said"));
-        assert_eq!((!run.status.success(), told), (ends, ends), "{octets}: {said}");
+        let refused = said.contains(&format!("the frame has 64 octets with its FCS, and {octets} were said"));
+        assert_eq!((!run.status.success(), refused), (ends, ends), "{octets}: {said}");
     }
 }

@@ -121,7 +121,7 @@ fn answers<C, I: Default, O>(
             let bus = Bus { aw: aw.filter(|_| shows_aw), w: w.filter(|_| shows_w), b, ar: ar.filter(|_| shows_ar), r };
             let (shown, out) = clock(core, given, bus);
             clocks.set(clocks.get() + 1);
-            // Before anything is asked it takes whatever comes first; what was taken has its place until it is asked.
+            // Before anything is asked it takes whatever comes first; what was taken keeps its slot until it is asked for.
             assert!(step > 0 || (shown.aw && shown.w && shown.ar), "ready while nothing is asked, {cycle:?}");
             for (register, value) in registers.iter().zip(values).filter(|(r, _)| r.kind == Kind::Setting) {
                 let place = register.address..register.address + if register.wide { 8 } else { 4 };
@@ -268,7 +268,7 @@ fn reads_and_writes_take_turns() {
 
 /// No two registers share a word.
 #[test]
-fn every_register_has_its_own_place() {
+fn every_register_has_its_own_address() {
     let words = |address: u16, wide: bool| (0..=u16::from(wide)).map(move |word| address + 4 * word);
     let switch = switch_registers_map::REGISTERS.iter().flat_map(|r| words(r.address, r.wide)).collect();
     let nic = nic_registers_map::REGISTERS.iter().flat_map(|r| words(r.address, r.wide)).collect();

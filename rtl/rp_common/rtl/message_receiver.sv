@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes the messages of congestion points out of the frames that arrive at a NIC: the Receive block of Kabbani and
+// Extracts the messages of congestion points from the frames that arrive at a NIC: the Receive block of Kabbani and
 // Yasuda 2010 (section 3.2, figure 6). A message is a frame of the message's EtherType, alone, behind a VLAN tag,
 // behind a CN-TAG, or behind both, in this order (802.1Qau). It is good if it has 60 to 120 octets without its FCS and
 // no bad flag; others of the type are taken out too, and counted as malformed. All other frames pass unchanged, bad
 // ones too.
-// A message that comes while the one before is not taken yet waits, and the stream with it; while hurry_i is high,
-// which says that the frames behind it cannot wait, it is dropped and counted instead.
+// A message that arrives while the one before is not taken yet waits, and blocks the stream. While hurry_i is high, as the
+// frames after it cannot wait, it is dropped and counted instead.
 //
 // Latency: a frame's first beat comes out 4 clocks after it went in; a message is shown two clocks after its last beat.
 // Throughput: a beat a clock, with hurry_i whatever comes. Else a message that comes while another is not taken yet waits before
@@ -60,7 +60,7 @@ module message_receiver
 );
   localparam logic [15:0] EtherType = Smcc ? EtherTypeSmcc : EtherTypeCnm;
 
-  // Beats of a frame: the decision falls with beat 2, or with an earlier last one. From 15 on they are not told apart.
+  // Beats of a frame: the decision falls with beat 2, or with an earlier last one. The count saturates at 15.
   localparam logic [3:0] Decision = 4'd2;
   localparam logic [3:0] Endless = 4'd15;
 
@@ -193,7 +193,7 @@ module message_receiver
   logic [2:0]       write_q;
   logic [2:0]       commit_q;
   logic [2:0]       read_q;
-  // The inverse of where is read: a register of its own, for it chooses among many bits.
+  // The inverse of the read address, as a separate register, since it drives a wide multiplexer.
   logic [1:0]       show_q;
   logic             passes;
   logic             writes;

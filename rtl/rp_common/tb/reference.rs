@@ -160,7 +160,7 @@ impl Demux {
         self.message == Some(Looked::For(i))
     }
 
-    /// The receiver is told that the message is done.
+    /// The core signals to the receiver that the message is done.
     fn done(&self) -> bool {
         matches!(self.message, Some(Looked::Taken | Looked::Unknown))
     }

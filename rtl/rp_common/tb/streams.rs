@@ -110,7 +110,7 @@ impl Stalls {
     }
 }
 
-/// Frames on a way through the core.
+/// Frames on a path through the core.
 #[derive(Default)]
 struct Way {
     source: Source,
@@ -153,7 +153,7 @@ pub fn kept<N: Nic>() {
     }
 }
 
-/// Random settings, frames both ways, starts, ticks and words, and resets within frames.
+/// Random settings, frames in both directions, starts, ticks and words, and resets within frames.
 pub fn lock_step<N: Nic>(seed: u64) {
     let mut random = Random::new(seed);
     let (mut clocks, mut signals, mut sent, mut resets) = (0u64, 0u64, 0u64, 0u64);

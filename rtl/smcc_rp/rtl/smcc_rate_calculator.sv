@@ -46,7 +46,7 @@ module smcc_rate_calculator
 
   output var rate_t rate_o
 );
-  // Steps: 18 rows of the product, 50 places of its shift, then hold, change, and two bounds. Each bound
+  // Steps: 18 rows of the product, 50 bits of its shift, then hold, change, and two bounds. Each bound
   // is compared with in the step before.
   localparam logic [6:0] Load = 7'd1;
   localparam logic [6:0] FirstRow = 7'd2;
@@ -114,12 +114,12 @@ module smcc_rate_calculator
   assign size = by ^ {DiffW{raises_q}};
 
   // product = mantissa × size, a row a clock: the rows' sum above, the rest of the mantissa below it. Then a shift, a
-  // place a clock; 50 places leave nothing of a product that goes down, and one that goes up by more has run over.
+  // bit a clock; 50 bits leave nothing of a product that goes down, and one that goes up by more has overflowed.
   logic  [ProductW-1:0] product_q;
   // Has run over 2^50; later: below 0.
   logic                 over_q;
   logic  [     DiffW:0] row;
-  // How far it is shifted and which way, known long before the shift.
+  // Distance and direction of the shift, known long before it.
   logic  [  ShiftW-1:0] places_q;
   logic                 down_q;
   logic  [         6:0] place;
@@ -130,7 +130,7 @@ module smcc_rate_calculator
   logic                 below_q;
   rate_t                rate_q;
 
-  // The 1 that a negative number lacks comes in as a carry, in a place below; so does that of a
+  // The 1 that a negative number lacks enters as a carry, one bit below; so does that of a
   // subtraction.
   assign {row, unused_place[0]} =
       {product_q[ProductW-1:MantissaW], 1'b1} + (product_q[0] ? {1'b0, size, raises_q} : '0);

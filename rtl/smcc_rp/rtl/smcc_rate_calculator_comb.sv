@@ -41,7 +41,7 @@ module smcc_rate_calculator_comb
   output var rate_t rate_o
 );
   localparam int unsigned ProductW = DiffW + MantissaW;
-  // Left shifts of a product by up to RateW places; more makes any product run over.
+  // Left shifts of a product by up to RateW bits; more makes any product overflow.
   localparam int unsigned WideW = ProductW + RateW;
 
   logic                       state_a;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The SMCC side of a NIC: takes messages out of the frames that arrive, hands each to the reaction point whose MAC
-// address it is for, and lets the frames of each reaction point go at its rate. (Jiang et al. 2015, section 5.1)
+// The SMCC side of a NIC. Extracts messages from the arriving frames, passes each to the reaction point whose MAC
+// address is its destination, and releases the frames of each reaction point at its rate. (Jiang et al. 2015, section 5.1)
 //
 // Ports with a leading range of ReactionPoints hold a field for each: field i is that of reaction point i. Settings are
 // for all.

@@ -5,8 +5,8 @@
 //
 // While the register clock.run is 0, everything but settings and table is in reset, and the time stands at 0; frames that have begun
 // on a line end first.
-// Latency: of a frame whose last beat is shown in clock c the first beat is at an idle line from c + Entries + 26 on, with flow
-// control, and as the congestion point has it at CpPort. Throughput: a beat a clock for all ports together; a frame of 64
+// Latency: if the last beat of a frame is shown in clock c, its first beat is at an idle line from c + Entries + 26 on. That is
+// with flow control; at CpPort the congestion point's latency applies. Throughput: a beat a clock for all ports together; a frame of 64
 // octets each 84 clocks at every port of up to nine.
 
 `default_nettype none
@@ -122,7 +122,7 @@ module ethernet_switch
   localparam int unsigned ChangeW = $clog2(Changes + 1);
   localparam int unsigned EntryW = unsigned'($clog2(Entries));
   localparam int unsigned SelectW = unsigned'($clog2(Ports));
-  // A port whose neighbour is told to stop.
+  // A port whose neighbour may be paused.
   localparam int unsigned OtherPort = CpPort == 0 ? 1 : 0;
 
   if (Ports < 2 || Ports > 16) begin : gen_bad_ports
@@ -427,7 +427,7 @@ module ethernet_switch
       .messages_lost_o      (cp_messages_lost)
   );
 
-  // Messages have a table of their own, so that they wait behind no data.
+  // Messages have a separate table, so that they do not wait behind data.
   logic [      7:0] message_tkeep;
   logic             message_tuser;
   logic [Ports-1:0] message_ports;

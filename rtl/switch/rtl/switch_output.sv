@@ -20,7 +20,7 @@ module switch_output
   parameter int unsigned Words         = 1024,
   parameter int unsigned MessageWords  = 32,
   parameter int unsigned MaxOctets     = 1522,
-  // The neighbour is told to stop when the congestion point's queue is long: a frame of pfc_tx.
+  // The neighbour is paused when the congestion point's queue is long, by a frame of pfc_tx.
   parameter bit          Pfc           = 1'b1,
   // Those of pfc_tx and output_port.
   parameter int unsigned DataPriority  = 3,

@@ -178,11 +178,11 @@ module switch_queue
       .count_o (dropped_o)
   );
 
-  // Out of the block RAM, whose output is late, through a register into a small FIFO. A word is read when the FIFO has a place
+  // Out of the block RAM, whose output is late, through a register into a small FIFO. A word is read when the FIFO has a slot
   // for it, so that the sink's tready does not reach back to the block RAM.
   localparam int unsigned OutDepth = 8;
   localparam int unsigned OutW = 4;
-  // A place is never read in the clock in which it is written.
+  // A slot is never read in the clock in which it is written.
   (* no_rw_check *)
   word_t            words_q      [Words];
   word_t            read_q;
@@ -248,7 +248,7 @@ module switch_queue
 
 `ifdef FORMAL
   // Safety: no frame is cut (when all kept beats have left, the last beat that left was a frame's last), no word is
-  // written over, no word lacks a place in the FIFO behind the memory, no frame is longer than allowed.
+  // written over, no word lacks a slot in the FIFO behind the memory, no frame is longer than allowed.
   logic              past_valid_q = 1'b0;
   logic              between_q;
   logic [AddressW:0] kept_beats;
@@ -275,7 +275,7 @@ module switch_queue
       if (32'(beats_q) > LongestBeats) assert (bad_q);
       if (!over_q && !bad_q) assert (32'(written - kept_beats) == 32'(beats_q));
       assert (32'(written - kept_beats) <= 32'(beats_q));
-      // The last beats of those kept, and of each stage on the way out.
+      // The last beats of those kept, and of each output stage.
       if (kept_beats != '0) assert (words_q[last_kept[AddressW-1:0]].last);
       if (kept_beats == '0 && read_valid_q) assert (read_q.last);
       if (kept_beats == '0 && !read_valid_q && pipe_valid_q) assert (pipe_q.last);

@@ -21,7 +21,7 @@ module switch_stop #(
   output var logic             stops_o,
   output var logic             reset_o
 );
-  // The run has ended, and how long ago it was told to: a line that was free may have begun a frame in the clock after.
+  // stopped_q: the run has ended. told_q: clocks since run_i went low, as a line that was free may have begun a frame in the clock after.
   logic       stopped_q;
   logic       first_q;
   logic [1:0] told_q;
@@ -49,7 +49,7 @@ module switch_stop #(
   assign reset_o = rst_i || first_q || (stopped_q && !run_i);
 
 `ifdef FORMAL
-  // Safety: no reset comes within a frame, and every run that is told to stop is reset.
+  // Safety: no reset comes within a frame, and every run whose run_i goes low is reset.
   logic past_valid_q = 1'b0;
   logic due_q = 1'b0;
   always_ff @(posedge clk_i) begin

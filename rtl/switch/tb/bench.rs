@@ -30,10 +30,10 @@ pub struct Bench {
     pub random: Random,
     pub smcc: bool,
     pub follow: Option<Follow>,
-    /// The traffic of the lines, and when a beat begins: one clock in so many.
+    /// The traffic of the lines. A beat begins in one of `pause` clocks.
     pub lines: [Source; PORTS],
     pub pause: u64,
-    /// Lines bring beats of anything, of which one in so many breaks the rules of the stream; 0: frames.
+    /// Lines bring random beats, of which one in this number breaks the rules of the stream; 0: frames.
     pub garbage: u64,
     /// Chance in 256 that a line takes a beat, and that the trace's reader does.
     pub sinks: [u64; PORTS],
@@ -44,7 +44,7 @@ pub struct Bench {
     pub came: [VecDeque<Frame>; PORTS],
     messages: Sink,
     /// Messages as they left the congestion point.
-    pub told: VecDeque<Frame>,
+    pub sent: VecDeque<Frame>,
     pub clock: u64,
     pub most_queue: u64,
 }
@@ -93,7 +93,7 @@ impl Bench {
             outs: Default::default(),
             came: Default::default(),
             messages: Sink::default(),
-            told: VecDeque::new(),
+            sent: VecDeque::new(),
             clock: 0,
             most_queue: 0,
         };
@@ -252,7 +252,7 @@ impl Bench {
         let last = out.message_tlast_o;
         let beat = Beat { data: out.message_tdata_o, keep: if last { 0x0f } else { 0xff }, last, user: false };
         if let Some(frame) = self.messages.see(out.message_tvalid_o, beat, true) {
-            self.told.push_back(frame);
+            self.sent.push_back(frame);
         }
         if let Some(follow) = &mut self.follow {
             let shown = Shown {
@@ -262,7 +262,7 @@ impl Bench {
                 reloaded: out.reloaded_o.then_some(out.interval_o.into()),
             };
             follow.clock(&shown, self.input.random_i);
-            while let Some(frame) = self.told.pop_front() {
+            while let Some(frame) = self.sent.pop_front() {
                 follow.message(&frame);
             }
         }

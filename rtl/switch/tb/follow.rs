@@ -29,7 +29,7 @@ pub struct Follow {
     answer: Option<(u64, Answer, Option<Sample>)>,
     reload: Option<(u64, u64)>,
     /// Answers whose message has not been seen.
-    told: VecDeque<Answer>,
+    awaited: VecDeque<Answer>,
     /// Answers whose message did not come before that of a later one.
     lost: u64,
     pub samples: u64,
@@ -46,7 +46,7 @@ impl Follow {
             clock: 0,
             answer: None,
             reload: None,
-            told: VecDeque::new(),
+            awaited: VecDeque::new(),
             lost: 0,
             samples: 0,
         }
@@ -66,7 +66,7 @@ impl Follow {
         if let Some(answer) = due {
             self.samples += 1;
             if answer.congested {
-                self.told.push_back(answer);
+                self.awaited.push_back(answer);
             }
         }
         let draws = self.answer.filter(|&(then, ..)| now == then + if table { DRAW } else { 0 });
@@ -91,16 +91,17 @@ impl Follow {
     pub fn message(&mut self, frame: &Frame) -> u64 {
         let smcc = self.variant.smcc;
         let message = Message::of(frame, smcc).expect("it is one");
-        let place = self.told.iter().position(|answer| message.says == says(smcc, answer));
-        let before = place.unwrap_or_else(|| panic!("{message:?} needs a sample that calls for it: {:?}", self.told));
-        self.told.drain(..=before);
+        let place = self.awaited.iter().position(|answer| message.says == says(smcc, answer));
+        let before =
+            place.unwrap_or_else(|| panic!("{message:?} needs a sample that calls for it: {:?}", self.awaited));
+        self.awaited.drain(..=before);
         self.lost += before as u64;
         message.destination
     }
 
     /// Answers whose message has not come.
     pub fn missing(&self) -> u64 {
-        self.lost + self.told.len() as u64
+        self.lost + self.awaited.len() as u64
     }
 }
 

@@ -112,7 +112,7 @@ fn a_pause_is_not_lost_with_a_full_queue() {
     assert_eq!(bench.clock().paused_o, 0);
 }
 
-/// Frames of all kinds, a sink that takes some: pauses start and end in their clocks, and counters tell of every frame.
+/// Frames of all kinds, a sink that takes some: pauses start and end in their clocks, and counters count every frame.
 #[test]
 fn pauses_run_to_the_clock_whatever_else_comes() {
     let mut random = Random::new(25);

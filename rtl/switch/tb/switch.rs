@@ -297,9 +297,9 @@ fn flow_control_stops_and_lets_go() {
     bench.write("pfc.quanta", 1000);
     bench.write("port.rate", 500_000_000);
     bench.start(&PAPER);
-    // Line 0 brings 1 Gb/s until it is told to stop, and goes on when it may.
+    // Line 0 brings 1 Gb/s, except while it is paused.
     let mut stopped = false;
-    let mut told = 0;
+    let mut pauses = 0;
     for _ in 0..200_000 {
         while let Some(pause) = bench.came[0].pop_front() {
             assert!(control(&pause), "nothing else goes there");
@@ -308,7 +308,7 @@ fn flow_control_stops_and_lets_go() {
             let quanta = u16::from_be_bytes([pause.octets[24], pause.octets[25]]);
             assert!(quanta == 1000 || quanta == 0);
             stopped = quanta > 0;
-            told += 1;
+            pauses += 1;
         }
         if bench.lines[0].left() == 0 && !stopped {
             bench.lines[0].push(&frame(&mut random, station(0), station(CP), 1514));
@@ -316,9 +316,9 @@ fn flow_control_stops_and_lets_go() {
         bench.clock();
         assert!(bench.most_queue < 28_000, "it stops in time");
     }
-    assert!(told > 10);
+    assert!(pauses > 10);
     assert_eq!(bench.read("cp.dropped"), 0);
-    assert!(bench.line(0, "pauses") >= told && bench.line(CP, "pauses") == 0);
+    assert!(bench.line(0, "pauses") >= pauses && bench.line(CP, "pauses") == 0);
     // Now the neighbour of line 1 stops data there for 500 quanta of 64 clocks.
     bench.drain();
     bench.came.iter_mut().for_each(VecDeque::clear);
@@ -361,7 +361,7 @@ fn pauses_are_obeyed_within_their_bound() {
         let from = bench.clock;
         let phase = random.below(300);
         let rarely = if round % 2 == 0 { 1 } else { 80 };
-        let (mut told, mut inside) = (None, false);
+        let (mut paused_at, mut inside) = (None, false);
         while bench.clock < from + 600 {
             for line in [0, 2] {
                 if bench.lines[line].left() == 0 && random.one_in(rarely) {
@@ -369,9 +369,9 @@ fn pauses_are_obeyed_within_their_bound() {
                     bench.lines[line].push(&frame(&mut random, station(line), station(1), octets));
                 }
             }
-            if told.is_none() && bench.clock >= from + phase && bench.lines[1].left() == 0 {
+            if paused_at.is_none() && bench.clock >= from + phase && bench.lines[1].left() == 0 {
                 bench.lines[1].push(&pause(200));
-                told = Some(bench.clock + 7);
+                paused_at = Some(bench.clock + 7);
             } else if bench.lines[1].left() == 0 {
                 let octets = 60 + random.below(900) as usize;
                 bench.lines[1].push(&frame(&mut random, station(1), station(CP), octets));
@@ -381,9 +381,9 @@ fn pauses_are_obeyed_within_their_bound() {
             let valid = out.m_axis_line_tvalid >> 1 & 1 == 1;
             if valid && !inside {
                 frames += 1;
-                if let Some(told) = told.filter(|&told| now >= told) {
-                    longest = longest.max(now - told);
-                    assert!(now - told <= BOUND, "a frame starts {} clocks after the pause", now - told);
+                if let Some(paused_at) = paused_at.filter(|&paused_at| now >= paused_at) {
+                    longest = longest.max(now - paused_at);
+                    assert!(now - paused_at <= BOUND, "a frame starts {} clocks after the pause", now - paused_at);
                 }
             }
             inside = if valid { out.m_axis_line_tlast >> 1 & 1 == 0 } else { inside };

@@ -1,4 +1,4 @@
-//! The work under way, its progress and its time left: one line on standard error.
+//! The current work, its progress and its time left: one line on standard error.
 
 #![allow(clippy::disallowed_types, reason = "how long a run takes is a matter of the wall clock")]
 

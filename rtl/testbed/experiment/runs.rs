@@ -135,7 +135,7 @@ fn netfpga(figure: u32, points: usize, round_trip_us: u64, scale: u64) -> Run {
     }
 }
 
-/// Jiang et al. 2015, figure 15: three sources on lines of their own; papers/sliding-mode/profile.toml.
+/// Jiang et al. 2015, figure 15: three sources, each on its own line; papers/sliding-mode/profile.toml.
 fn sliding_mode(ra_mbps: u64, rb_mbps: u64, scale: u64) -> Run {
     let gain = |rate_mbps: u64, octets| {
         let gain = Gain::new(rate_mbps * 1_000_000, octets);

@@ -47,7 +47,7 @@ pub enum Stream {
 pub struct Settings {
     /// Length of the generated frames with FCS, octets.
     pub octets: u16,
-    /// Delay of each line, each way, clocks.
+    /// One-way delay of each line, clocks.
     pub delay: u32,
     /// Rate of the congestion point's port, bit/s, and its changes: time in clocks, rate from then on. At most four.
     pub rate: u64,

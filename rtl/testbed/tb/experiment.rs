@@ -6,7 +6,7 @@
 //! they are not in step by accident. Frames, queue, set point and token buckets are those of Kabbani and Yasuda 2010.
 //!
 //! Both see the same words, and up to the first frame that comes before another elsewhere they do the same, frame by frame. Then a
-//! run goes its own way: with eight sources the simulator's own mean queue moves by 0.9 frames (root mean square of 12 runs, at
+//! run diverges: with eight sources the simulator's own mean queue moves by 0.9 frames (root mean square of 12 runs, at
 //! most 1.9) if its lines are 0.2 us longer. So the means of several runs are compared: three, ten in `make -C rtl operations`.
 
 #[allow(dead_code, reason = "other benches use the rest")]

@@ -73,7 +73,7 @@ struct Bed<C, M> {
     follow: Follow,
     machines: [Option<M>; POINTS],
     messages: Sink,
-    /// Messages on their way to each reaction point.
+    /// Messages in flight to each reaction point.
     coming: [VecDeque<reaction_point::Message>; POINTS],
     /// The sum of the queue's octets so far.
     queue_sum: u64,
@@ -165,7 +165,7 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
         }
     }
 
-    /// All eight flows, one after the other, for so many clocks.
+    /// All eight flows, one after the other, for `clocks` clocks.
     fn run(&mut self, clocks: u64, starts: &impl Fn() -> M) {
         for point in 0..POINTS {
             self.start(point, starts);
@@ -182,7 +182,7 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
         let offered = (RATE * 2 + LOW) / 3;
         assert!(measured.utilisation(offered) > 0.9, "{}", measured.utilisation(offered));
         assert_eq!(self.bed.read(Bus::Switch, "cp.messages_lost"), 0);
-        assert!(self.follow.missing() <= 1, "one may be on its way");
+        assert!(self.follow.missing() <= 1, "one may be in flight");
         for nic in 0..NICS {
             for counter in ["receiver.malformed", "receiver.unknown"] {
                 assert_eq!(self.bed.read(Bus::Nic(nic), counter), 0, "{counter}");
@@ -191,7 +191,7 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
     }
 }
 
-/// QCN, its timer and both its counters, at both ways to share the NICs' ports.
+/// QCN, its timer and both its counters, with both assignments of the NICs' ports.
 fn qcn<C: Clocked<In = In, Out = Out>>(clocks: u64, nic_ports: usize) -> Seen {
     let (settings, cp) = settings(clocks, nic_ports, &QCN.registers(TICK_CLOCKS));
     let mut bed = Bed::<C, Qcn>::new(false, &settings, cp);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Token bucket: turns a rate into times at which frames may go. (Kabbani and Yasuda 2010, section 3.2)
+// Token bucket: the release times of frames at a rate. (Kabbani and Yasuda 2010, section 3.2)
 //
 // Every RefillClocks clocks the bucket gets floor(rate / Granularity) × TokensPerStep octets, up to Depth. A frame of
 // octets_i may go while ready_o is high; take_i in such a clock takes its octets out. At 125 MHz and with the default
 // parameters that is a refill each 16 us, of one octet for each 0.5 Mb/s.
 //
 // Latency: a rate that is seen in clock c counts for the refills from clock c + QuotientW + 2 on (a restoring division,
-// one bit a clock); one that comes meanwhile is seen at its end. ready_o follows octets_i in the same clock.
+// one bit a clock). A rate that arrives meanwhile is seen at its end. ready_o follows octets_i in the same clock.
 // Throughput: a frame a clock.
 
 `default_nettype none

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trace: one stream of records of the events in several places, each with its clock. (Kabbani and Yasuda 2010,
+// Trace: one stream of records of the events of several sources, each with its clock. (Kabbani and Yasuda 2010,
 // section 1: the ability to trace and analyze all major network and QCN variables)
 //
-// Each source has a place for one event; they are brought into a FIFO in turn. An event that finds its place taken, or
-// the FIFO full when its turn comes, is dropped and counted. Every 2^21 clocks, and first of all, comes a record of the
-// time, which is never dropped: if it comes late, the stamps of the records around it can still be told.
+// Each source has a slot for one event; a FIFO takes them in turn. An event that finds its slot occupied, or
+// the FIFO full when its turn comes, is dropped and counted. The first record, and one every 2^21 clocks, is a record of the
+// time. It is never dropped; if it is late, the stamps of the records around it are still unambiguous.
 //
 // Latency: an event of clock c is in the FIFO by clock c + Sources + 4, at m_axis one later, if there is room.
 // Throughput: a record each Sources clocks for each source.
@@ -49,7 +49,7 @@ module trace
     $fatal(0, "Sources is 1 to 16 (instance %m)");
   end
 
-  // A place for an event of each source; the sources have their turns one after the other, a clock each.
+  // A slot for an event of each source; the sources are served in turn, a clock each.
   logic    [Sources-1:0] waits_q;
   record_t               kept_q       [Sources];
   logic    [  TurnW-1:0] turn_q;
@@ -129,7 +129,7 @@ module trace
   assign m_axis_tlast  = 1'b1;
   assign m_axis_tuser  = 1'b0;
 
-  // Events lost in a clock: those whose place was taken, and the one for which the FIFO had no room. They are added up in the
+  // Events lost in a clock: those whose slot was occupied, and the one for which the FIFO had no room. They are added up in the
   // clock after.
   logic [ Sources:0] lost_q;
   logic [CountW-1:0] count_q;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The records of a trace, 64 bits: kind, place, value, time.
+// The records of a trace, 64 bits: kind, source (`place`), value, time.
 
 `default_nettype none
 

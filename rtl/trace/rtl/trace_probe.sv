@@ -3,7 +3,7 @@
 // Trace probe: makes a trace's events of a value that is always there: one when it has changed, no two closer than an
 // interval.
 //
-// Latency: a change is told two clocks later, with the value of the clock before. Throughput: an event each interval_i + 1
+// Latency: a change is reported two clocks later, with the value of the clock before. Throughput: an event each interval_i + 1
 // clocks, at least 2.
 
 `default_nettype none

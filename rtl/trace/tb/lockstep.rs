@@ -32,17 +32,17 @@ impl Reader {
 }
 
 #[test]
-fn tells_all_or_counts() {
+fn records_all_or_counts() {
     let mut random = Random::new(81);
     let mut core = trace::Core::new(82);
     let mut reader = Reader::default();
     let mut events: [VecDeque<(u8, u64, u64)>; SOURCES] = Default::default();
     let mut given = trace::In::default();
     let (mut now, mut since_reset) = (0u64, 0u64);
-    let (mut came, mut told, mut skipped, mut times, mut all) = (0u64, 0u64, 0u64, 0, 0u64);
+    let (mut came, mut recorded, mut skipped, mut times, mut all) = (0u64, 0u64, 0u64, 0, 0u64);
     let (mut load, mut stalls, mut waits, mut quiet) = (1, 1, None, 0u64);
     // Records of the time since the last reset, and when that was; clocks since the sink last let a record wait; when an event
-    // of each source that was told has come.
+    // of each source that was recorded has come.
     let (mut since_times, mut began, mut free, mut last) = (0u64, 0u64, 0u64, [0u64; SOURCES]);
     for clock in 0..10_000_000u64 {
         given.rst_i = clock == 0 || since_reset > 3_000_000 && random.one_in(100_000);
@@ -72,7 +72,7 @@ fn tells_all_or_counts() {
         let out = core.clock(&given);
         if given.rst_i {
             events = Default::default();
-            (since_reset, came, told, skipped, waits) = (0, 0, 0, 0, None);
+            (since_reset, came, recorded, skipped, waits) = (0, 0, 0, 0, None);
             (since_times, began, free, last) = (0, now, 0, [0; SOURCES]);
             reader = Reader::default();
             continue;
@@ -103,8 +103,8 @@ fn tells_all_or_counts() {
                 // Those in front of it were dropped.
                 let source = usize::from(source);
                 let events = &mut events[source];
-                // Where nothing has waited for the sink, an event is told in its turn, and one is dropped only while another of its
-                // source has its place.
+                // If nothing has waited for the sink, an event is recorded in its turn, and one is dropped only while another of its
+                // source occupies the slot.
                 let in_turn = |came: u64| came + free > now + 100;
                 while let Some(lost) = events.pop_front_if(|event| *event != (what, value, at)) {
                     skipped += 1;
@@ -116,11 +116,13 @@ fn tells_all_or_counts() {
                 assert!(events.pop_front().is_some(), "in clock {clock}: {what} {source} {value} {at}");
                 assert!(!in_turn(at) || now - at <= SOURCES as u64 + 5, "in clock {clock}: one of {at}");
                 last[source] = at;
-                told += 1;
+                recorded += 1;
                 all += 1;
             }
         }
-        assert!(u64::from(out.dropped_o) + 4 * SOURCES as u64 >= skipped && u64::from(out.dropped_o) <= came - told);
+        assert!(
+            u64::from(out.dropped_o) + 4 * SOURCES as u64 >= skipped && u64::from(out.dropped_o) <= came - recorded
+        );
     }
     assert!(times > 3 && all > 500_000, "{times} records of the time, {all} of events");
 }
@@ -135,7 +137,7 @@ fn nothing_passes_the_time() {
     let mut given = trace::In { now_i: EVERY + 5, rst_i: true, ..Default::default() };
     core.clock(&given);
     given.rst_i = false;
-    let (mut reader, mut came, mut told, mut dropped) = (Reader::default(), 0u64, 0u64, 0);
+    let (mut reader, mut came, mut recorded, mut dropped) = (Reader::default(), 0u64, 0u64, 0);
     let mut events: [VecDeque<(u64, u64)>; SOURCES] = Default::default();
     for round in 0..2_000 {
         // The FIFO fills; the time is due and is refused, twice; then the sink takes all, one record at a time.
@@ -166,25 +168,25 @@ fn nothing_passes_the_time() {
                         events.pop_front();
                     }
                     assert!(events.pop_front().is_some(), "round {round}: {source} {value} {at}");
-                    told += 1;
+                    recorded += 1;
                 }
             }
         }
-        assert_eq!(came, told + u64::from(dropped), "round {round}: every event is told or counted");
+        assert_eq!(came, recorded + u64::from(dropped), "round {round}: every event is recorded or counted");
         events.iter_mut().for_each(VecDeque::clear);
     }
     // The FIFO's 64 of each round, and those that come while the sink takes: the time has its turn, and lets them through.
-    assert!(told > 300_000, "{told} events");
+    assert!(recorded > 300_000, "{recorded} events");
 }
 
-/// A value is told when it changes, and no more often than asked.
+/// A value is reported when it changes, and no more often than asked.
 #[test]
-fn probe_tells_changes() {
+fn probe_reports_changes() {
     let mut random = Random::new(83);
     let mut core = trace_probe::Core::new(84);
     let mut given = trace_probe::In::default();
     // The last event, from when on there may be another, how long one has been due, and the values of the last clocks.
-    let (mut told, mut free_at, mut due, mut events) = (None, 0, 0, 0);
+    let (mut recorded, mut free_at, mut due, mut events) = (None, 0, 0, 0);
     let mut before = [0; 2];
     for clock in 0..1_000_000u64 {
         given.rst_i = clock == 0 || random.one_in(10_000);
@@ -198,22 +200,25 @@ fn probe_tells_changes() {
         }
         let out = core.clock(&given);
         if given.rst_i {
-            (told, free_at, due) = (None, clock + 2, 0);
+            (recorded, free_at, due) = (None, clock + 2, 0);
             before = [given.value_i; 2];
             continue;
         }
         if out.valid_o {
             assert!(clock >= free_at, "in clock {clock}, too soon");
             assert_eq!(out.value_o, before[0], "in clock {clock}");
-            assert!(told != Some(before[0]) || told != Some(before[1]), "in clock {clock}, nothing has changed");
-            told = Some(out.value_o);
+            assert!(
+                recorded != Some(before[0]) || recorded != Some(before[1]),
+                "in clock {clock}, nothing has changed"
+            );
+            recorded = Some(out.value_o);
             free_at = clock + 1 + u64::from(interval);
             events += 1;
         }
-        // It is told in the second clock after the change.
-        let waits = clock + 1 < free_at || told == Some(given.value_i) || given.value_i != before[0];
+        // It is reported in the second clock after the change.
+        let waits = clock + 1 < free_at || recorded == Some(given.value_i) || given.value_i != before[0];
         due = if waits { 0 } else { due + 1 };
-        assert!(due < 2, "in clock {clock} it has not been told");
+        assert!(due < 2, "in clock {clock} it has not been reported");
         before = [given.value_i, before[0]];
     }
     assert!(events > 20_000, "{events} events");

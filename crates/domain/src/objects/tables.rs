@@ -1,7 +1,9 @@
-//! The tables of the MIB, each object in a few lines: its type (with a range where the type has more values), unit, default
-//! (`= 5` is the MIB's, `= 5, own` this program's where the MIB has none), its name in the MIB without the table's prefix, its
-//! variable in the standard, the clause of that, and the parameter
-//! of QCN that it sets, `as power` where the object is the exponent of 2.
+//! The tables of the MIB. Each object has, in a few lines:
+//!
+//! - its type, with a range if the type has more values;
+//! - unit and default: `= 5` is the MIB's, `= 5, own` is this program's if the MIB has none;
+//! - its name in the MIB without the table's prefix, its variable in the standard, and the clause of that;
+//! - the parameter of QCN that it sets, `as power` if the object is the exponent of 2.
 
 use super::{
     ComponentChoice, ComponentLldp, Creation, Default, DefenseMode, Managed, NotAValue, Object, Parameter, PortChoice,
@@ -110,7 +112,7 @@ table! {
     /// A congestion notification priority (CNPV) of a component: that the row exists makes the priority one. Of eight
     /// priorities at most seven can be.
     pub struct ComponentPriority, "ieee8021CnCompntPriTable", "ieee8021CnComPri", "component and priority", "12.21.2";
-    /// The chooser of defense mode and alternate priority of ports without a choice of their own.
+    /// The chooser of defense mode and alternate priority of ports that have no choice set.
     def_mode_choice: ComponentChoice = ComponentChoice::Auto;
     writes "DefModeChoice", "cncpDefModeChoice", "32.3.1";
     /// The priority that an edge gives to frames of this one, by the manager's choice.

@@ -193,7 +193,7 @@ fn states_have_linuxs_numbers() {
 }
 
 #[test]
-fn members_have_their_place_and_name() {
+fn members_have_their_offset_and_name() {
     let octets: usize = Qcn::MEMBERS.iter().map(|member| 8 * member.octets).sum();
     assert_eq!(octets, Qcn::OCTETS);
     for member in Qcn::MEMBERS.iter().filter(|member| member.name != "cndd_state_machine") {

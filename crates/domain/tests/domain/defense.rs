@@ -28,7 +28,7 @@ fn two_ports_agree_to_be_interior_ready() {
     let (mut left, mut right) = (Port::new(&component), Port::new(&component));
     assert_eq!(left.mode(3), DefenseMode::Edge, "before anything is heard");
     assert_eq!(left.mode(4), DefenseMode::Disabled, "an ordinary priority");
-    // Left tells of its priority, right that it is ready, left that it is ready, and right has nothing new to say.
+    // Left announces its priority, right that it is ready, left that it is ready; right has nothing new to announce.
     assert_eq!(negotiate(&component, &mut left, &mut right), 3);
     for port in [&left, &right] {
         assert_eq!(port.mode(3), DefenseMode::InteriorReady);

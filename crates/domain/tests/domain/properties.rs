@@ -35,7 +35,7 @@ proptest! {
     ) {
         let component = Component::with(cnpvs).unwrap();
         let mut port = Port::new(&component);
-        // The stations that hold, told by a list that cares for nothing else.
+        // The stations that are valid, by a model that is only a list.
         let mut model: Vec<(u8, u64, u8, u8)> = Vec::new();
         let mut now = 0;
         for event in events {

@@ -102,7 +102,7 @@ fn kept(octets: u64, over: Duration) -> BitRate {
 
 #[test]
 fn a_flood_of_the_strongest_notifications_leaves_the_least_rate() {
-    // 100 000 a second for two seconds, as from inside the domain: no edge is in their way.
+    // 100 000 a second for two seconds, as from inside the domain: no edge stops them.
     let mut source = Source::new();
     let over = Duration::from_ms(2000);
     let counted = measure(|| {

@@ -1,4 +1,4 @@
-//! RoCE's reliable connection as network cards have it: a frame out of sequence is thrown away, and everything from the
+//! RoCE's reliable connection as network cards implement it: a frame out of sequence is discarded, and everything from the
 //! missing one on is sent again.
 //!
 //! ```text
@@ -7,13 +7,16 @@
 //! ```
 //!
 //! Frames carry packet sequence numbers of 24 bits. The receiver acknowledges every `ack_every`-th frame, the last of each
-//! message, and duplicates; the first frame out of sequence is answered by a NAK with the number that is expected, the
-//! others by nothing until that one has come. Where switches trim, the header of the expected frame without its data is answered by
-//! a NAK as well, each time, and that of a later one as soon as it is expected (our reading; no standard has it). After a NAK such a later
-//! frame is on its way again, so that only the header of a second copy counts: one that comes behind a header or a frame with a higher
-//! number. A lost NAK, a lost last frame and a lost retransmission are left to the
-//! timeout. There is no window but that of the numbers, and no limit to the number of retries: a network card would report an
-//! error after some (seven by default in the verbs interface), a flow here ends when its data has arrived.
+//! message, and duplicates. It answers the first frame out of sequence by a NAK with the expected number, and others not at
+//! all until the expected frame has arrived.
+//!
+//! If switches trim, each header of the expected frame is answered by a NAK too, and that of a later frame as soon as that is
+//! expected (our reading; no standard has it). After a NAK such a later frame is sent again, so only the header of a second copy
+//! counts: one that arrives after a header or a frame with a higher number.
+//!
+//! A lost NAK, a lost last frame and a lost retransmission are left to the timeout. The only window is that of the numbers. The
+//! number of retries has no limit: a network card would report an error after some (seven by default in the verbs interface),
+//! but a flow here ends when its data has arrived.
 //!
 //! Sources: InfiniBand Architecture Specification, volume 1, section 9.7 (numbers: 9.7.2; the responder's answers: 9.7.5;
 //! the requester's timeout: 9.7.6); annex A17 for RoCEv2. Zhu et al. 2015 (DCQCN) run on it.
@@ -259,7 +262,7 @@ impl Receiver for GoBackNReceiver {
         if psn == self.expected {
             return self.ask_again();
         }
-        // The frames before it may still be on their way.
+        // The frames before it may still be in flight.
         if second || !self.nak_sent {
             self.cut = Some(self.cut.map_or(psn, |first| first.min(psn)));
         }

@@ -2,7 +2,7 @@
 //! answers.
 //!
 //! A flow has two halves, a [`Sender`] at its source and a [`Receiver`] at its destination. Neither has a clock, a
-//! socket or a payload: the caller tells the time, carries [`Segment`]s and [`Ack`]s, and asks for the next timeout.
+//! socket or a payload: the caller passes the time, carries [`Segment`]s and [`Ack`]s, and reads the next timeout.
 //!
 //! ```text
 //!   application --supply--> Sender --poll_segment--> reaction point, line ~~~~> on_segment-- Receiver --delivered--> application
@@ -15,9 +15,8 @@
 //! A network card limits a flow beneath its transport: the reaction point of QCN sets a rate, priority flow control
 //! stops a class. So a sender never hands out more than one segment. [`Sender::next_segment`] says how long the next
 //! one would be, for a limiter that must know it beforehand, and [`Sender::poll_segment`] takes it when the card has
-//! room. A segment that is not taken is not in flight, and the transport queues none. There is no time at which a segment
-//! *becomes* ready by itself: only acknowledgements, timeouts and new data change that, so that a caller that was told
-//! "nothing" waits for one of the three. (BBR paces: its rate is such a timeout.)
+//! room. A segment that is not taken is not in flight, and the transport queues none. A segment never becomes ready by itself:
+//! only acknowledgements, timeouts and new data change that. So a caller that got no segment waits for one of the three. (BBR paces: its rate is such a timeout.)
 //!
 //! # Contract
 //!
@@ -29,10 +28,10 @@
 //! | transport | for |
 //! |---|---|
 //! | [`tcp`] | TCP: NewReno, CUBIC, DCTCP or BBR, with or without selective acknowledgements |
-//! | [`go_back_n`] | RoCE as it is: after a loss everything is sent again |
-//! | [`selective`] | RoCE as it could be (Mittal et al. 2018): only lost frames are sent again |
+//! | [`go_back_n`] | RoCE today: after a loss everything is sent again |
+//! | [`selective`] | RoCE with selective retransmission (Mittal et al. 2018): only lost frames are sent again |
 //!
-//! Data and acknowledgements carry sequence numbers as the wire has them, which wrap ([`sequence`]); within the state
+//! Data and acknowledgements carry the sequence numbers of the wire, which wrap ([`sequence`]). Within the state
 //! machines they are 64-bit offsets from the start of the flow.
 //!
 //! # Example
@@ -156,7 +155,7 @@ pub trait Receiver {
     fn delivered(&self) -> Octets;
 }
 
-/// One segment, or frame, on its way from sender to receiver.
+/// One segment, or frame, from sender to receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// TCP: the sequence number of its first octet (32 bits). RoCE: its packet sequence number, PSN (24 bits).
@@ -173,7 +172,7 @@ pub struct Segment {
     pub cwr: bool,
 }
 
-/// One acknowledgement on its way from receiver to sender.
+/// One acknowledgement from receiver to sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ack {
     /// The sequence number that is expected next: everything before it has arrived.

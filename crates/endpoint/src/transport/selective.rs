@@ -1,8 +1,8 @@
-//! RoCE as it could be: frames that come out of sequence are kept, and only lost ones are sent again (IRN).
+//! RoCE with selective retransmission (IRN): frames out of sequence are kept, and only lost ones are sent again.
 //!
 //! The receiver answers each frame: one in sequence by an acknowledgement, one out of sequence by a NAK that names the
-//! expected frame and the one that has come. The sender keeps a bitmap of those. A NAK or a timeout begins a recovery:
-//! the expected frame is sent again, then each one with a later one in the bitmap, each once, then new ones; the
+//! expected frame and the one that has arrived. The sender keeps a bitmap of those. A NAK or a timeout begins a recovery:
+//! the expected frame is sent again, then, once each, every frame with a later one in the bitmap, then new ones. The
 //! recovery ends when everything that had been sent before it has been acknowledged. The number of frames in flight is
 //! capped at a bandwidth-delay product. A timeout is short where few frames are in flight, since no NAK can be expected
 //! then.
@@ -187,7 +187,7 @@ impl SelectiveSender {
         }
     }
 
-    /// Whether so many frames behind a missing one have come that it counts as lost.
+    /// Whether enough later frames have arrived for a missing one to count as lost.
     fn is_overdue(&self, missing: u64) -> bool {
         self.arrived.end().is_some_and(|end| self.arrived.count(missing, end) >= self.reordering)
     }
@@ -414,7 +414,7 @@ impl Receiver for SelectiveReceiver {
         Acks::one(Ack { ack, window: u32::MAX, sack, ece: false, nak: false, cut })
     }
 
-    /// A NAK says which frame has come, or is cut, in a word of its own. (Reading: the paper has the number, and no layout.)
+    /// A NAK names the frame that has arrived, or was trimmed, in an extra word. (Reading: the paper has the number, and no layout.)
     fn ack_octets(&self, ack: &Ack) -> u32 {
         ROCE_ACK_OCTETS + if ack.nak || ack.cut.is_some() { 4 } else { 0 }
     }
@@ -484,7 +484,7 @@ mod tests {
 
     /// Frames 1 and 3 are late. With a threshold of two, 2 alone does not make 1 a loss, 2 and 4 do; 3 is one when 5 has come too.
     #[test]
-    fn a_frame_is_lost_when_so_many_behind_it_have_come() {
+    fn a_frame_is_lost_when_enough_later_ones_have_arrived() {
         let config = Config { bdp_cap: 6, reordering: 2, ..Config::default() };
         let mut s = sender(8000, &config);
         assert_eq!(send(&mut s, 0), [0, 1, 2, 3, 4, 5], "the cap");

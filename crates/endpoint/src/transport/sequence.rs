@@ -1,8 +1,8 @@
 //! Sequence numbers: 64-bit offsets within, fewer bits on the wire.
 //!
-//! A number on the wire is the offset plus the flow's first number, in its last `bits` bits. It stands for the offset nearest
-//! to one that the reader knows, which is right as long as the two are less than half of the number space apart (RFC 9293,
-//! section 3.4; InfiniBand Architecture Specification, volume 1, section 9.7.2).
+//! A number on the wire is the offset plus the flow's first number, in its last `bits` bits. It means the offset nearest
+//! to one that the reader knows. That is right while the two are less than half of the number space apart. (RFC 9293,
+//! section 3.4; InfiniBand Architecture Specification, volume 1, section 9.7.2)
 
 /// The numbering of a flow's octets, or frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

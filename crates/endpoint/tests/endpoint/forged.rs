@@ -11,7 +11,7 @@ const LINE: BitRate = BitRate(10_000_000_000);
 /// `rpgMinRate`.
 const FLOOR: BitRate = BitRate(5_000_000);
 
-/// Two flows that always have frames of 1250 octets, 1 us each on the line, each behind a limiter of its own.
+/// Two flows that always have frames of 1250 octets, 1 us each on the line, each behind its own limiter.
 fn two_flows() -> (Nic<Qcn, Frames, Words>, [(FlowId, LimiterId); 2]) {
     let defaults: Vec<Value> = Qcn::INFO.parameters.iter().map(|parameter| parameter.default).collect();
     let config = Config::from_values(&defaults).expect("defaults are of their parameters' kinds");

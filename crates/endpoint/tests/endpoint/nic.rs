@@ -180,7 +180,7 @@ fn flows_end() {
     nic.start(us(0), short);
     nic.start(us(0), stopped);
     let sent = poll_until(&mut nic, us(4));
-    let told: Vec<_> = sent
+    let frames: Vec<_> = sent
         .iter()
         .map(|frame| match frame.frame {
             Outgoing::Data(data) => (frame.at.0 / 1_000_000, data.flow, data.release.seq.0, data.release.last),
@@ -189,7 +189,7 @@ fn flows_end() {
         .collect();
     let (a, b) = (short, stopped);
     assert_eq!(
-        told,
+        frames,
         [(0, a, 0, false), (1, b, 0, false), (2, a, 1230, true), (3, b, 1230, false), (4, b, 2460, false)]
     );
     nic.stop(Instant(4_500_000), stopped);
@@ -197,7 +197,7 @@ fn flows_end() {
     assert_eq!(nic.next_timeout(), None);
     assert!(!nic.sources().flow(short).active() && !nic.sources().flow(stopped).active());
     nic.start(us(2000), stopped);
-    assert_eq!(nic.next_timeout(), None, "a flow that is over stays over");
+    assert_eq!(nic.next_timeout(), None, "a finished flow does not start again");
 }
 
 /// An application writes at 5 us: its data was not foreseen.

@@ -1,4 +1,4 @@
-//! Frames of the simulator as octets: the one place where they become formats of `penstock_wire`.
+//! Frames of the simulator as octets: the only module that turns them into formats of `penstock_wire`.
 //!
 //! | frame | as |
 //! |---|---|
@@ -169,13 +169,13 @@ impl<'p> Frames<'p> {
         }
     }
 
-    /// The way of a flow's data.
+    /// The path of a flow's data.
     fn forth(&self, flow: FlowId, priority: u8) -> Route {
         let facts = self.flows.of(flow);
         Route { source: facts.source, destination: facts.destination, priority, ecn: ecn::NOT_ECT }
     }
 
-    /// The way of a frame of a flow on the line of `port`.
+    /// The path of a frame of a flow on the line of `port`.
     fn route(&self, flow: FlowId, way: Way, priority: u8, port: PortId) -> Route {
         let (plan, network) = (self.plan, &self.plan.network);
         let forth = self.forth(flow, priority);
@@ -226,7 +226,7 @@ impl<'p> Frames<'p> {
         class.is_some_and(|class| self.acknowledged[class])
     }
 
-    /// The sequence number of a flow without transport after so many octets of its frames: the headers in them do not count.
+    /// The sequence number of a flow without transport after `octets` octets of its frames. Headers do not count.
     fn tcp_number(&self, flow: FlowId, octets: Octets) -> u32 {
         let frame = usize::from(self.flows.of(flow).frame);
         let data = |octets: usize| transports::tcp_room(octets.saturating_sub(FCS)) as u64;

@@ -48,7 +48,7 @@ pub(super) fn behind(plan: &Plan, hop: HopId) -> Option<Address> {
     Some(of_node(plan, plan.network.ports[hop.port.index()].peer))
 }
 
-/// The number of a flow in CN-TAGs, rate-limited tags and queue pairs: its place among all flows, from 1.
+/// The number of a flow in CN-TAGs, rate-limited tags and queue pairs: its index among all flows, from 1.
 pub(super) fn number(flow: FlowId) -> u16 {
     (flow.0 % u32::from(u16::MAX)) as u16 + 1
 }
@@ -136,7 +136,7 @@ pub(super) struct Route {
 }
 
 impl Route {
-    /// The header of a datagram with so many octets of data. The class selector of RFC 2474 is the priority.
+    /// The header of a datagram with `data` octets of data. The class selector of RFC 2474 is the priority.
     pub(super) fn header(self, protocol: u8, data: usize) -> ipv4::Repr {
         let header = ipv4::Repr::new(self.source.ip, self.destination.ip, protocol, data as u16);
         ipv4::Repr { dscp: self.priority << 3, ecn: self.ecn, ..header }.with_checksum()
@@ -150,7 +150,7 @@ impl Route {
     }
 }
 
-/// Appends the header of UDP before so many octets of data, without checksum.
+/// Appends the header of UDP for `data` octets of data, without checksum.
 pub(super) fn put_udp(out: &mut Vec<u8>, source_port: u16, destination_port: u16, data: usize) {
     let length = (udp::Repr::OCTETS + data) as u16;
     let header = udp::Repr { source_port, destination_port, length, checksum: 0 };

@@ -123,7 +123,7 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
             };
             about.experimental(source_pause::Repr::OCTETS, |octets| message.emit(octets))
         }
-        // A scheme that is not in this repository may have a message of its own.
+        // A scheme outside of this repository may have another message.
         _ => about.untagged(NO_TYPE),
     }
 }

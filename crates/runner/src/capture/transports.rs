@@ -25,7 +25,7 @@ const AETH: usize = 4;
 /// A packet sequence number has 24 bits.
 const PSN: u32 = 0x00ff_ffff;
 
-/// Windows are told in units of 128 octets, as if that scale had been agreed. (RFC 7323, section 2)
+/// Windows are advertised in units of 128 octets, as if that scale had been negotiated. (RFC 7323, section 2)
 const WINDOW_SCALE: u32 = 7;
 
 /// A datagram of UDP that fills the frame.

@@ -62,8 +62,7 @@ fn read_groups(file: File, part: Option<&Selection<'_>>) -> Result<Records, Parq
     Ok(Records { schema, batches }.with_one_list_of_names())
 }
 
-/// The rows of a row group, which has so many, that have one of some names in a column; and where they are known by now, their
-/// names.
+/// The rows of a row group of `rows` rows that have one of `names` in a column; and their names, if they are known by now.
 fn named_rows(
     group: &dyn RowGroupReader,
     column: usize,
@@ -86,12 +85,12 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// All of so many.
+    /// All of `rows` rows.
     fn all(rows: usize) -> Self {
         Self { runs: vec![(0, rows)] }
     }
 
-    /// Those of so many that have one of some names in a column.
+    /// Those of `rows` rows that have one of `names` in a column.
     fn named(reader: ColumnReader, rows: usize, names: &[&str]) -> Result<Self, ParquetError> {
         let all = Self::all(rows);
         let mut column = Column::<physical::ByteArrayType>::new(reader, &all);
@@ -194,7 +193,7 @@ fn values<P: physical::DataType, T: Default>(
     Ok((values, gaps))
 }
 
-/// Names: a list with each once, and for each row its place in it.
+/// Names: a list with each once, and for each row its index in it.
 fn names(reader: ColumnReader, rows: &Rows) -> Result<ArrayRef, ParquetError> {
     let mut known = BTreeMap::new();
     let (mut names, mut keys) = (StringBuilder::new(), Int32Builder::new());
@@ -231,7 +230,7 @@ fn lists(reader: ColumnReader, rows: &Rows, field: &Field, item: &FieldRef) -> R
     let there = empty + 1 + i16::from(item.is_nullable());
     let mut lists = ListBuilder::new(StringBuilder::new()).with_field(item.clone());
     let mut column = Column::<physical::ByteArrayType>::new(reader, rows);
-    // Whether the list under way is there; none before the first.
+    // Whether the current list is present; none before the first.
     let mut list = None;
     while column.advance()? {
         let mut texts = column.values.iter();

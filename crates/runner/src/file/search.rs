@@ -24,9 +24,9 @@ pub(super) struct Found {
     pub(super) names: ArrayRef,
 }
 
-/// Finds the rows, among so many, that have one of the names that are `wanted`, in a column that lacks no value.
+/// Finds the rows that have one of the names `wanted`, in a column without missing values.
 ///
-/// `None` where the column is not written in this way, or is damaged: then it is to be read value by value, which says so.
+/// `None` if the column has another encoding or is damaged. Then it is to be read value by value, which reports the damage.
 ///
 /// # Errors
 /// If a page cannot be read.
@@ -53,10 +53,10 @@ pub(super) fn named(
     Ok((seen == rows).then(|| search.over(wanted)))
 }
 
-/// The place of a name that is not wanted.
+/// The index of a name that is not wanted.
 const NOWHERE: u32 = u32::MAX;
 
-/// For each name of a dictionary its place among those that are wanted.
+/// For each name of a dictionary its index among the wanted ones.
 fn places(mut dictionary: &[u8], names: u32, wanted: &[&str]) -> Option<Vec<u32>> {
     let place = |name: &[u8]| wanted.iter().position(|wanted| wanted.as_bytes() == name);
     let mut places = Vec::new();
@@ -69,13 +69,13 @@ fn places(mut dictionary: &[u8], names: u32, wanted: &[&str]) -> Option<Vec<u32>
     Some(places)
 }
 
-/// A search under way.
+/// An unfinished search.
 struct Search {
     places: Vec<u32>,
     rows: Rows,
     /// Rows behind the last one that was found.
     passed: usize,
-    /// For each row that was found the place of its name.
+    /// For each row found the index of its name.
     found: Vec<u32>,
 }
 
@@ -154,7 +154,7 @@ fn run_head(octets: &[u8]) -> Option<(usize, &[u8])> {
     None
 }
 
-/// The number of so many bits, 32 at most, that begins at a bit of packed ones.
+/// The number of `width` bits, 32 at most, that begins at the bit `first` of packed numbers.
 fn bits(packed: &[u8], first: usize, width: usize) -> usize {
     let behind = &packed[(first / 8).min(packed.len())..];
     let octets = behind.first_chunk::<8>().copied().unwrap_or_else(|| {
@@ -169,7 +169,7 @@ fn bits(packed: &[u8], first: usize, width: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Runs of rows, and the places of the names of these rows.
+    /// Runs of rows, and the indices of the names of these rows.
     type RowsAndPlaces = (Vec<(usize, usize)>, Vec<u32>);
 
     /// Looks at a page of numbers.

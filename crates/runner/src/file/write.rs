@@ -18,7 +18,7 @@ use parquet::schema::types::Type;
 
 use super::{ARROW_SCHEMA, ROWS_PER_GROUP, parquet_columns, schema_text};
 
-/// A Parquet file under way. Blocks wait until they fill a row group.
+/// An unfinished Parquet file. Blocks wait until they fill a row group.
 #[derive(Debug)]
 pub(crate) struct FileWriter {
     writer: SerializedFileWriter<File>,
@@ -146,8 +146,8 @@ fn write<P: physical::DataType>(
     Ok(())
 }
 
-/// Writes lists of texts. The definition level of a text is the largest, that of a text that is missing in its list one less, of
-/// an empty list two less, of a list that is missing three less; the repetition level is 1 for all of a list but its first.
+/// Writes lists of texts. Definition levels, from the largest downwards: a text, a missing text in a list, an empty list, a
+/// missing list. The repetition level is 0 for the first text of a list and 1 for the others.
 fn lists(writer: &mut SerializedColumnWriter<'_>, block: &ArrayRef) -> Result<(), ParquetError> {
     let writer = writer.typed::<physical::ByteArrayType>();
     let descriptor = writer.get_descriptor();

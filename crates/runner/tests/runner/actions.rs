@@ -90,7 +90,7 @@ fn a_scheme_whose_threshold_no_queue_reaches_does_not_act() {
 
 /// A claim costs nothing where it is not made, and changes no result.
 #[test]
-fn the_claim_is_told_only_where_it_is_made_and_changes_no_result() {
+fn the_claim_is_reported_only_if_made_and_changes_no_result() {
     let [claimed, unclaimed] = ["true", "false"].map(|claim| plan("qcn", &[("acted", claim)]));
     assert_eq!(actions(&unclaimed).0, None);
     assert_eq!(actions(&unclaimed).1, actions(&claimed).1);

@@ -133,7 +133,7 @@ fn flows_that_share_a_link_are_slowed_down() {
     let all = &run.summary.completions[0];
     assert_eq!(all.slowdown_p50, Some(slowdown[1]));
     assert_eq!((all.slowdown_p99, all.slowdown_p999), (Some(slowdown[2]), Some(slowdown[2])));
-    assert!(run.summary.flows.is_empty(), "flows of incasts are told together");
+    assert!(run.summary.flows.is_empty(), "results aggregate the flows of incasts");
     assert_eq!(run.summary.jain_index, 1.0);
 }
 
@@ -189,9 +189,9 @@ fn a_flow_that_has_not_begun_has_no_start() {
     assert_eq!((run.summary.completions[0].flows, run.summary.ended_at_s), (1, None));
 }
 
-/// A run that is interrupted tells of the flows that had begun, each as it stood: of one table, of two loads, of an incast.
+/// An interrupted run reports the flows that had begun, each with its state at that time: of one table, of two loads, of an incast.
 #[test]
-fn a_run_that_is_interrupted_tells_of_flows_that_had_begun() {
+fn an_interrupted_run_reports_the_flows_that_had_begun() {
     let tables = "[[flow]]\nname = \"a\"\nfrom = \"h0\"\nto = \"h1\"\nsize = \"15 KB\"\nrepeat = 9\nevery = \"10 ms\"\n\
                   [[load]]\nname = \"few\"\nload = 0.01\nsize = \"15 KB\"\n[[load]]\nname = \"many\"\nload = 0.05\nsize = \"15 KB\"\n\
                   [[incast]]\nname = \"in\"\nfan_in = 2\nsize = \"15 KB\"\nevery = \"7 ms\"\n";
@@ -203,12 +203,12 @@ fn a_run_that_is_interrupted_tells_of_flows_that_had_begun() {
         starts.into_iter().zip(ends).zip(ideal).map(|((start, end), ideal)| (start, end, ideal)).collect()
     };
     let expected: Vec<_> = rows(&whole).into_iter().filter(|&(start, ..)| start <= at).collect();
-    let told = rows(&part);
-    assert!(told.len() < rows(&whole).len() && told.len() > 20, "{} of {}", told.len(), rows(&whole).len());
-    assert_eq!(told.len(), expected.len());
-    for ((start, end, ideal), (of_whole, ended, same)) in told.iter().zip(&expected) {
+    let reported = rows(&part);
+    assert!(reported.len() < rows(&whole).len() && reported.len() > 20, "{} of {}", reported.len(), rows(&whole).len());
+    assert_eq!(reported.len(), expected.len());
+    for ((start, end, ideal), (of_whole, ended, same)) in reported.iter().zip(&expected) {
         assert_eq!((start, ideal), (of_whole, same));
         assert!(if *ended <= at { end == ended } else { end.is_nan() }, "{end} and {ended}");
     }
-    assert_eq!(part.summary.completions[0].flows, told.len() as u64);
+    assert_eq!(part.summary.completions[0].flows, reported.len() as u64);
 }

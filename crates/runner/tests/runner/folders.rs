@@ -24,7 +24,7 @@ fn out_of_second_process() -> Option<PathBuf> {
     std::env::var_os(OUT).map(PathBuf::from)
 }
 
-/// Runs the test called `test`, and no other, in a process of its own, behind `prelude` of a shell.
+/// Runs only the test called `test`, in a separate process, after the shell commands `prelude`.
 fn again(prelude: &str, test: &str, out: &Path) -> Output {
     Command::new("sh")
         .arg("-c")

@@ -166,7 +166,7 @@ fn fair_shares_and_completion_are_those_of_the_flows() {
 }
 
 #[test]
-fn arrivals_are_recorded_on_request_and_signals_unless_told_otherwise() {
+fn arrivals_are_recorded_on_request_and_signals_by_default() {
     let plain = run(&star(&[("record.signals", "false")]), &Options::default()).unwrap();
     // One of the flows has a size.
     assert!(plain.tables().eq([Table::Queues, Table::Rates, Table::Flows, Table::Completions]));
@@ -215,7 +215,7 @@ fn windows_add_up_to_the_run_and_change_nothing_in_it() {
         assert!((whole.throughput_bps - (a.throughput_bps * 0.25 + b.throughput_bps * 0.75)).abs() < 1.0);
         assert!((whole.fair_rate_bps - (a.fair_rate_bps * 0.25 + b.fair_rate_bps * 0.75)).abs() < 1.0);
     }
-    // Before the warm-up is over a window measures all the same.
+    // A window measures before the warm-up has ended, too.
     let warmed = run(&star(&[tight, ("window", WINDOWS), ("warmup", "100 ms")]), &Options::default()).unwrap();
     assert_eq!(warmed.summary.windows, result.summary.windows);
     assert_ne!(warmed.summary.queues, result.summary.queues);
@@ -278,10 +278,13 @@ fn flows_say_which_table_they_come_from_and_whether_the_scheme_limits_them() {
         ("flow.1.controlled", "false"),
     ];
     let summary = run(&star(&rounds), &Options::default()).unwrap().summary;
-    let told: Vec<_> = summary.flows.iter().map(|f| (f.name.as_str(), f.group.as_str(), f.controlled)).collect();
-    assert_eq!(told[0], ("f0", "f0", true));
-    assert_eq!(told[1..].len(), 6);
-    assert!(told[1..].iter().all(|&(_, group, controlled)| (group, controlled) == ("asks0..asks5", false)), "{told:?}");
+    let flows_of: Vec<_> = summary.flows.iter().map(|f| (f.name.as_str(), f.group.as_str(), f.controlled)).collect();
+    assert_eq!(flows_of[0], ("f0", "f0", true));
+    assert_eq!(flows_of[1..].len(), 6);
+    assert!(
+        flows_of[1..].iter().all(|&(_, group, controlled)| (group, controlled) == ("asks0..asks5", false)),
+        "{flows_of:?}"
+    );
     assert_eq!(summary.question, "How do three sources share a port?");
 }
 
@@ -356,7 +359,7 @@ fn a_whole_run_is_not_stopped_at_its_end() {
     assert_eq!(whole.summary.interrupted_at_s, None);
 }
 
-/// Row 3 t + i is flow i at t ms; of the three flows the second has rows of its own.
+/// Row 3 t + i is flow i at t ms; the second of the three flows has extra rows.
 #[test]
 fn a_part_of_a_table_has_the_rows_and_columns_that_are_asked_for() {
     let root = tempfile::tempdir().unwrap();

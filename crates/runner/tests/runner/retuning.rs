@@ -50,7 +50,7 @@ const LOAD: &str = r#"
     priority = 3
 "#;
 
-/// The run of a text under a scheme, on so many threads.
+/// The run of a text under a scheme, on `threads` threads.
 fn ran(text: &str, scheme: &str, threads: usize) -> Run {
     let choice = Choice { scheme: Some(scheme.to_owned()), ..Choice::default() };
     let scenario = Scenario::parse(text, "test.toml", "test").unwrap_or_else(|error| panic!("{error}"));
@@ -76,7 +76,7 @@ fn first(info: &'static Info) -> Option<&'static Parameter> {
     info.parameters.first()
 }
 
-/// Whatever a point has learnt stays: every scheme, in the midst of the traffic, also where flows come and go and places are used again.
+/// Whatever a point has learnt stays: every scheme, in the midst of the traffic, also if flows are created and removed and slots are reused.
 #[test]
 fn a_change_to_the_same_values_changes_nothing() {
     for info in SCHEMES {

@@ -34,7 +34,7 @@ fn the_same_memory_holds_an_incast_where_ports_share_it() {
 #[test]
 fn a_lossless_pool_keeps_every_frame_beside_one_that_drops() {
     let summary = summary("shared-buffer/lossless-pool", &[]);
-    let pool = |name: &str| summary.pools.iter().find(|pool| pool.name == name).expect("the pool is told");
+    let pool = |name: &str| summary.pools.iter().find(|pool| pool.name == name).expect("the summary has the pool");
     let (lossless, lossy) = (pool("lossless"), pool("lossy"));
     assert_eq!(lossless.frames_refused, 0);
     assert!(lossless.headroom_max_octets > 0 && lossless.headroom_max_octets <= lossless.headroom_octets);

@@ -84,7 +84,7 @@ fn every_scheme_gives_the_same_on_several_threads() {
     }
 }
 
-/// A window, links that break, several ways, random traffic, pools of memory, marks, multicast.
+/// A window, links that fail, several paths, random traffic, pools of memory, marks, multicast.
 #[test]
 fn every_part_of_a_network_gives_the_same_on_several_threads() {
     let settings: &[&[(&str, &str)]] = &[
@@ -101,7 +101,7 @@ fn every_part_of_a_network_gives_the_same_on_several_threads() {
     }
 }
 
-/// Flows that come and go, with and without transports, with limiters of their own and shared ones, along one way and several.
+/// Flows that come and go, with and without transports, with a limiter each and with shared ones, over one path and over several.
 #[test]
 fn flows_of_loads_and_incasts_give_the_same_on_several_threads() {
     let text = format!(

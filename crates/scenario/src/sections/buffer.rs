@@ -24,34 +24,34 @@ words! {
 }
 
 section! {
-    /// Memory that the queues of a switch share; each switch has its own. A frame is dropped where its queue finds no memory: it takes the
-    /// queue's reserve first, and after that no more than alpha × the memory that is still free (Choudhury and Hahne 1998). The
-    /// size of output queues (`topology.….buffer`) and of ingress buffers (`pfc.buffer`) bounds each of them as before, so
-    /// make it as large as the shared memory where that alone is to decide. Without such a table no queue shares anything.
+    /// Shared memory (buffer pool) of the queues of a switch; each switch has its own. A queue uses its reserve first, and after that
+    /// at most alpha × the free memory (Choudhury and Hahne 1998); otherwise the frame is dropped. The size of output queues
+    /// (`topology.….buffer`) and of ingress buffers (`pfc.buffer`) is a limit in addition. If the pool alone is to decide, make
+    /// these sizes as large as the shared memory. Without such a table no queue shares memory.
     pub(crate) struct Buffer {
         /// Name of the pool.
         name: Option<String> => "pool0, pool1, … in the order of the file";
         /// The switches that have it: all, or those listed.
         switches: Either<AllSwitches, Names> = Either::First(AllSwitches::All);
-        /// The priorities whose queues share it. Two pools of a switch have none in common.
+        /// The priorities whose queues share it. A priority is in one pool of a switch only.
         priorities: Option<Counts> [0..=7] => "all that flows have";
-        /// The memory of each switch, reserves included, headroom not.
+        /// The memory of each switch, with reserves and without headroom.
         size: Octets [SOME_ROOM];
-        /// Each frame takes whole cells of this size.
+        /// Size of a memory cell: each frame takes whole cells.
         cell: Octets [Octets(1)..=Octets(65_535)] = Octets(1);
-        /// Memory that is kept for each output queue.
+        /// Memory reserved for each output queue.
         reserve: Octets [ROOM] = Octets(0);
-        /// Beyond its reserve, an output queue takes at most alpha × the free memory; "none": all that is free. Frames that an
-        /// ingress buffer holds (those of lossless priorities) are bounded there, and not here.
+        /// Beyond its reserve, an output queue takes at most alpha × the free memory; "none": all free memory. Frames of lossless
+        /// priorities are limited by their ingress buffer instead.
         alpha: Either<NoThreshold, f64> [((), ALPHA)] = Either::Second(1.0);
-        /// Memory that is kept for the frames of each line and priority that come in.
+        /// Memory reserved for the arriving frames of each link and priority.
         ingress_reserve: Octets [ROOM] = Octets(0);
-        /// Beyond it, the frames of a line and priority take at most ingress_alpha × the free memory. Of a lossless priority, the far end
-        /// of the line is stopped there, and frames that come nevertheless go into the headroom; it goes on with
-        /// `xoff` − `xon` octets less. Of any other priority, frames are dropped there. "none": all that is free.
+        /// Beyond that reserve, the frames of a link and priority take at most ingress_alpha × the free memory. At this threshold a lossless
+        /// priority pauses the far end of the link, and frames that still arrive use the headroom; it resumes the far end
+        /// `xoff` − `xon` octets below. Frames of any other priority are dropped at the threshold. "none": all free memory.
         ingress_alpha: Either<NoThreshold, f64> [((), ALPHA)] = Either::First(NoThreshold::None);
-        /// Memory, beyond the size, for frames of lossless priorities that come after the far end of their line was stopped: "auto" has room for
-        /// all lines at once, each with its headroom in [pfc], as short frames in whole cells; or a size, which lines share.
+        /// Memory, in addition to the size, for frames of lossless priorities that arrive after the far end of their link was paused. "auto":
+        /// enough for all links at once, each with its headroom in [pfc], as short frames in whole cells. Or a size, which the links share.
         headroom: Either<Computed, Octets> [((), ROOM)] = Either::First(Computed::Auto);
     }
 }

@@ -22,66 +22,66 @@ section! {
         to: Names;
         #[doc = kinds::description()]
         traffic: KindName = KindName(&kinds::greedy::KIND);
-        /// Rate of the frames (of on-off: while on), wire overhead included.
+        /// Rate of the frames, with wire overhead; for on-off traffic that of the on periods.
         rate: Option<BitRate> [RATE] => "greedy flows have none";
-        /// Length of a turn of sending, or its mean.
+        /// Length of an on period, or its mean.
         on: Option<Duration> [SPAN] => "only for on-off";
-        /// Length of a turn of silence, or its mean.
+        /// Length of an off period, or its mean.
         off: Option<Duration> [TIME] => "only for on-off";
-        /// Lengths of turns are exponentially distributed (on-off).
+        /// Whether on and off periods are exponentially distributed.
         random: bool = false;
-        /// Octets to send in all, of frames or of a transport's data; the last frame may be shorter. A size, or a distribution from which each flow draws its own
-        /// (by the seed and the flow's name): { uniform = { minimum = "10 KB", maximum = "1 MB" } };
-        /// { exponential = { mean = "1 MB" } }; the bounded Pareto distribution { pareto = { shape = 1.2, minimum = "1 KB",
-        /// maximum = "1 GB" } }; measured points { points = [{ size = "10 KB", share = 0.5 }, { size = "1 MB", share = 1.0
-        /// }] }, where share is that of the flows that are no larger, with straight lines between the points and none smaller
-        /// than the first; or { workload = "websearch" }, "hadoop", "alistorage", "googlerpc" or "solar", which papers use.
+        /// Octets to send, of frames or of a transport's data; the last frame may be shorter. A size, or a distribution, from which each flow draws
+        /// its size (from the seed and the flow's name). Uniform: { uniform = { minimum = "10 KB", maximum = "1 MB" } }. Exponential:
+        /// { exponential = { mean = "1 MB" } }. Bounded Pareto: { pareto = { shape = 1.2, minimum = "1 KB", maximum = "1 GB" } }.
+        /// Measured points: { points = [{ size = "10 KB", share = 0.5 }, { size = "1 MB", share = 1.0 }] }. There, share is the share of
+        /// flows up to that size; sizes between two points are interpolated, and none is below the first. Workloads of papers:
+        /// { workload = "websearch" }, "hadoop", "alistorage", "googlerpc" or "solar".
         size: Option<Either<Octets, Distribution>> [(sizes::SIZE, ())] => "no end";
         /// Length of a frame, with FCS, without wire overhead.
         frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "that around a full segment of the transport; without one 1500 octets";
-        /// The transport of the flow: "none" (frames that nobody acknowledges or sends again), "tcp", "go-back-n" or "selective"; or a
-        /// table with parameters, as in { tcp = { congestion = "dctcp" } }. With a transport, size is octets of data, and the
-        /// frames of rate are the application's writes, a full segment each.
+        /// The transport of the flow: "none" (frames without acknowledgements and retransmissions), "tcp", "go-back-n" or "selective"; or a
+        /// table with parameters, as in { tcp = { congestion = "dctcp" } }. With a transport, size counts octets of data, and rate
+        /// is that of the application, which writes full segments.
         transport: Carried = Either::First(TransportName(None));
         /// Priority of a transport's acknowledgements, 0 to 7, or "control": with the control frames, ahead of all data.
         acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the flow's data, where it has a transport";
         /// When the flow begins: a time, or { uniform = { minimum = "0 s", maximum = "1 ms" } }, from which each flow draws its
-        /// own (by the seed and the flow's name).
+        /// start (from the seed and the flow's name).
         start: Either<Duration, Starts> [(TIME, ())] = Either::First(Duration::ZERO);
-        /// When the flow ends at the latest.
+        /// When the flow stops, if it has not ended before.
         stop: Option<Duration> [SPAN] => "the end of the run";
-        /// The flow begins when all of these have ended, and not at a time: names of flows, or ranges such as "a0..a7"; the answer
-        /// of a flow (see response) is called NAME.response. A flow ends when all of its size has arrived, or at its stop.
+        /// The flow begins when all of these flows have ended: names, or ranges such as "a0..a7". The answer of a flow (see response)
+        /// is called NAME.response. A flow ends when all of its octets have arrived, or at its stop.
         after: Option<Names> => "the flow begins at its start";
-        /// The same, but the first flow of the table waits for the first of these alone, the second for the second, and so on.
+        /// As after, but the first flow of the table waits for the first of these only, the second for the second, and so on.
         after_each: Option<Names> => "the flow begins at its start";
-        /// From the end of those flows to the beginning of this one.
+        /// Time from the end of those flows to the beginning of this one.
         delay: Duration [TIME] = Duration::ZERO;
-        /// When the flow has ended, its destination answers with a flow of this size, which begins at once. As for size.
+        /// Size of the answer: when the flow has ended, its destination sends a flow of this size at once. Values as for size.
         response: Option<Either<Octets, Distribution>> [(sizes::SIZE, ())] => "no answer";
-        /// Each flow of the table begins so much later than the one before it.
+        /// Time from the beginning of a flow of the table to that of the next.
         stagger: Duration [TIME] = Duration::ZERO;
-        /// The table stands for so many rounds of its flows, each flow of each round with a name of its own.
+        /// Number of rounds of the table's flows. Each flow of each round has a different name.
         repeat: u64 [1..=100_000] = 1;
-        /// Each round begins so much later than the one before it.
+        /// Time from the start of a round to that of the next.
         every: Option<Duration> [SPAN] => "only with repeat";
-        /// In place of every, a closed loop: each flow of a round begins so much later than its own flow of the round before, or the
-        /// answer to it, has ended. A time, or { exponential = { mean = "10 us" } }, from which each flow draws its own (by the
+        /// Instead of every, a closed loop. Each flow of a round begins this long after its own flow of the round before, or the
+        /// answer to it, has ended. A time, or { exponential = { mean = "10 us" } }, from which each flow draws (from the
         /// seed and the flow's name).
         think: Option<Either<Duration, Think>> [(TIME, ())] => "only with repeat";
-        /// The fate of frames that cannot go when they are made, as the limiter holds them back or another flow has the host's line.
-        /// "wait": they wait, as an application's data do: all of a flow with a size, 4 MiB of any other (Linux's largest send buffer), and
-        /// what finds no room is discarded at the source. { queue = "64 KB" }: they wait in a source queue of this size. "discard": one may
-        /// wait for its turn, no more. "stall": the schedule stands still while its frame waits, so that the flow offers less than it says.
-        /// A transport keeps what cannot go.
+        /// What happens to frames that cannot be sent when they are generated, since the limiter or another flow blocks them.
+        /// "wait": they wait, as an application's data do: all of a flow with a size, 4 MiB of any other (Linux's largest send buffer); the
+        /// rest is discarded at the source. { queue = "64 KB" }: they wait in a source queue of this size. "discard": only one frame
+        /// may wait. "stall": the schedule stops while its frame waits, so that the flow offers less than its rate.
+        /// A transport keeps the data that it cannot send.
         excess: Either<AboveRate, SourceQueue> = Either::First(AboveRate::Wait);
-        /// Whether the scheme limits the flow.
+        /// Whether the scheme controls the flow.
         controlled: bool = true;
         /// Priority of its frames, 0 to 7; higher is served first.
         priority: u8 [0..=7] = 0;
-        /// Weight, for schemes that know weights.
+        /// Weight, for schemes that use weights.
         weight: u16 [1..=65_535] = 1;
-        /// The nodes from source to destination (for a single flow, to a host).
+        /// The nodes from source to destination, for a single flow to a host.
         path: Option<List> => "a shortest path";
     }
 }
@@ -113,7 +113,7 @@ section! {
 
 section! {
     pub(crate) struct Starts {
-        /// All times alike.
+        /// Uniformly distributed times.
         uniform: Times;
     }
 }
@@ -128,7 +128,7 @@ section! {
 }
 
 section! {
-    /// A multicast group. A flow to it sends each frame once; switches copy it where the ways to the members part.
+    /// A multicast group. A flow to it sends each frame once; switches copy it where the paths to the members diverge.
     pub(crate) struct Group {
         /// The group's name, for the key to of flows.
         name: String;
@@ -137,6 +137,6 @@ section! {
         /// The links of its tree, as in ["sw0->sw1", "sw1->h6", "sw1->h7"]: from one root to each member. A source other than
         /// the root reaches it by a shortest path.
         links: Option<List> =>
-            "for each source a tree of shortest paths, the ways to the members together as far as they can be";
+            "for each source a tree of shortest paths, which share links as far as they can";
     }
 }

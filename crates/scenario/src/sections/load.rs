@@ -20,17 +20,17 @@ words! {
 }
 
 section! {
-    /// An offered load: flows that begin at random, with sizes from a distribution, between hosts of a set. Where the scenario
-    /// has loads or incasts, no fair share is computed, and their flows are told together.
+    /// An offered load: flows with random starts, and sizes from a distribution, between hosts of a set. If a scenario
+    /// has loads or incasts, no fair share is computed, and results aggregate their flows.
     pub(crate) struct Load {
         /// Name of the load; its flows are NAME.0, NAME.1, …
         name: Option<String> => "load0, load1, … in the order of the file";
         /// The hosts that take part: a name, a range such as "h0..h31", or a list of these.
         hosts: Option<Names> => "all hosts";
-        /// Octets of data that flows bring on average, over those that the reference carries in the same time.
+        /// The mean offered load: octets of data per time, divided by the capacity of the reference.
         load: f64 [0.000_001..=1.0];
-        /// The capacity that the load is a share of: the rates of the hosts' own links, in sum; or the bisection, the most that one half of the
-        /// hosts, in their order, can send to the other and receive from it.
+        /// The capacity of which the load is a share: the sum of the rates of the hosts' links; or the bisection, the most that one half of
+        /// the hosts, in their order, can send to the other and receive from it.
         reference: Reference = Reference::Hosts;
         /// Sizes of the flows, of frames or of a transport's data: as the key size of a flow.
         size: Either<Octets, Distribution> [(sizes::SIZE, ())];
@@ -45,11 +45,11 @@ section! {
         pairs: Pairs = Pairs::Random;
         /// When the first gap begins.
         start: Duration [TIME] = Duration::ZERO;
-        /// No flow begins from then on.
+        /// No flow begins at or after this time.
         end: Option<Duration> [SPAN] => "the end of the run";
         /// The most flows.
         flows: Option<u64> [1..=1_000_000_000] => "no limit";
-        /// Seed of the load's own random numbers, so that it stays the same where the scenario's seed changes.
+        /// Seed of the load's own random numbers, so that it stays the same if the scenario's seed changes.
         seed: Option<u64> [0..=super::LARGEST_COUNT] => "the scenario's";
         /// The transport of the flows: as for a flow.
         transport: Carried = Either::First(TransportName(None));
@@ -57,21 +57,21 @@ section! {
         acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the flows' data, where they have a transport";
         /// Length of a frame: as for a flow.
         frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "that around a full segment of the transport; without one 1500 octets";
-        /// Whether the scheme limits the flows.
+        /// Whether the scheme controls the flows.
         controlled: bool = true;
         /// Priority of the flows' frames, 0 to 7.
         priority: u8 [0..=7] = 0;
-        /// Weight, for schemes that know weights.
+        /// Weight, for schemes that use weights.
         weight: u16 [1..=65_535] = 1;
     }
 }
 
 section! {
-    /// Incasts: again and again some hosts send to one at the same instant.
+    /// Repeated incasts: several hosts send to one at the same instant.
     pub(crate) struct Incast {
         /// Name of the incasts; their flows are NAME.0, NAME.1, …
         name: Option<String> => "incast0, incast1, … in the order of the file";
-        /// The hosts that send and receive: a name, a range such as "h0..h31", or a list of these.
+        /// The hosts that may send and receive: a name, a range such as "h0..h31", or a list of these.
         hosts: Option<Names> => "all hosts";
         /// The host that receives.
         to: Option<String> => "one of the hosts, drawn for each incast";
@@ -83,9 +83,9 @@ section! {
         every: Duration [SPAN];
         /// Whether that time is exponentially distributed.
         random: bool = false;
-        /// When the first incast comes; where the time is random, when the first gap begins.
+        /// When the first incast begins; if gaps are random, when the first gap begins.
         start: Duration [TIME] = Duration::ZERO;
-        /// No incast comes from then on.
+        /// No incast begins at or after this time.
         end: Option<Duration> [SPAN] => "the end of the run";
         /// Seed of the incasts' own random numbers.
         seed: Option<u64> [0..=super::LARGEST_COUNT] => "the scenario's";
@@ -95,11 +95,11 @@ section! {
         acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the flows' data, where they have a transport";
         /// Length of a frame: as for a flow.
         frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "that around a full segment of the transport; without one 1500 octets";
-        /// Whether the scheme limits the flows.
+        /// Whether the scheme controls the flows.
         controlled: bool = true;
         /// Priority of the flows' frames, 0 to 7.
         priority: u8 [0..=7] = 0;
-        /// Weight, for schemes that know weights.
+        /// Weight, for schemes that use weights.
         weight: u16 [1..=65_535] = 1;
     }
 }

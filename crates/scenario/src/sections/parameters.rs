@@ -102,7 +102,7 @@ fn read_one(p: &Parameter, node: &Node, place: Location<'_>) -> Result<Value, Fa
     }
 }
 
-/// The value of a parameter as TOML: text with a unit and words stand in quotes.
+/// The value of a parameter as TOML: text with a unit and names are quoted.
 fn written(value: Value) -> String {
     match value {
         Value::Octets(_) | Value::Time(_) | Value::Rate(_) | Value::Choice(_) => write::quoted(&value.to_string()),

@@ -24,29 +24,29 @@ words! {
 }
 
 section! {
-    /// Priority flow control (802.1Qbb). A switch counts, for each link by which frames come in and each lossless priority, the
-    /// octets that it holds, and stops the far end of the link before their buffer is full. The table alone, `[pfc]`, is enough;
-    /// without it there is none.
+    /// Priority flow control (802.1Qbb). A switch counts the octets that it holds for each ingress link and each lossless priority,
+    /// and pauses the far end of the link before the buffer is full. An empty table, `[pfc]`, is enough; without the table there is
+    /// no flow control.
     pub(crate) struct Pfc {
-        /// The lossless priorities. A switch can have some that no flow uses; headroom is reserved for them, too.
+        /// The lossless priorities. Switches may have some that no flow uses; headroom is reserved for them, too.
         priorities: Option<Counts> [0..=7] => "all that flows have";
-        /// Which ports can be stopped by the switch at the other end of their link: all, or those listed.
+        /// The ports that the switch at the other end of their link may pause: all, or those listed.
         ports: Either<AllPorts, List> = Either::First(AllPorts::All);
-        /// Ingress buffer of a switch, for each link by which frames come in and each priority.
+        /// Ingress buffer of a switch, for each ingress link and each priority.
         buffer: Option<Octets> [SOME_ROOM] => "as much as the switch's output queue of the same link has";
-        /// The part of the buffer above xoff, for frames that still come after a neighbour has been stopped: computed
-        /// from rates, delays, response and mtu of the link, whoever sends over it, or a size, which may be too small on purpose. The
-        /// resolved scenario says the octets.
+        /// The part of the buffer above xoff, for frames that still arrive after a neighbour has been paused. "auto": computed
+        /// from rates, delays, response and mtu of the link, whatever traffic it has. Or a size, which may be too small on purpose. The
+        /// resolved scenario has the octets.
         headroom: Either<Computed, Octets> [((), ROOM)] = Either::First(Computed::Auto);
-        /// From so many octets in the buffer on, the neighbour is stopped.
+        /// Octets in the buffer from which on the neighbour is paused.
         xoff: Option<Octets> [SOME_ROOM] => "the buffer without its headroom";
-        /// At so many octets or less, it may go on.
+        /// Octets in the buffer at or below which the neighbour may resume.
         xon: Option<Octets> [ROOM] => "two of the largest frames below xoff, or 0";
-        /// How long a pause frame stops a port, in 512 bit times of the port. It is sent again at half of that.
+        /// Length of a pause, in quanta of 512 bit times of the paused port. The pause frame is sent again after half of that.
         quanta: u16 [1..=65_535] = 65_535;
-        /// The longest frame that a line may carry, with FCS and tags: headrooms have room for such frames, whether or not a flow sends some.
+        /// The longest frame of a link, with FCS and tags. Headroom is computed for such frames, whether or not a flow sends them.
         mtu: Option<Octets> [Octets(64)..=Octets(LONGEST_MTU)] => "the longest frame of any flow";
-        /// From the arrival of a pause frame until the port starts no more frames of the priority; headrooms leave room for it.
+        /// Time from the arrival of a pause frame until the port starts no more frames of the priority; headroom includes it.
         response: Option<Duration> [TIME] => "the quanta that 802.3 (31B.3.7) allows a port of its speed: 67 at 10 Gb/s, 80 at 25, 394 at 100, 453 at 200, 905 at 400";
         watchdog: Option<Watchdog> => "none: a queue that is stopped waits for as long as it takes";
         link: Vec<PfcLink> = Vec::new();
@@ -58,38 +58,38 @@ words! {
 }
 
 section! {
-    /// The watchdog of flow control at the ports of switches: a queue that has been stopped without a break for too long ignores pause frames until
-    /// none has come for a while, so that a deadlock ends, and a storm stops the queue once. Frames may be lost then. (SONiC: detection_time,
-    /// restoration_time, POLL_INTERVAL.)
+    /// The watchdog of priority flow control at the ports of switches. A queue that has been paused continuously for too long ignores pause frames
+    /// until none has arrived for a while. So a deadlock ends, and a storm pauses the queue once. Frames may be lost then. (SONiC:
+    /// detection_time, restoration_time, POLL_INTERVAL.)
     pub(crate) struct Watchdog {
-        /// How long a queue is stopped before the watchdog acts.
+        /// Detection time: how long a queue is paused before the watchdog acts.
         after: Duration [SPAN] = Duration::from_ms(200);
-        /// "drop": the queue drops the frames that it has and those that come meanwhile; "forward": it sends them; "alert": it stays stopped,
-        /// and the storm is counted alone.
+        /// "drop": the queue drops its frames and those that arrive meanwhile. "forward": it sends them. "alert": it stays paused, and the storm is
+        /// only counted.
         action: WatchdogAction = WatchdogAction::Drop;
-        /// How long no pause frame has come for the queue when it obeys again: each that comes begins this time again. Pauses that last are
-        /// refreshed at half of pfc.quanta; with less than that here a storm stops the queue again and again.
+        /// Restoration time: the queue obeys pause frames again after this time without one. Pauses are refreshed after half of pfc.quanta; with
+        /// less than that here, a storm pauses the queue again and again.
         restoration: Duration [SPAN] = Duration::from_ms(200);
-        /// Distance of the watchdog's looks at the queues: both times end at a look, and count from the first look behind their beginning.
-        /// SONiC looks each 100 ms or 200 ms. At 0 s it sees everything at once.
+        /// Polling interval of the watchdog: both times begin and end at a poll. SONiC polls every 100 ms or 200 ms. "0 s": no polling, both
+        /// times are exact.
         poll: Duration [TIME] = Duration::ZERO;
     }
 }
 
 section! {
-    /// Settings of single links. The resolved scenario says here what was computed, where links differ.
+    /// Settings of single links. The resolved scenario has the computed values here, if links differ.
     pub(crate) struct PfcLink {
-        /// The ports that are stopped, as in ["h0->sw0"].
+        /// The ports that are paused, as in ["h0->sw0"].
         ports: List;
         /// Ingress buffer at the far end of these links.
         buffer: Option<Octets> [SOME_ROOM] => "that of [pfc]";
         /// The part of the buffer above xoff.
         headroom: Option<Octets> [ROOM] => "that of [pfc]";
-        /// From the arrival of a pause frame at these ports until they start no more frames.
+        /// Time from the arrival of a pause frame at these ports until they start no more frames.
         response: Option<Duration> [TIME] => "that of [pfc]";
-        /// From so many octets in the buffer on, the neighbour is stopped.
+        /// Octets in the buffer from which on the neighbour is paused.
         xoff: Option<Octets> [SOME_ROOM] => "the buffer without its headroom";
-        /// At so many octets or less, it may go on.
+        /// Octets in the buffer at or below which the neighbour may resume.
         xon: Option<Octets> [ROOM] => "two of the largest frames below xoff, or 0";
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Schemes(Vec<(&'static Info, Entry<Option<Settings>>)>);
 /// The settings of one scheme.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// A profile to start from; there is no such key where the scheme has no profile.
+    /// A profile to start from. A scheme without profiles has no such key.
     pub(crate) profile: Option<Entry<Option<ProfileName>>>,
     /// The parameters, in the order in which the scheme declares them.
     pub(crate) values: Vec<Entry<Value>>,
@@ -61,7 +61,7 @@ impl Schemes {
         settings.and_then(|(_, settings)| settings.as_ref()).expect("a scheme that runs has settings")
     }
 
-    /// Gives a scheme without a table one with its defaults. Where these do not fit, the place `by` is to blame, which names
+    /// Gives a scheme without a table one with its defaults. If these do not fit, the error is at `by`, which names
     /// the scheme.
     pub(crate) fn fill(&mut self, info: &'static Info, by: Origin) -> Result<(), Fault> {
         for (known, settings) in &mut self.0 {

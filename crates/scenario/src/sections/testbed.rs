@@ -13,23 +13,23 @@ words! {
 }
 
 section! {
-    /// Settings that only the testbed needs (`penstock testbed run`): the simulator does without. Times here are the machine's.
+    /// Settings of the testbed (`penstock testbed run`); the simulator ignores them. Times here are the machine's.
     pub(crate) struct Testbed {
-        /// How many times slower than the scenario the testbed is: with 100, a link of 10 Gb/s carries 100 Mb/s, and a second of
-        /// the scenario takes 100 s. Results are in the scenario's times and rates.
+        /// Slow-down of the testbed: with 100, a link of 10 Gb/s carries 100 Mb/s, and a second of the scenario takes 100 s.
+        /// Results are in the scenario's times and rates.
         time_scale: u64 [1..=1_000_000] = 1;
-        /// A run in which the 99th percentile of the lateness of frames is above this is marked invalid. Less than the time
+        /// A run whose frames are later than this at the 99th percentile is marked invalid. Choose it below the time
         /// in which the queue changes much; at 100 Mb/s a frame takes 0.12 ms.
         lateness: Duration [SPAN] = Duration::from_ms(1);
-        /// The program that sends the frames of flows: "iperf3", by UDP, or by TCP where the flow has a transport; or "none" where only the
-        /// applications below do.
+        /// The program that sends the frames of flows: "iperf3", by UDP, or by TCP where the flow has a transport; or "none" if only the
+        /// applications below send.
         flows: Sender = Sender::Iperf3;
         application: Vec<Application> = Vec::new();
     }
 }
 
 section! {
-    /// A program that runs in a host, such as ping or curl. Addresses of hosts stand in braces, as in "ping -c 5 {h2}".
+    /// A program that runs in a host, such as ping or curl. Names of hosts in braces stand for their addresses, as in "ping -c 5 {h2}".
     pub(crate) struct Application {
         /// The host.
         host: String;
@@ -40,7 +40,7 @@ section! {
     }
 }
 
-/// The settings, with applications in hosts that there are.
+/// The settings, if the hosts of all applications exist.
 pub(crate) fn testbed(table: &Testbed, layout: &Layout) -> Result<plan::Testbed, Fault> {
     let mut applications = Vec::new();
     for application in &*table.application {

@@ -7,14 +7,14 @@ use crate::declare::section;
 use crate::fields::{Either, Lines};
 
 section! {
-    /// Flows that are listed a line each, such as those of another simulator or of a measurement. They are told together, as those of
-    /// a load; where the scenario has any, no fair share is computed.
+    /// Flows that are listed a line each, such as those of another simulator or of a measurement. Results aggregate them, as those of
+    /// a load; if a scenario has any, no fair share is computed.
     pub(crate) struct Trace {
-        /// Name of the trace; its flows are NAME.0, NAME.1, … in the order of their starts, where they have no names of their own.
+        /// Name of the trace; its flows are NAME.0, NAME.1, … in the order of their starts, unless they have names.
         name: Option<String> => "trace0, trace1, … in the order of the file";
         /// The flows, as lines of text between ''' and '''. The first line names the columns, with commas between: from, to, size
-        /// and start, in any order, and name where each flow has one of its own. Each further line is a flow, as in "h0, h1, 10 KB, 1 us".
-        /// Empty lines, and those that begin with #, say nothing. Flows that start after the end of the run are left out.
+        /// and start, in any order, and name if the flows have names. Each further line is a flow, as in "h0, h1, 10 KB, 1 us".
+        /// Empty lines, and those that begin with #, are ignored. Flows that start after the end of the run are left out.
         flows: Lines;
         /// The transport of the flows: as for a flow.
         transport: Carried = Either::First(TransportName(None));

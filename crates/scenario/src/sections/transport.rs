@@ -62,7 +62,7 @@ impl TransportTable {
         Section { doc: "A transport with its parameters.".to_owned(), keys: TRANSPORTS.iter().map(key).collect() }
     }
 
-    /// The transport at its defaults; the place `by` is to blame, which names it.
+    /// The transport at its defaults. Errors are at `by`, which names it.
     fn defaults(info: &'static TransportInfo, path: &str, by: Origin) -> Result<Self, Fault> {
         Self::of(info, &Node { origin: by, ..Node::EMPTY }, Location { path, origin: by })
     }

@@ -29,13 +29,13 @@ section! {
 }
 
 section! {
-    /// A link between two nodes, both ways.
+    /// A bidirectional link between two nodes.
     pub(crate) struct Link {
         /// The two nodes that it joins.
         ends: List;
-        /// Its rate, each way; or one for each direction, as in { up = "10 Gbps", down = "40 Gbps" }.
+        /// Its rate in each direction, or one for each, as in { up = "10 Gbps", down = "40 Gbps" }.
         rate: Either<BitRate, Rates> [(RATE, ())];
-        /// Its propagation delay, each way; or one for each direction, as in { up = "1 us", down = "3 us" }.
+        /// Its propagation delay in each direction, or one for each, as in { up = "1 us", down = "3 us" }.
         delay: Either<Duration, Delays> [(TIME, ())] = Either::First(Duration::ZERO);
         /// Size of the output queues of switches at its ends.
         buffer: Option<Capacity> => "the graph's buffer";
@@ -85,7 +85,7 @@ impl Shape for Graph {
             for name in names {
                 if layout.add_named(kind, name.clone()).is_none() {
                     let message = format!("the name \"{name}\" is used twice");
-                    return Err(key.fault(message).with_hint("each node has a name of its own"));
+                    return Err(key.fault(message).with_hint("give each node a different name"));
                 }
             }
         }
@@ -110,8 +110,8 @@ impl Shape for Graph {
             };
             let [up, down] = [0, 1].map(|way| Line { rate: rates[way], delay: delays[way], buffer });
             if !layout.link_by_direction(from, to, [up, down]) {
-                let message = format!("\"{a}\" and \"{b}\" are joined twice");
-                return Err(link.ends.fault(message).with_hint("one link between two nodes; it runs both ways"));
+                let message = format!("two links join \"{a}\" and \"{b}\"");
+                return Err(link.ends.fault(message).with_hint("one link between two nodes; it is bidirectional"));
             }
         }
         for node in self.node.iter() {

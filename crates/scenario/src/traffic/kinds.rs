@@ -1,4 +1,4 @@
-//! The kinds of traffic: how the frames of a flow come about. Each stands in a file of its own; the list has all of them.
+//! The kinds of traffic: when a flow's frames are generated. Each has its own file; the list has all of them.
 
 pub(crate) mod constant;
 pub(crate) mod greedy;
@@ -77,7 +77,7 @@ pub(crate) fn traffic(flow: &Flow) -> Result<Traffic, Fault> {
         (Own::On, on.is_some(), on.fault(no_such_key(kind))),
         (Own::Off, off.is_some(), off.fault(no_such_key(kind))),
         (Own::Random, *flow.random, {
-            flow.random.fault(format!("traffic = \"{}\" has no turns that could be random", kind.word))
+            flow.random.fault(format!("traffic = \"{}\" has no on and off periods that could be random", kind.word))
         }),
     ];
     match refused.into_iter().find(|(key, given, _)| *given && !has(*key)) {
@@ -90,7 +90,7 @@ fn no_such_key(kind: &Kind) -> String {
     format!("traffic = \"{}\" has no such key", kind.word)
 }
 
-/// Which kinds of traffic have a key, in words.
+/// Which kinds of traffic have a key, as text.
 fn having(key: Own) -> String {
     let kinds = KINDS.iter().filter(|kind| kind.keys.contains(&key));
     let words: Vec<String> = kinds.map(|kind| format!("\"{}\"", kind.word)).collect();

@@ -84,7 +84,7 @@ impl Common<'_> {
         // A name has no dot, so that no other flow is called as one of these will be.
         if !taken.insert(name.clone()) {
             let message = format!("the name \"{name}\" is used twice");
-            return Err(self.name.fault(message).with_hint("each flow, load, incast and trace has a name of its own"));
+            return Err(self.name.fault(message).with_hint("give each flow, load, incast and trace a different name"));
         }
         let transport = carriage::transport(self.transport, self.acks, self.priority)?;
         let frame = carriage::frame(self.frame, self.transport, transport.as_ref().map(|(transport, _)| transport))?;

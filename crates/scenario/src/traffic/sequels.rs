@@ -47,7 +47,7 @@ pub(super) fn check(table: &sections::Flow, multicast: bool) -> Result<(), Fault
         return Err(fault.with_hint("leave start out; delay is the time from their end to the beginning"));
     }
     if !waits && *table.delay > Duration::ZERO {
-        let fault = table.delay.fault("only for a flow that waits for others");
+        let fault = table.delay.fault("applies only to a flow that waits for others");
         return Err(fault.with_hint("add after = \"f0\", or write start"));
     }
     if table.think.is_some() && table.every.is_some() {
@@ -60,7 +60,7 @@ pub(super) fn check(table: &sections::Flow, multicast: bool) -> Result<(), Fault
     }
     if chained(table) && table.stop.is_some() {
         let fault = table.stop.fault("the flow begins when others have ended, which may be later");
-        return Err(fault.with_hint("give it a size in place of stop"));
+        return Err(fault.with_hint("give it a size instead of stop"));
     }
     for (wanted, key) in [(table.think.is_some(), "think"), (table.response.is_some(), "response")] {
         if wanted && table.size.is_none() {
@@ -162,7 +162,9 @@ pub(super) fn across(tables: &[sections::Flow], flows: &mut [FlowSpec], bounds: 
         bounds.check(WAITS, waits as u64, "fewer flows in after").map_err(|e| key.excess(e))?;
         if each && waiting.len() != others.len() {
             let message = format!("{} flows for {} that wait", others.len(), waiting.len());
-            return Err(key.fault(message).with_hint("as many as the table has; or after, for all of them"));
+            return Err(key
+                .fault(message)
+                .with_hint("name one flow for each flow of the table; or use after, for all of them"));
         }
         let every = table.every.map_or(0, |every| every.0);
         let pairs = own.len() / (*table.repeat as usize).max(1);
@@ -256,6 +258,6 @@ fn check_order(tables: &[sections::Flow], flows: &[FlowSpec]) -> Result<(), Faul
         round.push("…");
     }
     round.push(&flows[circle[0]].name);
-    let message = format!("flows wait for one another in a circle: {}", round.join(" after "));
-    Err(key.fault(message).with_hint("let one of them begin at a time: start in place of after"))
+    let message = format!("flows wait for one another in a cycle: {}", round.join(" after "));
+    Err(key.fault(message).with_hint("let one of them begin at a time: start instead of after"))
 }

@@ -34,9 +34,9 @@ fn the_good_one_is_good() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     for (old, new, expected) in [
-        // Keys and words.
+        // Keys and values.
         ("q_eq =", "q_eqq =", "x.toml:5: schemes.qcn.q_eqq: unknown key (did you mean \"q_eq\"?)"),
         ("duration =", "\"\" = 1\nduration =", "x.toml:2: \"\": unknown key (known are"),
         ("duration =", "\"a.b\" = 1\nduration =", "x.toml:2: \"a.b\": unknown key (known are"),
@@ -84,7 +84,7 @@ fn each_mistake_is_named_with_its_place() {
         // Time.
         ("scheme =", "warmup = \"1 s\"\nscheme =", "x.toml:3: warmup: nothing is left to measure"),
         ("[schemes.qcn]", "[record]\ninterval = \"0 s\"\n[schemes.qcn]", "x.toml:5: record.interval: \"0 s\" is zero"),
-        ("[schemes.qcn]", "[record]\ninterval = \"2 s\"\n[schemes.qcn]", "no sample would fall into the run"),
+        ("[schemes.qcn]", "[record]\ninterval = \"2 s\"\n[schemes.qcn]", "the interval is longer than the run"),
         (
             "[schemes.qcn]",
             "[record]\ninterval = \"1 ps\"\n[schemes.qcn]",
@@ -108,22 +108,30 @@ fn each_mistake_is_named_with_its_place() {
             "x.toml:5: schemes.qcn.q_eq: 151 KB is beyond the buffer of 150 KB (the queue of sw0->h0 is",
         ),
         ("\"150 KB\"", "\"20 frames\"", "33 KB is beyond the buffer of 30 KB"),
-        ("\"150 KB\"", "\"1499 octets\"", "x.toml:9: topology.star.buffer: 1499 octets hold no frame of 1500 octets"),
+        (
+            "\"150 KB\"",
+            "\"1499 octets\"",
+            "x.toml:9: topology.star.buffer: 1499 octets are too small for a frame of 1500 octets",
+        ),
         ("to = \"h3\"", "to = \"h3\"\nexcess = { queue = \"1 KB\" }", "is smaller than a frame of 1500 octets"),
         ("to = \"h3\"", "to = \"h3\"\nframe = \"63 octets\"", "\"63 octets\" is below the minimum of 64 octets"),
         ("to = \"h3\"", "to = \"h3\"\nframe = \"20 KB\"", "\"20 KB\" is above the maximum of 16 KiB"),
-        ("[schemes.qcn]", "[hosts]\nqueue = \"1 KB\"\n[schemes.qcn]", "x.toml:5: hosts.queue: 1 KB hold no frame"),
+        (
+            "[schemes.qcn]",
+            "[hosts]\nqueue = \"1 KB\"\n[schemes.qcn]",
+            "x.toml:5: hosts.queue: 1 KB are too small for a frame",
+        ),
         (
             "[schemes.qcn]",
             "[hosts]\npacer = { token_bucket = { depth = \"1 KB\", interval = \"16 us\", granularity = \"1 Mbps\" } }\n[schemes.qcn]",
-            "x.toml:5: hosts.pacer: the bucket of 1 KB never holds a frame of 1500 octets",
+            "x.toml:5: hosts.pacer: the bucket of 1 KB is too small for a frame of 1500 octets",
         ),
         // Flows.
         ("to = \"h3\"", "to = \"h4\"", "x.toml:12: flow.0.to: there is no host \"h4\" (hosts are h0 to h3)"),
         ("to = \"h3\"", "to = \"sw0\"", "\"sw0\" is a switch; flows run between hosts (hosts are h0 to h3)"),
         ("to = \"h3\"", "to = \"h2\"", "\"h2\" would send to itself (take \"h2\" out of from"),
         ("[[flow]]", "[flow]", "x.toml:10: flow: expected a list of tables, found a table (write [[flow]])"),
-        ("to = \"h3\"", "to = [\"h3\", \"h0\"]", "3 sources and 2 destinations; they go in pairs"),
+        ("to = \"h3\"", "to = [\"h3\", \"h0\"]", "3 sources and 2 destinations: use equal numbers"),
         ("to = \"h3\"", "to = []", "an empty list"),
         (
             "to = \"h3\"",
@@ -145,12 +153,12 @@ fn each_mistake_is_named_with_its_place() {
             "to = \"h3\"\ntraffic = \"on-off\"\nrate = \"1 Gbps\"",
             "flow.0.on: missing; traffic = \"on-off\" needs it",
         ),
-        ("to = \"h3\"", "to = \"h3\"\nrandom = true", "has no turns that could be random"),
+        ("to = \"h3\"", "to = \"h3\"\nrandom = true", "has no on and off periods that could be random"),
         ("to = \"h3\"", "to = \"h3\"\npath = [\"h0\", \"sw0\", \"h3\"]", "a path of 3 nodes for 3 flows"),
         (
             "from = \"h0..h2\"",
             "path = [\"h0\", \"h3\"]\nfrom = \"h0\"",
-            "\"h0\" and \"h3\" are not joined (links of h0 lead to sw0)",
+            "no link joins \"h0\" and \"h3\" (links of h0 lead to sw0)",
         ),
         ("from = \"h0..h2\"", "path = [\"h0\", \"h1\", \"h3\"]\nfrom = \"h0\"", "the host \"h1\" does not forward"),
         ("from = \"h0..h2\"", "path = [\"h0\", \"sw0\"]\nfrom = \"h0\"", "the path must lead from \"h0\" to \"h3\""),
@@ -218,7 +226,7 @@ fn each_mistake_is_named_with_its_place() {
         (
             "[[flow]]",
             "[network]\ncongestion_points = \"everywhere\"\n[[flow]]",
-            "has no queue to watch (give hosts a queue",
+            "has no queue for a congestion point (give hosts a queue",
         ),
         (
             "[[flow]]",
@@ -241,7 +249,7 @@ fn each_mistake_is_named_with_its_place() {
         assert!(message.contains(expected), "{new}\n gives {message}\n not {expected}");
         assert!(message.starts_with("x.toml:"), "{message}");
         let error = outcome(&GOOD.replacen(old, new, 1)).unwrap_err();
-        assert!(error.line.is_some() && error.key.is_some(), "no place: {message}");
+        assert!(error.line.is_some() && error.key.is_some(), "no location: {message}");
         assert!(error.hint.is_some_and(|hint| !hint.is_empty()), "no hint: {message}");
     }
 }
@@ -368,7 +376,7 @@ to = "a1"
         (
             "[\"a1\", \"s\"]",
             "[\"a0\", \"s\"]",
-            "x.toml:12: topology.graph.link.1.ends: \"a0\" and \"s\" are joined twice",
+            "x.toml:12: topology.graph.link.1.ends: two links join \"a0\" and \"s\"",
         ),
         ("[\"a1\", \"s\"]", "[\"s\", \"s\"]", "both ends are \"s\""),
         ("[\"a1\", \"s\"]", "[\"a1\"]", "a link has two ends, found 1"),
@@ -483,7 +491,7 @@ fn a_setting_from_outside_is_named_as_such() {
         ),
         ("seed", "x", "found \"x\", as given by --set"),
         ("flow.1.stop", "1 s", "there is no flow.1, as given by --set (there are flow.0 to flow.0)"),
-        ("duration.x", "1", "duration is not a table, as given by --set (it has a value of its own: set duration)"),
+        ("duration.x", "1", "duration is not a table, as given by --set (it is a value: set duration itself)"),
         ("flow.0", "1", "is a table, as given by --set (set one key of it, as in flow.0.KEY)"),
         ("topology", "1", "is a table, as given by --set (set one key of it, as in topology.KEY)"),
         ("a..b", "1", "a part of the key is empty, as given by --set"),
@@ -533,7 +541,10 @@ fn a_queue_has_room_for_a_frame_with_its_tags() {
     let small = GOOD.replace("150 KB", "1500 octets").replace("[schemes.qcn]\nq_eq = \"33 KB\"\n", "");
     assert_eq!(outcome(&small.replace("\"qcn\"", "\"none\"")), Ok(()));
     let message = outcome(&small.replace("\"qcn\"", "\"hpcc\"")).unwrap_err().to_string();
-    assert!(message.contains("topology.star.buffer: 1500 octets hold no frame of 1542 octets"), "{message}");
+    assert!(
+        message.contains("topology.star.buffer: 1500 octets are too small for a frame of 1542 octets"),
+        "{message}"
+    );
 }
 
 #[test]

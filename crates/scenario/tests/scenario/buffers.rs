@@ -91,7 +91,7 @@ fn headroom_has_room_for_all_lines() {
 }
 
 /// 10 Gb/s, 1 us and no other delay, frames of 1500 octets and 20 of overhead, response 67 quanta: 2 us and 3.4304 us are 6788 octets of the line,
-/// 1520 of the frame on the way back and 84 of the pause frame are 8392 in all: 99 of the shortest frames (84), one cell of 208 each.
+/// 1520 of the frame in the reverse direction and 84 of the pause frame are 8392 in all: 99 of the shortest frames (84), one cell of 208 each.
 /// Two frames of 1500 are 16 cells.
 #[test]
 fn headroom_in_cells_counts_with_the_shortest_frames() {
@@ -129,7 +129,7 @@ fn a_pool_says_where_it_stops_lines() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     for (lines, expected) in [
         ("priorities = [4]", "x.toml:6: buffer.0.priorities: no flow has priority 4 (flows have 0, 3)"),
         ("switches = [\"sw2\"]", "x.toml:6: buffer.0.switches: there is no switch \"sw2\" (did you mean \"sw0\"?)"),
@@ -156,5 +156,5 @@ fn each_mistake_is_named_with_its_place() {
         assert!(message.contains(expected), "{lines}\n gives {message}\n not {expected}");
     }
     let message = outcome(&GOOD.replacen("size = \"1 MB\"", "size = \"1 KB\"", 1)).unwrap_err().to_string();
-    assert!(message.contains("x.toml:5: buffer.0.size: 1 KB hold no frame of 1500 octets"), "{message}");
+    assert!(message.contains("x.toml:5: buffer.0.size: 1 KB are too small for a frame of 1500 octets"), "{message}");
 }

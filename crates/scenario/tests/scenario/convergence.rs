@@ -104,7 +104,7 @@ fn a_note_names_the_flows_that_stand_still() {
     assert!(never.network.reroutes.is_empty());
     let [note] = notes(&never)[..] else { panic!("{:?}", never.notes) };
     assert!(note.contains("(leaf0--spine0)") && note.contains("network.convergence is not set"), "{note}");
-    // A host with a single link, and a flow that lists its path, have no other way.
+    // A host with a single link, and a flow that lists its path, have no other path.
     let host = plan(&FABRIC.replace("leaf0--spine0", "h5--leaf1"));
     let [note] = notes(&host)[..] else { panic!("{:?}", host.notes) };
     assert!(note.contains("h5") && note.contains("f1 may stand still: no route avoids it"), "{note}");

@@ -128,7 +128,7 @@ const KEYS: &str = "flow|0|1|network|feedback|ideal|topology|star|hosts|pacer|to
 const VALUES: &str = "1|\"h0\"|\"9 KB\"|\\{ ideal = \"1 us\" \\}|\\{ points = \\[\\] \\}|\\[\\]|\\[0\\]|\\[1, 2\\]|\
     \\[\\{ a = 1 \\}\\]|true|1979-05-27|\\PC{0,6}";
 
-/// So many cases, or as many as the environment's PROPTEST_CASES asks for.
+/// `usual` cases, or the number in the environment variable PROPTEST_CASES.
 fn cases(usual: u32) -> u32 {
     std::env::var("PROPTEST_CASES").map_or(usual, |n| n.parse().expect("PROPTEST_CASES is a number"))
 }

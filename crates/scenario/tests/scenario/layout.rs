@@ -35,7 +35,7 @@ buffer = "100 frames"
 "#;
 
 #[test]
-fn every_topology_has_its_nodes_and_ways() {
+fn every_topology_has_its_nodes_and_paths() {
     let dumbbell = "[topology.dumbbell]\nsources = 2\nreceivers = 2\nlink_rate = \"10 Gbps\"\n\
         bottleneck_rate = \"5 Gbps\"\nbuffer = \"150 KB\"\n[[flow]]\nfrom = \"h0..h1\"\nto = \"h2..h3\"";
     assert_eq!(way(&plan(dumbbell), 1), ["h1", "sw0", "sw1", "h3"]);
@@ -50,7 +50,7 @@ fn every_topology_has_its_nodes_and_ways() {
     assert_eq!(tree.network.nodes.len(), 16 + 8 + 8 + 4);
     assert_eq!(tree.network.ports.len(), 2 * (16 + 16 + 16));
     assert_eq!(way(&tree, 0), ["h0", "edge0", "h1"]);
-    // h2: edge0 goes up by 2 mod 2 = 0; the aggregation switch of the same pod has one way down.
+    // h2: edge0 goes up by 2 mod 2 = 0; the aggregation switch of the same pod has one path down.
     assert_eq!(way(&tree, 1), ["h0", "edge0", "agg0", "edge1", "h2"]);
     // h7: up by 7 mod 2 = 1, then by 3 mod 2 = 1: core 1 * 2 + 1.
     assert_eq!(way(&tree, 2), ["h0", "edge0", "agg1", "core3", "agg3", "edge3", "h7"]);
@@ -118,7 +118,7 @@ fn a_seed_gives_other_paths() {
 }
 
 #[test]
-fn signals_have_a_way_back() {
+fn signals_have_a_reverse_path() {
     let plan = plan(&format!("{LEAF_SPINE}[[flow]]\nfrom = \"h0..h5\"\nto = \"h7\""));
     for hop in &plan.network.hops {
         let (there, back) = (&plan.network.ports[hop.port.index()], &plan.network.ports[hop.back.index()]);
@@ -270,13 +270,13 @@ fn parameters_change_in_order_of_time() {
         let place = plan.schemes[0].config.info().parameters.iter().position(|p| p.name == name);
         values[place.unwrap()]
     };
-    let told: Vec<_> = plan
+    let changed_to: Vec<_> = plan
         .parameter_changes
         .iter()
         .map(|change| (change.at.as_seconds(), value(&change.values, "q_eq"), value(&change.values, "w")))
         .collect();
     let length = |octets| Value::Octets(Octets(octets));
-    assert_eq!(told, [(0.2, length(60_000), Value::Real(2.0)), (0.5, length(60_000), Value::Real(4.0))]);
+    assert_eq!(changed_to, [(0.2, length(60_000), Value::Real(2.0)), (0.5, length(60_000), Value::Real(4.0))]);
     assert_eq!(changed(changes, Some("bcn")).unwrap().parameter_changes.len(), 1);
     let none = changed(changes, Some("none")).unwrap();
     assert!(none.parameter_changes.is_empty());
@@ -316,7 +316,7 @@ fn each_wrong_change_of_parameters_is_named() {
         (
             "at = \"0 s\"\nschemes.qcn.w = 3.0",
             None,
-            "change.0.at: a change of parameters comes after the start of the run (set it in [schemes.qcn])",
+            "change.0.at: parameters can change only after the start of the run (set it in [schemes.qcn])",
         ),
         ("at = \"0.1 s\"\nlink = \"sw0->h2\"\nschemes.qcn.w = 3.0", None, "of a link or of parameters, not both"),
         ("at = \"0.1 s\"\nrate = \"1 Gbps\"\nschemes.qcn.w = 3.0", None, "of a link or of parameters, not both"),
@@ -326,7 +326,7 @@ fn each_wrong_change_of_parameters_is_named() {
             Some("dcqcn"),
             "change.0.schemes.dcqcn.k_max: 1 KB is below k_min",
         ),
-        // Frames under way have the length of the form that they left in.
+        // Frames in flight keep the length with which they were sent.
         (
             "at = \"0.1 s\"\nschemes.hpcc.telemetry = \"pint\"",
             Some("hpcc"),
@@ -345,7 +345,7 @@ fn each_wrong_change_of_parameters_is_named() {
 }
 
 #[test]
-fn a_parking_lot_tells_max_min_from_proportional() {
+fn max_min_and_proportional_differ_on_a_parking_lot() {
     let plan = plan(
         "[topology.parking-lot]\nswitches = 4\nhosts_per_switch = 3\nlink_rate = \"10 Gbps\"\ntrunk_rate = \"10 Gbps\"\n\
          buffer = \"150 KB\"\n[[flow]]\nfrom = [\"h0\", \"h1\", \"h3\", \"h6\"]\nto = [\"h9\", \"h4\", \"h7\", \"h10\"]",

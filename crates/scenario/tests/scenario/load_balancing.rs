@@ -1,4 +1,4 @@
-//! Load balancing in scenario files: the ways among which switches choose, and frames whose disorder nobody would bear.
+//! Load balancing in scenario files: the paths among which switches choose, and flows that do not tolerate reordering.
 
 use crate::common::{plan, plan_or_message as outcome};
 use penstock_scenario::Plan;
@@ -56,9 +56,9 @@ fn the_route_is_a_tree_of_all_shortest_paths_the_flows_own_first() {
     assert!(plan.notes.iter().any(|note| note.starts_with("no fair share is computed")), "{:?}", plan.notes);
 }
 
-/// A fat tree of degree 4: two aggregation switches, then two cores each; d-mod-k's way of h0 to h7 is agg1, core3.
+/// A fat tree of degree 4: two aggregation switches, then two cores each; d-mod-k's path from h0 to h7 is agg1, core3.
 #[test]
-fn a_fat_tree_has_four_ways() {
+fn a_fat_tree_has_four_paths() {
     let plan = plan(
         "question = \"?\"\nduration = \"1 ms\"\nscheme = \"none\"\n[network]\nload_balancing = \"adaptive\"\n[topology.fat-tree]\nk = 4\n\
          link_rate = \"10 Gbps\"\nbuffer = \"150 KB\"\nrouting = \"d-mod-k\"\n[[flow]]\nfrom = \"h0\"\nto = \"h7\"\n",
@@ -72,7 +72,7 @@ fn a_fat_tree_has_four_ways() {
 }
 
 #[test]
-fn paths_of_their_own_and_groups_keep_their_way() {
+fn explicit_paths_and_groups_are_not_balanced() {
     let plan = plan(&format!(
         "{}path = [\"h0\", \"leaf0\", \"spine1\", \"leaf1\", \"h2\"]\n[[group]]\nname = \"both\"\nmembers = \"h2..h3\"\n[[flow]]\nfrom = \"h1\"\nto = \"both\"\n",
         GOOD
@@ -92,7 +92,7 @@ fn flowlets_have_a_gap() {
     assert_eq!(plan(&with("\"spray\"", "\"flow\"")).network.spread.map(|spread| spread.seed), None);
 }
 
-/// The flows of loads and traces have the same ways.
+/// The flows of loads and traces have the same paths.
 #[test]
 fn flows_of_loads_are_spread_too() {
     let (head, _) = GOOD.split_once("[[flow]]").unwrap();
@@ -103,9 +103,9 @@ fn flows_of_loads_are_spread_too() {
     let arrival = plan.made.arrivals().next().unwrap();
     assert!(arrival.start < Instant(1_000_000_000));
     assert_eq!(arrival.tree.len(), 10);
-    assert_eq!(arrival.tree[1].link, arrival.way[1], "the flow's own way is the first");
+    assert_eq!(arrival.tree[1].link, arrival.way[1], "the flow's own path is the first");
     let error = outcome(&format!("{head}{load}transport = \"go-back-n\"\n")).map(|_| ()).unwrap_err();
-    assert!(error.starts_with("x.toml:5: network.load_balancing: frames of load0 would overtake"), "{error}");
+    assert!(error.starts_with("x.toml:5: network.load_balancing: frames of load0 would be reordered"), "{error}");
 }
 
 #[test]
@@ -115,15 +115,14 @@ fn disorder_that_nobody_bears_is_refused() {
         let error = outcome(&format!("{text}transport = \"go-back-n\"\n")).map(|_| ()).unwrap_err();
         assert_eq!(
             error,
-            "x.toml:5: network.load_balancing: frames of across would overtake one another, and go-back-n answers each frame that comes \
+            "x.toml:5: network.load_balancing: frames of across would be reordered, and go-back-n answers each frame that comes \
              early with a request to send all again (load_balancing = \"flow\" or \"flowlet\", or a transport that takes frames in any \
              order, transport = \"selective\" or \"tcp\")"
         );
         for scheme in ["dctcp", "swift", "timely", "hpcc", "annulus", "ci"] {
             let text = text.replace("scheme = \"qcn\"", &format!("scheme = \"{scheme}\""));
             let error = outcome(&text).map(|_| ()).unwrap_err();
-            let expected =
-                format!("would overtake one another, and {scheme} needs them in order (load_balancing = \"flow\"");
+            let expected = format!("would be reordered, and {scheme} needs them in order (load_balancing = \"flow\"");
             assert!(error.starts_with("x.toml:5: network.load_balancing: ") && error.contains(&expected), "{error}");
             for transport in ["selective", "tcp"] {
                 plan(&format!("{text}transport = \"{transport}\"\n"));
@@ -132,14 +131,14 @@ fn disorder_that_nobody_bears_is_refused() {
             plan(&text.replace(by, "flowlet"));
         }
         plan(&text.replace("scheme = \"qcn\"", "scheme = \"nscc\""));
-        // One leaf has one way.
+        // One leaf has one path.
         plan(&format!("{}transport = \"go-back-n\"\n", text.replace("to = \"h2\"", "to = \"h1\"")));
     }
     plan(&format!("{}transport = \"go-back-n\"\n", with("\"spray\"", "\"flowlet\"")));
 }
 
 #[test]
-fn wrong_words_and_gaps_are_refused() {
+fn wrong_values_and_gaps_are_refused() {
     for (old, new, expected) in [
         (
             "\"spray\"",

@@ -32,7 +32,7 @@ fn octets(plan: &Plan) -> f64 {
     plan.made.flows().map(|flow| flow.size.0 as f64).sum()
 }
 
-/// Eight hosts at 10 Gb/s: in 200 ms they carry 2 GB. Halves of four hosts with two spines at 10 Gb/s each: 20 Gb/s each way, half
+/// Eight hosts at 10 Gb/s: in 200 ms they carry 2 GB. Halves of four hosts with two spines at 10 Gb/s each: 20 Gb/s in each direction, half
 /// of that. Exponential sizes of 100 KB: some 10 000 and 5000 flows, whose sum deviates by sqrt(2 / n): 1.4 % and 2 %.
 #[test]
 fn a_load_is_a_share_of_what_the_hosts_or_the_bisection_carry() {
@@ -162,7 +162,7 @@ fn the_resolved_scenario_makes_the_same_flows() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     let load = "[[load]]\nload = 0.5\nsize = \"100 KB\"\n";
     for (tables, expected) in [
         ("[[load]]\nload = 1.5\nsize = \"1 KB\"\n".to_owned(), "load.0.load: expected a number from 0.000001 to 1"),
@@ -178,7 +178,7 @@ fn each_mistake_is_named_with_its_place() {
             "[[load]]\nload = 0.5\nsize = { points = [{ size = \"1 KB\", share = 0.5 }, { size = \"9 KB\", share = 0.4 }] }\n".to_owned(),
             "0.4 is not above the 0.5 before it",
         ),
-        (format!("{load}sigma = 1.0\n"), "load.0.sigma: only for lognormal gaps (add gaps = \"lognormal\")"),
+        (format!("{load}sigma = 1.0\n"), "load.0.sigma: applies to lognormal gaps only (add gaps = \"lognormal\")"),
         (format!("{load}hosts = \"h3\"\n"), "load.0.hosts: a load needs two hosts at least"),
         (format!("{load}hosts = [\"h3\", \"h3\"]\n"), "load.0.hosts: \"h3\" is listed twice (list each host once)"),
         (format!("{load}hosts = \"h0..h9\"\n"), "load.0.hosts: there is no host \"h8\""),
@@ -199,12 +199,12 @@ fn each_mistake_is_named_with_its_place() {
 
 /// Each flow brings the tables of its reaction point with it.
 #[test]
-fn tables_of_flows_that_come_count_as_places() {
+fn tables_of_generated_flows_count_as_entries() {
     let fabric = FABRIC.replace("none", "fecn");
     let load = "[[incast]]\nfan_in = 4\nsize = \"1 KB\"\nevery = \"1 ms\"\n";
     assert!(outcome(&format!("{fabric}{load}[schemes.fecn]\nflow_table = 1000\n"), None).is_ok());
     let message = outcome(&format!("{fabric}{load}[schemes.fecn]\nflow_table = 65536\n"), None).unwrap_err();
-    assert!(message.contains("places in tables of schemes; 20000000 are the most"), "{message}");
+    assert!(message.contains("entries in tables of schemes; 20000000 are the most"), "{message}");
 }
 
 /// Flow control holds the frames of loads as those of flows: the same links get the same ingress buffers.

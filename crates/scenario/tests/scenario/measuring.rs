@@ -268,28 +268,28 @@ fn crowd(flows: u64, rest: &str) -> Plan {
     Scenario::parse(&text, "x.toml", "x").unwrap().plan(&Choice::default()).unwrap()
 }
 
-/// The notes that tell of records.
-fn told(plan: &Plan) -> Vec<&str> {
+/// The notes about records.
+fn notes_of(plan: &Plan) -> Vec<&str> {
     plan.notes.iter().map(String::as_str).filter(|note| note.contains("time series")).collect()
 }
 
-/// One queue, and so many flows that looks at all of them are limited.
+/// One queue, and more flows than are sampled.
 #[test]
 fn a_large_network_has_fewer_samples_by_default_and_a_note_says_so() {
     let samples = |plan: &Plan| plan.duration.0 / plan.record.interval.0;
     let few = crowd(3999, "[record]\nmost_flows = 5000\n");
-    assert_eq!((few.record.queues.len(), samples(&few), told(&few).len()), (1, 1000, 0));
+    assert_eq!((few.record.queues.len(), samples(&few), notes_of(&few).len()), (1, 1000, 0));
     // 4 000 000 / 5000
     let many = crowd(4999, "[record]\nmost_flows = 5000\n");
     assert_eq!(samples(&many), 800);
     let note = "time series have 800 samples, one every 25 us, since 5000 queues and flows are looked at; \
                 record.interval sets another interval";
-    assert_eq!(told(&many), [note]);
+    assert_eq!(notes_of(&many), [note]);
     // Settling times take fifty samples.
     assert_eq!(samples(&crowd(99_998, "")), 100);
     // An interval that is set is kept.
     let set = crowd(4999, "[record]\nmost_flows = 5000\ninterval = \"20 us\"\n");
-    assert_eq!((samples(&set), told(&set).len()), (1000, 0));
+    assert_eq!((samples(&set), notes_of(&set).len()), (1000, 0));
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn of_many_flows_some_have_time_series_and_a_note_says_so() {
     assert_eq!((plan.record.flows.of, plan.record.flows.count()), (1999, 1000));
     let note = "of 1999 flows 1000 have time series, evenly spread over their list; record.most_flows sets another \
                 number, and the summary has all flows";
-    assert_eq!(told(&plan), [note]);
-    assert!(told(&crowd(1000, "")).is_empty());
+    assert_eq!(notes_of(&plan), [note]);
+    assert!(notes_of(&crowd(1000, "")).is_empty());
     assert_eq!(crowd(1999, "[record]\nmost_flows = 7\n").record.flows.count(), 7);
 }

@@ -20,7 +20,7 @@ fn tree(plan: &Plan, flow: u32) -> Vec<&str> {
     plan.network.route(FlowId(flow)).map(|hop| plan.port_name(plan.network.hops[hop.index()].port)).collect()
 }
 
-/// Checks that a route is a tree that the engine can walk: children follow their parents, each node has one way in, and
+/// Checks that a route is a tree that the engine can walk: children follow their parents, each node has one link in, and
 /// the leaves are the destinations.
 fn check_tree(plan: &Plan, flow: u32) {
     let network = &plan.network;
@@ -33,7 +33,7 @@ fn check_tree(plan: &Plan, flow: u32) {
     let mut leaves = BTreeSet::new();
     for hop in &hops {
         let h = &network.hops[hop.index()];
-        assert!(nodes.insert(port(*hop).peer.index()), "two ways lead to a node");
+        assert!(nodes.insert(port(*hop).peer.index()), "two links lead to a node");
         for child in (0..u32::from(h.children)).map(|i| HopId(h.first_child.0 + i)) {
             assert_eq!(network.hops[child.index()].parent, Some(*hop));
             assert_eq!(port(child).node, port(*hop).peer);
@@ -101,7 +101,7 @@ fn fair_shares_count_each_link_of_a_tree_once() {
 }
 
 #[test]
-fn ways_to_members_stay_together_as_far_as_they_can() {
+fn paths_to_members_share_links_as_far_as_they_can() {
     let group = "[[group]]\nname = \"g\"\nmembers = \"h2..h7\"\n[[flow]]\nfrom = \"h0\"\nto = \"g\"\n";
     let plan = plan(&format!("{LEAF_SPINE}{group}"));
     check_tree(&plan, 0);
@@ -111,7 +111,7 @@ fn ways_to_members_stay_together_as_far_as_they_can() {
     assert_eq!(links.iter().filter(|l| l.starts_with("leaf0->spine")).count(), 1);
 
     // Under d-mod-k the tree goes where a flow to the first member would: h7 of a 4-ary fat tree is reached over agg1
-    // and core3; h6, whose own way would be over agg0, is next to it.
+    // and core3; h6, whose own path would be over agg0, is next to it.
     let tree_to = |members: &str| {
         format!(
             "[topology.fat-tree]\nk = 4\nlink_rate = \"10 Gbps\"\nbuffer = \"150 KB\"\nrouting = \"d-mod-k\"\n\
@@ -121,7 +121,7 @@ fn ways_to_members_stay_together_as_far_as_they_can() {
     let plan = self::plan(&tree_to("[\"h7\", \"h6\"]"));
     let first = ["h0->edge0", "edge0->agg1", "agg1->core3", "core3->agg3", "agg3->edge3"];
     assert_eq!(tree(&plan, 0), [&first[..], &["edge3->h7", "edge3->h6"]].concat());
-    // h1 is at the first switch, h2 (up-port 2 mod 2 = 0) is not on the way of h7: the tree branches as late as it can.
+    // h1 is at the first switch, h2 (up-port 2 mod 2 = 0) is not on the path of h7: the tree branches as late as it can.
     let plan = self::plan(&tree_to("[\"h7\", \"h1\", \"h2\"]"));
     check_tree(&plan, 0);
     let links: BTreeSet<&str> = tree(&plan, 0).into_iter().collect();
@@ -141,9 +141,9 @@ fn a_tree_may_be_listed_and_shared_by_all_sources() {
     let shared = plan(&text(r#""sw1->h3", "sw2->h5", "sw1->sw2""#).replace(", \"h4\"]", "]"));
     assert_eq!(tree(&shared, 1), ["h1->sw0", "sw0->sw1", "sw1->h3", "sw1->sw2", "sw2->h5"]);
     (0..2).for_each(|flow| check_tree(&shared, flow));
-    // The way of h4 to the root would run through the tree.
+    // The path of h4 to the root would run through the tree.
     let message = outcome(&text(r#""sw1->h3", "sw2->h5", "sw1->sw2""#)).unwrap_err().to_string();
-    assert!(message.contains("the way from \"h4\" to \"sw1\", where the tree of \"g\" begins, runs through \"sw2\""));
+    assert!(message.contains("the path from \"h4\" to \"sw1\", where the tree of \"g\" begins, runs through \"sw2\""));
     // A tree may begin at its source, and then serves that source alone.
     let links = r#""h0->sw0", "sw0->sw1", "sw1->h3", "sw1->sw2", "sw2->h5""#;
     let own = plan(&text(links).replace("[\"h0\", \"h1\", \"h4\"]", "\"h0\""));
@@ -153,7 +153,7 @@ fn a_tree_may_be_listed_and_shared_by_all_sources() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     for (old, new, expected) in [
         // Groups.
         ("members = \"h6..h7\"\n", "", "x.toml:8: group.0.members: missing (expected a name, a range"),
@@ -162,8 +162,12 @@ fn each_mistake_is_named_with_its_place() {
         ("\"h6..h7\"", "\"h8\"", "x.toml:10: group.0.members: there is no host \"h8\" (hosts are h0 to h7)"),
         ("\"h6..h7\"", "\"sw0\"", "\"sw0\" is a switch; flows run between hosts"),
         ("\"h6..h7\"", "\"h7..h6\"", "the range \"h7..h6\" runs backwards"),
-        ("name = \"receivers\"", "name = \"h0\"", "x.toml:9: group.0.name: \"h0\" is a node already (give the group a"),
-        ("name = \"receivers\"", "name = \"sw0\"", "x.toml:9: group.0.name: \"sw0\" is a node already"),
+        (
+            "name = \"receivers\"",
+            "name = \"h0\"",
+            "x.toml:9: group.0.name: a node is called \"h0\" already (give the group a",
+        ),
+        ("name = \"receivers\"", "name = \"sw0\"", "x.toml:9: group.0.name: a node is called \"sw0\" already"),
         ("name = \"receivers\"", "name = \"g0..g1\"", "x.toml:9: group.0.name: \"g0..g1\" is not a name"),
         (
             "[[flow]]",
@@ -190,7 +194,7 @@ fn each_mistake_is_named_with_its_place() {
         (
             "from = \"h0..h5\"",
             "path = [\"h0\", \"sw0\", \"h6\"]\nfrom = \"h0\"",
-            "x.toml:12: flow.0.path: a path leads to a single host (the way to a group is a tree",
+            "x.toml:12: flow.0.path: a path leads to a single host (the path to a group is a tree",
         ),
     ] {
         assert!(STAR.contains(old), "{old}");
@@ -229,7 +233,7 @@ fn links_that_are_no_tree_are_refused() {
         (r#""s0->s1", "s1->s0""#, "the links run in a loop: s0->s1->s0"),
         (
             r#""h0->s0", "s0->s1", "s1->h1", "s0->s2", "s1->s2", "s2->h2""#,
-            "two ways lead to \"s2\": s0->s2 and s1->s2 (a tree has one way to each node",
+            "two links lead to \"s2\": s0->s2 and s1->s2 (a tree has one link to each node",
         ),
         (r#""s0->s1", "s0->s1""#, "the link \"s0->s1\" is listed twice"),
         (r#""h0->s0", "s0->s1", "s1->h1""#, "no link leads to the member \"h2\" (the tree reaches each member)"),
@@ -238,8 +242,11 @@ fn links_that_are_no_tree_are_refused() {
             "a branch ends at \"h3\", which is no member (each branch of a tree ends at a member)",
         ),
         (r#""s0->s1", "s1->h1", "s0->s2""#, "a branch ends at \"s2\", which is no member"),
-        (r#""s0->s1", "s1->h1", "s2->h2""#, "\"s2->h2\" cannot be reached from \"s0\" (the links of a tree hang"),
-        (r#""s0->s2", "s2->h2", "h1->s1", "s0->s1""#, "two ways lead to \"s1\": h1->s1 and s0->s1"),
+        (
+            r#""s0->s1", "s1->h1", "s2->h2""#,
+            "\"s2->h2\" cannot be reached from \"s0\" (the links of a tree are connected",
+        ),
+        (r#""s0->s2", "s2->h2", "h1->s1", "s0->s1""#, "two links lead to \"s1\": h1->s1 and s0->s1"),
         (r#""s0->s1", "s1->h2""#, "there is no link \"s1->h2\" (did you mean"),
         (r#""h0->s0", "s0->s1", "s1->h1", "h0->s2", "s2->h2""#, "leaves its source \"h0\" over several links"),
     ] {

@@ -1,4 +1,4 @@
-//! A permutation over a leaf and spine, under each way of choosing among the spines. The table of
+//! A permutation over a leaf and spine, under each kind of load balancing over the spines. The table of
 //! `docs/explanation/load-balancing.md` has these numbers.
 
 use std::path::Path;

@@ -66,14 +66,14 @@ fn the_table_alone_is_enough() {
     let stoppable = |(i, _): (usize, &Option<Ingress>)| plan.port_names[i].clone();
     let ports: Vec<String> =
         pfc(&plan).ingress.iter().enumerate().filter(|(_, ingress)| ingress.is_some()).map(stoppable).collect();
-    // Every port with traffic, one way or the other, that leads to a switch; none that leads to a host.
+    // Every port with traffic, in either direction, that leads to a switch; none that leads to a host.
     assert_eq!(ports, ["h0->sw0", "h1->sw0", "sw0->sw1", "sw1->sw0", "h2->sw1", "h3->sw1"]);
     // 100 frames of 1500 octets, less the headroom; resumed two frames below.
     let room = computed(&plan, "h0->sw0");
     let xoff = 150_000 - room;
     let expected = Ingress { buffer: Octets(150_000), xoff: Octets(xoff), xon: Octets(xoff - 3000) };
     assert_eq!(behind(&plan, "h0->sw0"), Some(expected));
-    // The way between the switches has no delay here, and asks for less.
+    // The link between the switches has no delay here, and needs less.
     assert!(computed(&plan, "sw0->sw1") < room);
     assert!(outcome(&GOOD.replace("[pfc]\n", "")).unwrap().network.pfc.is_none());
     assert!(!plan.lossless);
@@ -109,7 +109,7 @@ fn every_key_has_its_effect() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     let room = computed(&outcome(GOOD).unwrap(), "h0->sw0");
     for (lines, expected) in [
         (
@@ -124,7 +124,10 @@ fn each_mistake_is_named_with_its_place() {
         ("priorities = 3", "expected a list of whole numbers from 0 to 7, found the number 3"),
         ("priorities = [\"3\"]", "expected a whole number from 0 to 7, found \"3\""),
         ("ports = [\"sw0->sw2\"]", "x.toml:5: pfc.ports: there is no port \"sw0->sw2\" (did you mean \"sw0->sw1\"?)"),
-        ("ports = [\"sw1->h2\"]", "the port \"sw1->h2\" leads to a host, and hosts stop nobody (list ports that lead"),
+        (
+            "ports = [\"sw1->h2\"]",
+            "the port \"sw1->h2\" leads to a host, and hosts send no pause frames (list ports that lead",
+        ),
         ("ports = [\"sw0->sw1\", \"sw0->sw1\"]", "the port \"sw0->sw1\" is listed twice"),
         ("ports = \"some\"", "\"some\" is not known here, expected \"all\""),
         (
@@ -152,14 +155,11 @@ fn each_mistake_is_named_with_its_place() {
                 150_000 - room
             ),
         ),
-        ("xoff = \"1 KB\"", "x.toml:5: pfc.xoff: 1 KB hold no frame of 1500 octets (at least 1500 octets)"),
+        ("xoff = \"1 KB\"", "x.toml:5: pfc.xoff: 1 KB are too small for a frame of 1500 octets (at least 1500 octets)"),
         ("xoff = \"9 KB\"\nxon = \"10 KB\"", "x.toml:6: pfc.xon: 10 KB is not below xoff, 9 KB for h0->sw0"),
         ("xoff = \"9 KB\"\nxon = \"9 KB\"", "pfc.xon: 9 KB is not below xoff, 9 KB"),
         ("quanta = 0", "expected a whole number from 1 to 65535"),
-        (
-            "quanta = 1",
-            "x.toml:5: pfc.quanta: 1 quanta are over before the pause frame for h0->sw0 comes again (at least ",
-        ),
+        ("quanta = 1", "x.toml:5: pfc.quanta: a pause of 1 quanta ends before h0->sw0 can be paused again (at least "),
         ("quantas = 1", "x.toml:5: pfc.quantas: unknown key (did you mean \"quanta\"?)"),
     ] {
         let message = with(lines).expect_err(lines).to_string();
@@ -205,7 +205,7 @@ fn a_link_may_have_thresholds_of_its_own() {
     assert_eq!(behind(&plan, "h1->sw0"), behind(&outcome(GOOD).unwrap(), "h1->sw0"), "the others stay");
     for (lines, expected) in [
         ("ports = [\"h0->sw9\"]", "pfc.link.0.ports: there is no port \"h0->sw9\""),
-        ("ports = [\"h0->sw0\"]\nxoff = \"1 KB\"", "pfc.link.0.xoff: 1 KB hold no frame of 1500 octets"),
+        ("ports = [\"h0->sw0\"]\nxoff = \"1 KB\"", "pfc.link.0.xoff: 1 KB are too small for a frame of 1500 octets"),
         (
             "ports = [\"h0->sw0\"]\n[[pfc.link]]\nports = [\"h0->sw0\"]",
             "pfc.link.1.ports: the port \"h0->sw0\" has a [[pfc.link]] already",

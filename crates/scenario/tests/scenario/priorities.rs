@@ -81,13 +81,14 @@ fn the_choices_of_a_run_are_for_the_other_priorities() {
     let all = GOOD.replace("[[flow]]\nfrom = \"h0\"\nto = \"h3\"\n", "");
     assert_eq!(outcome(&all, &Choice::default()).unwrap().schemes.len(), 2);
     let message = outcome(&all, &none).unwrap_err().to_string();
-    let expected = "x.toml: scheme: nothing would follow: each priority has a scheme of its own, as given by --scheme";
+    let expected =
+        "x.toml: scheme: has no effect if every priority names its scheme in [[priority]], as given by --scheme";
     assert!(message.starts_with(expected), "{message}");
     assert!(outcome(&all, &netfpga).unwrap_err().to_string().contains("as given by --profile"));
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     for (old, new, expected) in [
         (
             "priority = 5\nscheme",

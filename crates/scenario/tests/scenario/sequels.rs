@@ -19,16 +19,16 @@ fn plan_of(text: &str) -> penstock_scenario::Plan {
 fn sequels(text: &str) -> Vec<(String, Vec<String>, Duration)> {
     let plan = plan_of(text);
     let name = |flow: FlowId| plan.flow_names[flow.index()].clone();
-    let told = |sequel: &Sequel| {
+    let described = |sequel: &Sequel| {
         assert_eq!(plan.network.flows[sequel.flow.index()].start, Instant::NEVER);
         (name(sequel.flow), sequel.after.iter().copied().map(name).collect(), sequel.delay)
     };
-    let told = plan.network.sequels.iter().map(told).collect();
+    let sequels = plan.network.sequels.iter().map(described).collect();
     // The resolved scenario gives the same plan.
     let again = plan_of(&plan.resolved);
     assert_eq!((&again.resolved, &again.flow_names), (&plan.resolved, &plan.flow_names));
     assert_eq!(again.network.sequels.len(), plan.network.sequels.len());
-    told
+    sequels
 }
 
 fn refused(text: &str) -> String {
@@ -150,7 +150,7 @@ fn a_run_can_end_with_its_flows() {
 }
 
 #[test]
-fn a_contradiction_is_refused_with_its_place() {
+fn a_contradiction_is_refused_with_its_location() {
     let flow = |keys: &str| format!("[[flow]]\nname = \"f\"\nfrom = \"h0\"\nto = \"h1\"\n{keys}\n");
     let one = |keys: &str| text("", &flow(keys));
     let with = |name: &str, keys: &str| format!("[[flow]]\nname = \"{name}\"\nfrom = \"h0\"\nto = \"h1\"\n{keys}\n");
@@ -158,7 +158,7 @@ fn a_contradiction_is_refused_with_its_place() {
         (one("after = \"g\""), "test.toml:13: flow.0.after: there is no flow \"g\" (did you mean \"f\"?)"),
         (
             one("size = \"1 KB\"\nafter = \"f\""),
-            "flow.0.after: flows wait for one another in a circle: f after f (let one of them begin at a time: start in place of after)",
+            "flow.0.after: flows wait for one another in a cycle: f after f (let one of them begin at a time: start instead of after)",
         ),
         (
             text(
@@ -167,7 +167,7 @@ fn a_contradiction_is_refused_with_its_place() {
                     + &with("b", "size = \"1 KB\"\nafter = \"a\"")
                     + &with("c", "size = \"1 KB\"\nafter = \"b\"")),
             ),
-            "flow.0.after: flows wait for one another in a circle: a after c after b after a",
+            "flow.0.after: flows wait for one another in a cycle: a after c after b after a",
         ),
         (
             text("", &(with("a", "") + &with("b", "after = \"a\""))),
@@ -193,7 +193,7 @@ fn a_contradiction_is_refused_with_its_place() {
             text("", &(with("a", "size = \"1 KB\"") + &with("b", "after = \"a\"\nstop = \"1 us\""))),
             "flow.1.stop: the flow begins when others have ended, which may be later",
         ),
-        (one("delay = \"1 us\""), "flow.0.delay: only for a flow that waits for others"),
+        (one("delay = \"1 us\""), "flow.0.delay: applies only to a flow that waits for others"),
         (one("size = \"1 KB\"\nthink = \"1 us\""), "flow.0.think: a table without repeat has a single round"),
         (one("repeat = 2\nthink = \"1 us\""), "flow.0.size: missing; think needs the end of the flow"),
         (

@@ -59,7 +59,7 @@ fn flows_have_names_of_their_own_where_a_column_says_them() {
 }
 
 #[test]
-fn a_flow_takes_the_way_of_a_flow_of_its_own_table() {
+fn a_flow_takes_the_path_of_a_flow_of_its_table() {
     let fabric = STAR.replace(
         "[topology.star]\nhosts = 4\nlink_rate = \"10 Gbps\"",
         "[topology.leaf-spine]\nleaves = 2\nspines = 4\nhosts_per_leaf = 4\nhost_rate = \"10 Gbps\"\nfabric_rate = \"10 Gbps\"",

@@ -48,7 +48,7 @@ fn a_transmit_queue_without_room_for_a_frame_is_refused() {
     };
     let error = plan("1517 octets").unwrap_err();
     assert!(
-        error.starts_with("x.toml:9: hosts.transmit_queue.limit: 1517 octets hold no frame of 1518 octets"),
+        error.starts_with("x.toml:9: hosts.transmit_queue.limit: 1517 octets are too small for a frame of 1518 octets"),
         "{error}"
     );
     assert_eq!(plan("1518 octets"), Ok(()));
@@ -94,7 +94,7 @@ fn the_resolved_scenario_says_all() {
 }
 
 #[test]
-fn each_mistake_is_named_with_its_place() {
+fn each_mistake_is_named_with_its_location() {
     for (new, expected) in [
         ("transport = \"tpc\"", "x.toml:14: flow.0.transport: \"tpc\" is not known here, expected \"none\" or \"tcp\""),
         ("transport = \"tpc\"", "(did you mean \"tcp\"?)"),
@@ -117,7 +117,7 @@ fn each_mistake_is_named_with_its_place() {
             "x.toml:15: flow.0.frame: a full segment of tcp makes frames of 1518 octets",
         ),
         ("transport = \"tcp\"\nframe = \"1500 B\"", "(leave frame out, or set mss of the transport)"),
-        ("transport = \"tcp\"\nexcess = \"discard\"", "flow.0.excess: tcp keeps what cannot go"),
+        ("transport = \"tcp\"\nexcess = \"discard\"", "flow.0.excess: tcp keeps data that it cannot send"),
         (
             "transport = \"tcp\"\nacks = 2",
             "x.toml:15: flow.0.acks: no flow has priority 2 (flows have 0, 3; or \"control\")",

@@ -1,15 +1,15 @@
-//! The telemetry of HPCC: a record of each queue on the way, or the largest utilisation of all of them in one octet (PINT).
+//! The telemetry of HPCC: a record of each queue on the path, or the largest utilisation of all of them in one octet (PINT).
 
 use crate::{BitRate, Instant, Octets};
 
-/// The most queues that a frame tells of: a fat tree of three stages has no more.
+/// The most queues that a frame records: a path through a fat tree of three stages has no more.
 pub const MOST_HOPS: usize = 5;
 
 /// Octets of a record on the wire: 64 bits. (Li et al. 2019, figure 7)
 const RECORD: u16 = 8;
 /// Octets before the records: the number of them (4 bits) and the identity of the path (12 bits).
 const HEAD: u16 = 2;
-/// Octets of the telemetry, whose length is that of the longest way.
+/// Octets of the telemetry, whose length is that of the longest path.
 pub const STACK_OCTETS: u16 = HEAD + RECORD * MOST_HOPS as u16;
 /// Octets of the telemetry as PINT has it.
 pub const DIGEST_OCTETS: u16 = 1;
@@ -77,7 +77,7 @@ impl Hop {
     }
 }
 
-/// The telemetry that a frame collects on its way and that its acknowledgement brings back.
+/// The telemetry that a frame collects on its path and that its acknowledgement returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Telemetry {
     hops: [Hop; MOST_HOPS],
@@ -89,7 +89,7 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// The records, in the order of the way.
+    /// The records, in the order of the path.
     #[must_use]
     pub fn hops(&self) -> &[Hop] {
         &self.hops[..usize::from(self.count)]
@@ -105,16 +105,16 @@ impl Telemetry {
         self.path ^= identity;
     }
 
-    /// Whether `other` has come the same way.
+    /// Whether `other` has taken the same path.
     #[must_use]
     pub fn same_path(&self, other: &Self) -> bool {
         (self.count, self.path) == (other.count, other.path)
     }
 }
 
-/// A code of PINT is so many times its neighbour below.
+/// Ratio of neighbouring codes of PINT.
 const BASE: f64 = 1.05;
-/// The least utilisation with a code of its own is the inverse of this number.
+/// Inverse of the smallest utilisation that has a code.
 const SMALLEST: f64 = 64.0;
 
 /// The utilisation of each code of PINT: powers of the base.

@@ -229,7 +229,7 @@ impl Measure {
         (q_eq, 2 * q_eq)
     }
 
-    /// −Fb in units of 64 octets, at most |Fb|max either way: positive means congestion.
+    /// −Fb in units of 64 octets, at most |Fb|max in size: positive means congestion.
     fn congestion(self, q_off: i32, q_delta: i32) -> i64 {
         let (q_eq, q_2eq) = self.most_negative();
         let measure = |off: i32, delta: i32| (i64::from(off) * 8 + self.w * i64::from(delta)) / 8;
@@ -400,7 +400,7 @@ impl Limiter {
     /// A message has come.
     pub fn on_message(&mut self, now: Instant, message: Bcn, draw: &mut impl Draw) {
         if self.stopped {
-            // A message that was on its way when the source stopped says nothing new.
+            // A message that was in flight when the source stopped has no new information.
             return;
         }
         if message.is_stop() {

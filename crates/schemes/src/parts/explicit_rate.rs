@@ -9,12 +9,12 @@
 //! ```
 //!
 //! Every interval T the allocator compares the octets that came with those that should have come, the measured capacity
-//! times f(q). That is more than the capacity while the queue is short of Qeq, less while it is beyond. A probe that
-//! leaves takes r with it if r is less than the rate it carries, and so comes back with the least rate of its path.
+//! times f(q). That is more than the capacity while the queue is below Qeq, and less while it is above. A departing probe
+//! takes r if r is less than its rate, so it returns with the least rate of its path.
 //!
 //! The tick must fall shortly before the probes pass. Then a measured interval holds traffic of one rate alone, and one
-//! step puts the load right. Otherwise part of it still obeys the rate before, and the correction overshoots: on
-//! `four-sources.toml`, with the tick half an interval before the probes and no averaging, FECN never settles; averaging
+//! step puts the load right. Otherwise part of it still has the old rate, and the correction overshoots. On
+//! `four-sources.toml`, with the tick half an interval before the probes and no averaging, FECN never settles. Averaging
 //! tolerates that, but not a tick shortly after the probes (`phase` of 100 us).
 //!
 //! Sources: So-In et al. 2008, sections 2 to 5; the FECN pseudo-code as reposted (names, order of steps, constants);
@@ -145,7 +145,7 @@ parameters! {
             source: "So-In et al. 2008 do not say",
         }
         /// Probes count as load, and as octets that left where the capacity is measured. (f(q) spans 0.2 % below Qeq,
-        /// so that 64 octets a flow and interval are seen.) Probes on their way back do not: no congestion point sees
+        /// so that 64 octets a flow and interval are seen.) Returning probes do not: no congestion point sees
         /// them.
         load_probes: bool {
             default: switch(false),
@@ -199,7 +199,7 @@ parameters! {
             range: us(0)..=us(100_000),
             source: "option",
         }
-        /// Which queue probes join on their way to the destination. In the data's, a full queue loses them, sources
+        /// Which queue probes join towards the destination. In the data's, a full queue loses them, sources
         /// fall to Rmin without an answer, and a fast start takes several times as long.
         probe_class: ProbeClass {
             default: choice("control"),
@@ -219,12 +219,12 @@ parameters! {
     }
 }
 
-/// The rate-discovery tag of a probe, a control frame of its own.
+/// The rate-discovery tag of a probe, which is a separate control frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
     /// Its number among the flow's probes, from 1: a multicast flow's probe comes back from each destination.
     pub round: u32,
-    /// The least rate that the switches on its way have advertised; `None` before the first.
+    /// The least rate that the switches on its path have advertised; `None` before the first.
     pub rate: Option<BitRate>,
     /// Which of them it was.
     pub cp: CpId,

@@ -5,7 +5,7 @@
 //!   every flow_interval: estimate += flow_gain (credited - estimate), credited = 0; forget silent flows
 //! ```
 //!
-//! A flow that is not in a full table takes the place of the one with the smallest estimate: only flows that send much
+//! A flow that is not in a full table replaces the one with the smallest estimate: only flows that send much
 //! matter. Intervals end when the first frame after them arrives, so that an idle queue costs nothing.
 //!
 //! Sources: AF-QCN (Kabbani, Alizadeh, Yasuda, Pan, Prabhakar 2010) counts sampled frames per flow, FQCN (Zhang, Ansari
@@ -24,7 +24,7 @@ use crate::units::{Duration, FlowKey, Instant, Octets};
 parameters! {
     /// The table of flows at a congestion point.
     pub struct FlowTableParameters {
-        /// Flows that a congestion point tells apart; a further one takes the place of the one with the smallest
+        /// Size of the flow table of a congestion point; a further flow replaces the one with the smallest
         /// estimate.
         flow_table_size: u32 {
             default: count(64),
@@ -61,7 +61,7 @@ parameters! {
 /// Fraction bits of estimates.
 const FRACTION: u32 = 8;
 
-/// An entry, or the place of one.
+/// An entry, or an empty slot.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     flow: FlowKey,
@@ -103,8 +103,8 @@ pub struct FlowTable {
     since: u64,
     /// The interval's end.
     ends: Instant,
-    /// The first `used` places are entries.
-    places: Box<[Entry]>,
+    /// The first `used` slots are entries.
+    slots: Box<[Entry]>,
     used: usize,
     /// Sums over the entries when the last interval ended.
     arrivals: u64,
@@ -115,7 +115,7 @@ impl FlowTable {
     /// An empty table.
     #[must_use]
     pub fn new(config: &FlowTableParameters) -> Self {
-        let place = Entry { flow: FlowKey(0), weight: 0, credited: 0, estimate: 0, new: true, seen: Instant::ZERO };
+        let slot = Entry { flow: FlowKey(0), weight: 0, credited: 0, estimate: 0, new: true, seen: Instant::ZERO };
         Self {
             interval: config.flow_interval,
             lifetime: config.flow_lifetime,
@@ -125,7 +125,7 @@ impl FlowTable {
             left: config.flow_sample.0 as i64,
             since: 0,
             ends: Instant::ZERO + config.flow_interval,
-            places: vec![place; config.flow_table_size as usize].into_boxed_slice(),
+            slots: vec![slot; config.flow_table_size as usize].into_boxed_slice(),
             used: 0,
             arrivals: 0,
             weights: 0,
@@ -137,14 +137,14 @@ impl FlowTable {
     pub fn configure(&mut self, config: &FlowTableParameters) {
         let Self { left, since, ends, arrivals, weights, .. } = *self;
         let fresh = Self::new(config);
-        let room = fresh.places.len();
-        let mut places = core::mem::take(&mut self.places).into_vec();
+        let room = fresh.slots.len();
+        let mut slots = core::mem::take(&mut self.slots).into_vec();
         if self.used > room {
-            places[..self.used].sort_by_key(|entry| Reverse(entry.estimate));
+            slots[..self.used].sort_by_key(|entry| Reverse(entry.estimate));
         }
-        places.resize(room, fresh.places[0]);
+        slots.resize(room, fresh.slots[0]);
         let used = self.used.min(room);
-        *self = Self { left, since, ends, places: places.into_boxed_slice(), used, arrivals, weights, ..fresh };
+        *self = Self { left, since, ends, slots: slots.into_boxed_slice(), used, arrivals, weights, ..fresh };
     }
 
     /// A frame of `octets` of `flow`, whose weight is `weight`, has arrived.
@@ -182,7 +182,7 @@ impl FlowTable {
 
     /// All flows that have an estimate, and their shares.
     pub fn shares(&self) -> impl Iterator<Item = Share> + '_ {
-        self.places[..self.used].iter().filter(|entry| !entry.new).map(|entry| Share {
+        self.slots[..self.used].iter().filter(|entry| !entry.new).map(|entry| Share {
             flow: entry.flow,
             arrivals: entry.estimate,
             fair: (u128::from(self.arrivals) * u128::from(entry.weight) / u128::from(self.weights)) as u64,
@@ -192,30 +192,30 @@ impl FlowTable {
 
     /// Credits the octets since the last counted frame to `flow`.
     fn credit(&mut self, now: Instant, flow: FlowKey, weight: u16) {
-        let at = match self.places[..self.used].iter().position(|entry| entry.flow == flow) {
+        let at = match self.slots[..self.used].iter().position(|entry| entry.flow == flow) {
             Some(at) => at,
             None => {
-                let at = self.place();
+                let at = self.slot();
                 let weight = u64::from(weight.max(1));
-                self.places[at] = Entry { flow, weight, credited: 0, estimate: 0, new: true, seen: now };
+                self.slots[at] = Entry { flow, weight, credited: 0, estimate: 0, new: true, seen: now };
                 at
             }
         };
-        let entry = &mut self.places[at];
+        let entry = &mut self.slots[at];
         entry.credited += self.since;
         entry.seen = now;
         self.since = 0;
     }
 
-    /// A place for a flow: a free one, or that of the smallest estimate (the first of them where several have it).
-    fn place(&mut self) -> usize {
-        if self.used < self.places.len() {
+    /// A slot for a flow: a free one, or that of the smallest estimate (the first, if several have it).
+    fn slot(&mut self) -> usize {
+        if self.used < self.slots.len() {
             self.used += 1;
             return self.used - 1;
         }
         let mut at = 0;
         for i in 1..self.used {
-            if self.places[i].estimate < self.places[at].estimate {
+            if self.slots[i].estimate < self.slots[at].estimate {
                 at = i;
             }
         }
@@ -228,10 +228,10 @@ impl FlowTable {
         (self.arrivals, self.weights) = (0, 0);
         let mut i = 0;
         while i < self.used {
-            let entry = &mut self.places[i];
+            let entry = &mut self.slots[i];
             if now.since(entry.seen) >= self.lifetime {
                 self.used -= 1;
-                self.places.swap(i, self.used);
+                self.slots.swap(i, self.used);
                 continue;
             }
             let credited = entry.credited << FRACTION;
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_gives_way_in_a_full_table() {
+    fn the_smallest_is_replaced_in_a_full_table() {
         let mut t = table(&[("flow_sample", octets(1400)), ("flow_table_size", count(2))]);
         arrive(&mut t, Instant(1), &[(1, 1, 30), (2, 1, 10)]);
         arrive(&mut t, Instant(1) + INTERVAL, &[(3, 1, 20)]);
@@ -347,11 +347,11 @@ mod tests {
         // Of the 90 000 octets of the interval a third is fair.
         assert_eq!((share(&t, 2), share(&t, 3)), (Some((45_000, 30_000)), Some((30_000, 30_000))));
         arrive(&mut t, Instant(1) + INTERVAL, &[(4, 1, 1)]);
-        assert_eq!((t.len(), share(&t, 3)), (2, None), "a further flow takes the place of the smallest");
+        assert_eq!((t.len(), share(&t, 3)), (2, None), "a further flow replaces the smallest");
     }
 
     proptest! {
-        /// Fair shares add up to the arrivals, and there are never more flows than places.
+        /// Fair shares add up to the arrivals, and there are never more flows than slots.
         #[test]
         fn bounded_and_complete(frames in proptest::collection::vec((0u32..12, 1u16..5, 0u64..400_000_000), 1..400)) {
             let mut t = table(&[("flow_table_size", count(8)), ("flow_sample", octets(3000))]);

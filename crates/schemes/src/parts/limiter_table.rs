@@ -6,7 +6,7 @@
 //!            v                                                                   |
 //!   +------- table -------+   each frame: debits the byte counter of every entry |
 //!   | switch | calculator | -----------------------------------------------------+--> rate = least CR of the table
-//!   | switch | calculator |   each entry: a timer of its own                     |
+//!   | switch | calculator |   each entry has a timer                             |
 //!   +---------------------+                                                      |
 //!     ^ notification of an unknown switch: a new entry        v entry back at line rate, or idle: removed
 //! ```
@@ -115,7 +115,7 @@ pub trait TableConfig {
     fn limiter_table(&self, line: BitRate) -> LimiterTable;
 }
 
-/// An entry, or the place of one.
+/// An entry, or an empty slot.
 #[derive(Debug, Clone)]
 struct Entry {
     /// The switch or the queue that it belongs to.
@@ -146,8 +146,8 @@ pub struct LimiterTable {
     release: EntryRelease,
     idle_time: Duration,
     max_rate: u64,
-    /// The first `used` places are entries.
-    places: Box<[Entry]>,
+    /// The first `used` slots are entries.
+    slots: Box<[Entry]>,
     used: usize,
     /// The entry with the least rate, the first of them where several have it; 0 without entries.
     governing: usize,
@@ -157,7 +157,7 @@ impl LimiterTable {
     /// An empty table of calculators with `rules`.
     #[must_use]
     pub fn new(rules: Rules, config: &TableParameters) -> Self {
-        let place = Entry { key: 0, calculator: RateCalculator::new(rules), idle_at: Instant::NEVER };
+        let slot = Entry { key: 0, calculator: RateCalculator::new(rules), idle_at: Instant::NEVER };
         Self {
             key: config.entry_key,
             create: config.entry_create,
@@ -165,7 +165,7 @@ impl LimiterTable {
             release: config.entry_release,
             idle_time: config.entry_idle_time,
             max_rate: rules.max_rate,
-            places: vec![place; config.table_size as usize].into_boxed_slice(),
+            slots: vec![slot; config.table_size as usize].into_boxed_slice(),
             used: 0,
             governing: 0,
         }
@@ -175,35 +175,35 @@ impl LimiterTable {
     /// that would change hands. The others keep their keys: under another `entry_key` no notification finds them, and they leave
     /// as others do.
     pub fn configure(&mut self, fresh: Self) {
-        while self.used > fresh.places.len() {
+        while self.used > fresh.slots.len() {
             let at = self.fastest();
             self.used -= 1;
-            self.places.swap(at, self.used);
+            self.slots.swap(at, self.used);
         }
-        let room = fresh.places.len();
-        let place = fresh.places[0].clone();
-        let rules = *place.calculator.rules();
-        let mut places = core::mem::take(&mut self.places).into_vec();
-        places.resize(room, place);
-        for entry in &mut places {
+        let room = fresh.slots.len();
+        let slot = fresh.slots[0].clone();
+        let rules = *slot.calculator.rules();
+        let mut slots = core::mem::take(&mut self.slots).into_vec();
+        slots.resize(room, slot);
+        for entry in &mut slots {
             entry.calculator.configure(rules);
             if fresh.release != EntryRelease::Idle {
                 entry.idle_at = Instant::NEVER;
             }
         }
-        *self = Self { places: places.into_boxed_slice(), used: self.used, ..fresh };
+        *self = Self { slots: slots.into_boxed_slice(), used: self.used, ..fresh };
         self.select();
     }
 
     /// Rate and congested switch (or CPID) of each entry.
     pub fn entries(&self) -> impl Iterator<Item = (BitRate, u64)> + '_ {
-        self.places[..self.used].iter().map(|entry| (BitRate(entry.calculator.current_rate()), entry.key))
+        self.slots[..self.used].iter().map(|entry| (BitRate(entry.calculator.current_rate()), entry.key))
     }
 
     /// The least rate of the entries, the line's without any.
     #[must_use]
     pub fn current_rate(&self) -> BitRate {
-        BitRate(if self.used == 0 { self.max_rate } else { self.places[self.governing].calculator.current_rate() })
+        BitRate(if self.used == 0 { self.max_rate } else { self.slots[self.governing].calculator.current_rate() })
     }
 
     /// A notification.
@@ -215,14 +215,14 @@ impl LimiterTable {
             EntryKey::Switch => signal.cp.station(),
             EntryKey::Queue => signal.cp.0,
         };
-        let known = self.places[..self.used].iter().position(|entry| entry.key == key);
+        let known = self.slots[..self.used].iter().position(|entry| entry.key == key);
         let (at, decreases) = match known {
             Some(at) => (at, true),
             None if self.create == EntryCreate::AboveSetPoint && signal.q_off <= 0 => return,
-            None if self.used < self.places.len() => (self.make(now, draw), self.first == BsFirst::CreateThenDecrease),
+            None if self.used < self.slots.len() => (self.make(now, draw), self.first == BsFirst::CreateThenDecrease),
             None => (self.fastest(), true),
         };
-        let entry = &mut self.places[at];
+        let entry = &mut self.slots[at];
         entry.key = key;
         if self.release == EntryRelease::Idle {
             entry.idle_at = now + self.idle_time;
@@ -237,8 +237,8 @@ impl LimiterTable {
     fn make(&mut self, now: Instant, draw: &mut impl Draw) -> usize {
         let at = self.used;
         self.used += 1;
-        self.places[at].calculator.reset();
-        self.places[at].calculator.start_timer(now, draw);
+        self.slots[at].calculator.reset();
+        self.slots[at].calculator.start_timer(now, draw);
         at
     }
 
@@ -246,22 +246,22 @@ impl LimiterTable {
     fn fastest(&self) -> usize {
         let mut at = 0;
         for i in 1..self.used {
-            if self.places[i].calculator.current_rate() > self.places[at].calculator.current_rate() {
+            if self.slots[i].calculator.current_rate() > self.slots[at].calculator.current_rate() {
                 at = i;
             }
         }
         at
     }
 
-    /// Keeps the entries for which `keeps` is true, the last one in the place of one that goes.
+    /// Keeps the entries for which `keeps` is true, and moves the last one into the slot of a removed one.
     fn retain(&mut self, mut keeps: impl FnMut(&mut Entry) -> bool) {
         let mut i = 0;
         while i < self.used {
-            if keeps(&mut self.places[i]) {
+            if keeps(&mut self.slots[i]) {
                 i += 1;
             } else {
                 self.used -= 1;
-                self.places.swap(i, self.used);
+                self.slots.swap(i, self.used);
             }
         }
         self.select();
@@ -271,7 +271,7 @@ impl LimiterTable {
     fn select(&mut self) {
         self.governing = 0;
         for i in 1..self.used {
-            if self.places[i].calculator.current_rate() < self.places[self.governing].calculator.current_rate() {
+            if self.slots[i].calculator.current_rate() < self.slots[self.governing].calculator.current_rate() {
                 self.governing = i;
             }
         }
@@ -322,7 +322,7 @@ where
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        self.places[..self.used].iter().map(Entry::due).min().filter(|&due| due != Instant::NEVER)
+        self.slots[..self.used].iter().map(Entry::due).min().filter(|&due| due != Instant::NEVER)
     }
 
     fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, _out: &mut impl Out<S>) {
@@ -344,7 +344,7 @@ where
     }
 
     fn vars(&self, row: &mut [i64]) {
-        let Some(entry) = self.places[..self.used].get(self.governing) else {
+        let Some(entry) = self.slots[..self.used].get(self.governing) else {
             return row.copy_from_slice(&[0, 0, self.max_rate as i64, 0, 0]);
         };
         let c = &entry.calculator;

@@ -1,4 +1,4 @@
-//! The marking of a congestion point: by thresholds in the length of the queue, or by a PI controller in their place.
+//! The marking of a congestion point: by thresholds in the length of the queue, or by a PI controller instead.
 //!
 //! ```text
 //!   thresholds:  a frame is marked with probability 0 up to k_min, p_max at k_max, 1 beyond; between them it rises evenly
@@ -115,7 +115,7 @@ impl MarkingParameters {
         })
     }
 
-    /// The controller that takes the place of `old`: its probability, the length that it has seen and its next update stay.
+    /// The controller that replaces `old` and keeps its probability, the last length and the time of the next update.
     fn controller_after(&self, old: Option<&Controller>) -> Option<Controller> {
         let fresh = self.controller()?;
         Some(match old {
@@ -210,7 +210,7 @@ impl Ramp {
 #[derive(Debug, Clone)]
 pub struct Marker {
     ramp: Ramp,
-    /// In the place of the thresholds.
+    /// Instead of the thresholds.
     pi: Option<Controller>,
     marked: u64,
 }

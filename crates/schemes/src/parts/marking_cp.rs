@@ -9,7 +9,7 @@ pub trait MarkingConfig {
     /// The thresholds of a queue.
     fn ramp(&self) -> Ramp;
 
-    /// What marks in their place, if anything does.
+    /// The parameters of the controller that may mark instead.
     fn marking(&self) -> &MarkingParameters;
 }
 
@@ -136,7 +136,7 @@ mod tests {
     /// With the whole gain b = 0.01 for 1000 octets, 100 000 octets above an empty queue: 0.01 × 50 + 0.01 × 50 = 1. Every frame is
     /// marked, however short the queue. A frame that is dropped does not wake the controller.
     #[test]
-    fn a_controller_marks_in_the_place_of_the_thresholds() {
+    fn a_controller_marks_instead_of_the_thresholds() {
         let changes = [("marking", choice("pi")), ("pi_a", real(0.01)), ("pi_b", real(0.01))];
         let mut cp = MarkingCp::new(&config::<Dctcp>("", &changes), BitRate::from_gbps(10));
         let due = |cp: &MarkingCp| CongestionPoint::<Dctcp>::next_timeout(cp);

@@ -98,7 +98,7 @@ choice! {
 choice! {
     /// Target Rate Reduction: when a target rate above 10 times the current rate is divided by 8.
     pub enum Trr {
-        /// In the first cycle of either counter, in place of an increase. (Pan, 802.1Qau)
+        /// In the first cycle of either counter, instead of an increase. (Pan, 802.1Qau)
         FirstCycle = "first-cycle",
         /// In any cycle. (Kabbani and Yasuda 2010)
         AnyTime = "any-time",

@@ -12,7 +12,7 @@
 //! A multicast flow's probe comes back from each destination, and the lowest of these rates holds: of a probe that has come
 //! back already, another return can only lower the rate.
 //!
-//! Tables are bounded and made once. A flow that finds no place is held by the regulator of the last flow of the table.
+//! Tables are bounded and made once. A flow that finds no free slot is held by the regulator of the last flow of the table.
 
 use alloc::vec::Vec;
 
@@ -31,7 +31,7 @@ choice! {
     }
 }
 
-/// Whether flows have regulators before anything has told them a rate.
+/// Whether flows have regulators before they have received a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
     /// From the first frame on, at C/N0, and for good. (FECN)
@@ -259,7 +259,7 @@ impl Regulators {
         self.flows.iter().position(|known| known.key == flow)
     }
 
-    /// The place of `flow` in the table; `None` if there is no room.
+    /// The index of `flow` in the table; `None` if there is no room.
     fn enter(&mut self, flow: FlowKey) -> Option<usize> {
         if let Some(index) = self.find(flow) {
             return Some(index);
@@ -456,7 +456,7 @@ mod tests {
         // 8 us are left when the rate becomes a third: 24 us.
         r.on_probe(us(16), A, probe(GBPS / 3, X));
         assert_eq!(r.admits(us(16), A).0 / 1_000_000, 40);
-        assert_eq!(r.admits(us(50), A), us(50), "the wait is over");
+        assert_eq!(r.admits(us(50), A), us(50), "the wait has ended");
         r.on_probe(us(50), A, probe(9 * GBPS, X));
         assert_eq!(r.rate(), 10 * GBPS, "together no more than the line");
     }

@@ -27,7 +27,7 @@ impl Draw for Words {
     }
 }
 
-/// Signals under way. Its buffer has room from the start.
+/// Signals in flight. Its buffer has room from the start.
 struct Sent<S: Scheme>(Vec<(To, S::Signal)>);
 
 impl<S: Scheme> Out<S> for Sent<S> {

@@ -27,7 +27,7 @@ fn conditions_are_looked_at() {
     assert!(without > 10 && with > 10, "{without} without effect, {with} with one");
 }
 
-/// The way through the enum of all schemes breaks no rule.
+/// Dispatch through the enum of all schemes breaks no rule.
 #[test]
 fn every_member_of_mixed_conforms() {
     for info in SCHEMES {
@@ -86,9 +86,9 @@ fn a_broken_scheme_is_found_out() {
         (conforms::<Broken<10>>(&CONFIG), "early timeout does nothing"),
         (conforms::<Broken<11>>(&CONFIG), "next one lies ahead"),
         (conforms::<Broken<12>>(&CONFIG), "same calls give the same answers"),
-        (conforms::<Broken<13>>(&CONFIG), "the source of its own flow"),
-        (conforms::<Broken<14>>(&CONFIG), "the destinations of its own flows"),
-        (conforms::<Broken<15>>(&CONFIG), "as long as it was told is admitted"),
+        (conforms::<Broken<13>>(&CONFIG), "only the source of its flow"),
+        (conforms::<Broken<14>>(&CONFIG), "only destinations of its flows"),
+        (conforms::<Broken<15>>(&CONFIG), "until the instant of `admits` is admitted"),
         (conforms::<Broken<16>>(&CONFIG), "raises the rate only"),
         (conforms::<Broken<17>>(&CONFIG), "raises the rate only"),
         (conforms::<Broken<18>>(&CONFIG), "within [minimum, line]"),
@@ -108,7 +108,7 @@ fn a_broken_scheme_is_found_out() {
         (conforms::<Broken<32>>(&CONFIG), "writes into frames that leave says so"),
         (conforms::<Broken<33>>(&CONFIG), "a frame that has left stays as it is"),
         (conforms::<Deaf>(&CONFIG), "only a scheme with acknowledgements has a window"),
-        (tells_the_source::<Deaf>(&CONFIG), "the congestion point tells the source"),
+        (tells_the_source::<Deaf>(&CONFIG), "the congestion point signals the source"),
     ];
     for (i, (result, rule)) in found.iter().enumerate() {
         let message = result.as_ref().expect_err("each breaks a rule");

@@ -50,7 +50,7 @@ fn the_switch_pauses_as_the_simulators_does() {
     let out = port_to(&plan, &bridge, sink);
     bridge.receive(Instant::ZERO, out, frame(&plan, sink, sink, None, 60));
     let (mut lens, mut stops, mut resumes) = (Vec::new(), 0, 0);
-    let mut told = |bridge: &mut Bridge<NoControl>| {
+    let mut count = |bridge: &mut Bridge<NoControl>| {
         while let Some((port, departure)) = bridge.poll_departure() {
             if let Some(times) = times(&departure.octets) {
                 assert_ne!(port, out, "nobody is to be stopped there");
@@ -65,10 +65,10 @@ fn the_switch_pauses_as_the_simulators_does() {
         let port = port_to(&plan, &bridge, from);
         bridge.receive(arrival.at, port, frame(&plan, from, sink, None, 996));
         lens.push(bridge.queue_len(out, 0));
-        told(&mut bridge);
+        count(&mut bridge);
     }
     bridge.advance(Instant::ZERO + plan.duration);
-    told(&mut bridge);
+    count(&mut bridge);
     let expected: Vec<u64> = probe.seen.iter().map(|arrival| arrival.len.0).collect();
     assert_eq!(lens.iter().zip(&expected).position(|(own, other)| own != other), None, "queues are equal");
     assert_eq!(bridge.counts().pauses_sent, outcome.totals.pause_frames);
@@ -102,9 +102,9 @@ fn a_neighbour_that_does_not_stop_overflows_its_own_buffer_alone() {
     bridge.advance(us(100));
     assert_eq!(bridge.ports()[ports[0]].ingress().held(0), 0);
     let frames: Vec<_> = std::iter::from_fn(|| bridge.poll_departure()).collect();
-    let told: Vec<_> = frames.iter().filter_map(|(port, sent)| Some((*port, times(&sent.octets)?[0]))).collect();
-    assert_eq!(told.first(), Some(&(ports[0], Some(65_535))));
-    assert_eq!(told.last(), Some(&(ports[0], Some(0))));
+    let pause_times: Vec<_> = frames.iter().filter_map(|(port, sent)| Some((*port, times(&sent.octets)?[0]))).collect();
+    assert_eq!(pause_times.first(), Some(&(ports[0], Some(65_535))));
+    assert_eq!(pause_times.last(), Some(&(ports[0], Some(0))));
 }
 
 /// A PFC frame for priority 0.
@@ -120,7 +120,7 @@ fn pause_frame(quanta: u16) -> Vec<u8> {
 
 /// Frames of 1000 octets take 0.8 us at 10 Gb/s, a quantum 51.2 ns: 100 quanta are 5.12 us.
 #[test]
-fn an_interface_stops_for_its_time_and_goes_on_when_it_is_told() {
+fn an_interface_pauses_for_the_time_and_resumes_on_request() {
     let plan = lossless();
     let (h0, h3) = (node(&plan, "h0"), node(&plan, "h3"));
     let mut interface = Interface::<NoControl>::new(&plan, h0, &[config(&plan)]);
@@ -148,8 +148,8 @@ fn an_interface_stops_for_its_time_and_goes_on_when_it_is_told() {
     assert_eq!(drive(&mut interface, us(1000)), 5);
     interface.from_wire(us(1000), pause_frame(0));
     assert_eq!(drive(&mut interface, us(1001)), 7);
-    let told: Vec<u64> = sent.iter().map(|ps| ps / 10_000).collect();
-    assert_eq!(told, [0, 80, 160, 712, 792, 100_000, 100_080]);
+    let pause_times: Vec<u64> = sent.iter().map(|ps| ps / 10_000).collect();
+    assert_eq!(pause_times, [0, 80, 160, 712, 792, 100_000, 100_080]);
 }
 
 /// Neither h0's interface nor the switch's port to h3 is stopped by `frames`, and both refuse them.

@@ -235,7 +235,7 @@ fn an_interface_that_wakes_late_sends_no_more_than_its_credit_at_once() {
     assert!((9..=11).contains(&after), "{after} frames in 8 us");
 }
 
-/// A TCP segment of so many octets of data to port 5201, as the switch brings it.
+/// A TCP segment of `octets` octets of data to port 5201, as the switch delivers it.
 fn segment(plan: &Plan, sequence: u32, octets: usize, syn: bool) -> Vec<u8> {
     use penstock_wire::ipv4;
     let (h0, h3) = (node(plan, "h0"), node(plan, "h3"));
@@ -291,7 +291,7 @@ fn a_flow_with_a_size_is_complete_when_all_of_it_has_arrived() {
     assert_eq!(come(2, 40_001, 11, 3000, false), None);
     come(3, 40_002, u32::MAX - 1, 0, true);
     assert_eq!(come(4, 40_002, u32::MAX, 1037, false), None);
-    // 1000 octets are missing in two places, then the end comes.
+    // 1000 octets are missing at two offsets, then the end arrives.
     assert_eq!(come(5, 40_002, 1536, 1500, false), None);
     assert_eq!(come(6, 40_002, 3536, 1500, false), None);
     assert_eq!(come(7, 40_002, 1036, 500, false), None);

@@ -227,7 +227,7 @@ impl<'a> Parts<'a> {
             let read = inner.cee_tlv(kind);
             self.found.append(&mut inner.found);
             if let Err(short) = read {
-                // The place of the part that is not whole.
+                // The offset of the incomplete part.
                 self.octets = octets;
                 self.at = inner.at;
                 return Err(short);

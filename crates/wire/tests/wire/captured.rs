@@ -65,8 +65,8 @@ fn of_a_roce_frame_cut_at_96_all_headers_are_read() {
     long[16..18].copy_from_slice(&1073u16.to_be_bytes());
     let sum = ipv4::checksum(&long[14..34]).to_be_bytes();
     long[24..26].copy_from_slice(&sum);
-    let told = cut(&long, 96)[1].fault.unwrap().to_string();
-    assert_eq!(told, "ipv4: datagram at octet 14 is cut off: 1072 of 1073 octets are there");
+    let fault = cut(&long, 96)[1].fault.unwrap().to_string();
+    assert_eq!(fault, "ipv4: datagram at octet 14 is cut off: 1072 of 1073 octets are there");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn notifications_behind_any_nesting_of_tags_are_counted() {
         assert!(read.iter().all(|layer| layer.fault.is_none()));
         stats.add(&captured(0, number as u64, &frame, frame.len()), None, Types::default());
     }
-    let [(way, found)] = stats.notified.iter().collect::<Vec<_>>()[..] else { panic!("one way") };
+    let [(way, found)] = stats.notified.iter().collect::<Vec<_>>()[..] else { panic!("one path") };
     assert_eq!((way.format, found.frames), ("cnp", 7));
     assert_eq!(stats.roce[&0], Roce { data: 0, marked: 0, cnps: 7 });
 }
@@ -326,8 +326,8 @@ fn cee_is_read_and_its_features() {
 fn a_tlv_that_ends_within_a_part_has_a_fault() {
     // An application of two octets, at octet 14 + 2 + 5 + 1.
     let frame = lldp(&[(127, &[0x00, 0x80, 0xc2, 12, 0, 0x63, 0x12]), (0, &[])]);
-    let told = layers(&frame, Types::default()).find_map(|layer| layer.fault).unwrap().to_string();
-    assert_eq!(told, "lldp: Application priority at octet 22 is cut off: 1 of 2 octets are there");
+    let fault = layers(&frame, Types::default()).find_map(|layer| layer.fault).unwrap().to_string();
+    assert_eq!(fault, "lldp: Application priority at octet 22 is cut off: 1 of 2 octets are there");
     // One that says no chassis; one whose octets no organisation has; names of any octets.
     for (kind, octets) in [(1, &[][..]), (1, &[4]), (127, &[0, 0x80]), (127, &[0, 0x80, 0xc2, 1, 0]), (8, &[9, 1])] {
         let frame = lldp(&[(kind, octets), (0, &[])]);

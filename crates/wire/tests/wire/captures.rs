@@ -129,19 +129,25 @@ fn sections_and_interfaces_have_their_options() {
 
 #[test]
 fn damage_is_placed() {
-    let told = |file: &[u8]| match frames(file) {
+    let damage_of = |file: &[u8]| match frames(file) {
         Err(damage) => damage.to_string(),
         Ok(read) => read.last().expect("something").expect_err("damage").to_string(),
     };
-    assert!(told(b"PK\x03\x04zip").starts_with("octet 0: this is neither pcap nor pcapng"));
-    assert!(told(&[]).starts_with("octet 0: this is neither"));
+    assert!(damage_of(b"PK\x03\x04zip").starts_with("octet 0: this is neither pcap nor pcapng"));
+    assert!(damage_of(&[]).starts_with("octet 0: this is neither"));
     let file = pcap([0xa1, 0xb2, 0xc3, 0xd4], true);
-    assert_eq!(told(&file[..20]), "octet 0: the file ends within the head, which has 24 octets, of which 20 are there");
-    assert_eq!(told(&file[..42]), "octet 24: the file ends within a frame, which has 20 octets, of which 18 are there");
+    assert_eq!(
+        damage_of(&file[..20]),
+        "octet 0: the file ends within the head, which has 24 octets, of which 20 are there"
+    );
+    assert_eq!(
+        damage_of(&file[..42]),
+        "octet 24: the file ends within a frame, which has 20 octets, of which 18 are there"
+    );
     let with = |at: usize, octet: u8| {
         let mut file = file.clone();
         file[at] = octet;
-        told(&file)
+        damage_of(&file)
     };
     assert_eq!(with(5, 1), "octet 4: the version is 1, and should be 2");
     assert_eq!(with(32, 1), "octet 32: the length of a frame is 16777220, and should be at most 262144");
@@ -156,7 +162,7 @@ fn damage_is_placed() {
     let with = |at: usize, octet: u8| {
         let mut file = file.clone();
         file[at] = octet;
-        told(&file)
+        damage_of(&file)
     };
     assert_eq!(with(8, 0), "octet 8: the byte order is 3943194, and should be 439041101 or its reverse");
     assert_eq!(
@@ -179,13 +185,13 @@ fn damage_is_placed() {
         format!("octet {frame}: the file ends within a frame, which has 81 octets, of which 80 are there")
     );
     assert_eq!(
-        told(&file[..file.len() - 1]),
+        damage_of(&file[..file.len() - 1]),
         format!("octet {frame}: the file ends within a block, which has 92 octets, of which 91 are there")
     );
 }
 
 #[test]
-fn notifications_are_counted_by_their_way() {
+fn notifications_are_counted_by_their_path() {
     let frames = golden();
     let octets = |name: &str| frames.iter().find(|frame| frame.name == name).expect("it is there").octets.clone();
     let mut stats = Stats::default();
@@ -204,7 +210,7 @@ fn notifications_are_counted_by_their_way() {
     add(0, 40, &octets("cnp"));
     add(0, 60, &octets("bcn"));
     add(0, 61, &octets("fecn"));
-    // A probe on its way to the destination notifies nobody.
+    // A probe towards the destination notifies nobody.
     let mut outward = octets("fecn");
     outward[15] = 0;
     add(0, 62, &outward);

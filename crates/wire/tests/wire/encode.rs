@@ -128,19 +128,19 @@ fn frames_can_be_made_wrong() {
 
 #[test]
 fn texts_that_are_no_frame_are_refused_with_a_hint() {
-    let told = |kind: &str, pairs: &[(&str, &str)]| encode(kind, pairs).unwrap_err().to_string();
-    assert!(told("cmn", &[]).starts_with("no kind of frame is called 'cmn'; there are data, cnm, pause"));
-    assert!(told("cnm", &[("fb", "1")]).starts_with("the frame has no field 'fb'; it has eth.destination, "));
-    assert!(told("cnm", &[("cnp.opcode", "1")]).contains("cnm.quantized_feedback"));
+    let refusal = |kind: &str, pairs: &[(&str, &str)]| encode(kind, pairs).unwrap_err().to_string();
+    assert!(refusal("cmn", &[]).starts_with("no kind of frame is called 'cmn'; there are data, cnm, pause"));
+    assert!(refusal("cnm", &[("fb", "1")]).starts_with("the frame has no field 'fb'; it has eth.destination, "));
+    assert!(refusal("cnm", &[("cnp.opcode", "1")]).contains("cnm.quantized_feedback"));
     assert_eq!(
-        told("cnm", &[("vid", "1"), ("vlan.vid", "1")]),
+        refusal("cnm", &[("vid", "1"), ("vlan.vid", "1")]),
         "'vlan.vid' has a value already: leave one of them out"
     );
-    assert_eq!(told("cnm", &[("msdu", "1"),]), "msdu cannot be '1': it takes hexadecimal digits, two an octet");
-    assert_eq!(told("cnm", &[("msdu", "00"), ("msdu", "00")]), "'msdu' has a value already: leave one of them out");
+    assert_eq!(refusal("cnm", &[("msdu", "1"),]), "msdu cannot be '1': it takes hexadecimal digits, two an octet");
+    assert_eq!(refusal("cnm", &[("msdu", "00"), ("msdu", "00")]), "'msdu' has a value already: leave one of them out");
     for wrong in ["64", "-1", "+1", "", "x", "1.0", "0x", "0x+1", "0x40"] {
         assert_eq!(
-            told("cnm", &[("quantized_feedback", wrong)]),
+            refusal("cnm", &[("quantized_feedback", wrong)]),
             format!(
                 "quantized_feedback cannot be '{wrong}': it takes a whole number from 0 to 63, or hexadecimal behind 0x"
             )
@@ -148,7 +148,7 @@ fn texts_that_are_no_frame_are_refused_with_a_hint() {
     }
     for wrong in ["32768", "-32769", "+1", "0x1", ""] {
         assert_eq!(
-            told("cnm", &[("q_offset", wrong)]),
+            refusal("cnm", &[("q_offset", wrong)]),
             format!("q_offset cannot be '{wrong}': it takes a whole number from -32768 to 32767")
         );
     }
@@ -156,12 +156,12 @@ fn texts_that_are_no_frame_are_refused_with_a_hint() {
         ["02:00:00:00:00", "02:00:00:00:00:01:02", "02:00:00:00:00:g1", "020000000001", "02:00:00:00:00:+1", ""]
     {
         assert_eq!(
-            told("cnm", &[("source", wrong)]),
+            refusal("cnm", &[("source", wrong)]),
             format!("source cannot be '{wrong}': it takes a MAC address such as 02:00:00:00:00:01")
         );
     }
-    assert!(told("udp", &[("ipv4.source", "10.0.0")]).ends_with("it takes an IPv4 address such as 10.0.0.1"));
-    assert!(told("udp6", &[("ipv6.source", "10.0.0.1")]).ends_with("it takes an IPv6 address such as fd00::1"));
+    assert!(refusal("udp", &[("ipv4.source", "10.0.0")]).ends_with("it takes an IPv4 address such as 10.0.0.1"));
+    assert!(refusal("udp6", &[("ipv6.source", "10.0.0.1")]).ends_with("it takes an IPv6 address such as fd00::1"));
     let long = "00".repeat(70_000);
-    assert_eq!(told("udp", &[("payload", &long)]), "the frame would have 70042 octets; it can have 65535");
+    assert_eq!(refusal("udp", &[("payload", &long)]), "the frame would have 70042 octets; it can have 65535");
 }

@@ -59,20 +59,20 @@ const CALLS: &[(&Format, Call)] = every_format!(calls);
 /// Everything that takes octets takes these.
 fn examine(octets: &[u8], stats: &mut Stats) {
     for types in [Types::default(), Types { cim: Some(0x0800), ..Types::default() }] {
-        let (mut end, mut told) = (0, Counted(0));
+        let (mut end, mut counted) = (0, Counted(0));
         for (number, layer) in layers(octets, types).enumerate() {
             assert!(number <= octets.len() + 2, "more layers than octets");
             assert!(layer.offset >= end, "layers overlap");
             end = layer.offset + layer.octets.len();
             assert!(end <= octets.len(), "a layer ends behind the frame");
             for (field, value) in layer.fields() {
-                write!(told, "{} {value}", field.label).expect("counted");
+                write!(counted, "{} {value}", field.label).expect("counted");
             }
             for note in layer.notes() {
-                write!(told, "{note}").expect("counted");
+                write!(counted, "{note}").expect("counted");
             }
             if let Some(fault) = layer.fault {
-                write!(told, "{fault}").expect("counted");
+                write!(counted, "{fault}").expect("counted");
             }
             if let Some(&(_, call)) = CALLS.iter().find(|(format, _)| format.name == layer.name()) {
                 assert!(call(octets.get(layer.offset..).unwrap_or_default()) <= 2 * octets.len() + 64);
@@ -87,8 +87,8 @@ fn examine(octets: &[u8], stats: &mut Stats) {
     }
 }
 
-/// Of a frame that was cut at any place, the part that is there is read as it is in the whole frame: the same layers at the same
-/// places, no fault that the whole frame has not, and no octet that was not captured.
+/// The captured part of a truncated frame is read as in the whole frame: the same layers at the same
+/// offsets, no fault that the whole frame has not, and no octet that was not captured.
 fn examine_cut(octets: &[u8], stats: &mut Stats) {
     let types = Types::default();
     let whole: Vec<_> = layers(octets, types).collect();
@@ -139,8 +139,8 @@ fn examine_capture(file: &[u8]) {
             }
             Err(damage) => {
                 assert!(damage.offset <= file.len());
-                let mut told = Counted(0);
-                write!(told, "{damage}").expect("counted");
+                let mut counted = Counted(0);
+                write!(counted, "{damage}").expect("counted");
                 assert!(read.next().is_none(), "it ends at the damage");
             }
         }

@@ -101,8 +101,8 @@ fn a_notification_with_a_fault_is_refused_and_says_why() {
     let mut message = cnm::Repr::parse(&cnm::Packet::new_checked(whole).unwrap()).unwrap();
     assert_eq!(message.emit(&mut [0; 23]), Err(Error::NoRoom { format: "cnm", needs: 24, has: 23 }));
     message.quantized_feedback = 64;
-    let told = message.emit(&mut [0; 24]).unwrap_err();
-    assert_eq!(told.to_string(), "cnm: Quantized Feedback has 6 bits, and the value needs more");
+    let fault = message.emit(&mut [0; 24]).unwrap_err();
+    assert_eq!(fault.to_string(), "cnm: Quantized Feedback has 6 bits, and the value needs more");
 }
 
 #[test]
@@ -133,8 +133,8 @@ fn pause_frames_say_which_priorities_stop() {
     mac_control::pfc::Repr::new(times).emit(&mut octets).unwrap();
     assert_eq!(octets, frame[14..34]);
     let wrong = mac_control::pause::Packet::new_checked(&frame[14..]).unwrap();
-    let told = mac_control::pause::Repr::parse(&wrong).unwrap_err().to_string();
-    assert_eq!(told, "pause: MAC control opcode at octet 0 is 257, and should be 1");
+    let fault = mac_control::pause::Repr::parse(&wrong).unwrap_err().to_string();
+    assert_eq!(fault, "pause: MAC control opcode at octet 0 is 257, and should be 1");
 }
 
 #[test]
@@ -145,21 +145,21 @@ fn tlvs_are_made_and_refused() {
     assert_eq!(octets, frame[31..39]);
     lldp::pfc::Repr::new(false, false, 8, 0x08).emit(&mut octets).unwrap();
     assert_eq!(octets, frame[39..47]);
-    let told = |result: Result<usize, Error>| result.unwrap_err().to_string();
+    let fault = |result: Result<usize, Error>| result.unwrap_err().to_string();
     assert_eq!(
-        told(lldp::cn::Repr::new(0x08, 0x18).emit(&mut octets)),
+        fault(lldp::cn::Repr::new(0x08, 0x18).emit(&mut octets)),
         "lldp_cn: Per-priority Ready indicators at octet 7 is 24, and should be a subset of the CNPV indicators"
     );
     assert_eq!(
-        told(lldp::pfc::Repr::new(false, false, 9, 0).emit(&mut octets)),
+        fault(lldp::pfc::Repr::new(false, false, 9, 0).emit(&mut octets)),
         "lldp_pfc: PFC cap at octet 6 is 9, and should be 0 to 8"
     );
     // The class with ETS has 99 percent.
     let mut ets = frame[47..74].to_vec();
     ets[14] = 99;
     let packet = lldp::ets_configuration::Packet::new_checked(&ets).unwrap();
-    let told = lldp::ets_configuration::Repr::parse(&packet).unwrap_err().to_string();
-    assert!(told.ends_with("should be shares of the ETS classes that add up to 100"), "{told}");
+    let fault = lldp::ets_configuration::Repr::parse(&packet).unwrap_err().to_string();
+    assert!(fault.ends_with("should be shares of the ETS classes that add up to 100"), "{fault}");
     // A list that does not end, and a TLV that is longer than the frame.
     let names = |frame: &[u8]| -> Vec<(&str, bool)> {
         read(frame).iter().map(|layer| (layer.name(), layer.fault.is_some())).collect()
@@ -235,8 +235,8 @@ fn selective_acknowledgements_have_all_their_blocks() {
     let octets = [5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4];
     let packet = tcp::sack::Packet::new_checked(octets).unwrap();
     assert_eq!(packet.blocks().collect::<Vec<_>>(), [(1, 2), (3, 4)]);
-    let told = tcp::sack::Packet::new_checked([5, 11, 0, 0, 0, 1, 0, 0, 0, 2, 0]).unwrap_err().to_string();
-    assert_eq!(told, "tcp_sack: Length at octet 1 is 11, and should be 10, 18, 26 or 34");
+    let fault = tcp::sack::Packet::new_checked([5, 11, 0, 0, 0, 1, 0, 0, 0, 2, 0]).unwrap_err().to_string();
+    assert_eq!(fault, "tcp_sack: Length at octet 1 is 11, and should be 10, 18, 26 or 34");
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_frame_has_its_check_sequence() {
 }
 
 #[test]
-fn names_and_places_of_fields_are_sound() {
+fn names_and_offsets_of_fields_are_sound() {
     for format in FORMATS {
         let mut used = vec![false; format.octets * 8];
         for field in format.fields {

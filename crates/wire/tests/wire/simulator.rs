@@ -54,7 +54,7 @@ fn pause_frames_and_headers() {
     assert_eq!(HEADER, octets("tcp", &[("ack", "1")]));
 }
 
-/// A transport whose full segments have so many octets of data, with all else as it is by default.
+/// A transport whose full segments have `segment` octets of data, with defaults otherwise.
 fn transport(name: &str, segment: u64) -> Transport {
     let info = TRANSPORTS.iter().find(|info| info.name == name).unwrap();
     let mut values: Vec<Value> = info.parameters.iter().map(|parameter| parameter.default).collect();
@@ -73,7 +73,7 @@ fn tcp_octets(options: &[u8], data: usize) -> u16 {
     octets("tcp", &[("ack", "1"), ("data_offset", &words), ("payload", &behind)])
 }
 
-/// No operation twice, then a selective acknowledgement of so many blocks, as hosts align it; nothing without a block.
+/// No operation twice, then a selective acknowledgement of `blocks` blocks, as hosts align it; nothing without a block.
 fn selective(blocks: usize) -> Vec<u8> {
     let nothing = tcp::option_kind::NO_OPERATION;
     let mut options = vec![nothing, nothing, tcp::option_kind::SACK, (2 + 8 * blocks) as u8];
@@ -81,7 +81,7 @@ fn selective(blocks: usize) -> Vec<u8> {
     if blocks == 0 { Vec::new() } else { options }
 }
 
-/// Octets of a RoCEv2 frame with so many octets between base transport header and invariant CRC.
+/// Octets of a RoCEv2 frame with `data` octets between base transport header and invariant CRC.
 fn roce_octets(opcode: u8, data: usize) -> u16 {
     let header = roce::Repr { opcode, becn: false, ..roce::Repr::cnp(1) };
     let mut datagram = vec![0; roce::Repr::OCTETS + data + roce::ICRC];

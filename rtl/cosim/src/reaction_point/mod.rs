@@ -1,4 +1,4 @@
-//! The state machines of reaction points, told what happens at the pins of a core, and the outputs that it has to show
+//! Reference models of reaction points: Rust's state machines, driven by the pins of a core. They give the outputs expected of it
 //! in every clock.
 
 mod qcn;
@@ -27,7 +27,7 @@ pub struct Event {
     pub start: bool,
     /// A message is offered.
     pub signal: Option<Message>,
-    /// A frame of so many octets, its FCS included, goes.
+    /// A frame of this number of octets with its FCS is sent.
     pub sent: Option<u16>,
     /// The time base ticks.
     pub tick: bool,

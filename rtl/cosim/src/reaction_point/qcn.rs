@@ -1,9 +1,9 @@
 //! QCN's reaction point (Kabbani and Yasuda 2010; Jiang et al. 2015; 802.1Qau, clause 32) with the clocks of
 //! `qcn_rate_calculator`.
 //!
-//! The hardware serves one event at a time, at clocks that follow from the inputs alone; at each of them the state machine
-//! is called, and its answer expected as many clocks later as the documentation says. A frame whose octets end a cycle is
-//! given to it when the cycle's end is served, with the octets that came until then.
+//! The hardware serves one event at a time, at clocks that follow from the inputs alone. At each of them the state machine
+//! is called, and its answer is expected after the latency of the documentation. A frame whose octets end a cycle is
+//! given to it when the cycle's end is served, with the octets that arrived until then.
 
 use std::collections::VecDeque;
 
@@ -45,7 +45,7 @@ pub struct Settings {
     pub min_rate: u64,
     /// The largest rate, bit/s.
     pub max_rate: u64,
-    /// Jitter of a cycle, each way, 1/65536 of it.
+    /// Jitter of a cycle, up or down, in 1/65536 of it.
     pub jitter: u16,
     /// There is a timer.
     pub timer_on: bool,
@@ -312,7 +312,7 @@ impl Qcn {
         }
     }
 
-    /// An event can be served from this clock on, and so many cycles have passed that the hardware counts no further: its
+    /// An event can be served from this clock on, and the hardware's cycle counters are saturated: its
     /// factor of R_HAI would stay where the state machine's grows. A test starts the flow again then.
     #[must_use]
     pub fn overflows(&self) -> bool {
@@ -432,7 +432,7 @@ impl Machine for Qcn {
         }
         self.ended = [byte_ended, time_ended];
 
-        // Octets that pass in this clock: the state machine is told at once, unless it ends the cycle.
+        // Octets sent in this clock: the state machine counts them at once, unless the cycle ends.
         if let Some(octets) = event.sent {
             self.byte.pass(octets.into(), byte_ended);
             if self.waiting > 0 || self.calculator.byte_count() < i64::from(octets) {

@@ -176,8 +176,8 @@ pub struct SmccPoint {
 }
 
 impl SmccPoint {
-    /// In the clock behind a reset, or that in which its flow starts. `latency` is the core's, or 1 where it is told of a
-    /// notice only when the core takes that.
+    /// In the clock behind a reset, or that in which its flow starts. `latency` is the core's, or 1 if a
+    /// notice is given to it only when the core takes that.
     #[must_use]
     pub fn new(config: &Config, max_rate: u64, latency: u64) -> Self {
         let machine = Rp::new(config, BitRate(max_rate));
@@ -197,7 +197,7 @@ impl Machine for SmccPoint {
             self.moved += u64::from(self.machine.allowance().rate != rate);
         }
         self.clock += 1;
-        // Work under way begins again with a flow.
+        // Work in progress begins again with a flow.
         if event.signal.is_none() || taken.is_some() || event.start {
             self.seen = None;
         }

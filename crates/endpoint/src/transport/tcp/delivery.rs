@@ -47,7 +47,7 @@ pub(super) struct Delivery {
     delivered: u64,
     delivered_at: Instant,
     first_sent: Instant,
-    /// Samples are limited by the application until so many octets have been delivered.
+    /// Samples are application-limited until this number of octets has been delivered.
     by_application_until: Option<u64>,
     min_rtt: Option<Duration>,
     /// Of the acknowledgement that is being taken in: the octets that it delivers, and the newest segment of them.
@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    fn told(delivery: &mut Delivery, us: u64, segment: u64) -> Sample {
+    fn delivered(delivery: &mut Delivery, us: u64, segment: u64) -> Sample {
         delivery.on_delivery(at(us), segment * 1000, (segment + 1) * 1000);
         delivery.forget((segment + 1) * 1000);
         let (fresh, sample) = delivery.sample(at(us));
@@ -170,11 +170,11 @@ mod tests {
     fn a_rate_counts_from_the_delivery_before_the_segment_was_sent() {
         let mut d = Delivery::default();
         sent(&mut d, 0, 0..2, 0);
-        let first = told(&mut d, 100, 0);
+        let first = delivered(&mut d, 100, 0);
         assert_eq!((first.rate, first.rtt), (Some(BitRate(80_000_000)), Some(Duration(100 * US))));
         sent(&mut d, 100, 2..3, 1000);
-        assert_eq!(told(&mut d, 110, 1).rate, Some(BitRate(145_454_545)));
-        let third = told(&mut d, 200, 2);
+        assert_eq!(delivered(&mut d, 110, 1).rate, Some(BitRate(145_454_545)));
+        let third = delivered(&mut d, 200, 2);
         assert_eq!((third.rate, third.prior_delivered), (Some(BitRate(160_000_000)), 1000));
     }
 
@@ -198,9 +198,9 @@ mod tests {
     fn a_short_interval_and_a_retransmission_say_nothing() {
         let mut d = Delivery::default();
         sent(&mut d, 0, 0..2, 0);
-        assert_eq!(told(&mut d, 100, 0).rtt, Some(Duration(100 * US)));
+        assert_eq!(delivered(&mut d, 100, 0).rtt, Some(Duration(100 * US)));
         d.on_send(at(190), 1000, 2000, true, 0);
-        let again = told(&mut d, 200, 1);
+        let again = delivered(&mut d, 200, 1);
         assert_eq!((again.rate, again.rtt), (None, None));
     }
 
@@ -210,11 +210,11 @@ mod tests {
         let mut d = Delivery::default();
         sent(&mut d, 0, 0..2, 0);
         d.limited_by_application(2000);
-        assert!(!told(&mut d, 100, 0).by_application, "it was sent before");
+        assert!(!delivered(&mut d, 100, 0).by_application, "it was sent before");
         sent(&mut d, 150, 2..3, 1000);
-        told(&mut d, 160, 1);
+        delivered(&mut d, 160, 1);
         assert!(d.is_limited_by_application());
-        assert!(told(&mut d, 250, 2).by_application);
+        assert!(delivered(&mut d, 250, 2).by_application);
         assert!(!d.is_limited_by_application(), "3000 octets, more than 2000, have been delivered");
     }
 

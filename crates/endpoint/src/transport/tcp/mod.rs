@@ -159,7 +159,7 @@ parameters! {
             default: switch(true),
             source: "RFC 5681, section 4.1",
         }
-        /// A flow whose window shrinks from loss to loss gives way faster.
+        /// A flow whose window shrinks from loss to loss yields faster.
         fast_convergence: bool {
             default: switch(true),
             source: "RFC 9438, section 4.7",

@@ -1,11 +1,11 @@
 //! RACK-TLP (RFC 8985): a segment is lost if one that was sent later has arrived, and time enough has passed.
 //!
-//! Each segment in flight has a record. A log has all transmissions in the order of time: the one at its head has
-//! waited longest, so that a search for losses looks at nothing that is not lost or stale, and each transmission is
-//! looked at once. (RFC 8985, section 6.2, step 5, allows such a list.)
+//! Each segment in flight has a record. A log has all transmissions in the order of time. The one at its head has
+//! waited longest, so a search for losses reads only lost or stale entries, and each transmission
+//! once. (RFC 8985, section 6.2, step 5, allows such a list.)
 //!
 //! Transmissions are numbered, so that two at one instant are in order: RFC 8985 takes the higher sequence number for the
-//! later one, which is wrong for a retransmission behind new data. The least round trip is that of the whole flow (section
+//! later one, which is wrong for a retransmission after new data. The least round trip is that of the whole flow (section
 //! 6.2, step 1, suggests a window of minutes). The timer for reordering is set to the first segment that it concerns, not to
 //! the last (step 5), so that none waits for another.
 
@@ -102,7 +102,7 @@ impl Rack {
         (self.records.beyond(end - 1).map_or(start, |r| start.max(r.start)), end)
     }
 
-    /// `start..end` has arrived, and had not before; told of in ascending order. (Section 6.2, steps 1 to 3)
+    /// `start..end` has arrived, and had not before; to be called in ascending order. (Section 6.2, steps 1 to 3)
     pub(super) fn on_delivery(&mut self, now: Instant, start: u64, end: u64, selective: bool) {
         let mut records = core::mem::take(&mut self.records);
         records.deliver(start, end, |record| {
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_repairs_a_loss_is_told() {
+    fn a_probe_that_repairs_a_loss_is_reported() {
         let mut rack = Rack::default();
         rack.on_probe(200, true);
         assert!(!rack.on_ack(100, false) && rack.probe.out.is_some(), "below the probe");

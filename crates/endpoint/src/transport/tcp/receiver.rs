@@ -141,22 +141,22 @@ impl TcpReceiver {
     /// The latest range first, then those before it, then the others from the highest. (RFC 2018, section 4)
     fn blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::NONE;
-        let mut told = [(0, 0); SackBlocks::MOST];
+        let mut newest = [(0, 0); SackBlocks::MOST];
         let mut count = 0;
         let ranges = self.out_of_order.as_slice();
         let latest = self.recent.iter().filter_map(|&octet| self.out_of_order.holding(octet));
         for range in latest.chain(ranges.iter().rev().copied()) {
-            if count < told.len() && !told[..count].contains(&range) {
-                told[count] = range;
+            if count < newest.len() && !newest[..count].contains(&range) {
+                newest[count] = range;
                 count += 1;
                 blocks.push(self.numbering.wrap(range.0), self.numbering.wrap(range.1));
             }
-            if count == ranges.len().min(told.len()) {
+            if count == ranges.len().min(newest.len()) {
                 break;
             }
         }
         // Ranges that have become one count once.
-        for (octet, range) in self.recent.iter_mut().zip(told) {
+        for (octet, range) in self.recent.iter_mut().zip(newest) {
             *octet = range.0;
         }
         blocks

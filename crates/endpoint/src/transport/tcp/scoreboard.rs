@@ -7,9 +7,8 @@
 //!
 //! Octets are [`lost`](Scoreboard::lost) from the moment that they are found to be until they are sent again. RFC
 //! 6675's variables are kept as first octets *behind* those that they name: `high_rxt` is HighRxt + 1. Its IsLost has
-//! one bound for the whole scoreboard: an octet is lost if the ranges above it hold enough, so that all unacknowledged
-//! octets below the start of one range are lost ([`lost_below`](Scoreboard::lost_below)), and nothing is asked octet by
-//! octet.
+//! one bound for the whole scoreboard ([`lost_below`](Scoreboard::lost_below)). An octet is lost if the ranges above it hold
+//! enough octets, so all unacknowledged octets below the start of some range are lost, and no octet is tested alone.
 
 use crate::transport::ranges::Ranges;
 
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn new_parts_are_told_once() {
+    fn new_parts_are_reported_once() {
         let mut board = ten();
         assert_eq!(select(&mut board, 200, 300), [(200, 300)]);
         assert_eq!(select(&mut board, 100, 400), [(100, 200), (300, 400)]);

@@ -8,9 +8,9 @@
 //!         +----------------> Timeout <-------------+        una reaches the recovery point -> Open
 //! ```
 //!
-//! Which segment goes next is decided in one place, `choose`, from the state alone: none while a rate makes it wait; lost
-//! segments first, then a tail loss probe, then new data, then the octets that RFC 6675 sends on suspicion. A segment goes
-//! if it fits between the estimate of the octets in flight and the window. The first one of a recovery goes even beyond the
+//! The next segment to send is decided in one function, `choose`, from the state alone. While a rate makes it wait there is
+//! none. Otherwise lost segments are first, then a tail loss probe, new data, and the octets that RFC 6675 sends on suspicion. A
+//! segment is sent if the octets in flight leave room for it in the window. The first one of a recovery is sent even beyond the
 //! window. (RFC 6582, section 3.2, step 2; RFC 6675, step (4.3)) The decision is taken once, after each change of the state:
 //! a limiter asks for it several times a segment.
 
@@ -69,7 +69,7 @@ pub struct TcpSender {
     max_ack_delay: Duration,
     supplied: u64,
     finished: bool,
-    /// Right edge of the receiver's window, and the largest window that it has told.
+    /// Right edge of the receiver's window, and the largest window that it has advertised.
     edge: u64,
     largest_window: u64,
     board: Scoreboard,
@@ -374,8 +374,8 @@ impl TcpSender {
         self.board.sacked().total() > before
     }
 
-    /// Whether it is the congestion window that limits the flow: the most that has been in flight in this window or the
-    /// last comes within a segment of it, or within half of it in slow start. (RFC 9438, section 5.8; Linux)
+    /// Whether the congestion window limits the flow. It does if the most octets in flight during this window or the last one are
+    /// within a segment of it; in slow start, if they are at least half of it. (RFC 9438, section 5.8; Linux)
     fn is_window_limited(&self) -> bool {
         let most = self.flight.0.max(self.flight.1);
         let nearly = if self.window.in_slow_start() { 2 * most } else { most + self.window.mss };
@@ -535,7 +535,7 @@ impl Sender for TcpSender {
             self.recover_by_time(now);
         }
         if let Some(rack) = self.rack.as_mut().filter(|rack| due(rack.probe_deadline())) {
-            // In place of the retransmission timer, where both are due.
+            // Instead of the retransmission timer, if both are due.
             rack.probe_now();
             self.timer.restart(now);
         }

@@ -14,7 +14,7 @@ use crate::transport::{Ack, Receiver, Segment, Sender};
 /// The faults and delays of the line. Shares are of a thousand segments.
 #[derive(Debug, Clone, Default)]
 pub(in crate::transport) struct Line {
-    /// One way.
+    /// One direction.
     pub(in crate::transport) delay: Duration,
     /// Picoseconds of an octet.
     pub(in crate::transport) octet: u64,
@@ -27,11 +27,11 @@ pub(in crate::transport) struct Line {
     /// Share of segments and acknowledgements that take longer, by up to `jitter`.
     pub(in crate::transport) reordered: u64,
     pub(in crate::transport) jitter: Duration,
-    /// From and to; nothing passes, either way.
+    /// From and to; nothing passes in either direction.
     pub(in crate::transport) outages: Vec<(u64, u64)>,
     /// The number of the first new segment that is lost, and the distance from each lost one to the next.
     pub(in crate::transport) loses: Option<(u64, u64)>,
-    /// A switch's queue in place of the card's: octets from which it marks, and beyond which it drops.
+    /// A switch's queue instead of the card's: octets from which it marks, and beyond which it drops.
     pub(in crate::transport) queue: Option<(u64, u64)>,
     pub(in crate::transport) seed: u64,
 }

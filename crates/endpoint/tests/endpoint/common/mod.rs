@@ -9,7 +9,7 @@ pub(crate) fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_us(n)
 }
 
-/// So many frames of one length, the next of them `gap` after the last one was taken.
+/// A number of frames of one length, each `gap` after the last one was taken.
 #[derive(Debug, Clone)]
 pub(crate) struct Frames {
     pub(crate) octets: u16,

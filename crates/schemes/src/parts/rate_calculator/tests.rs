@@ -243,7 +243,7 @@ fn without_timer_nothing_times_out() {
 }
 
 #[test]
-fn recovery_halves_the_way_to_the_bit() {
+fn recovery_halves_the_difference_to_the_bit() {
     // Two odd rates: (5 000 001 + 9 999 999 999) / 2.
     let mut c = cut(rules());
     (c.current_rate, c.target_rate, c.byte_stage, c.time_stage) = (5_000_001, 9_999_999_999, 1, 1);

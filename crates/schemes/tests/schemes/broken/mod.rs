@@ -334,7 +334,7 @@ impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
     fn on_send(&mut self, _: Instant, frame: Release, _: &mut impl Draw, out: &mut impl Out<Broken<RULE>>) -> bool {
         self.sends += 1;
         if self.sends.is_multiple_of(8) {
-            // Rule 14: probes the way of another flow.
+            // Rule 14: probes the path of another flow.
             let flow = if RULE == 14 { FlowKey(frame.flow.0 + 1) } else { frame.flow };
             out.send(To::Destination(flow), Class::Data, Signal::Probe);
         }

@@ -59,7 +59,7 @@ pub(crate) fn node(plan: &Plan, name: &str) -> NodeId {
     NodeId(plan.node_names.iter().position(|own| own == name).unwrap() as u32)
 }
 
-/// A frame of a flow, with so many octets without its check sequence.
+/// A frame of a flow, of `octets` octets without its frame check sequence.
 pub(crate) fn frame(plan: &Plan, from: NodeId, to: NodeId, flow: Option<u16>, octets: usize) -> Vec<u8> {
     let mut frame = Vec::new();
     frame.extend(station(&plan.network, to).0);

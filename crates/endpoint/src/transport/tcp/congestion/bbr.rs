@@ -13,10 +13,10 @@
 //!
 //! # Readings
 //!
-//! - The gains of ProbeBw begin at a place that the draft draws at random. A sender has no random stream here: the place follows from the time at
-//!   which it enters, in picoseconds, which two flows on one line do not share.
-//! - What Linux has beyond the draft is here, for it is what runs: the rate is a hundredth below the estimate; two segments more may be in flight
-//!   while it probes; and the window makes room for acknowledgements that come together.
+//! - The gains of ProbeBw begin at a phase that the draft draws at random. A sender has no random stream here: the phase follows from the time,
+//!   in picoseconds, at which it enters ProbeBw. Two flows on one line do not enter at the same time.
+//! - Where Linux differs from the draft, this follows Linux: the rate is 1 % below the estimate; two more segments may be in flight while it
+//!   probes; and the window is larger when acknowledgements are aggregated.
 //!
 //! # Omissions
 //!
@@ -213,7 +213,7 @@ impl Bbr {
         self.save(window);
     }
 
-    /// Section 4.2.3.4. The growth of the rate is looked for anew, as in Linux.
+    /// Section 4.2.3.4. The search for growth of the rate starts again, as in Linux.
     pub(super) fn on_timeout(&mut self, window: &mut Window) {
         self.save(window);
         (self.recovers, self.conserves) = (true, false);
@@ -253,7 +253,7 @@ impl Bbr {
         }
     }
 
-    /// `BBRInflight`, octets: a gain's share of what the path holds, and three quanta, for what is on its way within the two hosts. (Section
+    /// `BBRInflight`, octets: a gain's share of what the path holds, and three quanta, for segments inside the two hosts. (Section
     /// 4.2.3.2)
     fn inflight(&self, gain: Gain) -> u64 {
         let Some(min_rtt) = self.min_rtt else { return self.first_window };
@@ -576,7 +576,7 @@ mod tests {
         b.delivery.on_delivery(at(101), 1000, 2000);
         b.on_ack(&mut w, &in_recovery(101, Path { recovers: true, pipe: 49_000, ..Path::default() }));
         assert_eq!(w.cwnd, 50_000);
-        // A segment that was sent since: the round is over.
+        // A segment that was sent since then: the round has ended.
         b.delivery.on_send(at(102), 2000, 3000, false, 49_000);
         b.delivery.on_send(at(102), 3000, 4000, false, 50_000);
         b.delivery.on_delivery(at(202), 2000, 3000);

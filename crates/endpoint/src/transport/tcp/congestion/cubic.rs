@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn fast_convergence_gives_way() {
+    fn fast_convergence_yields() {
         let mut w = window(100);
         let mut c = Cubic::new(true);
         c.on_loss(&mut w, 100_000);

@@ -1,6 +1,6 @@
 //! Congestion control: it sets the size of the window.
 //!
-//! A [`Controller`] changes the [`Window`] when told of an acknowledgement, a loss, a mark or a timeout. Loss recovery
+//! A [`Controller`] changes the [`Window`] on an acknowledgement, a loss, a mark or a timeout. Loss recovery
 //! is the sender's task, and so is the choice of the events that count, and everything that the controllers have in common. BBR sets a rate
 //! beside the window, from samples of the rate of delivery.
 

@@ -49,7 +49,7 @@ impl Trace {
 
     /// Everything before segment `to` has arrived, and the ranges `sack`; the ECN-Echo is `ece`. Returns the segments
     /// that go then.
-    pub(super) fn told(&mut self, ms: u64, to: u32, sack: &[(u32, u32)], ece: bool) -> String {
+    pub(super) fn acknowledge(&mut self, ms: u64, to: u32, sack: &[(u32, u32)], ece: bool) -> String {
         let mut blocks = SackBlocks::NONE;
         sack.iter().for_each(|&(a, b)| blocks.push(a * 1000, b * 1000));
         let ack = Ack { ack: to * 1000, window: self.window, sack: blocks, ece, nak: false, cut: None };
@@ -58,11 +58,11 @@ impl Trace {
     }
 
     pub(super) fn ack(&mut self, ms: u64, to: u32) -> String {
-        self.told(ms, to, &[], false)
+        self.acknowledge(ms, to, &[], false)
     }
 
     pub(super) fn sack(&mut self, ms: u64, to: u32, sack: &[(u32, u32)]) -> String {
-        self.told(ms, to, sack, false)
+        self.acknowledge(ms, to, sack, false)
     }
 
     /// The time of the next timeout comes. Returns its time, in ms, and the segments that go then.

@@ -13,7 +13,7 @@ fn by_time(window: u32) -> Config {
 }
 
 fn echo(t: &mut Trace, ms: u64, to: u32) -> String {
-    t.told(ms, to, &[], true)
+    t.acknowledge(ms, to, &[], true)
 }
 
 /// Ten in flight, the first is marked: cwnd = 5. ECN-Echo stays until the receiver has seen CWR, on segment 10, and cuts no
@@ -48,8 +48,8 @@ fn a_mark_in_a_window_with_a_loss_does_not_count() {
     t.sent(0);
     assert_eq!(t.sack(100, 0, &[(1, 4)]), "r0");
     assert_eq!(t.windows(), (5.0, 5.0));
-    assert_eq!(t.told(101, 0, &[(1, 7)], true), "c10");
-    assert_eq!(t.told(200, 10, &[], true), "11 12 13 14");
+    assert_eq!(t.acknowledge(101, 0, &[(1, 7)], true), "c10");
+    assert_eq!(t.acknowledge(200, 10, &[], true), "11 12 13 14");
     assert_eq!(t.windows(), (5.0, 5.0));
     assert_eq!(t.sender.statistics().marked_cuts, 0);
     echo(&mut t, 300, 11);
@@ -106,7 +106,7 @@ fn three_segments_need_no_time() {
     assert_eq!(t.counts(), (1, 1, 0));
 }
 
-/// One acknowledgement tells of three segments, the latest first: they have come in order.
+/// One acknowledgement reports three segments, the latest first: they have arrived in order.
 #[test]
 fn blocks_of_one_acknowledgement_are_no_reordering() {
     let mut t = Trace::new(by_time(7));
@@ -192,7 +192,7 @@ fn retransmissions_from_before_a_cut_do_not_cut_again() {
     assert_eq!(t.counts(), (4, 2, 0));
 }
 
-/// Where the timeout is shorter than two round trips the probe comes in its place: after four round trips of 40 ms RTTVAR is
+/// Where the timeout is shorter than two round trips the probe comes instead: after four round trips of 40 ms RTTVAR is
 /// 20 * (3/4)^3 = 8.4375 and RTO = 40 + 4 * 8.4375 = 73.75 ms.
 #[test]
 fn a_probe_goes_before_the_timeout() {
@@ -234,7 +234,7 @@ fn a_probe_is_a_segment() {
 
 /// The probe began a recovery, which has cut the window: an acknowledgement beyond the probe does not cut it again.
 #[test]
-fn a_probe_that_began_a_recovery_is_not_told_again() {
+fn a_probe_that_began_a_recovery_is_not_reported_again() {
     let mut t = Trace::idle(by_time(8));
     t.sender.supply(Octets(8000));
     t.sent(0);
@@ -268,7 +268,7 @@ fn a_recovery_does_not_end_the_time_for_reordering() {
 /// Segment 3 alone is lost. One segment may be answered late: the probe waits 2 * 40 + 40 ms. It repairs the loss; the first
 /// acknowledgement beyond it tells so, and the window is cut.
 #[test]
-fn a_loss_that_a_probe_repairs_is_told_to_congestion_control() {
+fn a_loss_that_a_probe_repairs_is_signalled_to_congestion_control() {
     let mut t = Trace::idle(by_time(4));
     t.sender.supply(Octets(4000));
     t.sent(0);
