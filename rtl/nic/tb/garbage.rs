@@ -30,7 +30,7 @@ impl Anything {
 }
 
 /// Beats that break every rule of the streams, settings that contradict each other, and resets: rates stay within their
-/// bounds; when the frames that were begun have ended, a frame passes each way and a message is served.
+/// bounds; when the frames that were begun have ended, a frame passes in each direction and a message is served.
 pub fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     let mut random = Random::new(seed);
     let mut world: World<N, S::Machine> = quiet_world(seed, scheme);
@@ -73,7 +73,7 @@ pub fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
             pins.words = [[random.word(); 2]; POINTS];
             see(&world.nic.clock(&pins), &pins);
         }
-        // A last beat for each frame that was begun; pauses that are still on are told to end.
+        // A last beat for each frame that was begun; a pause frame ends pauses that still run.
         let mut sources: [Source; LINES + 1] = Default::default();
         let mut resume = control(&mut random);
         resume.octets = vec![0; 60];
