@@ -26,7 +26,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-sim penstock-conformance
 
-.PHONY: testbed-packages quick lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-testbed test-cores check-build check-test check-lab check-wheel clean verify-rust \
+.PHONY: testbed-packages quick lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
         verify-frames verify-papers verify-tools verify-bench verify-cores portable
 
 help:
@@ -98,7 +98,7 @@ test-rust: check-test
 	$(CARGO) package --locked --offline --allow-dirty --no-verify --quiet $(PUBLISHED:%=-p %)
 
 test-python: .venv/.extension .venv/.dev
-	$(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup -m 'not namespaces'
+	$(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup -m 'not namespaces and not science'
 
 test-testbed: .venv/.extension .venv/.dev
 	$(BIN)/python -m pytest -q -m namespaces
@@ -126,8 +126,12 @@ arena: .venv/.extension
 fuzz: check-build
 	cargo run --locked --profile overflow -p penstock-fuzz -- --inputs 200000
 
-verify: test fuzz lab-test verify-rust verify-frames verify-papers verify-tools wheel deny portable verify-bench verify-cores mutate
+verify: test verify-science fuzz lab-test verify-rust verify-frames verify-papers verify-tools wheel deny portable verify-bench verify-cores mutate
 	$(MAKE) -C rtl experiment
+
+# Tests in Python with many seeds, of whole papers, of long theory.
+verify-science: .venv/.extension .venv/.dev
+	$(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup -m science
 
 verify-rust: check-test
 	PROPTEST_CASES=2000 cargo test --locked

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +170,7 @@ def test_scapy_agrees(captures: dict[str, Path]) -> None:
     layers |= {"rocc": RoCC, "sfc": SFC, "cim": CIM}
     seen = Counter[str]()
     for name, file in captures.items():
-        for captured, frame in list(frames(file))[:400]:
+        for captured, frame in islice(frames(file), 400):
             packet = Ether(captured.data)
             assert bytes(packet) == captured.data, name
             for layer in frame:

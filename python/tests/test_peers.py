@@ -36,17 +36,20 @@ def test_timely_with_the_profile_of_hpccs_simulator_is_as_there(peers: ModuleTyp
     assert _beyond(peers, f"S1-n{sources}", "timely", *metrics) == []
 
 
-@pytest.mark.parametrize("sources", [4, 8])
+@pytest.mark.parametrize(
+    "sources", [pytest.param(4, marks=pytest.mark.science), pytest.param(8, marks=pytest.mark.science)]
+)
 def test_dcqcn_with_the_profile_of_hpccs_simulator_is_as_there(peers: ModuleType, sources: int) -> None:
     metrics = ("jain", "utilisation", "queue_mean", "queue_p50", "queue_p99")
     assert _beyond(peers, f"S1-n{sources}", "dcqcn", *metrics) == []
 
 
-@pytest.mark.parametrize("sources", [2, 8])
+@pytest.mark.parametrize("sources", [2, pytest.param(8, marks=pytest.mark.science)])
 def test_dcqcn_with_the_times_of_the_paper_is_as_in_hpccs_simulator(peers: ModuleType, sources: int) -> None:
     assert _beyond(peers, f"S1-n{sources}", "dcqcn_paper", "jain", "utilisation", "queue_mean", "queue_p99") == []
 
 
+@pytest.mark.science
 @pytest.mark.parametrize(
     ("situation", "scheme", "metrics"),
     [

@@ -447,7 +447,14 @@ def test_papers_are_whole(folder: Path) -> None:
     assert all(claim.untestable or claim.testable for claim in whole.claims)
 
 
-@pytest.mark.parametrize("folder", PAPERS, ids=lambda path: path.name)
+# The others take minutes, also in their short form.
+BRIEF = ("efecn", "multicast")
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [pytest.param(at, marks=[] if at.name in BRIEF else pytest.mark.science, id=at.name) for at in PAPERS],
+)
 def test_short_form_of_the_papers(folder: Path, penstock: Command, tmp_path: Path) -> None:
     # Claims may differ; that a run fails, or that a negative control does not fail its claim, is an error.
     done = penstock("reproduce", folder, "--short", "--controls", "--json", "--out", tmp_path / "report")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+pytestmark = pytest.mark.science
+
 T = TypeVar("T")
 
 

@@ -61,6 +61,7 @@ def test_the_controller_asks_for_the_marks_that_the_thresholds_ask_for() -> None
     assert _controlled().marked_at_rest() == pytest.approx(by_thresholds.marked_at_rest(), rel=1e-9)
 
 
+@pytest.mark.science
 def test_the_controller_has_an_equilibrium_beyond_the_marks_of_the_ramp() -> None:
     # 32 flows need a mark on every seventh frame. Thresholds have p_max = 0.1, and mark all frames beyond; a controller
     # has neither.
@@ -124,6 +125,7 @@ def _deviation(flows: int, share: float, **settings: str) -> float:
     return max(queue["std_octets"] for queue in queues)
 
 
+@pytest.mark.science
 def test_rocc_oscillates_in_packets_beyond_its_delay_margin_and_not_before() -> None:
     assert _deviation(3, 0.85) < 4_000
     assert _deviation(3, 1.25) > 20_000

@@ -46,6 +46,7 @@ def _growth(system: DelaySystem, root: complex, laps: float) -> float:
     return float(np.log(size(stop) / size(0.6 * stop)) / (0.4 * stop))
 
 
+@pytest.mark.science
 def test_random_systems_grow_or_decay_in_simulation_as_margins_say() -> None:
     rng = np.random.default_rng(6)
     seen = {True: 0, False: 0}
@@ -64,6 +65,7 @@ def test_random_systems_grow_or_decay_in_simulation_as_margins_say() -> None:
         assert growth == pytest.approx(root.real, rel=0.25, abs=0.1)
 
 
+@pytest.mark.science
 def test_the_count_of_roots_agrees_with_the_discretised_generator() -> None:
     rng = np.random.default_rng(1)
     verdicts = []
@@ -79,6 +81,7 @@ def test_the_count_of_roots_agrees_with_the_discretised_generator() -> None:
     assert {True, False} == set(verdicts)
 
 
+@pytest.mark.science
 def test_at_the_delay_margin_a_root_is_on_the_axis_and_beyond_it_to_the_right() -> None:
     rng = np.random.default_rng(2)
     checked = 0
@@ -126,6 +129,7 @@ def test_margins_of_an_unstable_loop_do_not_wrap(late: float) -> None:
     assert found.delay_s == pytest.approx(np.pi / 4 - late)
 
 
+@pytest.mark.science
 def test_windows_of_stability() -> None:
     # x'' + 0.1 x' + x = -0.3 x(t - tau): stable without delay, then in windows, which its first root sees too.
     instant, delayed = np.array([[0.0, 1.0], [-1.0, -0.1]]), np.array([[0.0, 0.0], [-0.3, 0.0]])

@@ -270,6 +270,7 @@ def test_the_command_says_why_packets_oscillate_where_the_theorem_slides() -> No
     assert "oscillates" not in short.stdout
 
 
+@pytest.mark.science
 def test_a_period_without_a_full_link_is_left_out() -> None:
     """Flows of 10 Gb/s start 10 ms apart into a port of 10 Gb/s: the first has it to itself, and no queue forms."""
     reason = "from 0 to 0.01 s no link with a congestion point is full"

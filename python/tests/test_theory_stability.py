@@ -266,6 +266,7 @@ def test_the_return_map_contracts_below_the_critical_delay_and_expands_above() -
         assert (ratio[0] < 1) == contracts
 
 
+@pytest.mark.science
 def test_describing_function_return_map_and_integration_agree_on_the_cycle() -> None:
     model = model_of(_smcc(500))
     by_balance = harmonic_balance(model)
@@ -340,6 +341,7 @@ def test_the_fluid_with_its_limits_rests_in_a_window_and_oscillates_beside_it() 
     assert amplitudes[2] > 30e3
 
 
+@pytest.mark.science
 def test_a_cycle_at_long_delay_is_integrated_until_it_is_one() -> None:
     given = replace(_given("smcc"), feedback_delay_s=10e-3)
     ends = settled(model_of(given))
@@ -347,6 +349,7 @@ def test_a_cycle_at_long_delay_is_integrated_until_it_is_one() -> None:
     assert float(ends.period_s[0]) == pytest.approx(0.055, rel=0.05)
 
 
+@pytest.mark.science
 def test_margin_of_smcc_at_its_defaults_has_a_critical_delay() -> None:
     outcome = _cli("margin", str(TEN_GIG), "--scheme", "smcc")
     assert outcome.exit_code == 0
@@ -500,6 +503,7 @@ def _cli(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["theory", *arguments])
 
 
+@pytest.mark.science
 def test_a_point_of_dcqcn_without_equilibrium_has_its_words() -> None:
     outcome = _cli("margin", str(TEN_GIG), "--scheme", "dcqcn", "--set", "schemes.dcqcn.p_max=0.001")
     assert outcome.exit_code == 0
@@ -528,6 +532,7 @@ def test_margin_prints_one_json_object() -> None:
     assert found["limit_cycle"] is None
 
 
+@pytest.mark.science
 def test_margin_of_smcc_is_its_limit_cycle() -> None:
     outcome = _cli("margin", str(ROOT / "scenarios/sliding-mode/three-sources.toml"), "--json")
     found = json.loads(outcome.stdout)

@@ -31,6 +31,7 @@ def answer() -> Tuning:
     return tune(Scenario.from_toml(QUICK, name="quick"), "stability", trials=24, seeds=1, verdict_seeds=4)
 
 
+@pytest.mark.science
 def test_the_proposal_beats_the_standard_on_seeds_that_it_never_saw(answer: Tuning) -> None:
     assert answer.changed and answer.trials == 24 and answer.finalists > 1
     assert not {*answer.tuning_seeds, *answer.choosing_seeds} & set(answer.verdict_seeds)
