@@ -178,7 +178,7 @@ deny: $(CARGO_DENY)/bin/cargo-deny
 $(CARGO_DENY)/bin/cargo-deny: | check-build
 	cargo install --locked --quiet --root $(CARGO_DENY) --version 0.20.2 cargo-deny
 
-# Callgrind knows no instructions newer than x86-64-v2's, hence a build of its own.
+# Callgrind knows no instructions newer than x86-64-v2's, hence a separate build.
 bench: check-build
 	@tools/check.sh bench
 	RUSTFLAGS='-C target-cpu=x86-64-v2' cargo build --locked --release -p penstock-bench --target-dir $(BENCH_TARGET)
@@ -203,7 +203,7 @@ lab/node_modules/.made: lab/package-lock.json | check-lab
 	cd lab && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
 	@touch $@
 
-# Margins, switching lines and trajectories for the page, which has no theory of its own.
+# Margins, switching lines and trajectories for the page, which computes no theory.
 $(LAB_TABLES)/.made: tools/lab_tables.py lab/gallery.json $(wildcard python/penstock/theory/*.py python/penstock/theory/models/*.py) | .venv/.extension
 	$(BIN)/python tools/lab_tables.py $(LAB_TABLES)
 	@touch $@

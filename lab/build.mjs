@@ -29,7 +29,7 @@ for (const [from, to] of [["generated/engine_bg.wasm", "engine.wasm"], ["index.h
 const gallery = JSON.parse(readFileSync(join(here, "gallery.json"), "utf8")).map((entry) => {
   const text = readFileSync(join(here, "../scenarios", `${entry.scenario}.toml`), "utf8");
   const found = /^question = "(.*)"$/m.exec(text);
-  if (!found) throw new Error(`${entry.scenario}.toml has no question in a line of its own`);
+  if (!found) throw new Error(`${entry.scenario}.toml has no question on a separate line`);
   const scheme = /^scheme = "(.*)"$/m.exec(text);
   if (!scheme) throw new Error(`${entry.scenario}.toml has no line with its scheme`);
   const file = `scenarios/${entry.scenario}.toml`;

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Which packages of ours a package may depend on: arrows point one way only.
+# Which packages of ours a package may depend on: arrows point in one direction only.
 MAY_DEPEND_ON = {
     "penstock-schemes": set(),
     "penstock-wire": set(),

@@ -6,7 +6,7 @@ Four flows without end share a bottleneck. Goodput must agree within 5 %, the me
 of runs whose flows begin at other moments, as where the flows stand to one another decides which one loses when the
 queue overflows. The exit status says whether all agree.
 
-ns-3's wheel is installed into an environment of its own, .build/ns3, from requirements/ns3.txt. On Debian it needs g++
+ns-3's wheel is installed into a separate environment, .build/ns3, from requirements/ns3.txt. On Debian it needs g++
 and python3-dev: parts of cppyy, by which Python calls ns-3, are compiled then, and headers are at each start.
 
 Both have the same settings: segments of 1460 octets, initial windows of ten, an acknowledgement for every second
@@ -16,7 +16,7 @@ frames 58 (Ethernet), so that Penstock's links are as much faster, and queues ar
 count the packet in transmission, which is there all the time, and its device holds one packet before the queue
 discipline, so that a limit of n packets there is n + 2 frames here.
 
-The differences (docs/explanation/tcp-beside-ns3.md): NewReno there counts acknowledgements in congestion avoidance, and
+The differences (docs/measurements/tcp-beside-ns3.md): NewReno counts acknowledgements in congestion avoidance, and
 octets here, so that it grows half as fast with delayed ones; acknowledgements have 42 octets there and 64 here, on
 links that they fill to 2 %; and in recovery ns-3 reduces the window in proportion to what is delivered (RFC 6937),
 where RFC 6675 waits until enough has left.
@@ -99,7 +99,7 @@ def main() -> int:
             a, b = (spread(of[part], what) for of in (theirs, ours))
             apart = fmean(b) / fmean(a) - 1
             bad += abs(apart) > within
-            said = f"ns-3 {told(a)}, Penstock {told(b)} {unit}: {apart:+.1%}, at most {within:.0%}"
+            said = f"ns-3 {three_digits(a)}, Penstock {three_digits(b)} {unit}: {apart:+.1%}, at most {within:.0%}"
             print(f"{dumbbell.congestion:8} {what:8} {said}{'' if abs(apart) <= within else '  DIFFERS'}")
     print(f"{len(runs)} runs each: {bad or 'no'} differences beyond what is allowed")
     return 1 if bad else 0
@@ -110,7 +110,7 @@ def spread(of: Sequence[Measured], what: str) -> list[float]:
     return [at.goodput_bps / 1e6 if what == "goodput" else at.queue_packets for at in of]
 
 
-def told(values: Sequence[float]) -> str:
+def three_digits(values: Sequence[float]) -> str:
     """Returns the mean of values and their extremes."""
     return f"{fmean(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 

@@ -5,7 +5,7 @@
 tools/peers has networks, flows and numbers of HPCC's simulator and of uet-htsim; its README says how they were made. A
 line of numbers.csv agrees if Penstock's number is within 10 %, or of Jain's index within 0.03. Every other line has a
 cause in tools/peers/causes.toml, by file of either side; the exit status says whether there is a line without one.
---write renews docs/explanation/beside-other-simulators.md.
+--write renews docs/measurements/beside-other-simulators.md.
 
 HPCC's simulator sends a frame in whole nanoseconds, rounded down, so that lines here are as much faster: a frame of
 1048 octets takes 83 ns. Frames under a transport have a header of 62 octets here and of 48 there (56 with TIMELY), for
@@ -31,7 +31,7 @@ from penstock.exchange.networks import of_topology
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tools" / "peers"
-PAGE = ROOT / "docs" / "explanation" / "beside-other-simulators.md"
+PAGE = ROOT / "docs" / "measurements" / "beside-other-simulators.md"
 
 WITHIN = 0.1
 JAIN_WITHIN = 0.03
@@ -406,7 +406,7 @@ code; where one rule alone was changed to try it, the cause says so by a number.
 def main() -> int:
     """Compare, print, and with --write renew the page."""
     parser = argparse.ArgumentParser(description="Penstock beside other simulators")
-    parser.add_argument("--write", action="store_true", help="renew docs/explanation/beside-other-simulators.md")
+    parser.add_argument("--write", action="store_true", help="renew docs/measurements/beside-other-simulators.md")
     parser.add_argument("--only", default="", metavar="SITUATION,…", help="situations, for instance S1-n2,S4-16x64K")
     parser.add_argument(
         "--schemes", default="", metavar="SCHEME,…", help="schemes of the peer, for instance dcqcn,timely"

@@ -2,7 +2,7 @@
 
     python tools/check_ray.py
 
-Ray and Penstock's own wheel are installed into an environment of their own, .build/ray, from requirements/ray.txt. The
+Ray and Penstock's own wheel are installed into a separate environment, .build/ray, from requirements/ray.txt. The
 clusters are a head and two nodes of one worker each on this machine, and those of `--ray local`. A store must have the
 same bytes wherever it ran and whatever was lost; comparisons, tuning, an arena and reproductions must say the same; an
 address that does not answer is refused within seconds; an interrupt leaves no worker behind. The exit status says
@@ -129,33 +129,33 @@ class Trial:
             for address in (closed, silent, "nonsense"):
                 started = time.monotonic()
                 done = self._start("sweep", "sweep.toml", "--out", "refused", "--ray", address)
-                _, told = done.communicate(timeout=PATIENCE_S)
+                _, errors = done.communicate(timeout=PATIENCE_S)
                 took_s = time.monotonic() - started
-                right = done.returncode == 2 and address in told and "hint:" in told and took_s < REFUSED_WITHIN_S
-                self._check(right, f"refused after {took_s:.1f} s: {told.splitlines()[0]}")
+                right = done.returncode == 2 and address in errors and "hint:" in errors and took_s < REFUSED_WITHIN_S
+                self._check(right, f"refused after {took_s:.1f} s: {errors.splitlines()[0]}")
         self._check(not (self._folder / "refused").exists(), "nothing is written for them")
 
     def local_cluster(self) -> None:
-        """A cluster of its own."""
+        """A new cluster."""
         started = time.monotonic()
         self._run("sweep", "sweep.toml", "--out", "local", "--ray", "local")
         self._same("local", f"--ray local, in {time.monotonic() - started:.1f} s")
 
     def signals_end_all(self) -> None:
-        """Ctrl-C, a second one, termination and SIGKILL, with a cluster of its own."""
+        """Ctrl-C, a second one, termination and SIGKILL, with a new cluster."""
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)):
             out = f"local-{number}"
             process = self._start("sweep", "sweep.toml", "--out", out, "--ray", "local")
             working(process, process.pid)
             ours = every_below(process.pid)
             took_s, left = ended_by(process, number, ours)
-            told = f"{signal.Signals(number).name} with --ray local: over after {took_s:.2f} s"
+            case = f"{signal.Signals(number).name} with --ray local: over after {took_s:.2f} s"
             if number == signal.SIGKILL:
                 # Ray's agents outlive their node for a while; its workers must not.
                 names = remaining(ours, GONE_WITHIN_S, *WORKERS)
-                self._check(not names, f"{told}, and no worker is left after {GONE_WITHIN_S:g} s: {names or 'none'}")
+                self._check(not names, f"{case}, and no worker is left after {GONE_WITHIN_S:g} s: {names or 'none'}")
             else:
-                self._check(process.returncode == status, f"{told}, with status {process.returncode}")
+                self._check(process.returncode == status, f"{case}, with status {process.returncode}")
                 self._check(not left, f"{signal.Signals(number).name} leaves no process: {left or 'none'}")
             self._run("sweep", "sweep.toml", "--out", out, "--resume")
             self._same(out, f"a sweep that {signal.Signals(number).name} ended, gone on with on the cores")
@@ -192,8 +192,8 @@ class Trial:
                 os.kill(workers[0], signal.SIGKILL)
                 killed += 1
             time.sleep(0.5)
-        said, told = process.communicate(timeout=PATIENCE_S)
-        again = told.count("is sent again")
+        said, errors = process.communicate(timeout=PATIENCE_S)
+        again = errors.count("is sent again")
         self._check(process.returncode == 0 and again > 0, f"{killed} workers killed: {again} runs sent again")
         self._check(bool(json.loads(said)["finished"]), "standard output has the manifest, and nothing of Ray's")
         self._same("workers", "a sweep whose workers were killed")
@@ -217,27 +217,27 @@ class Trial:
         time.sleep(0.5 * bool(working(process, os.getpid())))
         raylet = parent(working(process, os.getpid())[0])
         kill([raylet, *every_below(raylet)])
-        _, told = process.communicate(timeout=PATIENCE_S)
-        again = told.count("is sent again")
+        _, errors = process.communicate(timeout=PATIENCE_S)
+        again = errors.count("is sent again")
         self._check(process.returncode == 0 and again > 0, f"one of two nodes killed: {again} runs sent again")
         self._same("nodes", "a sweep that has lost a node")
 
-    def _same(self, out: str, told: str) -> None:
+    def _same(self, out: str, case: str) -> None:
         from sweep_trial import difference, store
 
         apart = difference(self._undisturbed, store(self._folder / out))
-        self._check(not apart, f"{told}: {apart or 'the same bytes'}")
+        self._check(not apart, f"{case}: {apart or 'the same bytes'}")
 
-    def _check(self, right: bool, told: str) -> None:
+    def _check(self, right: bool, case: str) -> None:
         self.tried += 1
         self.bad += not right
-        print(f"{told}{'' if right else '  WRONG'}", flush=True)
+        print(f"{case}{'' if right else '  WRONG'}", flush=True)
 
     def _run(self, *arguments: str) -> str:
         process = self._start(*arguments)
-        said, told = process.communicate(timeout=PATIENCE_S)
+        said, errors = process.communicate(timeout=PATIENCE_S)
         if process.returncode:
-            raise SystemExit(f"penstock {' '.join(arguments)} ended with {process.returncode}:\n{told}")
+            raise SystemExit(f"penstock {' '.join(arguments)} ended with {process.returncode}:\n{errors}")
         return said
 
     def _start(self, *arguments: str) -> "subprocess.Popen[str]":
@@ -280,7 +280,7 @@ def ended_by(process: "subprocess.Popen[str]", number: int, ours: list[int]) -> 
     process.send_signal(number)
     process.communicate(timeout=PATIENCE_S)
     took_s = time.monotonic() - started
-    # The system takes a moment to end a process that it was told to.
+    # The system takes a moment to end a process after the signal.
     return took_s, remaining(ours, 1.0, "")
 
 

@@ -34,7 +34,7 @@ KERNEL_NAMES = {"newreno": "reno", "cubic": "cubic", "bbr": "bbr", "dctcp": "dct
 
 
 EIGHT = (("topology.star.hosts", "9"), ("flow.0.from", "h0..h7"), ("flow.0.to", "h8"))
-"""Eight connections in place of two."""
+"""Eight connections instead of two."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Tunes the scenario with long delay and many flows for each goal, as `penstock tune` does unless told otherwise.
+"""Tunes the scenario with long delay and many flows for each goal, as `penstock tune` does by default.
 
     python tools/check_tuning.py
 

@@ -5,7 +5,7 @@
 FOLDER (`.build/wheels`, where `make wheel` puts them) holds a wheel for each platform and nothing else. Each must have
 the tags that pip asks for, all data of the package, the laboratory's page where `--page` is given or `make lab` has
 built it, and on Linux no symbol of a newer C library than its name says (auditwheel). The wheel for this machine is
-installed into a virtual environment of its own below the system's folder for temporary files, from wheels alone,
+installed into a separate virtual environment below the system's folder for temporary files, from wheels alone,
 with the versions of requirements/run.txt, and with a PATH that has no cargo, rustc or C compiler. There it runs a
 scenario to the committed fingerprint, which shows the same bytes on every system. The exit status says whether all of
 it holds.
@@ -97,10 +97,10 @@ def audited(wheel: Path, platform: str) -> Iterator[str]:
     if done.returncode:
         yield f"auditwheel: {(done.stderr or done.stdout).strip()}"
         return
-    told = json.loads(done.stdout)
-    print(f"{wheel.name}: auditwheel says {told['overall_tag']}")
-    if GLIBC not in platform or not told["overall_tag"].startswith(GLIBC):
-        yield f"it needs a newer C library than {GLIBC}: auditwheel says {told['overall_tag']}"
+    report = json.loads(done.stdout)
+    print(f"{wheel.name}: auditwheel says {report['overall_tag']}")
+    if GLIBC not in platform or not report["overall_tag"].startswith(GLIBC):
+        yield f"it needs a newer C library than {GLIBC}: auditwheel says {report['overall_tag']}"
 
 
 def is_ours(wheel: Path) -> bool:
@@ -143,7 +143,7 @@ def committed(scenario: str) -> str:
 
 
 class Clean:
-    """A virtual environment of its own, with a PATH that has no compiler.
+    """A separate virtual environment, with a PATH that has no compiler.
 
     Attributes:
         folder: commands run in it; it is no checkout.

@@ -49,7 +49,7 @@ def exact(p: Any, rate: Any, timer_packets: Any) -> Means:
 
 
 def first_terms(p: Any, rate: Any, timer_packets: Any) -> Means:
-    """The first terms of their series; a cycle of the timer is so many packets."""
+    """The first terms of their series; a cycle of the timer is given in packets."""
     a = 1 / BYTES + 1 / timer_packets
     return Means(
         p * rate,

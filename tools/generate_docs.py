@@ -6,7 +6,7 @@ writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is
 docs/schemes/ has of it: NAME.md, and NAME.states.toml for its state diagram and a run) and for each core (its
 rtl/NAME/doc/README.md) and the figures are drawn, and .build/mkdocs.yml, which is mkdocs.yml with each folder of its
 navigation replaced by the pages in it.
-Every whole scenario in the pages is read on the way: one that Penstock refuses fails the build. So does a command
+Every whole scenario in the pages is read: one that Penstock refuses fails the build. So does a command
 `penstock … --out NAME.svg` (or .png) in a block of shell; its drawing is images/NAME.svg.
 """
 
@@ -162,7 +162,7 @@ def arena(build: Path, docs: Path) -> dict[str, str]:
 
 
 def formats() -> str:
-    """Every format of frames, with the places of its fields."""
+    """Every format of frames, with the offsets of its fields."""
     parts = []
     for entry in wire.formats():
         rows = []
@@ -391,7 +391,7 @@ def prose(about: Any) -> str:
 
 
 def scenario_keys(reference: list[dict[str, Any]]) -> str:
-    """Every key of a scenario file, section by section; the schemes' parameters have pages of their own."""
+    """Every key of a scenario file, section by section; the schemes' parameters have separate pages."""
     sections: dict[str, list[dict[str, Any]]] = {}
     for key in reference:
         if not key["section"].startswith("schemes"):
@@ -458,7 +458,7 @@ def scheme_list(schemes: Sequence[dict[str, Any]]) -> str:
 
 
 def facts(scheme: dict[str, Any]) -> list[list[str]]:
-    """Return other words on a scheme, by their kind."""
+    """Return other texts on a scheme, by their kind."""
     taken = (code(action["name"]) for action in scheme["actions"])
     sets = (" with ".join(code(name) for name in group) for group in scheme["tuned"])
     return [

@@ -4,7 +4,7 @@
 
 Cases are fat trees of k = 8, 16, 24 and 32 (8192 hosts) under QCN with a WebSearch load of 50 %, for 1 ms; tables of 10
 to 100 000 finite flows on that of k = 16; the same network with priority flow control, and with multicast. One million
-flows of a load are those of tools/million_flows.py. Each case is a process of its own. Times are those of the
+flows of a load are those of tools/million_flows.py. Each case is a separate process. Times are those of the
 processor, user and system together; memory is the most that the system has given until the end of a stage (ru_maxrss).
 
 The exit status says whether costs stay within their bounds: those of planning, of summing up and writing, and of
@@ -101,7 +101,7 @@ def cases() -> list[Case]:
 
 
 def table(flows: int) -> str:
-    """Returns tables of so many flows of two frames, whose hosts are some pods apart; all begin at once."""
+    """Returns tables of a number of flows of two frames, whose hosts are some pods apart; all begin at once."""
     hosts = min(flows, HOSTS_OF_FLOWS // 2)
     last = f"h{HOSTS_OF_FLOWS - hosts}..h{HOSTS_OF_FLOWS - 1}"
     one = f'[[flow]]\nfrom = "h0..h{hosts - 1}"\nto = "{last}"\nsize = "3 KB"\n'
@@ -138,7 +138,7 @@ def measure(text: str) -> Cost:
         began = at_end
         over("write")
         cost.cpu_s["write"] = ended - at_end
-        cost.flows = result.flows.num_rows or sum(told["flows"] for told in result.summary.get("completions", []))
+        cost.flows = result.flows.num_rows or sum(line["flows"] for line in result.summary.get("completions", []))
         over("read")
         from penstock.figures import write_all
 
@@ -163,7 +163,7 @@ def processor_s() -> float:
 
 
 def apart(case: Case) -> Cost:
-    """Measures a case in a process of its own."""
+    """Measures a case in a separate process."""
     with get_context("spawn").Pool(1) as pool:
         return pool.apply(measure, (case.text,))
 
@@ -223,10 +223,10 @@ def faults(measured: Sequence[tuple[Case, Cost]]) -> list[str]:
             if min(first, then) < LITTLE_S:
                 continue
             power = math.log(then / first) / math.log(large.size / small.size)
-            told = f"from {small.name} to {large.name} {stage} grows with the power {power:.2f} of the size"
-            print(told)
+            line = f"from {small.name} to {large.name} {stage} grows with the power {power:.2f} of the size"
+            print(line)
             if power > STEEPEST:
-                found.append(f"{told}; {STEEPEST} is allowed")
+                found.append(f"{line}; {STEEPEST} is allowed")
     return found
 
 

@@ -29,12 +29,12 @@ def prepared(name, settings):
         scenario.set(key, value)
     return scenario'''
 
-_NUMBER = '''def number(run, way):
-    """The number at the end of a way through a summary: keys, and names in lists."""
-    place = run.summary
-    for part in way:
-        place = next(own for own in place if own["name"] == part) if isinstance(place, list) else place[part]
-    return place'''
+_NUMBER = '''def number(run, path):
+    """The number at the end of a path through a summary: keys, and names in lists."""
+    value = run.summary
+    for part in path:
+        value = next(own for own in value if own["name"] == part) if isinstance(value, list) else value[part]
+    return value'''
 
 _MEASURES = {
     "value": "found = numbers[0]",

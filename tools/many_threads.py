@@ -22,7 +22,7 @@ HOPS = 20_000_000
 
 
 def fat_tree(k: int, duration_us: int, samples_us: float) -> penstock.Scenario:
-    """Return W2 on a fat tree of k-port switches: each host sends to the same place in the next pod."""
+    """Return W2 on a fat tree of k-port switches: each host sends to the host of the same index in the next pod."""
     scenario = penstock.Scenario.load(W2)
     hosts, shift = k**3 // 4, k**2 // 4
     scenario.set("topology.fat-tree.k", str(k))

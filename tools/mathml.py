@@ -25,7 +25,7 @@ def on_page_content(content: str, **_: Any) -> str:
 
 
 def formula(tex: str, *, block: bool) -> str:
-    """Return a formula as MathML, on a line of its own or in one.
+    """Return a formula as MathML, on a separate line or in one.
 
     Raises:
         ValueError: it has a command that is not known.

@@ -4,7 +4,7 @@
 
 Flows of a load come into the engine as they start and are forgotten when they are over: memory follows the flows that
 are alive, not those that ever were. Decision 23 (docs/explanation/decisions) tells what stays of a flow. Each run is a
-process of its own; its memory is the most that the system has given it at a time (ru_maxrss). The results go to a
+separate process; its memory is the most that the system has given it at a time (ru_maxrss). The results go to a
 folder. The exit status says whether the difference is below 200 MB.
 """
 
@@ -51,16 +51,16 @@ class Used:
 
 
 def run(flows: int, scheme: str, out: str) -> Used:
-    """Runs the network with so many flows, in this process."""
+    """Runs the network with a number of flows, in this process."""
     started = perf_counter()
     scenario = Scenario.from_toml(SCENARIO.replace("FLOWS", str(flows)))
     result = scenario.run(scheme=scheme, out=Path(out))
-    (told, *_) = result.summary["completions"]
-    return Used(told["completed"], getrusage(RUSAGE_SELF).ru_maxrss * KIB / MB, perf_counter() - started)
+    (line, *_) = result.summary["completions"]
+    return Used(line["completed"], getrusage(RUSAGE_SELF).ru_maxrss * KIB / MB, perf_counter() - started)
 
 
 def apart(flows: int, scheme: str) -> Used:
-    """The same in a process of its own."""
+    """The same in a separate process."""
     with tempfile.TemporaryDirectory() as folder, get_context("spawn").Pool(1) as pool:
         return pool.apply(run, (flows, scheme, str(Path(folder) / "out")))
 

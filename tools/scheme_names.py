@@ -17,5 +17,5 @@ def heading(scheme: dict[str, Any]) -> str:
 def hearing(scheme: dict[str, Any]) -> str:
     """Return the messages with which a scheme notifies a source."""
     signals = scheme["signals"]
-    ways = {"backward": "from the congestion point", "by destination": "by way of the destination"}
+    ways = {"backward": "from the congestion point", "by destination": "through the destination"}
     return f"{ways[signals['path']]}, in frames of {signals['octets']} octets" if signals else "none"

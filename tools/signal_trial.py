@@ -1,4 +1,4 @@
-"""Sends signals to every command at random moments, and looks at what is left: the status, the words, the files.
+"""Sends signals to every command at random moments, and looks at what is left: the status, the messages, the files.
 
     python tools/signal_trial.py [--signals 200] [--seed 1]
     python tools/signal_trial.py --command tune --kind term --after 0.412     repeats one of them
@@ -7,7 +7,7 @@ A command ends with 130 or 143 (or is done), prints no traceback, leaves no proc
 final name; but for SIGKILL, nothing at all that is not whole, and after that the next run tidies up. Moments are drawn
 by the seed, between the start of the process and a little after the time that the command takes undisturbed.
 
-A signal that comes before the first line of Penstock finds Python alone, which has ways of its own to end: those are
+A signal that comes before the first line of Penstock finds Python alone, which ends differently: those are
 counted apart.
 """
 
@@ -241,7 +241,7 @@ def lacking_here() -> dict[str, str]:
 
 
 def drawn(signals: int, seed: int, commands: tuple[str, ...] = tuple(COMMANDS)) -> list[Trial]:
-    """Returns so many trials: every command and every kind in turn, at moments that the seed draws."""
+    """Returns a number of trials: every command and every kind in turn, at moments that the seed draws."""
     draw = random.Random(seed)
     lasts_s = {command: undisturbed_s(command) for command in commands}
     pairs = [(command, kind) for kind in KINDS for command in commands]
@@ -341,7 +341,7 @@ def prepared(folder: Path) -> Path:
 
 
 def start(command: str, folder: Path) -> "subprocess.Popen[str]":
-    """Starts a command in a session of its own."""
+    """Starts a command in a new session."""
     return subprocess.Popen(
         [sys.executable, "-m", "penstock", *COMMANDS[command]],
         cwd=folder,

@@ -16,11 +16,11 @@ A description has one `[[machine]]` or several (congestion point, reaction point
     from = "recovery"
     to = "increase"                  # the same name as `from` is a loop
     label = "5 cycles"
-    bend = 0.3                       # to the right of the way (0: straight); of a loop, the side: "top", "bottom"
+    bend = 0.3                       # to the right of the edge (0: straight); of a loop, the side: "top", "bottom"
     shift = [0.0, -0.2]              # moves the label, in columns and rows
     dashed = true                    # not a step of the machine: a message, for instance
 
-A diagram whose texts overlap is refused, with the words that do; it is drawn all the same, so that one sees it.
+A diagram whose texts overlap is refused, naming them; it is drawn all the same, so that one sees it.
 """
 
 import sys
@@ -80,7 +80,7 @@ class State:
 
 @dataclass(frozen=True)
 class Edge:
-    """A way from state to state."""
+    """An edge from state to state."""
 
     start: State
     end: State
@@ -93,7 +93,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Machine:
-    """States and ways of one part of a scheme."""
+    """States and edges of one part of a scheme."""
 
     title: str
     states: list[State]
@@ -210,7 +210,7 @@ class _Picture:
             for name, box in named:
                 # A label's own line may cross it; a state's line ends at its frame.
                 if name not in ends and any(box.contains(*point) for point in way):
-                    return f"the way from {edge.start.name!r} to {edge.end.name!r} crosses {name}; bend it"
+                    return f"the edge from {edge.start.name!r} to {edge.end.name!r} crosses {name}; bend it"
         return None
 
     def _around(self, text: str, size: float, centre: Point, padding: float) -> Bbox:
@@ -226,7 +226,7 @@ class _Picture:
         return np.array([frame.x0 - 0.38, (frame.y0 + frame.y1) / 2])
 
     def _way(self, edge: Edge) -> Point:
-        """The points of a way, from frame to frame."""
+        """The points of an edge, from frame to frame."""
         start, end = self._frames[edge.start.name], self._frames[edge.end.name]
         if edge.start is edge.end:
             return _loop(start, edge.side)
@@ -258,7 +258,7 @@ class _Picture:
 
 
 def _loop(frame: Bbox, side: str) -> Point:
-    """A way from a state's side round to the same side."""
+    """An edge from a state's side round to the same side."""
     up = 1.0 if side == "top" else -1.0
     y = frame.y1 if side == "top" else frame.y0
     x = (frame.x0 + frame.x1) / 2

@@ -127,7 +127,7 @@ def halved(settings: dict[str, str]) -> Scenario:
 
 
 def one_by_one(path: Path) -> Scenario:
-    """A scenario with a table of its own for each flow of its first group."""
+    """A scenario with a separate table for each flow of its first group."""
 
     def apart(group: re.Match[str]) -> str:
         last, rest = group.groups()
@@ -160,7 +160,7 @@ def through(
 
 
 def late_queues(settings: dict[str, str], strikes: tuple[Strikes, ...]) -> list[Any]:
-    """Mean queue in the fourth second, KB, of each run: of the packets, and of the fluid struck in several ways."""
+    """Mean queue in the fourth second, KB, of each run: of the packets, and of the fluid struck by several rules."""
     scenario = halved(settings)
     models = [(period, Sampled.of(period)) for period in configurations(scenario, scheme="qcn")]
     packets = []
@@ -191,7 +191,7 @@ def struck_by_packets(run: Result) -> tuple[Any, Any]:
 
 
 def dependence(places: Any, rates: Any, lags: tuple[int, ...]) -> list[float]:
-    """Correlations of strikes with those so many samples before, less the ones that follow from the rates.
+    """Correlations of strikes with those a number of samples before, less the ones that follow from the rates.
 
     And of samples that strike a source, how many strike the one that was struck last; seen and expected.
     """

@@ -78,8 +78,8 @@ def main() -> int:
                 cost = measured(kind, workers, given.runs)
                 costs.setdefault((kind, workers), []).append(cost)
                 load = os.getloadavg()[0]
-                told = f"{cost.wall_s:.2f} s, CPU {cost.cpu_s:.2f} s, at work {cost.at_work:.3f}"
-                print(f"{kind}, {workers} workers: {told}; load {load:.1f}", flush=True)
+                cost_text = f"{cost.wall_s:.2f} s, CPU {cost.cpu_s:.2f} s, at work {cost.at_work:.3f}"
+                print(f"{kind}, {workers} workers: {cost_text}; load {load:.1f}", flush=True)
     efficiency = {}
     for kind in kinds:
         one, two = costs[kind, 1], costs[kind, 2]
@@ -122,7 +122,7 @@ def executor(kind: str, workers: int) -> Executor:
 
 
 def many(on: Executor, runs: int, duration: str = "") -> None:
-    """Runs so many runs, with what a sweep takes of each."""
+    """Runs a number of runs, and takes of each what a sweep takes."""
     scenario = Scenario.from_toml(SCENARIO, name="long")
     if duration:
         scenario.set("duration", duration)

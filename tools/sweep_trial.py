@@ -5,7 +5,7 @@
 
 A sweep of 200 runs gets SIGKILL between its start and the time that it takes undisturbed, `--times` times in a row,
 each time after it has gone on; then it goes on to its end. Every file must have the same bytes as undisturbed, and
-there must be no other file. The moments are drawn by the seed. A sweep that is over before its moment counts as none:
+there must be no other file. The moments are drawn by the seed. A sweep that ends before its moment counts as none:
 as many more are tried as are missing.
 """
 
@@ -47,7 +47,7 @@ RUNS = 200
 PATIENCE_S = 300.0
 BETWEEN_LOOKS_S = 0.002
 MOST_TRIALS = 5
-"""Of so many times as many sweeps as are to be killed, some are still at work at their moment."""
+"""This many times as many sweeps as are to be killed begin: some are still at work at their moment."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Moment:
     """The moment of a kill, after the start of the command.
 
     Attributes:
-        runs: once so many runs of the sweep have finished.
+        runs: once this number of runs of the sweep have finished.
         then_s: so long after that, s.
     """
 
@@ -86,12 +86,12 @@ def main() -> int:
                 moments = [Moment(then_s=draw.uniform(0, lasts_s)) for _ in range(given.times)]
             else:
                 moments = [Moment(then_s=given.after)]
-            killed, told = tried(moments, folder, f"trial-{number}", undisturbed)
+            killed, apart = tried(moments, folder, f"trial-{number}", undisturbed)
             after = ", ".join(f"{moment.then_s:.3f}" for moment in moments)
-            print(f"killed {killed} of {len(moments)} times, after {after} s: {told or 'equal'}", flush=True)
+            print(f"killed {killed} of {len(moments)} times, after {after} s: {apart or 'equal'}", flush=True)
             sweeps += killed > 0
             kills += killed
-            bad += bool(told)
+            bad += bool(apart)
     print(f"{sweeps} sweeps killed, {kills} times: {bad} differ from the undisturbed one")
     return 1 if bad or sweeps < wanted else 0
 

@@ -158,8 +158,8 @@ def neighbour(runs: Runs, seeds: int) -> Row:
         for tcp in ("newreno", "dctcp"):
             slow, *drops = runs.values("tcp-neighbour", over, tcp, seeds, settings, *metrics)
             lossy = [sum(value > 0 for value in column) for column in drops]
-            told = f"; drops in {lossy[0]} of {seeds} seeds" if any(lossy) else ""
-            cells.append((f"{min(slow):.1f} to {max(slow):.1f}" if slow else "not all completed") + told)
+            drops_text = f"; drops in {lossy[0]} of {seeds} seeds" if any(lossy) else ""
+            cells.append((f"{min(slow):.1f} to {max(slow):.1f}" if slow else "not all completed") + drops_text)
         yield [name, *cells]
 
 
@@ -188,8 +188,8 @@ def load_60(runs: Runs, seeds: int) -> Row:
         for tcp in TCP:
             found = runs.values("tcp-load", over, tcp, seeds, {}, *metrics)
             mean, small, medium, tail, large, again, timeouts = (statistics.median(column) for column in found)
-            told = [f"{mean:.1f}", f"{small:.0f}", f"{medium:.1f}, {tail:.0f}", f"{large:.1f}"]
-            yield [over, TCP[tcp], *told, f"{again:.0f}", f"{timeouts:.0f}"]
+            cells_of = [f"{mean:.1f}", f"{small:.0f}", f"{medium:.1f}, {tail:.0f}", f"{large:.1f}"]
+            yield [over, TCP[tcp], *cells_of, f"{again:.0f}", f"{timeouts:.0f}"]
 
 
 def timeouts(runs: Runs, seeds: int) -> Row:
@@ -224,7 +224,7 @@ def main() -> None:
     """Prints the tables that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
-    parser.add_argument("--seeds", type=int, help="seeds of each row, in place of the page's number")
+    parser.add_argument("--seeds", type=int, help="seeds of each row, instead of the page's number")
     given = parser.parse_args()
     for name in given.tables:
         if name not in TABLES:

@@ -49,7 +49,7 @@ PERIODS_S = {"before": (0.5, 2.3), "drop": (2.3, 3.3), "low": (3.3, 6.0), "rise"
 AS_BUILT: dict[str, str | bool] = {
     # As rtl/testbed/doc says of the cores: lines carry preamble and gap, the queue does not hold the frame on the line,
     # the target rate is held at the largest rate, and Active Increase begins after the fifth cycle. Samples at whole
-    # milliseconds would always see the same two places in the token buckets' 16 us.
+    # milliseconds would always see the same two phases of the token buckets' 16 us.
     "network.wire_overhead": "20 octets",
     "network.in_service_counts": False,
     "schemes.qcn.tr_clamp": True,
@@ -86,12 +86,12 @@ def cores(figure: int) -> Cores | None:
     if not path.exists():
         return None
     lines = path.read_text().splitlines()
-    told = re.search(r"times / (\d+), seed", "\n".join(line for line in lines if line.startswith("#")))
-    if told is None:
+    scale = re.search(r"times / (\d+), seed", "\n".join(line for line in lines if line.startswith("#")))
+    if scale is None:
         sys.exit(f"{path}: the header has no time scale")
     names, *values = [line.split(",") for line in lines if not line.startswith("#")]
     column = {name: np.array([float(row[i]) for row in values]) for i, name in enumerate(names)}
-    return Cores(Course(column["time_s"], column["queue_octets"], column["utilization"]), float(told[1]))
+    return Cores(Course(column["time_s"], column["queue_octets"], column["utilization"]), float(scale[1]))
 
 
 def scenario(kind: str, scale: float) -> Scenario:

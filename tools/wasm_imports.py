@@ -1,4 +1,4 @@
-"""Checks that the laboratory's engine asks its page for nothing: no clock, no random words, no files.
+"""Checks that the laboratory's engine asks its page for nothing: no clock, no random numbers, no files.
 
     python tools/wasm_imports.py target/wasm32-unknown-unknown/web/penstock_web.wasm
 

@@ -12,7 +12,7 @@ export class Background {
   private link_bps = 0;
   private order = 0;
 
-  /** `now` has the text, the link and the simulated time that the slider is about; `change` is told of a rate. */
+  /** `now` has the text, the link and the simulated time that the slider is about; `change` is called with a rate. */
   constructor(
     private readonly slider: HTMLInputElement,
     private readonly shown: HTMLElement,

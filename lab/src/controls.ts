@@ -5,12 +5,12 @@ import type { Parameter, Parameters as Values, Plan, Scheme } from "./protocol";
 
 /** Steps of a slider. */
 const STEPS = 200;
-/** A slider reaches so many times above and below the value that it starts from, within the parameter's range. */
+/** A slider reaches this many times above and below the value that it starts from, within the parameter's range. */
 const REACH = 16;
 
 type Value = number | string | boolean;
 
-/** Builds controls into `place`. `change` is told of a key and the text of its value. */
+/** Builds controls into `place`. `change` is called with a key and the text of its value. */
 export class Parameters {
   private shown = "";
 

@@ -4,7 +4,7 @@ import { flowColour } from "./plots";
 import type { Link, Plan } from "./protocol";
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Octets of a long frame with all that it takes of a line; its time and the line's delay are the longest way of most frames. */
+/** Octets of a long frame with all that it takes of a line; its time and the line's delay are the longest flight of most frames. */
 const LONG_OCTETS = 1600;
 /** Frames that are drawn at a time. */
 const MOST_DOTS = 400;
@@ -47,7 +47,7 @@ export class Frames {
   private readonly ways: (Way | null)[];
   private readonly dots: SVGPathElement[] = [];
   private used = 0;
-  /** The engine tells of a frame when it has crossed its line: drawn is the time before now by which all are known, s. */
+  /** The engine reports a frame when it has crossed its line: drawn is the time before now by which all are known, s. */
   late_s: number;
 
   constructor(
@@ -72,7 +72,7 @@ export class Frames {
     }
   }
 
-  /** Draws the frames that were under way at a time; of a run at `speed` simulated seconds a second. */
+  /** Draws the frames that were running at a time; of a run at `speed` simulated seconds a second. */
   draw(now_s: number, speed: number): void {
     const shown_s = now_s - this.late_s;
     // A run that has begun again knows none of them.
@@ -110,7 +110,7 @@ export class Frames {
   }
 }
 
-/** The way from one node to another, to the right of the line between them. */
+/** The path from one node to another, to the right of the line between them. */
 function beside(from: Point, to: Point): Way {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const [x, y] = [(-(to.y - from.y) * ASIDE) / length, ((to.x - from.x) * ASIDE) / length];

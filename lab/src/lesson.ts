@@ -23,12 +23,12 @@ interface Step extends Partial<Setting> {
 interface Question {
   text: string;
   runs: (Setting & { scheme?: string; label?: string })[];
-  /** The way to a number in a summary: keys, and names in lists, such as ["queues", "sw0->h4", "mean_octets"]. */
+  /** The path to a number in a summary: keys, and names in lists, such as ["queues", "sw0->h4", "mean_octets"]. */
   metric: string[];
-  /** The number in words, such as "frames lost", and its unit: % of a part of one, none of an index or a count. */
+  /** The name of the number, such as "frames lost", and its unit: % of a part of one, none of an index or a count. */
   name: string;
   unit: "" | "%" | "bit/s" | "octets";
-  /** The number of the one run; that of the second over that of the first; or the place of the run with the largest. */
+  /** The number of the one run; that of the second over that of the first; or the index of the run with the largest. */
   measure: "value" | "ratio" | "largest";
   /** The answer is the choice whose range holds the number; with "largest", the choice of the run. */
   choices: { text: string; from?: number; to?: number }[];
@@ -51,7 +51,7 @@ export interface Stage {
   play: boolean;
 }
 
-/** The number at the end of a way through a summary. */
+/** The number at the end of a path through a summary. */
 export function metric(summary: unknown, way: string[]): number {
   let place: unknown = summary;
   for (const part of way) {
@@ -61,7 +61,7 @@ export function metric(summary: unknown, way: string[]): number {
   return place;
 }
 
-/** The place of the right choice, and the number behind it. */
+/** The index of the right choice, and the number behind it. */
 export function answer(question: Question, summaries: unknown[]): { right: number; found: number[] } {
   const found = summaries.map((summary) => metric(summary, question.metric));
   if (question.measure === "largest") return { right: found.indexOf(Math.max(...found)), found };
@@ -158,14 +158,14 @@ export class LessonPanel {
       button.disabled = true;
       verdict.textContent = "The simulation runs …";
       this.simulate(question)
-        .then((summaries) => (verdict.textContent = told(question, summaries, Number(chosen.value))))
+        .then((summaries) => (verdict.textContent = verdictText(question, summaries, Number(chosen.value))))
         .catch((fault: unknown) => (verdict.textContent = String((fault as { message?: string }).message ?? fault)))
         .finally(() => (button.disabled = false));
     });
     return [field, button, verdict];
   }
 
-  /** Runs what the question compares, in a Worker of its own. */
+  /** Runs what the question compares, in a separate Worker. */
   private async simulate(question: Question): Promise<unknown[]> {
     const texts = await Promise.all(question.runs.map((run) => this.scenario(run)));
     const runs = texts.map((text, i) => ({ text, scheme: question.runs[i]?.scheme ?? null }));
@@ -202,8 +202,8 @@ function labels({ runs, measure, choices }: Question, i: number): string {
   return own === undefined ? "" : ` (${own})`;
 }
 
-/** The verdict in words, with the numbers that were found. */
-function told(question: Question, summaries: unknown[], chosen: number): string {
+/** The verdict as text, with the numbers that were found. */
+function verdictText(question: Question, summaries: unknown[], chosen: number): string {
   const { right, found } = answer(question, summaries);
   const written = found.map((number, i) => `${written_as(number, question.unit)}${labels(question, i)}`);
   const numbers = `${question.name}: ${written.join(", ")}`;

@@ -35,7 +35,7 @@ class Lab {
   private state: RunState = { text: "", compare: null, now_s: 0, speed: 0.01, view: null, link: null, rates: "throughput", axes: {} };
   /** The text that has been sent to the engine, which may refuse it. */
   private pending: RunState | null = null;
-  /** What is to be told beside the run that opens next. */
+  /** The note beside the run that opens next. */
   private notice: Refusal | null = null;
   private playing = false;
   /** The run has come to its end: Play begins it again, and a change holds from its start. */
@@ -43,7 +43,7 @@ class Lab {
   private calm = 0;
   /** While a changed run comes back to where it was: that time. */
   private target = 0;
-  /** The run is to go to its end, also where a change has it begin again on the way. */
+  /** The run is to go to its end, also where a change restarts it meanwhile. */
   private ending = false;
   private saved = "";
   private saving = 0;
@@ -445,7 +445,7 @@ class Lab {
       this.engine.pause();
       this.paused();
     } else if (!this.engine.holds) {
-      // Before the first run, too, its scenario may be on its way: then there is none to take up.
+      // Before the first run, too, its scenario may still be loading: then there is none to take up.
       const from = this.pending ?? this.state;
       if (from.text !== "") this.open(from, from.speed || null);
     } else if (this.ended) {

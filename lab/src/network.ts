@@ -1,4 +1,4 @@
-/** The network as a drawing: hosts and switches, queues that fill, frames that move, notifications on their way back, pauses, drops, broken links. */
+/** The network as a drawing: hosts and switches, queues that fill, frames that move, notifications that return, pauses, drops, broken links. */
 
 import { Frames, type Point, SHAPES } from "./frames";
 import { layout } from "./layout";
@@ -248,7 +248,7 @@ export class NetworkView {
   }
 }
 
-/** The signs of the drawing in words. */
+/** The legend of the drawing. */
 export function legend(list: HTMLElement): void {
   const entry = (drawn: SVGElement[], words: string) => {
     const item = document.createElement("li");

@@ -11,7 +11,7 @@ import type { Theory } from "./theory";
 /** The last samples that are drawn, the newest strongest. */
 const TRAIL = 600;
 
-/** A place of the drawing, or of the plane. */
+/** A position in the drawing, or in the plane. */
 type Spot = [number, number];
 
 /** Where a line comes into a drawing of a size, a little behind its edge; null where it does not. */
@@ -37,8 +37,8 @@ export class Phase {
   private seen = 0;
   private readonly points: [number, number][] = [];
   theory: Theory | null = null;
-  /** The theory that is drawn, in words. */
-  told = "";
+  /** The theory that is drawn, as text. */
+  note = "";
 
   constructor(
     place: HTMLElement,
@@ -117,7 +117,7 @@ export class Phase {
   private drawTheory(pen: CanvasRenderingContext2D, place: (point: [number, number]) => [number, number], width: number, height: number): void {
     const where = this.theory?.place(this.series);
     if (!this.theory || typeof where !== "object" || this.theory.table.queue !== this.port) {
-      this.told = typeof where === "string" ? `No theory is drawn: ${where}.` : "";
+      this.note = typeof where === "string" ? `No theory is drawn: ${where}.` : "";
       return;
     }
     pen.strokeStyle = colour("theory");
@@ -149,7 +149,7 @@ export class Phase {
     }
     const names = lines.map(({ name }) => name).join(", ");
     const trajectory = path ? `the fluid's trajectory from an empty queue at line rate, at ${path.of}` : "no trajectory, as the tables have none of these values";
-    this.told = `Theory: switching lines dashed (${names || "none"}); ${trajectory}. Model: ${this.theory.table.model}.`;
+    this.note = `Theory: switching lines dashed (${names || "none"}); ${trajectory}. Model: ${this.theory.table.model}.`;
   }
 
   drawing(): Drawing {

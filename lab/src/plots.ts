@@ -6,7 +6,7 @@ import type { Drawing } from "./picture";
 import type { Series } from "./series";
 import { ends, extremes } from "./thin";
 
-/** Rates of so many flows are drawn. */
+/** Number of flows whose rates are drawn. */
 const MOST_FLOWS = 16;
 /** Up to this number of flows each line has its name at its end. */
 const MOST_NAMES = 8;
@@ -223,7 +223,7 @@ class Plot {
     this.readout.textContent = `${short(this.plot.data[0][idx] ?? 0)}s: ${values.slice(0, MOST_NAMES).join(", ")}${more}`;
   }
 
-  /** The plot in words, for those who do not see it. */
+  /** The plot as text, for those who do not see it. */
   describe(words: string): void {
     this.place.setAttribute("aria-label", words);
   }

@@ -1,4 +1,4 @@
-/** The rows of a run as they have come, with names instead of places. */
+/** The rows of a run as they have come, with names instead of indices. */
 
 import type { Description, Parameters, Plan, Rows } from "./protocol";
 
@@ -84,8 +84,8 @@ export class Series {
 
   /** Whether a link carries frames at a time, with the changes that the scenario has. */
   isDown(link: string, at_s: number): boolean {
-    const told = this.plan.changes.filter((change) => change.link === link && change.at_s <= at_s + SAME_S && change.rate_bps === null);
-    return told[told.length - 1]?.event === "down";
+    const events = this.plan.changes.filter((change) => change.link === link && change.at_s <= at_s + SAME_S && change.rate_bps === null);
+    return events[events.length - 1]?.event === "down";
   }
 
   /** The times of the scenario's changes up to now, each once, s. */

@@ -1,4 +1,4 @@
-/** The state of the page as a link: JSON, deflated, in base64url. It is text from strangers, so it is checked on the way in. */
+/** The state of the page as a link: JSON, deflated, in base64url. It is text from strangers, so it is checked when it is read. */
 
 import type { Rates } from "./plots";
 

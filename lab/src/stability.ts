@@ -1,4 +1,4 @@
-/** The stability map of a run over two parameters, with the run's place on it, and its phase margin in words. */
+/** The stability map of a run over two parameters, with the run's position on it, and its phase margin as text. */
 
 import type { Drawing } from "./picture";
 import { colour, short } from "./plots";
@@ -9,7 +9,7 @@ import { type Place, spot, type Theory } from "./theory";
 const HEIGHT = 220;
 const LEFT = 62;
 const BOTTOM = 34;
-/** A margin of so many degrees has the full colour. */
+/** The margin that has the full colour, degrees. */
 const FULL = 90;
 
 export class Stability {
@@ -49,7 +49,7 @@ export class Stability {
     place.replaceChildren(heading, this.words, ...(theory.table.maps.length > 0 ? [row, this.canvas] : []));
   }
 
-  /** The other axis gives way to one that is chosen twice. */
+  /** An axis that is chosen twice replaces the other. */
   private choose(): void {
     const [x, y] = this.choices;
     if (x.value === y.value) y.value = String((Number(y.value) + 1) % this.theory.table.axes.length);
@@ -65,7 +65,7 @@ export class Stability {
   draw(): void {
     const found = this.theory.place(this.series);
     const place = typeof found === "string" ? null : found;
-    const text = typeof found === "string" ? `No answer: ${found}.` : this.told(found);
+    const text = typeof found === "string" ? `No answer: ${found}.` : this.describe(found);
     const [x, y] = this.choices.map(({ value }) => Number(value)) as [number, number];
     const state = JSON.stringify([text, x, y, place?.values, this.canvas.clientWidth, document.documentElement.dataset["shade"]]);
     if (state === this.drawn) return;
@@ -74,7 +74,7 @@ export class Stability {
     if (this.theory.table.maps.length > 0) this.paint(x, y, place);
   }
 
-  private told(place: Place): string {
+  private describe(place: Place): string {
     const margin = this.theory.margin(place);
     if (typeof margin === "string") return `No margin: ${margin}.`;
     const names = place.away.map((axis) => `${this.theory.table.axes[axis]?.name} = ${short(Number((place.values[axis] ?? 0).toPrecision(3)))}`);

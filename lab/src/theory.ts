@@ -9,7 +9,7 @@ import type { Series } from "./series";
 type Line = [number, number, number];
 
 interface Grid<T> {
-  /** The axes by their places. */
+  /** The axes by their indices. */
   x: number;
   y: number;
   /** A row for each node of y; null where the model has no answer. */
@@ -24,7 +24,7 @@ export interface Axis {
 }
 
 export interface StabilityMap extends Grid<number> {
-  /** For each node the reason of a null by its place in `refused`; none where nothing is null. */
+  /** For each node the reason of a null by its index in `refused`; none where nothing is null. */
   verdicts: number[][];
   refused: string[];
 }
@@ -51,13 +51,13 @@ export interface Table {
 /** Margins of neighbouring nodes that are farther apart have a jump between them, degrees. */
 const JUMP_DEG = 20;
 
-/** A run's place in the tables: a value for each axis, and the axes that are not at the scenario's own value. */
+/** A run's position in the tables: a value for each axis, and the axes that are not at the scenario's own value. */
 export interface Place {
   values: number[];
   away: number[];
 }
 
-/** The node before a value, and the share of the way to the next in logarithms. */
+/** The node before a value, and the share of the distance to the next in logarithms. */
 export function spot(nodes: number[], value: number): [number, number] {
   let place = 0;
   while (place < nodes.length - 2 && value >= (nodes[place + 1] ?? Infinity)) place += 1;
@@ -65,7 +65,7 @@ export function spot(nodes: number[], value: number): [number, number] {
   return [place, high > low ? Math.log(value / low) / Math.log(high / low) : 0];
 }
 
-/** The four nodes around a place, and the shares of the way between them; null where one has no value. */
+/** The four nodes around a position, and the shares of the distance between them; null where one has no value. */
 function corners<T>(values: (T | null)[][], [column, along]: [number, number], [row, up]: [number, number]): { nodes: [T, T, T, T]; along: number; up: number } | null {
   const right = Math.min(column + 1, (values[0]?.length ?? 1) - 1);
   const above = Math.min(row + 1, values.length - 1);
@@ -103,7 +103,7 @@ export class Theory {
     if (plan.schemes.length !== 1 || !used || used.name !== table.scheme) return "the theory has one scheme";
     if (JSON.stringify(network(plan, table.queue)) !== this.known) return "network or frames are not those of the gallery's scenario";
     const moved = plan.changes.filter(({ at_s, link, rate_bps }) => at_s <= now_s && (link !== table.queue || rate_bps === null));
-    if (moved.length > 0) return `link ${moved[0]?.link ?? ""} has changed in a way that the model does not know`;
+    if (moved.length > 0) return `link ${moved[0]?.link ?? ""} has changed, and the model does not cover that`;
     const runs = (i: number) => {
       const flow = plan.flows[i];
       return flow !== undefined && flow.start_s !== null && flow.start_s <= now_s && (flow.stop_s === null || flow.stop_s > now_s);
@@ -134,7 +134,7 @@ export class Theory {
     return this.table.maps.find((map) => map.x === Math.min(x, y) && map.y === Math.max(x, y));
   }
 
-  /** The phase margin at a place, degrees; a text says why there is none. */
+  /** The phase margin at a position, degrees; a text says why there is none. */
   margin({ values, away }: Place): number | string {
     if (this.table.why) return this.table.why;
     if (away.length > 2) return "more than two parameters are not the scenario's, and the tables have no such point";
@@ -153,7 +153,7 @@ export class Theory {
     return map.refused[map.verdicts[near(up)]?.[near(across)] ?? -1] ?? "the model ends near here";
   }
 
-  /** The switching lines at a place. */
+  /** The switching lines at a position. */
   lines({ values, away }: Place): { name: string; line: Line }[] {
     return this.table.lines.flatMap(({ name, base, grids }) => {
       const matters = away.filter((axis) => grids.filter(({ x, y }) => x === axis || y === axis).length === this.table.axes.length - 1);

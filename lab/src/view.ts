@@ -28,7 +28,7 @@ export class RunView {
   private network!: NetworkView;
   private theory: Theory | null = null;
   private stability: Stability | null = null;
-  private told!: HTMLElement;
+  private theoryNote!: HTMLElement;
   private numbers!: HTMLElement;
   private readonly figure = document.createElement("section");
   private drawn = -1;
@@ -84,7 +84,7 @@ export class RunView {
       ? "Phase plane: the queue's distance from its set point (right) against the excess of the allowed rates (up). "
       : "This scheme has no set point, so that there is no phase plane.";
     note.textContent = hidden + plane;
-    this.told = note.appendChild(document.createElement("span"));
+    this.theoryNote = note.appendChild(document.createElement("span"));
     this.stability = this.theory ? new Stability(theory, this.theory, this.series, this.axes, (axes) => this.turn(axes)) : null;
     if (this.phase) this.phase.theory = this.theory;
     this.drawn = -1;
@@ -140,8 +140,8 @@ export class RunView {
       this.plots.draw();
       this.phase?.draw();
       this.stability?.draw();
-      const told = this.phase?.told ?? "";
-      if (this.told.textContent !== told) this.told.textContent = told;
+      const theoryNote = this.phase?.note ?? "";
+      if (this.theoryNote.textContent !== theoryNote) this.theoryNote.textContent = theoryNote;
     }
     if (fresh || this.looks || this.network.moving) this.network.draw(wall_ms, speed);
     this.looks = false;

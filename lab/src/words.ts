@@ -11,7 +11,7 @@ export function clock(now_s: number): string {
   return now_s < 10 ? `${(now_s * 1000).toFixed(3)} ms` : `${now_s.toFixed(4)} s`;
 }
 
-/** The difference of two runs in words. */
+/** The difference of two runs as text. */
 export function compared(first: RunView, second: RunView, port: string): string {
   const [a, b] = [first.series.numbers(port).mean_octets, second.series.numbers(port).mean_octets];
   if (a <= 0 || b <= 0) return "";

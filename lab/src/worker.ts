@@ -34,7 +34,7 @@ interface Run {
   /** Rows that the page has. */
   sent: { samples: number };
   width: number;
-  told: boolean;
+  reported: boolean;
 }
 
 let runs: Run[] = [];
@@ -63,7 +63,7 @@ function open(request: Extract<ToWorker, { type: "open" }>): void {
   try {
     for (const { text, scheme } of request.runs) {
       const engine = new Engine(text, scheme);
-      fresh.push({ engine, sent: { samples: 0 }, width: 0, told: false });
+      fresh.push({ engine, sent: { samples: 0 }, width: 0, reported: false });
     }
   } catch (refusal) {
     // The runs before stay.
@@ -154,8 +154,8 @@ function tell(): void {
     const frames = run.engine.frames();
     run.sent.samples += samples.length / run.width;
     const ended = run.engine.ended();
-    const summary = ended && !run.told ? (run.engine.summary() ?? null) : null;
-    run.told = ended;
+    const summary = ended && !run.reported ? (run.engine.summary() ?? null) : null;
+    run.reported = ended;
     return { run: i, samples, signals, frames, now_s: timeOf(run), ended, summary };
   });
   const now = performance.now();

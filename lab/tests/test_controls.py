@@ -160,7 +160,7 @@ def test_a_parameter_and_background_traffic_change_from_now_on(
     wait_for_ms(lab, at_ms + 0.3)
     background.fill("0")
     expect(shown).to_have_text("none")
-    # A value that is refused there is told, and the run before it stays.
+    # A value that is refused there is reported, and the run before it stays.
     box.fill("50 MB")
     box.press("Enter")
     expect(lab.page.locator("#mistake")).to_contain_text("beyond the buffer")
@@ -248,7 +248,7 @@ NO_STATE = packed({"text": 3, "now_s": -1})
 def test_a_link_that_is_none_is_told(lab: Watched, link: str) -> None:
     lab.open(link)
     expect(lab.page.locator("#question")).not_to_be_empty()
-    # It stays beside the run that is there in its place, until another one is opened.
+    # It stays beside the run that replaces it, until another one is opened.
     message = lab.page.locator("#message")
     expect(message).to_be_visible()
     expect(message).to_contain_text("the link is not one of this page")

@@ -32,7 +32,7 @@ def test_the_page_can_be_used_by_everyone(lab: Watched, size: str, theme: str) -
         )
         == 0
     )
-    # In a world of its own: the page's policy lets no other script in.
+    # In an isolated world: the page's policy lets no other script in.
     session = lab.page.context.new_cdp_session(lab.page)
     frame = session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
     world = session.send(

@@ -205,7 +205,7 @@ def test_notifications_of_a_quick_run_follow_their_route(lab: Watched) -> None:
 
 
 def distance(x: float, y: float, x1: float, y1: float, x2: float, y2: float) -> float:
-    """The distance of a place from a line between two nodes."""
+    """The distance of a point from a line between two nodes."""
     length = (x2 - x1) ** 2 + (y2 - y1) ** 2
     part = min(1.0, max(0.0, ((x - x1) * (x2 - x1) + (y - y1) * (y2 - y1)) / length))
     return float(

@@ -188,7 +188,7 @@ def test_the_run_is_a_ring_on_the_map_of_the_axes_that_are_chosen(lab: Watched) 
         "aria-label", re.compile("over w and round_trip_s: a ring")
     )
     up.select_option(label="gd_inverse")
-    # They stand where the map is made anew, and in the link.
+    # They stand where the map is made again, and in the link.
     lab.page.locator("#theme").click()
     lab.page.wait_for_timeout(500)
     lab.page.reload()

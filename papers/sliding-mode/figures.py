@@ -58,9 +58,9 @@ def figure_5(data: Data) -> "Figure":
     figure, (left, right) = plt.subplots(1, 2, figsize=(6.8, 3), width_ratios=(2.2, 1), layout="constrained")
     for part in (data["large"][0], data["small"][0]):
         _line(left, part[_C1], _QCN)
-    for at_s, told in ((0, "T 150 KB"), (2, "500 Mb/s taken"), (4, "T 30 KB"), (6, "500 Mb/s back")):
+    for at_s, label in ((0, "T 150 KB"), (2, "500 Mb/s taken"), (4, "T 30 KB"), (6, "500 Mb/s back")):
         left.axvline(at_s, color=REFERENCE, linewidth=0.6)
-        left.text(at_s + 0.08, 142, told, fontsize=7.5, va="center")
+        left.text(at_s + 0.08, 142, label, fontsize=7.5, va="center")
     _axes(left, 8, title="(a)")
     left.set_ylim(0, 150)
     _mean_cdf(right, [*data["large_all"], *data["small_all"]], _QCN, None)
@@ -273,8 +273,8 @@ def _parking_lot(data: Data, end_s: float) -> "Figure":
 
 
 def _both_links(axis: "Axes", queues: Any) -> None:
-    for queue, told, colour in ((_C1, "C1", _SMCC), (_C2, "C2", _QCN)):
-        _line(axis, queues[queue], colour, told)
+    for queue, label, colour in ((_C1, "C1", _SMCC), (_C2, "C2", _QCN)):
+        _line(axis, queues[queue], colour, label)
 
 
 def _line(axis: "Axes", series: Any, colour: str, label: str | None = None) -> None:

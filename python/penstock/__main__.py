@@ -33,7 +33,7 @@ def main() -> "NoReturn":
     except BaseException as error:
         status = 1
         if isinstance(error, OSError) and error.filename is None:
-            # Help and version are written where no command tells of failures.
+            # Help and version are written where no command reports failures.
             print(f"error: standard output: {error.strerror}", file=sys.stderr)
         else:
             # A fault of Penstock's own: the traceback says where.

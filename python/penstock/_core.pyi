@@ -13,7 +13,7 @@ from arro3.core import Table
 __version__: str
 
 class PenstockError(Exception):
-    """An error that Penstock tells of."""
+    """An error that Penstock reports."""
 
 class ScenarioError(PenstockError):
     """A scenario that cannot be run."""
@@ -96,7 +96,7 @@ class QcnRate:
         target_bps: int,
         cycles: int,
     ) -> None:
-        """Begin a cycle of the byte counter, so many cycles after a message.
+        """Begin a cycle of the byte counter, given the number of cycles since a message.
 
         Raises:
             KeyError: a parameter has no value.

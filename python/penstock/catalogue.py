@@ -26,7 +26,7 @@ class Condition(TypedDict):
 class Parameter(TypedDict):
     """One parameter of a scheme; ``default``, ``minimum`` and ``maximum`` are in its ``unit``.
 
-    A choice lists its words as its unit; it and a switch have no range (``None``). ``queue_length`` says that it is a
+    A choice lists its values as its unit; it and a switch have no range (``None``). ``queue_length`` says that it is a
     length of the queue, which the buffer bounds; ``when`` says where it has an effect (``None`` for everywhere).
     """
 
@@ -95,7 +95,7 @@ class Scheme(TypedDict):
 
 
 class Key(TypedDict):
-    """One key of a scenario file; ``default`` is as a file would have it, or says in words what a lack means."""
+    """One key of a scenario file; ``default`` is as a file would have it, or says what a lack means."""
 
     section: str
     section_description: str

@@ -118,8 +118,8 @@ def comparison_html(comparison: "Comparison") -> str:
 
 def _slowdowns(lines: Sequence[dict[str, Any]]) -> str:
     """Show slowdowns of a comparison by size, means of the seeds; nothing where no flow completes."""
-    told = by_size(lines)
-    if not told:
+    slowdowns = by_size(lines)
+    if not slowdowns:
         return ""
 
     def cell(value: Spread, text: Callable[[float], str]) -> str:
@@ -131,7 +131,7 @@ def _slowdowns(lines: Sequence[dict[str, Any]]) -> str:
             *(cell(line[key], lambda x: count(round(x))) for key in ("flows", "flows_left")),
             *(cell(line[key], ratio) for key, _ in SLOWDOWNS),
         ]
-        for sizes, of in told.items()
+        for sizes, of in slowdowns.items()
         for label, line in of.items()
     ]
     head = ["flows", "number", "not completed", *(title for _, title in SLOWDOWNS)]
@@ -149,18 +149,18 @@ def tuning_html(tuning: "Tuning") -> str:
         f"{escape(tuning.goal.definition)}; at {escape(tuning.queue)}</p>"
     )
     rows = [[key, *(str(entry.parameters[key]) for entry in sets)] for key in tuning.proposal.parameters]
-    told = ""
+    shown = ""
     for verdict in tuning.verdicts:
         (pair,) = (pair for pair in verdict.measures if pair.measure == tuning.goal.measure)
         title, kind = MEASURES[pair.measure]
-        told += (
+        shown += (
             f"<p>against {escape(verdict.against)}, {seeds(tuning.verdict_seeds)}, which the search never saw: "
             f"{escape(title)} {value(pair.proposal[0], kind)} instead of {value(pair.other[0], kind)}, "
             f"{escape(verdict.word + broken(verdict))}</p>"
         )
     if not tuning.verdicts:
-        told = f"<p>{'interrupted before a verdict' if tuning.interrupted else 'nothing is proposed'}</p>"
-    return head + _table(["", *(entry.name for entry in sets)], rows) + told
+        shown = f"<p>{'interrupted before a verdict' if tuning.interrupted else 'nothing is proposed'}</p>"
+    return head + _table(["", *(entry.name for entry in sets)], rows) + shown
 
 
 def reproduction_html(found: "Reproduction") -> str:

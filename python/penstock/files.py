@@ -104,7 +104,7 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def _flush(path: Path) -> None:
-    """Have the system write a file to the disk: a full one tells of itself here at the latest."""
+    """Have the system write a file to the disk: a full one fails here at the latest."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 

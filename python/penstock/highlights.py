@@ -1,4 +1,4 @@
-"""The parts of a summary that are shown first: the notable queues, and the scheme in words."""
+"""The parts of a summary that are shown first: the notable queues, and the scheme as text."""
 
 from collections.abc import Mapping, Sequence
 from heapq import nsmallest
@@ -17,7 +17,7 @@ def notable_queues(queues: Sequence[QueueSummary], most: int = 4) -> list[QueueS
     """Choose the queues to show: those that drop, signal or fill, the longest first, at most ``most``, at least one.
 
     Flow control moves a queue upstream: where the longest were all stopped, the longest that was never stopped, and so
-    waits for nothing but its own line, takes the first place. It is the port that is congested.
+    waits for nothing but its own line, comes first. It is the port that is congested.
 
     More lines than the default in one panel of a figure hide one another.
     """
@@ -37,7 +37,7 @@ _KEYS = ("name", "frames_dropped", "feedback_frames", "mean_octets", "utilizatio
 
 
 def _notable(queues: Mapping[str, Sequence[Any]], most: int) -> list[int]:
-    """Return the places of the queues to show, out of a list a key."""
+    """Return the indices of the queues to show, out of a list a key."""
     names, dropped, feedback, mean, utilization, paused_s = (queues[key] for key in _KEYS)
     least = _NOTABLE * max(mean, default=0.0)
     chosen = [i for i in range(len(names)) if dropped[i] or feedback[i] or mean[i] > least]

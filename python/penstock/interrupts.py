@@ -46,7 +46,7 @@ class _State:
         self.keeping: keeping | None = None
         """The results that a first Ctrl-C keeps; ``None`` where it ends the command."""
         self.kept = ""
-        """The words for the results that are kept when the command is ended."""
+        """The text about the results that are kept when the command is ended."""
         self.targets: list[str] = []
         """Final names of what is being written."""
         self.at_end: list[Callable[[], None]] = []
@@ -99,7 +99,7 @@ class keeping:  # noqa: N801 (reads as a word after `with`)
 
 
 class telling:  # noqa: N801
-    """Within it, a person who ends the command is told ``words``: which results are whole already, and where."""
+    """Within it, whoever ends the command sees ``words``: which results are whole already, and where."""
 
     def __init__(self, words: str) -> None:
         self._words = words
@@ -120,7 +120,7 @@ def writes(target: str | os.PathLike[str]) -> None:
 def at_end(call: "Callable[[], None]") -> None:
     """Note a function, a quick one, for a signal that ends the command to call.
 
-    It ends processes of this one's own, or removes what is no file.
+    It ends processes of this one's own, or removes what is not a file.
     """
     _state.at_end.append(call)
 

@@ -14,14 +14,14 @@ MOST = 1e300
 
 
 class PlacedError(PenstockError):
-    """A file that is not what it is to be, with the place of the fault.
+    """A file that is not what it is to be, with the line of the error.
 
     Attributes:
         file: the file, or the folder.
         line: the line, counted from 1, where it is known.
         key: the key, as a dotted path.
         message: the error.
-        hint: words to write instead.
+        hint: text to write instead.
     """
 
     def __init__(self, file: Path, key: str | None, message: str, hint: str = "", line: int | None = None) -> None:

@@ -68,7 +68,7 @@ class FrameLossError(ClaimError):
     def __init__(self, result: "Result") -> None:
         super().__init__(
             result,
-            _told_loss(result),
+            _loss_text(result),
             "more room above XOFF or an earlier XOFF ([pfc] headroom, xoff), priority flow control on every port "
             "that frames cross, or no claim (lossless = false)",
         )
@@ -84,7 +84,7 @@ class IdleSchemeError(ClaimError):
         summary = result.summary_without_flows
         super().__init__(
             result,
-            f"claims that its scheme acts, and {summary['scheme']} had no effect: {told_actions(summary)}",
+            f"claims that its scheme acts, and {summary['scheme']} had no effect: {action_counts(summary)}",
             "more traffic than a link carries, thresholds that the queue reaches, congestion points at the port that "
             "is full ([network] congestion_points), or no claim (acted = false)",
         )
@@ -281,7 +281,7 @@ class Result:
         return {name: {column: array[rows] for column, array in arrays.items()} for name, rows in places.items()}
 
     def columns_of(self, table: str, *columns: str) -> "Table":
-        """Return some columns of a table, which are read anew and not kept: the others do not come into memory.
+        """Return some columns of a table, which are read again and not kept: the others do not come into memory.
 
         Raises:
             PenstockError: the table was not recorded.
@@ -368,7 +368,7 @@ class Result:
         With ``path`` the figure is also written there; the suffix (``.png``, ``.svg``, ``.pdf``) says how. ``show`` is
         ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``; where flows complete also
         ``slowdown`` against size, and ``completions``: how flow completion times, goodputs and retransmissions are
-        spread, which are figures of their own as ``fct``, ``goodput`` and ``retransmissions``. ``width`` is in inches,
+        spread, which are separate figures as ``fct``, ``goodput`` and ``retransmissions``. ``width`` is in inches,
         ``font_size`` in points; without them the figure has what matplotlib's settings (``figure.figsize``,
         ``font.size``) say, if these are not its defaults. ``title = False`` leaves the question and the line below it
         out, for a caption.
@@ -413,7 +413,7 @@ class Result:
         return f"<Result of {summary['scenario']!r} with {summary['scheme']!r}, seed {summary['seed']}>"
 
 
-def told_actions(summary: Summary) -> str:
+def action_counts(summary: Summary) -> str:
     """Return the actions of a run's scheme with their counts: ``marks 12, cuts 3``."""
     actions = cast("dict[str, int]", summary.get("actions", {}))
     return ", ".join(f"{name.replace('_', ' ')} {count(times)}" for name, times in actions.items())
@@ -423,7 +423,7 @@ def told_actions(summary: Summary) -> str:
 _LOSSES_NAMED = 3
 
 
-def _told_loss(result: Result) -> str:
+def _loss_text(result: Result) -> str:
     """Say how many data frames a run has lost, and where first."""
     totals = result.summary["totals"]
     dropped, on_links = totals["frames_dropped"], totals["frames_lost_on_link"]
@@ -431,9 +431,11 @@ def _told_loss(result: Result) -> str:
     if dropped:
         first_s = _first_drops_s(result)
         earliest = sorted(first_s, key=lambda name: first_s[name])
-        told = [f"{name} (by {duration(first_s[name])})" for name in earliest[:_LOSSES_NAMED]]
-        others = f" and {len(earliest) - len(told)} more" if len(earliest) > len(told) else ""
-        where = f", first at {', '.join(told)}{others}" if told else ", at queues that are not recorded (record.queues)"
+        named = [f"{name} (by {duration(first_s[name])})" for name in earliest[:_LOSSES_NAMED]]
+        others = f" and {len(earliest) - len(named)} more" if len(earliest) > len(named) else ""
+        where = (
+            f", first at {', '.join(named)}{others}" if named else ", at queues that are not recorded (record.queues)"
+        )
         text += f": {count(dropped)} dropped{where}"
     if on_links:
         text += f"{';' if dropped else ':'} {count(on_links)} lost on links that went down"
@@ -441,7 +443,7 @@ def _told_loss(result: Result) -> str:
 
 
 def _first_drops_s(result: Result) -> dict[str, float]:
-    """Return for each recorded queue that dropped frames the time of the sample that first tells of it, s."""
+    """Return for each recorded queue that dropped frames the time of the first sample that shows it, s."""
     numbers, words = codes(result.queues.column("queue").chunk(0))
     time_s, priority, dropped = (result.column("queues", name) for name in ("time_s", "priority", "frames_dropped"))
     several_priorities = len({queue["priority"] for queue in result.summary["queues"]}) > 1

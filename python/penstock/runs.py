@@ -43,12 +43,12 @@ class Watch:
         skipped: called with how many runs of a sweep are there already, before the first.
         refused: called with how many runs of a sweep cannot run, as their values do not go together, before the first.
         run: called for each run with its label; returns the ``progress`` of :meth:`Scenario.run`, or ``None``. Of runs
-            on a cluster nobody is told before they end.
+            on a cluster nothing is reported before they end.
         done: called after each run whose result is kept.
         failed: called for each run that fails where that ends none of the others, with its label and the reason.
         lost: called for each run whose worker was lost and that is sent again, with its label and the reason.
         theory: called with the share of calculations other than runs that is done.
-        stopped: asked about ten times a second whether all is to end. Once it answers yes, the runs that are under way
+        stopped: asked about ten times a second whether all is to end. Once it answers yes, the runs that are running
             end as with Ctrl-C, and no further run begins.
     """
 
@@ -71,18 +71,18 @@ def printing(every_s: float = 2.0) -> Watch:
     A line comes at most every ``every_s`` seconds, and at the end, with the time that is left at the pace until then.
     """
     begun_s = time.monotonic()
-    planned, done, told_s = 0, 0, 0.0
+    planned, done, reported_s = 0, 0, 0.0
 
     def plan(runs: int) -> None:
         nonlocal planned
         planned = runs
 
     def end() -> None:
-        nonlocal done, told_s
+        nonlocal done, reported_s
         done += 1
         now_s = time.monotonic()
-        if now_s - told_s >= every_s or done == planned:
-            told_s = now_s
+        if now_s - reported_s >= every_s or done == planned:
+            reported_s = now_s
             left = f", about {duration((now_s - begun_s) / done * (planned - done))} left" if done < planned else ""
             print(f"{done} of {planned} runs{left}", file=sys.stderr, flush=True)
 
@@ -143,22 +143,22 @@ def run_many(
     keep: Callable[[int, T], object] | None = None,
     fail: Callable[[int, Exception], object] | None = None,
 ) -> Mapping[int, T]:
-    """Run all of ``runs``; return what ``take`` makes of each, by its place in ``runs``, in order.
+    """Run all of ``runs``; return what ``take`` makes of each, by its index in ``runs``, in order.
 
-    Ctrl-C ends the runs that are under way and drops those that have not begun. Places that are missing in the answer
+    Ctrl-C ends the runs that are running and drops those that have not begun. Indices that are missing in the answer
     are those of dropped runs and, unless ``keep_interrupted``, of runs that ended early. A run whose worker is lost is
     sent again.
 
     Args:
         runs: the runs.
-        take: called where the run runs, with its place, its result, and the error if it broke its claim to lose no
+        take: called where the run runs, with its index, its result, and the error if it broke its claim to lose no
             frame; or one for each run. Where a cluster runs it and its records go to a folder, it is called here.
         watch: how to watch and end the runs.
         workers: number of threads, by default one for each core that the process may use.
         executor: where the runs run, instead of threads of this process.
         keep_interrupted: whether ``take`` is called for runs that ended early, too; a cluster drops them all the same.
-        keep: called with the place of a run and what ``take`` has made of it, at once; the answer is empty then.
-        fail: called with the place of a run and its error where a run fails; no other run is ended then.
+        keep: called with the index of a run and what ``take`` has made of it, at once; the answer is empty then.
+        fail: called with the index of a run and its error where a run fails; no other run is ended then.
 
     Raises:
         Exception: that of the first run that fails, in the order of ``runs``, without ``fail``; or that of ``keep``.
@@ -197,7 +197,7 @@ class _Many(Generic[T]):
         self._interrupted = False
 
     def run(self, executor: Executor) -> Mapping[int, T]:
-        """Return what the runs have left, by their places; see :func:`run_many`."""
+        """Return what the runs have left, by their indices; see :func:`run_many`."""
         session: Session[T] = executor.session(self._watch)
         try:
             while self._goes_on():
@@ -231,7 +231,7 @@ class _Many(Generic[T]):
     def _take_in(self, ends: Sequence[Ended[T]]) -> None:
         for ended in ends:
             if ended.place not in self._under_way:
-                # Told again, since an interrupt came when it was told.
+                # Reported again, since an interrupt came during the report.
                 continue
             if self._keep is None and ended.values:
                 (self._found[ended.place],) = ended.values
@@ -250,8 +250,8 @@ class _Many(Generic[T]):
         place, label = ended.place, self._runs[ended.place].label
         self._losses[place] += 1
         if self._losses[place] > MOST_LOSSES:
-            told = f"the worker of this run was lost {self._losses[place]} times, at last because {ended.lost}"
-            self._failing(place, LostWorkerError(told if self._fail is not None else f"{label}: {told}"))
+            reason = f"the worker of this run was lost {self._losses[place]} times, at last because {ended.lost}"
+            self._failing(place, LostWorkerError(reason if self._fail is not None else f"{label}: {reason}"))
             return
         self._watch.lost(label, ended.lost)
         self._waiting.appendleft(place)

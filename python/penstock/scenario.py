@@ -497,7 +497,7 @@ class Scenario:
 
 
 Parts = tuple[str, str, str, tuple[str, ...]]
-"""A scenario as it travels: its text, the words that stand for its file, its name, and the keys that were set."""
+"""A scenario as it travels: its text, the text that stands for its file, its name, and the keys that were set."""
 
 
 def parts_of(scenario: Scenario) -> Parts:

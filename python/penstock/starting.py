@@ -1,4 +1,4 @@
-"""A scenario to start from: it runs as it is, and explains each key in the words of the reference."""
+"""A scenario to start from: it runs as it is, and explains each key with the text of the reference."""
 
 import textwrap
 from itertools import groupby
@@ -115,7 +115,7 @@ def _settings(entries: list[Key]) -> str:
 
 
 def _optional(key: Key) -> str:
-    # A default is TOML, or says in words what a lack means.
+    # A default is TOML, or says what a lack means.
     if key["default"] is None or not _is_value(key["default"]):
         words = "" if key["default"] is None else f"; without it: {key['default']}"
         line = f"# {key['key']} = …  ({key['unit']}{words})"

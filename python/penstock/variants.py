@@ -1,4 +1,4 @@
-"""The lines of a comparison beyond plain schemes: a scheme with settings of its own, and values of keys."""
+"""The lines of a comparison beyond plain schemes: a scheme with other settings, and values of keys."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _NAME = re.compile(r"[\w+.-][\w+. -]*")
 
 @dataclass(frozen=True)
 class Variant:
-    """A line of a comparison: a scheme with settings of its own, under a name.
+    """A line of a comparison: a scheme with other settings, under a name.
 
         >>> pfc = Variant("pfc", "none", {"pfc.quanta": 65535})
         >>> penstock.compare(scenario, ["qcn", "dctcp", pfc])
@@ -37,11 +37,11 @@ class Variant:
         """Check name and scheme.
 
         Raises:
-            ArgumentError: the name is none under which results can be filed, or there is no such scheme.
+            ArgumentError: the name is invalid, or there is no such scheme.
         """
         if not _NAME.fullmatch(self.name) or self.name.startswith(".") or len(self.name) > 60:
             raise ArgumentError(
-                f"{self.name!r} is no name of a variant", "use up to 60 letters, digits, blanks and _+.-, such as pfc"
+                f"invalid variant name {self.name!r}", "use up to 60 letters, digits, blanks and _+.-, such as pfc"
             )
         known = [about["name"] for about in schemes()]
         if self.scheme is not None and self.scheme not in known:
@@ -61,7 +61,7 @@ class Variant:
         """Name the variant in the error of a key that it has set: that key stands in no file.
 
         Raises:
-            ArgumentError: in place of a ``ScenarioError`` about such a key.
+            ArgumentError: instead of a ``ScenarioError`` about such a key.
         """
         try:
             yield
@@ -96,15 +96,15 @@ def typed(text: str) -> Variant:
                 f"write, for instance, {name}={scheme};{part}=…",
             )
         if key in settings:
-            raise ArgumentError(f"--variant {text}: {key} is there twice", "leave one of them out")
+            raise ArgumentError(f"--variant {text}: {key} appears twice", "leave one of them out")
         settings[key] = value
     return Variant(name, scheme, settings)
 
 
 def varied(scenario: Scenario, vary: Mapping[str, Any] | Sequence[Axis]) -> dict[str, Scenario]:
-    """Return the scenario at every combination of values, under the words for it, such as ``load=0.3``.
+    """Return the scenario at every combination of values, under a text for it, such as ``load=0.3``.
 
-    The name of each scenario is that of the first with these words.
+    The name of each scenario is that of the first with this text.
 
     Raises:
         SweepError: a key has no values, or a value twice.

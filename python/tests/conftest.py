@@ -1,4 +1,4 @@
-"""Fixtures that several tests share: a small scenario, and the command line as a process of its own."""
+"""Fixtures that several tests share: a small scenario, and the command line as a separate process."""
 
 import os
 import signal
@@ -76,7 +76,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def quick(scheme: str = "qcn", **settings: Any) -> Scenario:
-    """Return the scenario that is over in a blink, with a scheme and its settings."""
+    """Return a very short scenario, with a scheme and its settings."""
     scenario = Scenario.from_toml(QUICK.replace('profile = "ieee-2010"', ""), name="quick").set("scheme", scheme)
     for key, value in settings.items():
         scenario.set(f"schemes.{scheme}.{key}", value)
@@ -94,7 +94,7 @@ def small(tmp_path: Path) -> Path:
 def interrupt(
     arguments: list[str], out: Path, by: signal.Signals = signal.SIGINT, *, hidden: bool = True
 ) -> tuple[int, str, str]:
-    """Start the command line, end it when it is at work on ``out`` (by Ctrl-C), and return its status and its words.
+    """Start the command line, end it when it is at work on ``out`` (by Ctrl-C), and return its status and its output.
 
     ``hidden`` says that ``out`` has its name only when it is whole.
     """

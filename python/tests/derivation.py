@@ -28,7 +28,7 @@ class Step:
 
     Attributes:
         equation: number or name in the paper.
-        says: the statement, in words.
+        says: the statement, as text.
         derived: the result of the equations before it, a SymPy expression or several.
         stated: the same as this package states it.
         holds: whether they are the same.
@@ -81,7 +81,7 @@ def _equivalent(one: Any, other: Any) -> bool:
     if one.func is not other.func:
         return False
     quotient = sp.simplify(one.lhs / other.lhs)
-    # The symbols are positive where the paper's are, so that a factor has a sign of its own or none.
+    # The symbols are positive where the paper's are, so that a factor has a definite sign or none.
     return bool(quotient.is_positive)
 
 

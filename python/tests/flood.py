@@ -39,7 +39,7 @@ def _bound(interface: str) -> socket.socket:
 
 
 def main() -> int:
-    """Send until the time is over."""
+    """Send until the end of the time."""
     frames = [bytes.fromhex(line) for line in Path(sys.argv[1]).read_text().split()]
     rate, seconds = float(sys.argv[2]), float(sys.argv[3])
     link = _open(sys.argv[4] if len(sys.argv) > 4 else None)

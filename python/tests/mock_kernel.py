@@ -25,7 +25,7 @@ class MockKernel:
         privileged: every caller may set.
         refuses_set: the error number with which every driver refuses to set; as an octet in the answer.
         silent: it answers nothing.
-        mangle: octets of an answer that are replaced, by their place.
+        mangle: octets of an answer that are replaced, by their offset.
         commands: the commands that came, in order.
     """
 

@@ -42,7 +42,7 @@ def flow(decrease: Decrease, phase: Literal["increase", "decrease"], messages: M
     Args:
         decrease: the amount by which a message lowers the rate.
         phase: whether messages raise or lower rates.
-        messages: ``by rate``: a source gets p r messages a second, as samples of its own frames; ``to all``: all get
+        messages: ``by rate``: a source gets p r messages a second, as samples of its frames; ``to all``: all get
             the same, as congestion signals in Chiu and Jain's analysis.
     """
 

@@ -81,7 +81,7 @@ def test_keywords_make_loads_incasts_and_traces() -> None:
         "trace": [{"flows": "from, to, size, start\nh0, h1, 1 KB, 1 us\nh1, h0, 2 KB, 0 s", "transport": "tcp"}],
         "testbed": {"time_scale": 2},
     }
-    # Flows of tables of their own are not needed then.
+    # Flows of separate tables are not needed then.
     keywords = {key: value for key, value in KEYWORDS.items() if key != "flow"}
     summary = Scenario(**keywords, **traffic).run().summary
     groups = {line["group"] for line in summary["completions"] if line["completed"]}
@@ -270,7 +270,7 @@ def test_no_reader_copies(result: Result, table: str, column: str) -> None:
     arrow = getattr(result, table)
     view = result.column(table, column)
     assert not view.flags.writeable
-    # pyarrow tells where the memory of a column is; every other reader must look at the same place.
+    # pyarrow tells where the memory of a column is; every other reader must use the same address.
     there = pa.table(arrow)[column].chunk(0).buffers()[1].address
     assert address(view) == there
     assert address(pl.DataFrame(arrow)[column].to_numpy()) == there

@@ -250,10 +250,10 @@ def test_a_workload_that_does_not_allow_a_competitor_is_no_failure(file: Path, t
         ("duration =", "durashun =", 3, "workload.0.set.durashun", "unknown key"),
         ('of = "a"', 'off = "a"', 10, "workload.1.off", "unknown key"),
         ('judge = "queue_mean_octets"', 'judge = "queue_mean_octets"\nof = "f0"', 3, "workload.0.of", "has no flows"),
-        ('name = "finite"', 'name = "shared"', None, "workload", "'shared' is there twice"),
-        ('name = "shared"', 'name = "../up"', 3, "workload.0.name", "no name of a workload"),
-        ('scheme = "qcn"', 'scheme = "qnc"', 16, "competitor.0.scheme", "'qnc' is no scheme"),
-        ('name = "deep"', 'name = "a;b"', 16, "competitor.0.name", "no name of a variant"),
+        ('name = "finite"', 'name = "shared"', None, "workload", "'shared' appears twice"),
+        ('name = "shared"', 'name = "../up"', 3, "workload.0.name", "invalid workload name"),
+        ('scheme = "qcn"', 'scheme = "qnc"', 16, "competitor.0.scheme", "'qnc' is not a scheme"),
+        ('name = "deep"', 'name = "a;b"', 16, "competitor.0.name", "invalid variant name"),
         (ARENA, "title = 3", None, "title", "is not a text"),
         ('title = "Two small workloads"', 'notes = "a text"', None, "notes", "is not a list of texts"),
         ('name = "finite"', 'name = "finite"\nnote = 3', 10, "workload.1.note", "is not a text"),
@@ -370,12 +370,12 @@ def test_the_command_runs_ranks_and_goes_on(penstock: Command, file: Path) -> No
     # Of the three, the one without a scheme draws nothing.
     note = "note: nothing in 1 of 3 runs of this workload is drawn: the seeds give the same run"
     assert note in penstock("arena", *options, "--seeds", "2", "--resume").stdout
-    for arguments, told in (
+    for arguments, message in (
         ((file, "--workloads", "shard"), "no workload is called shard"),
         ((file, "--competitors", "qnc"), "no competitor is called qnc"),
         (("nowhere.toml",), "nowhere.toml: no such file"),
     ):
         wrong = penstock("arena", *arguments, "--out", "other")
         assert (wrong.returncode, wrong.stdout) == (2, "")
-        assert told in wrong.stderr
+        assert message in wrong.stderr
         assert "hint: " in wrong.stderr

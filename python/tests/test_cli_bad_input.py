@@ -1,11 +1,11 @@
-"""Bad input: exit status 2, a message with place, key and remedy, and nothing written."""
+"""Bad input: exit status 2, a message with line, key and remedy, and nothing written."""
 
 from pathlib import Path
 
 import pytest
 from conftest import SMALL, Command
 
-# The fault: the text that is replaced, its replacement, and the line, the key and the words of the message.
+# The fault: the text that is replaced, its replacement, and the line, the key and the text of the message.
 CASES = {
     "unknown key": ('link_rate = "1 Gbps"', 'link_rat = "1 Gbps"', 10, "link_rat", "link_rate"),
     "unknown scheme": ('scheme = "qcn"', 'scheme = "qcm"', 3, "scheme", "qcn"),
@@ -20,7 +20,7 @@ CASES = {
     "duplicate names": ('to = "h2"', 'to = "h2"\n[[flow]]\nname = "f1"\nfrom = "h0"\nto = "h2"', 18, "name", "f1"),
     "stop before start": ('to = "h2"', 'to = "h2"\nstart = "9 ms"\nstop = "8 ms"', 18, "stop", "before it starts"),
     "interval of zero": ('to = "h2"', 'to = "h2"\n[record]\ninterval = "0 s"', 18, "interval", "zero"),
-    "seed that is no number": ('scheme = "qcn"', 'scheme = "qcn"\nseed = "one"', 4, "seed", "whole number"),
+    "seed that is not a number": ('scheme = "qcn"', 'scheme = "qcn"\nseed = "one"', 4, "seed", "whole number"),
     "not TOML": ("[topology.star]", "[topology.star", 8, "", "not TOML"),
     "key given twice": ("hosts = 3", "hosts = 3\nhosts = 3", 10, "", "duplicate"),
 }

@@ -209,8 +209,8 @@ def test_variants_and_values_are_lines(penstock: Command, small: Path, tmp_path:
         ("pfc", "--variant pfc: not of the form NAME=SCHEME;KEY=VALUE;…"),
         ("pfc=", "--variant pfc=: not of the form NAME=SCHEME;KEY=VALUE;…"),
         ("pfc=none;quanta", "quanta is not of the form KEY=VALUE"),
-        ("pfc=none;a.b=1;a.b=2", "a.b is there twice"),
-        ("p/c=none", "'p/c' is no name of a variant"),
+        ("pfc=none;a.b=1;a.b=2", "a.b appears twice"),
+        ("p/c=none", "invalid variant name 'p/c'"),
         ("pfc=non", 'variant pfc: unknown scheme "non"'),
         ("pfc=none;pfc.quanat=1", "variant pfc: pfc.quanat: unknown key"),
         ("qcn=none", "a scheme is named twice"),
@@ -251,9 +251,9 @@ def test_runs_that_are_over_take_no_settings(penstock: Command, small: Path, tmp
         (one,): "a comparison needs at least two runs",
         (one, small): "not a results folder, as the others are",
         (one, one): "two results folders have the name one",
-        (one, one, "--seeds", "2"): "--seeds: the runs of results folders are over",
-        (one, one, "--schemes", "qcn"): "--schemes: the runs of results folders are over",
-        (one, one, "--set", "duration=1 s"): "--set: the runs of results folders are over",
+        (one, one, "--seeds", "2"): "--seeds: the runs of results folders have ended",
+        (one, one, "--schemes", "qcn"): "--schemes: the runs of results folders have ended",
+        (one, one, "--set", "duration=1 s"): "--set: the runs of results folders have ended",
     }
     for arguments, said in wrong.items():
         done = penstock("compare", *arguments, "--out", tmp_path / "out")

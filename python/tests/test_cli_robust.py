@@ -89,7 +89,7 @@ def test_refused_before_the_work(arguments: str, words: str, here: Path) -> None
     ],
 )
 def test_a_missing_extra_is_named(arguments: str, module: str, extra: str, here: Path) -> None:
-    # In a process of its own: here the modules are loaded already.
+    # In a separate process: here the modules are loaded already.
     words = (
         f"import sys; sys.modules[{module!r}] = None; sys.argv[1:] = {arguments.split()!r};"
         "from penstock.__main__ import main; main()"

@@ -177,10 +177,10 @@ def test_many_flows_are_three_columns(penstock: Command, small: Path) -> None:
     small.write_text(text)
     finished = penstock("run", str(small), "--json", "--no-figures", "--out", "json")
     flows = json.loads(finished.stdout)["flows"]
-    told = penstock("run", str(small), "--no-figures", "--out", "told").stdout
-    (head,) = (line.split() for line in told.splitlines() if "18 flows" in line)
+    output = penstock("run", str(small), "--no-figures", "--out", "results").stdout
+    (head,) = (line.split() for line in output.splitlines() if "18 flows" in line)
     assert head == ["18", "flows", "least", "median", "most"]
-    (dropped,) = (re.split(" {2,}", line) for line in told.splitlines() if line.startswith("dropped"))
+    (dropped,) = (re.split(" {2,}", line) for line in output.splitlines() if line.startswith("dropped"))
     counts = sorted(flow["frames_dropped"] for flow in flows)
     assert dropped == ["dropped", *(count(counts[place]) for place in (0, 9, -1))]
     assert max(counts) > 0
@@ -319,9 +319,9 @@ import os, signal
 from penstock.cli import progress
 task = progress.Progress.task
 def ends(self, label):
-    told = task(self, label)
+    advance = task(self, label)
     def tell(simulated_s, duration_s, *rest):
-        told(simulated_s, duration_s, *rest)
+        advance(simulated_s, duration_s, *rest)
         if simulated_s >= duration_s:
             os.kill(os.getpid(), signal.SIGINT)
     return tell
@@ -380,8 +380,8 @@ def test_broken_claim_of_losslessness_fails_after_all_is_written(penstock: Comma
     assert "hint: " in done.stderr
     kept = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"summary.json", "queues.parquet", "overview.png"} <= kept
-    told = penstock("run", "broken.toml", "--scheme", "none", "--out", "told")
-    assert "not lossless, though the scenario claims it" in " ".join(told.stdout.split())
+    output = penstock("run", "broken.toml", "--scheme", "none", "--out", "results")
+    assert "not lossless, though the scenario claims it" in " ".join(output.stdout.split())
     result = Scenario.load(tmp_path / "broken.toml").run(scheme="none")
     with pytest.raises(FrameLossError) as caught:
         result.raise_for_claims()
@@ -399,8 +399,8 @@ def test_a_scheme_without_effect_fails_a_run_that_claims_it_acts(penstock: Comma
     assert "claims that its scheme acts, and qcn had no effect: notifications 0, cuts 0, raises 0" in done.stderr
     assert "hint: " in done.stderr
     assert (tmp_path / "out" / "overview.png").exists()
-    told = penstock("run", "idle.toml", "--out", "told")
-    assert "it did not act, though the scenario claims it" in " ".join(told.stdout.split())
+    output = penstock("run", "idle.toml", "--out", "results")
+    assert "it did not act, though the scenario claims it" in " ".join(output.stdout.split())
     result = Scenario.load(tmp_path / "idle.toml").run()
     assert [(claim.name, claim.holds) for claim in result.claims] == [("acted", False)]
     assert "had no effect: notifications 0" in result.claims[0].message

@@ -49,21 +49,21 @@ def test_the_last_lines_say_what_became_of_all_runs(penstock: Command, small: Pa
     # The set point is beyond the small buffer, and none has no use of the other key.
     file.write_text(f"{settings}seeds = 2\n{vary}[[vary]]\nschemes.qcn.w = [2, 4]\n")
     more = penstock("sweep", file, "--out", "results/more")
-    told = "of 16 runs 8 ran, 4 were refused, 4 are the same as others"
-    assert (more.returncode, told in more.stdout) == (1, True), more.stdout
+    message = "of 16 runs 8 ran, 4 were refused, 4 are the same as others"
+    assert (more.returncode, message in more.stdout) == (1, True), more.stdout
     again = penstock("sweep", file, "--out", "results/more", "--resume")
-    told = "of 16 runs 8 were there already, 4 were refused, 4 are the same as others"
-    assert told in again.stdout
+    message = "of 16 runs 8 were there already, 4 were refused, 4 are the same as others"
+    assert message in again.stdout
 
 
 def test_wrong_input_is_told_with_a_hint(penstock: Command, small: Path, tmp_path: Path) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text('scenario = "smal.toml"\n[[vary]]\n"schemes.qcn.w" = []\n')
-    for arguments, told, hint in (
+    for arguments, message, hint in (
         ((small, "--vary", "topology.star.bufer=1 KB"), "topology.star.bufer: unknown key", "buffer"),
         ((small, "--vary", "topology.star.buffer"), "not of the form KEY=A,B,C", "for instance"),
         ((small, "--vary", "topology.star.buffer="), "has no values", "at least one"),
-        ((small, "--schemes", "qnc"), "'qnc' is no scheme", "qcn"),
+        ((small, "--schemes", "qnc"), "'qnc' is not a scheme", "qcn"),
         ((small, "--queue", "sw0->h9"), "no recorded queue is called sw0->h9", "sw0->h2"),
         (("nowhere.toml",), "neither a file nor a scenario", "scenarios"),
         ((file,), "sweep.toml: scenario: smal.toml: neither a file nor", "did you mean"),
@@ -71,7 +71,7 @@ def test_wrong_input_is_told_with_a_hint(penstock: Command, small: Path, tmp_pat
     ):
         done = penstock("sweep", *arguments)
         assert (done.returncode, done.stdout) == (2, ""), done.stderr
-        assert told in done.stderr
+        assert message in done.stderr
         assert hint in done.stderr.split("hint:")[1]
         assert not (tmp_path / "results").exists()
 
@@ -85,10 +85,10 @@ def test_a_query_of_a_folder_that_is_no_sweep_is_refused(penstock: Command, smal
         ("small.toml", "small.toml: is a file, not the folder of a sweep"),
         ("results/run", "results/run holds a run, not a sweep"),
     ]
-    for folder, told in refusals:
+    for folder, message in refusals:
         done = penstock("query", folder, "select 1")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"error: {told}\nhint: `penstock sweep` writes such a folder\n"
+        assert done.stderr == f"error: {message}\nhint: `penstock sweep` writes such a folder\n"
     assert penstock("sweep", small, *VARY, "--schemes", "none", "--quiet").returncode == 0
     assert "hint: name the folder of a sweep, such as results/small-sweep" in penstock("query", "nowhere").stderr
 

@@ -75,7 +75,7 @@ def test_statistics_are_printed(penstock: Command, tmp_path: Path) -> None:
     assert (counted["frames"], counted["damage"]["offset"] > 0) == (2, True)
     message, hint = done.stderr.splitlines()
     assert message.startswith(f"error: b.pcapng: octet {counted['damage']['offset']}: the file ends within a block")
-    assert hint == "hint: the 2 frames before this place are counted"
+    assert hint == "hint: the 2 frames before this offset are counted"
 
 
 def test_a_file_of_another_format_is_refused(penstock: Command, tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_formats_are_listed(penstock: Command) -> None:
     [
         (("decode", "none.pcap"), "none.pcap: no file has this name, and it is not hexadecimal", "give a file"),
         (("decode", ""), "the frame has no octets", "give its octets"),
-        (("decode", "00", "--cim", "5"), "--cim 5: this is no EtherType", "from 0x0600 to 0xffff"),
-        (("decode", "00", "--smcc", "x"), "--smcc x: this is no EtherType", "from 0x0600 to 0xffff"),
+        (("decode", "00", "--cim", "5"), "--cim 5: this is not an EtherType", "from 0x0600 to 0xffff"),
+        (("decode", "00", "--smcc", "x"), "--smcc x: this is not an EtherType", "from 0x0600 to 0xffff"),
         (("encode", "cnmm"), "cnmm: unknown kind of frame", "did you mean cnm?"),
         (("encode", "cnm", "q_ofset=1"), "q_ofset: a frame of kind cnm has no field", "did you mean q_offset?"),
         (

@@ -91,7 +91,7 @@ def test_the_record_until_a_stop_is_kept(tmp_path: Path) -> None:
     compared = penstock.compare([_small(), endless], seeds=2, out=tmp_path / "out", watch=watch, workers=1)
     assert compared.interrupted
     assert compared.document["schemes"][0]["seeds"] == [1, 2]
-    # The third run may have begun when the second was told of.
+    # The third run may have begun when the second was reported.
     assert all(run.interrupted for run in compared.runs["endless"])
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -121,11 +121,11 @@ def test_nothing_recorded_is_nothing_written(tmp_path: Path) -> None:
 
 def test_a_run_that_loses_frames_ends_no_other(tmp_path: Path) -> None:
     scenario = _small().set("lossless", True)
-    told = {
+    expected = {
         label: penstock.compare(scenario, ["none", "qcn"], out=out).losses
         for label, out in (("memory", None), ("folder", tmp_path / "out"))
     }
-    for losses in told.values():
+    for losses in expected.values():
         assert list(losses) == ["none, seed 1", "qcn, seed 1"]
         assert "claims to be lossless and lost" in losses["none, seed 1"].message
         assert losses["none, seed 1"].result.summary["scheme"] == "none"
@@ -198,7 +198,7 @@ def test_every_scenario_is_compared_at_every_value() -> None:
 
 @pytest.mark.parametrize("name", ["", "a/b", "a: b", ".a", " a", "a" * 61])
 def test_a_name_under_which_nothing_can_be_filed_is_refused(name: str) -> None:
-    with pytest.raises(ArgumentError, match="no name of a variant") as caught:
+    with pytest.raises(ArgumentError, match="invalid variant name") as caught:
         Variant(name)
     assert "such as pfc" in caught.value.hint
 

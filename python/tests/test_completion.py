@@ -1,4 +1,4 @@
-"""The words that the shell completes, asked as bash asks."""
+"""Shell completions, asked as bash asks."""
 
 import json
 import socket
@@ -28,7 +28,7 @@ print(json.dumps(heavy), file=sys.stderr)
 
 
 def complete(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
-    """Return the words that complete the last."""
+    """Return the completions of the last word."""
     monkeypatch.setenv("_PENSTOCK_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", " ".join(["penstock", *words]))
     monkeypatch.setenv("COMP_CWORD", str(len(words)))

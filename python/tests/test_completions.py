@@ -59,8 +59,8 @@ def test_completions_have_a_row_a_flow(result: Result) -> None:
     assert whole["completed"] == measured.sum()
     assert whole["flows"] == (start_s >= summary["warmup_s"]).sum()
     assert whole["slowdown_mean"] == pytest.approx(slowdown.astype(float)[measured].mean())
-    by_size = [told for told in summary["completions"][1:] if told["group"] is None]
-    assert sum(told["flows"] for told in by_size) == whole["flows"]
+    by_size = [line for line in summary["completions"][1:] if line["group"] is None]
+    assert sum(line["flows"] for line in by_size) == whole["flows"]
 
 
 def test_flows_of_a_load_are_told_together(result: Result) -> None:

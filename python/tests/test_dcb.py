@@ -192,14 +192,14 @@ def test_the_commands_print_what_a_device_has(monkeypatch: pytest.MonkeyPatch) -
         done = CliRunner().invoke(app, words)
         assert done.exit_code == 0, done.output
         shown = CliRunner().invoke(app, ["dcb", "show", "eth0"])
-        told = json.loads(CliRunner().invoke(app, ["dcb", "show", "eth0", "--json"]).stdout)
+        document = json.loads(CliRunner().invoke(app, ["dcb", "show", "eth0", "--json"]).stdout)
     assert shown.stdout == done.stdout
     rows = {line.split()[0]: line.split()[1:] for line in shown.stdout.splitlines() if line}
     assert rows["rpg_gd"] == ["0", "0", "0", "6", "0", "6", "0", "0"]
     assert rows["rpg_time_reset"] == ["0", "us"] * 3 + ["300", "us", "0", "us", "300", "us"] + ["0", "us"] * 2
     assert rows["cndd_state_machine"] == ["reset"] * 3 + ["interior-ready"] + ["reset"] * 4
     assert rows["rppp_created_rps"] == ["0"] * 8
-    assert told["qcn"]["rpg_gd"] == [0, 0, 0, 6, 0, 6, 0, 0]
+    assert document["qcn"]["rpg_gd"] == [0, 0, 0, 6, 0, 6, 0, 0]
 
 
 def test_objects_are_those_of_the_mib() -> None:
@@ -323,8 +323,8 @@ def test_the_commands_print_tables_and_json(penstock: Command) -> None:
     assert "cptEdge" in done.stdout
     assert "ieee8021CnCpQueueSizeSetPoint" in done.stdout
     assert "penstock dcb set DEVICE --priority 0 rpg_time_reset=15ms" in done.stdout
-    told = json.loads(penstock("dcb", "plan", "baseline/ten-gig", "--outside", "h0", "--json").stdout)
-    assert told == json.loads(json.dumps(dcb.plan(Scenario.named("baseline/ten-gig"), outside=["h0"]).to_dict()))
+    document = json.loads(penstock("dcb", "plan", "baseline/ten-gig", "--outside", "h0", "--json").stdout)
+    assert document == json.loads(json.dumps(dcb.plan(Scenario.named("baseline/ten-gig"), outside=["h0"]).to_dict()))
     shown = penstock("dcb", "show", "baseline/ten-gig")
     assert "ieee8021CnRpgTimeReset" in shown.stdout
     assert json.loads(penstock("dcb", "show", "baseline/ten-gig", "--json").stdout)[0]["scheme"] == "qcn"

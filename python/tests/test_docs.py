@@ -106,8 +106,8 @@ def test_public_names_have_their_page() -> None:
 
 
 def test_types_of_a_summary_are_as_declared() -> None:
-    told = "the declaration has changed: python tools/generate_types.py"
-    assert generate_types.FILE.read_text(encoding="utf-8") == generate_types.text(), told
+    hint = "the declaration has changed: python tools/generate_types.py"
+    assert generate_types.FILE.read_text(encoding="utf-8") == generate_types.text(), hint
 
 
 def test_each_overlay_has_a_link_to_the_run_that_it_draws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

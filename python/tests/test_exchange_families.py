@@ -165,10 +165,10 @@ BAD_CONFIG = {
     "CC_MODE 1": ("CC_MODE 9", "config.txt:5: CC_MODE: the mode is 9; write one of 1 (dcqcn)"),
     "RP_TIMER 300": ("RP_TIMER soon", "config.txt:9: RP_TIMER: 'soon' is not a number"),
     "RATE_AI 20Mb/s": ("RATE_AI 20 Mb/s", "config.txt:12: RATE_AI: '20 Mb/s' is not a rate"),
-    "KMIN_MAP 2": ("KMIN_MAP 3", "config.txt:20: KMIN_MAP: this is no map"),
+    "KMIN_MAP 2": ("KMIN_MAP 3", "config.txt:20: KMIN_MAP: this is not a map"),
     "BUFFER_SIZE 16": ("BUFFER_SIZE 0", "config.txt:22: BUFFER_SIZE: the size is 0"),
     "EWMA_GAIN 0.00390625": ("EWMA_GAIN 0", "config.txt:10: EWMA_GAIN: the gain is 0"),
-    "HAS_WIN 0": ("CC_MODE 1", "config.txt:17: CC_MODE stands twice"),
+    "HAS_WIN 0": ("CC_MODE 1", "config.txt:17: CC_MODE appears twice"),
     "L2_ACK_INTERVAL 1": ("interval 1", "config.txt:16: 'interval' begins no line of a configuration"),
 }
 
@@ -245,7 +245,11 @@ def test_flows_of_ns3_rdma_have_packets_and_stops(tmp_path: Path) -> None:
     for old, new, words in (
         ("9.5", "1.5", "the flow stops at 1.5 and starts at 2.0"),
         ("1000 2.0", "0 2.0", "the flow has 0 packets"),
-        (" 9.5", "", "the line has 5 words and not 6; write flow 1 of 2: source, destination, priority group, packets"),
+        (
+            " 9.5",
+            "",
+            "the line has 5 fields and not 6; write flow 1 of 2: source, destination, priority group",
+        ),
         ("9.5", "9.50000000000001", "the stop 9.50000000000001 is finer than a picosecond"),
     ):
         with pytest.raises(ExchangeError, match=re.escape(f"flow.txt:2: {words}")):

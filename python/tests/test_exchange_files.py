@@ -149,7 +149,7 @@ def test_a_fabric_becomes_the_form_that_it_has(pair: str, form: str, tmp_path: P
 def test_a_graph_has_the_links_delays_and_queues_of_its_fabric(tmp_path: Path) -> None:
     plan = import_files(write(PAIRS["graph"][0], tmp_path)).scenario.describe()
     links = {link["name"]: link for link in plan["links"]}
-    # A frame's way to a rack's switch: 700 ns of the link and 90 ns of the switch; back: the link alone.
+    # A frame's path to a rack's switch: 700 ns of the link and 90 ns of the switch; back: the link alone.
     assert links["h5->tor2"]["latency_s"] == pytest.approx(790e-9)
     assert links["tor2->h5"]["latency_s"] == pytest.approx(700e-9)
     assert links["tor2->h5"]["buffer_octets"] == 70_000
@@ -172,7 +172,7 @@ def test_a_transport_is_chosen(tmp_path: Path) -> None:
     paths = given(tmp_path, flow_txt=FLOWS, topology_txt=TOPOLOGY)
     scenario = import_files(paths, transport={"tcp": {"congestion": "dctcp", "mss": "8960 octets"}}).scenario
     assert scenario.describe()["flows"][0]["frame_octets"] == 8960 + 58
-    with pytest.raises(ArgumentError, match="is no name of one"):
+    with pytest.raises(ArgumentError, match="invalid transport name"):
         import_files(paths, transport='"')
 
 
@@ -359,7 +359,7 @@ REFUSED = {
     'size = "30 KB"': ("", "flow.0.size: the flow a0 has no end"),
     'transport = "go-back-n"': ("", "flow.0.size: counts frames where there is no transport"),
     'name = "a"': ('traffic = "poisson"\nrate = "1 Gbps"', "flow.0.traffic: poisson traffic"),
-    'size = "30 KB"\n': ('size = "30 KB"\nstop = "1 ms"\n', "flow.0.stop: has no word"),
+    'size = "30 KB"\n': ('size = "30 KB"\nstop = "1 ms"\n', "flow.0.stop: these formats have no such key"),
 }
 
 
@@ -403,7 +403,7 @@ def test_completions_come_back_as_a_table(tmp_path: Path) -> None:
     assert table.column_names == result.completions.column_names
     by_start = to_numpy(table.column("slowdown").chunk(0))
     # To the last acknowledgement, over the least time for that: what the simulator counts. Where the run ended with the
-    # last octet of its last flow, the least way back stands for the rest.
+    # last octet of its last flow, the shortest return path stands for the rest.
     names = ("size_octets", "start_s", "end_s", "acked_s", "ideal_s", "ideal_acked_s")
     own = {}
     columns = [result.column("completions", name).tolist() for name in names]
@@ -423,7 +423,7 @@ def test_completions_come_back_as_a_table(tmp_path: Path) -> None:
 
 BAD_COMPLETIONS = {
     "": ": there is no flow",
-    "0b000001 0b000101 10000 100 5 6 7\n": ":1: the line has 7 words and not 8",
+    "0b000001 0b000101 10000 100 5 6 7\n": ":1: the line has 7 fields and not 8",
     "0b000002 0b000101 10000 100 5 6 7 8\n": ":1: 0b000002 is the address of no node",
     "0a000001 0b000101 10000 100 5 6 7 8\n": ":1: 0a000001 is the address of no node",
     "11.0.0.1 0b000101 10000 100 5 6 7 8\n": ":1: '11.0.0.1' is not an address",

@@ -58,7 +58,7 @@ def test_any_files_survive_a_round_trip() -> None:
 
 BAD_TOPOLOGIES = {
     "": "t: the file ends too early; write the numbers of nodes",
-    "4 1\n": "t:1: the line has 2 words and not 3",
+    "4 1\n": "t:1: the line has 2 fields and not 3",
     "4 5 0\n": "t:1: there are 5 switches among 4 nodes",
     "99999999 0 0\n": "t:1: the number is 99999999; write 2000000 at most",
     "4 -1 0\n": "t:1: '-1' is not a whole number",
@@ -84,7 +84,7 @@ def test_a_wrong_topology_is_refused_with_its_line(text: str) -> None:
 BAD_FLOWS = {
     "": "f: the file ends too early; write the number of flows",
     "2\n1 2 3 100 5 2\n": "f: the file ends too early; write flow 2 of 2",
-    "1\n1 2 3 100 5\n": "f:2: the line has 5 words and not 6",
+    "1\n1 2 3 100 5\n": "f:2: the line has 5 fields and not 6",
     "1\n1 0 3 100 5 2\n": "f:2: node 0 is a switch; write a host",
     "1\n1 7 3 100 5 2\n": "f:2: there is no node 7",
     "1\n1 1 3 100 5 2\n": "f:2: the flow goes from host 1 to itself",

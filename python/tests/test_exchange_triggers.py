@@ -89,7 +89,7 @@ def test_flows_run_one_after_another(tmp_path: Path) -> None:
     assert start["f2"] == start["f3"] == end["f1"]
     assert start["f4"] == max(end["f2"], end["f3"])
     assert start["f9"] == end["f4"]
-    # The run is over with the last flow.
+    # The run ends with the last flow.
     assert result.summary["ended_at_s"] == pytest.approx(end["f9"], abs=1e-6)
 
 
@@ -158,8 +158,8 @@ def test_tables_of_several_flows_are_exported() -> None:
     [
         ('delay = "1 us"', "flow.1.delay: a trigger of htsim starts flows at once"),
         ('stagger = "1 us"', "flow.1.stagger: a trigger of htsim starts flows at once"),
-        ('response = "1 KB"', "flow.1.response: has no word in these files"),
-        ('repeat = 2\nthink = "1 us"', "flow.1.think: has no word in these files"),
+        ('response = "1 KB"', "flow.1.response: these formats have no such key"),
+        ('repeat = 2\nthink = "1 us"', "flow.1.think: these formats have no such key"),
     ],
 )
 def test_sequels_that_no_trigger_stands_for_are_refused(more: str, words: str) -> None:

@@ -97,11 +97,11 @@ def test_a_cluster_answers_as_the_cores_do() -> None:
 
 
 def test_a_run_whose_worker_is_lost_is_sent_again() -> None:
-    told: list[tuple[str, str]] = []
+    lost: list[tuple[str, str]] = []
     cluster = _FakeCluster(losing=lambda place, times: place == 2 and times <= MOST_LOSSES)
-    found = run_many(_runs(4), _seed, Watch(lost=lambda *words: told.append(words)), executor=cluster)
+    found = run_many(_runs(4), _seed, Watch(lost=lambda *words: lost.append(words)), executor=cluster)
     assert found == {0: 1, 1: 2, 2: 3, 3: 4}
-    assert told == [("seed 3", "its node is gone")] * MOST_LOSSES
+    assert lost == [("seed 3", "its node is gone")] * MOST_LOSSES
     assert cluster.sent.count(2) == MOST_LOSSES + 1
 
 
@@ -177,7 +177,7 @@ def test_errors_arrive_with_their_place_and_their_words() -> None:
 
     (run,) = _runs(1)
     words, _ = work(Job(0, run, take, False), __version__)
-    # Its arguments are not those that it keeps: it arrives as words.
+    # Its arguments are not those that it keeps: it arrives as text.
     assert "MissingExtraError: duckdb is not installed" in str(pickle.loads(pickle.dumps(words)).error)
 
 

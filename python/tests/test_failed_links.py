@@ -134,7 +134,7 @@ def test_threads_change_nothing(choice: str) -> None:
 
 @pytest.mark.parametrize("choice", ["flow", "adaptive"])
 def test_flows_of_loads_move_too(choice: str) -> None:
-    """Flows that are under way, and those that begin later: all complete before the link is whole again."""
+    """Flows that are running, and those that begin later: all complete before the link is whole again."""
     text = FABRIC.split("[[flow]]")[0] + LOAD
     scenario = Scenario.from_toml(text, name="loads")
     scenario.set("network.load_balancing", choice)
@@ -200,7 +200,7 @@ def test_marks_of_the_threshold_are_counted_by_queue(by: str, at: str) -> None:
 
 
 def test_marks_of_schemes_are_those_of_their_points() -> None:
-    """One queue marks here: its marks arrive as actions, but for the frames that are under way at the end."""
+    """One queue marks here: its marks arrive as actions, but for the frames that are running at the end."""
     text = MARKS.split("[network]")[0] + '[[flow]]\nfrom = "h0..h2"\nto = "h3"\n'
     summary = Scenario.from_toml(text, name="marks").run(scheme="dcqcn").summary
     marked = {queue["name"]: queue["frames_marked"] for queue in summary["queues"]}

@@ -122,7 +122,7 @@ def test_comparison_has_common_scales(result: Result) -> None:
         # Nothing but the marks of drops, which stand above the panel, leaves it.
         lines = [np.asarray(line.get_ydata()) for line in axes.lines if line.get_marker() != "|"]
         assert max(line.max() for line in lines if len(line)) <= axes.get_ylim()[1]
-    # One legend a row, and it has the words of all panels of the row.
+    # One legend a row, and it has the labels of all panels of the row.
     assert [axes.get_legend() is None for axes in figure.axes] == [True, False, True, False]
     legend = upper_right.get_legend()
     assert legend is not None
@@ -156,7 +156,7 @@ def test_fair_shares_are_drawn_once() -> None:
         samples = np.array(fair_bps)
         return FlowSeries("f", np.arange(float(len(samples))), samples, samples, completed_s)
 
-    # A sample tells of the interval that it ends. Shares of less than a kb/s apart are the same.
+    # A sample covers the interval that it ends. Shares of less than a kb/s apart are the same.
     early, late = flow(8e6, 8e6, 4e6, 4e6, 4e6), flow(0, 0, 4e6 + 1, 4e6, 0)
     assert fair_shares([early, late]) == [(0, 1, 8e6), (1, 4, 4e6)]
     assert fair_shares([late]) == [(1, 3, 4e6)]

@@ -59,7 +59,7 @@ def transfers() -> Result:
 
 
 def table(flows: int, seed: int = 1, again: int | None = 3) -> Table:
-    """Return completions of so many flows; none is sent again where ``again`` is 0, and nothing is known where None."""
+    """Return completions of a number of flows; ``again`` is sent again: 0 none, None unknown."""
     source = np.random.default_rng(seed)
     numbers = [None] * flows if again is None else source.integers(0, again + 1, flows).tolist()
     kind, seconds = DataType.uint64(), DataType.float64()
@@ -103,7 +103,7 @@ def numbers_apart(figure: Drawn) -> list[list[str]]:
         ticks += list(zip(axis.get_minorticklocs(), axis.get_minor_ticks(), strict=True))
         seen = [tick.label1 for place, tick in ticks if low <= place <= high and tick.label1.get_text()]
         boxes = sorted((text.get_window_extent() for text in seen), key=lambda box: box.x0)
-        # As far from one another as two words.
+        # As far from one another as two names.
         least = 0.3 * float(seen[0].get_fontsize()) * figure.dpi / 72 if seen else 0
         assert all(left.x1 + least <= right.x0 for left, right in pairwise(boxes)), [text.get_text() for text in seen]
         texts.append([text.get_text() for text in seen])
@@ -132,7 +132,7 @@ def test_panels_show_the_shares_of_flows(transfers: Result) -> None:
     assert shown[:, 0].tolist() == sorted(flows.fct_s[~np.isnan(flows.fct_s)])
     assert shown[-1, 1] == 1
     assert len(drawn(goodputs)["none"]) == 32
-    # Of 34 flows so many have sent one segment or more again.
+    # This share of 34 flows has sent one segment or more again.
     assert drawn(again)["none"][0, 1] == pytest.approx((flows.retransmissions > 0).mean())
     assert times.get_title(loc="left") == "not completed: none 2 of 34"
 
@@ -256,7 +256,7 @@ def test_a_run_names_the_slowest_and_the_quickest_flows(penstock: Command, tmp_p
     slowdowns = [float(line.split()[-3]) for line in lines]
     assert slowdowns == sorted(slowdowns, reverse=True)
     assert all(line.startswith("short") for line in lines)
-    # The flow of the warm-up is not told, nor those that have not completed.
+    # The flow of the warm-up is not listed, nor those that have not completed.
     assert "early" not in "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ from penstock.figures.style import save
 _SENDERS = 47
 
 MANY = SMALL.replace("hosts = 3", "hosts = 49").replace("20 ms", "4 ms").replace('"1 Gbps"', '"10 Gbps"')
-# 893 answers, and 47 flows of tables of their own, to two ports: 940 flows of a dozen fair shares.
+# 893 answers, and 47 flows of separate tables, to two ports: 940 flows of a dozen fair shares.
 MANY = MANY[: MANY.index("[[flow]]")] + "".join(
     f'[[flow]]\nname = "w{i}"\nfrom = "h{i}"\nto = "h48"\nweight = {1 + i % 12}\n\n' for i in range(_SENDERS)
 )
@@ -46,7 +46,7 @@ def test_a_drawing_does_not_grow_with_the_flows(many: Result) -> None:
     assert len(rates.lines) + len(rates.collections) + len(rates.patches) <= 12
     said = words(rates)
     assert said[:3] == ["median of 940 flows", "half of them", "nine tenths"]
-    # Of 47 flows of their own tables none has a name for that alone: the extremes have.
+    # Of 47 flows of separate tables none has a name for that alone: the extremes have.
     assert [re.sub(r"\w+: (\w+), .*", r"\1", word) for word in said[3:5]] == ["least", "most"]
     assert len(said) <= 7
 

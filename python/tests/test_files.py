@@ -17,7 +17,7 @@ from penstock.reproduction.report import Pages
 
 @contextmanager
 def full_disk(octets: int = 100) -> Iterator[None]:
-    """Let no file grow beyond so many octets: writing fails as it does on a full disk."""
+    """Let no file grow beyond a limit, octets: writing fails as it does on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (octets, hard))
     try:

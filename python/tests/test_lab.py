@@ -98,7 +98,7 @@ def test_a_request_that_is_broken_off_says_nothing(tmp_path: Path, capfd: pytest
         thread = threading.Thread(target=other.serve)
         thread.start()
         with socket.create_connection(("127.0.0.1", _port(other))) as reader:
-            # Closed at once, whatever is still on its way.
+            # Closed at once, whatever is still in flight.
             reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             reader.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             reader.recv(1000)

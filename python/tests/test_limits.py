@@ -80,7 +80,7 @@ def started(text: str, folder: Path) -> "subprocess.Popen[str]":
 
 
 def interrupt(process: "subprocess.Popen[str]") -> tuple[float, str]:
-    """Interrupt a run; return how long it took to end, and its words."""
+    """Interrupt a run; return how long it took to end, and its output."""
     process.send_signal(signal.SIGINT)
     sent = time.monotonic()
     said = process.communicate(timeout=60)[1]
@@ -193,7 +193,7 @@ def test_memory_that_cannot_be_had_is_an_error() -> None:
 
 
 def test_times_at_their_limits_are_exact() -> None:
-    """Each frame is on its way for longer than the run; samples come in order."""
+    """Each frame is in flight for longer than the run; samples come in order."""
     network = '[network]\nnode_delay = "2000000 s"\nnode_delay_at = "all"\n'
     text = star(FLOW + network).replace("hosts = 2", 'hosts = 2\nlink_delay = "2000000 s"')
     totals = penstock.Scenario.from_toml(text).run().summary["totals"]

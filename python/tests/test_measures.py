@@ -59,7 +59,7 @@ def test_rate_of_a_flow_counts_while_it_lasts_and_is_controlled() -> None:
     result = Scenario.from_toml(uncontrolled).run()
     assert [flow["controlled"] for flow in result.summary["flows"]] == [False, False]
     assert measure(result, None).values["rate_amplitude_bps"] is None
-    # Greedy sources that nobody controls overflow the queue; its congestion point tells them in vain.
+    # Greedy sources that nobody controls overflow the queue; its congestion point's messages have no effect.
     assert result.summary["totals"]["feedback_frames"] == 0
     assert result.summary["totals"]["feedback_discarded"] > 0
 

@@ -133,10 +133,10 @@ def test_tshark_reads_tags_and_notifications_by_name(captures: dict[str, Path]) 
     file = captures["qcn"]
     (about,) = (entry for entry in wire.formats() if entry["name"] == "cnm")
     names = ["cn_tag.flow_identifier", *(f"cnm.{field['name']}" for field in about["fields"])]
-    told = tshark(file, "-T", "fields", *(word for name in names for word in ("-e", name)), "-Y", "cnm")
+    rows = tshark(file, "-T", "fields", *(word for name in names for word in ("-e", name)), "-Y", "cnm")
     ours = [frame for _, frame in frames(file) if "cnm" in frame]
-    assert len(told) == len(ours) > 10
-    for line, frame in zip(told, ours, strict=True):
+    assert len(rows) == len(ours) > 10
+    for line, frame in zip(rows, ours, strict=True):
         for name, text in zip(names, line.split("\t"), strict=True):
             layer, _, field = name.partition(".")
             assert number(text) == getattr(frame[layer], field), name
@@ -148,15 +148,15 @@ def test_tshark_shows_interfaces_and_comments(captures: dict[str, Path]) -> None
     needs_tshark()
     fields = ("frame.interface_name", "frame.interface_description", "frame.comment", "frame.time_epoch")
     wanted = [word for name in fields for word in ("-e", name)]
-    told = [line.split("\t") for line in tshark(captures["qcn"], "-T", "fields", *wanted, "-Y", "cnm")]
+    rows = [line.split("\t") for line in tshark(captures["qcn"], "-T", "fields", *wanted, "-Y", "cnm")]
     ours = [captured for captured, frame in frames(captures["qcn"]) if "cnm" in frame]
-    assert {(line[0], line[1]) for line in told} == {
+    assert {(line[0], line[1]) for line in rows} == {
         ("sw0->h0", "from switch sw0 to host h0"),
         ("sw0->h1", "from switch sw0 to host h1"),
     }
-    assert [line[2] for line in told] == [captured.comment for captured in ours]
-    assert all("Fb " in line[2] and line[2].endswith("queue 64 octets") for line in told)
-    assert [round(float(line[3]) * 1e9) for line in told] == [captured.time_ns for captured in ours]
+    assert [line[2] for line in rows] == [captured.comment for captured in ours]
+    assert all("Fb " in line[2] and line[2].endswith("queue 64 octets") for line in rows)
+    assert [round(float(line[3]) * 1e9) for line in rows] == [captured.time_ns for captured in ours]
 
 
 def test_scapy_agrees(captures: dict[str, Path]) -> None:

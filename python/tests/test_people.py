@@ -1,4 +1,4 @@
-"""Displays in a notebook, data frames, comparisons read back, theory from Python, and words of errors in Python."""
+"""Displays in a notebook, data frames, comparisons read back, theory from Python, and texts of errors in Python."""
 
 import builtins
 import subprocess

@@ -246,16 +246,16 @@ def test_a_distance_of_samples(paper: Write) -> None:
         for want in claim.testable.question.wanted((1, 2))
         for seed in want.seeds
     }
-    told = answer(claim, Scope(("figure-1",)), values)
-    assert (told.judgement.verdict, told.spreads[0].value) == (DIFFERS, 1.5)
+    found = answer(claim, Scope(("figure-1",)), values)
+    assert (found.judgement.verdict, found.spreads[0].value) == (DIFFERS, 1.5)
 
 
 def test_the_document(paper: Write) -> None:
     folder = paper()
     replies = tuple(answers(folder, loss_qcn=0.1))
-    told = document([Reproduced(load(folder), ("figure-1",), replies, Scope(("figure-1",)), {})])
-    assert told["totals"] == {"claims": 3, "holds": 2, "differs": 0, "untestable": 1}
-    (entry,) = told["papers"]
+    found = document([Reproduced(load(folder), ("figure-1",), replies, Scope(("figure-1",)), {})])
+    assert found["totals"] == {"claims": 3, "holds": 2, "differs": 0, "untestable": 1}
+    (entry,) = found["papers"]
     assert (entry["name"], [figure["name"] for figure in entry["figures"]]) == ("small", ["figure-1"])
     first, _, last = entry["figures"][0]["claims"]
     assert list(first) == ["id", "metric", "paper", "ours", "spread", "tolerance", "verdict", "why"]
@@ -355,9 +355,9 @@ def test_command(paper: Write, penstock: Command, tmp_path: Path) -> None:
     assert "Two senders" in listed.stdout and "figure-1" in listed.stdout
     done = penstock("reproduce", "small", "--json", "--controls", "--out", "out")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["totals"]["claims"] == 3
-    assert json.loads((tmp_path / "out" / "reproduce.json").read_text()) == told
+    found = json.loads(done.stdout)
+    assert found["totals"]["claims"] == 3
+    assert json.loads((tmp_path / "out" / "reproduce.json").read_text()) == found
     page = (tmp_path / "out" / "small.html").read_text()
     assert "<svg" in page and "The queue over time." in page and "http" not in page.partition("<body>")[0]
     assert "small.html" in (tmp_path / "out" / "index.html").read_text()
@@ -398,13 +398,13 @@ def test_another_reading(paper: Write, penstock: Command, tmp_path: Path) -> Non
     assert fuller["ours"] > queue["ours"], "the profile's 33 KB give way"
     assert "schemes.qcn.q_eq = 60 KB" in (tmp_path / "out" / "small.html").read_text()
 
-    for wrong, told in (
+    for wrong, message in (
         ("schemes.qcn.q_eq", "not of the form KEY=VALUE"),
         ("schemes.qcn.q_egg=1 KB", "q_egg"),
         ("schemes.bcn.q_eq=1 KB", "no run uses this key"),
     ):
         refused = penstock(*asked, "--set", wrong)
-        assert refused.returncode == 2 and told in refused.stderr, refused.stderr
+        assert refused.returncode == 2 and message in refused.stderr, refused.stderr
 
 
 def test_a_metric_that_fails_is_a_failure(paper: Write, penstock: Command, tmp_path: Path) -> None:
@@ -443,7 +443,7 @@ def test_papers_are_whole(folder: Path) -> None:
     assert (folder / "README.md").is_file()
     unknown = set(whole.drawings.entries) - {figure.name for figure in whole.figures}
     assert not unknown
-    # A reader is told why a claim cannot be tested.
+    # The report says why a claim cannot be tested.
     assert all(claim.untestable or claim.testable for claim in whole.claims)
 
 

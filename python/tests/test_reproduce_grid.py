@@ -79,10 +79,10 @@ def test_an_axis_counts_only_where_its_words_are_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ('"{sources}-{period}"', '"{source}-{period}"', "no axis has the word {source} did you mean sources?"),
-        ("{ period = ", "{ number = ", "{number} is also a word of case"),
+        ('"{sources}-{period}"', '"{source}-{period}"', "no axis has the placeholder {source} did you mean sources?"),
+        ("{ period = ", "{ number = ", "{number} is also a placeholder of case"),
         ("{number} sources", "{delay}, {number} sources", "needs {delay}, which a row lacks"),
-        ('id = "{name}"', 'id = "name"', "uses no word of the grid"),
+        ('id = "{name}"', 'id = "name"', "uses no placeholder of the grid"),
         ('case = [{ name = "a" }, { name = "b" }]', "", "at least one row on each axis"),
         ('case = [{ name = "a" }, { name = "b" }]', "case = []", "at least one row on each axis"),
         ('case = [{ name = "a" }, { name = "b" }]', "case = [1]", "1 is not a table"),

@@ -377,6 +377,6 @@ def test_evidence_is_of_these_readings(folder: Path) -> None:
     known = {choice.name: {a.name for a in choice.alternatives} for choice in found.choices}
     for fit in evidence["fit"]:
         assert all(reading in known[choice] for choice, reading in fit["changes"].items())
-    # The profile is what it was, or a winner has taken its place.
+    # The profile is what it was, or a winner has replaced it.
     taken = [evidence["own"], *({**evidence["own"], **fit["changes"]} for fit in evidence["fit"] if fit["wins"])]
     assert found.names(found.own) in taken

@@ -124,7 +124,7 @@ def test_without_control_the_queue_is_full() -> None:
     assert min(outcome.mean_queue_octets(0.025, 0.080) for outcome in four_sources("none")) > 140_000
 
 
-# Matsushima et al. 2014: one flow crosses three bottlenecks, each shared with a flow of its own.
+# Matsushima et al. 2014: one flow crosses three bottlenecks, each shared with another flow.
 
 
 @cache

@@ -37,7 +37,7 @@ def test_connections_share_a_reaction_point_or_have_their_own() -> None:
     own = flows(reaction_points="per-flow")
     assert own["busy0"]["throughput_bps"] < 4e9
     assert own["free"]["throughput_bps"] > 5e9
-    # A shared one is told of the bottleneck, and both take turns behind it.
+    # A shared one is signalled by the bottleneck, and both take turns behind it.
     shared = flows(reaction_points="per-host")
     assert shared["free"]["throughput_bps"] == pytest.approx(shared["busy0"]["throughput_bps"], rel=0.05)
     assert shared["free"]["throughput_bps"] < own["free"]["throughput_bps"] / 2

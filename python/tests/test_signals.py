@@ -107,7 +107,7 @@ def test_a_run_that_was_ended_early_is_compared_with_nothing(monkeypatch: pytest
         def stop(*_: float) -> None:
             raise KeyboardInterrupt
 
-        # A run of milliseconds is over before anybody is asked.
+        # A run of milliseconds ends before the question.
         long = Scenario.from_toml(self.to_toml()).set("duration", "1000 s").set("record.interval", "100 ms")
         return Result(long._core.run(progress=stop))
 

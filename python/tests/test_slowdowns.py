@@ -20,7 +20,7 @@ SMALL = (None, 0, 10_000)
 LARGE = (None, 10_000_001, None)
 
 
-def told(
+def completion_line(
     sizes: tuple[str | None, int, int | None], slowdown: float | None, flows: int = 10, completed: int = 8
 ) -> CompletionSummary:
     """Return the slowdowns of flows, the 99th percentile ten times the mean."""
@@ -46,7 +46,7 @@ def run(*completions: CompletionSummary) -> Measured:
 
 
 def lines(number: int, *completions: CompletionSummary) -> list[dict[str, Any]]:
-    """Return so many lines of a comparison, each of one run."""
+    """Return a number of lines of a comparison, each of one run."""
     entry = {"scenario": "s", "seeds": [1], **spreads([run(*completions)])}
     return [{"label": f"l{i}", **entry} for i in range(number)]
 
@@ -59,8 +59,8 @@ def printed(entries: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]) -
 
 
 def test_each_number_has_its_spread_over_the_seeds() -> None:
-    first = run(told(ALL, 2.0), told(SMALL, 1.0, flows=4, completed=4))
-    second = run(told(ALL, 4.0, flows=20, completed=20), told(SMALL, 3.0, flows=6, completed=4))
+    first = run(completion_line(ALL, 2.0), completion_line(SMALL, 1.0, flows=4, completed=4))
+    second = run(completion_line(ALL, 4.0, flows=20, completed=20), completion_line(SMALL, 3.0, flows=6, completed=4))
     whole, small = spreads([first, second])["completions"]
     assert (whole["group"], whole["least_octets"], whole["most_octets"]) == ALL
     # Two values differ from their mean by half their distance: the deviation of the sample is that times the root of 2.
@@ -72,8 +72,12 @@ def test_each_number_has_its_spread_over_the_seeds() -> None:
 
 
 def test_a_seed_without_flows_of_a_size_has_none_of_them_and_no_slowdown() -> None:
-    first = run(told(ALL, 2.0), told(SMALL, 2.0), told(("web", 0, None), 2.0))
-    second = run(told(ALL, 3.0), told(LARGE, None, flows=2, completed=0), told(("web", 0, None), 3.0))
+    first = run(completion_line(ALL, 2.0), completion_line(SMALL, 2.0), completion_line(("web", 0, None), 2.0))
+    second = run(
+        completion_line(ALL, 3.0),
+        completion_line(LARGE, None, flows=2, completed=0),
+        completion_line(("web", 0, None), 3.0),
+    )
     found = spreads([first, second])["completions"]
     # Sizes rise, though the first seed has no large flow, and groups come last.
     assert [in_words((one["group"], one["least_octets"], one["most_octets"])) for one in found] == [
@@ -133,7 +137,7 @@ def test_without_flows_that_complete_there_is_no_table(capsys: pytest.CaptureFix
 
 
 def test_of_many_lines_the_table_has_one_percentile(capsys: pytest.CaptureFixture[str]) -> None:
-    sizes = [told(ALL, 2.0), told(SMALL, 1.0), told(LARGE, 123.4)]
+    sizes = [completion_line(ALL, 2.0), completion_line(SMALL, 1.0), completion_line(LARGE, 123.4)]
     few = printed(lines(30, *sizes), capsys)
     assert sum(line.startswith("  l") for line in few) == 90
     many = printed(lines(40, *sizes), capsys)
@@ -148,16 +152,16 @@ def test_of_many_lines_the_table_has_one_percentile(capsys: pytest.CaptureFixtur
 
 
 def test_the_table_has_few_groups(capsys: pytest.CaptureFixture[str]) -> None:
-    groups = [told((f"g{i}", 0, None), 2.0) for i in range(9)]
-    few = printed(lines(2, told(ALL, 2.0), *groups[:8]), capsys)
+    groups = [completion_line((f"g{i}", 0, None), 2.0) for i in range(9)]
+    few = printed(lines(2, completion_line(ALL, 2.0), *groups[:8]), capsys)
     assert [line.strip() for line in few[2::3]][:9] == ["all", *(f"g{i}" for i in range(8))]
-    many = printed(lines(2, told(ALL, 2.0), *groups), capsys)
+    many = printed(lines(2, completion_line(ALL, 2.0), *groups), capsys)
     assert "g0" not in "\n".join(many)
     assert "compare.json" in "\n".join(many)
 
 
 def test_lines_of_a_notebook_are_few() -> None:
-    document = {"question": "q", "queue": None, "schemes": lines(50, told(ALL, 2.0))}
+    document = {"question": "q", "queue": None, "schemes": lines(50, completion_line(ALL, 2.0))}
     shown = Comparison(document)._repr_html_()
     assert "and 10 more, in document" in shown
     assert shown.count("all: l") == 40

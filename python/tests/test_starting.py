@@ -136,9 +136,9 @@ def test_plot_draws_a_page_of_a_folder(run: Run, tmp_path: Path, folder: Path) -
         (("--out", "f.docx"), ".png, .svg or .pdf"),
         (("--out", "nowhere/f.png"), "the folder does not exist"),
     ):
-        status, _, told = run("plot", str(folder), *words)
+        status, _, message = run("plot", str(folder), *words)
         assert status == 2
-        assert said in told
+        assert said in message
     assert run("plot", str(folder), "--width", "0")[0] == 2
     assert run("plot", "nothing")[0] != 0
     assert [path.name for path in tmp_path.iterdir()] == ["f.pdf"]
@@ -155,9 +155,9 @@ def test_table_prints_columns(run: Run, folder: Path) -> None:
     assert float(rows[7].split(",")[0]) == result.column("queues", "time_s")[7]
     column = ("queues", "queue_octet")
     for words, said in ((("queue",), "the tables are queues"), (column, "did you mean queue_octets?")):
-        status, printed, told = run("table", str(folder), *words)
+        status, printed, message = run("table", str(folder), *words)
         assert (status, printed) == (2, "")
-        assert said in told
+        assert said in message
 
 
 def test_the_function_gives_what_the_command_writes(penstock: Command, tmp_path: Path) -> None:

@@ -69,9 +69,9 @@ def test_a_diagram_that_cannot_be_drawn_is_refused(before: str, after: str, word
 
 
 def test_command_draws_or_says_what_is_wrong(tmp_path: Path) -> None:
-    for text, status, told in ((TWO, 0, ""), (TWO.replace("[0, 0]", "[1.1, 0]"), 1, "error: ")):
+    for text, status, message in ((TWO, 0, ""), (TWO.replace("[0, 0]", "[1.1, 0]"), 1, "error: ")):
         source = tmp_path / "two.toml"
         source.write_text(text)
         command = [sys.executable, str(ROOT / "tools" / "state_diagram.py"), str(source), str(tmp_path / "two.svg")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr[: len("error: ")]) == (status, told)
+        assert (done.returncode, done.stderr[: len("error: ")]) == (status, message)

@@ -72,8 +72,8 @@ def test_values_of_the_command_line(text: str, values: tuple[Any, ...]) -> None:
         ({"flow.3.rate": ["1 Gbps"]}, "flow.3.rate", "there is no flow.3", "flow.0"),
         ({"seed": [1, 2]}, "seed", "not varied as a key", "seeds = N"),
         ({"schemes.qcn.w": {"from": 1, "to": 2}}, "schemes.qcn.w.points", "is missing", "points = N"),
-        ({"schemes.qcn.w": {"from": 2, "to": 1, "points": 3}}, "schemes.qcn.w", "no range", "a larger one"),
-        ({"schemes.qcn.w": {"from": 0, "to": 1, "points": 3, "log": True}}, "schemes.qcn.w", "no range", "above 0"),
+        ({"schemes.qcn.w": {"from": 2, "to": 1, "points": 3}}, "schemes.qcn.w", "not a range", "a larger one"),
+        ({"schemes.qcn.w": {"from": 0, "to": 1, "points": 3, "log": True}}, "schemes.qcn.w", "not a range", "above 0"),
         ({"schemes.qcn.w": {"from": 1, "to": "2 KB", "points": 3}}, "schemes.qcn.w", "same unit", "as the key has"),
         ({"schemes.qcn.w": {"from": 1, "to": 2, "pionts": 3}}, "schemes.qcn.w.pionts", "unknown key", "points"),
         ([{"schemes.qcn.w": [1, 2], "flow.0.weight": [1]}], "flow.0.weight", "1 values", "as many"),
@@ -94,10 +94,10 @@ def test_wrong_keys_and_values_are_refused(vary: Any, key: str, message: str, hi
     [
         ("schemse = []", None, "schemse", "unknown key"),
         ("schemes = []", None, "schemes", "empty list"),
-        ('schemes = ["qnc"]', None, "schemes", "'qnc' is no scheme"),
-        ("seeds = 0", None, "seeds", "no number of runs"),
+        ('schemes = ["qnc"]', None, "schemes", "'qnc' is not a scheme"),
+        ("seeds = 0", None, "seeds", "not a count of seeds"),
         ("seeds = [1, 1]", None, "seeds", "twice"),
-        ("seeds = [-1]", None, "seeds", "no seed"),
+        ("seeds = [-1]", None, "seeds", "not a seed"),
         ('queue = "sw0->h3"', None, "queue", "no recorded queue"),
         ("[set]\nduration = [1]", None, "set.duration", "not a value"),
         ('[[vary]]\n"schemes.qcn.ww" = [1]', 2, "schemes.qcn.ww", "unknown key"),
@@ -154,10 +154,10 @@ def test_wrong_variants_are_refused_with_their_place(small: Path) -> None:
     file = small.with_name("sweep.toml")
     for text, line, key, message in (
         ('name = "deep"\nscheme = "qnc"', 2, "variant.0.name", 'unknown scheme "qnc"'),
-        ('name = "a;b"', 2, "variant.0.name", "no name of a variant"),
+        ('name = "a;b"', 2, "variant.0.name", "invalid variant name"),
         ('name = "deep"\nset.schemes.qcn.qeq = "1 KB"', None, "schemes", "variant deep: schemes.qcn.qeq: unknown"),
         ('name = "deep"\nsets = 3', 2, "variant.0.sets", "unknown key"),
-        ('name = "deep"\n[[variant]]\nname = "deep"', None, "schemes", "'deep' is there twice"),
+        ('name = "deep"\n[[variant]]\nname = "deep"', None, "schemes", "'deep' appears twice"),
     ):
         file.write_text(f'scenario = "small.toml"\n[[variant]]\n{text}\n', encoding="utf-8")
         with pytest.raises(SweepError) as caught:
@@ -261,8 +261,8 @@ def test_a_store_of_ten_thousand_rows_is_asked_in_one_statement(
 
 def test_queries_that_cannot_be_answered_are_refused(tmp_path: Path) -> None:
     found = sweep(_small(), {}, out=tmp_path / "out")
-    for sql, told in (("select nix from runs", "nix"), ("selct", "syntax"), ("select 1 from windows", "windows")):
-        with pytest.raises(ArgumentError, match=told) as caught:
+    for sql, message in (("select nix from runs", "nix"), ("selct", "syntax"), ("select 1 from windows", "windows")):
+        with pytest.raises(ArgumentError, match=message) as caught:
             found.query(sql)
         assert "the tables are runs, queues" in caught.value.hint
     with pytest.raises(ArgumentError, match="queue_meen_octets") as caught:
@@ -292,7 +292,7 @@ def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
     # None reads no key of QCN: its two seeds run once each, QCN's six runs once each.
     assert planned == [8]
     assert len(labels) == 8
-    # All are told, each with its value.
+    # All are reported, each with its value.
     assert found.finished
     rows = list(zip(*(found.column(name) for name in ("w", "scheme", "seed")), strict=True))
     assert rows == [(w, scheme, seed) for w in (1, 2, 4) for scheme in ("none", "qcn") for seed in (1, 2)]
@@ -301,7 +301,7 @@ def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
         for scheme in ("none", "qcn")
     }
     assert {scheme: len(keys) for scheme, keys in by_scheme.items()} == {"none": 2, "qcn": 6}
-    # With priorities of their own schemes, the settings of each of them count.
+    # Where priorities name their schemes, the settings of each of them count.
     above = '[[flow]]\nfrom = "h0"\nto = "h2"\npriority = 3\n[[priority]]\npriority = 3\nscheme = "qcn"\n'
     both = Scenario.from_toml(SMALL + above, name="small")
     keys = {case.key for case in cases(design(both, weights, schemes=["none"]))}
@@ -314,15 +314,15 @@ def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
 
 def test_a_combination_that_is_not_legal_stops_no_other(tmp_path: Path) -> None:
     # 33 KB are QCN's set point: it is beyond a buffer of 20 KB.
-    told, refused = list[int](), list[int]()
+    planned, refused = list[int](), list[int]()
     found = sweep(
         _small(),
         {"topology.star.buffer": ["20 KB", "60 KB"]},
         schemes=["none", "qcn"],
         out=tmp_path / "out",
-        watch=Watch(planned=told.append, refused=refused.append),
+        watch=Watch(planned=planned.append, refused=refused.append),
     )
-    assert (told, refused) == ([3], [1])
+    assert (planned, refused) == ([3], [1])
     assert found.finished
     assert found.table().num_rows == 3
     (failed,) = found.failed
@@ -339,10 +339,10 @@ def test_a_run_that_fails_is_told_and_stops_no_other(tmp_path: Path, monkeypatch
         return whole(self, **keywords)
 
     monkeypatch.setattr(Scenario, "run", failing)
-    told: list[tuple[str, str]] = []
-    watch = Watch(failed=lambda label, reason: told.append((label, reason)))
+    messages: list[tuple[str, str]] = []
+    watch = Watch(failed=lambda label, reason: messages.append((label, reason)))
     found = sweep(_small(), BUFFERS, seeds=3, out=tmp_path / "out", watch=watch)
-    assert sorted(label for label, _ in told) == [
+    assert sorted(label for label, _ in messages) == [
         f"topology.star.buffer = {b}, qcn, seed 2" for b in ("120 KB", "60 KB")
     ]
     assert [entry["reason"] for entry in found.failed] == ["there is not enough memory"] * 2
@@ -438,9 +438,9 @@ def test_a_killed_sweep_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     undisturbed = sweep_trial.finished(folder, "undisturbed")
     assert Sweep(folder / "undisturbed").table().num_rows == sweep_trial.RUNS
     moments = [sweep_trial.Moment(runs=20), sweep_trial.Moment(runs=110)]
-    killed, told = sweep_trial.tried(moments, folder, "out", undisturbed, "--jobs", "2")
+    killed, difference = sweep_trial.tried(moments, folder, "out", undisturbed, "--jobs", "2")
     assert killed == len(moments)
-    assert not told
+    assert not difference
 
 
 def test_finished_runs_of_a_killed_sweep_can_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -468,7 +468,7 @@ def test_finished_runs_of_a_killed_sweep_can_be_asked(tmp_path: Path, monkeypatc
     answer = killed.query("select count(*) as runs, count(distinct hash) as hashes from runs")
     assert answer.to_struct_array().to_pylist() == [{"runs": 7, "hashes": 7}]
     assert killed.query("select count(distinct run) from series_queues").column(0).to_pylist() == [7]
-    # A design of more values numbers runs in another way; until it goes on, the journal's are not taken for others.
+    # A design of more values numbers runs differently; until it goes on, the journal's are not taken for others.
     text = (out / "sweep.json").read_text()
     (out / "sweep.json").write_text(text.replace('"runs": 10', '"runs": 11'))
     assert Sweep(out).table().num_rows == 4

@@ -178,7 +178,7 @@ def test_words_along_a_map_are_as_many_as_have_room(wide: Sweep) -> None:
     figure = wide.plot(show="map", x="link_delay", y="buffer", where={"from": "h0"})
     axes = figure.axes[0]
     shown = [tick.get_text() for tick in axes.get_xticklabels()]
-    # At least a quarter of the width is written on, and the words are those of their fields.
+    # At least a quarter of the width is written on, and the texts are those of their fields.
     words = sum(box.width for text, box in _texts(figure) if text in shown)
     assert 0.25 * axes.get_window_extent().width < words
     places = np.asarray(axes.get_xticks()).astype(int).tolist()
@@ -206,8 +206,8 @@ def test_points_of_a_front_have_the_names_that_tell_them_apart(swept: Sweep, wid
         assert any(f"{number}  {point.words}" in text for text in texts)
     # Of keys that change together one is named.
     shown = view(wide, "pareto", ["queue_mean_octets", "throughput_bps"])
-    told = front_of(shown, np.array([cell.mean for cell in shown.cells]), dominant(shown))
-    assert not any("q eq" in point.words for point in told.named)
+    shown_front = front_of(shown, np.array([cell.mean for cell in shown.cells]), dominant(shown))
+    assert not any("q eq" in point.words for point in shown_front.named)
     # A front of very many points has a list that can be read all the same.
     every = front_of(shown, np.arange(2.0 * len(shown.cells)).reshape(-1, 2), range(len(shown.cells)))
     assert len(every.named) == 12
@@ -225,7 +225,7 @@ def test_points_of_a_front_have_the_names_that_tell_them_apart(swept: Sweep, wid
         ({"x": "bufer"}, "x=bufer: no key of the sweep", "buffer"),
         ({"where": {"w": 3}}, "w=3: unknown value", "the sweep has 1, 2"),
         ({"where": {"buffer": "1 KB"}}, "unknown value", "50 KB"),
-        ({"panel": "scheme"}, "link_delay has 2 values (1 us, 50 us) and no place", "where=link_delay=1 us"),
+        ({"panel": "scheme"}, "link_delay has 2 values (1 us, 50 us) and no axis", "where=link_delay=1 us"),
         ({"show": "pareto", "x": "w"}, "metrics along its axes", "leave x="),
         ({"show": "map", "where": {"w": 1, "link_delay": "1 us"}}, "needs two keys", "vary more keys"),
     ],

@@ -1,4 +1,4 @@
-"""The testbed: tests without rights, and a network in namespaces of its own."""
+"""The testbed: tests without rights, and a network in separate namespaces."""
 
 import json
 import os
@@ -315,11 +315,11 @@ def test_an_interrupt_within_the_removal_leaves_nothing(monkeypatch: pytest.Monk
     state.save()
     for host in ("h0", "h1"):
         system.ip("netns", "add", f"{state.prefix}-{host}")
-    told = []
+    calls = []
 
     def interrupted(*words: str) -> None:
-        told.append(words)
-        if len(told) == 1:
+        calls.append(words)
+        if len(calls) == 1:
             raise KeyboardInterrupt
         system._run(["ip", *words], None)
 
@@ -335,7 +335,7 @@ def test_an_interrupt_within_the_removal_leaves_nothing(monkeypatch: pytest.Monk
 def test_a_killed_run_leaves_nothing_for_long(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A folder of records of its own: `down` is to end no other testbed of this user.
+    # A separate folder of records: `down` is to end no other testbed of this user.
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
     (tmp_path / "two.toml").write_text(TWO)
     command = [sys.executable, "-m", "penstock", "testbed", "run", "two.toml", "--quiet"]
@@ -423,7 +423,7 @@ def test_a_capture_has_every_frame_with_the_simulators_numbers(tmp_path: Path) -
         if folder.name == "out":
             delivered = sum(flow["frames_delivered"] for flow in result.summary["flows"])
             captured_data = sum("cn_tag" in frame and "cnm" not in frame for _, frame in frames)
-            # Some are on their way from the wire to the interface when the run ends: more on a busy machine.
+            # Some are in flight from the wire to the interface when the run ends: more on a busy machine.
             assert delivered <= captured_data <= delivered + 100
     # One filter fits both: priorities and flows have the same numbers on the wire as in the simulator's capture.
     assert seen["out"] == seen["simulated"] == {"cnm": {(6, 1), (6, 2)}, "data": {(0, 1), (0, 2)}}

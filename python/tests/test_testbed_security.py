@@ -53,7 +53,7 @@ buffer = "4 MB"
 [record]
 interval = "100 us"
 
-# Each has a line and a port of its own: nothing but the flood slows them down.
+# Each has a separate line and port: nothing but the flood slows them down.
 [[flow]]
 from = "h0"
 to = "h2"
@@ -81,21 +81,21 @@ MACS = {node["name"]: node["mac"] for node in lay_out(Scenario.from_toml(TWO).re
 
 @dataclass
 class Seen:
-    """A run with a flood: its result, the last words of the flood and of each process.
+    """A run with a flood: its result, the last output of the flood and of each process.
 
     ``memory`` has each process's resident octets at their greatest.
     """
 
     result: Result
-    told: str
+    output: str
     ends: dict[str, Any]
     memory: dict[str, int] = field(default_factory=dict)
 
     @property
     def taken(self) -> int:
         """Frames that the kernel has taken."""
-        match = re.search(r"(\d+) taken", self.told)
-        assert match is not None, self.told
+        match = re.search(r"(\d+) taken", self.output)
+        assert match is not None, self.output
         return int(match[1])
 
     def sampled(self, column: str, flow: str, span_s: tuple[float, float] = (0.0, 1.0)) -> "np.ndarray[Any, Any]":
@@ -144,12 +144,12 @@ def flooded(tmp_path: Path, frames: list[bytes], wire_end: str | None, rate: int
     application = f'\n[[testbed.application]]\nhost = "h1"\nrun = "{command}"\nstart = "{start}"\n'
     with watched() as noted:
         result = run(Scenario.from_toml(TWO + application), out=tmp_path / "out", keep=tmp_path / "said")
-    told = (tmp_path / "said" / "application-0.txt").read_text()
+    output = (tmp_path / "said" / "application-0.txt").read_text()
     ends = {}
     for node in MACS:
         *_, last = (tmp_path / "said" / f"{node}.jsonl").read_text().splitlines()
         ends[node] = json.loads(last)["end"]
-    seen = Seen(result, told, ends, {name: max(octets) for name, octets in noted.items()})
+    seen = Seen(result, output, ends, {name: max(octets) for name, octets in noted.items()})
     assert not any(process_failed(seen.result)), seen.result.summary["testbed"]["faults"]
     return seen
 
@@ -196,7 +196,7 @@ def test_the_edge_refuses_and_counts_notifications_of_a_host(tmp_path: Path) -> 
     seen = flooded(tmp_path, [cnm("h0", 0), cnm("h1", 1)], None)
     refused = seen.ends["h1"]["interface"]["refused_from_host"]
     # Linux may drop a frame that it has taken before the interface reads it: a TAP holds few frames.
-    assert 100 < refused <= seen.taken, seen.told
+    assert 100 < refused <= seen.taken, seen.output
     assert seen.ends["h0"]["interface"]["signals_refused"] == 0
     assert all(flow["feedback_received"] == 0 for flow in seen.result.summary["flows"])
     for flow in ("f0", "f1"):
@@ -207,7 +207,7 @@ def test_the_edge_refuses_and_counts_notifications_of_a_host(tmp_path: Path) -> 
 def test_a_flood_from_inside_holds_its_victim_at_the_least_rate_and_no_other(tmp_path: Path) -> None:
     seen = flooded(tmp_path, [cnm("h0", 0)], "wire1a")
     victim, other = (next(flow for flow in seen.result.summary["flows"] if flow["name"] == f) for f in ("f0", "f1"))
-    assert victim["feedback_received"] > 1000, seen.told
+    assert victim["feedback_received"] > 1000, seen.output
     assert other["feedback_received"] == 0
     time_s = seen.result.column("signals", "time_s")
     fallen, over = float(time_s[500]), float(time_s[-1])
@@ -222,7 +222,7 @@ def test_a_flood_from_inside_holds_its_victim_at_the_least_rate_and_no_other(tmp
 def test_notifications_for_anothers_flow_find_no_reaction_point(tmp_path: Path) -> None:
     strangers = [cnm("h0", 1), cnm("h0", 2), cnm("h0", 65_534), cnm("h2", 0), cnm("h3", 0)]
     seen = flooded(tmp_path, strangers, "wire1a", rate=20_000)
-    assert seen.ends["h0"]["interface"]["signals_refused"] > 100, seen.told
+    assert seen.ends["h0"]["interface"]["signals_refused"] > 100, seen.output
     assert all(flow["feedback_received"] == 0 for flow in seen.result.summary["flows"])
     for flow in ("f0", "f1"):
         assert min(seen.sampled("rate_bps", flow, WHILE_THEY_SEND)) == LINE_BPS
@@ -264,7 +264,7 @@ def test_malformed_frames_of_all_kinds_stop_nothing(tmp_path: Path) -> None:
 
 def test_a_host_that_sends_malformed_frames_harms_itself_alone(tmp_path: Path) -> None:
     seen = flooded(tmp_path, malformed(), None, rate=20_000)
-    assert seen.ends["h1"]["interface"]["refused_from_host"] > 10, seen.told
+    assert seen.ends["h1"]["interface"]["refused_from_host"] > 10, seen.output
     assert seen.ends["h0"]["interface"]["signals_refused"] == 0
     assert seen.ends["sw0"]["bridge"]["pauses"] == 0
     assert delivered_bps(seen, "f0") > 3.5e9
@@ -275,7 +275,7 @@ def test_a_host_stops_no_port_by_a_disguised_pause_frame(tmp_path: Path) -> None
     pause = wire.encode("pfc", source=MACS["h1"], priority_enable=255, time_0=65_535)
     disguised = pause[:12] + b"\x88\xb7" + pause[14:]
     seen = flooded(tmp_path, [disguised, pause], None, rate=2000)
-    assert seen.ends["h1"]["interface"]["refused_from_host"] > 100, seen.told
+    assert seen.ends["h1"]["interface"]["refused_from_host"] > 100, seen.output
     assert (seen.ends["sw0"]["bridge"]["pauses"], seen.ends["sw0"]["bridge"]["refused"]) == (0, 0)
     assert delivered_bps(seen, "f1") > 3.5e9
 
@@ -285,6 +285,6 @@ def test_pause_frames_on_the_wire_stop_nothing_without_flow_control(tmp_path: Pa
     disguised = pause[:12] + b"\x88\xb7" + pause[14:]
     # From the end of h3's wire the switch sends f1's frames.
     seen = flooded(tmp_path, [pause, disguised], "wire3a", rate=2000)
-    assert seen.ends["sw0"]["bridge"]["refused"] > 1000, seen.told
+    assert seen.ends["sw0"]["bridge"]["refused"] > 1000, seen.output
     assert seen.ends["sw0"]["bridge"]["pauses"] == 0
     assert delivered_bps(seen, "f1") > 3.5e9

@@ -19,7 +19,7 @@ TEN_GIG = Path(__file__).resolve().parent.parent.parent / "scenarios/baseline/te
 
 
 def _scenario(flows: int, **settings: str) -> Scenario:
-    """Return the case of QCN's page with so many flows; a keyword ``a__b`` sets the key ``a.b``."""
+    """Return the case of QCN's page with a number of flows; a keyword ``a__b`` sets the key ``a.b``."""
     scenario = Scenario.load(TEN_GIG)
     ends = {"topology.star.hosts": f"{flows + 1}", "flow.0.from": f"h0..h{flows - 1}", "flow.0.to": f"h{flows}"}
     for key, value in {**ends, **settings}.items():

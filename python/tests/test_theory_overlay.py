@@ -44,7 +44,7 @@ def test_nothing_moves_at_rest(kind: type) -> None:
     model = kind.of(configuration(kind.scheme))  # type: ignore[attr-defined]
     rest = model.state_at_rest()
     slope = model.derivative(rest, (rest,) * len(model.delays_s))
-    # Of each variable less than a thousandth of its own size in a second.
+    # Of each variable less than a thousandth of its size in a second.
     assert np.abs(slope[:3] / np.maximum(np.abs(rest[:3]), 1)).max() < 1e-3
 
 
@@ -114,7 +114,7 @@ def test_a_message_and_cycles_change_a_source_of_qcn_as_its_rate_calculator_does
     random = np.random.default_rng(1)
     # Fb = -(10 000 + 2 * 2000) octets; |Fb|max is 320 000, of which a message carries 2^-14 parts of 19.53125: 716 of
     # them, 13 984.375 octets. 64 / 320 000 / 128 of it is cut: 0.021 850 6.
-    model.told(source, 10_000, 2_000, random)
+    model.on_message(source, 10_000, 2_000, random)
     assert source.rate_bps == pytest.approx(300e6 * (1 - 0.021850586))
     calculator = source.calculator  # type: ignore[attr-defined]
     assert (calculator.target_bps, calculator.cycles, source.due_octets) == (300e6, 0, 150_000)
@@ -143,7 +143,7 @@ def test_cycles_of_qcn_follow_the_words_of_their_scenario() -> None:
     always = three_sources(schemes__qcn__jitter_rp="always")
     model = Sampled.of(configurations(always, scheme="qcn")[0])
     source = model.source_at(np.array([64_000, 300e6, 400e6, 7]))
-    model.told(source, 10_000, 2_000, random)
+    model.on_message(source, 10_000, 2_000, random)
     assert source.due_octets != 150_000 and 0.85 * 150_000 <= source.due_octets <= 1.15 * 150_000
 
 
@@ -283,7 +283,7 @@ def test_a_run_that_is_over_is_laid_over_its_fluid(tmp_path: Path, monkeypatch: 
     for option in (["--seeds", "2"], ["--seed", "7"], ["--scheme", "bcn"], ["--set", "duration=1 s"]):
         refused = CliRunner().invoke(app, [*command, *option])
         assert refused.exit_code == 2
-        assert f"{option[0]}: the run of a results folder is over" in refused.stderr
+        assert f"{option[0]}: the run of a results folder has ended" in refused.stderr
 
 
 def test_a_run_without_the_bottleneck_is_refused() -> None:

@@ -193,7 +193,7 @@ def test_dcqcn_without_equilibrium_oscillates_about_k_max_in_packets_as_it_is_sa
 
 def test_an_equilibrium_next_to_its_switching_line_is_refused_for_that_reason() -> None:
     # 0.0414 octets above Qeq of 64 000 (test_theory_overlay has the arithmetic): below 1e-6 of it, where no mode is
-    # told from another, and without messages no rate is at equilibrium.
+    # distinguished from another, and without messages no rate is at equilibrium.
     scenario = Scenario.load(ROOT / "scenarios/sliding-mode/three-sources.toml")
     with pytest.raises(Unsuited, match=r"0\.041 octets from the switching line.*'no messages' has none"):
         report(configuration(scenario, scheme="qcn"))

@@ -81,7 +81,7 @@ def test_goals_with_the_same_guards_answer_from_the_same_points() -> None:
         ours, theirs = (mean(found[name].proposal.tuning)[measure] for name in (goal, other))
         assert len(found[goal].proposal.tuning) == len(found[other].proposal.tuning) == 3
         assert ours <= theirs
-    # Utilisation has fewer guards, and a search of its own.
+    # Utilisation has fewer guards, and a separate search.
     assert [goal.name for goal in companions(GOALS["stability"])] == ["stability", "latency"]
     assert [goal.name for goal in companions(GOALS["utilization"])] == ["utilization"]
 
@@ -263,5 +263,5 @@ def test_a_proposal_is_written_where_a_gain_is_shown(
     assert done.exit_code == (130 if answer.interrupted or changes.get("interrupted") else 0)
     assert words in done.stdout
     assert Path("found/proposal.toml").exists() == written
-    # A folder for it is not made in vain.
+    # No folder is made for it.
     assert Path("found").exists() == written

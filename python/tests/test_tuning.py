@@ -347,7 +347,7 @@ def test_a_queue_at_rest_deviates_by_its_frames() -> None:
 
 def test_of_two_queues_at_rest_the_shorter_is_forecast_steadier() -> None:
     # Two points of DCQCN, of which packets make 1.5 and 4.0 KB of deviation (baseline/ten-gig, seed 1). The fluid alone
-    # deviates by 0.44 and 0.03 KB, the wrong way round.
+    # deviates by 0.44 and 0.03 KB, in the wrong order.
     steady = {"k_min": "4.68 KB", "k_max": "17.9 KB", "p_max": "0.144", "g_inverse": "106", "alpha_time": "57.8 us"}
     steady |= {"byte_reset": "46.6 MB", "time_reset": "58.8 us", "r_ai": "1.32 Mbps", "r_hai": "6.52 Mbps"}
     long = {"k_min": "21.8 KB", "k_max": "54.1 KB", "p_max": "0.247", "g_inverse": "161", "alpha_time": "146 us"}

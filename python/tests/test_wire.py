@@ -38,7 +38,7 @@ def test_a_frame_may_be_text() -> None:
     ):
         assert wire.decode(text).data == frame.data
     for wrong in ("0", "zz", "00:0", "é"):
-        with pytest.raises(ArgumentError, match="no frame in hexadecimal"):
+        with pytest.raises(ArgumentError, match="not a frame in hexadecimal"):
             wire.decode(wrong)
 
 
@@ -96,7 +96,7 @@ def test_ether_types_can_be_others() -> None:
     data[12:14] = b"\x12\x34"
     assert "cim" not in wire.decode(data)
     assert "cim" in wire.decode(data, wire.EtherTypes(cim=0x1234))
-    with pytest.raises(ArgumentError, match=r"cim=1 is no EtherType; it is a number from 0x0600 to 0xffff"):
+    with pytest.raises(ArgumentError, match=r"cim=1 is not an EtherType; it is a number from 0x0600 to 0xffff"):
         wire.EtherTypes(cim=1)
 
 

@@ -111,7 +111,7 @@ def test_paused_time_is_that_of_the_simulator(tmp_path: Path) -> None:
     # At half the rate a quantum lasts twice as long, and a pause that is resumed does not.
     slower = wire.statistics(tmp_path / "r" / "capture.pcapng", rate_bps=5_000_000_000)
     assert slower["paused"][0]["paused_s"] >= counted["paused"][0]["paused_s"]
-    with pytest.raises(ArgumentError, match="is no rate of a line"):
+    with pytest.raises(ArgumentError, match="is not a rate of a line"):
         wire.statistics(tmp_path / "r" / "capture.pcapng", rate_bps=0)
 
 

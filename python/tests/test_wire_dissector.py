@@ -41,9 +41,9 @@ def dissected(tmp_path: Path, frames: Iterable[bytes], *options: str) -> list[di
     """Return all fields of each frame: by their names, all values that each has in the frame."""
     file = tmp_path / "a.pcapng"
     wire.write(file, list(frames))
-    # A name that is there twice in an object is there twice in the text.
-    told = json.loads(tshark(file, "-T", "json", *options), object_pairs_hook=list)
-    return [_flat(dict(packet)["_source"]) for packet in told]
+    # A name that appears twice in an object appears twice in the text.
+    packets = json.loads(tshark(file, "-T", "json", *options), object_pairs_hook=list)
+    return [_flat(dict(packet)["_source"]) for packet in packets]
 
 
 def _flat(pairs: Any) -> dict[str, list[str]]:
@@ -69,14 +69,14 @@ def _number(text: str) -> int:
 def test_every_field_of_every_format(tmp_path: Path) -> None:
     frames = golden()
     seen = set()
-    for frame, told in zip(frames, dissected(tmp_path, [frame.data for frame in frames]), strict=True):
+    for frame, fields in zip(frames, dissected(tmp_path, [frame.data for frame in frames]), strict=True):
         for name, value in frame.values:
             layer = name.partition(".")[0]
             if layer in OURS and "." in name:
                 seen.add(name)
-                assert [_number(text) for text in told[name]] == [number(value)], (frame.name, name)
-        assert not any("malformed" in name for name in told), frame.name
-        assert "malformed" not in " ".join(told["frame.protocols"])
+                assert [_number(text) for text in fields[name]] == [number(value)], (frame.name, name)
+        assert not any("malformed" in name for name in fields), frame.name
+        assert "malformed" not in " ".join(fields["frame.protocols"])
     known = {f"{entry['name']}.{field['name']}" for entry in wire.formats() for field in entry["fields"]}
     assert seen == {name for name in known if name.partition(".")[0] in OURS}
 
@@ -122,9 +122,9 @@ def test_a_notification_leads_to_its_flow_and_back(tmp_path: Path) -> None:
         wire.encode("data", source="02:00:00:00:00:09", flow_identifier=5),
     ]
     for options in ((), ("-2",)):
-        told = dissected(tmp_path, frames, *options)
-        assert [frame.get("cnm.tagged_in") for frame in told] == [None, None, None, ["3"], None, None, None]
-        assert [frame.get("cn_tag.notified_in") for frame in told] == [None] * 5 + [["4"], None]
+        fields = dissected(tmp_path, frames, *options)
+        assert [frame.get("cnm.tagged_in") for frame in fields] == [None, None, None, ["3"], None, None, None]
+        assert [frame.get("cn_tag.notified_in") for frame in fields] == [None] * 5 + [["4"], None]
     file = tmp_path / "a.pcapng"
     shown = tshark(file, "-Y", "cnm.quantized_feedback > 8 and cn_tag.flow_identifier == 5")
     assert len(shown.splitlines()) == 1
@@ -163,30 +163,30 @@ def test_a_wrong_field_is_told(name: str, at: int, octets: bytes, expert: str, t
     before, after = dissected(tmp_path, [good, bad])
     assert expert not in before
     assert expert in after
-    assert [told for told in after if told.endswith((".illegal", ".unknown", ".set", ".zero"))] == [expert]
+    assert [name for name in after if name.endswith((".illegal", ".unknown", ".set", ".zero"))] == [expert]
 
 
 def test_a_malformed_frame_behind_a_tag_is_told(tmp_path: Path) -> None:
     frame = by_name("data").data[:30]
-    (told,) = dissected(tmp_path, [frame])
-    assert "cn_tag.rest.malformed" in told
+    (fields,) = dissected(tmp_path, [frame])
+    assert "cn_tag.rest.malformed" in fields
 
 
 @pytest.mark.parametrize("name", [name for name in OURS if name != "cn_tag"])
 def test_a_frame_that_is_cut_off_is_told(name: str, tmp_path: Path) -> None:
     frame = by_name(name)
     start = wire.decode(frame.data)[name].offset
-    (told,) = dissected(tmp_path, [frame.data[: start + 13]])
-    assert f"{name}.length.illegal" in told
+    (fields,) = dissected(tmp_path, [frame.data[: start + 13]])
+    assert f"{name}.length.illegal" in fields
 
 
 def test_ether_types_are_preferences(tmp_path: Path) -> None:
     cim, smcc = bytearray(by_name("cim").data), bytearray(by_name("smcc").data)
     cim[12:14], smcc[16:18] = b"\x12\x34", b"\x12\x35"
     options = ("-o", "cim.ether_type:4660", "-o", "smcc.ether_type:4661")
-    for told in dissected(tmp_path, [bytes(cim), bytes(smcc)]):
-        assert "cim.count" not in told
-        assert "smcc.q_off" not in told
+    for fields in dissected(tmp_path, [bytes(cim), bytes(smcc)]):
+        assert "cim.count" not in fields
+        assert "smcc.q_off" not in fields
     first, second = dissected(tmp_path, [bytes(cim), bytes(smcc)], *options)
     assert first["cim.count"] == ["1"]
     assert second["smcc.q_off"] == ["-12000"]
@@ -201,8 +201,8 @@ def test_no_octets_make_it_fail(tmp_path: Path) -> None:
             frames += [frame.data[:at] + bytes([octet]) + frame.data[at + 1 :] for octet in (0x00, 0x7F, 0xFF)]
     file = tmp_path / "a.pcapng"
     wire.write(file, frames)
-    told = tshark(file, "-T", "fields", "-e", "frame.number", "-e", "_ws.lua.error", "-e", "_ws.lua.text")
-    lines = told.splitlines()
+    output = tshark(file, "-T", "fields", "-e", "frame.number", "-e", "_ws.lua.error", "-e", "_ws.lua.text")
+    lines = output.splitlines()
     assert len(lines) == len(frames)
     assert {line.split("\t", 1)[1].strip() for line in lines} == {""}
 

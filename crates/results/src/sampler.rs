@@ -93,7 +93,7 @@ impl<P: Deref<Target = Plan>> Sampler<P> {
         QueueSample {
             len: state.len,
             frames: state.frames,
-            utilization: if could == 0 { 0.0 } else { did as f64 / could as f64 },
+            utilization: ratio(did, could),
             dropped: state.dropped - before.dropped,
             paused: Duration(state.paused.0 - before.paused.0),
             frames_sent: state.frames_sent - before.frames_sent,
@@ -135,5 +135,14 @@ impl<P: Deref<Target = Plan>> Sampler<P> {
     #[must_use]
     pub fn settling(&self) -> Vec<Option<Duration>> {
         self.settling.iter().map(Settling::time).collect()
+    }
+}
+
+/// A share of 128 bits; most fit into 64, which a processor converts by itself, to the same number.
+fn ratio(part: u64, whole: u128) -> f64 {
+    match u64::try_from(whole) {
+        Ok(0) => 0.0,
+        Ok(whole) => part as f64 / whole as f64,
+        Err(_) => part as f64 / whole as f64,
     }
 }

@@ -124,8 +124,9 @@ impl NameColumn {
         place as i32
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, index: usize) {
-        let place = self.place(index);
+        let place = if self.made.is_none() { index as i32 } else { self.place(index) };
         self.keys.append_value(place);
     }
 

@@ -34,7 +34,7 @@ pub struct Threading {
 }
 
 /// Events that a thread has at least from one meeting with the others to the next for the meetings to pay, as `auto` takes it. See
-/// docs/explanation/many-threads.md.
+/// docs/measurements/many-threads.md.
 const PAYS: f64 = 4000.0;
 
 /// The threads that run `plan` if `wanted` are asked for, and the parts of its network if there are several. `captured` says whether

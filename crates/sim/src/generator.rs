@@ -99,7 +99,13 @@ impl Generator {
     /// frames and runs of frames at even distances.
     #[inline(always)]
     pub(crate) fn advance(&mut self, now: Instant) -> u64 {
-        if self.on_demand { 0 } else { self.make_until(now) }
+        if self.on_demand { 0 } else { self.make_due(now) }
+    }
+
+    /// Makes the frames that are due, most often none.
+    #[inline(always)]
+    fn make_due(&mut self, now: Instant) -> u64 {
+        if self.next > now && now < self.stop { 0 } else { self.make_until(now) }
     }
 
     fn make_until(&mut self, now: Instant) -> u64 {
@@ -218,7 +224,7 @@ impl Supply for Generator {
     #[inline(always)]
     fn when(&mut self, now: Instant) -> Instant {
         if !self.on_demand {
-            self.make_until(now);
+            self.make_due(now);
             if self.backlog > 0 {
                 return now;
             }
@@ -241,7 +247,7 @@ impl Supply for Generator {
             }
             self.next = self.following(now);
         } else {
-            self.make_until(now);
+            self.make_due(now);
             self.backlog -= 1;
         }
         let last = self.left == 0 && self.backlog == 0;

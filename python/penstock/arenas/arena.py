@@ -185,7 +185,7 @@ def arena(
         workloads: names of its workloads; by default all.
         competitors: names of its competitors; by default all.
         seeds: how many runs of each, with as many seeds from the scenario's on.
-        tune: so many points :func:`penstock.tune` simulates for each competitor, which then runs once more with what it
+        tune: points that :func:`penstock.tune` simulates for each competitor, which then runs once more with what it
             proposes; with 0 nobody is tuned. Needs the extra ``tune``.
         resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
         watch: how to watch and end the runs.

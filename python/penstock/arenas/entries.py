@@ -55,7 +55,7 @@ class Workload:
 
     Attributes:
         name: its name in folders and links.
-        title: its name in words.
+        title: its name as text.
         scenario: the scenario, with what the arena sets.
         source: the name of the scenario that it was made of.
         settings: the keys that the arena sets in it.
@@ -174,7 +174,7 @@ def _in_order(own: Sequence[Competitor]) -> list[Competitor]:
 def _workload(table: Table) -> Workload:
     name = table.text("name")
     if not name.replace("-", "").replace("_", "").isalnum() or name.startswith("-"):
-        raise table.error("name", f"{name!r} is no name of a workload", "use letters, digits, - and _")
+        raise table.error("name", f"invalid workload name {name!r}", "use letters, digits, - and _")
     title, source = table.text("title", name), table.text("scenario")
     beside = table.file.parent / source
     path = beside if beside.is_file() else library.locate(source)
@@ -198,7 +198,7 @@ def _workload(table: Table) -> Workload:
         raise table.error("of", f"{metric} has no flows that could be named", f"judge by {', '.join(_OF_FLOWS)}")
     groups = _groups(scenario)
     if group is not None and group not in groups:
-        raise table.error("of", f"{group} is no group of flows", nearest(group, groups))
+        raise table.error("of", f"{group} is not a group of flows", nearest(group, groups))
     note = table.text("note", "")
     table.end(("name", "title", "scenario", "set", "with_pfc", "judge", "of", "note"))
     return Workload(name, title, scenario, source, settings, Judge(metric, group, _JUDGES[metric]), with_pfc, note)
@@ -216,7 +216,7 @@ def _competitor(table: Table) -> Competitor:
     known = [about["name"] for about in every_scheme()]
     scheme = table.text("scheme", name)
     if scheme not in known:
-        raise table.error("scheme", f"{scheme!r} is no scheme", nearest(scheme, known))
+        raise table.error("scheme", f"{scheme!r} is not a scheme", nearest(scheme, known))
     settings = settings_of(table.table("set"))
     about = table.text("about", "") or _about(scheme)
     table.end(("name", "scheme", "set", "about"))
@@ -234,7 +234,7 @@ def _about(scheme: str) -> str:
 def _once(document: Table, key: str, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise document.error(key, f"{name!r} is there twice", "give each a name of its own")
+            raise document.error(key, f"{name!r} appears twice", "give each a different name")
 
 
 def _places(wanted: Sequence[str], names: Sequence[str], word: str) -> list[int]:

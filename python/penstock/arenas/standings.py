@@ -1,8 +1,8 @@
 """The standings of an arena: each workload's judgement of each competitor, and the ranks that follow.
 
 A competitor's rank on a workload is one more than the number of those that are surely better: each of their seeds is
-better than each of its own. So two whose seeds overlap may share a rank. One seed shows no spread: with it, one is
-surely better where the numbers differ by more than :data:`TIE_SHARE`.
+better than each of the competitor's. So two whose seeds overlap may share a rank. One seed shows no spread: there,
+one is surely better where the numbers differ by more than :data:`TIE_SHARE`.
 """
 
 import math

@@ -45,7 +45,7 @@ def tuned(
     """Tune every competitor that has something to tune, and keep each answer in the folder at once.
 
     Returns:
-        The entries with the proposals in place of the competitors that they are better than, under their names with
+        The entries with the proposals instead of the competitors that they are better than, under their names with
         ``-tuned``; and the answers by the names of the competitors.
 
     Raises:

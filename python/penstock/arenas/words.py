@@ -1,4 +1,4 @@
-"""The standings of an arena in words: numbers as people read them, and sentences on workloads and competitors."""
+"""The standings of an arena as text: numbers as people read them, and sentences on workloads and competitors."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -120,7 +120,7 @@ def of_workload(standings: Sequence[Standing]) -> list[str]:
 
 
 def of_competitor(total: Total, standings: Sequence[Standing], among: int) -> list[str]:
-    """Say in sentences where a competitor wins and where it loses; ``among`` so many competitors."""
+    """Say in sentences where a competitor wins and where it loses; ``among`` is the number of competitors."""
     ran = [standing for standing in standings if standing.values]
     first = [standing.workload for standing in ran if standing.rank == 1]
     near = [standing.workload for standing in ran if standing.rank > 1 and standing.ratio <= _NEAR]

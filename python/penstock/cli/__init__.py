@@ -85,7 +85,7 @@ def run(
         typer.Option(
             metavar="N|auto",
             autocompletion=completion.threads,
-            help="Run on so many threads, or on as many cores as pay. The result is the same to the last bit.",
+            help="Number of threads, or auto. The result is identical.",
         ),
     ] = "1",
     limit: Annotated[int, options.LIMIT] = 1,
@@ -97,7 +97,7 @@ def run(
     run_one(request, scenario, scheme=scheme, seed=seed, figures=not no_figures, pcap=pcap, threads=threads)
 
 
-@app.command(short_help="Run scenarios and schemes side by side.")
+@app.command(short_help="Compare scenarios and schemes.")
 @pages.draws
 def compare(
     scenarios: Annotated[
@@ -105,7 +105,7 @@ def compare(
         typer.Argument(
             metavar="SCENARIO…",
             autocompletion=completion.scenario,
-            help="Scenario files, or names that `penstock scenarios` lists; or results folders, of runs that are over.",
+            help="Scenario files, or names that `penstock scenarios` lists; or results folders of finished runs.",
         ),
     ],
     schemes: Annotated[
@@ -113,7 +113,7 @@ def compare(
         typer.Option(
             metavar="A,B,…",
             autocompletion=completion.schemes,
-            help="The schemes to compare, comma between them.  [default: each scenario's own]",
+            help="The schemes to compare, separated by commas.  [default: each scenario's own]",
         ),
     ] = None,
     variants: Annotated[list[str] | None, options.VARIANTS] = None,
@@ -132,7 +132,7 @@ def compare(
             min=1,
             max=MOST_SEEDS,
             metavar="N",
-            help="Runs of each, with as many seeds from the scenario's on; their mean and spread.",
+            help="Number of seeds, from the scenario's on; gives mean and spread.",
         ),
     ] = 1,
     queue: Annotated[
@@ -140,7 +140,7 @@ def compare(
         typer.Option(
             metavar="NODE->NODE",
             autocompletion=completion.queue,
-            help="The queue that all are judged by.  [default: the longest in every run]",
+            help="The queue to compare.  [default: the longest in every run]",
         ),
     ] = None,
     profile: Annotated[str | None, options.PROFILE] = None,
@@ -189,15 +189,13 @@ def sweep(
         typer.Option(
             metavar="A,B,…",
             autocompletion=completion.schemes,
-            help="The schemes, comma between them.  [default: the scenario's own]",
+            help="The schemes, separated by commas.  [default: the scenario's own]",
         ),
     ] = None,
     variants: Annotated[list[str] | None, options.VARIANTS] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=MOST_SEEDS, metavar="N", help="Runs of each, with as many seeds from the scenario's on."
-        ),
+        typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Number of seeds, from the scenario's on."),
     ] = None,
     profile: Annotated[str | None, options.PROFILE] = None,
     queue: Annotated[
@@ -205,7 +203,7 @@ def sweep(
         typer.Option(
             metavar="NODE->NODE",
             autocompletion=completion.queue,
-            help="The queue that runs are judged by.  [default: the longest of each]",
+            help="The queue to measure.  [default: the longest of each]",
         ),
     ] = None,
     sets: Annotated[list[str] | None, options.SETS] = None,
@@ -241,10 +239,10 @@ def sweep(
     sweep_all(what, asked, out=out, resume=resume, workers=jobs, ray=ray, json=json, quiet=quiet)
 
 
-app.command(short_help="Run a set of workloads over all schemes, and rank them in a report.")(arena)
+app.command(short_help="Compare all schemes on a set of workloads, and rank them in a report.")(arena)
 
 
-@app.command(short_help="Ask a sweep's store in SQL.")
+@app.command(short_help="Query a sweep's results with SQL.")
 def query(
     folder: Annotated[Path, typer.Argument(metavar="DIR", autocompletion=completion.folder, help="A folder of sweep.")],
     sql: Annotated[
@@ -253,13 +251,13 @@ def query(
     ] = None,
     json: Annotated[bool, options.JSON] = False,
 ) -> None:
-    """Print what DuckDB answers to a query of a sweep's tables, as CSV; without a query, list tables and columns."""
+    """Query a sweep's tables with SQL (DuckDB) and print CSV; without a query, list tables and columns."""
     from penstock.cli.query import print_answer
 
     print_answer(folder, sql, json=json)
 
 
-@app.command(short_help="Reproduce the papers: their claims beside our measurements.")
+@app.command(short_help="Reproduce the papers: compare their claims with measurements.")
 def reproduce(
     paper: Annotated[
         str | None,
@@ -268,11 +266,9 @@ def reproduce(
     figure: Annotated[
         str | None, typer.Argument(metavar="FIGURE", help="One of its figures or tables, such as figure-4.")
     ] = None,
-    list_all: Annotated[
-        bool, typer.Option("--list", help="List papers and figures; run nothing, no code of theirs either.")
-    ] = False,
+    list_all: Annotated[bool, typer.Option("--list", help="List papers and figures; run nothing.")] = False,
     short: Annotated[
-        bool, typer.Option("--short", help="One seed each, and only the claims that one seed can decide.")
+        bool, typer.Option("--short", help="One seed each; only the claims that one seed can decide.")
     ] = False,
     controls: Annotated[
         bool, typer.Option("--controls", help="Run each claim's negative control too, which must fail the claim.")
@@ -293,7 +289,7 @@ def reproduce(
     json: Annotated[bool, options.JSON] = False,
     quiet: Annotated[bool, options.QUIET] = False,
 ) -> None:
-    """Run a paper's experiments: draw its figures, and say of each of its claims whether it holds.
+    """Run a paper's experiments: draw its figures, and judge each of its claims.
 
     That a claim differs is a result, and no failure. A paper's folder may hold Python, metrics.py and figures.py, which
     is run with all your rights: reproduce only papers whose code you have read or trust. --list runs none of it.
@@ -340,14 +336,14 @@ def tune(
     goal: Annotated[str, typer.Option("--for", metavar="GOAL", help="stability, latency or utilization.")],
     scheme: Annotated[
         str | None,
-        typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme instead of the scenario's."),
+        typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme, instead of the scenario's."),
     ] = None,
     profile: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             autocompletion=completion.profile,
-            help="Named settings that the scheme's parameters start from.",
+            help="Named settings from which the search starts.",
         ),
     ] = None,
     against: Annotated[
@@ -355,7 +351,7 @@ def tune(
         typer.Option(
             metavar="NAME",
             autocompletion=completion.profile,
-            help="The profile that stands for the standard.  [default: the first that fits]",
+            help="The profile to compare with.  [default: the first that fits]",
         ),
     ] = None,
     keys: Annotated[
@@ -370,12 +366,14 @@ def tune(
     trials: Annotated[int, typer.Option(min=1, max=MOST_TRIALS, metavar="N", help="How many points to simulate.")] = 96,
     seeds: Annotated[
         int,
-        typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Runs of each; twice as many choose between the best."),
+        typer.Option(
+            min=1, max=MOST_SEEDS, metavar="N", help="Seeds for each point; twice as many choose between the best."
+        ),
     ] = 3,
     verdict_seeds: Annotated[
         int,
         typer.Option(
-            "--verdict-seeds", min=2, max=MOST_SEEDS, metavar="N", help="Runs that judge, on seeds that follow."
+            "--verdict-seeds", min=2, max=MOST_SEEDS, metavar="N", help="Further seeds, for the final verdict."
         ),
     ] = 10,
     out: Annotated[
@@ -387,7 +385,7 @@ def tune(
     json: Annotated[bool, options.JSON] = False,
     quiet: Annotated[bool, options.QUIET] = False,
 ) -> None:
-    """Propose parameters for a scenario, and judge them on seeds that the search never saw.
+    """Propose parameters for a scenario, and judge them on seeds that the search did not use.
 
     Fluid models say where to look, simulations find the best there on all cores, and others judge it.
     """
@@ -426,7 +424,7 @@ def lab(
     port: Annotated[int, typer.Option(min=0, max=65_535, metavar="N", help="The port; 0 for a free one.")] = 0,
     browser: Annotated[bool, typer.Option(" /--no-browser", show_default=False, help="Open no browser.")] = True,
 ) -> None:
-    """Serve the laboratory on this machine alone, and open it in a browser, until Ctrl-C.
+    """Serve the laboratory on this machine only, and open it in a browser, until Ctrl-C.
 
     The page runs scenarios with the engine of `penstock run`, and sends nothing anywhere.
     """
@@ -459,7 +457,7 @@ def list_scenarios(
     ] = None,
     json: Annotated[bool, options.JSON] = False,
 ) -> None:
-    """List scenario files, with the question that each answers: one's own, and those that come with Penstock."""
+    """List scenario files with the question that each answers: yours, and those that come with Penstock."""
     from penstock.cli.listing import show_scenarios
 
     show_scenarios(folder, json=json)
@@ -490,11 +488,11 @@ def new_scenario(
         str, typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme that it runs.")
     ] = "qcn",
     topology: Annotated[
-        str, typer.Option(metavar="NAME", help="The form of its network: a table of `penstock schema topology`.")
+        str, typer.Option(metavar="NAME", help="Its topology: a table of `penstock schema topology`.")
     ] = "star",
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Write a scenario that runs as it is, with a comment to each key of its sections."""
+    """Write a scenario that runs as it is, with a comment for each key of its sections."""
     from penstock.cli.new import write_new
 
     write_new(name, scheme=scheme, topology=topology, force=force)
@@ -510,8 +508,8 @@ def plot_results(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Of a run overview, queue, utilization or rates; of a comparison compare, cdf or pauses; of both, "
-            "where flows complete, slowdown, completions, fct, goodput or retransmissions; of a sweep lines, map or "
+            help="Run: overview, queue, utilization or rates. Comparison: compare, cdf or pauses. Both, "
+            "if flows complete: slowdown, completions, fct, goodput or retransmissions. Sweep: lines, map or "
             "pareto.  [default: the first]",
         ),
     ] = None,
@@ -520,26 +518,28 @@ def plot_results(
         typer.Option(
             metavar="NAME[,NAME]",
             autocompletion=completion.metric,
-            help="Of a sweep, a number of its runs; two of a Pareto front, + before one of which more is better.  "
+            help="For a sweep: metric to plot. For a Pareto front give two; prefix + if larger is better.  "
             "[default: queue_mean_octets; and throughput_bps]",
         ),
     ] = None,
     x: Annotated[
         str | None,
-        typer.Option(metavar="KEY", autocompletion=completion.varied, help="Of a sweep, the key along the x axis."),
+        typer.Option(metavar="KEY", autocompletion=completion.varied, help="For a sweep: the key along the x axis."),
     ] = None,
     y: Annotated[
         str | None,
         typer.Option(
             metavar="KEY",
             autocompletion=completion.varied,
-            help="Of a sweep, the key that makes lines, or along the y axis of a map.",
+            help="For a sweep: the key with a line for each value, or the y axis of a map.",
         ),
     ] = None,
     panel: Annotated[
         str | None,
         typer.Option(
-            metavar="KEY", autocompletion=completion.varied, help="Of a sweep, the key that makes panels, or scheme."
+            metavar="KEY",
+            autocompletion=completion.varied,
+            help="For a sweep: the key with a panel for each value, or scheme.",
         ),
     ] = None,
     where: Annotated[
@@ -547,7 +547,7 @@ def plot_results(
         typer.Option(
             metavar="KEY=VALUE",
             autocompletion=completion.varied,
-            help="Of a sweep, show the runs with this value alone. Repeatable.",
+            help="For a sweep: show only the runs with this value. Repeatable.",
         ),
     ] = None,
     out: Annotated[
@@ -557,7 +557,7 @@ def plot_results(
     font_size: Annotated[float | None, pages.FONT_SIZE] = None,
     title: Annotated[bool, pages.TITLE] = True,
 ) -> None:
-    """Draw a figure of an earlier run, comparison or sweep: for a page of one's own, in type that can be printed.
+    """Draw a figure of an earlier run, comparison or sweep, with a size and type that suit a paper.
 
     Without --width and --font-size, a matplotlibrc in this folder or one's own says how large both are.
     """
@@ -579,15 +579,15 @@ def print_columns(
         typer.Argument(metavar="COLUMN…", autocompletion=completion.column, help="Its columns.  [default: all]"),
     ] = None,
 ) -> None:
-    """Print columns of a table of an earlier run, comma between them; without a table, list the tables."""
+    """Print columns of a table of an earlier run as CSV; without a table, list the tables."""
     from penstock.cli.table import print_table
 
     print_table(folder, table, columns or [])
 
 
-app.command("import", short_help="Make a scenario of other people's files.")(convert.import_scenario)
-app.command("export", short_help="Write a scenario as other people's files.")(convert.export_scenario)
-app.add_typer(testbed, name="testbed", short_help="A scenario with real frames and applications, on Linux.")
+app.command("import", short_help="Import another simulator's files as a scenario.")(convert.import_scenario)
+app.command("export", short_help="Export a scenario as another simulator's files.")(convert.export_scenario)
+app.add_typer(testbed, name="testbed", short_help="Run a scenario with real frames and applications, on Linux.")
 app.add_typer(theory, name="theory", short_help="Fluid models of a scenario: stability, sliding mode, phase plane.")
 app.add_typer(dcb, name="dcb", short_help="Congestion notification domains: managed objects, devices, plans.")
 app.add_typer(wire, name="wire", short_help="Frames as octets: decode, encode, count in captures, show in Wireshark.")

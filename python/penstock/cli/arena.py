@@ -23,7 +23,7 @@ def arena(
         typer.Option(
             metavar="A,B,…",
             autocompletion=completion.workloads,
-            help="The workloads, comma between them.  [default: all]",
+            help="The workloads, separated by commas.  [default: all]",
         ),
     ] = None,
     competitors: Annotated[
@@ -31,12 +31,10 @@ def arena(
         typer.Option(
             metavar="A,B,…",
             autocompletion=completion.competitors,
-            help="Schemes and variants that the file names, comma between them.  [default: all]",
+            help="Schemes and variants that the file names, separated by commas.  [default: all]",
         ),
     ] = None,
-    seeds: Annotated[
-        int, typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Runs of each, with as many seeds from 1 on.")
-    ] = 1,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Number of seeds, from 1 on.")] = 1,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Runs and report.")] = Path("results/arena"),
     tune: Annotated[
         int,

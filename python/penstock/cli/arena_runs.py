@@ -19,7 +19,7 @@ from penstock.text import UNDRAWN, count
 if TYPE_CHECKING:
     from rich.table import Table
 
-_FAILURES_TOLD = 8
+_FAILURES_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _ranking(board: Board) -> "Table":
 
 
 def _tell_failures(found: Arena) -> None:
-    for name, entry in found.failed[:_FAILURES_TOLD]:
+    for name, entry in found.failed[:_FAILURES_LISTED]:
         say(f"error: {name}, {entry['scheme']}, seed {entry['seed']}: {entry['reason']}")
     if found.failed:
         say(f"{count(len(found.failed))} runs failed; all others are in {found.path}")

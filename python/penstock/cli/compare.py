@@ -79,7 +79,7 @@ def _put_together(request: Request, folders: Sequence[Path], lines: Lines, *, ra
     }
     for option, value in given.items():
         if value:
-            raise InputError(f"{option}: the runs of results folders are over", "leave it out, or name scenarios")
+            raise InputError(f"{option}: the runs of results folders have ended", "leave it out, or name scenarios")
     labels = [folder.resolve().name for folder in folders]
     for label in labels:
         if labels.count(label) > 1:

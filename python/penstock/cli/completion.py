@@ -1,4 +1,4 @@
-"""The words that the shell completes: scenarios, schemes, profiles, keys, queues, columns.
+"""Shell completions: scenarios, schemes, profiles, keys, queues, columns.
 
 The shell asks at each press of a key, so that the engine alone is imported here, and neither NumPy nor matplotlib. A
 word that cannot be completed is no error: the scenario's run will tell all its faults.
@@ -13,11 +13,11 @@ from typing import Any
 import typer
 
 Words = list[tuple[str, str]]
-"""Words, each with the shell's text about it."""
+"""Completions, each with its description for the shell."""
 
 
 def _quietly(complete: Callable[..., Words]) -> Callable[..., Words]:
-    """Take a failure for no words."""
+    """On error, offer no completions."""
 
     @wraps(complete)
     def completing(*args: Any, **kwargs: Any) -> Words:
@@ -63,7 +63,7 @@ def formats(incomplete: str) -> Words:
 
 @_quietly
 def schemes(incomplete: str) -> Words:
-    """Complete the last of a list of schemes, comma between them."""
+    """Complete the last of a list of schemes, separated by commas."""
     before, comma, last = incomplete.rpartition(",")
     words = [(name, title) for name, title in _schemes() if name not in before.split(",")]
     return [(f"{before}{comma}{name}", title) for name, title in _beginning(last, words)]
@@ -86,7 +86,7 @@ def profile(ctx: typer.Context, incomplete: str) -> Words:
 
 @_quietly
 def key(ctx: typer.Context, incomplete: str) -> Words:
-    """Complete the key of ``KEY=VALUE``, and the value where it is one of a few words."""
+    """Complete the key of ``KEY=VALUE``, and the value where it is one of a few names."""
     from penstock.catalogue import keys
 
     chosen = _chosen_schemes(ctx)
@@ -109,7 +109,7 @@ def key(ctx: typer.Context, incomplete: str) -> Words:
 
 @_quietly
 def parameters(ctx: typer.Context, incomplete: str) -> Words:
-    """Complete the last of a list of parameters of the scheme, comma between them."""
+    """Complete the last of a list of parameters of the scheme, separated by commas."""
     from penstock.catalogue import schemes as every
 
     chosen = _chosen_schemes(ctx)
@@ -230,7 +230,7 @@ def queue(ctx: typer.Context, incomplete: str) -> Words:
 
 @_quietly
 def ports(ctx: typer.Context, incomplete: str) -> Words:
-    """Complete the last of a list of the scenario's ports, comma between them."""
+    """Complete the last of a list of the scenario's ports, separated by commas."""
     before, comma, last = incomplete.rpartition(",")
     links = [link["name"] for given in _scenarios(ctx) for link in json.loads(_load(given).outline())["links"]]
     words = [(name, "") for name in dict.fromkeys(links) if name not in before.split(",")]
@@ -239,13 +239,13 @@ def ports(ctx: typer.Context, incomplete: str) -> Words:
 
 @_quietly
 def workloads(ctx: typer.Context, incomplete: str) -> Words:
-    """Complete the last of a list of an arena's workloads, comma between them."""
+    """Complete the last of a list of an arena's workloads, separated by commas."""
     return _last_of(incomplete, [(workload.name, workload.title) for workload in _entries(ctx).workloads])
 
 
 @_quietly
 def competitors(ctx: typer.Context, incomplete: str) -> Words:
-    """Complete the last of a list of an arena's competitors, comma between them."""
+    """Complete the last of a list of an arena's competitors, separated by commas."""
     return _last_of(incomplete, [(competitor.name, "") for competitor in _entries(ctx).competitors])
 
 
@@ -282,7 +282,7 @@ def varied(ctx: typer.Context, incomplete: str) -> Words:
 
 @_quietly
 def metric(ctx: typer.Context, incomplete: str) -> Words:
-    """Complete the last of a list of numbers of a sweep's runs, comma between them."""
+    """Complete the last of a list of numbers of a sweep's runs, separated by commas."""
     before, comma, last = incomplete.rpartition(",")
     words = [(name, "") for name in _manifest(ctx)["numbers"]]
     return [(f"{before}{comma}{name}", said) for name, said in _beginning(last, words)]

@@ -29,7 +29,7 @@ def import_one(
         raise InputError(f"{out} exists", "replace it with --force, or take another name")
     for path in paths:
         if not path.is_file():
-            raise InputError(f"{path}: is no file", "give the files of another simulator")
+            raise InputError(f"{path}: is not a file", "give the files of another simulator")
     scheme, transport = chosen["scheme"], chosen["transport"]
     carrier = None if transport is None else _transport(transport)
     imported = import_files(paths, scheme=scheme, transport=carrier, pfc=chosen["pfc"], name=out.stem)

@@ -1,4 +1,4 @@
-"""Errors, told on standard error and in the exit status."""
+"""Errors, reported on standard error and in the exit status."""
 
 import errno
 import re
@@ -109,7 +109,7 @@ def _of_the_engine(error: Exception) -> int:
     raise error
 
 
-# Python's words on the command line: a keyword argument is an option, mostly of the same name.
+# Python's names on the command line: a keyword argument is an option, mostly of the same name.
 _ARGUMENT = re.compile(r"^<arguments>: (\w+): ")
 _SETTER = re.compile(r"as given by set\(\)")
 _GIVEN = re.compile(r"as given by (profile|scheme|seed)=")
@@ -150,10 +150,10 @@ _WRONG_NAMES = {
     errno.ENAMETOOLONG: "a name has at most 255 octets; results add up to 60 to it",
     errno.ENOTDIR: "a part of the path is a file, not a folder: name another",
     errno.EISDIR: "name a file, not a folder",
-    errno.EACCES: "name a place where you may read and write",
-    errno.EPERM: "name a place where you may read and write",
-    errno.EROFS: "name a place where you may read and write",
-    errno.ELOOP: "a link leads to itself: name another place",
+    errno.EACCES: "name a folder where you may read and write",
+    errno.EPERM: "name a folder where you may read and write",
+    errno.EROFS: "name a folder where you may read and write",
+    errno.ELOOP: "a symbolic link points to itself: name another path",
 }
 
 

@@ -1,4 +1,4 @@
-"""From a person's words to a scenario and to a folder for its results."""
+"""From command-line arguments to a scenario and to a folder for its results."""
 
 import os
 from collections.abc import Sequence

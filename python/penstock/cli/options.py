@@ -46,14 +46,14 @@ RAY = typer.Option(
 VARIANTS = typer.Option(
     "--variant",
     metavar="NAME=SCHEME;KEY=VALUE;…",
-    help="A scheme with settings of its own, as a further line. Repeatable.",
+    help="Another line: a scheme with other settings. Repeatable.",
 )
 PROFILE = typer.Option(
     "--profile", metavar="NAME", autocompletion=completion.profile, help="The schemes' named settings."
 )
-RESUME = typer.Option("--resume", help="Go on with DIR: run all that is missing, failed or has changed.")
+RESUME = typer.Option("--resume", help="Continue in DIR: run what is missing, failed or has changed.")
 RESUME_COMPARISON = typer.Option(
-    "--resume", help="Keep each finished run in DIR.unfinished, and go on with those that are there."
+    "--resume", help="Keep each finished run in DIR.unfinished, and reuse those that are there."
 )
 JOBS = typer.Option(
     "--jobs", min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]", show_default=False
@@ -62,5 +62,5 @@ QUIET = typer.Option("--quiet", "-q", help="No progress and no table; messages o
 
 
 def words(listed: str | None) -> list[str]:
-    """Return the words of a list with comma between them."""
+    """Return the entries of a list separated by commas."""
     return [] if listed is None else [word.strip() for word in listed.split(",")]

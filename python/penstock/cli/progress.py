@@ -22,7 +22,7 @@ _SCREEN_BACK = b"\r\x1b[J\x1b[?25h"
 """The sequence that removes the bars from a terminal and shows the cursor again."""
 
 _SILENT_S = 1.0
-"""Wall time before the first bar, s: a run that is over in a blink needs no bar."""
+"""Wall time before the first bar, s: a very short run needs no bar."""
 
 
 _ESTIMATE_S = 3.0
@@ -32,7 +32,7 @@ _BETWEEN_LINES_S = 10.0
 """Wall time between two lines on many runs where there is no terminal, s."""
 
 _LONG_S = 600.0
-"""Time left from which on it is told once as a line of its own, s."""
+"""Time left above which it is printed once as a separate line, s."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,14 @@ class Counts:
 class Progress:
     """A bar for each run: simulated time, events per second, time left.
 
-    Without a terminal there are no bars; that a run takes very long is told there, too, and with ``lines`` how many of
+    Without a terminal there are no bars. A message still says that a run takes long, and with ``lines`` how many of
     many runs are done.
     """
 
     def __init__(self, *, quiet: bool, lines: bool = False) -> None:
         self._shown = not quiet and sys.stderr.isatty()
         self._lines = lines and not quiet
-        self._told = quiet
+        self._announced = quiet
         self._bars: Bars | None = None
         self._lock = threading.Lock()
         self._stopped = False
@@ -106,7 +106,7 @@ class Progress:
             nonlocal row
             self._go_on()
             left_s = wall_s * (duration_s - simulated_s) / simulated_s if simulated_s else 0.0
-            if wall_s >= _ESTIMATE_S and not self._told:
+            if wall_s >= _ESTIMATE_S and not self._announced:
                 self._tell(label, simulated_s, duration_s, wall_s, left_s)
             if not self._shown or wall_s < _SILENT_S:
                 return
@@ -138,7 +138,7 @@ class Progress:
         total: int | None = None
         row = None
         counts = self.counts
-        started = told_s = time.monotonic()
+        started = printed_s = time.monotonic()
 
         def planned(count: int) -> None:
             nonlocal total
@@ -164,7 +164,7 @@ class Progress:
                 show()
 
         def show() -> None:
-            nonlocal row, told_s
+            nonlocal row, printed_s
             now = time.monotonic()
             if total == 1 or now - started < _SILENT_S:
                 return
@@ -176,8 +176,8 @@ class Progress:
             if total is not None and over < total:
                 left = f"{duration(round((now - started) * (total - over) / over))} left"
             if not self._shown:
-                if self._lines and now - told_s >= _BETWEEN_LINES_S:
-                    told_s = now
+                if self._lines and now - printed_s >= _BETWEEN_LINES_S:
+                    printed_s = now
                     say(f"{words}, {left}" if left else words)
                 return
             bars = self._start()
@@ -220,9 +220,9 @@ class Progress:
     def _tell(self, label: str, simulated_s: float, duration_s: float, wall_s: float, left_s: float) -> None:
         """Say once how long the run will take, if that is very long."""
         with self._lock:
-            if self._told:
+            if self._announced:
                 return
-            self._told = True
+            self._announced = True
         done = f"{duration(simulated_s)} of {duration(duration_s)} in {duration(round(wall_s))}"
         if left_s >= _LONG_S:
             say(f"{label}: this run will take about {duration(left_s)} at this speed ({done}); Ctrl-C ends it early")

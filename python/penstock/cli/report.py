@@ -26,7 +26,7 @@ from penstock.measures import (
     in_words,
     sizes_of,
 )
-from penstock.result import Result, told_actions
+from penstock.result import Result, action_counts
 from penstock.scenario import LinkDescription, Outline
 from penstock.summary import CompletionSummary, DeadlockSummary, FlowSummary, PoolSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
@@ -186,12 +186,12 @@ def _print_groups(out: Console, entries: list[dict[str, Any]]) -> None:
 
 def _print_slowdowns(out: Console, entries: list[dict[str, Any]]) -> None:
     """Print the slowdowns of finite flows by size, a row a line; of very many, one percentile alone."""
-    told = by_size(entries)
-    if not told:
+    completions = by_size(entries)
+    if not completions:
         return
-    groups = {group for group, _, _ in told} - {None}
-    every = {sizes: of for sizes, of in told.items() if sizes[0] is None}
-    shown = told if len(groups) <= _GROUPS_LISTED and _rows(told) <= _ROWS_OF_SLOWDOWNS else every
+    groups = {group for group, _, _ in completions} - {None}
+    every = {sizes: of for sizes, of in completions.items() if sizes[0] is None}
+    shown = completions if len(groups) <= _GROUPS_LISTED and _rows(completions) <= _ROWS_OF_SLOWDOWNS else every
     whole = _rows(shown) <= _ROWS_OF_SLOWDOWNS
     title = "slowdown: flow completion time over that on an empty network"
     out.print(title if whole else f"{title}; 99th percentile", style="dim", soft_wrap=True)
@@ -199,19 +199,19 @@ def _print_slowdowns(out: Console, entries: list[dict[str, Any]]) -> None:
         print_fitting(out, _slowdowns_of_each(shown))
     elif len(entries) <= _ROWS_OF_SLOWDOWNS:
         print_fitting(out, _slowdowns_in_one(shown, [entry["label"] for entry in entries]))
-    if not whole or len(shown) < len(told):
+    if not whole or len(shown) < len(completions):
         out.print("more of them in compare.json: completions of each line", style="dim")
     out.print()
 
 
-def _rows(told: dict[Sizes, dict[str, CompletionSpread]]) -> int:
-    return sum(map(len, told.values()))
+def _rows(completions: dict[Sizes, dict[str, CompletionSpread]]) -> int:
+    return sum(map(len, completions.values()))
 
 
-def _slowdowns_of_each(told: dict[Sizes, dict[str, CompletionSpread]]) -> Table:
+def _slowdowns_of_each(completions: dict[Sizes, dict[str, CompletionSpread]]) -> Table:
     """Return a table of all slowdowns: below the name of the flows, the lines that have some."""
     table = _numbers("flows", "number", "not completed", *(title for _, title in SLOWDOWNS))
-    for sizes, of in told.items():
+    for sizes, of in completions.items():
         add_row(table, in_words(sizes), *[""] * (2 + len(SLOWDOWNS)))
         for label, line in of.items():
             counts = [_in_line(line[key], _counted) for key in ("flows", "flows_left")]
@@ -219,11 +219,11 @@ def _slowdowns_of_each(told: dict[Sizes, dict[str, CompletionSpread]]) -> Table:
     return table
 
 
-def _slowdowns_in_one(told: dict[Sizes, dict[str, CompletionSpread]], labels: list[str]) -> Table:
+def _slowdowns_in_one(completions: dict[Sizes, dict[str, CompletionSpread]], labels: list[str]) -> Table:
     """Return a table of the 99th percentile: a row a line, a column for the flows of each size."""
-    table = _numbers("flows", *(in_words(sizes) for sizes in told))
+    table = _numbers("flows", *(in_words(sizes) for sizes in completions))
     for label in labels:
-        cells = [_in_line(of[label]["slowdown_p99"], ratio) if label in of else None for of in told.values()]
+        cells = [_in_line(of[label]["slowdown_p99"], ratio) if label in of else None for of in completions.values()]
         add_row(table, label, *cells)
     return table
 
@@ -281,7 +281,7 @@ def _balance(summary: Summary, *, flows: int) -> str:
     if "lossless" in summary:
         parts.append("lossless, as claimed" if summary["lossless"] else "not lossless, though the scenario claims it")
     if summary.get("actions"):
-        parts.append(f"actions of the scheme: {told_actions(summary)}")
+        parts.append(f"actions of the scheme: {action_counts(summary)}")
     if "acted" in summary:
         parts.append("it acted, as claimed" if summary["acted"] else "it did not act, though the scenario claims it")
     if "finished_at_s" in summary:
@@ -332,14 +332,14 @@ def _print_deadlocks(out: Console, deadlocks: list[DeadlockSummary]) -> None:
         out.print()
 
 
-def _print_completions(out: Console, told: list[CompletionSummary]) -> None:
+def _print_completions(out: Console, completions: list[CompletionSummary]) -> None:
     """Print the slowdowns of finite flows: all together, by size, and by group."""
-    if not told:
+    if not completions:
         return
     table = _numbers("flows", "number", "not completed", *(title for _, title in SLOWDOWNS))
-    groups = dict.fromkeys(line["group"] for line in told if line["group"] is not None)
+    groups = dict.fromkeys(line["group"] for line in completions if line["group"] is not None)
     few = len(groups) <= _GROUPS_LISTED
-    for line in told:
+    for line in completions:
         if line["group"] is not None and not few:
             continue
         slowdowns = [None if (value := line[key]) is None else ratio(value) for key, _ in SLOWDOWNS]

@@ -103,9 +103,9 @@ def _print(found: Reproduction, folder: Path) -> None:
     for entry in found.papers:
         for reply in entry.answers:
             claim, judgement = reply.claim, reply.judgement
-            told = "" if claim.testable is None else judgement.why
+            reason = "" if claim.testable is None else judgement.why
             cells = entry.paper.name, claim.figure, claim.id, paper_value(claim), ours(reply)
-            table.add_row(*map(escape, cells), Text(judgement.verdict, styles[judgement.verdict]), escape(told))
+            table.add_row(*map(escape, cells), Text(judgement.verdict, styles[judgement.verdict]), escape(reason))
     out.print(table)
     counts = found.totals
     out.print(

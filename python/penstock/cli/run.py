@@ -38,7 +38,7 @@ def run_one(
     scenario = find(name, request.sets)
     # Laying the scenario out finds what is wrong with it before anything is written.
     plan = scenario.outline(scheme=scheme, profile=request.profile, seed=seed, limit=request.limit)
-    # With priorities of their own schemes, the plan's is called "mixed" under any choice for the others.
+    # Where priorities name their schemes, the plan's is called "mixed" under any choice for the others.
     folder = request.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
 
     ports = [port.strip() for port in pcap.split(",")] if pcap is not None else []
@@ -105,7 +105,7 @@ def fail_on_claims(broken: Mapping[str, ClaimError], folder: Path) -> NoReturn:
 
 
 def drawing(draw: Callable[[], T]) -> tuple[T | None, Exception | None]:
-    """Draw; a fault in drawing must not lose the records, and is told when all else is done."""
+    """Draw; a fault in drawing must not lose the records, and is reported when all else is done."""
     try:
         return draw(), None
     except Exception as error:

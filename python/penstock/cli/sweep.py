@@ -18,7 +18,7 @@ from penstock.sweeps.sweep import Sweep, run_design
 from penstock.text import UNDRAWN, count
 from penstock.variants import typed as variant
 
-_FAILURES_TOLD = 8
+_FAILURES_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -138,15 +138,15 @@ def _became(found: Sweep, counts: Counts) -> str:
         # Such as those of a scheme that has no use of the key.
         (others, "are the same as others" if others > 1 else "is the same as another"),
     )
-    told = ", ".join(f"{count(number)} {words}" for number, words in parts if number)
-    return f"of {count(total)} runs {told or 'none ran'}"
+    text = ", ".join(f"{count(number)} {words}" for number, words in parts if number)
+    return f"of {count(total)} runs {text or 'none ran'}"
 
 
 def _tell_failures(found: Sweep) -> None:
     keys = list(found.columns)
-    for entry in found.failed[:_FAILURES_TOLD]:
-        told = ", ".join([*(f"{key} = {entry[key]}" for key in keys), entry["scheme"], f"seed {entry['seed']}"])
-        say(f"error: run {entry['run']} ({told}): {entry['reason']}")
-    if len(found.failed) > _FAILURES_TOLD:
-        say(f"and {count(len(found.failed) - _FAILURES_TOLD)} more: {found.path / 'sweep.json'} lists them")
+    for entry in found.failed[:_FAILURES_LISTED]:
+        text = ", ".join([*(f"{key} = {entry[key]}" for key in keys), entry["scheme"], f"seed {entry['seed']}"])
+        say(f"error: run {entry['run']} ({text}): {entry['reason']}")
+    if len(found.failed) > _FAILURES_LISTED:
+        say(f"and {count(len(found.failed) - _FAILURES_LISTED)} more: {found.path / 'sweep.json'} lists them")
     say(f"{count(len(found.failed))} of {count(found.document['runs'])} runs failed; all others are in {found.path}")

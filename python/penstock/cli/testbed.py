@@ -41,7 +41,7 @@ def run_testbed(
     seed: Annotated[int | None, _SEED] = None,
     out: Annotated[Path | None, _OUT] = None,
     keep: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep there the outputs of applications and processes.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for the outputs of applications and processes.")
     ] = None,
     pcap: Annotated[
         str | None,
@@ -68,7 +68,7 @@ def run_testbed(
         raise typer.Exit(status)
 
 
-@app.command("up", short_help="Run a scenario's network, for applications of your own.")
+@app.command("up", short_help="Run a scenario's network, for your applications.")
 def up_testbed(
     scenario: Annotated[str, options.SCENARIO],
     scheme: Annotated[str | None, _SCHEME] = None,

@@ -60,8 +60,8 @@ def tune_one(
         written.parent.mkdir(parents=True, exist_ok=True)
         answer.save(written, name=name)
     if json:
-        told = answer.document() | {"file": None if written is None else str(written)}
-        typer.echo(json_text.dumps(told, indent=2))
+        document = answer.document() | {"file": None if written is None else str(written)}
+        typer.echo(json_text.dumps(document, indent=2))
     elif not quiet:
         _print(answer, written)
     if answer.interrupted:

@@ -17,9 +17,9 @@ class Object:
         name: its name in the MIB, such as ``ieee8021CnRpgTimeReset``.
         variable: the standard's variable, such as ``rpgTimeReset``.
         clause: the clause of 802.1Q that has the variable.
-        values: the values that it takes, in words.
+        values: the values that it takes, as text.
         writable: a manager may set it.
-        default: its value at first, in words; ``None`` where the device says it.
+        default: its initial value, as text; ``None`` where the device says it.
         default_origin: ``mib``, or ``own`` where the MIB has no default and this one is Penstock's.
         parameter: the parameter of QCN that it sets.
         meaning: its meaning.

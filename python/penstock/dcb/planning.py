@@ -26,7 +26,7 @@ class PlannedPort:
         node: the node whose port it is.
         peer: the node at the other end of its link.
         priority: the congestion notification priority.
-        mode: the defense mode in the MIB's words, such as ``cptInteriorReady``, once the neighbours have announced
+        mode: the defense mode in the MIB's terms, such as ``cptInteriorReady``, once the neighbours have announced
             themselves.
         alternate_priority: the priority that frames of this one get in mode ``cptEdge``.
         cn_tag: ``added`` by the reaction points of a host, ``kept`` by a switch, or ``removed``.
@@ -52,9 +52,9 @@ class Setting:
     Attributes:
         key: the object's name here.
         name: its name in the MIB.
-        value: its value in words.
+        value: its value as text.
         number: its number in the MIB; ``None`` where the device has its own.
-        default: the MIB's default in words; ``None`` where it has none.
+        default: the MIB's default as text; ``None`` where it has none.
         parameter: the parameter; ``None`` of an object that the scenario leaves at its default.
         wanted: the parameter's value, as a scenario would have it.
         exact: the object has the parameter's value exactly.

@@ -1,10 +1,10 @@
 """Flow completion times as HPCC's simulator writes them: a line a flow, read as a table of completions.
 
-A line has eight words: source and destination address in hexadecimal digits, source port, destination port, size in
+A line has eight fields: source and destination address in hexadecimal digits, source port, destination port, size in
 octets, start, flow completion time, and that on an empty network, each in ns. Source: ``qp_finish`` and
 ``node_id_to_ip`` in ``simulation/scratch/third.cc`` of https://github.com/alibaba-edu/High-Precision-Congestion-Control.
 ConWeave's (``scratch/network-load-balance.cc`` of https://github.com/conweave-project/conweave-ns3) has the numbers of
-the nodes, in decimal digits, in place of addresses.
+the nodes, in decimal digits, instead of addresses.
 """
 
 import os
@@ -66,7 +66,7 @@ def parse(written: str, name: str) -> list[Completed]:
     found: list[Completed] = []
     while (words := lines.next_words()) is not None:
         if len(words) != 8:
-            raise lines.error(f"the line has {len(words)} words and not 8; write {_WORDS}")
+            raise lines.error(f"the line has {len(words)} fields and not 8; write {_WORDS}")
         source, destination = (_node(lines, word) for word in words[:2])
         numbers = [lines.whole(word) for word in words[2:]]
         if numbers[2] == 0:

@@ -82,7 +82,7 @@ _OF_SCHEMES = {
 
 @dataclass
 class Config:
-    """A configuration: each key with its line and its words; ``used`` are the keys that were followed."""
+    """A configuration: each key with its line and its values; ``used`` are the keys that were followed."""
 
     name: str
     values: Mapping[str, tuple[int, list[str]]] = field(default_factory=dict)
@@ -127,7 +127,7 @@ class Config:
         words = self.values[key][1]
         right = len(words) > 2 and all(map(NUMBER.fullmatch, words))
         if not right or len(words) != 1 + 2 * int(Decimal(words[0])):
-            raise self.error(key, "this is no map; write the number of pairs, then pairs of bit/s and value")
+            raise self.error(key, "this is not a map; write the number of pairs, then pairs of bit/s and value")
         self.used.append(key)
         return {int(Decimal(rate)): Decimal(value) for rate, value in zip(words[1::2], words[2::2], strict=True)}
 
@@ -185,7 +185,7 @@ def parse(text: str, name: str) -> Config:
         if not _KEY.fullmatch(key) or not rest:
             raise lines.error(f"{cut(key)!r} begins no line of a configuration; write a key and its value")
         if key in values:
-            raise lines.error(f"{key} stands twice; write it once")
+            raise lines.error(f"{key} appears twice; write it once")
         values[key] = lines.at, rest
     return Config(name, values)
 

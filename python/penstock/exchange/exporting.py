@@ -52,7 +52,7 @@ _ELSEWHERE = {"transport", "acks", "frame", "controlled", "weight", "excess", "t
 
 @dataclass(frozen=True)
 class _Flow:
-    """A flow as files have it: the nodes' numbers, and its table in the scenario, of which ``place`` tells."""
+    """A flow as files have it: the nodes' numbers, and its table in the scenario, at index ``place``."""
 
     about: FlowDescription
     source: int
@@ -79,7 +79,7 @@ def export(
     Args:
         source: a scenario, or a result, whose scenario is meant.
         to: one of :data:`FORMATS`.
-        seed: draws what the scenario leaves to chance, instead of its own.
+        seed: draws what the scenario leaves to chance, instead of the scenario's.
         limit: as that of :meth:`Scenario.run`.
 
     Raises:
@@ -93,7 +93,7 @@ def export(
     plan = scenario.describe(seed=seed, limit=limit)
     document = tomllib.loads(scenario.to_toml())
     if document.get("change"):
-        raise ArgumentError("change: links that change have no word in these files", "take the table out")
+        raise ArgumentError("change: these formats cannot express links that change", "take the table out")
     numbers = _numbers(plan, keep=to == "hpcc")
     flows = _flows(plan, document, numbers, endless=to == "htsim")
     if to == "htsim":
@@ -123,7 +123,7 @@ def write(written: Mapping[str, str], folder: str | os.PathLike[str]) -> list[Pa
 
 
 def _numbers(plan: Description, *, keep: bool) -> dict[str, int]:
-    """Return the number of each node: that of its name, if the names of all are so, or its place with hosts first."""
+    """Return the number of each node: that of its name, if the names of all are so, or its index with hosts first."""
     names = [node["name"] for node in plan["nodes"]]
     words = [
         re.fullmatch("h(0|[1-9][0-9]*)" if n["kind"] == "host" else "s(0|[1-9][0-9]*)", n["name"])
@@ -149,11 +149,11 @@ def _flows(plan: Description, document: Mapping[str, Any], numbers: Mapping[str,
         keys = document["flow"][table] if table is not None else {}
         other = next((key for key in keys if key not in _TOLD | _ELSEWHERE), None)
         if len(about["destinations"]) != 1:
-            raise ArgumentError(f"{place}.to: a flow to a group has no word in these files", "write a host")
+            raise ArgumentError(f"{place}.to: these formats cannot express a flow to a group", "write a host")
         if other is not None:
-            raise ArgumentError(f"{place}.{other}: has no word in these files", "take it out")
+            raise ArgumentError(f"{place}.{other}: these formats have no such key", "take it out")
         if about["traffic"] != "greedy":
-            reason = f"{about['traffic']} traffic has no word in these files, which let a flow send as it may"
+            reason = f"{about['traffic']} traffic cannot be expressed in these formats, whose flows send at any rate"
             raise ArgumentError(f"{place}.traffic: {reason}", "take it out, with rate, on and off")
         if about["size_octets"] is None and not endless:
             raise ArgumentError(
@@ -181,7 +181,7 @@ def _check_transport(keys: Mapping[str, Any], place: str) -> None:
 
 
 def _tables(document: Mapping[str, Any]) -> list[int]:
-    """Return for each flow that is told by itself the number of its table."""
+    """Return for each flow that is listed by itself the number of its table."""
     tables = []
     for number, table in enumerate(document.get("flow", [])):
         count = max(len(_expanded(table["from"])), len(_expanded(table["to"]))) * table.get("repeat", 1)
@@ -233,7 +233,7 @@ def _topology(plan: Description, numbers: Mapping[str, int]) -> hpcc.Topology:
         delay_ps, back_ps = (round(latency_s[f"{a}->{b}"] * 1e12) for a, b in ((first, second), (second, first)))
         if delay_ps != back_ps:
             reason = f"from {first} to {second} a frame takes {delay_ps} ps, and {back_ps} ps back"
-            hint = "a node there has no delay of its own: take node_delay and host_delay out"
+            hint = "a node there has no separate delay: take node_delay and host_delay out"
             raise ArgumentError(f"network.node_delay: {reason}", hint)
         links.append(hpcc.Link(numbers[first], numbers[second], _rate(link["rate_bps"]), _delay(delay_ps), "0"))
     switches = [numbers[node["name"]] for node in plan["nodes"] if node["kind"] == "switch"]
@@ -295,7 +295,7 @@ def _distribution(load: Mapping[str, Any]) -> workloads.Distribution | None:
 def _completed(result: Result, flows: Sequence[_Flow]) -> str:
     """Return the completed flows of a result as HPCC writes them: to the last acknowledgement, at the sender.
 
-    A run that ends with its last flow does not see the acknowledgement of that one: the least way back stands for it.
+    A run that ends with its last flow lacks the acknowledgement of that one: the shortest return path stands for it.
     """
     by_name = {flow.about["name"]: flow for flow in flows}
     names = ("flow", "start_s", "end_s", "acked_s", "ideal_s", "ideal_acked_s")
@@ -369,7 +369,7 @@ def _matrix(plan: Description, document: Mapping[str, Any], flows: Sequence[_Flo
 
 
 def _waits(document: Mapping[str, Any], flows: Sequence[_Flow]) -> dict[int, tuple[int, ...]]:
-    """Return the places of those flows that each flow waits for, under the place of those that do."""
+    """Return the indices of the flows that each flow waits for, by the index of the waiting flow."""
     places = {flow.about["name"]: index for index, flow in enumerate(flows)}
     own: dict[int, list[int]] = {}
     for index, flow in enumerate(flows):
@@ -392,7 +392,7 @@ def _waits(document: Mapping[str, Any], flows: Sequence[_Flow]) -> dict[int, tup
 
 
 def _idents(flows: Sequence[_Flow], *, need: bool) -> list[int | None]:
-    """Return the numbers of connections: those of the names, as an import gives them, or else their places from 1."""
+    """Return the numbers of connections: those of the names, as imports give them, or their positions from 1."""
     words = [re.fullmatch(r"f([1-9][0-9]{0,8})|c[0-9]+", flow.about["name"]) for flow in flows]
     own = [None if word is None or word[1] is None else int(word[1]) for word in words]
     if all(words) and not (need and None in own):

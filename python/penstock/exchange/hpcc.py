@@ -5,7 +5,7 @@ Source of the formats: https://github.com/alibaba-edu/High-Precision-Congestion-
 announces; lines after that are remarks. A number keeps its spelling, so a file with one space between words and one
 entry a line is written with the same octets that were read.
 
-The other families differ in the first line of a topology and in the last words of a flow: ns3-rdma
+The other families differ in the first line of a topology and in the last fields of a flow: ns3-rdma
 (https://github.com/bobzhuyb/ns3-rdma), from which HPCC's was made, counts packets and ends flows at a time; PowerTCP
 and Reverie (https://github.com/inet-tub/ns3-datacenter) count racks in a topology; SimAI
 (https://github.com/aliyun/SimAI) counts NVSwitches apart.
@@ -171,8 +171,8 @@ def _head(lines: Lines) -> tuple[int, int, int, str]:
         for word in words[4:]:
             lines.match(RATE, word, "a rate", "25000000000")
         return nodes, switches, links, head
-    reason = f"the line has {len(words)} words and not 3; write the numbers of nodes, switches and links"
-    raise lines.error(f"{reason}, or the first line of PowerTCP (4 words), Reverie (6) or SimAI (6 or 7)")
+    reason = f"the line has {len(words)} fields and not 3; write the numbers of nodes, switches and links"
+    raise lines.error(f"{reason}, or the first line of PowerTCP (4 fields), Reverie (6) or SimAI (6 or 7)")
 
 
 _FAMILIES = {0: "HPCC", 4: "PowerTCP", 6: "Reverie"}
@@ -234,6 +234,6 @@ def _with_stops(text: str) -> bool:
 
 
 def _entries(remarks: str, words_each: int) -> int:
-    """Return how many lines of the remarks are of the form of an entry: two nodes first, and so many words."""
+    """Return how many lines of the remarks have the form of an entry: two nodes first, and this number of fields."""
     lines = (line.split() for line in remarks.split("\n"))
     return sum(len(words) == words_each and all(map(WHOLE.fullmatch, words[:2])) for words in lines)

@@ -148,19 +148,19 @@ def _header(lines: Lines, words: list[str], counts: dict[str, int], places: dict
     """Take a line of the head: a word and a number."""
     head = words[0]
     if late:
-        raise lines.error(f"{head} stands below a connection or a trigger; write it above them")
+        raise lines.error(f"{head} comes after a connection or a trigger; write it before them")
     if head in counts:
-        raise lines.error(f"{head} stands twice; write it once")
+        raise lines.error(f"{head} appears twice; write it once")
     if len(words) != 2:
-        raise lines.error(f"{head} has {len(words) - 1} words behind it and not 1; write, for instance, {head} 16")
+        raise lines.error(f"{head} has {len(words) - 1} values behind it and not 1; write, for instance, {head} 16")
     counts[head], places[head] = lines.count(words[1]), lines.at
 
 
 def _connection(lines: Lines, words: list[str], nodes: int | None) -> Connection:
-    """Return the connection that a line's words write."""
+    """Return the connection of a line's fields."""
     lines.match(_ENDS, words[0], "two hosts", "0->13")
     if nodes is None:
-        raise lines.error("the connection stands above the line Nodes; write, for instance, Nodes 16 first")
+        raise lines.error("the connection comes before the line Nodes; write, for instance, Nodes 16 first")
     source, destination = (lines.node(word, nodes) for word in words[0].split("->"))
     if source == destination:
         raise lines.error(f"the connection goes from host {source} to itself; write two hosts")
@@ -202,7 +202,7 @@ def _check_again(lines: Lines, connection: Connection, first: Connection) -> Non
 
 
 def _trigger(lines: Lines, words: list[str]) -> Trigger:
-    """Return the trigger that a line's words write."""
+    """Return the trigger of a line's fields."""
     kinds = [word for word in words[1:] if word in _KINDS]
     if len(kinds) != 1:
         raise lines.error(f"the trigger has {len(kinds)} kinds; write one of {', '.join(_KINDS)}")
@@ -217,7 +217,7 @@ def _trigger(lines: Lines, words: list[str]) -> Trigger:
 
 
 def _pairs(lines: Lines, words: list[str], known: tuple[str, ...], refused: dict[str, str]) -> dict[str, str]:
-    """Return the words behind the known ones."""
+    """Return the fields behind the known ones."""
     given: dict[str, str] = {}
     rest = iter(words)
     for word in rest:
@@ -226,7 +226,7 @@ def _pairs(lines: Lines, words: list[str], known: tuple[str, ...], refused: dict
         if word not in known:
             raise lines.error(f"{cut(word)!r} is not known here; write one of {', '.join(known)}")
         if word in given:
-            raise lines.error(f"{word} stands twice; write it once")
+            raise lines.error(f"{word} appears twice; write it once")
         value = next(rest, None)
         if value is None:
             raise lines.error(f"there is no number behind {word}; write one")
@@ -270,7 +270,7 @@ def _check_triggers(matrix: Matrix, name: str) -> None:
         if trigger.kind != "multishot" and fired_by != needed:
             times = "once" if needed == 1 else f"{needed} times"
             reason = f"{fired_by} connections activate the {trigger.kind} {ident}, which is activated {times}"
-            raise ExchangeError(name, trigger.line, f"{reason}; give so many connections its number")
+            raise ExchangeError(name, trigger.line, f"{reason}; write its number at {needed} of them")
 
 
 @dataclass(frozen=True)
@@ -393,7 +393,7 @@ def parse_fabric(text: str, name: str) -> Fabric:
     while (words := lines.next_words()) is not None:
         key = words[0].lower()
         if len(words) != 2:
-            raise lines.error(f"the line has {len(words)} words and not 2; write a key and a number")
+            raise lines.error(f"the line has {len(words)} fields and not 2; write a key and a number")
         value = lines.whole(words[1])
         if value > _LARGEST:
             raise lines.error(f"the number is {cut(words[1])}; write {_LARGEST} at most")
@@ -403,7 +403,7 @@ def parse_fabric(text: str, name: str) -> Fabric:
             at, tiers[value], places[value, ""] = value, {}, lines.at
         elif at < 0:
             if key not in ("nodes", "tiers", "podsize"):
-                raise lines.error(f"{cut(words[0])!r} stands above the first tier; write Nodes, Tiers or Podsize there")
+                raise lines.error(f"{cut(words[0])!r} comes before the first tier; write Nodes, Tiers or Podsize there")
             _take(lines, head, words[0], key, value)
             places[-1, key] = lines.at
         elif key not in _KEYS:
@@ -418,7 +418,7 @@ def parse_fabric(text: str, name: str) -> Fabric:
 def _take(lines: Lines, into: dict[str, int], word: str, key: str, value: int) -> None:
     """Take a key and its number, once."""
     if key in into:
-        raise lines.error(f"{cut(word)} stands twice; write it once")
+        raise lines.error(f"{cut(word)} appears twice; write it once")
     if value == 0 and key != "switch_latency_ns":
         raise lines.error(f"{cut(word)} is 0; write 1 at least")
     into[key] = value
@@ -488,7 +488,7 @@ def _check_fabric(fabric: Fabric, refuse: "Callable[[int, str, str], ExchangeErr
     down, left = divmod(nodes * lowest.speed_gbps, middle.speed_gbps * lowest.oversubscribed)
     if left or down % (pods * middle.radix_down) or down // (pods * middle.radix_down) != lowest.radix_up:
         fitting = f"{down} links up from tier 0 and {pods} pods do not give {lowest.radix_up} switches of tier 1 a pod"
-        raise refuse(1, "radix_down", f"{fitting} with so many links down; change Radix_Down, or Radix_Up of tier 0")
+        raise refuse(1, "radix_down", f"{fitting} at this radix; change Radix_Down, or Radix_Up of tier 0")
     for core in top:
         up, left = divmod(down * middle.speed_gbps, core.speed_gbps * middle.oversubscribed)
         cores, rest = divmod(up, core.radix_down)

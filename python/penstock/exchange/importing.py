@@ -82,7 +82,7 @@ def import_files(
     A network and its traffic: HPCC's topology with its flow file, htsim's ``.topo`` with a connection matrix, or either
     network with a distribution of flow sizes, which becomes a load. A connection matrix alone has the tree that htsim
     builds where it gets no ``.topo``. Beside HPCC's files its ``config.txt`` may stand. The content of a file says what
-    it is. A flow keeps its place in the order, and its name tells its number; of HPCC also its port: f0-p100.
+    it is. A flow keeps its position in the order, and its name has its number; of HPCC also its port: f0-p100.
 
     Args:
         paths: the files, in any order.
@@ -370,7 +370,7 @@ def _without_messages(matrix: htsim.Matrix, name: str, notes: list[str]) -> htsi
 
 
 def _names(matrix: htsim.Matrix) -> list[str]:
-    """Return the flows' names: f and the number of a connection, or c and its place where it has no number."""
+    """Return the flows' names: f and the number of a connection, or c and its position where it has no number."""
     return [f"c{index}" if at.ident is None else f"f{at.ident}" for index, at in enumerate(matrix.connections)]
 
 
@@ -394,7 +394,7 @@ def _check_shots(matrix: htsim.Matrix, name: str, before: Mapping[int, Sequence[
 
 
 def _in_order(matrix: htsim.Matrix, name: str, before: Mapping[int, Sequence[int]]) -> list[int]:
-    """Return the places of connections so that each comes after those that it waits for."""
+    """Return the indices of connections so that each comes after those that it waits for."""
     waiting: dict[int, list[int]] = {ident: [] for ident in before}
     left = {ident: len(waits) for ident, waits in before.items()}
     order = []
@@ -502,7 +502,7 @@ def _inline(value: Any) -> str:
         return repr(value)
     text = str(value)
     if not text.isprintable() or '"' in text or "\\" in text:
-        raise ArgumentError(f"transport: {text!r} is no name of one", "write, for instance, tcp or go-back-n")
+        raise ArgumentError(f"invalid transport name {text!r}", "write, for instance, tcp or go-back-n")
     return f'"{text}"'
 
 
@@ -512,7 +512,7 @@ def _note_unread(notes: list[str], name: str, count: int, what: str) -> None:
 
 
 def _read(path: Path) -> _File:
-    """Read a file and see from its first line of words what it is."""
+    """Read a file and detect its kind from its first line."""
     text = files.read_text(path, OCTETS_MAX, ExchangeError)
     lines = (line for line in text.splitlines() if line.strip() and line.strip()[0] != "#")
     line = next(lines, None)

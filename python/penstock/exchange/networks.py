@@ -40,7 +40,7 @@ class Network:
         return len(self.rate_bps)
 
     def check_way(self, source: int, destination: int, name: str, line: int) -> None:
-        """Refuse a flow of a file between hosts that no way joins.
+        """Refuse a flow of a file between hosts that no path joins.
 
         Raises:
             ExchangeError: there is none.
@@ -111,7 +111,7 @@ def of_topology(topology: hpcc.Topology, name: str, memory: Sequence[str] = (), 
 def of_fabric(fabric: htsim.Fabric) -> Network:
     """Return the network of a fabric of htsim: hosts h0, h1, … rack by rack.
 
-    A table of its own stands for a leaf-spine fabric and for the k-ary fat tree with links that are alike; any other
+    A separate table stands for a leaf-spine fabric and for the k-ary fat tree with links that are alike; any other
     is a graph with switches tor0, …, agg0, … and core0, ….
     """
     tiers = fabric.tiers

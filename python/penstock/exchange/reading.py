@@ -1,4 +1,4 @@
-"""Tools that the readers of other people's files share: an error with its place, and lines taken entry by entry."""
+"""Tools that the readers of other people's files share: an error with its line, and lines taken entry by entry."""
 
 import re
 
@@ -42,14 +42,14 @@ class Lines:
         return ExchangeError(self._name, max(self.at, 1), reason)
 
     def take(self, count: int, what: str) -> list[str]:
-        """Return the words of the next line, which are to be ``count``."""
+        """Return the fields of the next line, which are to be ``count``."""
         words = self.words(what) if count else self._take()
         if len(words) != count:
-            raise self.error(f"the line has {len(words)} words and not {count}; write {what}")
+            raise self.error(f"the line has {len(words)} fields and not {count}; write {what}")
         return words
 
     def words(self, what: str) -> list[str]:
-        """Return the words of the next line, which is to be there."""
+        """Return the fields of the next line, which is to be there."""
         if (self.at >= len(self._lines) or not self._lines[self.at].strip()) and self._ended():
             raise ExchangeError(self._name, None, f"the file ends too early; write {what}")
         return self._take()
@@ -60,7 +60,7 @@ class Lines:
         return words
 
     def next_words(self) -> list[str] | None:
-        """Return the words of the next line that has any and is no comment (``#``); ``None`` at the end."""
+        """Return the fields of the next line that has any and is no comment (``#``); ``None`` at the end."""
         while self.at < len(self._lines):
             words = self._lines[self.at].split()
             self.at += 1

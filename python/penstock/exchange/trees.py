@@ -52,7 +52,7 @@ def fabric_of(plan: Description) -> Fabric:
     if [ups[name] for name in racks] != [pods[place // per_pod] for place in range(len(racks))]:
         raise _not("racks next to one another are not in one pod")
     if not cores and len(pods) > 1:
-        raise _not("there is no way from one pod to another")
+        raise _not("there is no path from one pod to another")
     tiers = _values(links, near, (hosts, racks, middle, cores))
     core_up = 0
     if cores:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LOCAL = "local"
-"""The address that stands for a cluster of its own on this machine."""
+"""The address that stands for a new cluster on this machine."""
 
 _ANSWERS_WITHIN_S = 5.0
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
-"""The first words of HTTP/2 (RFC 9113, 3.4) with an empty frame of settings, which Ray's head answers with its own."""
+"""The first octets of HTTP/2 (RFC 9113, 3.4) with an empty frame of settings, which Ray's head answers with its own."""
 _FRAME_OCTETS = 9
 _SETTINGS = 4
 _BETWEEN_COUNTS_S = 1.0
@@ -87,11 +87,11 @@ class Ray(Executor):
             interrupts.not_at_end(self._kill)
             if isinstance(error, KeyboardInterrupt):
                 raise
-            raise ArgumentError(f'ray="{address}": {_told(error)}', _HINT) from error
+            raise ArgumentError(f'ray="{address}": {_reason(error)}', _HINT) from error
         self._own = [child for child in children(os.getpid()) if child not in before]
 
     def _connect(self, address: str) -> None:
-        # Ray tells its makers of its use unless it is told not to.
+        # Ray reports its use to its makers unless that is switched off.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         keywords: dict[str, Any] = {"log_to_driver": False, "logging_level": "CRITICAL", "address": address}
         if address == LOCAL:
@@ -104,7 +104,7 @@ class Ray(Executor):
         try:
             self._ray.init(**keywords)
         except SystemExit as error:
-            # Its words for a head that it has waited for in vain.
+            # Its message for a head that did not answer.
             raise TimeoutError("the cluster does not answer") from error
         finally:
             if threading.current_thread() is threading.main_thread():
@@ -197,7 +197,7 @@ class _Tasks(Session[T]):
         try:
             ended, records = self._ray.get(reference)
         except lost as error:
-            return Ended(job.place, lost=_told(error))
+            return Ended(job.place, lost=_reason(error))
         except errors.RayError as error:
             return Ended(job.place, error=PenstockError(_of_a_node(error)))
         if records is None or job.run.out is None:
@@ -211,8 +211,8 @@ class _Tasks(Session[T]):
 def work(job: Job[T], version: str) -> tuple[Ended[T], Records | None]:
     """Run a job on a node; return how it ended, and the files of its records if they are to go to a folder."""
     if version != __version__:
-        told = f"{socket.gethostname()} has Penstock {__version__}, and the sweep is that of {version}"
-        return Ended(job.place, error=PenstockError(f"{told}: install the same on every node")), None
+        reason = f"{socket.gethostname()} has Penstock {__version__}, and the sweep is that of {version}"
+        return Ended(job.place, error=PenstockError(f"{reason}: install the same on every node")), None
     if job.run.out is None:
         return _sendable(job(None)), None
     with tempfile.TemporaryDirectory() as folder:
@@ -250,7 +250,7 @@ def _nothing(_place: int, _result: Result, _loss: ClaimError | None) -> None:
 
 
 def _sendable(ended: Ended[T]) -> Ended[T]:
-    """Return an end whose error arrives: one that cannot be pickled becomes words, and each says where it was."""
+    """Return an end whose error arrives: one that cannot be pickled becomes text, and each says where it was raised."""
     error = ended.error
     if error is None:
         return ended
@@ -289,17 +289,19 @@ def _check_answers(address: str) -> None:
             connection.sendall(_GREETING)
             answer = connection.recv(_FRAME_OCTETS)
     except TimeoutError:
-        told = f"it does not answer within {_ANSWERS_WITHIN_S:g} s"
+        reason = f"it does not answer within {_ANSWERS_WITHIN_S:g} s"
     except OSError as error:
-        told = (error.strerror or str(error)).lower()
+        reason = (error.strerror or str(error)).lower()
     else:
         if len(answer) == _FRAME_OCTETS and answer[3] == _SETTINGS:
             return
-        told = "something else answers there"
-    raise ArgumentError(f'ray="{address}": no Ray cluster there: {told}', "start one with `ray start --head`, or local")
+        reason = "something else answers there"
+    raise ArgumentError(
+        f'ray="{address}": no Ray cluster there: {reason}', "start one with `ray start --head`, or local"
+    )
 
 
-def _told(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     """Return the first sentence of what Ray says, which goes on for a page."""
     return str(error).strip().partition("\n")[0].partition(". ")[0].rstrip(".") or type(error).__name__
 
@@ -307,4 +309,4 @@ def _told(error: BaseException) -> str:
 def _of_a_node(error: Exception) -> str:
     if "No module named 'penstock" in str(error):
         return "a node of the cluster has no Penstock: pip install 'penstock[ray]' on every node, of the same version"
-    return f"a node of the cluster could not run it: {_told(error)}"
+    return f"a node of the cluster could not run it: {_reason(error)}"

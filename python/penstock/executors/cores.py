@@ -35,7 +35,7 @@ class Cores(Executor):
         return _Threads(self._pool, self._workers, watch)
 
     def close(self) -> None:
-        """End the threads; a run that is under way ends first."""
+        """End the threads; a run that is running ends first."""
         self._pool.shutdown()
 
 
@@ -43,7 +43,7 @@ class _Threads(Session[T]):
     """The jobs of one call.
 
     An interrupt comes between any two steps of the main thread. So threads alone say how jobs have ended, an end counts
-    as told when the next ones are asked for, and the session waits for its threads, not for a number of ends.
+    as reported when the next ones are asked for, and the session waits for its threads, not for a number of ends.
     """
 
     def __init__(self, pool: ThreadPoolExecutor, workers: int, watch: "Watch") -> None:
@@ -54,8 +54,8 @@ class _Threads(Session[T]):
         self._under_way: set[Future[None]] = set()
         self._news = threading.Event()
         self._ends: list[Ended[T] | None] = []
-        """Of each job that has ended, in their order; none once it has been told."""
-        self._told = 0
+        """Of each job that has ended, in their order; each is reported once."""
+        self._reported = 0
         self._shown = 0
 
     @property
@@ -68,22 +68,22 @@ class _Threads(Session[T]):
         future.add_done_callback(self._under_way.discard)
 
     def ended(self, timeout_s: float) -> Sequence[Ended[T]]:
-        self._ends[self._told : self._shown] = [None] * (self._shown - self._told)
-        self._told = self._shown
+        self._ends[self._reported : self._shown] = [None] * (self._shown - self._reported)
+        self._reported = self._shown
         self._news.clear()
-        if len(self._ends) == self._told:
+        if len(self._ends) == self._reported:
             self._news.wait(timeout_s)
         self._shown = len(self._ends)
-        return self._untold(self._shown)
+        return self._unreported(self._shown)
 
     def stop(self) -> Sequence[Ended[T]]:
         self._over.set()
         while wait(set(self._under_way), timeout=_BETWEEN_LOOKS_S).not_done:
             pass
-        return self._untold(len(self._ends))
+        return self._unreported(len(self._ends))
 
-    def _untold(self, until: int) -> Sequence[Ended[T]]:
-        return [end for end in self._ends[self._told : until] if end is not None]
+    def _unreported(self, until: int) -> Sequence[Ended[T]]:
+        return [end for end in self._ends[self._reported : until] if end is not None]
 
     def _is_over(self) -> bool:
         return self._over.is_set() or self._watch.stopped()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Take = Callable[[int, Result, ClaimError | None], T]
-"""Makes of a run's place, its result and the error of a broken claim to lose no frame what is kept of it."""
+"""Makes of a run's index, its result and the error of a broken claim to lose no frame what is kept of it."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Ended(Generic[T]):
     """How a job ended. One that ended early has neither a value nor an error.
 
     Attributes:
-        place: the place of its run.
+        place: the index of its run.
         values: the value taken from its result; one, or none.
         error: the error of the run, or of taking from it.
         lost: the reason why its worker was lost before it had ended.
@@ -45,9 +45,9 @@ class Job(Generic[T]):
     On a cluster a job travels: its run's scenario and ``take`` must be such that they can be pickled.
 
     Attributes:
-        place: the place of the run.
+        place: the index of the run.
         run: the run.
-        take: called with the place, the result, and the error of a broken claim to lose no frame.
+        take: called with the index, the result, and the error of a broken claim to lose no frame.
         keep_interrupted: whether ``take`` is called for a run that ended early, too.
     """
 
@@ -96,7 +96,7 @@ class Session(ABC, Generic[T]):
     @property
     @abstractmethod
     def room(self) -> int:
-        """How many jobs can be under way or wait here: enough that no worker is idle. It may change."""
+        """How many jobs can run or wait here: enough that no worker is idle. It may change."""
 
     @abstractmethod
     def submit(self, job: Job[T]) -> None:
@@ -113,7 +113,7 @@ class Session(ABC, Generic[T]):
 
     @abstractmethod
     def stop(self) -> Sequence[Ended[T]]:
-        """End the jobs that are under way and drop those that wait; return those that ended and were not told yet."""
+        """End the running jobs and drop those that wait; return those that ended and were not reported yet."""
 
 
 class Executor(ABC):
@@ -126,7 +126,7 @@ class Executor(ABC):
 
     @abstractmethod
     def session(self, watch: "Watch") -> "Session[T]":
-        """Begin with the jobs of one call; ``watch`` is asked whether all is to end, and told of progress."""
+        """Begin with the jobs of one call; ``watch`` is asked whether all is to end, and gets the progress."""
 
     @abstractmethod
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""This machine: the cores that the process may use, and processes by their parents, as Linux tells of them."""
+"""This machine: the cores that the process may use, and processes by their parents, as Linux reports them."""
 
 import os
 import signal

@@ -10,7 +10,7 @@ from matplotlib.ticker import PercentFormatter
 from penstock._core import PenstockError
 from penstock.figures import labels
 from penstock.figures.distributions import SPREADS, Lines, distributions, left_words, steps
-from penstock.figures.finite import Finite, Told, finite, has_completions, question
+from penstock.figures.finite import Finite, FlowData, finite, has_completions, question
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import legend
 from penstock.figures.style import FLOW_COLOURS, WIDTH, Drawn, is_narrow, sheet, styled, width
@@ -44,13 +44,13 @@ Panels = Mapping[str, tuple[str, str]]
 """For each line, by its label: the panel that it is drawn in, and its name there."""
 
 
-def of_flows(runs: Mapping[str, Sequence[Told]], show: str, panels: Panels | None = None) -> Drawn:
+def of_flows(runs: Mapping[str, Sequence[FlowData]], show: str, panels: Panels | None = None) -> Drawn:
     """Draw one of :data:`FIGURES`, a line a label; ``panels`` is that of :func:`slowdowns`.
 
     Raises:
         PenstockError: a run has no flow that completed.
     """
-    if not all(told and all(map(has_completions, told)) for told in runs.values()):
+    if not all(line and all(map(has_completions, line)) for line in runs.values()):
         what = {"slowdown": "slowdowns", "fct": "flow completion times", "goodput": "goodputs"}.get(show, show)
         raise PenstockError(
             f"there are no {what} to draw: no finite flow of a load or a transport completed in every run"
@@ -58,7 +58,7 @@ def of_flows(runs: Mapping[str, Sequence[Told]], show: str, panels: Panels | Non
     return slowdowns(runs, panels) if show == "slowdown" else distributions(runs, show)
 
 
-def slowdowns(runs: Mapping[str, Sequence[Told]], panels: Panels | None = None) -> Drawn:
+def slowdowns(runs: Mapping[str, Sequence[FlowData]], panels: Panels | None = None) -> Drawn:
     """Draw slowdown against flow size (median and 99th percentile), and the distribution of slowdowns; a colour a line.
 
     Each point of a curve stands for the same number of flows and lies at their median size, so that sizes are spread as
@@ -67,8 +67,8 @@ def slowdowns(runs: Mapping[str, Sequence[Told]], panels: Panels | None = None) 
     With ``panels`` each panel shows slowdown against size for the lines that belong there, on common scales and in
     colours that stand for the same name in each; distributions are left out.
     """
-    lines = {label: finite(told) for label, told in runs.items()}
-    title = next((asked for told in runs.values() if (asked := question(told))), "Slowdowns of flows")
+    lines = {label: finite(line) for label, line in runs.items()}
+    title = next((asked for line in runs.values() if (asked := question(line))), "Slowdowns of flows")
     return _in_panels(lines, panels, title) if panels else _in_one(lines, title)
 
 

@@ -44,7 +44,7 @@ _SPREAD = (5, 25, 50, 75, 95)
 
 @dataclass(frozen=True)
 class Named:
-    """A flow that has a line of its own in a crowd, and the words about it."""
+    """A flow that has a separate line among many, and its label."""
 
     series: FlowSeries
     word: str
@@ -126,7 +126,7 @@ def _extremes(flows: Flows) -> list[Named]:
 
 def _parts_of_shares(flows: Flows) -> "NDArray[Any]":
     """Return how much of its fair share each flow got while it had one; NaN for one that came and went at once."""
-    # A sample tells of the time before it.
+    # A sample covers the time before it.
     time = flows.time_s[:, np.newaxis]
     on = (flows.fair_bps > 0) & (time > 0) & (time <= flows.completed_s)
     got, shares = (np.where(on, rates, 0.0).sum(axis=0) for rates in (flows.throughput_bps, flows.fair_bps))
@@ -140,7 +140,7 @@ def _times(part: float) -> str:
 
 
 def _sample(flows: Flows) -> Flows:
-    """Return all flows, or of very many every so many: percentiles of that many thousands are on the page the same."""
+    """Return all flows, or every n-th if there are many: the drawn percentiles do not differ visibly."""
     every = -(-len(flows) * max(1, min(len(flows.time_s), flows.points)) // _MOST_RATES)
     return flows.chosen(np.arange(0, len(flows), every)) if every > 1 else flows
 

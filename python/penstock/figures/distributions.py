@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from penstock.figures import labels
-from penstock.figures.finite import Finite, Told, finite, question
+from penstock.figures.finite import Finite, FlowData, finite, question
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import legend
 from penstock.figures.style import FLOW_COLOURS, WIDTH, Drawn, is_narrow, sheet, styled
@@ -54,13 +54,13 @@ def steps(values: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
     return known[chosen], (chosen + 1) / len(known)
 
 
-def distributions(runs: Mapping[str, Sequence[Told]], show: str = "completions") -> Drawn:
+def distributions(runs: Mapping[str, Sequence[FlowData]], show: str = "completions") -> Drawn:
     """Draw how flows are spread: by completion time, by goodput, by retransmissions; or one of :data:`SPREADS`.
 
     A line a label; the flows are those that started after the warm-up. The number of lines and of their points does
     not grow with the flows.
     """
-    lines = {label: finite(told) for label, told in runs.items()}
+    lines = {label: finite(line) for label, line in runs.items()}
     drawing = [SPREADS[show]] if show in SPREADS else list(SPREADS.values())
     with styled():
         figure = sheet(WIDTH, 4.6) if len(drawing) == 1 else sheet(max(WIDTH, 13.0), 4.4)
@@ -74,7 +74,7 @@ def distributions(runs: Mapping[str, Sequence[Told]], show: str = "completions")
         legend(panels[0] if is_narrow(figure) else panels[-1])
         wide_in = None if is_narrow(figure) else 0.8 * figure.get_figwidth()
         subtitle(panels[0], left_words(lines), wide_in=wide_in)
-        finish(figure, next((asked for told in runs.values() if (asked := question(told))), "Completions of flows"))
+        finish(figure, next((asked for line in runs.values() if (asked := question(line))), "Completions of flows"))
     return figure
 
 
@@ -106,7 +106,7 @@ def _draw(axes: "Axes", values: "Mapping[str, NDArray[Any]]", text: Callable[[fl
 
 
 def _retransmissions(axes: "Axes", lines: Lines) -> None:
-    """Draw the share of flows whose transport sent at least so many segments again, completed or not."""
+    """Draw the share of flows whose transport sent at least a given number of segments again, completed or not."""
     least = 1.0
     silent = []
     for (label, of), (colour, dashes) in zip(lines.items(), _styles(len(lines)), strict=True):
@@ -114,7 +114,7 @@ def _retransmissions(axes: "Axes", lines: Lines) -> None:
         numbers, flows = np.unique(again[again > 0], return_counts=True)
         if not len(numbers):
             silent.append(f"{label}: {'nothing sent again' if len(again) else 'not known'}")
-            # It has its place among the explanations.
+            # It stands in the legend.
             axes.plot([], [], color=colour, linestyle=dashes, label=label, linewidth=1.5)
             continue
         shares = np.cumsum(flows[::-1])[::-1] / len(again)
@@ -122,7 +122,7 @@ def _retransmissions(axes: "Axes", lines: Lines) -> None:
         keep = np.unique(np.linspace(0, len(numbers) - 1, min(len(numbers), _POINTS)).round().astype(int))
         axes.plot(numbers[keep], shares[keep], color=colour, linestyle=dashes, label=label, linewidth=1.5)
     axes.set_xlabel("segments that a flow sent again")
-    axes.set_ylabel("share of flows with at least so many")
+    axes.set_ylabel("share of flows with at least this number")
     if len(silent) < len(lines):
         axes.set_xscale("log")
         axes.set_yscale("log")

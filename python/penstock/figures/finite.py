@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from penstock.exchange.completions import Completions
 
-Told = Union[Result, "Table", "Completions"]
+FlowData = Union[Result, "Table", "Completions"]
 """A run, or a table with the columns of its completions, such as that of other people's flow completion times."""
 
 _COLUMNS = ("size_octets", "start_s", "end_s", "slowdown", "retransmissions")
@@ -29,7 +29,7 @@ class Finite:
         size_octets: sizes, octets.
         fct_s: flow completion times, s; NaN where the flow had not completed, as in what follows from them.
         slowdown: flow completion times over those on an empty network.
-        retransmissions: segments that the transports sent again; NaN where the table does not tell.
+        retransmissions: segments that the transports sent again; NaN where the table lacks them.
     """
 
     size_octets: "NDArray[Any]"
@@ -49,33 +49,33 @@ class Finite:
         return goodput
 
 
-def has_completions(told: Told) -> bool:
-    """Return whether a run tells of a flow that completed."""
-    if isinstance(told, Result):
-        return any(line["completed"] for line in told.summary_in_brief.get("completions", []))
-    return bool(np.isfinite(_column(told, "end_s")).any())
+def has_completions(run: FlowData) -> bool:
+    """Return whether a run has a flow that completed."""
+    if isinstance(run, Result):
+        return any(line["completed"] for line in run.summary_in_brief.get("completions", []))
+    return bool(np.isfinite(_column(run, "end_s")).any())
 
 
-def finite(runs: Sequence[Told]) -> Finite:
+def finite(runs: Sequence[FlowData]) -> Finite:
     """Return the flows of all runs together."""
-    parts = [_of(told) for told in runs]
+    parts = [_of(run) for run in runs]
     size, start, end, slowdown, again = (np.concatenate([part[i] for part in parts]) for i in range(len(_COLUMNS)))
     return Finite(size, end - start, slowdown, again)
 
 
-def question(runs: Sequence[Told]) -> str:
+def question(runs: Sequence[FlowData]) -> str:
     """Return the question that a line's runs answer; nothing where they are tables alone."""
-    return next((told.question for told in runs if isinstance(told, Result)), "")
+    return next((run.question for run in runs if isinstance(run, Result)), "")
 
 
-def _of(told: Told) -> "list[NDArray[Any]]":
+def _of(run: FlowData) -> "list[NDArray[Any]]":
     """Return the columns of a run, without the flows that started in its warm-up."""
-    if not isinstance(told, Result):
-        return [_column(told, name) for name in _COLUMNS]
+    if not isinstance(run, Result):
+        return [_column(run, name) for name in _COLUMNS]
     # The result does not keep them: the tables of all runs may not fit into memory together.
-    own = told.columns_of("completions", *_COLUMNS)
+    own = run.columns_of("completions", *_COLUMNS)
     columns = [_column(own, name) for name in _COLUMNS]
-    measured = columns[_COLUMNS.index("start_s")] >= told.summary_in_brief["warmup_s"]
+    measured = columns[_COLUMNS.index("start_s")] >= run.summary_in_brief["warmup_s"]
     return [column[measured] for column in columns]
 
 

@@ -43,7 +43,7 @@ class Named:
     """A point of the front, and its name.
 
     Attributes:
-        at: its place, in the units of the axes.
+        at: its position, in the units of the axes.
         words: its name.
     """
 
@@ -71,7 +71,7 @@ def front_of(view: View, places: "NDArray[Any]", front: Sequence[int]) -> Front:
 
     Args:
         view: the view.
-        places: the place of each of its cells, shape (cells, 2).
+        places: the position of each of its cells, shape (cells, 2).
         front: the cells of the front, in the order of the first metric.
     """
     if not view.free:
@@ -96,7 +96,7 @@ def front_of(view: View, places: "NDArray[Any]", front: Sequence[int]) -> Front:
         first = own[0]
         words = _words(telling, cells, view.cells[first])
         if len(own) > 1:
-            words += f", and {count(len(own) - 1)} more at this place"
+            words += f", and {count(len(own) - 1)} more at this point"
         named.append(Named((float(places[first][0]), float(places[first][1])), words))
     return Front("; ".join(heading), tuple(named))
 
@@ -155,7 +155,7 @@ def number_points(axes: "Axes", view: View, front: Front) -> None:
             arrowprops={"arrowstyle": "-", "color": "#999999", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 2},
             **_TYPE,
         )
-        # The first gives it its place, the second measures it without the line to its point.
+        # The first positions it, the second measures it without the line to its point.
         text.get_window_extent()
         box = Text.get_window_extent(text)
         for x_pt, y_pt in _places():
@@ -179,16 +179,16 @@ def _places() -> Iterator[tuple[float, float]]:
 
 
 def _words(dimensions: Sequence[Dimension], among: Sequence[Cell], cell: Cell) -> str:
-    """Return the values of a cell in words; of keys that change together one, if it tells all of their values apart."""
+    """Return the values of a cell as text; of keys that change together one, if it distinguishes all their values."""
     groups: dict[frozenset[str], list[Dimension]] = {}
     for d in dimensions:
         groups.setdefault(d.together, []).append(d)
-    told: list[Dimension] = []
+    shown: list[Dimension] = []
     for group in groups.values():
         values = {tuple(other.at[d.column] for d in group) for other in among}
         alone = [d for d in group if len({other.at[d.column] for other in among}) == len(values)]
-        told += alone[:1] or group
-    parts = ((d, d.word(cell.at[d.column])) for d in told)
+        shown += alone[:1] or group
+    parts = ((d, d.word(cell.at[d.column])) for d in shown)
     return ", ".join(word if d.column == "scheme" else f"{d.title} {word}" for d, word in parts)
 
 

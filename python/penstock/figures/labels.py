@@ -65,9 +65,9 @@ def linear(axis: Axis, text: Text) -> None:
 
 
 def chosen(axis: Axis, places: Sequence[float], text: Text, *, turned: bool = False) -> None:
-    """Write numbers or words along an axis at these places, in rising order, or at those of them that have room.
+    """Write numbers or names along an axis at these positions, in rising order, or at those of them that have room.
 
-    ``turned`` are words below an axis that stand on end.
+    ``turned`` are names below an axis that are rotated.
     """
     axis.set_major_locator(_WithRoom(_Room(axis, text, turned=turned), places))
     axis.set_minor_locator(NullLocator())
@@ -76,17 +76,17 @@ def chosen(axis: Axis, places: Sequence[float], text: Text, *, turned: bool = Fa
 
 
 def words(axis: Axis, names: Sequence[str], *, turned: bool = False) -> None:
-    """Write words along an axis at 0, 1, 2, …, or at every second, third, …, where no more have room."""
+    """Write names along an axis at 0, 1, 2, …, or at every second, third, …, where no more have room."""
     chosen(axis, range(len(names)), lambda value: names[round(value)], turned=turned)
 
 
 def fitting(axis: Axis, names: Sequence[str], *, turned: bool = False) -> int:
-    """Return how many of these words would have room, on the page as it is."""
+    """Return how many of these names would have room, on the page as it is."""
     return len(_Room(axis, lambda value: names[round(value)], turned=turned).kept(range(len(names))))
 
 
 def width_em(names: Sequence[str]) -> float:
-    """Return about how wide the widest of some words is."""
+    """Return about how wide the widest of some texts is."""
     return _LETTER_EM * max(map(len, names))
 
 
@@ -111,7 +111,7 @@ class _Room:
         return max(1, int(self._length_pt() / self._label_pt([low, high])))
 
     def kept(self, places: Sequence[float]) -> list[float]:
-        """Return those of some places, in rising order, whose texts do not meet: each that the last leaves room for."""
+        """Return those of some rising positions whose texts do not overlap: each that the last leaves room for."""
         low, high, *along = self._axis.get_transform().transform(np.array([*self._axis.get_view_interval(), *places]))
         label_pt, point = self._label_pt(places), self._length_pt() / (high - low)
         found: list[float] = []
@@ -147,7 +147,7 @@ class _PowersOfTen(LogLocator):
 
 
 class _WithRoom(FixedLocator):
-    """Given places, as many as have room."""
+    """Given positions, as many as have room."""
 
     def __init__(self, room: _Room, places: Sequence[float]) -> None:
         super().__init__(places)

@@ -70,7 +70,7 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
     from penstock.figures.finite import has_completions
 
     panels = _panels(result)
-    # Where all flows come from loads, none is told by itself.
+    # Where all flows come from loads, none is shown by itself.
     drawn = {"overview": _page(result, panels if result.columns_of("flows", "name").num_rows else panels[:2])}
     written = []
     if has_completions(result):
@@ -133,9 +133,9 @@ def finish(figure: "Figure", title: str) -> None:
 
 
 def _keep_names(figure: "Figure") -> None:
-    """Leave the names of axes where they are: each drawing would look for their places, and find the same."""
+    """Leave the names of axes where they are: each drawing would compute their positions, and find the same."""
     for axes in figure.axes:
-        # Whoever asks for the size of a panel has all its parts find their places.
+        # Whoever asks for the size of a panel has all its parts positioned.
         axes.get_tightbbox(bbox_extra_artists=[])
         for axis in (axes.xaxis, axes.yaxis):
             place = axis.label.get_transform().transform(axis.label.get_position())
@@ -159,13 +159,13 @@ def subtitle(axes: "Axes", text: str, *, wide_in: float | None = None) -> float:
     size_pt = points("font.size")
     if wide_in is not None:
         text = textwrap.fill(text, fitting(wide_in, size_pt, _LETTERS_OF_A_LINE), break_long_words=False)
-    # To look for what the line has to give way to takes time at every drawing; only an axis above the panel is that.
+    # Searching for obstacles of the line takes time at every drawing; only an axis above the panel is one.
     axes.set_title(text, y=None if axes.child_axes else 1.0, pad=above, **SUBTITLE)
     return above + 1.3 * size_pt * (1 + text.count("\n"))
 
 
 def fitting(wide_in: float, size_pt: float, letters_an_em: float) -> int:
-    """Return how many letters fit on so many inches."""
+    """Return how many letters fit on a width in inches."""
     return max(10, int(wide_in * 72 / size_pt * letters_an_em))
 
 

@@ -120,7 +120,7 @@ def rate_scale(highest_bps: float) -> tuple[float, str]:
 
 
 def octets_scale(highest_octets: float) -> tuple[float, str]:
-    """Return the unit that suits an axis of so many octets: how many octets it is, and its name."""
+    """Return the unit that suits an axis of this many octets: how many octets it is, and its name."""
     return (1e6, "MB") if highest_octets >= 2e6 else (1e3, "KB") if highest_octets >= 2e3 else (1.0, "octets")
 
 

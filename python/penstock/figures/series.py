@@ -130,7 +130,7 @@ class Flows(Sequence[FlowSeries]):
         )
 
     def chosen(self, places: "NDArray[Any]") -> "Flows":
-        """Return the flows at some places."""
+        """Return the flows at some indices."""
         rates = self.throughput_bps[:, places], self.fair_bps[:, places]
         ends = self.completed_s[places], self.alone[places], self.start_s[places]
         return Flows([self.names[at] for at in places], self.time_s, *rates, *ends, self.points)
@@ -160,13 +160,13 @@ def queue_series(result: "Result", chosen: Sequence[Mapping[str, Any]]) -> list[
 
 def flow_series(result: "Result") -> Flows:
     """Return the samples of every flow of a result, in the order of its summary."""
-    told = _told(result)
-    names, rows = _rows_of_flows(result, told["name"])
+    flows = _flow_table(result)
+    names, rows = _rows_of_flows(result, flows["name"])
     columns = (result.column("rates", name) for name in ("time_s", "throughput_bps", "fair_rate_bps"))
     times, throughput_bps, fair_bps = (column[rows] for column in columns)
     time_s = times[:, 0] if len(names) else np.empty(0)
-    of_each = dict(zip(told["name"], told["completed"].tolist(), strict=True))
-    single = {group for group, flows in Counter(told["group"]).items() if flows == 1}
+    of_each = dict(zip(flows["name"], flows["completed"].tolist(), strict=True))
+    single = {group for group, number in Counter(flows["group"]).items() if number == 1}
     over = np.array([of_each[name] for name in names], dtype=bool)
     last = _last(throughput_bps > 0)
     ended = over & (last >= 0)
@@ -176,11 +176,11 @@ def flow_series(result: "Result") -> Flows:
     alone = np.array([name in single for name in names], dtype=bool)
     # Place -1 is the infinity behind the samples.
     return Flows(
-        names, time_s, throughput_bps, fair_bps, at[np.where(ended, last, -1)], alone, at[first], _points(told)
+        names, time_s, throughput_bps, fair_bps, at[np.where(ended, last, -1)], alone, at[first], _points(flows)
     )
 
 
-def _told(result: "Result") -> "dict[str, NDArray[Any]]":
+def _flow_table(result: "Result") -> "dict[str, NDArray[Any]]":
     """Return columns of the table of flows, which is read faster than the summary; and whether each completed."""
     columns = "name", "group", "completion_time_s", "frames_delivered"
     table = result.columns_of("flows", *columns)
@@ -193,11 +193,11 @@ def _told(result: "Result") -> "dict[str, NDArray[Any]]":
     }
 
 
-def _rows_of_flows(result: "Result", told: "NDArray[Any]") -> "tuple[list[str], NDArray[Any]]":
+def _rows_of_flows(result: "Result", known: "NDArray[Any]") -> "tuple[list[str], NDArray[Any]]":
     """Return the flows with samples, in the order of the summary, and the rows of each: a column a flow."""
     numbers, words = codes(result.rates.column("flow").chunk(0))
     places = {word: place for place, word in enumerate(words)}
-    names = [name for name in told if name in places]
+    names = [name for name in known if name in places]
     if not names:
         return [], np.empty((0, 0), dtype=int)
     # Every sample has a row of each flow.
@@ -213,16 +213,16 @@ def _last(marks: "NDArray[Any]") -> "NDArray[Any]":
     return found
 
 
-def _points(told: "Mapping[str, NDArray[Any]]") -> int:
+def _points(flows: "Mapping[str, NDArray[Any]]") -> int:
     """Return how many points a line of rates has: each an average over enough frames of the flow that has most."""
-    frames = int(told["frames_delivered"].max(initial=0))
+    frames = int(flows["frames_delivered"].max(initial=0))
     return min(MOST_POINTS, max(_LEAST_POINTS, frames // _FRAMES_A_POINT))
 
 
 def thinned(series: FlowSeries, *, fair: bool = False) -> tuple["NDArray[Any]", "NDArray[Any]"]:
     """Return the delivered rate, or the fair one, as it is drawn: times in s, rates in bit/s.
 
-    The line of a flow ends with the last mean over which it lasted: a flow that is over is not slow.
+    The line of a flow ends with the last mean over which it lasted: a finished flow is not slow.
     """
     time, rates = drawn(Flows.of([series]), fair=fair)
     lasted = int(np.isfinite(rates[:, 0]).sum())
@@ -254,7 +254,7 @@ def fair_shares(
     if not len(series):
         return []
     flows = Flows.of(series)
-    # A flow that is not active has no share. A sample tells of the time before it.
+    # A flow that is not active has no share. A sample covers the time before it.
     shares_bps = flows.fair_bps[1:]
     # The least of shares is one too.
     levels = np.where(shares_bps > 0, np.maximum(np.round(shares_bps / grain_bps) * grain_bps, grain_bps / 4), 0.0)

@@ -106,7 +106,7 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
     highest_bps = max(top_bps(series) for series in flows)
     # The same name has the same colour everywhere, so that one legend serves all.
     queue_colours = colours((series.name for shown in queues for series in shown), QUEUE_COLOURS)
-    # Of many flows none has a colour of its own.
+    # Many flows share one colour.
     few = (shown for shown in flows if len(shown) <= FLOWS_APART)
     flow_colours = colours((series.name for shown in few for series in shown), FLOW_COLOURS)
     columns = min(len(results), _MOST_COLUMNS) if len(results) <= _MOST_COLUMNS else math.ceil(math.sqrt(len(results)))
@@ -235,8 +235,8 @@ def pauses(runs: Runs) -> Drawn:
         subtitle(left, f"share of the run for which a port was stopped{hidden}", wide_in=panel_in)
         if right is not None:
             _draw_groups(right, delivered)
-            told = f"throughput of each group of flows, the mean of its flows{hidden_groups}"
-            subtitle(right, told, wide_in=panel_in)
+            text = f"throughput of each group of flows, the mean of its flows{hidden_groups}"
+            subtitle(right, text, wide_in=panel_in)
         finish(figure, _title([results[0] for results in runs.values()]))
     return figure
 

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from penstock._core import PenstockError
 from penstock.files import whole
 
-# Paul Tol's "bright" and "muted" palettes: told apart by colour-blind readers and in grey print.
+# Paul Tol's "bright" and "muted" palettes: distinct for colour-blind readers and in grey print.
 QUEUE_COLOURS = ("#4477AA", "#EE6677", "#228833", "#AA3377")
 FLOW_COLOURS = ("#332288", "#CC6677", "#117733", "#88CCEE", "#AA4499", "#44AA99", "#999933", "#882255")
 REFERENCE = "#222222"
@@ -34,7 +34,7 @@ _POINTS = 9.5
 """Size of type, points, unless a page or matplotlib's settings say otherwise."""
 
 _NARROW_EMS = 52
-"""On a figure of fewer ems explanations stand above the panels: beside them they would take the place of the lines."""
+"""On a figure of fewer ems explanations stand above the panels: beside them they would leave no room for the lines."""
 
 _INCHES = (1.0, 40.0)
 _TYPE = (3.0, 40.0)
@@ -138,7 +138,7 @@ def styled() -> Iterator[None]:
     for key, part in _SIZES.items():
         if page.font_pt is not None or not _chosen(key):
             settings[key] = points if page.font_pt is not None else part * points
-    # matplotlib types the keys of its settings one by one; a checked union of 300 words helps no reader.
+    # matplotlib types the keys of its settings one by one; a checked union of 300 names helps no reader.
     untyped: Any = settings
     with mpl.rc_context(untyped):
         yield
@@ -156,13 +156,13 @@ def sheet(width_in: float, height_in: float) -> Drawn:
     elif _chosen("figure.figsize"):
         width_in, height_in = mpl.rcParams["figure.figsize"]
     figure = Drawn(figsize=(width_in, height_in), layout="constrained")
-    # Without a canvas of its own the figure gets one for each file, and all texts are measured again.
+    # Without a canvas the figure gets one for each file, and all texts are measured again.
     FigureCanvasAgg(figure)
     return figure
 
 
 def lay_out(figure: Figure) -> None:
-    """Give every part of a figure its place; it may change afterwards."""
+    """Position every part of a figure; it may change afterwards."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)

@@ -27,7 +27,7 @@ _MOST_PANELS = 24
 _LEAST_PANEL_IN = 2.3
 _MOST_COLUMNS = 4
 _FEW_WORDS = 4
-"""Fewer words along an axis than this do not tell what lies between them."""
+"""Fewer labels along an axis than this do not show what lies between them."""
 
 _RULER_EM = 6.0
 """Room left of a panel for numbers and their name."""
@@ -125,8 +125,8 @@ def _map(view: View) -> Drawn:
             axes.grid(visible=False)
         figure.colorbar(mesh, ax=[axes for axes, _ in panels], label=label)
         _dress(figure, panels, x.title, y.title)
-        told = f"{metric.name}, mean of {view.seeds} seeds" if view.seeds > 1 else metric.name
-        _subtitle(view, panels, told, left_em=labels.width_em(y.words) + _RULER_EM / 2)
+        text = f"{metric.name}, mean of {view.seeds} seeds" if view.seeds > 1 else metric.name
+        _subtitle(view, panels, text, left_em=labels.width_em(y.words) + _RULER_EM / 2)
         lay_out(figure)
         if _is_turned(panels[0][0], x):
             for axes, _ in panels:
@@ -160,9 +160,9 @@ def _pareto(view: View) -> Drawn:
         for ruler, (_, label), metric in ((axes.xaxis, scales[0], first), (axes.yaxis, scales[1], second)):
             ruler.set_label_text(f"{label}, {metric.better} is better")
         axes.margins(0.08, 0.1)
-        told = f"a point for each of {len(view.cells)} combinations"
+        text = f"a point for each of {len(view.cells)} combinations"
         legend(axes)
-        _subtitle(view, [(axes, ())], f"{told}, mean of {view.seeds} seeds" if view.seeds > 1 else told)
+        _subtitle(view, [(axes, ())], f"{text}, mean of {view.seeds} seeds" if view.seeds > 1 else text)
         named = front_of(view, places, front)
         reserve(figure, named)
         finish(figure, view.question)
@@ -213,11 +213,11 @@ def _dress(figure: Drawn, panels: Sequence[tuple["Axes", tuple[Any, ...]]], x: s
 
 
 def _subtitle(
-    view: View, panels: Sequence[tuple["Axes", tuple[Any, ...]]], told: str, *, left_em: float = _RULER_EM
+    view: View, panels: Sequence[tuple["Axes", tuple[Any, ...]]], text: str, *, left_em: float = _RULER_EM
 ) -> None:
-    """Set a line below the title, and above each panel its name; left of a panel there are so many ems."""
+    """Set a line below the title, and above each panel its name; ``left_em`` is the space left of a panel."""
     schemes = () if view.scheme.several(view.cells) else (str(view.cells[0].at["scheme"]),)
-    words = "   ·   ".join(dict.fromkeys(part for part in (*schemes, *view.fixed, told) if part))
+    words = "   ·   ".join(dict.fromkeys(part for part in (*schemes, *view.fixed, text) if part))
     figure = panels[0][0].get_figure(root=True)
     assert figure is not None
     size_pt = points("font.size")
@@ -232,10 +232,10 @@ def _subtitle(
     above_pt = {axes: _ABOVE_PT for axes, _ in panels}
     if explanations is not None and is_narrow(figure):
         above_pt[first] += _LEGEND_PT + explanations.get_window_extent().height * 72 / figure.dpi
-    # The names of the panels stand on a line of their own below it.
+    # The names of the panels stand on a separate line below it.
     subtitle(first, words, wide_in=wide_in)
-    told = first.get_title(mpl.rcParams["axes.titlelocation"])
-    first.set_title(told, pad=above_pt[first] + _LINE_EM * size_pt, **SUBTITLE)
+    text = first.get_title(mpl.rcParams["axes.titlelocation"])
+    first.set_title(text, pad=above_pt[first] + _LINE_EM * size_pt, **SUBTITLE)
     for axes, at in panels:
         axes.annotate(_panel_name(view, at), (0, 1), xytext=(0, above_pt[axes]), **_ABOVE, **_NAME)
 
@@ -264,7 +264,7 @@ def _corner(panels: Sequence[tuple["Axes", tuple[Any, ...]]]) -> "Axes":
 
 
 def _groups(cells: Sequence[Cell], by: Sequence[Dimension]) -> dict[tuple[str, ...], list[Cell]]:
-    """Return the cells of each combination of dimensions, under its words, in the sweep's order."""
+    """Return the cells of each combination of dimensions, under its text, in the sweep's order."""
     found: dict[tuple[str, ...], list[Cell]] = {}
     ordered = sorted(cells, key=lambda cell: [_order(d, cell) for d in by])
     for cell in ordered:
@@ -285,7 +285,7 @@ def _is_at(cell: Cell, dimension: Dimension | None, at: tuple[Any, ...]) -> bool
 
 
 def _place(dimension: Dimension, value: Any) -> float:
-    """Return the place of a value along an axis; words lie at 0, 1, 2, …."""
+    """Return the position of a value along an axis; names lie at 0, 1, 2, …."""
     return float(value) / _unit(dimension)[0] if dimension.numeric else dimension.values.index(value)
 
 
@@ -335,6 +335,6 @@ def _ruler(axes: "Axes", x: Dimension) -> None:
 
 
 def _is_turned(axes: "Axes", x: Dimension) -> bool:
-    """Return whether words below a map stand on end, where not all have room side by side: if more are seen so."""
+    """Return whether names below a map are rotated, where not all have room side by side: if more are seen so."""
     lying, standing = (labels.fitting(axes.xaxis, x.words, turned=turned) for turned in (False, True))
     return lying < len(x.words) and (standing == len(x.words) or lying < _FEW_WORDS)

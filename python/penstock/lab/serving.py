@@ -17,7 +17,7 @@ BUILD = "make lab"
 
 OPENED = "opened.toml"
 """The name under which the page finds the scenario that it opens."""
-# The page's own words, and for the Worker, which has no <meta> of its own.
+# The page's policy, also for the Worker, which has no <meta>.
 _POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
     "style-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -40,7 +40,7 @@ def page_files(page: Path = PAGE) -> dict[str, bytes]:
         ArgumentError: the page has not been built.
     """
     if not (page / "index.html").is_file():
-        raise ArgumentError(f"{page}: the page of the laboratory is not there", f"{BUILD} builds it, in a checkout")
+        raise ArgumentError(f"{page}: the laboratory's page has not been built", f"{BUILD} builds it, in a checkout")
     return {path.relative_to(page).as_posix(): path.read_bytes() for path in page.rglob("*") if path.is_file()}
 
 
@@ -110,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cache-Control", "no-cache")
         self.end_headers()
-        # A page that is closed or loaded anew breaks its requests off.
+        # A page that is closed or reloaded breaks its requests off.
         with suppress(ConnectionError):
             self.wfile.write(data)
 

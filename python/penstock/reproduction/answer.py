@@ -94,8 +94,8 @@ def _judge(
         spreads.append(combine(counted, testable.over, testable.good))
     judgement = testable.test.judge(spreads, lambda value: number(testable, value))
     if lacking and testable.over != "share":
-        told = f"{lacking} of {len(seeds) * len(question.sides)} runs have no such number"
-        judgement = Judgement(judgement.verdict, f"{judgement.why}; {told}" if judgement.why else told)
+        missing = f"{lacking} of {len(seeds) * len(question.sides)} runs have no such number"
+        judgement = Judgement(judgement.verdict, f"{judgement.why}; {missing}" if judgement.why else missing)
     return tuple(spreads), judgement
 
 

@@ -76,15 +76,15 @@ class Testable:
     def metric(self) -> str:
         """The quantity in a line."""
         question = self.question
-        told = str(question.sides[0].quantity)
+        text = str(question.sides[0].quantity)
         if question.against is not None:
             word = _BETWEEN[question.compare]
             other = question.against
             same = other.quantity == question.sides[0].quantity
-            told = f"{told} {word} that of {other.run}" if same else f"{told} {word} {other}"
+            text = f"{text} {word} that of {other.run}" if same else f"{text} {word} {other}"
         combined = {"share": f"share of seeds with it {self.good}"}.get(self.over, f"{self.over} of the seeds")
         runs = " → ".join(str(side.run) for side in question.sides)
-        return f"{told}; {combined}; {runs}"
+        return f"{text}; {combined}; {runs}"
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class ClaimReader:
         number = isinstance(paper, int | float) and not isinstance(paper, bool) and abs(paper) < MOST
         if not number and (not isinstance(paper, str) or not paper):
             raise table.error(
-                "paper", f"{paper!r} is neither a number nor a text", "write the number or the words of the paper"
+                "paper", f"{paper!r} is neither a number nor a text", "write the number or the statement of the paper"
             )
         paper = paper if isinstance(paper, str) else float(paper)
         untestable = table.text("untestable", "")
@@ -174,7 +174,7 @@ class ClaimReader:
         return Question(sides, against, compare)  # type: ignore[arg-type]  # one of the words
 
     def _side(self, table: Table, claim: Table, metric: str, arguments: Mapping[str, Any]) -> Side:
-        """Read a run of a claim; arguments that it has of its own go before the claim's."""
+        """Read a run of a claim; its own arguments go before the claim's."""
         merged = {**arguments, **table.table("with").values}
         run = self._build.run(table)
         table.end(_RUN_KEYS)

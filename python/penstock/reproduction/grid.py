@@ -1,4 +1,4 @@
-"""The claims of claims.toml: rows of their own, and grids of rows that differ in a few words.
+"""The claims of claims.toml: single rows, and grids of rows that differ in a few placeholders.
 
     [[grid]]
     case = [
@@ -13,9 +13,10 @@
     test = { at_most = "{most}" }
     run = { experiment = "hardware-{sources}", scheme = "qcn", set = { "topology.star.link_delay" = "{delay}" } }
 
-Every key of a grid but ``claim`` is an axis: a list of rows, which give values to words. A claim of the grid stands for
-one claim for each combination of rows of those axes whose words it uses. A text that is one word takes the word's value
-as it is, a number or a table too. A key is left out where its text is one word and the row has no value for it.
+Every key of a grid but ``claim`` is an axis: a list of rows, which give values to placeholders. A claim of the grid
+stands for one claim for each combination of rows of those axes whose placeholders it uses. A text that is one
+placeholder takes its value as it is, a number or a table too. A key is left out where its text is one placeholder and
+the row has no value for it.
 """
 
 import re
@@ -60,7 +61,9 @@ def _axes_by_word(grid: Table, axes: Mapping[str, list[dict[str, Any]]]) -> dict
     for axis, rows in axes.items():
         for word in {word for row in rows for word in row}:
             if found.setdefault(word, axis) != axis:
-                raise grid.error(axis, f"{{{word}}} is also a word of {found[word]}", "give each axis words of its own")
+                raise grid.error(
+                    axis, f"{{{word}}} is also a placeholder of {found[word]}", "give each axis different placeholders"
+                )
     return found
 
 
@@ -69,10 +72,10 @@ def _each(claim: Table, axes: Mapping[str, list[dict[str, Any]]], of_word: Mappi
     used = sorted(set(_words(claim.values)))
     for word in used:
         if word not in of_word:
-            raise claim.error(None, f"no axis has the word {{{word}}}", nearest(word, of_word))
+            raise claim.error(None, f"no axis has the placeholder {{{word}}}", nearest(word, of_word))
     over = [rows for axis, rows in axes.items() if any(of_word[word] == axis for word in used)]
     if not over:
-        raise claim.error(None, "uses no word of the grid", "write it as [[claim]], or use a word such as {name}")
+        raise claim.error(None, "uses no placeholder of the grid", "write it as [[claim]], or use one such as {name}")
     if prod(len(rows) for rows in over) > _MOST_CLAIMS:
         raise claim.error(None, "stands for too many claims", f"at most {_MOST_CLAIMS}: write shorter axes")
     for rows in product(*over):
@@ -81,7 +84,7 @@ def _each(claim: Table, axes: Mapping[str, list[dict[str, Any]]], of_word: Mappi
 
 
 def _words(value: Any) -> Iterator[str]:
-    """Yield the words in the texts of a value, at any depth."""
+    """Yield the placeholders in the texts of a value, at any depth."""
     if isinstance(value, str):
         yield from _WORD.findall(value)
     elif isinstance(value, Mapping | list):
@@ -90,7 +93,7 @@ def _words(value: Any) -> Iterator[str]:
 
 
 def _filled(claim: Table, value: Any, values: Mapping[str, Any]) -> Any:
-    """Return a value with its words replaced; `_ABSENT` for a word that has no value here."""
+    """Return a value with its placeholders replaced; `_ABSENT` for one that has no value here."""
     if isinstance(value, str):
         if whole := _WORD.fullmatch(value):
             return values.get(whole[1], _ABSENT)

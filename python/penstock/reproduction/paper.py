@@ -226,7 +226,7 @@ def profile_of(document: Table, experiments: Mapping[str, Path], metrics: Mappin
     """Read a profile, or a part of one, from a table with ``every``, ``experiment.NAME`` and ``metric.NAME``.
 
     Raises:
-        PaperError: it names an unknown experiment, metric or argument, or sets a key twice or in the wrong place.
+        PaperError: it names an unknown experiment, metric or argument, or sets a key twice or in the wrong table.
     """
     every = settings(document.table("every"))
     own = {}

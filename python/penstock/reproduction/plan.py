@@ -24,8 +24,8 @@ class Run:
         return cls(experiment, scheme, tuple(sorted((settings or {}).items())))
 
     def __str__(self) -> str:
-        told = "".join(f", {key} = {value}" for key, value in self.settings)
-        return f"{self.experiment} with {self.scheme}{told}"
+        text = "".join(f", {key} = {value}" for key, value in self.settings)
+        return f"{self.experiment} with {self.scheme}{text}"
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Quantity:
 
     def __str__(self) -> str:
         arguments = json.loads(self.arguments)
-        told = ", ".join(f"{key} = {_told(value)}" for key, value in arguments.items())
-        return f"{self.metric}({told})" if told else self.metric
+        text = ", ".join(f"{key} = {_text(value)}" for key, value in arguments.items())
+        return f"{self.metric}({text})" if text else self.metric
 
     def keywords(self) -> dict[str, Any]:
         """Return the arguments."""
@@ -80,5 +80,5 @@ def jobs(wanted: Iterable[Wanted]) -> list[Job]:
     return list(found.values())
 
 
-def _told(value: Any) -> str:
+def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)

@@ -14,7 +14,7 @@ class PaperError(PlacedError):
         line: the line, counted from 1, where it is known.
         key: the key, as a dotted path.
         message: the error.
-        hint: words to write instead.
+        hint: text to write instead.
     """
 
 

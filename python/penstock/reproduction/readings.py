@@ -47,12 +47,12 @@ Reading = tuple[int, ...]
 
 _Place = tuple[str, ...]
 _Flat = dict[_Place, Any]
-"""A profile, or a part of one, as values by place: ``("every", key)``, ``("experiment", name, key)``, …."""
+"""A profile, or a part of one, as values by position: ``("every", key)``, ``("experiment", name, key)``, …."""
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """One way to read an open point."""
+    """One reading of an open point."""
 
     name: str
     values: Mapping[_Place, Any]
@@ -64,8 +64,8 @@ class Choice:
 
     Attributes:
         name: its name.
-        open: why it is open, with the place in the paper.
-        alternatives: the ways to read it.
+        open: why it is open, with the section of the paper.
+        alternatives: its readings.
         own: the number of the alternative that the paper's profile has.
     """
 
@@ -192,7 +192,7 @@ def space(paper: Paper) -> Space:
         raise document.error("aside", "is not a list of figures", 'write aside = ["figure-1"]')
     for name in aside:
         if name not in figures:
-            raise document.error("aside", f"{name!r} is no figure of the paper", nearest(str(name), figures))
+            raise document.error("aside", f"{name!r} is not a figure of the paper", nearest(str(name), figures))
     tables = document.tables("choice", lines_of(path, "choice"))
     starts = document.table("start")
     document.end(("seeds", "changed", "aside", "start", "choice"))
@@ -263,7 +263,7 @@ def _whole(document: Table, key: str, default: int, most: int) -> int:
     """Take a whole number from 1 to ``most``."""
     value = document.raw(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise document.error(key, f"{value!r} is no whole number from 1 to {most}", f"write {key} = {default}")
+        raise document.error(key, f"{value!r} is not a whole number from 1 to {most}", f"write {key} = {default}")
     return value
 
 
@@ -298,7 +298,7 @@ def _check(found: Space, tables: list[Table]) -> None:
 
 
 def _flat(profile: Profile) -> _Flat:
-    """Return the values of a profile by their places."""
+    """Return the values of a profile by their positions."""
     flat: _Flat = {("every", key): value for key, value in profile.every.items()}
     for kind, tables in (("experiment", profile.own), ("metric", profile.metrics)):
         flat |= {(kind, name, key): value for name, table in tables.items() for key, value in table.items()}

@@ -27,7 +27,7 @@ _DOCUMENT = "reproduce.json"
 
 @dataclass
 class Pages:
-    """A report under way: whole under its final name, or not there at all.
+    """An unfinished report: whole under its final name, or not there at all.
 
     Attributes:
         staged: its folder.
@@ -178,7 +178,7 @@ def _control(answer: Answer) -> str:
     if testable is None:
         return ""
     control = testable.control
-    told = f"numbers times {control.scaled:g}" if control.scaled != 1 else str(control.sides[0].run)
+    text = f"numbers times {control.scaled:g}" if control.scaled != 1 else str(control.sides[0].run)
     if answer.control is None:
-        return told
-    return f"{told}: {'fails, as it must' if answer.control_fails else 'does not fail'}"
+        return text
+    return f"{text}: {'fails, as it must' if answer.control_fails else 'does not fail'}"

@@ -64,12 +64,12 @@ class Reproduction:
             )
         drawable = [name for name in known[paper].figures if name in known[paper].paper.drawings.entries]
         if figure not in drawable:
-            told = (
+            hint = (
                 f"its drawn figures are {', '.join(drawable)}"
                 if drawable
                 else "figures.py of the paper draws none of its figures"
             )
-            raise ArgumentError(f"{figure}: {paper} draws no figure of this name", nearest(figure, drawable, told))
+            raise ArgumentError(f"{figure}: {paper} draws no figure of this name", nearest(figure, drawable, hint))
         return drawn(known[paper], figure, None if path is None else Path(path))
 
     def write(self, folder: str | PathLike[str], *, force: bool = False) -> "Reproduction":

@@ -33,13 +33,13 @@ class SweepError(PlacedError):
         line: the line, counted from 1, where it is known.
         key: the key, as a dotted path.
         message: the error.
-        hint: words to write instead.
+        hint: text to write instead.
     """
 
 
 @dataclass(frozen=True)
 class Place:
-    """The place of an axis in its file; nowhere by default."""
+    """The line of an axis in its file; none by default."""
 
     file: Path | None = None
     line: int | None = None
@@ -54,7 +54,7 @@ class Place:
 
 
 NOWHERE = Place()
-"""The place of a value that is not read from a file."""
+"""The line of a value that is not read from a file."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Key:
 
     Attributes:
         key: its dotted path in the scenario, such as ``topology.star.buffer``.
-        unit: "octets", "s", "bit/s", "count", "ratio", or nothing for words and switches.
+        unit: "octets", "s", "bit/s", "count", "ratio", or nothing for names and switches.
         values: its values, in their order, as a scenario has them.
     """
 
@@ -142,7 +142,7 @@ def typed(text: str) -> Axis:
                 "for instance topology.star.buffer='60 KB,150 KB', or flow.0.rate='1 Gbps..8 Gbps:4:log'",
             )
         if key in found:
-            raise NOWHERE.error(key, "is there twice", "name each key once, with all of its values")
+            raise NOWHERE.error(key, "appears twice", "name each key once, with all of its values")
         found[key] = _typed_range(key, values) or [_scalar(value.strip()) for value in values.split(",") if value]
     return axis(found, NOWHERE)
 
@@ -218,7 +218,7 @@ def _key(key: str, given: Any, place: Place) -> Key:
     for value in values:
         if not isinstance(value, str | int | float | bool) or value in (math.inf, -math.inf) or value != value:
             raise place.error(
-                key, f"{value!r} is not a value of a key", "write a quantity as text, a number, a word, true or false"
+                key, f"{value!r} is not a value of a key", "write a quantity as text, a number, a name, true or false"
             )
         if values.count(value) > 1:
             raise place.error(key, f"has the value {value!r} twice", "write each once")
@@ -226,7 +226,7 @@ def _key(key: str, given: Any, place: Place) -> Key:
 
 
 def _unit(values: Sequence[Value]) -> str:
-    """Return the unit of values; nothing for words, for switches, and where they have different units."""
+    """Return the unit of values; nothing for names, for switches, and where they have different units."""
     if any(isinstance(value, bool) for value in values):
         return ""
     if all(isinstance(value, int) for value in values):
@@ -260,7 +260,7 @@ def _spread(key: str, given: Mapping[str, Any], place: Place) -> tuple[Value, ..
     if not isinstance(log, bool):
         raise place.error(f"{key}.log", f"{log!r} is neither true nor false", "write log = true or leave it out")
     if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= MOST_VALUES:
-        raise place.error(f"{key}.points", f"{count!r} is no number of points", f"write 2 to {MOST_VALUES}")
+        raise place.error(f"{key}.points", f"{count!r} is not a number of points", f"write 2 to {MOST_VALUES}")
     ends = (given["from"], given["to"])
     unit = _unit(ends)
     if not unit or any(isinstance(end, bool) for end in ends):
@@ -270,7 +270,7 @@ def _spread(key: str, given: Mapping[str, Any], place: Place) -> tuple[Value, ..
     low, high = (_core.read_quantity(end, unit) if isinstance(end, str) else float(end) for end in ends)
     if not -math.inf < low < high < math.inf or (log and low <= 0):
         raise place.error(
-            key, f"from {ends[0]} to {ends[1]} is no range", "go from a value to a larger one, from above 0 with log"
+            key, f"from {ends[0]} to {ends[1]} is not a range", "go from a value to a larger one, from above 0 with log"
         )
     numbers = np.geomspace(low, high, count) if log else np.linspace(low, high, count)
     if unit == "count":

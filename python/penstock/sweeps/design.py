@@ -49,7 +49,7 @@ KEYS = (
         "[[variant]]",
         "tables",
         "none",
-        "Schemes with settings of their own, which run beside those of `schemes`: `name`, `scheme` (by default the "
+        "Schemes with other settings, which run in addition to those of `schemes`: `name`, `scheme` (by default the "
         "scenario's own), and the keys of the scenario in a table `set`.",
     ),
     (
@@ -100,7 +100,7 @@ class Case:
     """A run of a sweep.
 
     Attributes:
-        place: its number, from 0.
+        place: its index, from 0.
         settings: a value for each varied key.
         chosen: the scheme instead of the scenario's own.
         scheme: the name of the scheme, or of the variant.
@@ -149,12 +149,12 @@ def design(
     labels = [_label(choice) for choice in schemes]
     for choice, name in zip(schemes, labels, strict=True):
         if not isinstance(choice, Variant) and name not in known:
-            raise place.error("schemes", f"{name!r} is no scheme", nearest(str(name), known))
+            raise place.error("schemes", f"{name!r} is not a scheme", nearest(str(name), known))
         if labels.count(name) > 1:
-            raise place.error("schemes", f"{name!r} is there twice", "name each once")
+            raise place.error("schemes", f"{name!r} appears twice", "name each once")
     own = scenario.copy()
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= 1000:
-        raise place.error("limit", f"{limit!r} is no factor", "write a whole number from 1 to 1000")
+        raise place.error("limit", f"{limit!r} is not a factor", "write a whole number from 1 to 1000")
     made = Design(own, tuple(axes), tuple(schemes), _seeds(seeds, own, place), profile, queue, series, limit, place)
     runs = prod(len(entry) for entry in axes) * max(1, len(schemes)) * len(made.seeds)
     if runs > MOST_RUNS:
@@ -319,7 +319,9 @@ def _refused(error: ScenarioError | ArgumentError, made: Design) -> SweepError:
 def _seeds(given: Any, scenario: Scenario, place: Place) -> tuple[int, ...]:
     if isinstance(given, int) and not isinstance(given, bool):
         if not 1 <= given <= MOST_SEEDS:
-            raise place.error("seeds", f"{given} is no number of runs", f"write 1 to {MOST_SEEDS}, or a list of seeds")
+            raise place.error(
+                "seeds", f"{given} is not a count of seeds", f"write 1 to {MOST_SEEDS}, or a list of seeds"
+            )
         first = tomllib.loads(scenario.to_toml()).get("seed", _own_seed())
         return tuple(range(first, first + given))
     if not isinstance(given, list | tuple | range):
@@ -328,9 +330,9 @@ def _seeds(given: Any, scenario: Scenario, place: Place) -> tuple[int, ...]:
         raise place.error("seeds", f"is a list of {len(given)} seeds", f"write 1 to {MOST_SEEDS}")
     for seed in given:
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= _LARGEST_SEED:
-            raise place.error("seeds", f"{seed!r} is no seed", "write whole numbers from 0 to 2^63 - 1")
+            raise place.error("seeds", f"{seed!r} is not a seed", "write whole numbers from 0 to 2^63 - 1")
         if list(given).count(seed) > 1:
-            raise place.error("seeds", f"{seed} is there twice", "name each seed once")
+            raise place.error("seeds", f"{seed} appears twice", "name each seed once")
     return tuple(given)
 
 

@@ -18,7 +18,7 @@ class Late:
     """Runs of a journal as files like those of the store, in a temporary folder that goes with this object.
 
     A line that is not whole, which is being written or was cut off by a kill, counts as none. So does one of another
-    design, which an earlier command has left: `--resume` finds its place.
+    design, which an earlier command has left: `--resume` finds its position.
 
     Args:
         folder: the store.

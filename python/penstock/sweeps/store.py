@@ -60,7 +60,7 @@ class Store:
         self._journal = journal
         self._flushed_s = 0.0
         self._lock = threading.Lock()
-        # Several combinations may be the same run, as those that write a quantity in two ways, or vary another scheme.
+        # Several combinations may be the same run: they write a quantity with two units, or vary another scheme.
         self._cases_of: dict[str, list[Case]] = {}
         for case in cases:
             self._cases_of.setdefault(case.key, []).append(case)
@@ -467,9 +467,10 @@ def _check_same(path: Path, made: Design) -> None:
     ours = made.scenario.name, [key.key for key in made.keys], FORMAT
     if theirs != ours:
         raise ArgumentError(
-            f"{path} is the store of another sweep: of {_told(*theirs)}, not of {_told(*ours)}", "name another folder"
+            f"{path} is the store of another sweep: of {_described(*theirs)}, not of {_described(*ours)}",
+            "name another folder",
         )
 
 
-def _told(scenario: str, keys: Sequence[str], form: int) -> str:
+def _described(scenario: str, keys: Sequence[str], form: int) -> str:
     return f"{scenario} over {', '.join(keys) or 'no key'}" + ("" if form == FORMAT else f", in format {form}")

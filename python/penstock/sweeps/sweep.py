@@ -164,10 +164,10 @@ class Sweep:
         return to_numpy(data.column(column).chunk(0))
 
     def query(self, sql: str) -> "Table":
-        """Return what DuckDB answers to a query of the tables and of the series, which are called ``series_queues``.
+        """Return DuckDB's result of a query on the tables and on the series, which are called ``series_queues``.
 
         Raises:
-            ArgumentError: it is no query that DuckDB can answer.
+            ArgumentError: DuckDB rejects the query, or it is not a SELECT statement.
             MissingExtraError: DuckDB is not installed: ``pip install 'penstock[sweep]'``.
         """
         from arro3.core import Table
@@ -190,7 +190,7 @@ class Sweep:
                 )
             answer = database.sql(sql)
             if answer is None:
-                raise ArgumentError("this statement has no answer", "begin with select")
+                raise ArgumentError("not a SELECT statement", "begin with select")
             return Table.from_arrow(answer)
         except duckdb.Error as error:
             raise ArgumentError(str(error).partition("\n\n")[0].strip(), self._there()) from error
@@ -233,7 +233,7 @@ class Sweep:
             >>> sweep.plot(show="pareto", metric=["queue_mean_octets", "throughput_bps"])
 
         Lines are means over seeds, with a band from the least to the most; schemes are lines in ``lines``, panels in
-        ``map`` and colours in ``pareto``. Where a place is not given, the keys take ``x``, ``y`` and ``panel`` in their
+        ``map`` and colours in ``pareto``. Where an axis is not given, the keys take ``x``, ``y`` and ``panel`` in their
         order.
 
         Args:
@@ -250,7 +250,7 @@ class Sweep:
             title: as in :meth:`Result.plot`.
 
         Raises:
-            ArgumentError: there is no such figure, metric, key or value; a key has no place; no run has the metric.
+            ArgumentError: there is no such figure, metric, key or value; a key has no axis; no run has the metric.
             PenstockError: a size is out of its range.
             OSError: the file cannot be written.
         """
@@ -378,7 +378,7 @@ def run_designs(
     workers: int | None = None,
     executor: Executor | None = None,
 ) -> dict[Path, Sweep]:
-    """Run what is missing of several designs together, each into a folder of its own; :func:`sweep` has the rest."""
+    """Run what is missing of several designs together, each into a separate folder; :func:`sweep` has the rest."""
     every = dict(zip(designs, cases_of_all(list(designs.values())), strict=True))
     stores: dict[Path, Store] = {}
     try:
@@ -417,8 +417,8 @@ def run_designs(
 
 
 def _run(made: Design, case: Case) -> Run:
-    told = [f"{key.key} = {value}" for key, value in zip(made.keys, case.settings, strict=True)]
-    label = ", ".join([*told, case.scheme, f"seed {case.seed}"])
+    settings = [f"{key.key} = {value}" for key, value in zip(made.keys, case.settings, strict=True)]
+    label = ", ".join([*settings, case.scheme, f"seed {case.seed}"])
     return Run(label, case.copy, case.seed, case.chosen, made.profile, limit=made.limit)
 
 

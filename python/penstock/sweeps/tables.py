@@ -188,9 +188,9 @@ def _columns(table: str, about: Mapping[str, Any], objects: Mapping[str, Any]) -
             inner = _columns("", objects[kind], objects)
             found += [replace(c, name=f"{name}_{c.name}") for c in inner] if name in _TOLD_APART else inner
         else:
-            # A name that stands in front already is told apart by the table's.
-            told = f"{table}_{name}" if name in FRONT else name
-            found.append(Column(told, "str" if kind.startswith("list") else kind, key["unit"], key["description"]))
+            # The table's name distinguishes a column that stands in front already.
+            column = f"{table}_{name}" if name in FRONT else name
+            found.append(Column(column, "str" if kind.startswith("list") else kind, key["unit"], key["description"]))
     return found
 
 

@@ -1,4 +1,4 @@
-"""A view of a sweep for a figure: which key has which place, which runs are shown, and their numbers together."""
+"""A view of a sweep for a figure: which key has which axis, which runs are shown, and their numbers together."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class Dimension:
         column: its column.
         unit: "octets", "s", "bit/s", "count", "ratio", or nothing.
         values: its values as the table has them, in the sweep's order.
-        words: its values as they are written.
+        words: its values as text.
         together: columns of the keys that change with it.
     """
 
@@ -66,7 +66,7 @@ class Dimension:
 
     @property
     def title(self) -> str:
-        """Its name in words."""
+        """Its name as text."""
         return self.name.replace("_", " ")
 
     def several(self, cells: "Sequence[Cell]") -> bool:
@@ -129,7 +129,7 @@ class View:
         panel: the key that makes panels.
         scheme: the schemes.
         free: the keys that a Pareto front has a point for each value of.
-        fixed: the values that are the same in all of the figure, in words.
+        fixed: the values that are the same in all of the figure, as text.
         cells: the runs.
         seeds: the most seeds that a combination has.
     """
@@ -160,7 +160,7 @@ def view(
     """Choose what a figure shows; :meth:`penstock.Sweep.plot` explains the arguments.
 
     Raises:
-        ArgumentError: there is no such figure, metric, key or value; a key has no place; no run has the metric.
+        ArgumentError: there is no such figure, metric, key or value; a key has no axis; no run has the metric.
     """
     if show not in FIGURES:
         raise ArgumentError(f"show={show!r}: unknown figure", f"the figures of a sweep are {', '.join(FIGURES)}")
@@ -196,8 +196,8 @@ def view(
         if left:
             values = ", ".join(left[0].words)
             raise ArgumentError(
-                f"{left[0].name} has {len(left[0].values)} values ({values}) and no place in the figure",
-                f"give it one of the three places, or one of its values with where={left[0].name}={left[0].words[0]}",
+                f"{left[0].name} has {len(left[0].values)} values ({values}) and no axis in the figure",
+                f"give it one of the three axes, or one of its values with where={left[0].name}={left[0].words[0]}",
             )
     cells = _cells(sweep, dimensions, fixed, chosen)
     if not cells:

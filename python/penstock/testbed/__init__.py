@@ -1,6 +1,6 @@
 """The testbed: a scenario on Linux, with real frames, unmodified applications, and the schemes' own state machines.
 
-Each node of the scenario is a process that reads and writes frames; each host has a network namespace of its own. The
+Each node of the scenario is a process that reads and writes frames; each host has a separate network namespace. The
 results are those of a simulation, in the same tables::
 
     from penstock import Scenario

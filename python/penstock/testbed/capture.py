@@ -1,6 +1,6 @@
 """A capture of the testbed's wires: the frames that reach the far ends of some ports, in a pcapng file.
 
-It reads packet sockets of its own beside those of the nodes, in a thread, and writes as it goes, so that memory does
+It reads separate packet sockets beside those of the nodes, in a thread, and writes as it goes, so that memory does
 not grow with the run.
 """
 

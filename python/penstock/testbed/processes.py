@@ -34,7 +34,7 @@ _TRIES = 10
 """How often a sender is started again that has not."""
 
 _TRANSFER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("transfer.py")))
-"""The program of flows of so many octets."""
+"""The program of flows with a size."""
 
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 """The end of this process ends all that it has started."""
@@ -173,7 +173,7 @@ class Applications:
                 self._again(flow, now_s)
                 continue
             if process.poll() == 0 or now_s - self._begun[flow["name"]] >= _COMES_UP_S:
-                # What kept it from its receiver is over.
+                # Nothing keeps it from its receiver any more.
                 self._faults.pop(flow["name"], None)
             if now_s >= flow["stop_s"]:
                 _terminate(process)
@@ -256,7 +256,7 @@ class Applications:
 
 
 def transferred(flow: Sender) -> bool:
-    """Return whether a flow is so many octets of TCP, which iperf3 does not bring to their end."""
+    """Return whether a flow is TCP with a size, which iperf3 does not complete."""
     return flow["tcp"] is not None and flow["size"] is not None
 
 

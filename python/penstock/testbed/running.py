@@ -48,7 +48,7 @@ def run(
         seed: the seed of all random streams.
         out: the results folder; ``None`` keeps the results in memory.
         force: an older results folder of that name may be replaced.
-        progress: told how far the run is; interrupting it (Ctrl-C) ends the run, and its records are kept.
+        progress: called with the progress of the run; interrupting it (Ctrl-C) ends the run, and its records are kept.
         keep: a folder that takes the outputs of applications and processes.
         pcap: ports, such as ``sw0->h4``, whose frames go into ``capture.pcapng`` of the results folder, with the times
             of the network at which they have reached the port's far end.
@@ -97,7 +97,7 @@ def up(
         seed: as for :func:`run`.
         out: as for :func:`run`.
         force: as for :func:`run`.
-        told: told the namespace of each host, when the network runs.
+        told: called with the namespace of each host when the network runs.
         progress: as for :func:`run`.
 
     Returns:
@@ -228,7 +228,7 @@ def _wait(
     *,
     applications: bool,
 ) -> None:
-    """Wait until the nodes have come to the end of the run, and start and stop applications on the way."""
+    """Wait until the nodes have come to the end of the run, and start and stop applications meanwhile."""
     duration = layout["duration_s"]
     reported = -1.0
     while nodes.running():

@@ -1,10 +1,10 @@
-"""A sender and a receiver of so many octets by the kernel's TCP, as programs of a testbed's hosts.
+"""A sender and a receiver of a number of octets by the kernel's TCP, as programs of a testbed's hosts.
 
     transfer.py receive ADDRESS PORT
     transfer.py send ADDRESS PORT OCTETS CONGESTION SEGMENT
 
 iperf3 is no sender for a flow with a size: when it has handed over its last octets, its receiver stops reading, and
-those that are still on their way are lost. Here the sender ends when the receiver has all of them.
+those that are still in flight are lost. Here the sender ends when the receiver has all of them.
 """
 
 import socket
@@ -30,7 +30,7 @@ def receive(address: str, port: int) -> int:
 
 
 def send(address: str, port: int, octets: int, congestion: str, segment: int) -> int:
-    """Send so many octets, and wait until the receiver has them and closes the connection."""
+    """Send a number of octets, and wait until the receiver has them and closes the connection."""
     zeros = bytes(_BLOCK)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
         try:

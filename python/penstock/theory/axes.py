@@ -1,4 +1,4 @@
-"""Axes of maps: from a person's words, such as ``feedback_delay=0us..2ms:200``, to configurations along it."""
+"""Axes of maps: from arguments, such as ``feedback_delay=0us..2ms:200``, to configurations along it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ _UNITS = {
     "count": "count",
     "number": "ratio",
 }
-"""Units of an axis, by the words that the reference of scenario keys has."""
+"""Units of an axis, by the names that the reference of scenario keys has."""
 
 
 @dataclass(frozen=True)

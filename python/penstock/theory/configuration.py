@@ -290,7 +290,7 @@ class _Period:
         return entry
 
     def _bottleneck(self, *, binding: bool) -> tuple[str, tuple[str, ...]]:
-        """The link that the flows fill; the first on their way, if one after the other does.
+        """The link that the flows fill; the first on their path, if one after the other does.
 
         With ``binding``, of several the one whose flows have the least share. Those that do not cross it are then no
         longer among ``flows``; their names are the second part of the answer.
@@ -351,7 +351,7 @@ class _Period:
 
     @staticmethod
     def _before(flow: FlowDescription, link: str) -> list[tuple[str, str]]:
-        """The links before ``link`` on the way of a flow, each with that of the opposite direction."""
+        """The links before ``link`` on the path of a flow, each with that of the opposite direction."""
         hops = [(hop["link"], hop["back"]) for hop in flow["hops"]]
         return hops[: [name for name, _ in hops].index(link)]
 

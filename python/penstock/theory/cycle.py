@@ -1,6 +1,6 @@
 """Limit cycles: amplitude and period of a queue that does not settle.
 
-SMCC's equilibrium lies on its switching lines, so that nothing can be linearised there. Two ways lead to the cycle in
+SMCC's equilibrium lies on its switching lines, so that nothing can be linearised there. Two methods give the cycle in
 which it ends:
 
 * :func:`describing_function` and :func:`harmonic_balance`. The queue is taken for a sine of amplitude A. The scheme's
@@ -192,7 +192,7 @@ def settled(
     march = March(model, begin, steps_per_turn)
     columns = np.arange(begin.shape[1])
     measures = np.full((4, begin.shape[1]), np.nan)
-    told = progress or (lambda _: None)
+    report = progress or (lambda _: None)
     third = int(turns * steps_per_turn) // 3
     before, part = third, third
     for block in range(blocks):
@@ -205,7 +205,7 @@ def settled(
                 march.step()
                 record.add(march.state, march.step_s)
                 if k % 256 == 0:
-                    told(done + 0.5 ** (block + 1) * (place + k / count) / 3)
+                    report(done + 0.5 ** (block + 1) * (place + k / count) / 3)
             records.append(record)
         last, sure = records[2].result(), records[2].settled_since(records[1])
         measures[:, columns] = last.mean_octets, last.amplitude_octets, last.period_s, last.utilization
@@ -218,7 +218,7 @@ def settled(
 
 
 class March:
-    """Steps of many configurations at once, each with a step and a delay of its own.
+    """Steps of many configurations at once, each with its own step and delay.
 
     Attributes:
         state: where they are, shape (n, m).

@@ -193,7 +193,7 @@ def integrate(
     delays = [float(np.max(delay)) for delay in model.delays_s]
     step = step_s or model.time_scale_s / 10
     if step / 2 < min(delays) < step:
-        # A step that is shorter than all delays needs no past of its own, and is taken once and not twice.
+        # A step that is shorter than all delays needs no separate past, and is taken once and not twice.
         step = min(delays) * (1 - 1e-6)
     least = least_mode_s or step / 1000
     history = History(start_s, before or (lambda _: state), np.array(state, dtype=float))

@@ -300,7 +300,7 @@ def _crossed(axes: "Axes", across: str, up: str) -> None:
 
 
 def _steps(axes: "Axes", path: Trajectory) -> None:
-    """Draw a path of messages: the queue's way between them in grey, each step of the rate in its law's colour."""
+    """Draw a path of messages: the queue's path between them in grey, each step of the rate in its law's colour."""
     x, y = path.x_frames, path.y_fps
     for row in range(1, len(x)):
         colour = "#888888" if x[row] != x[row - 1] else LAW_COLOURS[int(path.law[row])]

@@ -8,7 +8,7 @@ interval h apart have of it, and all of it seen a delay tau later,
                y' = -b2 v - share a1 x             in state B: they have not
 
 where the share is 0 for large oscillations. Within a frame nearly all samples see no growth: that part of them which
-counts as state A answers the offset in both states. Such a law has no size of its own, but a rate of growth, its
+counts as state A answers the offset in both states. Such a law has no characteristic size, but a rate of growth, its
 largest Lyapunov exponent. It is measured: both are integrated from several beginnings for many turns, and scaled back
 now and then. Below 0 oscillations die. The rate need not rise with delay: there are windows, delays at which
 oscillations die although shorter ones let them grow, and all of them between the least and the longest delay looked at
@@ -32,7 +32,7 @@ _LEAST, _LONGEST = 0.02, 5.0
 """The delays looked at, in units of the slower and the faster of the law's own times."""
 
 _LENGTH = 150.0
-"""How long is integrated, in units of 1/sqrt(a1): 24 turns, and at least so many times the delay as a tenth of it."""
+"""How long is integrated, in units of 1/sqrt(a1): 24 turns, and at least as many times the delay as a tenth of it."""
 
 _STEP = 0.03
 """Length of a step, in units of 1/sqrt(a1), or of 2/b2 if that is shorter."""

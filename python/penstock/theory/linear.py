@@ -196,7 +196,7 @@ def _lead(unstable: Array, leads: Array, rightward: Array, xp: Any) -> tuple[Arr
     turn, pairs = 2 * np.pi, unstable / 2
     outward = xp.sum(rightward > 0, axis=-1)
     gain = xp.sum(rightward, axis=-1)
-    # So many whole turns have to pass before the crossings of one more can be enough.
+    # This number of whole turns has to pass before the crossings of one more can be enough.
     before = xp.where(gain > 0, xp.maximum(xp.ceil((pairs - outward) / xp.where(gain > 0, gain, 1)), 0), 0)
     turns = before[..., None, None] + xp.arange(leads.shape[-1] + 1)
     enough = leads[..., None] + turn * turns

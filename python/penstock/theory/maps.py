@@ -171,7 +171,7 @@ def draw_up(
         Unsuited: the metric has no meaning for the scheme, or no point has a model.
     """
     base = configuration(scenario, scheme=scheme, profile=profile, at_s=at_s)
-    told = progress or (lambda _: None)
+    report = progress or (lambda _: None)
     if metric == "margin" and not kind_of(base.scheme).linear:
         reason = f"{base.scheme.upper()}'s equilibrium lies on its switching lines and has no margin"
         raise Unsuited(reason, 'take metric="amplitude"')
@@ -190,7 +190,7 @@ def draw_up(
         except (Unsuited, ScenarioError) as error:
             refused.setdefault(_reason(error), []).append((row, column))
         if done % _BATCH == 0:
-            told(0.2 * done / len(grid))
+            report(0.2 * done / len(grid))
     if metric == "sliding":
         found = _sliding(configurations, refused)
     else:
@@ -207,8 +207,8 @@ def draw_up(
             else:
                 models[place] = model
             if done % _BATCH == 0:
-                told(0.2 + 0.2 * done / len(grid))
-        found = _measured(models, metric, xp, refused, lambda share: told(0.4 + 0.6 * share))
+                report(0.2 + 0.2 * done / len(grid))
+        found = _measured(models, metric, xp, refused, lambda share: report(0.4 + 0.6 * share))
     if not found:
         raise Unsuited(f"no point of the map has a model: {next(iter(refused), 'no reason known')}")
     for place, value in found.items():
@@ -216,7 +216,7 @@ def draw_up(
     verdicts = np.full(shape, -1)
     for number, places in enumerate(refused.values()):
         verdicts[tuple(np.array(places).T)] = number
-    told(1.0)
+    report(1.0)
     return Map(base.scheme, metric, x, y, values, tuple(refused), verdicts)
 
 
@@ -350,7 +350,7 @@ def _measured(
     metric: Metric,
     xp: Any,
     refused: Refused,
-    told: Progress,
+    report: Progress,
 ) -> dict[Any, float]:
     """The metric of each model; models of one kind are calculated together."""
     found: dict[Any, float] = {}
@@ -364,7 +364,7 @@ def _measured(
                 values = _phase_degrees(wide, xp)
             else:
                 part = len(batch) / len(places)
-                ends = settled(wide, progress=partial(_tell, told, share, part))
+                ends = settled(wide, progress=partial(_report, report, share, part))
                 values = ends.amplitude_octets if metric == "amplitude" else ends.utilization
         found |= zip(batch, values.tolist(), strict=True)
         blank = np.isnan(values)
@@ -374,12 +374,12 @@ def _measured(
             ):
                 if np.isnan(found[place]):
                     refused.setdefault(why, []).append(place)
-        told((start + len(batch)) / len(places))
+        report((start + len(batch)) / len(places))
     return found
 
 
-def _tell(told: Progress, before: float, part: float, share: float) -> None:
-    told(before + part * share)
+def _report(report: Progress, before: float, part: float, share: float) -> None:
+    report(before + part * share)
 
 
 def _phase_degrees(wide: FluidModel, xp: Any) -> Array:

@@ -191,7 +191,7 @@ def overlay(
         form: the model's form; ``steps`` goes sample by sample, and is the default where the scheme allows it.
         strikes: how samples find their sources in that form; by default as the samples module has it.
         progress: gives for a label what a run reports to.
-        run: a run of this scenario that is over, such as the testbed's: its packets, with its samples, are taken in
+        run: a finished run of this scenario, such as the testbed's: its packets, with its samples, are taken in
             place of new ones.
 
     Raises:
@@ -281,10 +281,10 @@ def _suits(run: "Result", queue: str) -> None:
 
 
 def _bounded(seeds: int, samples: float) -> None:
-    """Refuse so many runs of so many samples that they would fill the memory."""
+    """Refuse a number of runs and samples that would fill the memory."""
     if (seeds + max(seeds, _DRAWS)) * samples > _MOST_SAMPLES:
         most = int(_MOST_SAMPLES / samples / 2)
-        hint = f"at most {most} seeds of so many samples" if most >= _DRAWS else "a shorter duration, or rarer samples"
+        hint = f"at most {most} seeds of these samples" if most >= _DRAWS else "a shorter duration, or rarer samples"
         raise Unsuited(f"{seeds} runs of {round(samples)} samples are too many to hold at once", hint)
 
 

@@ -9,11 +9,11 @@ The rate laws of the paper, (15) and (25), are printed as time derivatives, but 
 are models here:
 
 ``printed``
-    as printed: a message acts once a second. Figures 6 to 9 are of this kind, with gains of their own.
+    as printed: a message acts once a second. Figures 6 to 9 are of this kind, with other gains.
 ``sampled``
     as the algorithm acts: a source gets p r messages a second, so that Gd becomes Gd p r, alpha becomes alpha p r and
-    beta becomes beta p r. And a cycle of Fast Recovery halves the way to the target rate, which is ln 2/T, where the
-    print has 1/(2T); the timer, where it is on, ends cycles too.
+    beta becomes beta p r. And a cycle of Fast Recovery halves the distance to the target rate, which is ln 2/T, where
+    the print has 1/(2T); the timer, where it is on, ends cycles too.
 """
 
 import math

@@ -3,13 +3,13 @@
 Between samples the arrivals are constant, and so the queue is a straight line with its limits; nothing needs a solver.
 A sample reports the queue in whole frames, as a switch counts it once the sampled frame has joined, and its growth
 since the sample before; after the delay the rate of the source changes whose frame it was. There are N sources, each
-with a rate of its own. When a sample comes and which source it strikes is the matter of
+with separate rates. When a sample comes and which source it strikes is the matter of
 :mod:`penstock.theory.strikes`: by chance where samples are drawn or their distances vary, by the phases of the sources
 where they are even. A sample that strikes other traffic's frame changes nothing. For SMCC this is equation (25) of
 Jiang et al. 2015 as it stands; (26) and (27) are its limit for samples that come often. QCN's sources change their
 rates at the ends of their cycles too.
 
-FECN's switch has a clock in place of samples, and one rate for all: :func:`by_clock`.
+FECN's switch has a clock instead of samples, and one rate for all: :func:`by_clock`.
 """
 
 from collections import deque
@@ -127,7 +127,7 @@ def integrate(
                     recovering.ended(source, random)
         while waiting and waiting[0][0] <= now + 1e-15:
             _, source, offset, growth = waiting.popleft()
-            model.told(source, offset, growth, random)
+            model.on_message(source, offset, growth, random)
         total = sum(source.rate_bps for source in sources)
         if struck is not None:
             # With the sampled frame, which has just joined.

@@ -29,7 +29,7 @@ class Side:
     """An inequality with the numbers on both sides.
 
     Attributes:
-        name: its name, in the paper's words.
+        name: its name in the paper.
         left: the number on the left, in ``unit``.
         relation: ``<=``, ``<`` or ``>``.
         right: the number on the right, in ``unit``.

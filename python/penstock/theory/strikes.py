@@ -1,11 +1,11 @@
 """When the next sample comes, and whose frame it is: two answers, for the forms that go sample by sample.
 
-By chance: a sample comes when the arrivals, a fluid, have added up to so many frames, and its frame is any stream's in
-proportion to the rates. So it is where samples are drawn, or where the intervals between them vary.
+By chance: a sample comes when the arrivals, a fluid, have added up to the interval's frames. Its frame is any
+stream's, in proportion to the rates. So it is where samples are drawn, or where the intervals between them vary.
 
 By phases: each stream is a row of frames at the distance that its rate gives, and samples are counted in these frames.
-Streams are then struck in an order: three of equal rates, of which every 75th frame is sampled, at the same place of
-their common period, so that it is always one and the same that is struck until a rate changes.
+Streams are then struck in an order: three of equal rates, of which every 75th frame is sampled, at the same phase of
+their common period, so that the same stream is struck until a rate changes.
 """
 
 import heapq
@@ -34,7 +34,7 @@ class Sampler(ABC):
 
     @abstractmethod
     def begin(self, frames: float) -> None:
-        """Begin the interval to the next sample: so many frames."""
+        """Begin the interval to the next sample, in frames."""
 
     @abstractmethod
     def wait_s(self) -> float:
@@ -152,5 +152,5 @@ class _ByPhases(Sampler):
 
 
 def _frames(rates_fps: Sequence[float], ahead: Sequence[float], time_s: float) -> list[int]:
-    """Return how many frames of each stream come in a time: the first of them is so many frames ahead."""
+    """Return how many frames of each stream come in a time: the first of them is ``ahead`` frames away."""
     return [max(0, math.floor(rate * time_s - first) + 1) for rate, first in zip(rates_fps, ahead, strict=True)]

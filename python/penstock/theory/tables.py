@@ -320,7 +320,7 @@ def path_of(given: Configuration) -> list[list[float]]:
 
 
 def _thin(q: Array, y: Array) -> list[list[float]]:
-    """Return pairs, at even distances along the way, as a share of each axis."""
+    """Return pairs, at even distances along the diagonal, as a share of each axis."""
     size = np.hypot(np.diff(q) / (np.ptp(q) or 1.0), np.diff(y) / (np.ptp(y) or 1.0))
     way = np.concatenate([[0.0], np.cumsum(size)])
     at = np.linspace(0.0, way[-1], _PATH_POINTS)

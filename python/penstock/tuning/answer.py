@@ -28,7 +28,7 @@ from penstock.tuning.spread import spread
 from penstock.tuning.verdict import Verdict, judge
 
 DEFAULTS = "defaults"
-"""The word in a profile's place where the catalogue's defaults are meant."""
+"""The name instead of a profile where the catalogue's defaults are meant."""
 
 _LEAST_STARTS = 8
 """The least number of points, kept by the theory, with which the search begins; or a third of all, if that is more."""
@@ -196,7 +196,7 @@ def tune(
             between the best.
         verdict_seeds: how many seeds judge the proposal, those that follow these.
         points: how many points the theory looks at; a power of two spreads them best.
-        watch: how to watch and end the runs; its ``theory`` is told how far the theory's work is.
+        watch: how to watch and end the runs; its ``theory`` is called with the progress of the theory's work.
         executor: where runs run instead of all cores, such as a :class:`penstock.Ray`.
 
     Raises:
@@ -375,7 +375,7 @@ def _chosen_of(
 def _chosen(scenario: Scenario, scheme: str | None, profile: str | None) -> Scenario:
     """A copy of a scenario that says itself which scheme and profile it runs."""
     copy = scenario.copy()
-    # Faults of either are told before anything is set.
+    # Errors of either are raised before anything is set.
     copy.describe(scheme=scheme, profile=profile)
     if scheme is not None:
         copy.set("scheme", scheme)
@@ -425,7 +425,7 @@ def _takes_effect(own: Scenario, plan: Description, scheme: str, space: Sequence
         moves = not math.isclose(point[knob.name], own_value, rel_tol=1e-9)
         if moves and math.isclose(float(after[knob.name]), own_value, rel_tol=1e-9):
             raise Unsuited(
-                f"{knob.key} changes nothing: a [[priority]] table names a profile of its own",
+                f"{knob.key} changes nothing: a [[priority]] table names a profile itself",
                 "leave the profile out there, and give it in the scheme's table",
             )
 

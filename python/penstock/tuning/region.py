@@ -4,7 +4,7 @@ Points are spread evenly between the bounds. Kept are those that have an equilib
 rates in every period of the scenario, and of these the half to which the :class:`Critic` gives the better scores, and
 every point that scores no worse than the scenario's own parameters. The fluid model with delay, integrated through the
 scenario, is judged by the same goal and guards as a simulation, with its own forecast for the scenario's parameters in
-the standard's place. An unstable point oscillates there, and a stable but slow one loses frames or leaves the line
+those of the standard. An unstable point oscillates there, and a stable but slow one loses frames or leaves the line
 idle. A phase margin alone is no criterion; the how-to shows why. The answer reports it.
 
 A forecast serves every goal, and each goal has its own region: a calm point is not always a quick one.
@@ -28,7 +28,7 @@ from penstock.tuning.space import Knob, Point, moved, point_of
 
 Progress = Callable[[float], object]
 Forecasts = Mapping[int, Observed]
-"""Runs of points in the fluid model, by their places among all that were asked for."""
+"""Runs of points in the fluid model, by their indices among all that were asked for."""
 
 _KEPT = 0.5
 """The share that is kept of the points that have an equilibrium."""
@@ -78,7 +78,7 @@ class Critic:
         return found
 
     def forecasts(self, points: Sequence[Point], progress: Progress | None = None) -> Forecasts:
-        """Integrate the points that have a model in all periods; return what each comes to, by its place."""
+        """Integrate the points that have a model in all periods; return what each comes to, by its index."""
         places, courses = self._courses(points)
         if not places:
             return {}

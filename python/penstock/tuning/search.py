@@ -46,7 +46,7 @@ _ROUNDS = 6
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C: runs that are under way were ended, and are of no use."""
+    """Ctrl-C: runs that are running were ended, and are of no use."""
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,7 @@ class Search:
         knobs = aim.region.knobs
         steps = np.where(self._steps.random(len(knobs)) < 0.5, self._steps.normal(0.0, _STEP, len(knobs)), 0.0)
         return {
-            # Its place may be a rounding error beyond the bounds, which Optuna warns of.
+            # Its position may be a rounding error beyond the bounds, which Optuna warns of.
             knob.name: min(max(value_at(knob, place_of(knob, point[knob.name]) + step), knob.low), knob.high)
             for knob, step in zip(knobs, steps.tolist(), strict=True)
         }

@@ -1,6 +1,6 @@
 """Which parameters are tuned, and between which bounds.
 
-The scheme says what an operator sets, and where it has an effect: a parameter that its words (such as QCN's `sampling`)
+The scheme says what an operator sets, and where it has an effect: a parameter that its choices (like QCN's `sampling`)
 leave without effect is not tuned. Bounds reach from an eighth of the scenario's and the standard's values to eight
 times them, within the catalogue's range, the buffer and the line.
 """
@@ -21,7 +21,7 @@ _DIGITS = 3
 """Digits of a proposed value: few enough to read, and more than matter."""
 
 _ROOM = 0.75
-"""The largest share of the buffer that a set point takes: above it there has to be room for what is on its way."""
+"""The largest share of the buffer that a set point takes: above it there has to be room for frames in flight."""
 
 
 @dataclass(frozen=True)

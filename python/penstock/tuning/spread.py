@@ -59,14 +59,14 @@ def spread(
 
 
 def value_at(knob: Knob, place: float) -> float:
-    """Return the value at a share of the way between the bounds: of the logarithms, where it is drawn by them."""
+    """Return the value at a share of the distance between the bounds: of the logarithms, where it is drawn by them."""
     if knob.log:
         return float(knob.low * (knob.high / knob.low) ** place)
     return knob.low + place * (knob.high - knob.low)
 
 
 def place_of(knob: Knob, value: float) -> float:
-    """Return which share of the way between the bounds a value is at: the inverse of :func:`value_at`."""
+    """Return which share of the distance between the bounds a value is at: the inverse of :func:`value_at`."""
     if knob.high == knob.low:
         return 0.0
     if knob.log:
@@ -75,7 +75,7 @@ def place_of(knob: Knob, value: float) -> float:
 
 
 def _contradiction(refused: ScenarioError, own: Configuration, tuned: Sequence[Knob]) -> Unsuited:
-    """Name the bounds that leave no legal point, and the ways out."""
+    """Name the bounds that leave no legal point, and the remedies."""
     # Parameters are known by their names; "a", which is one of FECN's, is a word too.
     said = set(re.findall(r"\w{2,}", f"{refused.message} {refused.hint}")) | {str(refused.key).rpartition(".")[2]}
     involved = [knob for knob in tuned if knob.name in said] or list(tuned)

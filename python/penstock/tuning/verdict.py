@@ -46,7 +46,7 @@ class Verdict:
     """The outcome of a comparison.
 
     Attributes:
-        against: the settings that the proposal is compared with, in words.
+        against: the settings that the proposal is compared with, as text.
         word: the verdict on the goal's measure.
         broken: guards that the proposal does not keep on these seeds.
         beats: better, and no guard broken.

@@ -24,7 +24,7 @@ class CaptureError(ArgumentError):
         self.file = file
         self.offset = offset
         other = "unpack it, if it is compressed; editcap -F pcapng converts captures of other formats"
-        super().__init__(f"{file}: {message}", "the part before this place can be read" if offset else other)
+        super().__init__(f"{file}: {message}", "the part before this offset can be read" if offset else other)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def read(file: str | Path) -> Iterator[Captured]:
     """Give the frames of a pcap or pcapng file, of either byte order, one by one. The file is held in memory.
 
     Raises:
-        CaptureError: where the file is damaged, after the frames before that place.
+        CaptureError: where the file is damaged, after the frames before that offset.
         OSError: it cannot be read.
     """
     capture = WireCapture(Path(file).read_bytes())
@@ -77,13 +77,13 @@ def statistics(
     a part was not captured), ``faulty``, ``not_ethernet``, and:
 
     - ``faults``, a list with an entry for each kind: ``format``, ``kind`` (the field, or ``checksum``), ``frames``,
-      ``numbers`` (the first ten, counted from 1), ``first`` (the words of the first);
-    - ``notified``, a list with an entry for each way of notifications: ``interface``, ``interface_name``, ``format``,
-      ``source``, ``destination``, ``cp_id``, ``flow``, ``to`` (the destination of the flow's frames), ``frames``,
-      ``strength``, ``first_ns``, ``last_ns``. The strength is ``frames``, ``least``, ``mean`` and ``most`` of Quantized
-      Feedback for ``cnm``, of the queue's offset in octets (positive under congestion) for ``smcc``, ``bcn`` and
-      ``e2cm``, of the rate in bit/s for ``fecn`` and ``rocc``, of the pause in picoseconds for ``sfc``, and ``None``
-      where the format says nothing of the kind;
+      ``numbers`` (the first ten, counted from 1), ``first`` (the text of the first);
+    - ``notified``, a list with an entry for each sender and receiver of notifications: ``interface``,
+      ``interface_name``, ``format``, ``source``, ``destination``, ``cp_id``, ``flow``, ``to`` (the destination of the
+      flow's frames), ``frames``, ``strength``, ``first_ns``, ``last_ns``. The strength is ``frames``, ``least``,
+      ``mean`` and ``most`` of Quantized Feedback for ``cnm``, of the queue's offset in octets (positive under
+      congestion) for ``smcc``, ``bcn`` and ``e2cm``, of the rate in bit/s for ``fecn`` and ``rocc``, of the pause in
+      picoseconds for ``sfc``, and ``None`` where the format says nothing of the kind;
     - ``paused``, a list with an entry for each sender of pause frames and priority (``None`` for PAUSE): ``interface``,
       ``interface_name``, ``source``, ``priority``, ``stops``, ``resumes``, ``quanta`` (the sum of all that was asked
       for), and, where the line's rate is known, ``pauses``, ``paused_s``, ``longest_s``, ``storms`` (pauses of 200 ms
@@ -92,20 +92,20 @@ def statistics(
       the time that is left;
     - ``roce``, a list with an entry for each interface that saw RoCEv2: ``interface``, ``interface_name``, ``data``
       (packets with data), ``marked`` (those with a mark of congestion), ``share``, ``cnps``;
-    - ``damage``, ``None``, or ``offset`` and ``message`` of the place at which the file could not be read on: all else
+    - ``damage``, ``None``, or ``offset`` and ``message`` where the file could not be read on: all else
       counts the frames before it.
 
     Args:
         file: a pcap or pcapng file.
         ether_types: EtherTypes that stations have agreed on, if others than the usual ones.
-        rate_bps: the rate of all lines, bit/s, in place of those that the file has. pcap has none.
+        rate_bps: the rate of all lines, bit/s, instead of those that the file has. pcap has none.
 
     Raises:
         ArgumentError: the rate is not above 0.
         OSError: the file cannot be read.
     """
     if rate_bps is not None and not 0 < rate_bps < 2**63:
-        raise ArgumentError(f"rate_bps={rate_bps} is no rate of a line", "write bit/s above 0")
+        raise ArgumentError(f"rate_bps={rate_bps} is not a rate of a line", "write bit/s above 0")
     types = (ether_types or EtherTypes())._numbers()
     counted: dict[str, Any] = json.loads(wire_stats(Path(file).read_bytes(), types, rate_bps))
     return counted
@@ -139,7 +139,7 @@ def by_source(counted: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _together(strengths: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the strength of several ways as one."""
+    """Return the strength of several entries as one."""
     if not strengths:
         return None
     frames = sum(one["frames"] for one in strengths)

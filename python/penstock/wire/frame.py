@@ -12,7 +12,7 @@ from penstock.errors import ArgumentError
 
 @dataclass(frozen=True)
 class EtherTypes:
-    """EtherTypes of formats that have none of their own, or none that is public.
+    """EtherTypes of formats that were assigned none, or none that is public.
 
     Attributes:
         smcc: that of SMCC's messages.
@@ -27,7 +27,7 @@ class EtherTypes:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if value is not None and not 0x0600 <= value <= 0xFFFF:
-                raise ArgumentError(f"{name}={value} is no EtherType", "it is a number from 0x0600 to 0xffff")
+                raise ArgumentError(f"{name}={value} is not an EtherType", "it is a number from 0x0600 to 0xffff")
 
     def _numbers(self) -> tuple[int, int, int | None]:
         return self.smcc, self.experimental, self.cim
@@ -165,7 +165,7 @@ def encode(kind: str, values: Mapping[str, Any] | None = None, /, **more: Any) -
 
 
 def formats() -> list[dict[str, Any]]:
-    """Return every format: name, title, source, octets, and fields with the standard's names, places and meanings."""
+    """Return every format: name, title, source, octets, and fields with the standard's names, offsets and meanings."""
     listed: list[dict[str, Any]] = _known()["formats"]
     return listed
 
@@ -194,7 +194,7 @@ def _octets(text: str) -> bytes:
         return bytes.fromhex(digits)
     except ValueError:
         hint = "write two digits for each octet, such as 0180c2000001 or 01:80:c2:00:00:01"
-        raise ArgumentError("this is no frame in hexadecimal digits", hint) from None
+        raise ArgumentError("this is not a frame in hexadecimal digits", hint) from None
 
 
 def _text(value: object) -> str:

@@ -12,7 +12,7 @@
 local HEX, DEC = base.HEX, base.DEC
 local ether_types = DissectorTable.get("ethertype")
 
--- Protocols that share one EtherType each have a name of their own to filter by.
+-- Protocols that share one EtherType have different names to filter by.
 local function protocol(name, title)
   local proto = Proto(name, title)
   proto.fields, proto.experts = {}, {}
@@ -463,9 +463,9 @@ for _, this in ipairs(by_subtype) do
     if not tree then
       return tvb:len()
     end
-    local told = this.tell(tvb)
-    tree:append_text(", " .. told)
-    pinfo.cols.info = told
+    local text = this.tell(tvb)
+    tree:append_text(", " .. text)
+    pinfo.cols.info = text
     if tvb(0, 1):bitfield(0, 4) ~= 0 then
       tree:add_proto_expert_info(this.version)
     end
@@ -483,7 +483,7 @@ for _, this in ipairs(by_subtype) do
   end
 end
 
--- The EtherType that they share; it has no layer of its own.
+-- The EtherType that they share; it has no separate layer.
 local experimental = Proto("penstock_experimental", "Messages of the local experimental EtherType 2 (Penstock)")
 function experimental.dissector(tvb, pinfo, root)
   local this = tvb:len() > 0 and by_subtype[tvb(0, 1):bitfield(4, 4)]

@@ -1,4 +1,4 @@
-"""Layers for scapy: CN-TAG, CNM, and the messages that have no EtherType of their own, in Penstock's layouts.
+"""Layers for scapy: CN-TAG, CNM, and the messages that have no assigned EtherType, in Penstock's layouts.
 
     >>> from scapy.layers.l2 import Ether
     >>> from penstock.wire.scapy_layers import CNM, CNTag
@@ -205,7 +205,7 @@ class CIM(_Message):
 
 
 class Experimental(Packet):
-    """The messages of EtherType 88B6, told apart by their subtype."""
+    """The messages of EtherType 88B6, distinguished by their subtype."""
 
     name = "Experimental"
 

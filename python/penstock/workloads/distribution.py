@@ -146,7 +146,7 @@ def parse(text: str, name: str) -> Distribution:
         raise DistributionError(name, last.line, "there is one point; write two at least")
     points = _without_steps(written)
     if len(points) < len(written) or any(at.octets != b.octets for at, b in zip(written, points, strict=False)):
-        notes.append(f"{name}: where a size stands twice the share steps up at it, here within one octet")
+        notes.append(f"{name}: where a size appears twice the share steps up at it, here within one octet")
     if len(points) == 1:
         points.insert(0, Point(points[0].octets - 1, 0.0))
     return Distribution(name, tuple(points), tuple(notes))
@@ -162,7 +162,7 @@ class _Written:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Return the lines that have words, each with its number: between blanks, commas or semicolons, no comments."""
+    """Return the lines that have fields, each with its number: between blanks, commas or semicolons, no comments."""
     for line, written in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
         words = re.split(r"[\s,;]+", re.split(r"#|//", written, maxsplit=1)[0].strip())
         if words != [""]:
@@ -170,7 +170,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _point(words: list[str], name: str, line: int) -> _Written:
-    """Return the point that a line's words write."""
+    """Return the point of a line's fields."""
     if len(words) != 2:
         count = f"{len(words)} word{'' if len(words) == 1 else 's'}"
         reason = f"there {'is' if len(words) == 1 else 'are'} {count}; write a size in octets and a percentage"

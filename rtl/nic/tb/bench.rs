@@ -10,7 +10,7 @@ use penstock_cosim::axil::{Master, NIC_REGISTERS};
 use penstock_cosim::bucket::{Bucket, DEPTH};
 use penstock_cosim::messages::{SMCC, mac_at, message_at, message_of, u16_at};
 use penstock_cosim::reaction_point::{Event, Machine, Message};
-use penstock_cosim::stream::{Frame, Sink, Source};
+use penstock_cosim::stream::{Beat, Frame, Sink, Source};
 
 use crate::pins::{LINES, Nic, POINTS, Pins, Shown};
 
@@ -130,6 +130,8 @@ pub struct World<N, M> {
     pub receiver: [u64; 3],
     pub steered: [u64; 2],
     pub too_long: [u64; POINTS],
+    /// Lengths of the frames that each reaction point has let go and that are not on the line yet, octets with FCS.
+    sent: [VecDeque<u16>; POINTS],
     /// Messages that are to come to each reaction point. With `any_message` they all say the same, and some may be lost.
     pub messages: [VecDeque<Message>; POINTS],
     pub any_message: Option<Message>,
@@ -173,6 +175,7 @@ impl<N: Nic, M: Machine> World<N, M> {
             receiver: [0; 3],
             steered: [0; 2],
             too_long: [0; POINTS],
+            sent: Default::default(),
             messages: Default::default(),
             any_message: None,
             signals: 0,
@@ -197,7 +200,9 @@ impl<N: Nic, M: Machine> World<N, M> {
         self.nic = old.nic;
         self.clock = old.clock;
         self.events = old.events;
-        self.nic.clock(&Pins { reset: true, ..Pins::default() });
+        // The lines bring something all the same.
+        let beat = Beat { data: seed, keep: 0xff, last: true, user: true };
+        self.nic.clock(&Pins { reset: true, line: [Some(beat); LINES], ..Pins::default() });
     }
 
     /// Writes a register.
@@ -328,6 +333,11 @@ impl<N: Nic, M: Machine> World<N, M> {
             line.next_sequence[point] = sequence + 1;
         }
         line.seen_octets += (length + FCS) as u64;
+        let point = mac_at(&frame.octets, 6).and_then(|mac| MACS.iter().position(|&m| m == mac));
+        if let Some(point) = point.filter(|_| lossless) {
+            let said = self.sent[point].pop_front().map(usize::from);
+            assert_eq!(said, Some(length + FCS), "clock {}, point {point}: the length of a frame", self.clock);
+        }
         // In clocks; a frame that is chosen late counts as back to back.
         let work = ((length + FCS).max(64) + LINE) as f64 * 8.0 * 125e6 / self.rate as f64;
         if lossless {
@@ -388,6 +398,7 @@ impl<N: Nic, M: Machine> World<N, M> {
                 self.any_message.unwrap_or_else(|| self.messages[i].pop_front().expect("a message was sent"))
             });
             let event = Event { start: out.start[i], signal, sent: out.sent[i], tick: out.tick, words: pins.words[i] };
+            self.sent[i].extend(out.sent[i]);
             let begins = out.start[i] && self.machines[i].is_none();
             if begins {
                 self.machines[i] = Some(starts());

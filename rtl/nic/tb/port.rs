@@ -145,3 +145,53 @@ fn the_line_has_all_of_its_rate() {
         assert!((0.995..1.001).contains(&reached), "{choice:?}: {reached}");
     }
 }
+
+/// The next frame is chosen when the line is about to get free: of two that wait then, the one whose turn it is goes, though the
+/// other came first.
+#[test]
+fn the_choice_is_late() {
+    let mut core = nic_port_10::Core::new(74);
+    let mut given = nic_port_10::In { rst_i: true, m_axis_line_tready: true, ..Default::default() };
+    given.settings_i.put(46, 34, 1_000_000_000);
+    core.clock(&given);
+    given.rst_i = false;
+    let mut sources = [Source::default(), Source::default()];
+    let mut memories = [Memories::new(1 << 10), Memories::new(1 << 10)];
+    for (input, octets) in [(0, 1_514), (0, 100), (1, 200)] {
+        sources[input].push(&Frame::new(vec![input as u8; octets]));
+    }
+    let mut order = Vec::new();
+    for now in 0..5_000 {
+        for (i, source) in sources.iter_mut().enumerate() {
+            let beat = source.show(i == 0 || now > 500);
+            let shown = beat.unwrap_or_default();
+            given.s_axis_tx_tdata.put(64 * i, 64, shown.data);
+            given.s_axis_tx_tkeep.put(8 * i, 8, shown.keep.into());
+            given.s_axis_tx_tvalid.put(i, 1, beat.is_some().into());
+            given.s_axis_tx_tlast.put(i, 1, shown.last.into());
+        }
+        for (w, memory) in memories.iter().enumerate() {
+            given.mem_read_data_i.put(93 * w, 64, memory.answer()[0]);
+            given.mem_read_data_i.put(93 * w + 64, 93 - 64, memory.answer()[1]);
+        }
+        let out = core.clock(&given);
+        for (w, memory) in memories.iter_mut().enumerate() {
+            let write = (out.mem_write_o.get(w, 1) == 1).then(|| {
+                let data = &out.mem_write_data_o;
+                let word = [data.get(93 * w, 64), data.get(93 * w + 64, 93 - 64)];
+                (out.mem_write_address_o.get(10 * w, 10) as usize, word)
+            });
+            let read = (out.mem_read_o.get(w, 1) == 1).then(|| out.mem_read_address_o.get(10 * w, 10) as usize);
+            memory.clock(write, read);
+        }
+        for (i, source) in sources.iter_mut().enumerate() {
+            if given.s_axis_tx_tvalid.get(i, 1) == 1 && out.s_axis_tx_tready.get(i, 1) == 1 {
+                source.take();
+            }
+        }
+        if out.m_axis_line_tvalid && out.m_axis_line_tlast {
+            order.push(out.m_axis_line_tdata as u8);
+        }
+    }
+    assert_eq!(order, [0, 1, 0]);
+}

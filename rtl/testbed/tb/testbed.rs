@@ -75,6 +75,8 @@ struct Bed<C, M> {
     messages: Sink,
     /// Messages in flight to each reaction point.
     coming: [VecDeque<reaction_point::Message>; POINTS],
+    /// The sum of the queue's octets so far.
+    queue_sum: u64,
     seen: Seen,
 }
 
@@ -88,6 +90,7 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
             machines: Default::default(),
             messages: Sink::default(),
             coming: Default::default(),
+            queue_sum: 0,
             seen: Seen::default(),
         }
     }
@@ -104,6 +107,8 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
         };
         self.follow.clock(&shown, input.random_cp_i);
         assert!(u64::from(out.queue_o) <= BUFFER);
+        assert_eq!(out.queue_sum_o, self.queue_sum, "clock {}", self.bed.clocks());
+        self.queue_sum += u64::from(out.queue_o);
         let last = out.message_tlast_o;
         let beat = Beat { data: out.message_tdata_o, keep: if last { 0x0f } else { 0xff }, last, user: false };
         if let Some(frame) = self.messages.see(out.message_tvalid_o, beat, true) {
@@ -261,6 +266,21 @@ fn one_flow_fills_the_port() {
     let sent = u64::from(bed.measured().frames) + bed.read(Bus::Switch, "cp.dropped");
     assert_eq!(sent, after, "each frame that was made came out or was refused");
     assert_eq!((bed.line(0, "unknown"), bed.line(0, "bad"), bed.line(0, "dropped")), (after, 0, 0));
+}
+
+/// Frames that a table sends to another NIC are its host's, which takes all of them.
+#[test]
+fn a_host_takes_what_comes() {
+    let mut bed = Testbed::<testbed_qcn::Core>::new(&Settings::default(), 4);
+    bed.write(Bus::Switch, "forwarding.default_ports", 1 << 1);
+    bed.start(0);
+    bed.run(600_000);
+    bed.stop(0);
+    bed.run(50_000);
+    let sent = bed.read(Bus::Nic(0), "reaction_point[0].next_sequence");
+    let taken = ["host.frames", "host.dropped"].map(|name| bed.read(Bus::Nic(1), name));
+    assert!(sent > 300, "{sent} frames");
+    assert_eq!(taken, [sent, 0]);
 }
 
 /// The builds for long runs agree with the others; their speed.

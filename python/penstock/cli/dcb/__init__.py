@@ -17,7 +17,7 @@ app = typer.Typer(
 )
 
 _PROFILE = typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
-_SCHEME = typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme instead of the scenario's.")
+_SCHEME = typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme, instead of the scenario's.")
 
 
 @app.command("show", short_help="Show managed objects: all, a scenario's, or a device's.")

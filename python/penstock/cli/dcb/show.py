@@ -91,9 +91,11 @@ def _print_ports(planned: DomainPlan) -> None:
     typer.echo(f"{planned.scenario}: congestion notification on priority {which}{apart}")
     table = listing("port", "priority", "defense mode", "alternate", "CN-TAG", "LLDP announces")
     for port in planned.ports:
-        told = ["CNPV"] * port.announces_cnpv + ["ready"] * port.announces_ready
+        announced = ["CNPV"] * port.announces_cnpv + ["ready"] * port.announces_ready
         alternate = str(port.alternate_priority)
-        add_row(table, port.port, str(port.priority), port.mode, alternate, port.cn_tag, ", ".join(told) or "nothing")
+        add_row(
+            table, port.port, str(port.priority), port.mode, alternate, port.cn_tag, ", ".join(announced) or "nothing"
+        )
     console().print(table)
     kinds = sorted(planned.ports, key=_mode)
     counted = [f"{count(len(list(ports)))} {mode}" for mode, ports in groupby(kinds, key=_mode)]
@@ -112,8 +114,8 @@ def _print_points(points: PlannedPoints) -> None:
         add_row(table, setting.name, setting.value, setting.default, setting.parameter, _wanted(setting))
     console().print(table)
     if points.without_object:
-        told = ", ".join(f"{name} = {value}" for name, value in points.without_object.items())
-        typer.echo(f"no managed object holds {told}")
+        text = ", ".join(f"{name} = {value}" for name, value in points.without_object.items())
+        typer.echo(f"no managed object holds {text}")
 
 
 def _wanted(setting: Setting) -> str | None:
@@ -139,5 +141,5 @@ def _few(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{names[0]}, {names[1]}, … {names[-1]} ({len(names)} nodes)"
 
 
-def _print_json(told: object) -> None:
-    typer.echo(printable_json(jsonlib.dumps(told, indent=2)))
+def _print_json(document: object) -> None:
+    typer.echo(printable_json(jsonlib.dumps(document, indent=2)))

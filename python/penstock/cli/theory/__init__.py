@@ -23,7 +23,7 @@ _AT = typer.Option(
     "--at",
     metavar="S",
     callback=finite,
-    help="The time whose flows and links count, s.  [default: the longest period]",
+    help="The time at which flows and links are taken, s.  [default: the longest period]",
 )
 _MODEL = typer.Option(
     "--model", metavar="NAME", help="printed: the rate laws as printed; sampled: as the algorithm acts, per second."
@@ -43,7 +43,7 @@ def margin(
     asked: Asked,
     at: Annotated[float | None, _AT] = None,
     packets: Annotated[
-        bool, typer.Option("--packets/--no-packets", help="Simulate some of it, and print how far the queue swings.")
+        bool, typer.Option("--packets/--no-packets", help="Simulate a part too, and print the queue's oscillation.")
     ] = True,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
@@ -73,9 +73,7 @@ def draw_map(
     metric: Annotated[str, typer.Option(metavar="NAME", help="margin, sliding, amplitude or utilization.")] = "margin",
     simulate: Annotated[
         int,
-        typer.Option(
-            "--simulate", min=0, max=MOST_POINTS, metavar="N", help="Lay N times N packet simulations over it."
-        ),
+        typer.Option("--simulate", min=0, max=MOST_POINTS, metavar="N", help="Add N times N packet simulations."),
     ] = 0,
     simulated: Annotated[
         float,
@@ -231,7 +229,7 @@ def overlay(
 ) -> None:
     """Run a scenario, integrate its fluid model, draw queue and rate of both, and print how far they are apart.
 
-    A results folder in the scenario's place has a run that is over, such as the testbed's: its packets are taken.
+    Instead of a scenario, a results folder with a finished run, such as the testbed's, gives the packets.
     """
     from penstock.cli.theory.overlay import OverlayRequest, show_overlay
 

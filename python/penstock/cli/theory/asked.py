@@ -40,7 +40,7 @@ def _asked(
     scenario: Annotated[str, options.SCENARIO],
     scheme: Annotated[
         str | None,
-        typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme instead of the scenario's."),
+        typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme, instead of the scenario's."),
     ] = None,
     profile: Annotated[
         str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
@@ -51,7 +51,7 @@ def _asked(
 
 
 def asks(command: Callable[..., None]) -> Callable[..., None]:
-    """Put the argument and the options of an :class:`Asked` in place of a command's first parameter."""
+    """Replace a command's first parameter by the argument and the options of an :class:`Asked`."""
     shared = list(inspect.signature(_asked, eval_str=True).parameters.values())
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
 

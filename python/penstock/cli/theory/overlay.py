@@ -64,14 +64,14 @@ def show_overlay(request: OverlayRequest) -> None:
 
 
 def _run_that_is_over(request: OverlayRequest) -> Result | None:
-    """Return the run of the results folder that stands in a scenario's place; ``None`` if none does."""
+    """Return the run of the results folder that is given instead of a scenario; ``None`` if none is."""
     asked = request.asked
     if not is_results(Path(asked.name)):
         return None
     given = {"--scheme": asked.scheme, "--profile": asked.profile, "--set": asked.sets, "--seed": request.seed}
     for option, value in {**given, "--seeds": request.seeds if request.seeds > 1 else None}.items():
         if value not in (None, []):
-            raise InputError(f"{option}: the run of a results folder is over", "leave it out, or name a scenario")
+            raise InputError(f"{option}: the run of a results folder has ended", "leave it out, or name a scenario")
     return Result.open(asked.name)
 
 

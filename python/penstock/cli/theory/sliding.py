@@ -70,7 +70,7 @@ def show_sliding(
 
 
 def _settles(given: Configuration) -> bool:
-    """Whether something is left of a period when the response to a change of the traffic is over."""
+    """Whether a period lasts longer than the response to a change of the traffic."""
     return given.stop_s - given.start_s > _SETTLE_S
 
 

@@ -28,7 +28,7 @@ _CIM = typer.Option("--cim", metavar="TYPE", help="One more EtherType of congest
 @app.command("decode", short_help="Show the fields of frames.")
 def decode_frames(
     what: Annotated[str, typer.Argument(metavar="FILE|HEX", help="A pcap or pcapng file, or a frame in hexadecimal.")],
-    most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="Show so many frames of a file.")] = 20,
+    most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="Number of frames of a file to show.")] = 20,
     smcc: Annotated[str | None, _SMCC] = None,
     experimental: Annotated[str | None, _EXPERIMENTAL] = None,
     cim: Annotated[str | None, _CIM] = None,
@@ -43,7 +43,7 @@ def decode_frames(
     show_frames(what, most=most, types=ether_types(smcc, experimental, cim), json=json)
 
 
-@app.command("encode", short_help="Make a frame of values of its fields.")
+@app.command("encode", short_help="Encode a frame from the values of its fields.")
 def encode_frame(
     kind: Annotated[
         str, typer.Argument(metavar="KIND", autocompletion=completion.kind, help="The kind: cnm, pfc, lldp, cnp, …")
@@ -81,7 +81,7 @@ def list_formats(
     show_formats(name, json=json)
 
 
-@app.command("stats", short_help="Count who notified whom in a capture, how hard, and how long lines were stopped.")
+@app.command("stats", short_help="Count notifications and pauses in a capture.")
 def count_capture(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A pcap or pcapng file, of anyone's.")],
     smcc: Annotated[str | None, _SMCC] = None,
@@ -120,7 +120,7 @@ def install(
         typer.Option(metavar="DIR", help="The folder of plugins.  [default: ~/.local/lib/wireshark/plugins]"),
     ] = None,
 ) -> None:
-    """Copy the dissector to where Wireshark and tshark find it, and print its place."""
+    """Copy the dissector to where Wireshark and tshark find it, and print its path."""
     from penstock.wire import install_dissector
 
     typer.echo(install_dissector(folder))

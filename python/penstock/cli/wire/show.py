@@ -26,7 +26,7 @@ def _number(name: str, text: str) -> int:
     except ValueError:
         value = -1
     if not 0x0600 <= value <= 0xFFFF:
-        raise InputError(f"--{name} {text}: this is no EtherType", "give a number from 0x0600 to 0xffff")
+        raise InputError(f"--{name} {text}: this is not an EtherType", "give a number from 0x0600 to 0xffff")
     return value
 
 
@@ -101,21 +101,21 @@ def _in_json(frame: wire.Frame, captured: wire.Captured | None) -> dict[str, Any
         }
         for layer in frame.layers
     ]
-    told: dict[str, Any] = {"data": frame.data.hex(), "layers": layers}
+    document: dict[str, Any] = {"data": frame.data.hex(), "layers": layers}
     if captured is not None:
-        told |= {
+        document |= {
             "time_ns": captured.time_ns,
             "interface": captured.interface,
             "interface_name": captured.interface_name,
             "octets": frame.octets,
             "comment": captured.comment,
         }
-    return told
+    return document
 
 
-def print_json(told: object) -> None:
+def print_json(document: object) -> None:
     """Print an object as JSON that no capture's text can turn into orders to a terminal."""
-    typer.echo(printable_json(jsonlib.dumps(told, indent=2)))
+    typer.echo(printable_json(jsonlib.dumps(document, indent=2)))
 
 
 def _print_frame(frame: wire.Frame) -> None:

@@ -47,7 +47,7 @@ def show_statistics(
         _print_statistics(counted, by)
     if damage is not None:
         say(f"error: {file}: {damage['message']}")
-        say(f"hint: the {counted['frames']} frames before this place are counted")
+        say(f"hint: the {counted['frames']} frames before this offset are counted")
         raise typer.Exit(WRONG_INPUT)
 
 
@@ -56,7 +56,7 @@ def _rate_bps(text: str) -> int:
     try:
         rate = read_quantity(f"{text}bps" if text[-1:] in ("k", "K", "M", "G", "T") else text, "bit/s")
     except ValueError as error:
-        raise InputError(f"--rate {text}: this is no rate", "write, for instance, 200G or '200 Gbps'") from error
+        raise InputError(f"--rate {text}: this is not a rate", "write, for instance, 200G or '200 Gbps'") from error
     if rate < 1:
         raise InputError(f"--rate {text}: a line has a rate above 0", "write, for instance, 200G")
     return int(rate)

@@ -6,7 +6,7 @@ likes, for every parameter may be an array that broadcasts with a row. The funct
 that another library's arrays work where they keep to the array standard.
 
 Rates are those that *arrive at the queue*: frames that a source sends arrive a forward delay later. With equal delays
-on all paths the loop has then a single place for delay: a message that reaches a source now was sampled the forward and
+on all paths the loop has then a single delay: a message that reaches a source now was sampled the forward and
 the feedback delay ago. ``past`` holds the states at these times, one for each of ``delays_s``; with no delay they are
 the present state.
 
@@ -97,7 +97,7 @@ class FluidModel(ABC):
     modes: ClassVar[tuple[str, ...]]
     """Names of the modes."""
     lines: ClassVar[tuple[str, ...]]
-    """The expression that is zero on each switching line, in words."""
+    """The expression that is zero on each switching line, as text."""
     linear: ClassVar[bool] = True
     """Whether it has a linearisation at equilibrium; a model whose equilibrium lies on its switching lines has none."""
     forecasts: ClassVar[bool] = True
@@ -322,7 +322,9 @@ class Stepwise(InSteps):
         return True
 
     @abstractmethod
-    def told(self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator) -> None:
+    def on_message(
+        self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator
+    ) -> None:
         """Change a source as a message says."""
 
 
@@ -333,7 +335,9 @@ class Stateless(Stepwise):
     def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
         """Return by how much a sampled flow changes its rate, bit/s."""
 
-    def told(self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator) -> None:
+    def on_message(
+        self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator
+    ) -> None:
         """Change a source as a message says."""
         change = self.step_bps(source.rate_bps, offset_octets, growth_octets)
         source.rate_bps = min(max(source.rate_bps + change, float(self.min_rate_bps)), float(self.line_rate_bps))

@@ -1,4 +1,4 @@
-"""The parts of models that say how old the news is by which sources act: it waits for an interval, or in the queue."""
+"""Feedback-delay terms of models: feedback waits for the end of an interval, or in the queue."""
 
 from dataclasses import dataclass
 from typing import Self

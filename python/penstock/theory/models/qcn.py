@@ -315,14 +315,16 @@ class Sampled(_Qcn, Recovering):
         """Return whether Qold is stored: at every sample, or with a message."""
         return spoke or self.parameters["qold_update"] == "every-sample"
 
-    def told(self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator) -> None:
+    def on_message(
+        self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator
+    ) -> None:
         """Cut the rate; it was what is now the target, and the byte counter begins again."""
         own = cast(_Source, source)
         own.calculator.decrease(self._feedback(offset_octets, growth_octets), random.random)
         own.begin()
 
     def ended(self, source: Source, random: np.random.Generator) -> None:
-        """End a cycle of the byte counter: half the way to the target, which Active Increase raises before."""
+        """End a cycle of the byte counter: half of the distance to the target, which Active Increase raises before."""
         own = cast(_Source, source)
         own.calculator.end_cycle(random.random)
         own.begin()

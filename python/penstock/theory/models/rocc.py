@@ -5,8 +5,8 @@ With F the fair rate, l the level of its gains at equilibrium, u the rate of a u
     q' = N r - C
     r' = -2 u / l (alpha (q - Qref) / T + beta q')
 
-Queue and growth are those of the delay ago: the way to the source and back, half an interval in which a rate holds, and
-half an interval over which the growth is measured. With N flows at the line the level grows as N does, so that N / l
+Queue and growth are those of the delay ago: the path to the source and back, half an interval in which a rate holds,
+and half an interval of measured growth. With N flows at the line the level grows as N does, so that N / l
 and with it the whole loop stays the same.
 """
 

@@ -6,7 +6,7 @@ that; with y = N r - C in octets/s, equations (26) and (27) follow with a1 = alp
 b2 = beta dQ / y. (The printed coefficients a1 = alpha N and b2 = beta N / (p C) count in samples instead of seconds and
 answer every sample at every source.) The gains here: alpha = Ra / ra_at, beta = Rb / rb_at, bit/s per octet.
 
-States A and B are told apart by the sign of a measured dQ, which is a whole number of frames. Where the growth of an
+States A and B are distinguished by the sign of a measured dQ, which is a whole number of frames. Where the growth of an
 interval is less than a frame, some samples see no change, and count as state A (or B, or by their sign bit: the
 parameter ``delta_zero``). With ``grain_octets`` of a frame the line dQ = 0 is as wide as that; with 0 it is a line, as
 in the paper. Without the grain (and without delay) each point of the line is an equilibrium: there dx/dt = y = 0, and
@@ -39,7 +39,7 @@ from penstock.theory.models.base import (
 _A, _B, _A_FAST = range(3)
 
 _APART = 3.0
-"""Frames below the target from which an equilibrium is one of its own: the target's chatter reaches a nearer one."""
+"""Frames below the target from which an equilibrium is separate: the target's chatter reaches a nearer one."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Smcc(Stateless):
         zero_below: which part of the samples that see no growth is in state A while the queue is below its target.
         zero_above: the same above it.
         drawn: whether frames are sampled at random, which makes intervals of exponential length.
-        interval_s: time between samples over which growth is measured, s; 0 for the slope of the queue in its place.
+        interval_s: time between samples over which growth is measured, s; 0 for the slope of the queue instead.
     """
 
     q0_octets: Value

@@ -15,7 +15,7 @@ patched law is, in between,
     r' = (delta (1 - w) - beta w r (T - t_ref) / t_ref) / tau,        w = 2 g + 1/2 within [0, 1]
 
 with its equilibrium at g = 0, T = t_ref (1 + N delta / (beta C)), and nowhere else. T is that of a segment a wait in
-the queue and the way back ago; its growth is measured over one segment, and a rate holds for one.
+the queue and the return path ago; its growth is measured over one segment, and a rate holds for one.
 """
 
 from collections.abc import Sequence
@@ -155,7 +155,7 @@ class Timely(EndToEnd):
         return stack(0.0, self.line_rate_bps, 0.0)
 
     def set_point_octets(self) -> Value:
-        """Return the queue at t_low, from which on the gradient decides, octets; 0 where the way alone takes longer."""
+        """Return the queue at t_low, from which the gradient decides, octets; 0 where the path alone takes longer."""
         return cast(Value, np.maximum(self.t_low_s - self.base_s, 0.0) * self.drain_octets_per_s)
 
     def _scale_s(self) -> Value:
