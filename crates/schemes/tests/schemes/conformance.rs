@@ -98,7 +98,7 @@ fn a_broken_scheme_is_found_out() {
         (conforms::<Broken<22>>(&CONFIG), "numbers of the scheme, each named once"),
         (conforms::<Broken<23>>(&CONFIG), "a condition names a choice or a switch"),
         (tells_the_source::<Broken<24>>(&CONFIG), "as long as `INFO` says"),
-        (tells_the_source::<Broken<25>>(&CONFIG), "hears nothing in a scheme without signals"),
+        (tells_the_source::<Broken<25>>(&CONFIG), "a scheme whose `INFO` has no signals sends none"),
         (conforms::<Broken<26>>(&CONFIG), "a point stays as it is"),
         (conforms::<Broken<27>>(&CONFIG), "a point stays as it is"),
         (changes::<Broken<28>>(), "within [minimum, line]"),
