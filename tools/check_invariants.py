@@ -91,20 +91,12 @@ NOT_SEARCHED = (
     "crates/testbed/src/pause.rs",
     "crates/testbed/src/port.rs",
     "papers",
-    "python/penstock/arenas/arena.py",
-    "python/penstock/cli/failure.py",
-    "python/penstock/cli/testbed_runs.py",
     "python/penstock/comparison.py",
-    "python/penstock/executors/cluster.py",
     "python/penstock/measures.py",
     "python/penstock/reproduction/metrics.py",
     "python/penstock/summary.py",
-    "python/penstock/testbed/running.py",
-    "python/penstock/theory/overlay.py",
     "python/tests/test_paper_efecn.py",
     "python/tests/test_paper_netfpga.py",
-    # It names a file beside it by its old name.
-    "rtl/cp/tb/cp.rs",
 )
 
 

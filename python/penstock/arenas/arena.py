@@ -176,8 +176,8 @@ def arena(
         >>> found.totals[0].competitor.name
         >>> found.write_report()
 
-    Each run is on the disk as soon as it has finished, as those of :func:`penstock.sweep`: each workload has a store of
-    its own below ``runs``, which :class:`penstock.Sweep` reads.
+    Each run is on the disk as soon as it has finished, as with :func:`penstock.sweep`: each workload has a
+    separate store below ``runs``, which :class:`penstock.Sweep` reads.
 
     Args:
         out: the folder.

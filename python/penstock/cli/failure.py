@@ -141,7 +141,7 @@ def _report(message: str, hint: str, status: int) -> int:
 
 
 def _os_failure(error: OSError) -> int:
-    """Tell of the system's refusal; a name that it does not take is wrong input."""
+    """Report the system's refusal; a name that it does not take is wrong input."""
     hint = _WRONG_NAMES.get(error.errno or 0)
     return _report(_os_message(error), hint or "", FAILED if hint is None else WRONG_INPUT)
 

@@ -82,7 +82,7 @@ def run_network(request: Request, name: str) -> None:
             seed=request.seed,
             out=folder,
             force=request.force,
-            told=tell,
+            on_running=tell,
         )
     _judged(result, folder, quiet=False)
 

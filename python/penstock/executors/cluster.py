@@ -58,8 +58,8 @@ class Ray(Executor):
     The same Penstock and Ray must be installed on every node. A process has one such cluster at a time.
 
     Args:
-        address: ``HOST:PORT`` of the head of a cluster that this machine is a node of; or ``local``, for a cluster of
-            its own that ends with it.
+        address: ``HOST:PORT`` of the head of a cluster that this machine is a node of; or ``local``, for a new
+            cluster that ends with the process.
         workers: how many runs at a time; by default one for each CPU that the nodes offer.
 
     Raises:

@@ -69,7 +69,7 @@ def run(
         out=out,
         force=force,
         progress=progress,
-        told=None,
+        on_running=None,
         keep=keep,
         ports=[pcap] if isinstance(pcap, str) else list(pcap),
     )
@@ -83,7 +83,7 @@ def up(
     seed: int | None = None,
     out: str | PathLike[str] | None = None,
     force: bool = False,
-    told: Callable[[dict[str, str]], object] | None = None,
+    on_running: Callable[[dict[str, str]], object] | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Run the network of a scenario without its applications: for those that are started by hand.
@@ -97,7 +97,7 @@ def up(
         seed: as for :func:`run`.
         out: as for :func:`run`.
         force: as for :func:`run`.
-        told: called with the namespace of each host when the network runs.
+        on_running: called with the namespace of each host when the network runs.
         progress: as for :func:`run`.
 
     Returns:
@@ -114,7 +114,7 @@ def up(
         out=out,
         force=force,
         progress=progress,
-        told=told,
+        on_running=on_running,
         keep=None,
         ports=[],
     )
@@ -128,7 +128,7 @@ def _run(
     out: str | PathLike[str] | None,
     force: bool,
     progress: Progress | None,
-    told: Callable[[dict[str, str]], object] | None,
+    on_running: Callable[[dict[str, str]], object] | None,
     keep: str | PathLike[str] | None,
     ports: list[str],
 ) -> Result:
@@ -152,7 +152,7 @@ def _run(
         state.save()
         (folder / "scenario.toml").write_text(resolved)
         wall_s, unread, faults = _drive(
-            state, layout, folder, applications=applications, progress=progress, told=told, ports=ports
+            state, layout, folder, applications=applications, progress=progress, on_running=on_running, ports=ports
         )
         core = _core.testbed_collect(
             resolved, folder, wall_s, unread, faults, out=None if out is None else Path(out), force=force
@@ -187,7 +187,7 @@ def _drive(
     *,
     applications: bool,
     progress: Progress | None,
-    told: Callable[[dict[str, str]], object] | None,
+    on_running: Callable[[dict[str, str]], object] | None,
     ports: list[str],
 ) -> tuple[float, int, list[str]]:
     """Make the network, run it, remove it; return the time that it took, frames lost by the kernel, and faults."""
@@ -203,8 +203,8 @@ def _drive(
             origin = nodes.begin()
             if capture is not None:
                 capture.begin(origin)
-            if told is not None:
-                told({node["name"]: network.namespace(node["name"]) for node in layout["nodes"] if node["host"]})
+            if on_running is not None:
+                on_running({node["name"]: network.namespace(node["name"]) for node in layout["nodes"] if node["host"]})
             _wait(layout, nodes, senders, origin, progress, applications=applications)
             faults = senders.faults()
         except KeyboardInterrupt:

@@ -72,7 +72,7 @@ class Distance:
         fluid_std_octets: standard deviation of the fluid's queue there, octets.
         packet_std_octets: the same of the packets.
         difference: fluid less packets of the two means, as a share of the buffer.
-        fluid_settling_s: until the fluid's queue is within a quarter of its own mean and stays so for 50 ms; None if
+        fluid_settling_s: until the fluid's queue is within a quarter of its mean and stays so for 50 ms; None if
             it does not; of several runs the median, None if fewer than half settle.
         packet_settling_s: the same of the packets' seeds.
         settling_ratio: fluid over packets.

@@ -2,7 +2,7 @@
 
 #[path = "bench.rs"]
 mod bench;
-#[path = "told.rs"]
+#[path = "expected.rs"]
 mod expected;
 #[path = "reference.rs"]
 mod reference;
