@@ -224,7 +224,7 @@ portable: $(LAB_WASM)
 	cargo build --locked --target thumbv7em-none-eabi $(BARE:%=-p %)
 	rustup toolchain install $(MSRV) --profile minimal
 	cargo +$(MSRV) check --locked --workspace
-	$(PYTHON) tools/wasm_imports.py $(LAB_WASM)
+	node lab/imports.mjs $(LAB_WASM)
 	rustup toolchain install nightly --profile minimal --component miri --component rust-src
 	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +nightly miri test --locked -p penstock-wire --lib
 

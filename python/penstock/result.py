@@ -2,7 +2,7 @@
 
 import gc
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -315,17 +315,8 @@ class Result:
     @property
     def claims(self) -> list[Claim]:
         """The claims that the scenario makes (``lossless``, ``acted``), each with whether the run has kept it."""
-        # Not by the summary, which has a row a flow: most runs are asked for nothing else.
-        kept = {"lossless": (self._core.lossless, FrameLossError), "acted": (self._core.acted, IdleSchemeError)}
-        claims = []
-        for name in CLAIMS:
-            holds, broken = kept[name]
-            if holds is False:
-                error = broken(self)
-                claims.append(Claim(name, False, error.message, error.hint))
-            elif holds:
-                claims.append(Claim(name, True))
-        return claims
+        held = [Claim(name, True) for name in CLAIMS if getattr(self._core, name)]
+        return held + [Claim(name, False, error.message, error.hint) for name, error in self._broken_claims()]
 
     def raise_for_claims(self) -> None:
         """Do nothing, unless the run has broken a claim of its scenario.
@@ -340,11 +331,14 @@ class Result:
 
     def broken_claim(self) -> "ClaimError | None":
         """Return the error of the first claim that the run has broken; None where it has kept all."""
+        return next((error for _, error in self._broken_claims()), None)
+
+    def _broken_claims(self) -> "Iterator[tuple[Literal['lossless', 'acted'], ClaimError]]":
+        # Not by the summary, which has a row a flow: most runs are asked for nothing else.
         if self._core.lossless is False:
-            return FrameLossError(self)
+            yield "lossless", FrameLossError(self)
         if self._core.acted is False:
-            return IdleSchemeError(self)
-        return None
+            yield "acted", IdleSchemeError(self)
 
     def fingerprint(self) -> str:
         """Return a hash of all columns and of the summary without its ``run`` object: the same for the same results.

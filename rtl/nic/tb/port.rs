@@ -10,10 +10,34 @@ use crate::pins::Memories;
 /// From the last beat of a pause frame at the line until it is obeyed, with the least delay.
 const OBEYED: u64 = 6 + 3;
 
+/// Bits of a word of the delay lines' memories, and of an address.
+const WORD: usize = 93;
+const ADDRESS: usize = 10;
+
+/// A clock of a port of any rate with its memories, which answer two clocks later.
+macro_rules! clock {
+    ($core:ident, $given:ident, $memories:ident) => {{
+        for (w, memory) in $memories.iter().enumerate() {
+            $given.mem_read_data_i.put(WORD * w, 64, memory.answer()[0]);
+            $given.mem_read_data_i.put(WORD * w + 64, WORD - 64, memory.answer()[1]);
+        }
+        let out = $core.clock(&$given);
+        for (w, memory) in $memories.iter_mut().enumerate() {
+            let write = (out.mem_write_o.get(w, 1) == 1).then(|| {
+                let data = &out.mem_write_data_o;
+                let word = [data.get(WORD * w, 64), data.get(WORD * w + 64, WORD - 64)];
+                (out.mem_write_address_o.get(ADDRESS * w, ADDRESS) as usize, word)
+            });
+            let read =
+                (out.mem_read_o.get(w, 1) == 1).then(|| out.mem_read_address_o.get(ADDRESS * w, ADDRESS) as usize);
+            memory.clock(write, read);
+        }
+        out
+    }};
+}
+
 macro_rules! clocks_of_a_pause {
     ($module:ident, $quanta:expr) => {{
-        const WORD: usize = 93;
-        const ADDRESS: usize = 10;
         let mut core = penstock_cosim::$module::Core::new(71);
         let mut given = $module::In { rst_i: true, m_axis_rx_tready: false, ..Default::default() };
         core.clock(&given);
@@ -35,21 +59,7 @@ macro_rules! clocks_of_a_pause {
             given.s_axis_line_tdata = shown.data;
             given.s_axis_line_tkeep = shown.keep;
             given.s_axis_line_tlast = shown.last;
-            for (w, memory) in memories.iter().enumerate() {
-                given.mem_read_data_i.put(WORD * w, 64, memory.answer()[0]);
-                given.mem_read_data_i.put(WORD * w + 64, WORD - 64, memory.answer()[1]);
-            }
-            let out = core.clock(&given);
-            for (w, memory) in memories.iter_mut().enumerate() {
-                let write = (out.mem_write_o.get(w, 1) == 1).then(|| {
-                    let data = &out.mem_write_data_o;
-                    let word = [data.get(WORD * w, 64), data.get(WORD * w + 64, WORD - 64)];
-                    (out.mem_write_address_o.get(ADDRESS * w, ADDRESS) as usize, word)
-                });
-                let read =
-                    (out.mem_read_o.get(w, 1) == 1).then(|| out.mem_read_address_o.get(ADDRESS * w, ADDRESS) as usize);
-                memory.clock(write, read);
-            }
+            let out = clock!(core, given, memories);
             // The eight priorities that are stopped, in front of three counters of 32 bits.
             let paused = out.counters_o.get(96, 8);
             assert!(paused <= 1);
@@ -94,7 +104,7 @@ fn the_line_has_all_of_its_rate() {
         core.clock(&given);
         given.rst_i = false;
         let mut sources = [Source::default(), Source::default()];
-        let mut memories = [Memories::new(1 << 10), Memories::new(1 << 10)];
+        let mut memories = [Memories::new(1 << ADDRESS), Memories::new(1 << ADDRESS)];
         let (mut first, mut last, mut octets, mut length, mut bits) = (None, 0, 0, 0, 0);
         for now in 0..CLOCKS {
             for (i, source) in sources.iter_mut().enumerate() {
@@ -108,20 +118,7 @@ fn the_line_has_all_of_its_rate() {
                 given.s_axis_tx_tvalid.put(i, 1, 1);
                 given.s_axis_tx_tlast.put(i, 1, beat.last.into());
             }
-            for (w, memory) in memories.iter().enumerate() {
-                given.mem_read_data_i.put(93 * w, 64, memory.answer()[0]);
-                given.mem_read_data_i.put(93 * w + 64, 93 - 64, memory.answer()[1]);
-            }
-            let out = core.clock(&given);
-            for (w, memory) in memories.iter_mut().enumerate() {
-                let write = (out.mem_write_o.get(w, 1) == 1).then(|| {
-                    let data = &out.mem_write_data_o;
-                    let word = [data.get(93 * w, 64), data.get(93 * w + 64, 93 - 64)];
-                    (out.mem_write_address_o.get(10 * w, 10) as usize, word)
-                });
-                let read = (out.mem_read_o.get(w, 1) == 1).then(|| out.mem_read_address_o.get(10 * w, 10) as usize);
-                memory.clock(write, read);
-            }
+            let out = clock!(core, given, memories);
             for (i, source) in sources.iter_mut().enumerate() {
                 if out.s_axis_tx_tready.get(i, 1) == 1 {
                     source.take();
@@ -156,7 +153,7 @@ fn the_choice_is_late() {
     core.clock(&given);
     given.rst_i = false;
     let mut sources = [Source::default(), Source::default()];
-    let mut memories = [Memories::new(1 << 10), Memories::new(1 << 10)];
+    let mut memories = [Memories::new(1 << ADDRESS), Memories::new(1 << ADDRESS)];
     for (input, octets) in [(0, 1_514), (0, 100), (1, 200)] {
         sources[input].push(&Frame::new(vec![input as u8; octets]));
     }
@@ -170,20 +167,7 @@ fn the_choice_is_late() {
             given.s_axis_tx_tvalid.put(i, 1, beat.is_some().into());
             given.s_axis_tx_tlast.put(i, 1, shown.last.into());
         }
-        for (w, memory) in memories.iter().enumerate() {
-            given.mem_read_data_i.put(93 * w, 64, memory.answer()[0]);
-            given.mem_read_data_i.put(93 * w + 64, 93 - 64, memory.answer()[1]);
-        }
-        let out = core.clock(&given);
-        for (w, memory) in memories.iter_mut().enumerate() {
-            let write = (out.mem_write_o.get(w, 1) == 1).then(|| {
-                let data = &out.mem_write_data_o;
-                let word = [data.get(93 * w, 64), data.get(93 * w + 64, 93 - 64)];
-                (out.mem_write_address_o.get(10 * w, 10) as usize, word)
-            });
-            let read = (out.mem_read_o.get(w, 1) == 1).then(|| out.mem_read_address_o.get(10 * w, 10) as usize);
-            memory.clock(write, read);
-        }
+        let out = clock!(core, given, memories);
         for (i, source) in sources.iter_mut().enumerate() {
             if given.s_axis_tx_tvalid.get(i, 1) == 1 && out.s_axis_tx_tready.get(i, 1) == 1 {
                 source.take();
