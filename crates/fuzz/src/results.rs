@@ -59,10 +59,12 @@ pub(crate) fn unfair(plan: &Plan) -> Option<String> {
 }
 
 /// Keys of a summary whose values may be null, in addition to slowdowns of flows of which none completed.
-const MAY_BE_NULL: [&str; 7] = [
+const MAY_BE_NULL: [&str; 9] = [
     "profile",
     "settling_time_s",
     "completion_time_s",
+    ".flows.end_s",
+    ".pools.xoff_alone_octets",
     "set_point_octets",
     ".completions.group",
     ".completions.most_octets",
