@@ -157,7 +157,7 @@ fn special<S: Scheme>(plan: &Plan, config: &S::Config, probe: bool) -> (u64, u64
 
 fn drive<S: Scheme, P: Probe<S>, const PFC: bool>(plan: &Plan, configs: &[S::Config], probe: P) -> (u64, u64) {
     let mut sim = Sim::<S, P, PFC>::new(&plan.network, configs, plan.seed, probe);
-    sim.feed(plan.made.arrivals());
+    sim.feed(plan.generated.arrivals());
     sim.run_until(Instant::ZERO + plan.warmup);
     sim.start_measuring();
     sim.run_until(Instant::ZERO + plan.duration);

@@ -36,7 +36,7 @@ pub(crate) fn events(plan: &Plan) -> f64 {
         let hops = network.route(FlowId(i as u32)).count() as f64;
         frames(flow) * (hops * per_hop + 1.0) + made(flow)
     });
-    let made = plan.made.flows().map(|flow| {
+    let made = plan.generated.flows().map(|flow| {
         let process = &network.processes.list[flow.table];
         let line = network.ports[flow.way[0].index()].rate.0 as f64;
         let most = line / 8.0 * seconds(duration.saturating_sub(flow.start.0));

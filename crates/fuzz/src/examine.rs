@@ -144,7 +144,7 @@ impl Examined {
                 }
             }
         };
-        if plan.network.flows.len() + plan.made.len() <= FEW_FLOWS {
+        if plan.network.flows.len() + plan.generated.len() <= FEW_FLOWS {
             findings.extend(unlike_its_resolved_form(&plan));
             findings.extend(results::unfair(&plan).map(|found| Finding::new("impossible", found)));
         }

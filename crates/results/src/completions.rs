@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use penstock_scenario::{MadeFlow, Plan};
+use penstock_scenario::{GeneratedFlow, Plan};
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::Outcome;
 use penstock_sim::network::{Flow, FlowEnd, FlowId, HopId, Network, PortId};
@@ -87,7 +87,7 @@ enum Whose {
     /// A flow of the network.
     Single(usize),
     /// One that a load or incasts made.
-    Made(MadeFlow),
+    Generated(GeneratedFlow),
 }
 
 /// A finite flow and its state at the end of the run.
@@ -109,7 +109,7 @@ pub struct Completion {
 /// Whether a result has completions: where some flow has a size.
 #[must_use]
 pub fn are_told(plan: &Plan) -> bool {
-    !plan.made.is_empty() || plan.finite
+    !plan.generated.is_empty() || plan.finite
 }
 
 /// When the last of all finite flows was complete; `None` where there is none, or one had not completed when the run ended.
@@ -146,7 +146,7 @@ pub fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome, ending: &Ending) ->
     };
     let counts = plan.network.processes.list.iter().map(|process| process.flows as usize);
     let firsts: Vec<usize> = counts.scan(0, |next, flows| Some(std::mem::replace(next, *next + flows))).collect();
-    let made = move |flow: MadeFlow| {
+    let made = move |flow: GeneratedFlow| {
         let end: &FlowEnd = &outcome.ends[firsts[flow.table] + flow.number as usize];
         let process = &plan.network.processes.list[flow.table];
         let frames = Frames::new(&plan.network, flow.size.0, process.frame, process.payload());
@@ -159,11 +159,11 @@ pub fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome, ending: &Ending) ->
             way_back: process.transport.as_ref().map(|_| of_made.time_back(&flow.way)),
             retransmissions: end.retransmissions.into(),
             timeouts: end.timeouts.into(),
-            flow: Whose::Made(flow),
+            flow: Whose::Generated(flow),
         }
     };
     let of_network = plan.network.flows.iter().zip(&outcome.flows).enumerate().filter_map(single);
-    of_network.chain(plan.made.begun(until).map(made))
+    of_network.chain(plan.generated.begun(until).map(made))
 }
 
 /// The least flow completion time, and that of the way back of its last acknowledgement; `None` for a flow without size.
@@ -189,7 +189,7 @@ impl Completion {
     fn group<'a>(&self, plan: &'a Plan) -> &'a str {
         match &self.flow {
             Whose::Single(flow) => &plan.flow_tables[*flow],
-            Whose::Made(flow) => plan.made.table(flow.table),
+            Whose::Generated(flow) => plan.generated.table(flow.table),
         }
     }
 
@@ -202,7 +202,7 @@ impl Completion {
                 let (source, destinations) = &plan.flow_ends[*flow];
                 (plan.flow_names[*flow].clone(), *source, destinations.iter().map(|&to| node(to)).collect())
             }
-            Whose::Made(flow) => (flow.name(&plan.made), flow.source, vec![node(flow.destination)]),
+            Whose::Generated(flow) => (flow.name(&plan.generated), flow.source, vec![node(flow.destination)]),
         };
         CompletionRow {
             flow,

@@ -110,7 +110,7 @@ impl<'a> Job<'a> {
         let Some(partition) = &self.partition else {
             let watcher = Watcher::Recorder(Box::new(recorder));
             let mut sim = Sim::<S, _, FULL>::new(&plan.network, configs, plan.seed, watcher);
-            sim.feed(plan.made.arrivals());
+            sim.feed(plan.generated.arrivals());
             sim.configure(&plan.network, plan.seed, settings().collect());
             return Ok(Box::new(sim));
         };
@@ -118,7 +118,7 @@ impl<'a> Job<'a> {
             let notes = Notes::new(plan.record.interval, plan.record.signals, vars.signal.len());
             let watcher = Watcher::<FULL>::Notes(notes);
             let mut sim = Sim::<S, _, FULL>::part(&plan.network, configs, plan.seed, watcher, partition, own);
-            sim.feed(plan.made.arrivals());
+            sim.feed(plan.generated.arrivals());
             sim.configure(&plan.network, plan.seed, settings().collect());
             sim
         };

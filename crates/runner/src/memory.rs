@@ -24,7 +24,7 @@ pub(crate) fn check_network(plan: &Plan, parts: usize) -> Result<(), RunError> {
     let network = &plan.network;
     let queues = (network.ports.len() * network.queues_per_port()) as u64;
     let tables = plan.table_places().saturating_mul(PER_PLACE);
-    let flows = network.flows.len() as u64 * PER_FLOW + plan.made.len() as u64 * PER_END;
+    let flows = network.flows.len() as u64 * PER_FLOW + plan.generated.len() as u64 * PER_END;
     let octets = (queues * PER_QUEUE + flows + network.hops.len() as u64 * PER_HOP).saturating_mul(parts as u64);
     given(octets.saturating_add(tables), || "ports, flows and tables of the scheme".to_owned())
 }

@@ -57,7 +57,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
     pub(crate) fn new(plan: &'p Plan, vars: &SchemeVars, folder: Option<&Folder>) -> Result<Self, RunError> {
         let flow_control = plan.network.pfc.is_some();
         let recorded = RecordedQueues::new(plan);
-        let flows = || NameColumn::new(plan.flow_names.iter().map(String::as_str)).and_made(&plan.made);
+        let flows = || NameColumn::new(plan.flow_names.iter().map(String::as_str)).and_generated(&plan.generated);
         let ports = || NameColumn::new(plan.port_names.iter().map(String::as_str));
         let queue_rows = QueueRows {
             queue: recorded.names(plan),

@@ -11,7 +11,7 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::SchemaRef;
 use penstock_results::summary::FlowRow;
-use penstock_scenario::Made;
+use penstock_scenario::GeneratedFlows;
 use penstock_sim::metrics_of;
 
 use crate::RunError;
@@ -90,7 +90,7 @@ pub(crate) struct NameColumn {
 /// Names of the flows of loads. They are too many for a list: a block has those that come up in it.
 #[derive(Debug)]
 struct MadeNames {
-    made: Made,
+    made: GeneratedFlows,
     /// For each flow of this block the index of its name, and the names.
     places: BTreeMap<usize, usize>,
     names: Vec<String>,
@@ -102,7 +102,7 @@ impl NameColumn {
     }
 
     /// With the flows of loads behind the list.
-    pub(crate) fn and_made(mut self, made: &Made) -> Self {
+    pub(crate) fn and_generated(mut self, made: &GeneratedFlows) -> Self {
         let names = MadeNames { made: made.clone(), places: BTreeMap::new(), names: Vec::new() };
         self.made = (!made.is_empty()).then_some(names);
         self

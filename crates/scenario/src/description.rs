@@ -11,7 +11,7 @@ use penstock_sim::pfc::{Reach, headroom, headroom_in_cells};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Assigned, MadeFlow, ParameterChange, Plan, catalogue};
+use crate::{Assigned, GeneratedFlow, ParameterChange, Plan, catalogue};
 
 /// Description of the run that a plan lays out.
 #[derive(Serialize)]
@@ -159,7 +159,7 @@ impl<'p> Description<'p> {
     #[must_use]
     pub fn new(plan: &'p Plan) -> Self {
         let mut description = Self::of_tables(plan);
-        description.flows.extend(plan.made.flows().map(|flow| FlowEntry::made(plan, &flow)));
+        description.flows.extend(plan.generated.flows().map(|flow| FlowEntry::generated(plan, &flow)));
         description
     }
 
@@ -345,7 +345,7 @@ impl<'p> FlowEntry<'p> {
         }
     }
     /// The entry of a flow that a load or an incast makes.
-    fn made(plan: &'p Plan, flow: &MadeFlow) -> Self {
+    fn generated(plan: &'p Plan, flow: &GeneratedFlow) -> Self {
         let process = &plan.network.processes.list[flow.table];
         let hops = flow.way.iter().enumerate().map(|(place, &port)| HopEntry {
             link: plan.port_name(port),
@@ -354,7 +354,7 @@ impl<'p> FlowEntry<'p> {
             after: place.checked_sub(1),
         });
         Self {
-            name: Cow::Owned(flow.name(&plan.made)),
+            name: Cow::Owned(flow.name(&plan.generated)),
             source: &plan.node_names[flow.source],
             destinations: vec![&plan.node_names[flow.destination]],
             controlled: process.limiting != Limiting::Uncontrolled,

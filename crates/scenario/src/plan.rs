@@ -1,5 +1,32 @@
 //! A scenario that has been read, checked and laid out: all that a run needs.
 
+mod arrival;
+pub(crate) mod buffer;
+mod clocks;
+mod convergence;
+pub(crate) mod fair;
+mod flow_census;
+mod flow_paths;
+mod flow_transport;
+pub(crate) mod generated_flows;
+mod groups;
+mod load_balancing;
+mod loads;
+mod network;
+mod origin;
+mod parameter_changes;
+mod pfc;
+pub(crate) mod planner;
+mod recording;
+mod round_trip;
+mod routing;
+mod schemes;
+mod testbed;
+mod trace;
+mod traffic;
+mod traps;
+mod windows;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -8,12 +35,12 @@ use penstock_sim::Setting;
 use penstock_sim::network::{Limiting, Network, PortId, Process, QueueId};
 use penstock_sim::pfc::Reach;
 
-use crate::buffer::Stopping;
 use crate::error::suggest;
 use crate::limits::Limits;
-use crate::made::Made;
+use crate::plan::buffer::Stopping;
+use crate::plan::generated_flows::GeneratedFlows;
 
-/// A valid run. Made by [`Scenario::plan`](crate::Scenario::plan) alone, so that its holder need not check it again.
+/// A valid run. GeneratedFlows by [`Scenario::plan`](crate::Scenario::plan) alone, so that its holder need not check it again.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Name of the scenario: its file's stem, unless the file says otherwise.
@@ -51,7 +78,7 @@ pub struct Plan {
     /// Number of flows from `[[flow]]` tables. They are sampled and reported one by one.
     pub single: usize,
     /// The flows of loads and incasts, which results aggregate.
-    pub made: Made,
+    pub generated: GeneratedFlows,
     /// Names of the flows of the network, under their indices.
     pub flow_names: Vec<String>,
     /// For each flow the name of the `[[flow]]` table that it comes from, such as `f0..f7`.
@@ -269,7 +296,7 @@ impl Plan {
     pub fn flow_name(&self, flow: usize) -> Cow<'_, str> {
         match self.flow_names.get(flow) {
             Some(name) => Cow::Borrowed(name),
-            None => Cow::Owned(self.made.name(flow - self.single)),
+            None => Cow::Owned(self.generated.name(flow - self.single)),
         }
     }
 

@@ -7,13 +7,14 @@ use std::path::Path;
 
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value as Toml};
 
-use crate::assemble;
 use crate::error::{Fault, brief};
-use crate::fields::Table as _;
+use crate::keys::fields::Table as _;
+use crate::keys::location::Location;
+use crate::keys::sections::Experiment;
+use crate::keys::tree::{Data, Node, Origin};
 use crate::limits::{Bounds, Limits};
-use crate::read::Location;
-use crate::sections::Experiment;
-use crate::tree::{Data, Node, Origin};
+use crate::plan::planner;
+use crate::resolve::Resolved;
 use crate::{Plan, ScenarioError};
 
 /// The largest file that is read, in octets.
@@ -154,7 +155,8 @@ impl Scenario {
     pub fn plan_while(&self, choice: &Choice, waits: &mut dyn FnMut() -> bool) -> Result<Plan, ScenarioError> {
         let bounds = Bounds::new(choice.limits, waits);
         let plan = Experiment::read(&self.tree, Location::FILE)
-            .and_then(|experiment| assemble::plan(experiment, &self.name, choice, &bounds));
+            .and_then(|record| Resolved::new(record, &self.name, choice))
+            .and_then(|resolved| planner::plan(resolved, choice, &bounds));
         plan.map_err(|fault| self.as_written(fault).in_file(&self.file))
     }
 

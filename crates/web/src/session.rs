@@ -105,7 +105,7 @@ impl Session {
             return Err(Refusal::new(message, hint));
         }
         let mut sim = Sim::<Mixed, _, true>::new(&plan.network, &plan.configs(), plan.seed, Store::new(&plan));
-        sim.feed(plan.made.arrivals());
+        sim.feed(plan.generated.arrivals());
         sim.configure(&plan.network, plan.seed, plan.settings());
         let course = Course::new(&plan);
         Ok(Self { plan, state: State::Running(Box::new(Running { sim, course })) })

@@ -38,7 +38,7 @@ struct Ends {
 impl<'p> Flows<'p> {
     /// The ends of flows that processes make are drawn once and kept, 12 octets a flow: their frames come in any order.
     pub(super) fn new(plan: &'p Plan) -> Self {
-        let made = plan.made.flows().map(|flow| Ends {
+        let made = plan.generated.flows().map(|flow| Ends {
             process: flow.table as u32,
             source: NodeId(flow.source as u32),
             destination: NodeId(flow.destination as u32),

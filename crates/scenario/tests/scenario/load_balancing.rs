@@ -100,7 +100,7 @@ fn flows_of_loads_are_spread_too() {
     let plan = plan(&format!("{head}{load}"));
     assert_eq!(plan.network.processes.longest_way, 4);
     assert_eq!(plan.network.processes.most_hops, 1 + 3 + 3 + 3);
-    let arrival = plan.made.arrivals().next().unwrap();
+    let arrival = plan.generated.arrivals().next().unwrap();
     assert!(arrival.start < Instant(1_000_000_000));
     assert_eq!(arrival.tree.len(), 10);
     assert_eq!(arrival.tree[1].link, arrival.way[1], "the flow's own path is the first");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use penstock_scenario::{Choice, MadeFlow, Plan, Scenario};
+use penstock_scenario::{Choice, GeneratedFlow, Plan, Scenario};
 use penstock_schemes::{Duration, Instant};
 
 const FABRIC: &str = r#"question = "Does it work?"
@@ -29,7 +29,7 @@ fn planned(tables: &str) -> Plan {
 
 /// Octets of all flows.
 fn octets(plan: &Plan) -> f64 {
-    plan.made.flows().map(|flow| flow.size.0 as f64).sum()
+    plan.generated.flows().map(|flow| flow.size.0 as f64).sum()
 }
 
 /// Eight hosts at 10 Gb/s: in 200 ms they carry 2 GB. Halves of four hosts with two spines at 10 Gb/s each: 20 Gb/s in each direction, half
@@ -42,7 +42,7 @@ fn a_load_is_a_share_of_what_the_hosts_or_the_bisection_carry() {
         ));
         let share = octets(&plan) / capacity;
         assert!((share / 0.5 - 1.0).abs() < 0.08, "{reference}: {share}");
-        assert_eq!((plan.single, plan.made.table(0), &*plan.flow_name(1)), (0, "load0", "load0.1"));
+        assert_eq!((plan.single, plan.generated.table(0), &*plan.flow_name(1)), (0, "load0", "load0.1"));
     }
 }
 
@@ -51,11 +51,11 @@ fn a_load_is_a_share_of_what_the_hosts_or_the_bisection_carry() {
 fn gaps_have_their_mean() {
     for gaps in ["poisson", "even", "lognormal\"\nsigma = 1.0\nname = \"web"] {
         let plan = planned(&format!("[[load]]\nload = 0.4\nsize = \"100 KB\"\ngaps = \"{gaps}\"\n"));
-        let flows = plan.made.len() as f64;
+        let flows = plan.generated.len() as f64;
         assert!((flows / 8000.0 - 1.0).abs() < 0.08, "{gaps}: {flows}");
     }
     let burst = planned("[[load]]\nload = 0.4\nsize = \"100 KB\"\nburst = 10\nflows = 995\n");
-    let starts: Vec<Instant> = burst.made.flows().map(|flow| flow.start).collect();
+    let starts: Vec<Instant> = burst.generated.flows().map(|flow| flow.start).collect();
     assert_eq!(starts.len(), 995);
     assert!(starts.chunks(10).all(|ten| ten.iter().all(|start| *start == ten[0])));
     assert_eq!(starts.iter().collect::<BTreeSet<_>>().len(), 100);
@@ -66,7 +66,7 @@ fn pairs_are_those_that_were_asked_for() {
     let pairs = |kind: &str| {
         let plan = planned(&format!("[[load]]\nload = 0.5\nsize = \"100 KB\"\npairs = \"{kind}\"\n"));
         let name = |node: usize| plan.node_names[node].clone();
-        plan.made.flows().map(|flow| (name(flow.source), name(flow.destination))).collect::<Vec<_>>()
+        plan.generated.flows().map(|flow| (name(flow.source), name(flow.destination))).collect::<Vec<_>>()
     };
     let all = |pairs: &[(String, String)]| pairs.iter().cloned().collect::<BTreeSet<_>>();
     let random = pairs("random");
@@ -85,15 +85,15 @@ fn pairs_are_those_that_were_asked_for() {
 fn an_incast_comes_at_its_period() {
     let plan =
         planned("[[incast]]\nhosts = \"h0..h3\"\nfan_in = 3\nsize = \"64 KB\"\nevery = \"10 ms\"\nstart = \"5 ms\"\n");
-    let all: Vec<MadeFlow> = plan.made.flows().collect();
-    assert_eq!((all.len(), plan.made.len()), (3 * 20, 3 * 20));
+    let all: Vec<GeneratedFlow> = plan.generated.flows().collect();
+    assert_eq!((all.len(), plan.generated.len()), (3 * 20, 3 * 20));
     for (round, flows) in all.chunks(3).enumerate() {
         assert!(flows.iter().all(|flow| flow.start == Instant::ZERO + Duration::from_us(5000 + 10_000 * round as u64)));
         assert!(flows.iter().all(|flow| flow.destination == flows[0].destination));
         assert_eq!(flows.iter().map(|flow| flow.source).collect::<BTreeSet<_>>().len(), 3);
     }
     let random = planned("[[incast]]\nto = \"h7\"\nfan_in = 7\nsize = \"64 KB\"\nevery = \"1 ms\"\nrandom = true\n");
-    let rounds = random.made.len() / 7;
+    let rounds = random.generated.len() / 7;
     assert!((150..250).contains(&rounds), "{rounds}");
 }
 
@@ -103,7 +103,7 @@ fn a_load_with_a_seed_of_its_own_stays_the_same() {
     let flows = |own: &str, seed| {
         let text = format!("{FABRIC}[[load]]\nload = 0.3\nsize = {{ workload = \"hadoop\" }}\n{own}\n");
         let plan = outcome(&text, Some(seed)).unwrap_or_else(|e| panic!("{e}"));
-        plan.made.flows().map(|flow| (flow.start, flow.size)).collect::<Vec<_>>()
+        plan.generated.flows().map(|flow| (flow.start, flow.size)).collect::<Vec<_>>()
     };
     assert_eq!(flows("", 1), flows("", 1));
     assert_ne!(flows("", 1), flows("", 2));
@@ -116,11 +116,11 @@ fn a_load_with_a_seed_of_its_own_stays_the_same() {
 fn the_flows_of_all_tables_come_in_the_order_of_their_starts() {
     let incast = "[[incast]]\nfan_in = 3\nsize = \"20 KB\"\nevery = \"5 ms\"\n";
     let plan = planned(&format!("[[load]]\nload = 0.2\nsize = \"1 MB\"\n{incast}{incast}"));
-    let key = |flow: &MadeFlow| (flow.start, flow.table, flow.number);
-    let mut expected: Vec<MadeFlow> = plan.made.flows().collect();
+    let key = |flow: &GeneratedFlow| (flow.start, flow.table, flow.number);
+    let mut expected: Vec<GeneratedFlow> = plan.generated.flows().collect();
     expected.sort_by_key(key);
-    let merged: Vec<_> = plan.made.arrivals().collect();
-    assert_eq!((merged.len(), plan.made.len()), (expected.len(), expected.len()));
+    let merged: Vec<_> = plan.generated.arrivals().collect();
+    assert_eq!((merged.len(), plan.generated.len()), (expected.len(), expected.len()));
     for (arrival, flow) in merged.iter().zip(&expected) {
         assert_eq!((arrival.start, arrival.process as usize, arrival.number), key(flow));
         let ports = &plan.network.ports;
@@ -143,7 +143,7 @@ fn the_flows_of_all_tables_come_in_the_order_of_their_starts() {
 #[test]
 fn flows_of_loads_are_not_limited_as_those_of_tables_are() {
     let plan = planned("[[load]]\nload = 0.5\nsize = \"5 KB\"\n");
-    assert!(plan.made.len() > 150_000, "{}", plan.made.len());
+    assert!(plan.generated.len() > 150_000, "{}", plan.generated.len());
     assert_eq!((plan.network.flows.len(), plan.network.hops.len(), plan.flow_names.len()), (0, 0, 0));
 }
 
@@ -157,7 +157,9 @@ fn the_resolved_scenario_makes_the_same_flows() {
     let again = outcome(&plan.resolved, None).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(again.resolved, plan.resolved);
     assert_eq!(format!("{:?}", again.network), format!("{:?}", plan.network));
-    assert!(again.made.flows().eq(plan.made.flows()) && again.made.arrivals().eq(plan.made.arrivals()));
+    assert!(
+        again.generated.flows().eq(plan.generated.flows()) && again.generated.arrivals().eq(plan.generated.arrivals())
+    );
     assert!(plan.network.processes.list[0].transport.is_some());
 }
 

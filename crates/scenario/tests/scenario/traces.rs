@@ -26,8 +26,9 @@ fn refused(list: &str) -> String {
 
 /// Name, ends, start (ps) and size of each flow.
 fn listed(plan: &Plan) -> Vec<(String, usize, usize, u64, u64)> {
-    let flow = |f: penstock_scenario::MadeFlow| (f.name(&plan.made), f.source, f.destination, f.start.0, f.size.0);
-    plan.made.flows().map(flow).collect()
+    let flow =
+        |f: penstock_scenario::GeneratedFlow| (f.name(&plan.generated), f.source, f.destination, f.start.0, f.size.0);
+    plan.generated.flows().map(flow).collect()
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn a_line_is_a_flow_and_starts_give_the_order() {
             ("trace0.2".into(), 1, 0, 5_000_000, 2000),
         ]
     );
-    assert_eq!((plan.single, plan.made.table(0)), (0, "trace0"));
+    assert_eq!((plan.single, plan.generated.table(0)), (0, "trace0"));
     let process = &plan.network.processes.list[0];
     assert_eq!((process.flows, process.frame, process.transport.is_none()), (3, 1500, true));
 }
@@ -54,7 +55,7 @@ fn flows_have_names_of_their_own_where_a_column_says_them() {
     let names: Vec<String> = listed(&plan).into_iter().map(|flow| flow.0).collect();
     assert_eq!(names, ["early", "late"]);
     // The engine is fed in the same order.
-    let starts: Vec<Instant> = plan.made.arrivals().map(|arrival| arrival.start).collect();
+    let starts: Vec<Instant> = plan.generated.arrivals().map(|arrival| arrival.start).collect();
     assert_eq!(starts, [Instant(1_000_000), Instant(2_000_000)]);
 }
 
@@ -71,7 +72,7 @@ fn a_flow_takes_the_path_of_a_flow_of_its_table() {
     let alone = planned(&format!("{fabric}{}", (0..20).map(table).collect::<String>()));
     let lines: String = (0..20).map(line).collect();
     let traced = planned(&format!("{fabric}[[trace]]\nflows = '''\nname, from, to, size, start\n{lines}'''\n"));
-    for (i, flow) in traced.made.flows().enumerate() {
+    for (i, flow) in traced.generated.flows().enumerate() {
         let network = &alone.network;
         let hops = network.route(penstock_sim::network::FlowId(i as u32));
         let way: Vec<_> = hops.map(|hop| network.hops[hop.index()].port).collect();
@@ -82,7 +83,7 @@ fn a_flow_takes_the_path_of_a_flow_of_its_table() {
 #[test]
 fn flows_that_start_too_late_are_left_out_with_a_note() {
     let plan = planned(&text("from, to, size, start\nh0, h1, 1 KB, 999 us\nh0, h1, 1 KB, 1 ms\nh0, h1, 1 KB, 2 s"));
-    assert_eq!(plan.made.len(), 1);
+    assert_eq!(plan.generated.len(), 1);
     let note = "2 of the flows of trace0 would start at or after the end of the run, and are left out";
     assert!(plan.notes.iter().any(|n| n == note), "{:?}", plan.notes);
     assert!(refused("from, to, size, start\nh0, h1, 1 KB, 1 ms").contains("there is no flow"), "all too late");
@@ -146,7 +147,7 @@ fn a_list_may_be_longer_than_keys_may() {
     let long = text(&format!("from, to, size, start\n{lines}"));
     assert!(long.len() > 4_200_000);
     let plan = planned(&long);
-    assert_eq!(plan.made.len(), 200_000);
+    assert_eq!(plan.generated.len(), 200_000);
     assert_eq!(plan.duration, Duration(1_000_000_000));
     // Keys are counted without it, wherever they stand.
     let keys: String = (0..400_000).map(|i| format!("x{i:06} = 1\n")).collect();

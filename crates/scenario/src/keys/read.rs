@@ -1,0 +1,191 @@
+//! Tables of a file as they are read: for each key its value and its location, so that an error can name both.
+
+use std::ops::Deref;
+use std::rc::Rc;
+
+use crate::error::{Fault, suggest};
+use crate::keys::fields::{self, Field, Table};
+use crate::keys::location::{Location, join};
+use crate::keys::tree::{Data, Node, Origin};
+use crate::limits::Excess;
+
+/// The value of a key and where it comes from. It stands for its value wherever one is asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry<T> {
+    value: T,
+    origin: Origin,
+    key: &'static str,
+    table: Rc<Stand>,
+}
+
+/// Where a table stands.
+#[derive(Debug)]
+struct Stand {
+    path: String,
+    origin: Origin,
+}
+
+impl<T> Deref for Entry<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> Entry<T> {
+    /// An error about the value, at the location of the key, or else of its table.
+    pub(crate) fn fault(&self, message: impl Into<String>) -> Fault {
+        let origin = if self.origin == Origin::Default { self.table.origin } else { self.origin };
+        let fault = Location { path: &self.path(), origin }.error(message.into(), "");
+        Fault { hint: None, ..fault }
+    }
+
+    /// The same with its hint.
+    pub(crate) fn excess(&self, (message, hint): Excess) -> Fault {
+        self.fault(message).with_hint(hint)
+    }
+
+    /// The path of its key.
+    pub(crate) fn path(&self) -> String {
+        join(&self.table.path, self.key)
+    }
+
+    /// Where the value comes from.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Where the key's table comes from.
+    pub(crate) fn table_origin(&self) -> Origin {
+        self.table.origin
+    }
+
+    /// The value itself, to be changed in place.
+    pub(crate) fn inner(&mut self) -> &mut T {
+        &mut self.value
+    }
+
+    /// Replaces the value; no line of the file has the new one.
+    pub(crate) fn replace(&mut self, value: T) {
+        self.value = value;
+        self.origin = Origin::Default;
+    }
+
+    /// A value that follows from others and is only written; no error speaks of it.
+    pub(crate) fn computed(value: T) -> Self {
+        let table = Rc::new(Stand { path: String::new(), origin: Origin::Default });
+        Self { value, origin: Origin::Default, key: "", table }
+    }
+}
+
+/// An entry whose value does not matter to an error about it.
+pub(crate) trait Blame {
+    /// An error about the value.
+    fn blame(&self, message: String) -> Fault;
+}
+
+impl<T> Blame for Entry<T> {
+    fn blame(&self, message: String) -> Fault {
+        self.fault(message)
+    }
+}
+
+impl<T: Clone> Entry<Option<T>> {
+    /// The value, or else this one, which follows from others.
+    pub(crate) fn fill(&mut self, value: T) -> T {
+        if self.value.is_none() {
+            self.replace(Some(value.clone()));
+        }
+        self.value.clone().unwrap_or(value)
+    }
+}
+
+/// A table of the file, to be read key by key.
+pub(crate) struct Given<'a> {
+    entries: &'a [(String, Node)],
+    table: Rc<Stand>,
+}
+
+impl<'a> Given<'a> {
+    /// The table `node`, if it has none but the `known` keys.
+    pub(crate) fn new(node: &'a Node, place: Location<'_>, known: &[&'static str]) -> Result<Self, Fault> {
+        let Data::Table(entries) = &node.data else {
+            let hint = match place.path {
+                "" => "a scenario is a table".to_owned(),
+                // An entry of a list.
+                path if path.rsplit('.').next().is_some_and(|last| last.parse::<usize>().is_ok()) => {
+                    let keys: Vec<String> = known.iter().take(3).map(|key| format!("{key} = …")).collect();
+                    format!("write a table, as in {{ {} }}", keys.join(", "))
+                }
+                path => format!("write [{path}]"),
+            };
+            return Err(place.error(format!("expected a table, found {}", node.data.noun()), hint));
+        };
+        for (name, entry) in entries {
+            if !known.contains(&name.as_str()) {
+                let place = Location { path: &join(place.path, name), origin: entry.origin };
+                return Err(place.error("unknown key".into(), suggest(name, known.iter().copied())));
+            }
+        }
+        Ok(Self { entries, table: Rc::new(Stand { path: place.path.to_owned(), origin: node.origin }) })
+    }
+
+    /// A key that must be written.
+    pub(crate) fn required<T: Field>(&self, key: &'static str, range: &T::Range) -> Result<Entry<T>, Fault> {
+        let Some(node) = self.find(key) else {
+            // A missing key was not given itself, though the table around it may have been.
+            let (origin, message) = match self.table.origin {
+                Origin::Set => (Origin::Default, "missing beside what is given by --set"),
+                other => (other, "missing"),
+            };
+            let place = Location { path: &join(&self.table.path, key), origin };
+            return Err(place.error(message.into(), format!("expected {}", T::kind(range).expects())));
+        };
+        self.entry(key, node, |node, place| T::read(range, node, place))
+    }
+
+    /// A key that need not be written, by this reader.
+    pub(crate) fn or_else<T>(
+        &self,
+        key: &'static str,
+        default: impl FnOnce() -> T,
+        read: impl FnOnce(&Node, Location<'_>) -> Result<T, Fault>,
+    ) -> Result<Entry<T>, Fault> {
+        match self.find(key) {
+            Some(node) => self.entry(key, node, read),
+            None => Ok(Entry { value: default(), origin: Origin::Default, key, table: Rc::clone(&self.table) }),
+        }
+    }
+
+    /// A table whose keys need not be written.
+    pub(crate) fn or_defaults<T: Table>(&self, key: &'static str) -> Result<Entry<T>, Fault> {
+        self.entry(key, self.find(key).unwrap_or(&Node::EMPTY), |node, place| fields::table(node, place))
+    }
+
+    /// Which one of the `known` keys is given.
+    pub(crate) fn the_one(&self, noun: &str, known: &[&'static str]) -> Result<&'static str, Fault> {
+        let place = Location { path: &self.table.path, origin: self.table.origin };
+        match self.entries {
+            [(one, _)] => Ok(known.iter().find(|key| *key == one).copied().unwrap_or_default()),
+            [] => Err(place.error(format!("no {noun}"), format!("exactly one of {}", known.join(", ")))),
+            [(first, _), (second, node), ..] => {
+                let place = Location { path: &join(place.path, second), origin: node.origin };
+                Err(place.error(format!("a second {noun}; there is \"{first}\" already"), "keep one of them"))
+            }
+        }
+    }
+
+    fn find(&self, key: &str) -> Option<&'a Node> {
+        self.entries.iter().find(|(name, _)| name == key).map(|(_, node)| node)
+    }
+
+    fn entry<T>(
+        &self,
+        key: &'static str,
+        node: &Node,
+        read: impl FnOnce(&Node, Location<'_>) -> Result<T, Fault>,
+    ) -> Result<Entry<T>, Fault> {
+        let value = read(node, Location { path: &join(&self.table.path, key), origin: node.origin })?;
+        Ok(Entry { value, origin: node.origin, key, table: Rc::clone(&self.table) })
+    }
+}

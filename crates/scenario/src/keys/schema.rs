@@ -1,0 +1,202 @@
+//! The JSON schema of scenario files and the reference of their keys, both made from the declarations.
+
+use penstock_schemes::quantity::Dimension;
+use serde_json::{Map, Value as Json, json};
+
+use crate::keys::fields::Table;
+use crate::keys::key::{Fallback, Key, Kind, Section};
+use crate::keys::sections::Experiment;
+use crate::keys::tree::{Data, Node};
+
+/// The JSON schema (draft 2020-12) of a scenario file.
+#[must_use]
+pub fn schema() -> Json {
+    let mut schema = table(&Experiment::section());
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["title"] = "Penstock scenario".into();
+    schema["properties"]["flow"]["minItems"] = 1.into();
+    schema
+}
+
+/// Every key of a scenario file: a list of `{"section", "section_description", "key", "unit", "default", "required",
+/// "minimum", "maximum", "description"}`, sections in the order in which they are shown. `default` is TOML, or text
+/// for the value where the key is absent.
+#[must_use]
+pub fn reference() -> Json {
+    let mut list = Vec::new();
+    collect(&Experiment::section(), "", &mut list);
+    Json::Array(list)
+}
+
+/// A table that holds one of its keys.
+fn exactly_one(section: &Section) -> Json {
+    let mut schema = table(section);
+    schema["minProperties"] = 1.into();
+    schema["maxProperties"] = 1.into();
+    schema
+}
+
+fn table(section: &Section) -> Json {
+    let properties: Map<String, Json> = section.keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
+    let required: Vec<&str> =
+        section.keys.iter().filter(|k| matches!(k.fallback, Fallback::Required)).map(|k| k.name).collect();
+    let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    if !section.doc.is_empty() {
+        schema["description"] = section.doc.clone().into();
+    }
+    schema
+}
+
+fn property(key: &Key) -> Json {
+    let mut schema = of_kind(&key.kind);
+    if !key.doc.is_empty() {
+        schema["description"] = key.doc.clone().into();
+    }
+    if let Fallback::Value(text) = &key.fallback {
+        schema["default"] = plain(&Node::declared(text));
+    }
+    schema
+}
+
+fn of_kind(kind: &Kind) -> Json {
+    match kind {
+        Kind::Quantity(dimension, ..) => {
+            json!({ "type": "string", "pattern": pattern(*dimension), "examples": [dimension.example()] })
+        }
+        Kind::Capacity => {
+            let frames = json!({ "type": "string", "pattern": "^\\s*[0-9]+\\s*frames?\\s*$" });
+            json!({ "anyOf": [{ "type": "string", "pattern": pattern(Dimension::Size) }, frames] })
+        }
+        Kind::Count(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+        Kind::Counts(low, high) => {
+            json!({ "type": "array", "items": of_kind(&Kind::Count(*low, *high)), "minItems": 1, "uniqueItems": true })
+        }
+        Kind::Real(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
+        Kind::Switch => json!({ "type": "boolean" }),
+        Kind::Text | Kind::Lines => json!({ "type": "string", "pattern": "\\S" }),
+        Kind::Word(words) => json!({ "enum": words }),
+        Kind::Names => json!({ "anyOf": [{ "type": "string" }, of_kind(&Kind::List)] }),
+        Kind::List => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
+        Kind::Table(section) | Kind::Parameters(section) => table(section),
+        Kind::OneOf(section) => exactly_one(section),
+        Kind::Tables(section) => json!({ "type": "array", "items": table(section) }),
+        Kind::Either(kinds) => json!({ "anyOf": kinds.iter().map(of_kind).collect::<Vec<_>>() }),
+    }
+}
+
+fn pattern(dimension: Dimension) -> String {
+    let units: Vec<&str> = dimension.units().iter().map(|(name, _)| *name).collect();
+    format!("^\\s*[0-9]+(\\.[0-9]+)?\\s*({})\\s*$", units.join("|"))
+}
+
+fn plain(node: &Node) -> Json {
+    match &node.data {
+        Data::Text(text) => text.clone().into(),
+        Data::Integer(x) => (*x).into(),
+        Data::Real(x) => (*x).into(),
+        Data::Switch(x) => (*x).into(),
+        Data::Date => Json::Null,
+        Data::List(items) => items.iter().map(plain).collect::<Vec<_>>().into(),
+        Data::Table(entries) => entries.iter().map(|(k, v)| (k.clone(), plain(v))).collect::<Map<_, _>>().into(),
+    }
+}
+
+fn collect(section: &Section, path: &str, list: &mut Vec<Json>) {
+    for key in &section.keys {
+        if matches!(key.kind, Kind::Table(_) | Kind::OneOf(_) | Kind::Tables(_)) {
+            continue;
+        }
+        let (default, required) = match &key.fallback {
+            Fallback::Required => (Json::Null, true),
+            Fallback::Value(text) => (text.clone().into(), false),
+            Fallback::None(words) => ((*words).into(), false),
+        };
+        let (minimum, maximum) = bounds(&key.kind);
+        list.push(json!({
+            "section": path, "section_description": section.doc, "key": key.name, "unit": unit(&key.kind),
+            "default": default, "required": required, "minimum": minimum, "maximum": maximum, "description": key.doc,
+        }));
+    }
+    for key in &section.keys {
+        let inner = if path.is_empty() { key.name.to_owned() } else { format!("{path}.{}", key.name) };
+        match &key.kind {
+            Kind::Table(section) | Kind::OneOf(section) => collect(section, &inner, list),
+            Kind::Tables(section) => collect(section, &format!("[{inner}]"), list),
+            _ => {}
+        }
+    }
+}
+
+/// The kind of a value, as short text.
+fn unit(kind: &Kind) -> String {
+    match kind {
+        Kind::Quantity(dimension, ..) => dimension.noun().into(),
+        Kind::Capacity => "size, or frames".into(),
+        Kind::Count(..) => "count".into(),
+        Kind::Counts(..) => "list of counts".into(),
+        Kind::Real(..) => "number".into(),
+        Kind::Switch => "true or false".into(),
+        Kind::Text => "text".into(),
+        Kind::Lines => "lines of text".into(),
+        Kind::Word(words) => words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" | "),
+        Kind::Names => "names".into(),
+        Kind::List => "list of names".into(),
+        Kind::Table(section) | Kind::OneOf(section) => {
+            let keys: Vec<String> = section.keys.iter().map(|k| format!("{} = {}", k.name, unit(&k.kind))).collect();
+            format!("{{ {} }}", keys.join(", "))
+        }
+        Kind::Parameters(_) => "parameters of schemes".into(),
+        Kind::Tables(_) => "tables".into(),
+        Kind::Either(kinds) => kinds.iter().map(unit).collect::<Vec<_>>().join(" | "),
+    }
+}
+
+fn bounds(kind: &Kind) -> (Json, Json) {
+    let text = |d: Dimension, x: u64| Json::from(d.write(x));
+    match kind {
+        Kind::Quantity(d, low, high) => (text(*d, *low), text(*d, *high)),
+        Kind::Count(low, high) | Kind::Counts(low, high) => ((*low).into(), (*high).into()),
+        Kind::Real(low, high) => ((*low).into(), (*high).into()),
+        _ => (Json::Null, Json::Null),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_closes_its_tables_and_gives_units() {
+        let schema = schema();
+        assert_eq!(schema["additionalProperties"], false);
+        assert_eq!(schema["properties"]["warmup"]["default"], "0 s");
+        let pattern = schema["properties"]["duration"]["pattern"].as_str().unwrap();
+        assert!(pattern.contains("|ms|us|"), "{pattern}");
+        assert_eq!(
+            schema["properties"]["topology"]["properties"]["star"]["required"],
+            json!(["hosts", "link_rate", "buffer"])
+        );
+        let distribution = &schema["properties"]["flow"]["items"]["properties"]["size"]["anyOf"][1];
+        assert_eq!((&distribution["type"], &distribution["maxProperties"]), (&json!("object"), &json!(1)));
+        let schemes = schema["properties"]["schemes"]["properties"].as_object().unwrap();
+        assert_eq!(schemes.len(), penstock_schemes::SCHEMES.len());
+    }
+
+    #[test]
+    fn the_reference_lists_each_key_once() {
+        let reference = reference();
+        let list = reference.as_array().unwrap();
+        let keys: Vec<String> = list.iter().map(|k| format!("{} {}", k["section"], k["key"])).collect();
+        let mut unique = keys.clone();
+        unique.sort();
+        unique.dedup();
+        assert_eq!(unique.len(), keys.len());
+        assert!(list.iter().all(|k| !k["description"].as_str().unwrap().is_empty()));
+        let wire = list.iter().find(|k| k["key"] == "wire_overhead").unwrap();
+        assert_eq!(wire["default"], "\"0 octets\"");
+        assert_eq!(wire["section"], "network");
+    }
+}

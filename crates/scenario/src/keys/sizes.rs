@@ -1,0 +1,327 @@
+//! Sizes of flows: given, or drawn from a distribution.
+//!
+//! A flow draws once, by inversion of the distribution function. Its draw depends on the seed and on its name alone, so
+//! that another flow in the scenario changes nothing; `libm` gives the same logarithms and powers on every machine.
+
+use std::ops::RangeInclusive;
+
+use penstock_schemes::Octets;
+
+use crate::error::Fault;
+use crate::hash::hash;
+use crate::keys::declare::{one_of, section, words};
+use crate::keys::fields::Either;
+use crate::keys::read::Entry;
+
+/// Where the sizes of a table's flows come from, octets.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Sizes {
+    /// All the same.
+    Fixed(u64),
+    /// Every size from the first to the second equally likely.
+    Uniform(u64, u64),
+    /// With this mean.
+    Exponential(u64),
+    /// The bounded Pareto distribution: density proportional to size^(-shape - 1) between the bounds.
+    Pareto { shape: f64, minimum: u64, maximum: u64 },
+    /// Points of the distribution function, sizes and shares rising, the last share 1; straight lines between them.
+    Points(Vec<(u64, f64)>),
+}
+
+/// The size of a flow.
+pub(crate) const SIZE: RangeInclusive<Octets> = Octets(1)..=Octets(1 << 50);
+
+one_of! {
+    pub(crate) enum Distribution: dyn Drawn, "distribution" {
+        "uniform" = Uniform(Uniform),
+        "exponential" = Exponential(Exponential),
+        "pareto" = Pareto(Pareto),
+        "points" = Points(Vec<Point>),
+        "workload" = Workload(Workload),
+    }
+}
+
+section! {
+    pub(crate) struct Uniform {
+        /// The smallest size.
+        minimum: Octets [SIZE];
+        /// The largest.
+        maximum: Octets [SIZE];
+    }
+}
+
+section! {
+    pub(crate) struct Exponential {
+        /// The mean.
+        mean: Octets [SIZE];
+    }
+}
+
+section! {
+    pub(crate) struct Pareto {
+        /// The exponent of the tail.
+        shape: f64 [0.01..=100.0];
+        /// The smallest size.
+        minimum: Octets [SIZE];
+        /// The largest.
+        maximum: Octets [SIZE];
+    }
+}
+
+section! {
+    pub(crate) struct Point {
+        /// A size.
+        size: Octets [SIZE];
+        /// The share of flows that are no larger.
+        share: f64 [0.0..=1.0];
+    }
+}
+
+words! {
+    /// A distribution that was measured, and that papers of the field use.
+    pub(crate) enum Workload {
+        WebSearch = "websearch",
+        Hadoop = "hadoop",
+        AliStorage = "alistorage",
+        GoogleRpc = "googlerpc",
+        Solar = "solar",
+    }
+}
+
+impl Drawn for Workload {
+    fn sizes(&self) -> Result<Sizes, Fault> {
+        let text = match self {
+            Self::WebSearch => include_str!("../workloads/websearch.cdf"),
+            Self::Hadoop => include_str!("../workloads/hadoop.cdf"),
+            Self::AliStorage => include_str!("../workloads/alistorage.cdf"),
+            Self::GoogleRpc => include_str!("../workloads/googlerpc.cdf"),
+            Self::Solar => include_str!("../workloads/solar.cdf"),
+        };
+        let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+        let point = |line: &str| {
+            let (size, percent) = line.split_once(' ').expect("a line has a size and a share");
+            let number = |text: &str| text.trim().parse::<f64>().expect("sizes and shares are numbers");
+            (number(size) as u64, number(percent) / 100.0)
+        };
+        Ok(Sizes::Points(lines.map(point).collect()))
+    }
+}
+
+/// A distribution as a file gives it.
+pub(crate) trait Drawn {
+    /// The sizes, if the keys agree with one another.
+    fn sizes(&self) -> Result<Sizes, Fault>;
+}
+
+impl Drawn for Uniform {
+    fn sizes(&self) -> Result<Sizes, Fault> {
+        let (minimum, maximum) = bounds(&self.minimum, &self.maximum)?;
+        Ok(Sizes::Uniform(minimum, maximum))
+    }
+}
+
+impl Drawn for Exponential {
+    fn sizes(&self) -> Result<Sizes, Fault> {
+        Ok(Sizes::Exponential(self.mean.0))
+    }
+}
+
+impl Drawn for Pareto {
+    fn sizes(&self) -> Result<Sizes, Fault> {
+        let (minimum, maximum) = bounds(&self.minimum, &self.maximum)?;
+        Ok(Sizes::Pareto { shape: *self.shape, minimum, maximum })
+    }
+}
+
+fn bounds(minimum: &Entry<Octets>, maximum: &Entry<Octets>) -> Result<(u64, u64), Fault> {
+    if **minimum < **maximum {
+        return Ok((minimum.0, maximum.0));
+    }
+    let message = format!("not above the minimum of {}", **minimum);
+    Err(maximum.fault(message).with_hint("for a single size, write it alone"))
+}
+
+impl Drawn for Vec<Point> {
+    fn sizes(&self) -> Result<Sizes, Fault> {
+        let mut points: Vec<(u64, f64)> = Vec::with_capacity(self.len());
+        for Point { size, share } in self {
+            if let Some(&(last_size, last_share)) = points.last() {
+                if size.0 <= last_size {
+                    let message = format!("not above the {} before it", Octets(last_size));
+                    return Err(size.fault(message).with_hint("list the points in rising order"));
+                }
+                if **share <= last_share {
+                    let message = format!("{} is not above the {last_share} before it", **share);
+                    let hint = "the share of a point is that of all flows that are no larger";
+                    return Err(share.fault(message).with_hint(hint));
+                }
+            }
+            points.push((size.0, **share));
+        }
+        match self.last() {
+            Some(last) if *last.share < 1.0 => {
+                let message = format!("the last share is {}: some flows would have no size", *last.share);
+                Err(last.share.fault(message).with_hint("no flow is larger than the last point: 1.0"))
+            }
+            _ => Ok(Sizes::Points(points)),
+        }
+    }
+}
+
+impl Sizes {
+    /// The sizes that the key `size` of a flow's table gives.
+    pub(crate) fn read(size: &Either<Octets, Distribution>) -> Result<Self, Fault> {
+        match size {
+            Either::First(size) => Ok(Self::Fixed(size.0)),
+            Either::Second(distribution @ Distribution::Points(points)) if points.is_empty() => {
+                Err(distribution.fault("no points").with_hint("at least { size = \"1 MB\", share = 1.0 }"))
+            }
+            Either::Second(distribution) => distribution.given().sizes(),
+        }
+    }
+
+    /// The size of the flow called `name`.
+    pub(crate) fn of(&self, seed: u64, name: &str) -> Octets {
+        self.draw(hash(name.as_bytes(), &seed.to_le_bytes()))
+    }
+
+    /// The size that a random word stands for.
+    pub(crate) fn draw(&self, word: u64) -> Octets {
+        Octets(self.invert(word).max(1))
+    }
+
+    /// Its mean, octets.
+    pub(crate) fn mean(&self) -> f64 {
+        match self {
+            Self::Fixed(size) => *size as f64,
+            Self::Uniform(minimum, maximum) => (*minimum as f64 + *maximum as f64) / 2.0,
+            Self::Exponential(mean) => *mean as f64,
+            Self::Pareto { shape, minimum, maximum } => {
+                let (low, high, a) = (*minimum as f64, *maximum as f64, *shape);
+                let norm = a * libm::pow(low, a) / (1.0 - libm::pow(low / high, a));
+                if (a - 1.0).abs() < 1e-9 {
+                    norm * libm::log(high / low)
+                } else {
+                    norm * (libm::pow(high, 1.0 - a) - libm::pow(low, 1.0 - a)) / (1.0 - a)
+                }
+            }
+            Self::Points(points) => {
+                let (first, share) = points[0];
+                let steps = points.windows(2).map(|pair| {
+                    let ((low, below), (high, upto)) = (pair[0], pair[1]);
+                    (upto - below) * (low as f64 + high as f64) / 2.0
+                });
+                first as f64 * share + steps.sum::<f64>()
+            }
+        }
+    }
+
+    /// The size below which the distribution has the share `word` / 2^64.
+    fn invert(&self, word: u64) -> u64 {
+        // 53 bits, as many as a double has, and in the middle of their step: never 0 or 1.
+        let share = ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Uniform(minimum, maximum) => {
+                let sizes = u128::from(maximum - minimum) + 1;
+                minimum + ((u128::from(word) * sizes) >> 64) as u64
+            }
+            Self::Exponential(mean) => rounded(-libm::log(share) * *mean as f64).max(1),
+            Self::Pareto { shape, minimum, maximum } => {
+                let (low, high) = (*minimum as f64, *maximum as f64);
+                let beyond = 1.0 - share * (1.0 - libm::pow(low / high, *shape));
+                rounded(low * libm::pow(beyond, -1.0 / shape)).clamp(*minimum, *maximum)
+            }
+            Self::Points(points) => {
+                let above = points.partition_point(|point| point.1 < share).min(points.len() - 1);
+                let (size, upper) = points[above];
+                let Some(&(below, lower)) = above.checked_sub(1).map(|i| &points[i]) else { return size };
+                below + rounded((share - lower) / (upper - lower) * (size - below) as f64)
+            }
+        }
+    }
+}
+
+/// To the nearest whole number of octets.
+fn rounded(octets: f64) -> u64 {
+    (octets + 0.5) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean of the sizes of 200 000 flows.
+    fn mean(sizes: &Sizes, seed: u64) -> f64 {
+        let n = 200_000;
+        (0..n).map(|i| sizes.of(seed, &format!("f{i}")).0 as f64).sum::<f64>() / f64::from(n)
+    }
+
+    #[test]
+    fn means_are_those_of_the_distributions() {
+        // Bounded Pareto of shape 2 from 1 KB to 1 MB: mean = 2 L / (1 + L / H) = 2000 / 1.001 = 1998.002.
+        let pareto = Sizes::Pareto { shape: 2.0, minimum: 1000, maximum: 1_000_000 };
+        // Points: half at most 10 KB, all of them 10 KB; four tenths from 10 to 100 KB, mean 55; a tenth to 1 MB, mean 550.
+        // 0.5 * 10 + 0.4 * 55 + 0.1 * 550 = 82 KB.
+        let points = Sizes::Points(vec![(10_000, 0.5), (100_000, 0.9), (1_000_000, 1.0)]);
+        // Standard error of 200 000 draws: deviation / 447. Uniform: 0.577 of the mean less the least; exponential: the
+        // mean; points: about 180 KB. Five of them are 0.65 %, 1.1 %, 2.5 %. The heavy tail of Pareto: variance of shape
+        // 2 = 2 L^2 ln(H / L) / ... about 3 times the mean squared: 5 * 1.7 / 447 = 2 %.
+        for (sizes, expected, tolerance) in [
+            (Sizes::Uniform(1250, 62_500_000), 31_250_625.0, 0.0065),
+            (Sizes::Exponential(1_000_000), 1_000_000.0, 0.011),
+            (pareto, 1998.0, 0.02),
+            (points, 82_000.0, 0.025),
+            (Sizes::Fixed(7), 7.0, 0.0),
+        ] {
+            assert!((sizes.mean() / expected - 1.0).abs() < 1e-5, "{sizes:?}: {}, not {expected}", sizes.mean());
+            for seed in [1, 2, 99] {
+                let mean = mean(&sizes, seed);
+                assert!((mean / expected - 1.0).abs() <= tolerance, "{sizes:?}, seed {seed}: {mean}, not {expected}");
+            }
+        }
+    }
+
+    /// The means that the files' own readers in Python give.
+    #[test]
+    fn workloads_have_the_means_of_their_points() {
+        for (workload, mean) in [
+            (Workload::WebSearch, 1_711_250.0),
+            (Workload::Hadoop, 120_421.0),
+            (Workload::AliStorage, 40_870.0),
+            (Workload::GoogleRpc, 2892.0),
+            (Workload::Solar, 39_424.0),
+        ] {
+            let sizes = workload.sizes().expect("a workload is a distribution");
+            assert!((sizes.mean() - mean).abs() < 1.0, "{workload:?}: {}", sizes.mean());
+        }
+    }
+
+    #[test]
+    fn the_least_and_largest_word_give_the_least_and_largest_size() {
+        for (sizes, least, most) in [
+            (Sizes::Uniform(100, 200), 100, 200),
+            (Sizes::Pareto { shape: 1.2, minimum: 1000, maximum: 5000 }, 1000, 5000),
+            (Sizes::Points(vec![(10, 0.25), (50, 1.0)]), 10, 50),
+            // -ln(2^-54) = 37.4 means are the most; with a small mean the least would be nothing.
+            (Sizes::Exponential(1000), 37_430, 1),
+            (Sizes::Exponential(1), 37, 1),
+        ] {
+            assert_eq!((sizes.invert(0), sizes.invert(u64::MAX)), (least, most), "{sizes:?}");
+        }
+        // A quarter of all words has the first point's size; a share of 5/8 lies in the middle between the points.
+        let points = Sizes::Points(vec![(10, 0.25), (50, 1.0)]);
+        assert_eq!([1 << 61, 1 << 62, 5 << 61].map(|word| points.invert(word)), [10, 10, 30]);
+        // The median of the exponential distribution is ln 2 of its mean, that of this Pareto L / sqrt(1 - (1 - 1/4) / 2).
+        assert_eq!(Sizes::Exponential(1_000_000).invert(1 << 63), 693_147);
+        assert_eq!(Sizes::Pareto { shape: 2.0, minimum: 1000, maximum: 2000 }.invert(1 << 63), 1265);
+    }
+
+    #[test]
+    fn a_size_hangs_on_seed_and_name_alone() {
+        let sizes = Sizes::Uniform(1, 1 << 50);
+        assert_eq!(sizes.of(1, "f0"), sizes.of(1, "f0"));
+        assert_ne!(sizes.of(1, "f0"), sizes.of(2, "f0"));
+        assert_ne!(sizes.of(1, "f0"), sizes.of(1, "f1"));
+    }
+}

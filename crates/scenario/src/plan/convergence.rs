@@ -1,0 +1,157 @@
+//! Routes that change: a time after a link has broken, or is whole again, switches go by the links that are left.
+
+use std::collections::BTreeSet;
+
+use penstock_schemes::{Duration, Instant};
+use penstock_sim::network::{FlowId, Network, Reroute};
+
+use super::flow_census::FlowCensus;
+use super::network::add_hops;
+use super::origin::Origin;
+use super::routing::{self, Branch, Wanted};
+use super::traffic::FlowSpec;
+use crate::keys::sections::LinkState;
+use crate::keys::topology::{Epoch, Layout};
+use crate::limits::{Bounds, Excess};
+use crate::resolve::Resolved;
+
+/// The most names in a note.
+const NAMED: usize = 4;
+
+/// The ports whose lines are broken from each time on, where that changes. A link that is not there is refused elsewhere.
+fn broken(resolved: &Resolved, layout: &Layout) -> Vec<(Duration, BTreeSet<usize>)> {
+    let mut events: Vec<(Duration, usize, bool)> = Vec::new();
+    for change in resolved.change.iter() {
+        let (Some(link), Some(state)) = (change.link.as_deref(), *change.state) else { continue };
+        let names = match link.split_once("--") {
+            Some((a, b)) => vec![format!("{a}->{b}"), format!("{b}->{a}")],
+            None => vec![link.to_owned()],
+        };
+        let ports = names.iter().filter_map(|name| layout.port(name));
+        events.extend(ports.map(|port| (*change.at, port, state == LinkState::Down)));
+    }
+    events.sort_by_key(|&(at, ..)| at);
+    let mut ports = BTreeSet::new();
+    let mut states = Vec::new();
+    for now in events.chunk_by(|a, b| a.0 == b.0) {
+        for &(_, port, down) in now {
+            if down {
+                ports.insert(port)
+            } else {
+                ports.remove(&port)
+            };
+        }
+        states.push((now[0].0, ports.clone()));
+    }
+    states.dedup_by(|later, earlier| later.1 == earlier.1);
+    states
+}
+
+/// The layout as switches know it later, each state `network.convergence` after it began.
+pub(crate) fn epochs(resolved: &Resolved, layout: &Layout, bounds: &Bounds<'_>) -> Result<Vec<Epoch>, Excess> {
+    let Some(delay) = *resolved.network.convergence else { return Ok(Vec::new()) };
+    let states = broken(resolved, layout);
+    let within = states.into_iter().map(|(at, ports)| (at + delay, ports)).filter(|(at, _)| *at < *resolved.duration);
+    let epoch = |(at, ports): (Duration, BTreeSet<usize>)| {
+        bounds.search(layout.ports.len())?;
+        Ok(Epoch { at, layout: layout.without(&ports) })
+    };
+    within.map(epoch).collect()
+}
+
+/// Whether switches find the route of a flow, and to which host.
+fn found_by_switches(resolved: &Resolved, flow: &FlowSpec) -> Option<usize> {
+    let listed = matches!(flow.origin, Origin::Flow(table) if resolved.flow[table].path.is_some());
+    flow.host().filter(|_| !listed)
+}
+
+/// Adds the routes that flows have later. Gives a sentence about the flows that stand still, or lose frames, for as long as a link is broken.
+pub(crate) fn add_routes(
+    resolved: &Resolved,
+    network: &mut Network,
+    layout: &Layout,
+    flows: &[FlowSpec],
+    census: &FlowCensus,
+    bounds: &Bounds<'_>,
+) -> Result<Option<String>, Excess> {
+    let states = broken(resolved, layout);
+    if states.is_empty() {
+        return Ok(None);
+    }
+    let mut epochs = layout.later.iter();
+    let mut present: Vec<Vec<Branch>> = flows.iter().map(|flow| flow.route.clone()).collect();
+    let (mut stuck, mut links, mut tables) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for (at, ports) in states.iter().filter(|(at, _)| *at < *resolved.duration) {
+        if let Some(Epoch { at, layout }) = epochs.next() {
+            for (flow, route) in routes_in(resolved, layout, flows, bounds)? {
+                if route == present[flow] {
+                    continue;
+                }
+                let root = add_hops(&mut network.hops, &route);
+                let way_back = flows[flow].carriage.is_some().then(|| network.add_way_back(root));
+                network.reroutes.push(Reroute { at: Instant(at.0), flow: FlowId(flow as u32), root, way_back });
+                present[flow] = route;
+            }
+        }
+        let is_broken = |port: usize| ports.contains(&port) || ports.contains(&(port ^ 1));
+        for (flow, route) in present.iter().enumerate() {
+            bounds.search(1 + route.len() / 8)?;
+            // One that waits for others has no start yet.
+            let over = flows[flow].stop.is_some_and(|stop| stop.0 <= at.0);
+            if let Some(branch) = route.iter().find(|branch| !over && is_broken(branch.port)) {
+                stuck.insert(flow);
+                links.insert(branch.port & !1);
+            }
+        }
+        for (table, footprint) in census.footprints.iter().enumerate().filter(|_| layout.later.is_empty()) {
+            if let Some(&port) = ports.iter().find(|&&port| footprint.crosses(port) || footprint.crosses(port ^ 1)) {
+                tables.insert(table);
+                links.insert(port & !1);
+            }
+        }
+    }
+    let single = stuck.into_iter().map(|flow| flows[flow].name.clone());
+    let generated = tables.into_iter().map(|table| format!("flows of {}", census.tables[table].model.name));
+    let names: Vec<String> = single.chain(generated).collect();
+    let end = |node: usize| &layout.nodes[node].name;
+    let links = links.into_iter().map(|port| &layout.ports[port]);
+    let links: Vec<String> = links.map(|port| format!("{}--{}", end(port.node), end(port.peer))).collect();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let (names, links) = (listed(&names), listed(&links));
+    let advice = if layout.later.is_empty() {
+        "no route changes, for network.convergence is not set"
+    } else {
+        "no route avoids it"
+    };
+    Ok(Some(format!(
+        "while a link is broken ({links}), the frames that are sent over it are lost, and {names} may stand still: {advice}"
+    )))
+}
+
+/// The names; of many, the first few.
+fn listed(names: &[String]) -> String {
+    match names.len() {
+        n if n > NAMED => format!("{} and {} more", names[..NAMED].join(", "), n - NAMED),
+        _ => names.join(", "),
+    }
+}
+
+/// The route of each flow that switches find, where there is one.
+fn routes_in(
+    resolved: &Resolved,
+    layout: &Layout,
+    flows: &[FlowSpec],
+    bounds: &Bounds<'_>,
+) -> Result<Vec<(usize, Vec<Branch>)>, Excess> {
+    let found = flows.iter().enumerate().filter_map(|(i, flow)| Some((i, flow, found_by_switches(resolved, flow)?)));
+    let (numbers, wanted): (Vec<usize>, Vec<Wanted<'_>>) = found
+        .map(|(i, flow, destination)| {
+            let first = Some(flow.route[0].port);
+            (i, Wanted { flow: &flow.name, source: flow.source, destination, first })
+        })
+        .unzip();
+    let routes = routing::routes(layout, &wanted, bounds)?;
+    Ok(numbers.into_iter().zip(routes).filter_map(|(i, route)| Some((i, route?))).collect())
+}

@@ -1,0 +1,182 @@
+//! The flows that loads and incasts generate, and those of traces. They are drawn once to be census, while the scenario is planned, and again
+//! whenever they are needed: none of them is stored.
+
+use std::sync::Arc;
+
+use penstock_schemes::{Duration, Instant, Octets};
+use penstock_sim::network::{self, PortId};
+
+use super::arrival::Arrival;
+use super::flow_census::{FlowCensus, Points, Table};
+use super::flow_paths::{KnownPaths, Route, link};
+use super::loads::Arrivals;
+use super::routing::Branch;
+use crate::keys::topology::Layout;
+
+/// The flows that loads and incasts generate. Results aggregate them, and no list stores them: each is drawn again whenever it
+/// is needed.
+#[derive(Debug, Clone)]
+pub struct GeneratedFlows(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    layout: Layout,
+    paths: KnownPaths,
+    tables: Vec<Table>,
+    points: Points,
+}
+
+/// A flow that a load or an incast makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GeneratedFlow {
+    /// Its table, an index into [`network::Processes::list`].
+    pub table: usize,
+    /// Its number among the flows of the table.
+    pub number: u32,
+    /// Its source, a node's index.
+    pub source: usize,
+    /// Its destination, a node's index.
+    pub destination: usize,
+    /// When it begins.
+    pub start: Instant,
+    /// Octets to send.
+    pub size: Octets,
+    /// The ports that it crosses; if switches choose, those of its first path.
+    pub way: Vec<PortId>,
+}
+
+impl GeneratedFlow {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self, generated: &GeneratedFlows) -> String {
+        generated.0.tables[self.table].name_of(self.number)
+    }
+}
+
+impl GeneratedFlows {
+    pub(crate) fn new(census: FlowCensus, layout: Layout, points: Points) -> Self {
+        Self(Arc::new(Inner { layout, paths: census.paths, tables: census.tables, points }))
+    }
+
+    /// How many flows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.tables.iter().map(|table| table.flows as usize).sum()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.tables.is_empty()
+    }
+
+    /// Name of a table.
+    #[must_use]
+    pub fn table(&self, table: usize) -> &str {
+        &self.0.tables[table].model.name
+    }
+
+    /// Name of the flow with this number, all tables census.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    #[must_use]
+    pub fn name(&self, number: usize) -> String {
+        let mut left = number;
+        for table in &self.0.tables {
+            match left.checked_sub(table.flows as usize) {
+                Some(rest) => left = rest,
+                None => return table.name_of(left as u32),
+            }
+        }
+        panic!("there is no flow {number} of {}", self.len())
+    }
+
+    /// Every flow, table by table.
+    pub fn flows(&self) -> impl Iterator<Item = GeneratedFlow> + '_ {
+        self.begun(Instant::NEVER)
+    }
+
+    /// The flows that start at `until` or before, table by table.
+    pub fn begun(&self, until: Instant) -> impl Iterator<Item = GeneratedFlow> + '_ {
+        let of = move |table: usize| {
+            let arrivals = self.0.tables[table].arrivals.clone().take_while(move |arrival| arrival.start.0 <= until.0);
+            (0..).zip(arrivals).map(move |(number, arrival)| self.0.flow(table, number, &arrival))
+        };
+        (0..self.0.tables.len()).flat_map(of)
+    }
+
+    /// Every flow in the order of their starts, for the engine.
+    #[must_use]
+    pub fn arrivals(&self) -> Box<dyn network::Arrivals> {
+        let mut tables: Vec<_> = self.0.tables.iter().map(|table| (0, table.arrivals.clone(), None)).collect();
+        tables.iter_mut().for_each(|(_, arrivals, next)| *next = arrivals.next());
+        Box::new(Merged { generated: Arc::clone(&self.0), tables })
+    }
+}
+
+impl Inner {
+    fn flow(&self, table: usize, number: u32, arrival: &Arrival) -> GeneratedFlow {
+        let name = self.tables[table].name_of(number);
+        let way = self.paths.first(&self.layout, &name, arrival);
+        let (_, way) = way.expect("flows were counted with their paths");
+        GeneratedFlow {
+            table,
+            number,
+            source: arrival.source,
+            destination: arrival.destination,
+            start: Instant(arrival.start.0),
+            size: arrival.size,
+            way: way.into_iter().map(|port| PortId(port as u32)).collect(),
+        }
+    }
+}
+
+/// The flows of all tables, merged by their starts.
+#[derive(Debug)]
+struct Merged {
+    generated: Arc<Inner>,
+    /// For each table the number of its next flow, those behind it, and the flow itself.
+    tables: Vec<(u32, Arrivals, Option<Arrival>)>,
+}
+
+impl Iterator for Merged {
+    type Item = network::Arrival;
+
+    fn next(&mut self) -> Option<network::Arrival> {
+        let starts = self.tables.iter().enumerate();
+        let starts = starts.filter_map(|(table, (_, _, next))| Some((next.as_ref()?.start, table)));
+        let (_, table) = starts.min()?;
+        let (number, behind, next) = &mut self.tables[table];
+        let arrival = std::mem::replace(next, behind.next())?;
+        *number += 1;
+        let flow = self.generated.flow(table, *number - 1, &arrival);
+        let name = self.generated.tables[table].name_of(flow.number);
+        let routes = self.generated.paths.routes(&self.generated.layout, &name, &arrival, |_| Ok(()));
+        let (first, later) = routes.ok().flatten().expect("nothing bounds it, and flows were counted with their paths");
+        let branch = |branch: &Branch| network::Branch {
+            link: link(PortId(branch.port as u32)),
+            parent: branch.parent.map(|parent| parent as u32),
+        };
+        let route = |(way, tree): &Route| {
+            let way = way.iter().map(|&port| link(PortId(port as u32))).collect();
+            (way, tree.iter().map(branch).collect())
+        };
+        let onward = |(at, later): &(Duration, Route)| {
+            let (way, tree) = route(later);
+            network::Onward { at: Instant(at.0), way, tree }
+        };
+        let (way, tree) = route(&first);
+        let point = self.generated.points.get(&(flow.way[0].index(), self.generated.tables[table].model.priority));
+        Some(network::Arrival {
+            process: table as u32,
+            number: flow.number,
+            start: flow.start,
+            size: flow.size,
+            way,
+            tree,
+            later: later.iter().map(onward).collect(),
+            reaction_point: point.copied(),
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! Round-trip times of an empty network, for schemes with a parameter that is meant to be one.
+
+use penstock_schemes::mixed::Mixed;
+use penstock_schemes::{AUTO, Bound, Duration, HEADER, Info, Parameter, Scheme, SchemeConfig, Unit, Value, quantity};
+use penstock_sim::network::{FlowId, Network};
+
+use super::Assigned;
+use super::flow_census::FlowCensus;
+use crate::error::Fault;
+use crate::keys::topology::Layout;
+
+/// The value in a file of a parameter that follows from the network.
+const COMPUTED: Value = Value::Choice(AUTO);
+
+/// Values of a scheme's parameters as a file has them, those that follow from the network at their defaults until [`fill`] has them.
+pub(crate) fn provisional(info: &Info, mut values: Vec<Value>) -> Vec<Value> {
+    let with_defaults = values.iter_mut().zip(info.parameters);
+    with_defaults.filter(|(value, _)| **value == COMPUTED).for_each(|(value, parameter)| *value = parameter.default);
+    values
+}
+
+/// A network that is laid out, and the flows that come to it later.
+#[derive(Clone, Copy)]
+pub(crate) struct Laid<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) layout: &'a Layout,
+    pub(crate) census: &'a FlowCensus,
+}
+
+impl Laid<'_> {
+    /// Sets the parameters of a priority that are "auto" in `written` to the longest round-trip time of its controlled flows in the
+    /// empty network, for a full frame with its tags and its acknowledgement. HPCC's simulator takes the longest of all pairs of
+    /// hosts (`third.cc`, `maxRtt`). `error` makes the error about a parameter.
+    pub(crate) fn fill(
+        self,
+        own: &mut Assigned,
+        written: &[Option<Value>],
+        error: impl Fn(usize, String) -> Fault,
+    ) -> Result<(), Fault> {
+        let info = own.config.info();
+        let computed = (0..).zip(written).filter(|(_, value)| **value == Some(COMPUTED)).map(|(at, _)| at);
+        for at in computed {
+            let parameter: &Parameter = &info.parameters[at];
+            let Some(time) = self.longest(own) else {
+                let message = format!("no flow of priority {} is under {}", own.priority, info.name);
+                return Err(error(at, message).with_hint("write the time, as in \"20 us\""));
+            };
+            let value = Value::Time(time);
+            if !parameter.accepts(value) {
+                let message = format!(
+                    "the longest round trip through the empty network takes {value}, and {} is from {} to {}",
+                    parameter.name, parameter.minimum, parameter.maximum
+                );
+                return Err(error(at, message).with_hint("write a time within these bounds"));
+            }
+            own.values[at] = value;
+        }
+        own.config = SchemeConfig::new(info.name, &own.values).expect("values are of their parameters' kinds");
+        Ok(())
+    }
+
+    /// The longest round trip of the controlled flows of a priority, of those that come later too.
+    fn longest(self, own: &Assigned) -> Option<Duration> {
+        let Self { network, layout, census } = self;
+        let acknowledgement = HEADER + Mixed::echo_octets(&own.config);
+        let processes = network.processes.list.iter().filter(|process| process.priority == own.priority);
+        let frame = processes.map(|process| network.longest_of_process(process)).max().unwrap_or(0);
+        let to_come = census.paths_of(layout, own.priority);
+        let of_way = |way: Vec<_>| network.round_trip_over(way.into_iter(), [frame, acknowledgement]);
+        round_trips(own, network).into_iter().chain(to_come.map(of_way)).max()
+    }
+}
+
+/// The round trips of the controlled flows of a priority that a file lists.
+fn round_trips(own: &Assigned, network: &Network) -> Vec<Duration> {
+    let acknowledgement = HEADER + Mixed::echo_octets(&own.config);
+    let flows = (0..).map(FlowId).zip(&network.flows);
+    let controlled = flows.filter(|(_, flow)| flow.priority == own.priority && flow.reaction_point.is_some());
+    controlled.filter_map(|(id, _)| network.round_trip(id, acknowledgement)).collect()
+}
+
+/// Notes on parameters that should be the round-trip time of the empty network, if that of the priority's flows differs: above
+/// 10/9 of the parameter, below half of it, or, for some parameters, below a quarter.
+pub(crate) fn notes(own: &Assigned, network: &Network) -> Vec<String> {
+    let info = own.config.info();
+    let exact = |(parameter, _): &(&Parameter, &Value)| parameter.bound == Some(Bound::RoundTrip { noted: true });
+    let meant: Vec<_> = info.parameters.iter().zip(&own.values).filter(exact).collect();
+    if meant.is_empty() {
+        return Vec::new();
+    }
+    let round_trips = round_trips(own, network);
+    let (Some(&least), Some(&most)) = (round_trips.iter().min(), round_trips.iter().max()) else { return Vec::new() };
+    let shown = |time: Duration| quantity::show(Unit::Time, time.as_seconds());
+    let span = if least == most { shown(most) } else { format!("{} to {}", shown(least), shown(most)) };
+    let fits = |time: Duration| {
+        let times = |factor: u64, time: Duration| u128::from(factor) * u128::from(time.0);
+        times(10, time) >= times(9, most) && times(1, time) <= times(2, most).min(times(4, least))
+    };
+    let note = |(parameter, value): (&Parameter, &Value)| match *value {
+        Value::Time(time) if !fits(time) => Some(format!(
+            "{}.{} is {time}, and the round trip of a frame through the empty network takes {span}; the scheme takes them to \
+             be the same",
+            info.name, parameter.name
+        )),
+        _ => None,
+    };
+    meant.into_iter().filter_map(note).collect()
+}

@@ -1,0 +1,314 @@
+//! Which scheme runs on which priority, with which parameters.
+//!
+//! The scenario's `scheme` (or the one chosen for the run) has all priorities but those with a `[[priority]]` table.
+//! Parameters come from `[schemes.NAME]`; a priority that names a profile starts from that profile instead.
+
+use std::collections::BTreeSet;
+
+use penstock_schemes::{BitRate, Bound, Duration, Info, Octets, Parameter, Profile, SchemeConfig, Unit, Value};
+use penstock_sim::network::{Capacity, Network, Port};
+
+use super::Assigned;
+use super::network::largest_frame;
+use super::round_trip;
+use super::round_trip::Laid;
+use crate::Choice;
+use crate::error::Fault;
+use crate::keys::fields::Counts;
+use crate::keys::read::Entry;
+use crate::keys::sections::{self, check_order};
+use crate::keys::topology::Layout;
+use crate::resolve::{self, Resolved};
+
+/// The scheme of each of the network's priorities. Those to which schemes move frames are added to them.
+pub(crate) fn assign(resolved: &Resolved, network: &mut Network, choice: &Choice) -> Result<Vec<Assigned>, Fault> {
+    check_priorities(&resolved.priority, network, choice)?;
+    let assign = |&priority: &u8| {
+        let (info, profile) = of_priority(&resolved.priority, resolved.scheme(), priority);
+        let (values, name) = match profile {
+            Some((own, name)) => (of_profile(info, profile_of(info, own, name)?), Some(name)),
+            None => {
+                let settings = resolved.schemes.of(info);
+                let values = round_trip::provisional(info, settings.values());
+                (values, settings.profile().map(|profile| profile.name))
+            }
+        };
+        let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
+        Ok(Assigned { priority, config, values, profile: name.map(str::to_owned) })
+    };
+    let assigned: Vec<Assigned> = network.priorities.iter().map(&assign).collect::<Result<_, Fault>>()?;
+    let moved: BTreeSet<u8> = assigned.iter().filter_map(|own| own.config.moves_to()).collect();
+    let assigned = if moved.iter().all(|priority| network.priorities.contains(priority)) {
+        assigned
+    } else {
+        let all: BTreeSet<u8> = network.priorities.iter().copied().chain(moved).collect();
+        network.priorities = all.into_iter().collect();
+        network.priorities.iter().map(assign).collect::<Result<_, Fault>>()?
+    };
+    check_moves(&resolved.priority, &assigned)?;
+    Ok(assigned)
+}
+
+/// Gives parameters that follow from the network their values.
+pub(crate) fn fill(resolved: &Resolved, schemes: &mut [Assigned], laid: Laid<'_>) -> Result<(), Fault> {
+    for own in schemes {
+        // Profiles have values alone.
+        let (info, None) = of_priority(&resolved.priority, resolved.scheme(), own.priority) else { continue };
+        let settings = resolved.schemes.of(info);
+        let written: Vec<_> = settings.values().into_iter().map(Some).collect();
+        laid.fill(own, &written, |parameter, message| settings.values[parameter].fault(message))?;
+    }
+    Ok(())
+}
+
+/// Refuses a scheme that moves frames to a priority of another one, whose signals their sources would not understand.
+fn check_moves(tables: &[sections::Priority], schemes: &[Assigned]) -> Result<(), Fault> {
+    for own in schemes {
+        let name = own.config.info().name;
+        let to = own.config.moves_to().filter(|&to| to < own.priority);
+        let Some(there) = schemes.iter().find(|there| Some(there.priority) == to) else { continue };
+        let other = there.config.info().name;
+        let table = tables.iter().find(|table| [own.priority, there.priority].contains(&table.priority));
+        if let Some(table) = table.filter(|_| other != name) {
+            let message = format!(
+                "{name} moves frames of priority {} to priority {}, where {other} runs",
+                own.priority, there.priority
+            );
+            return Err(table.priority.fault(message).with_hint(format!("let {name} run in both")));
+        }
+    }
+    Ok(())
+}
+
+/// Sentences about schemes whose parameters do not fit the network, and that run nevertheless.
+pub(crate) fn notes(schemes: &[Assigned], network: &Network) -> Vec<String> {
+    let of_scheme = |own| {
+        round_trip::notes(own, network)
+            .into_iter()
+            .chain(note_on_losses(own, network))
+            .chain(note_on_lines(own, network))
+    };
+    notes_on_moves(schemes, network).into_iter().chain(schemes.iter().flat_map(of_scheme)).collect()
+}
+
+/// Says where a scheme that isolates flows has no flow control in the priority of those: there frames are lost.
+fn note_on_losses(own: &Assigned, network: &Network) -> Option<String> {
+    let to = own.config.moves_to().filter(|&to| to < own.priority)?;
+    let lossless = network.pfc.as_ref().is_some_and(|pfc| pfc.priorities.contains(&to));
+    let name = own.config.info().name;
+    (!lossless).then(|| {
+        format!(
+            "{name} moves congesting flows to priority {to}, and no flow control stops their sources there: what finds no \
+             room is lost ([pfc] with that priority)"
+        )
+    })
+}
+
+/// Says which thresholds were chosen for lines of another rate, by a factor of four and more, than that of the fastest port with a congestion
+/// point. A profile's description and a default's source say for which ("at 25 Gb/s"); a value of the scenario's own is nobody else's.
+fn note_on_lines(own: &Assigned, network: &Network) -> Option<String> {
+    let info = own.config.info();
+    let line = network.ports.iter().filter(|port| port.congestion_points).map(|port| port.rate.0).max()?;
+    let profile = own.profile.as_deref().and_then(|name| info.profile(name));
+    let other = |(parameter, value): (&Parameter, &Value)| {
+        let Value::Octets(octets) = *value else { return None };
+        let set = profile.and_then(|at| at.settings.iter().find(|(name, _)| *name == parameter.name));
+        let (chosen, text) = set.map_or((parameter.default, parameter.source), |(_, value)| {
+            (*value, profile.map_or("", |at| at.description))
+        });
+        let of_theirs = parameter.unit == Unit::Threshold
+            && chosen == *value
+            && info.has_effect(parameter, &own.values)
+            && info.threshold_at(octets, BitRate(line), &own.values) == octets;
+        let rate = line_rate(text).filter(|_| of_theirs)?;
+        let apart = rate.max(line) / rate.min(line).max(1);
+        (apart >= 4).then(|| {
+            let ps = u128::from(octets.0) * 8 * 1_000_000_000_000 / u128::from(line);
+            format!("{}, {octets}, is {}", parameter.name, Duration(ps as u64))
+        })
+    };
+    let all: Vec<String> = info.parameters.iter().zip(&own.values).filter_map(other).collect();
+    let from = profile.map_or_else(|| "the defaults".to_owned(), |at| format!("the profile {}", at.name));
+    (!all.is_empty()).then(|| {
+        format!(
+            "{}: thresholds are those of {from}, chosen for another line rate; at {} {} of the line",
+            info.name,
+            BitRate(line),
+            all.join(", ")
+        )
+    })
+}
+
+/// The rate, in bit/s, in a text such as "… at 25 Gb/s: …".
+fn line_rate(text: &str) -> Option<u64> {
+    let before = text.split(" Gb/s").next().filter(|before| before.len() < text.len())?;
+    before.rsplit(' ').next()?.parse::<u64>().ok().map(|gbps| gbps * 1_000_000_000)
+}
+
+/// Says of which priorities a scheme moves no frame: those that are not above the one to which it would.
+fn notes_on_moves(schemes: &[Assigned], network: &Network) -> Vec<String> {
+    let generated = network.processes.list.iter().map(|process| process.priority);
+    let used: BTreeSet<u8> = network.flows.iter().map(|flow| flow.priority).chain(generated).collect();
+    let stays = |own: &Assigned| {
+        let to = own.config.moves_to().filter(|&to| used.contains(&own.priority) && own.priority <= to)?;
+        let (name, priority) = (own.config.info().name, own.priority);
+        Some(format!(
+            "{name} moves frames to priority {to}, and none of flows of priority {priority}, which is not above it: give them \
+             a higher one, as in priority = 3"
+        ))
+    };
+    schemes.iter().filter_map(stays).collect()
+}
+
+/// The scheme of a priority, and where its table names a profile, both.
+fn of_priority<'a>(
+    tables: &'a [sections::Priority],
+    scheme: &'static Info,
+    priority: u8,
+) -> (&'static Info, Option<(&'a sections::Priority, &'a str)>) {
+    let own = tables.iter().find(|own| *own.priority == priority);
+    (own.map_or(scheme, |own| own.scheme.0), own.and_then(|own| Some((own, own.profile.as_deref()?))))
+}
+
+/// Refuses parameters that contradict the network or one another.
+pub(crate) fn check(
+    resolved: &Resolved,
+    schemes: &[Assigned],
+    network: &Network,
+    layout: &Layout,
+) -> Result<(), Fault> {
+    for Assigned { priority, values, .. } in schemes {
+        let (info, profile) = of_priority(&resolved.priority, resolved.scheme(), *priority);
+        let settings = resolved.schemes.of(info);
+        let error = |parameter: usize, message: String| match profile {
+            Some((own, name)) => own.profile.fault(format!("{} of {name}: {message}", info.parameters[parameter].name)),
+            None => settings.values[parameter].fault(message),
+        };
+        check_thresholds(info, values, *priority, network, layout, error)?;
+        check_bounds(info, values, network, error)?;
+    }
+    Ok(())
+}
+
+/// Refuses priorities that are listed twice or unused, and choices that have no effect.
+fn check_priorities(tables: &[sections::Priority], network: &Network, choice: &Choice) -> Result<(), Fault> {
+    let mut seen = BTreeSet::new();
+    for table in tables {
+        let priority = *table.priority;
+        if !seen.insert(priority) {
+            let message = format!("priority {priority} has a scheme already");
+            return Err(table.priority.fault(message).with_hint("one scheme for each priority"));
+        }
+        if !network.priorities.contains(&priority) {
+            let message = format!("no flow has priority {priority}");
+            return Err(table.priority.fault(message).with_hint(used(network)));
+        }
+    }
+    let given = [("scheme", &choice.scheme), ("profile", &choice.profile)];
+    match given.into_iter().find(|(_, given)| given.is_some()) {
+        Some((what, _)) if seen.len() == network.priorities.len() => {
+            let message = "has no effect if every priority names its scheme in [[priority]]".to_owned();
+            Err(resolve::schemes::chosen(what, message, "remove the [[priority]] tables from the file, or edit them"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The priorities that a key lists, in order; without it all that flows have.
+pub(crate) fn listed(key: &Entry<Option<Counts>>, known: &BTreeSet<u8>, network: &Network) -> Result<Vec<u8>, Fault> {
+    let Some(Counts(listed)) = &**key else { return Ok(known.iter().copied().collect()) };
+    if let Some(priority) = listed.iter().find(|priority| !known.contains(priority)) {
+        return Err(key.fault(format!("no flow has priority {priority}")).with_hint(used(network)));
+    }
+    let mut priorities = listed.clone();
+    priorities.sort_unstable();
+    Ok(priorities)
+}
+
+/// Which priorities flows have, as text.
+pub(crate) fn used(network: &Network) -> String {
+    let list: Vec<String> = network.priorities.iter().map(u8::to_string).collect();
+    format!("flows have {}", list.join(", "))
+}
+
+/// A scheme's parameters as a profile has them.
+fn of_profile(info: &Info, profile: &Profile) -> Vec<Value> {
+    let set = |name: &str| profile.settings.iter().find(|(set, _)| *set == name).map(|(_, value)| *value);
+    info.parameters.iter().map(|p| set(p.name).unwrap_or(p.default)).collect()
+}
+
+/// The profile that a priority's table names.
+fn profile_of(info: &Info, table: &sections::Priority, name: &str) -> Result<&'static Profile, Fault> {
+    info.profile(name).ok_or_else(|| {
+        let hint = resolve::schemes::no_profile(info, name);
+        table.profile.fault(format!("{} has no profile \"{name}\"", info.name)).with_hint(hint)
+    })
+}
+
+/// Refuses a threshold that no queue length can reach. `error` makes the error about a parameter.
+pub(crate) fn check_thresholds(
+    info: &Info,
+    values: &[Value],
+    priority: u8,
+    network: &Network,
+    layout: &Layout,
+    error: impl Fn(usize, String) -> Fault,
+) -> Result<(), Fault> {
+    let watched = network.ports.iter().enumerate().filter(|(_, p)| p.congestion_points);
+    let size = |capacity| match capacity {
+        Capacity::Octets(octets) => octets.0,
+        Capacity::Frames(n) => u64::from(n) * largest_frame(network),
+        Capacity::Arbiter => u64::MAX,
+    };
+    // Frames that an ingress buffer holds find room in any output queue.
+    let lossless = network.pfc.as_ref().filter(|pfc| pfc.priorities.contains(&priority));
+    let mut held = vec![0_u64; network.nodes.len()];
+    for (port, ingress) in network.ports.iter().zip(lossless.map_or(&[][..], |pfc| &pfc.ingress)) {
+        let of_node = &mut held[port.peer.index()];
+        *of_node = of_node.saturating_add(ingress.map_or(0, |ingress| ingress.buffer.0));
+    }
+    let longest = |p: &Port| size(p.capacity).saturating_add(held[p.node.index()]);
+    let watched: Vec<(usize, &Port)> = watched.collect();
+    let of_queues =
+        |(_, (p, _)): &(usize, (&Parameter, &Value))| p.unit == Unit::Threshold && info.has_effect(p, values);
+    for (i, (_, value)) in info.parameters.iter().zip(values).enumerate().filter(of_queues) {
+        let Value::Octets(given) = *value else { continue };
+        let at_port = |p: &Port| info.threshold_at(given, p.rate, values);
+        // The port where the least of it is left beyond the threshold, of two the one with the shorter queue.
+        let room = |p: &Port| longest(p).saturating_sub(at_port(p).0);
+        let Some(&(port, p)) = watched.iter().min_by_key(|(_, p)| (room(p), longest(p))) else { return Ok(()) };
+        let (threshold, smallest) = (at_port(p), longest(p));
+        if threshold.0 > smallest {
+            let (what, at_port) = match lossless {
+                None => ("buffer", "is the smallest with a congestion point"),
+                Some(_) => ("buffer and ingress buffers", "can grow least of those with a congestion point"),
+            };
+            let message = format!("{threshold} is beyond the {what} of {}", Octets(smallest));
+            let hint = format!("the queue of {} {at_port}", layout.port_name(port));
+            return Err(error(i, message).with_hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses parameters that contradict one another, and least rates that no source could have. `error` as above.
+pub(crate) fn check_bounds(
+    info: &Info,
+    values: &[Value],
+    network: &Network,
+    error: impl Fn(usize, String) -> Fault,
+) -> Result<(), Fault> {
+    check_order(info.parameters, values, &error)?;
+    for (i, (parameter, value)) in info.parameters.iter().zip(values).enumerate() {
+        if parameter.bound == Some(Bound::AtMostLine) {
+            let lines =
+                network.flows.iter().map(|flow| network.ports[network.hops[flow.root.index()].port.index()].rate);
+            let generated = network.processes.sources.iter().map(|port| network.ports[port.index()].rate);
+            if let Some(fastest) = lines.chain(generated).max().map(Value::Rate).filter(|fastest| value > fastest) {
+                let message = format!("{value} is above the rate of the sources' lines, {fastest}");
+                return Err(error(i, message).with_hint("no source could slow down"));
+            }
+        }
+    }
+    Ok(())
+}

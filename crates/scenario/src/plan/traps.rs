@@ -1,0 +1,133 @@
+//! Notes on settings that are valid and do not do what a reader takes them to do: marks that come after pauses, loads that no link carries.
+
+use std::collections::BTreeMap;
+
+use penstock_schemes::{Action, Octets, Unit, Value};
+use penstock_sim::network::{Network, NodeId, NodeKind, Process};
+
+use super::Assigned;
+use super::buffer::Common;
+use super::network::largest_frame;
+use super::origin::Origin;
+
+/// All of them. `origins` are those of the network's processes, `commons` those of its pools.
+pub(crate) fn notes(
+    network: &Network,
+    schemes: &[Assigned],
+    (origins, commons): (&[Origin], &[Common]),
+    names: &[String],
+) -> Vec<String> {
+    let marks = schemes.iter().filter_map(|own| marks_after_pauses(network, own, commons, names));
+    marks.chain(beyond_links(network, origins, names)).collect()
+}
+
+/// The length of a queue from which on frames of a priority are marked, and the key that says so.
+fn first_mark(network: &Network, own: &Assigned) -> Option<(Octets, String)> {
+    let info = own.config.info();
+    let marks = info.actions.contains(&Action::Marks);
+    let of_queue =
+        info.parameters.iter().zip(&own.values).filter(|(parameter, _)| {
+            marks && parameter.unit == Unit::Threshold && info.has_effect(parameter, &own.values)
+        });
+    let lines = || network.ports.iter().filter(|port| port.congestion_points).map(|port| port.rate);
+    let of_scheme = of_queue.filter_map(|(parameter, value)| match value {
+        Value::Octets(octets) => {
+            let least = lines().map(|line| info.threshold_at(*octets, line, &own.values)).min();
+            Some((least?, format!("schemes.{}.{}", info.name, parameter.name)))
+        }
+        _ => None,
+    });
+    let of_network = network.ecn_threshold.map(|octets| (octets, "network.ecn_threshold".to_owned()));
+    of_scheme.chain(of_network).min_by_key(|(octets, _)| *octets)
+}
+
+/// Says where flow control stops the lines of a switch before a queue there is long enough for a mark.
+fn marks_after_pauses(network: &Network, own: &Assigned, commons: &[Common], names: &[String]) -> Option<String> {
+    let pfc = network.pfc.as_ref().filter(|pfc| pfc.priorities.contains(&own.priority))?;
+    let (threshold, key) = first_mark(network, own)?;
+    // For each switch the lines that it stops, and the least octets at which it stops one by itself.
+    let mut lines: BTreeMap<NodeId, (u64, u64)> = BTreeMap::new();
+    for (port, ingress) in network.ports.iter().zip(&pfc.ingress) {
+        if let Some(ingress) = ingress {
+            let (count, xoff) = lines.entry(port.peer).or_insert((0, u64::MAX));
+            (*count, *xoff) = (*count + 1, (*xoff).min(ingress.xoff.0));
+        }
+    }
+    let shared = network.pools.iter().zip(commons).filter(|(pool, _)| pool.priorities.contains(&own.priority));
+    let shared: BTreeMap<NodeId, Common> = shared.map(|(pool, common)| (pool.node, *common)).collect();
+    // The most that `n` lines hold together when the last of them is stopped.
+    let held = |node: NodeId, xoff: u64, n: u64| {
+        n.saturating_mul(shared.get(&node).map_or(u64::MAX, |common| common.stopped_at(n).0).min(xoff))
+    };
+    let late = |(&node, &(count, xoff)): (&NodeId, &(u64, u64))| {
+        // The line back to the neighbour that the queue leads to brings it nothing.
+        let most = count.saturating_sub(1).max(1);
+        let beyond = |n: u64| held(node, xoff, n) + largest_frame(network) > threshold.0;
+        let enough = (1..=most).find(|&n| beyond(n));
+        (enough != Some(1)).then(|| (enough.unwrap_or(u64::MAX), node, xoff, most))
+    };
+    let (enough, node, xoff, most) = lines.iter().filter_map(late).max()?;
+    let (switch, alone) = (&names[node.index()], Octets(held(node, xoff, 1)));
+    Some(if enough == u64::MAX {
+        format!(
+            "flow control comes before marks: {switch} stops a line at {alone}, and {most} lines at {} together; a queue is marked \
+             from {threshold} on ({key}), so that nothing is ever marked there",
+            Octets(held(node, xoff, most)),
+        )
+    } else {
+        format!(
+            "flow control comes before marks: {switch} stops a line at {alone}, and a queue is marked from {threshold} on ({key}): \
+             where fewer than {enough} lines feed the queue they are stopped and nothing is marked"
+        )
+    })
+}
+
+/// Says where `[[load]]` tables bring more than links carry, over the time in which their flows start: hosts offer the rate that was asked
+/// for, and some link on the path does not have it. The links of a switch to other switches count together, for flows may choose among them.
+fn beyond_links(network: &Network, origins: &[Origin], names: &[String]) -> Option<String> {
+    let switch = |node: NodeId| network.nodes[node.index()].kind == NodeKind::Switch;
+    // By the ends: the switch alone for links to other switches.
+    let mut offered: BTreeMap<(NodeId, Option<NodeId>), (f64, f64)> = BTreeMap::new();
+    let loads = network.processes.list.iter().zip(origins).filter(|(_, origin)| matches!(origin, Origin::Load(_)));
+    let mut counted = vec![false; network.ports.len()];
+    for (process, _) in loads.filter(|(process, _)| process.flows >= FEW) {
+        for crossed in &process.links {
+            let (at, port) = (crossed.link.0.index(), &network.ports[crossed.link.0.index()]);
+            if !switch(port.node) {
+                continue;
+            }
+            let end = (!switch(port.peer)).then_some(port.peer);
+            let (bps, rate) = offered.entry((port.node, end)).or_insert((0.0, 0.0));
+            *bps += crossed.octets as f64 * 8.0 * on_wire(network, process) / process.span.as_seconds();
+            if !std::mem::replace(&mut counted[at], true) {
+                *rate += port.rate.0 as f64;
+            }
+        }
+    }
+    let beyond = offered.into_iter().map(|(ends, (bps, rate))| (bps / rate, ends)).filter(|(share, _)| *share > 1.0);
+    let beyond: Vec<(f64, (NodeId, Option<NodeId>))> = beyond.collect();
+    let &(share, (node, end)) = beyond.iter().max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    let name = |node: NodeId| &names[node.index()];
+    let links = match end {
+        Some(host) => format!("the link from {} to {}", name(node), name(host)),
+        None => format!("the links from {} to other switches", name(node)),
+    };
+    let others = match beyond.len() {
+        1 => String::new(),
+        n => format!(" (and more than the rate of {} others)", n - 1),
+    };
+    Some(format!(
+        "the loads offer {:.0} % of the rate of {links}{others}: what does not fit waits, so that queues and completion times grow \
+         with the length of the run; a lower load, or faster links",
+        share * 100.0
+    ))
+}
+
+/// A load of fewer flows has no mean rate to speak of.
+const FEW: u32 = 100;
+
+/// Octets on the line for each octet of a flow's size.
+fn on_wire(network: &Network, process: &Process) -> f64 {
+    let frame = f64::from(network.longest_of_process(process)) + f64::from(network.wire_overhead);
+    frame / process.payload().max(1) as f64
+}
