@@ -13,7 +13,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::ideal::{Frames, Links};
 use crate::objects::{Key, Object, Shape, Shaped, record};
-use crate::summary::Ending;
+
+/// Facts about the run that its driver knows, in addition to the outcome.
+#[derive(Debug, Clone, Copy)]
+pub struct Ending {
+    /// The simulated time that was reached.
+    pub end: Instant,
+    /// Whether that is not the plan's end.
+    pub interrupted: bool,
+    /// Whether the run was over before it, since all of its flows had ended.
+    pub over: bool,
+    /// Time on the wall clock, s.
+    pub wall_s: f64,
+}
 
 record! {
     /// A row of the table of completions.

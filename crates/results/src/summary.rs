@@ -13,7 +13,7 @@ use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcom
 use serde::{Deserialize, Serialize};
 
 use crate::actions::{self, Actions};
-use crate::completions::{self, CompletionSummary};
+use crate::completions::{self, CompletionSummary, Ending};
 pub use crate::costs::{RunSummary, TestbedSummary};
 use crate::fair;
 use crate::notes;
@@ -363,19 +363,6 @@ impl HostSource<'_> {
     fn pause_frames(&self) -> u64 {
         self.pause_frames
     }
-}
-
-/// Facts about the run that its driver knows, in addition to the outcome.
-#[derive(Debug, Clone, Copy)]
-pub struct Ending {
-    /// The simulated time that was reached.
-    pub end: Instant,
-    /// Whether that is not the plan's end.
-    pub interrupted: bool,
-    /// Whether the run was over before it, since all of its flows had ended.
-    pub over: bool,
-    /// Time on the wall clock, s.
-    pub wall_s: f64,
 }
 
 /// A window that has closed.

@@ -8,9 +8,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration as WallDuration, Instant as WallInstant};
 
-use penstock_results::completions::{Completion, are_told, completions};
-use penstock_results::summary::{Ending, Measured, TestbedSummary, flow_rows};
-use penstock_results::{Course, Simulation, Summary};
+use penstock_results::completions::{Completion, Ending, are_told, completions};
+use penstock_results::summary::{Measured, TestbedSummary, flow_rows};
+use penstock_results::{Course, Summary};
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::PortId;
@@ -25,7 +25,7 @@ use crate::recorder::{Recorder, Recording};
 use crate::rows::{ROWS_PER_BLOCK, flow_table};
 use crate::sink::{Records, Sink};
 use crate::tables::{SchemeVars, Table};
-use crate::watcher::{Notes, Watcher};
+use crate::watcher::{Notes, Recorded, Watcher};
 use crate::{Options, Progress, Run, RunError, Store, threads};
 
 /// Called between slices.
@@ -124,28 +124,6 @@ impl<'a> Job<'a> {
         };
         let parts = (0..partition.parts()).map(part).collect();
         Ok(Box::new(Many::new(parts, Arc::clone(partition), recorder)))
-    }
-}
-
-/// A simulation that a recorder watches.
-pub(crate) trait Recorded: Simulation {
-    fn rows_kept(&self) -> usize;
-    fn has_failed(&self) -> bool;
-    fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError>;
-}
-
-impl<S: Scheme, const FULL: bool> Recorded for Sim<S, Watcher<'_, FULL>, FULL> {
-    fn rows_kept(&self) -> usize {
-        self.probe().recorder().map_or(0, Recorder::rows_kept)
-    }
-
-    fn has_failed(&self) -> bool {
-        self.probe().recorder().is_some_and(Recorder::has_failed)
-    }
-
-    fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError> {
-        let (outcome, watcher) = (*self).finish();
-        Ok((outcome, watcher.into_recorder().finish()?))
     }
 }
 

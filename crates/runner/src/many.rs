@@ -18,9 +18,8 @@ use penstock_sim::{Mail, Outcome, Partition, Sim, Together};
 
 use crate::RunError;
 use crate::barrier::{Barrier, Guard};
-use crate::drive::Recorded;
 use crate::recorder::{Recorder, Recording};
-use crate::watcher::{Notes, Watcher};
+use crate::watcher::{Notes, Recorded, Watcher};
 
 /// Work of a slice, in slices of a run on one thread: threads take a while to start.
 const LONGER: u64 = 32;

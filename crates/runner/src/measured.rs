@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use penstock_results::summary::{Ending, TestbedSummary};
+use penstock_results::completions::Ending;
+use penstock_results::summary::TestbedSummary;
 use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, Instant, Scheme};
 use penstock_sim::Outcome;

@@ -1,11 +1,35 @@
 //! The probe of a run: its recorder; or, for one part of a network that is simulated in several, notes for the recorder of all.
 
+use penstock_results::Simulation;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, Signal};
 use penstock_sim::network::{FlowId, PortId, QueueId};
 use penstock_sim::probe::{FrameSeen, Probe, SignalSeen, View};
+use penstock_sim::{Outcome, Sim};
 
 use crate::RunError;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Recording};
+
+/// A simulation that a recorder watches.
+pub(crate) trait Recorded: Simulation {
+    fn rows_kept(&self) -> usize;
+    fn has_failed(&self) -> bool;
+    fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError>;
+}
+
+impl<S: Scheme, const FULL: bool> Recorded for Sim<S, Watcher<'_, FULL>, FULL> {
+    fn rows_kept(&self) -> usize {
+        self.probe().recorder().map_or(0, Recorder::rows_kept)
+    }
+
+    fn has_failed(&self) -> bool {
+        self.probe().recorder().is_some_and(Recorder::has_failed)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError> {
+        let (outcome, watcher) = (*self).finish();
+        Ok((outcome, watcher.into_recorder().finish()?))
+    }
+}
 
 /// The recorder, or the notes of a part. One type for both: the engine is compiled once.
 #[derive(Debug)]

@@ -203,7 +203,16 @@ impl Info {
             _ => None,
         };
         let at = given.find_map(scales).unwrap_or(BitRate::ZERO);
-        Octets(crate::parts::marking::scaled(octets.0, at, line))
+        Octets(scaled(octets.0, at, line))
+    }
+}
+
+/// A threshold given for lines of rate `at` (0: for all) at a port whose line has rate `line`.
+#[must_use]
+pub(crate) fn scaled(octets: u64, at: BitRate, line: BitRate) -> u64 {
+    match u128::from(at.0) {
+        0 => octets,
+        at => (u128::from(octets) * u128::from(line.0) / at).try_into().unwrap_or(u64::MAX),
     }
 }
 

@@ -4,10 +4,12 @@ use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, CongestionPoint, Instant, ReactionPoint};
 use penstock_sim::network::{NodeId, PortEvent, PortId};
 
-use crate::bridge::{Bridge, ports_of};
+use crate::addressing::ports_of;
+use crate::bridge::Bridge;
 use crate::form::{OnWire, Way};
-use crate::interface::{FlowCounts, Interface, variables};
+use crate::interface::{Interface, variables};
 use crate::port::{self, Departure};
+use crate::progress::FlowCounts;
 use crate::record::{End, FlowEnd, FlowSample, QueueEnd, QueueSample, Record, SignalSeen, SinkSample};
 
 /// Something that happens at a time that is known beforehand. At one instant, in this order.

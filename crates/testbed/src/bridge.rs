@@ -5,13 +5,13 @@
 
 use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, Class, CongestionPoint, Duration, FlowKey, Instant, Octets, Place, To};
-use penstock_sim::network::{Capacity, Network, NodeId, PortId};
+use penstock_sim::network::{Capacity, NodeId, PortId};
 use penstock_sim::random::{Owner, Stream};
 use penstock_wire::MacAddress;
 
+use crate::addressing::{FIRST_PORT, control_priority, flow_ports, is_reserved, ports_of, station};
 use crate::form::{OnWire, Way};
 use crate::frame::{Header, length};
-use crate::interface::{FIRST_PORT, flow_ports};
 use crate::learning::Learned;
 use crate::pause::{self, Ingress, Stops};
 use crate::port::{Departure, Held, Kind, Line, Port, QueueState, Released, Sent, no_words};
@@ -21,30 +21,6 @@ const STATIONS: usize = 4096;
 
 /// After so much time without a frame a station is forgotten (802.1Q, clause 8.8.3: 300 s), on the clock of the network.
 const AGE: Duration = Duration::from_ms(300_000);
-
-/// Whether no bridge forwards frames for an address: 01-80-C2-00-00-00 to 0F. (802.1Q, clause 8.6.3)
-#[must_use]
-pub fn is_reserved(address: MacAddress) -> bool {
-    address.to_u64() & !0xf == 0x0180_c200_0000
-}
-
-/// The priority of congestion notification messages, where a manager sets no other. (802.1Qau:
-/// ieee8021CnGlobalCnmTransmitPriority)
-const CNM_PRIORITY: u8 = 6;
-
-/// The priority code point of control frames: the standard's, or the highest other one that no data has. `None` where data has
-/// all.
-#[must_use]
-pub fn control_priority(network: &Network) -> Option<u8> {
-    let highest = (0..8).rev();
-    std::iter::once(CNM_PRIORITY).chain(highest).find(|priority| !network.priorities.contains(priority))
-}
-
-/// The address of a node.
-#[must_use]
-pub fn station(network: &Network, node: NodeId) -> MacAddress {
-    MacAddress::from_u64(network.nodes[node.index()].station)
-}
 
 /// Facts about a flow that its frames do not carry.
 #[derive(Debug, Clone, Copy)]
@@ -342,12 +318,6 @@ impl<S: OnWire> Bridge<S> {
         }
         self.release(port);
     }
-}
-
-/// The ports of a node, in the scenario's order.
-#[must_use]
-pub fn ports_of(network: &Network, node: NodeId) -> Vec<PortId> {
-    (0..network.ports.len() as u32).map(PortId).filter(|id| network.ports[id.index()].node == node).collect()
 }
 
 /// A port as the scenario describes it, with congestion points as the simulator makes them.

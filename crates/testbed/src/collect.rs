@@ -15,8 +15,8 @@ use penstock_sim::probe::{FlowNow, QueueNow};
 
 use crate::TestbedError;
 use crate::form::{self, OnWire};
-use crate::interface::FlowCounts;
 use crate::lateness::Lateness;
+use crate::progress::FlowCounts;
 use crate::record::{self, End, FlowEnd, FlowSample, QueueSample, Record, SignalSeen};
 
 /// Facts about a run that no process of it knows.

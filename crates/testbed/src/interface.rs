@@ -15,16 +15,13 @@ use penstock_sim::random::{Owner, Stream};
 use penstock_wire::ethernet::ether_type;
 use penstock_wire::{MacAddress, ipv4};
 
-use crate::bridge::{control_priority, is_reserved, ports_of, station};
+use crate::addressing::{FIRST_PORT, control_priority, flow_ports, is_reserved, ports_of, station};
 use crate::form::{OnWire, Way};
 use crate::frame::{Header, Segment, length, ports, put_tags, segment, take_tags};
 use crate::host_queue::HostQueue;
 use crate::pause::{self, Stops, pause_time};
 use crate::port::Departure;
-use crate::progress::Progress;
-
-/// Flow n of the scenario is the traffic to this port and n, by UDP, or by TCP where the flow has a transport.
-pub const FIRST_PORT: u16 = 5201;
+use crate::progress::{FlowCounts, Progress};
 
 /// Frames that an application may have waiting, where the scenario does not say: 64 of the longest.
 const FRAMES_WAITING: u64 = 64;
@@ -53,35 +50,6 @@ pub struct Counts {
     pub signals_unrecorded: u64,
     /// Virtual time that was given up since the process was woken too late, ps.
     pub given_up_ps: u64,
-}
-
-/// A flow at its source or destination.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct FlowCounts {
-    /// Frames that the application has handed over.
-    pub offered: u64,
-    /// Of them, those that found no room.
-    pub discarded: u64,
-    /// Frames sent.
-    pub sent: u64,
-    /// Octets sent, with overhead.
-    pub sent_octets: u64,
-    /// Signals that came back.
-    pub signals: u64,
-    /// Signals that the source has sent.
-    pub probes: u64,
-    /// Frames that have arrived.
-    pub delivered: u64,
-    /// Octets that have arrived, with overhead.
-    pub delivered_octets: u64,
-    /// Octets of TCP's data up to the highest that has arrived: those in between come sooner or later.
-    pub data_octets: u64,
-    /// Segments that came behind later ones of their connection: sent again, for the most part.
-    pub late_segments: u64,
-    /// When all octets of a flow with a size had arrived, ps on the network's clock.
-    pub completed: Option<u64>,
-    /// Octets that had arrived then, with overhead.
-    pub complete_octets: u64,
 }
 
 /// A signal that a reaction point has acted on.
@@ -494,16 +462,6 @@ impl<S: OnWire> Interface<S> {
         }
         self.advance(now);
     }
-}
-
-/// The protocol and ports of a frame of the wire, behind the scheme's tag if it has one.
-pub(crate) fn flow_ports<S: OnWire>(frame: &[u8], header: &Header) -> Option<(u8, u16, u16)> {
-    if !S::MARKS {
-        return ports(frame, header);
-    }
-    let mut plain = frame.to_vec();
-    S::take(&mut plain);
-    ports(&plain, &Header::read(&plain)?)
 }
 
 /// The TCP segment of a frame of the wire, likewise.

@@ -9,10 +9,9 @@ use penstock_sim::network::{Excess, Feedback, Flow, Marking, NodeId, NodeKind, P
 use serde::Serialize;
 
 use crate::TestbedError;
-use crate::bridge::{control_priority, ports_of, station};
+use crate::addressing::{FIRST_PORT, control_priority, ports_of, station};
 use crate::form;
 use crate::frame::{CN_TAG_OCTETS, FCS, VLAN_OCTETS};
-use crate::interface::FIRST_PORT;
 use crate::progress::SHORTEST;
 
 /// The most flows: each has a port of its own, and iperf3 a server.

@@ -10,11 +10,13 @@
 //! - [`frame`], [`form`]: tags and signals as octets
 //! - [`bridge`], [`port`], [`learning`]: the switch, without input or output
 //! - [`interface`], [`host_queue`]: a host's network interface, without input or output
+//! - [`addressing`]: addresses of nodes and ports of flows
 //! - [`pause`]: priority flow control of a port
 //! - [`lateness`]: how late a process was
 //! - [`bodies`], [`node`], [`clock`], [`record`]: a process of the testbed, and its records
 //! - [`layout`], [`collect`]: before and after a run
 
+pub mod addressing;
 pub mod bodies;
 pub mod bridge;
 pub mod clock;
@@ -30,7 +32,7 @@ pub mod learning;
 pub mod node;
 pub mod pause;
 pub mod port;
-mod progress;
+pub mod progress;
 pub mod record;
 
 pub use error::TestbedError;

@@ -5,7 +5,6 @@ use penstock_scenario::Plan;
 use penstock_schemes::Instant;
 
 use crate::frame::Segment;
-use crate::interface::FlowCounts;
 
 /// The most connections of a host that are followed.
 const MOST: usize = 1024;
@@ -15,6 +14,35 @@ const MOST_HOLES: usize = 64;
 
 /// Octets of the shortest frame of a flow. Shorter ones are greetings: iperf3 sends a datagram of four octets first.
 pub(crate) const SHORTEST: u16 = 128;
+
+/// A flow at its source or destination.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct FlowCounts {
+    /// Frames that the application has handed over.
+    pub offered: u64,
+    /// Of them, those that found no room.
+    pub discarded: u64,
+    /// Frames sent.
+    pub sent: u64,
+    /// Octets sent, with overhead.
+    pub sent_octets: u64,
+    /// Signals that came back.
+    pub signals: u64,
+    /// Signals that the source has sent.
+    pub probes: u64,
+    /// Frames that have arrived.
+    pub delivered: u64,
+    /// Octets that have arrived, with overhead.
+    pub delivered_octets: u64,
+    /// Octets of TCP's data up to the highest that has arrived: those in between come sooner or later.
+    pub data_octets: u64,
+    /// Segments that came behind later ones of their connection: sent again, for the most part.
+    pub late_segments: u64,
+    /// When all octets of a flow with a size had arrived, ps on the network's clock.
+    pub completed: Option<u64>,
+    /// Octets that had arrived then, with overhead.
+    pub complete_octets: u64,
+}
 
 /// A connection.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use penstock_schemes::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::lateness::Lateness;
-use crate::{bridge, interface, port};
+use crate::{bridge, interface, port, progress};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -140,9 +140,9 @@ pub struct FlowEnd {
     /// The flow's index.
     pub flow: u32,
     /// All of the run.
-    pub counts: interface::FlowCounts,
+    pub counts: progress::FlowCounts,
     /// The same at the end of the warm-up.
-    pub before: interface::FlowCounts,
+    pub before: progress::FlowCounts,
 }
 
 /// The end of a process's run.

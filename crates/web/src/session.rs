@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use penstock_results::summary::Ending;
+use penstock_results::completions::Ending;
 use penstock_results::{Course, Summary};
 use penstock_scenario::limits::Limits;
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};

@@ -24,9 +24,18 @@
 
 use crate::info::values::{choice, count, mbps, octets, real, switch, us};
 use crate::info::{Threshold, choice, parameters};
-use crate::parts::regulators::Sharing;
 use crate::units::{BitRate, CpId, Duration, Instant, PS_PER_S};
 use crate::{Class, Fate, Message, Place, Queue, Signal, SignalKind, Var};
+
+choice! {
+    /// The owner of a rate regulator.
+    pub enum Sharing {
+        /// A flow's.
+        PerFlow = "per-flow",
+        /// That of all flows which one congestion point limits.
+        PerCongestionPoint = "per-congestion-point",
+    }
+}
 
 choice! {
     /// Which of the constants a and b the queue function has below Qeq and above it.

@@ -21,7 +21,7 @@
 //! Sources: Zhu et al., CoNEXT 2016 ("ECN or Delay"), section 5 and its fluid model `dcqcn_pi.m`; Hollot et al., INFOCOM 2001.
 
 use crate::info::values::{choice, mbps, octets, real, us};
-use crate::info::{Threshold, choice, parameters};
+use crate::info::{Threshold, choice, parameters, scaled};
 use crate::units::{BitRate, Duration, Instant};
 use crate::{Draw, Fate};
 
@@ -168,15 +168,6 @@ impl Controller {
 /// Whether a frame has met congestion: the CE code point of ECN. (RFC 3168, section 5)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ce(pub bool);
-
-/// A threshold given for lines of rate `at` (0: for all) at a port whose line has rate `line`.
-#[must_use]
-pub fn scaled(octets: u64, at: BitRate, line: BitRate) -> u64 {
-    match u128::from(at.0) {
-        0 => octets,
-        at => (u128::from(octets) * u128::from(line.0) / at).try_into().unwrap_or(u64::MAX),
-    }
-}
 
 /// Thresholds in the length of the queue. Where `k_min` is not below `k_max`, they are a step at `k_max`.
 #[derive(Debug, Clone, Copy)]

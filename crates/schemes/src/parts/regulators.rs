@@ -16,20 +16,9 @@
 
 use alloc::vec::Vec;
 
-use crate::info::choice;
-use crate::parts::explicit_rate::{ExplicitRate, Probe};
+use crate::parts::explicit_rate::{ExplicitRate, Probe, Sharing};
 use crate::units::{BitRate, CpId, Duration, FlowKey, Instant};
 use crate::{Draw, Release, Var};
-
-choice! {
-    /// The owner of a rate regulator.
-    pub enum Sharing {
-        /// A flow's.
-        PerFlow = "per-flow",
-        /// That of all flows which one congestion point limits.
-        PerCongestionPoint = "per-congestion-point",
-    }
-}
 
 /// Whether flows have regulators before they have received a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

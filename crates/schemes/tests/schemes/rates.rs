@@ -1,8 +1,8 @@
 //! Properties of the parts that BCN, FECN and E-FECN are made of, over random inputs.
 
 use penstock_schemes::parts::ecm::{Bcn, Ecm, Limiter};
-use penstock_schemes::parts::explicit_rate::{Averaging, CapacityOf, ExplicitRate, Probe, RateAllocator};
-use penstock_schemes::parts::regulators::{Regulators, Sharing, Start};
+use penstock_schemes::parts::explicit_rate::{Averaging, CapacityOf, ExplicitRate, Probe, RateAllocator, Sharing};
+use penstock_schemes::parts::regulators::{Regulators, Start};
 use penstock_schemes::*;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

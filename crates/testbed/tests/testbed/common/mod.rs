@@ -5,7 +5,8 @@ use penstock_scenario::{Choice, Plan, Scenario};
 use penstock_schemes::{Instant, Octets, Scheme};
 use penstock_sim::network::{FlowId, NodeId, PortId, QueueId};
 use penstock_sim::probe::Probe;
-use penstock_testbed::bridge::{Bridge, station};
+use penstock_testbed::addressing::station;
+use penstock_testbed::bridge::Bridge;
 use penstock_testbed::form::OnWire;
 use penstock_testbed::frame::put_tags;
 
