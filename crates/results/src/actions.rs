@@ -5,7 +5,7 @@ use penstock_schemes::Action;
 use penstock_sim::outcome::Totals;
 use serde::{Deserialize, Serialize};
 
-use crate::objects::{Key, Object, Shape, Shaped, record};
+use crate::schema::{Key, Object, Shape, Shaped, record};
 
 record! {
     /// How often the scheme took each action that it declares; no key for one that it does not. Several schemes are counted together.

@@ -12,7 +12,7 @@ use penstock_sim::outcome::FlowOutcome;
 use serde::{Deserialize, Serialize};
 
 use crate::ideal::{Frames, Links};
-use crate::objects::{Key, Object, Shape, Shaped, record};
+use crate::schema::{Key, Object, Shape, Shaped, record};
 
 /// Facts about the run that its driver knows, in addition to the outcome.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::objects::{Key, Object, Shape, Shaped, record};
+use crate::schema::{Key, Object, Shape, Shaped, record};
 
 record! {
     /// A run on the testbed: times here are the machine's, all others in the summary are the network's.

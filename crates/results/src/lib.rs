@@ -12,18 +12,18 @@
 mod actions;
 pub mod completions;
 mod costs;
-mod course;
 mod fair;
 mod ideal;
 mod notes;
-mod objects;
 mod sampler;
+mod schedule;
+mod schema;
 mod settling;
 pub mod summary;
 mod switches;
 
 pub use actions::Actions;
-pub use course::{Course, Simulation};
-pub use objects::{Key, Object, Shape};
 pub use sampler::{FlowSample, QueueSample, Sampler};
+pub use schedule::{Course, Simulation};
+pub use schema::{Key, Object, Shape};
 pub use summary::{OBJECTS, Summary};

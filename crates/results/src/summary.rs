@@ -17,7 +17,7 @@ use crate::completions::{self, CompletionSummary, Ending};
 pub use crate::costs::{RunSummary, TestbedSummary};
 use crate::fair;
 use crate::notes;
-use crate::objects::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
+use crate::schema::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
 use crate::switches::{DeadlockSummary, PoolSummary, deadlocks, pools};
 
 /// Every object of a summary, each before those that hold it.

@@ -6,7 +6,7 @@ use penstock_sim::metrics_of;
 use penstock_sim::outcome::{Deadlock, Outcome, PoolOutcome};
 use serde::{Deserialize, Serialize};
 
-use crate::objects::{Key, Object, Shape, Shaped, object, record, value, value_type};
+use crate::schema::{Key, Object, Shape, Shaped, object, record, value, value_type};
 
 metrics_of!(pool, run => object!(PoolSummary of PoolSource,
     "Memory that queues of a switch share. Lengths cover the time after the warm-up, counts the whole run; in a window, everything covers \

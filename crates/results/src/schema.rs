@@ -93,7 +93,7 @@ macro_rules! record {
                     unit: $unit,
                     description: concat!($($text),+),
                     shape: <$type as Shaped>::SHAPE,
-                    optional: $crate::objects::any(&[$($absent)?]),
+                    optional: $crate::schema::any(&[$($absent)?]),
                 }),+],
             };
         }
@@ -129,7 +129,7 @@ macro_rules! object {
                     unit: $unit,
                     description: concat!($text $(, condition!($when))?),
                     shape: <$type as Shaped>::SHAPE,
-                    optional: $crate::objects::any(&[$(condition!($when))?]),
+                    optional: $crate::schema::any(&[$(condition!($when))?]),
                 }),+],
             };
 
