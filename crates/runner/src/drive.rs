@@ -19,13 +19,13 @@ use penstock_sim::{Outcome, Partition, Setting, Sim};
 use crate::capture::{Capture, Frames};
 use crate::completions;
 use crate::folder::{self, Folder, Holds};
-use crate::many::Many;
 use crate::memory::{self, Memory};
+use crate::parallel_run::ParallelRun;
+use crate::probe::{Notes, Recorded, RunProbe};
 use crate::recorder::{Recorder, Recording};
 use crate::rows::{ROWS_PER_BLOCK, flow_table};
 use crate::sink::{Records, Sink};
 use crate::tables::{SchemeVars, Table};
-use crate::watcher::{Notes, Recorded, Watcher};
 use crate::{Options, Progress, Run, RunError, Store, threads};
 
 /// Called between slices.
@@ -108,7 +108,7 @@ impl<'a> Job<'a> {
             changes.map(|(change, config)| Setting { at: change.at, priority: change.priority, config: config.clone() })
         };
         let Some(partition) = &self.partition else {
-            let watcher = Watcher::Recorder(Box::new(recorder));
+            let watcher = RunProbe::Recorder(Box::new(recorder));
             let mut sim = Sim::<S, _, FULL>::new(&plan.network, configs, plan.seed, watcher);
             sim.feed(plan.generated.arrivals());
             sim.configure(&plan.network, plan.seed, settings().collect());
@@ -116,14 +116,14 @@ impl<'a> Job<'a> {
         };
         let part = |own| {
             let notes = Notes::new(plan.record.interval, plan.record.signals, vars.signal.len());
-            let watcher = Watcher::<FULL>::Notes(notes);
+            let watcher = RunProbe::<FULL>::Notes(notes);
             let mut sim = Sim::<S, _, FULL>::part(&plan.network, configs, plan.seed, watcher, partition, own);
             sim.feed(plan.generated.arrivals());
             sim.configure(&plan.network, plan.seed, settings().collect());
             sim
         };
         let parts = (0..partition.parts()).map(part).collect();
-        Ok(Box::new(Many::new(parts, Arc::clone(partition), recorder)))
+        Ok(Box::new(ParallelRun::new(parts, Arc::clone(partition), recorder)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 
 use penstock_runner::Run;
-use penstock_runner::measured::{Collector, End as MeasuredEnd};
+use penstock_runner::external::{Collector, End as MeasuredEnd};
 use penstock_runner::summary::TestbedSummary;
 use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, Duration, Instant, Octets};

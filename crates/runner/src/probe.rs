@@ -16,7 +16,7 @@ pub(crate) trait Recorded: Simulation {
     fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError>;
 }
 
-impl<S: Scheme, const FULL: bool> Recorded for Sim<S, Watcher<'_, FULL>, FULL> {
+impl<S: Scheme, const FULL: bool> Recorded for Sim<S, RunProbe<'_, FULL>, FULL> {
     fn rows_kept(&self) -> usize {
         self.probe().recorder().map_or(0, Recorder::rows_kept)
     }
@@ -33,7 +33,7 @@ impl<S: Scheme, const FULL: bool> Recorded for Sim<S, Watcher<'_, FULL>, FULL> {
 
 /// The recorder, or the notes of a part. One type for both: the engine is compiled once.
 #[derive(Debug)]
-pub(crate) enum Watcher<'p, const ARRIVALS: bool> {
+pub(crate) enum RunProbe<'p, const ARRIVALS: bool> {
     Recorder(Box<Recorder<'p, ARRIVALS>>),
     Notes(Notes),
 }
@@ -61,7 +61,7 @@ struct Noted {
     rate: BitRate,
 }
 
-impl<'p, const ARRIVALS: bool> Watcher<'p, ARRIVALS> {
+impl<'p, const ARRIVALS: bool> RunProbe<'p, ARRIVALS> {
     /// The notes, if it takes any.
     pub(crate) fn notes(&mut self) -> Option<&mut Notes> {
         if let Self::Notes(notes) = self { Some(notes) } else { None }
@@ -111,7 +111,7 @@ impl Notes {
     }
 }
 
-impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Watcher<'_, ARRIVALS> {
+impl<S: Scheme, const ARRIVALS: bool> Probe<S> for RunProbe<'_, ARRIVALS> {
     const ARRIVALS: bool = ARRIVALS;
 
     fn sees_arrivals(&self) -> bool {

@@ -18,16 +18,16 @@ use penstock_sim::{Mail, Outcome, Partition, Sim, Together};
 
 use crate::RunError;
 use crate::barrier::{Barrier, Guard};
+use crate::probe::{Notes, Recorded, RunProbe};
 use crate::recorder::{Recorder, Recording};
-use crate::watcher::{Notes, Recorded, Watcher};
 
 /// Work of a slice, in slices of a run on one thread: threads take a while to start.
 const LONGER: u64 = 32;
 
-type Part<'p, S, const FULL: bool> = Sim<S, Watcher<'p, FULL>, FULL>;
+type Part<'p, S, const FULL: bool> = Sim<S, RunProbe<'p, FULL>, FULL>;
 
 /// A run in parts.
-pub(crate) struct Many<'p, S: Scheme, const FULL: bool> {
+pub(crate) struct ParallelRun<'p, S: Scheme, const FULL: bool> {
     parts: Vec<Mutex<Part<'p, S, FULL>>>,
     partition: Arc<Partition>,
     /// For each part the mail for each other one: that of the windows with even numbers, and that of the others.
@@ -49,7 +49,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<'p, S: Scheme, const FULL: bool> Many<'p, S, FULL> {
+impl<'p, S: Scheme, const FULL: bool> ParallelRun<'p, S, FULL> {
     pub(crate) fn new(parts: Vec<Part<'p, S, FULL>>, partition: Arc<Partition>, recorder: Recorder<'p, FULL>) -> Self {
         let of_part = || parts.iter().map(|_| Mutex::default()).collect();
         let mail = [0, 1].map(|_| parts.iter().map(|_| of_part()).collect());
@@ -144,7 +144,7 @@ impl<'p, S: Scheme, const FULL: bool> Many<'p, S, FULL> {
     }
 }
 
-impl<S: Scheme, const FULL: bool> Simulation for Many<'_, S, FULL> {
+impl<S: Scheme, const FULL: bool> Simulation for ParallelRun<'_, S, FULL> {
     fn run_slice(&mut self, until: Instant, work: u64) -> bool {
         let now = self.now();
         let slice = Slice {
@@ -194,7 +194,7 @@ impl<S: Scheme, const FULL: bool> Simulation for Many<'_, S, FULL> {
     }
 }
 
-impl<S: Scheme, const FULL: bool> Recorded for Many<'_, S, FULL> {
+impl<S: Scheme, const FULL: bool> Recorded for ParallelRun<'_, S, FULL> {
     fn rows_kept(&self) -> usize {
         lock(&self.recorder).rows_kept()
     }
