@@ -9,7 +9,7 @@ use penstock_scenario::{Choice, Plan, Scenario};
 use penstock_testbed::collect::{Course, collect};
 use penstock_testbed::layout::Layout;
 use penstock_testbed::node::{self, Settings};
-use penstock_testbed::{TestbedError, form};
+use penstock_testbed::{TestbedError, scheme_frames};
 use pyo3::create_exception;
 use pyo3::prelude::*;
 
@@ -44,7 +44,7 @@ fn plan(py: Python<'_>, toml: &str) -> PyResult<Plan> {
 /// Names of the schemes that have a form on the testbed's wires.
 #[pyfunction]
 pub(crate) fn testbed_schemes() -> Vec<&'static str> {
-    form::NAMES.to_vec()
+    scheme_frames::NAMES.to_vec()
 }
 
 /// The layout of a resolved scenario's testbed, as JSON.

@@ -3,8 +3,8 @@
 use penstock_sim::network::{Network, NodeId, PortId};
 use penstock_wire::MacAddress;
 
-use crate::form::OnWire;
 use crate::frame::{Header, ports};
+use crate::scheme_frames::OnWire;
 
 /// Flow n of the scenario is the traffic to this port and n, by UDP, or by TCP where the flow has a transport.
 pub const FIRST_PORT: u16 = 5201;

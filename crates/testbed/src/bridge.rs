@@ -10,11 +10,11 @@ use penstock_sim::random::{Owner, Stream};
 use penstock_wire::MacAddress;
 
 use crate::addressing::{FIRST_PORT, control_priority, flow_ports, is_reserved, ports_of, station};
-use crate::form::{OnWire, Way};
 use crate::frame::{Header, length};
 use crate::learning::Learned;
 use crate::pause::{self, Ingress, Stops};
 use crate::port::{Departure, Held, Kind, Line, Port, QueueState, Released, Sent, no_words};
+use crate::scheme_frames::{Addressing, OnWire};
 
 /// The most stations that a switch learns.
 const STATIONS: usize = 4096;
@@ -297,7 +297,8 @@ impl<S: OnWire> Bridge<S> {
                 Class::Data => (facts.priority, facts.class),
                 Class::Control => (self.control, self.priorities.len()),
             };
-            let way = Way { destination, source: self.own, priority, flow: flow as u16, sampled: &signal.sampled };
+            let way =
+                Addressing { destination, source: self.own, priority, flow: flow as u16, sampled: &signal.sampled };
             let held = Held { octets: S::emit(signal.signal, &way), kind: Kind::Other, from: None };
             // A control frame calls no congestion point, so that nothing more is sent.
             if self.ports[port].enqueue(self.now, class, held, None, &mut Vec::new()).is_err() {

@@ -14,10 +14,10 @@ use penstock_sim::outcome::{FlowOutcome, HostOutcome, Outcome, QueueOutcome, Tot
 use penstock_sim::probe::{FlowNow, QueueNow};
 
 use crate::TestbedError;
-use crate::form::{self, OnWire};
 use crate::lateness::Lateness;
 use crate::progress::FlowCounts;
 use crate::record::{self, End, FlowEnd, FlowSample, QueueSample, Record, SignalSeen};
+use crate::scheme_frames::{self, OnWire};
 
 /// Facts about a run that no process of it knows.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +49,7 @@ pub fn collect(
         records.add(name, found);
     }
     let job = Job { plan, records, course, out, force };
-    form::visit(&plan.configs(), job).unwrap_or_else(|| Err(TestbedError::no_form(plan)))
+    scheme_frames::visit(&plan.configs(), job).unwrap_or_else(|| Err(TestbedError::no_form(plan)))
 }
 
 /// All records, sorted by their kind.
@@ -99,7 +99,7 @@ struct Job<'a> {
     force: bool,
 }
 
-impl form::Visitor for Job<'_> {
+impl scheme_frames::Visitor for Job<'_> {
     type Output = Result<Run, TestbedError>;
 
     fn visit<S: OnWire>(self, _: &[S::Config]) -> Self::Output {

@@ -2,7 +2,7 @@
 
 use penstock_scenario::Plan;
 
-use crate::form;
+use crate::scheme_frames;
 
 /// Why a testbed does not run.
 #[derive(Debug, thiserror::Error)]
@@ -54,8 +54,8 @@ impl TestbedError {
     }
 
     pub(crate) fn no_form(plan: &Plan) -> Self {
-        let names = form::NAMES.join(", ");
-        let (scheme, obstacle) = (plan.scheme(), form::obstacle(&plan.configs()));
+        let names = scheme_frames::NAMES.join(", ");
+        let (scheme, obstacle) = (plan.scheme(), scheme_frames::obstacle(&plan.configs()));
         Self::unsuited(format!("scheme {scheme} has no form on the testbed's wires: {obstacle}; one of {names} has"))
     }
 }

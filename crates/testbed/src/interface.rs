@@ -16,12 +16,12 @@ use penstock_wire::ethernet::ether_type;
 use penstock_wire::{MacAddress, ipv4};
 
 use crate::addressing::{FIRST_PORT, control_priority, flow_ports, is_reserved, ports_of, station};
-use crate::form::{OnWire, Way};
 use crate::frame::{Header, Segment, length, ports, put_tags, segment, take_tags};
 use crate::host_queue::HostQueue;
 use crate::pause::{self, Stops, pause_time};
 use crate::port::Departure;
 use crate::progress::{FlowCounts, Progress};
+use crate::scheme_frames::{Addressing, OnWire};
 
 /// Frames that an application may have waiting, where the scenario does not say: 64 of the longest.
 const FRAMES_WAITING: u64 = 64;
@@ -443,7 +443,7 @@ impl<S: OnWire> Interface<S> {
                 self.counts[flow as usize].probes += u64::from(matches!(to, To::Destination(_)));
                 let priority = if class == Class::Data { facts.priority } else { self.control };
                 let destination = self.stations[node.index()];
-                let way = Way { destination, source: self.station, priority, flow: flow as u16, sampled: &[] };
+                let way = Addressing { destination, source: self.station, priority, flow: flow as u16, sampled: &[] };
                 Some(S::emit(signal, &way))
             }
             // Nothing is acknowledged: `new` has made sure.

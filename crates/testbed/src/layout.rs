@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::TestbedError;
 use crate::addressing::{FIRST_PORT, control_priority, ports_of, station};
-use crate::form;
 use crate::frame::{CN_TAG_OCTETS, FCS, VLAN_OCTETS};
 use crate::progress::SHORTEST;
+use crate::scheme_frames;
 
 /// The most flows: each has a port of its own, and iperf3 a server.
 const MOST_FLOWS: usize = 1000;
@@ -224,7 +224,7 @@ fn congestion(transport: &penstock_endpoint::transport::Transport) -> String {
 fn check(plan: &Plan) -> Result<(), TestbedError> {
     let network = &plan.network;
     let refuse = |message: String| Err(TestbedError::unsuited(message));
-    if form::visit(&plan.configs(), Known).is_none() {
+    if scheme_frames::visit(&plan.configs(), Known).is_none() {
         return Err(TestbedError::no_form(plan));
     }
     if network.flows.len() > MOST_FLOWS {
@@ -316,10 +316,10 @@ fn check_flows(plan: &Plan) -> Result<(), TestbedError> {
 /// Answers for every scheme that has a form on the wire.
 struct Known;
 
-impl form::Visitor for Known {
+impl scheme_frames::Visitor for Known {
     type Output = ();
 
-    fn visit<S: form::OnWire>(self, _: &[S::Config]) {}
+    fn visit<S: scheme_frames::OnWire>(self, _: &[S::Config]) {}
 }
 
 /// Known differences from the simulator.

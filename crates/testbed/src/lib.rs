@@ -7,22 +7,21 @@
 //!                                     +------------- CNM, BCN, probe, … <--------+
 //! ```
 //!
-//! - [`frame`], [`form`]: tags and signals as octets
+//! - [`frame`], [`scheme_frames`]: tags and signals as octets
 //! - [`bridge`], [`port`], [`learning`]: the switch, without input or output
 //! - [`interface`], [`host_queue`]: a host's network interface, without input or output
 //! - [`addressing`]: addresses of nodes and ports of flows
 //! - [`pause`]: priority flow control of a port
 //! - [`lateness`]: how late a process was
-//! - [`bodies`], [`node`], [`clock`], [`record`]: a process of the testbed, and its records
+//! - [`device`], [`node`], [`clock`], [`record`]: a process of the testbed, and its records
 //! - [`layout`], [`collect`]: before and after a run
 
 pub mod addressing;
-pub mod bodies;
 pub mod bridge;
 pub mod clock;
 pub mod collect;
+pub mod device;
 mod error;
-pub mod form;
 pub mod frame;
 pub mod host_queue;
 pub mod interface;
@@ -34,5 +33,6 @@ pub mod pause;
 pub mod port;
 pub mod progress;
 pub mod record;
+pub mod scheme_frames;
 
 pub use error::TestbedError;

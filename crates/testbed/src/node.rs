@@ -15,13 +15,13 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlag
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::TestbedError;
-use crate::bodies::{Body, InterfaceBody, Milestone, SwitchBody, milestones};
 use crate::clock::Clock;
-use crate::form::{self, OnWire};
+use crate::device::{Device, InterfaceDevice, Milestone, SwitchDevice, milestones};
 use crate::frame::put_back;
 use crate::lateness::Lateness;
 use crate::port::Departure;
 use crate::record::{self, Record};
+use crate::scheme_frames::{self, OnWire};
 
 /// The longest frame that is read: Ethernet's longest with both tags, and room to see that one is too long.
 const LONGEST: usize = 2048;
@@ -111,7 +111,7 @@ pub fn run(
     let node = NodeId(node.ok_or_else(|| TestbedError::NoNode { name: name.to_owned() })? as u32);
     let wires = wires(control)?;
     let job = Job { plan, node, name, settings, wires, control, log };
-    form::visit(&plan.configs(), job).unwrap_or_else(|| Err(TestbedError::no_form(plan)))
+    scheme_frames::visit(&plan.configs(), job).unwrap_or_else(|| Err(TestbedError::no_form(plan)))
 }
 
 struct Job<'a> {
@@ -124,14 +124,14 @@ struct Job<'a> {
     log: &'a mut dyn Write,
 }
 
-impl form::Visitor for Job<'_> {
+impl scheme_frames::Visitor for Job<'_> {
     type Output = Result<(), TestbedError>;
 
     fn visit<S: OnWire>(self, configs: &[S::Config]) -> Self::Output {
         let (plan, node) = (self.plan, self.node);
         match plan.network.nodes[node.index()].kind {
-            NodeKind::Switch => self.drive(SwitchBody::<S>::new(plan, node, configs)),
-            NodeKind::Host => self.drive(InterfaceBody::<S>::new(plan, node, configs)),
+            NodeKind::Switch => self.drive(SwitchDevice::<S>::new(plan, node, configs)),
+            NodeKind::Host => self.drive(InterfaceDevice::<S>::new(plan, node, configs)),
         }
     }
 }
@@ -160,7 +160,7 @@ struct Counts {
 }
 
 impl Job<'_> {
-    fn drive(self, mut body: impl Body) -> Result<(), TestbedError> {
+    fn drive(self, mut device: impl Device) -> Result<(), TestbedError> {
         let clock = Clock::new(self.settings.origin_ns, self.settings.scale);
         let end = Instant::ZERO + self.plan.duration;
         let mut ahead: VecDeque<(Instant, Milestone)> = milestones(self.plan, self.node).into();
@@ -188,17 +188,17 @@ impl Job<'_> {
             for read in batch {
                 counts.reading.add(read_at.saturating_sub(read.ns));
                 let at = clock.network(read.ns).max(now).min(end);
-                reach(&mut body, &mut ahead, at, &mut write);
+                reach(&mut device, &mut ahead, at, &mut write);
                 now = at;
-                body.receive(at, read.port, read.octets);
+                device.receive(at, read.port, read.octets);
             }
             now = now.max(asked).min(end);
-            reach(&mut body, &mut ahead, now, &mut write);
-            body.advance(now);
+            reach(&mut device, &mut ahead, now, &mut write);
+            device.advance(now);
             if let Some(error) = failure.take() {
                 return Err(TestbedError::Log(error));
             }
-            while let Some((port, departure)) = body.poll() {
+            while let Some((port, departure)) = device.poll() {
                 outgoing[port].push_back(departure);
             }
             for (port, waiting) in outgoing.iter_mut().enumerate() {
@@ -209,10 +209,10 @@ impl Job<'_> {
             }
             let due = outgoing.iter().filter_map(|waiting| Some(waiting.front()?.due));
             let next = ahead.front().map(|&(at, _)| at);
-            let next = due.chain(next).chain([body.next_event(), end]).min().unwrap_or(end);
+            let next = due.chain(next).chain([device.next_event(), end]).min().unwrap_or(end);
             interrupted = self.sleep(clock.machine(next))?;
         }
-        let mut summary = body.end(now);
+        let mut summary = device.end(now);
         summary.node = self.name.to_owned();
         summary.at = now.0;
         summary.interrupted = interrupted;
@@ -275,7 +275,7 @@ impl Job<'_> {
 
 /// Handles the milestones up to `now`.
 fn reach(
-    body: &mut impl Body,
+    device: &mut impl Device,
     ahead: &mut VecDeque<(Instant, Milestone)>,
     now: Instant,
     write: &mut impl FnMut(Record),
@@ -283,7 +283,7 @@ fn reach(
     while ahead.front().is_some_and(|&(at, _)| at <= now)
         && let Some((at, milestone)) = ahead.pop_front()
     {
-        body.reach(at, milestone, write);
+        device.reach(at, milestone, write);
     }
 }
 

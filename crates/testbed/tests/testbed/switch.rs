@@ -8,9 +8,9 @@ use penstock_sim::Sim;
 use penstock_sim::network::NodeId;
 use penstock_testbed::addressing::station;
 use penstock_testbed::bridge::Bridge;
-use penstock_testbed::form::OnWire;
 use penstock_testbed::frame::{Header, put_tags};
 use penstock_testbed::interface::Interface;
+use penstock_testbed::scheme_frames::OnWire;
 use proptest::prelude::*;
 
 fn config(plan: &Plan) -> penstock_schemes::qcn::Config {
@@ -143,7 +143,7 @@ fn an_interface_tags_its_flow_and_slows_down_when_it_is_notified() {
 
     let line = 10_000_000_000;
     assert_eq!(interface.allowed(0), line);
-    let way = penstock_testbed::form::Way {
+    let way = penstock_testbed::scheme_frames::Addressing {
         destination: station(&plan.network, h0),
         source: station(&plan.network, node(&plan, "sw0")),
         priority: 7,
@@ -162,7 +162,7 @@ fn an_interface_tags_its_flow_and_slows_down_when_it_is_notified() {
     let allowed = interface.allowed(0);
     assert!(allowed.abs_diff(line * 65 / 128) < line / 100, "{allowed}");
     // One for a flow of another host is refused.
-    let others = penstock_testbed::form::Way { flow: 1, ..way };
+    let others = penstock_testbed::scheme_frames::Addressing { flow: 1, ..way };
     assert_eq!(interface.from_wire(now, Qcn::emit(cnm, &others)), None);
     assert_eq!((interface.counts().signals_refused, interface.flow(0).signals), (1, 1));
 }
@@ -174,7 +174,7 @@ fn a_flood_of_signals_takes_no_memory() {
     let h0 = node(&plan, "h0");
     let mut interface = Interface::<Qcn>::new(&plan, h0, &[config(&plan)]);
     interface.start(Instant::ZERO, 0);
-    let way = penstock_testbed::form::Way {
+    let way = penstock_testbed::scheme_frames::Addressing {
         destination: station(&plan.network, h0),
         source: station(&plan.network, node(&plan, "sw0")),
         priority: 7,
@@ -331,7 +331,7 @@ fn an_interface_that_had_nothing_to_do_was_not_late() {
     let mut interface = Interface::<ForwardExplicitRate>::new(&plan, h3, std::slice::from_ref(config));
     for ms in [1, 5, 9] {
         let now = Instant::ZERO + Duration::from_ms(ms);
-        let way = penstock_testbed::form::Way {
+        let way = penstock_testbed::scheme_frames::Addressing {
             destination: station(&plan.network, h3),
             source: station(&plan.network, h0),
             priority: 7,

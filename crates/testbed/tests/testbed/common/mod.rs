@@ -7,8 +7,8 @@ use penstock_sim::network::{FlowId, NodeId, PortId, QueueId};
 use penstock_sim::probe::Probe;
 use penstock_testbed::addressing::station;
 use penstock_testbed::bridge::Bridge;
-use penstock_testbed::form::OnWire;
 use penstock_testbed::frame::put_tags;
+use penstock_testbed::scheme_frames::OnWire;
 
 pub(crate) fn plan(text: &str) -> Plan {
     Scenario::parse(text, "test.toml", "test").unwrap().plan(&Choice::default()).unwrap()

@@ -6,11 +6,11 @@ use penstock_sim::network::{NodeId, PortEvent, PortId};
 
 use crate::addressing::ports_of;
 use crate::bridge::Bridge;
-use crate::form::{OnWire, Way};
 use crate::interface::{Interface, variables};
 use crate::port::{self, Departure};
 use crate::progress::FlowCounts;
 use crate::record::{End, FlowEnd, FlowSample, QueueEnd, QueueSample, Record, SignalSeen, SinkSample};
+use crate::scheme_frames::{Addressing, OnWire};
 
 /// Something that happens at a time that is known beforehand. At one instant, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,7 +53,7 @@ pub fn milestones(plan: &Plan, node: NodeId) -> Vec<(Instant, Milestone)> {
 }
 
 /// A node as the loop sees it: all times are the network's.
-pub trait Body {
+pub trait Device {
     /// A frame has come by wire `port`.
     fn receive(&mut self, at: Instant, port: usize, octets: Vec<u8>);
     /// Handles everything up to `now`.
@@ -70,14 +70,14 @@ pub trait Body {
 
 /// A switch in its process.
 #[derive(Debug)]
-pub struct SwitchBody<'p, S: OnWire> {
+pub struct SwitchDevice<'p, S: OnWire> {
     plan: &'p Plan,
     bridge: Bridge<S>,
     /// Bits of each port's line at the end of the warm-up.
     before: Vec<(u64, u128)>,
 }
 
-impl<'p, S: OnWire> SwitchBody<'p, S> {
+impl<'p, S: OnWire> SwitchDevice<'p, S> {
     /// The switch `node`.
     #[must_use]
     pub fn new(plan: &'p Plan, node: NodeId, configs: &[S::Config]) -> Self {
@@ -133,7 +133,7 @@ fn row(len: usize, fill: impl FnOnce(&mut [i64])) -> Vec<i64> {
     row
 }
 
-impl<S: OnWire> Body for SwitchBody<'_, S> {
+impl<S: OnWire> Device for SwitchDevice<'_, S> {
     fn receive(&mut self, at: Instant, port: usize, octets: Vec<u8>) {
         self.bridge.receive(at, port, octets);
     }
@@ -182,7 +182,7 @@ impl<S: OnWire> Body for SwitchBody<'_, S> {
 
 /// A host's interface in its process: wire 0 leads to the switch, wire 1 to the host.
 #[derive(Debug)]
-pub struct InterfaceBody<S: OnWire> {
+pub struct InterfaceDevice<S: OnWire> {
     interface: Interface<S>,
     /// The recorded queues of its port: class, index. Frames wait behind reaction points; here they only stand still.
     queues: Vec<(usize, u32)>,
@@ -201,7 +201,7 @@ pub struct InterfaceBody<S: OnWire> {
 const WIRE: usize = 0;
 const HOST: usize = 1;
 
-impl<S: OnWire> InterfaceBody<S> {
+impl<S: OnWire> InterfaceDevice<S> {
     /// The interface of host `node`.
     #[must_use]
     pub fn new(plan: &Plan, node: NodeId, configs: &[S::Config]) -> Self {
@@ -276,12 +276,12 @@ fn cp_of<S: OnWire>(signal: &S::Signal) -> Option<u64> {
     use penstock_wire::MacAddress;
     use penstock_wire::layers::{Types, layers};
     let nobody = MacAddress([0; 6]);
-    let way = Way { destination: nobody, source: nobody, priority: 0, flow: 0, sampled: &[] };
+    let way = Addressing { destination: nobody, source: nobody, priority: 0, flow: 0, sampled: &[] };
     let frame = S::emit(*signal, &way);
     layers(&frame, Types::default()).find_map(|layer| layer.value("cp_id")).map(|id| id as u64)
 }
 
-impl<S: OnWire> Body for InterfaceBody<S> {
+impl<S: OnWire> Device for InterfaceDevice<S> {
     fn receive(&mut self, at: Instant, port: usize, octets: Vec<u8>) {
         if port == HOST {
             self.interface.from_host(at, octets);

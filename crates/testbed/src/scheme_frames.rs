@@ -33,7 +33,7 @@ use crate::frame::{Header, control, msdu, number, numbered};
 
 /// Addresses of a control frame, and everything else that its octets need beside the signal.
 #[derive(Debug, Clone, Copy)]
-pub struct Way<'a> {
+pub struct Addressing<'a> {
     /// The station that receives the signal.
     pub destination: MacAddress,
     /// The station that sends the signal.
@@ -68,7 +68,7 @@ pub trait OnWire: Scheme {
     fn take(_frame: &mut Vec<u8>) {}
 
     /// The control frame of a signal.
-    fn emit(signal: Self::Signal, way: &Way<'_>) -> Vec<u8>;
+    fn emit(signal: Self::Signal, way: &Addressing<'_>) -> Vec<u8>;
 
     /// The flow and the signal of a control frame; `None` for any other frame.
     fn parse(frame: &[u8]) -> Option<(u16, Self::Signal)>;
@@ -141,7 +141,7 @@ pub(crate) fn obstacle(configs: &[SchemeConfig]) -> &'static str {
 impl OnWire for NoControl {
     const TAGGED: bool = false;
 
-    fn emit(signal: Never, _: &Way<'_>) -> Vec<u8> {
+    fn emit(signal: Never, _: &Addressing<'_>) -> Vec<u8> {
         match signal {}
     }
 
@@ -153,7 +153,7 @@ impl OnWire for NoControl {
 macro_rules! qcn_family {
     ($($scheme:ty),+) => { $(
         impl OnWire for $scheme {
-            fn emit(signal: Cnm, way: &Way<'_>) -> Vec<u8> {
+            fn emit(signal: Cnm, way: &Addressing<'_>) -> Vec<u8> {
                 emit_cnm(signal, way)
             }
 
@@ -190,7 +190,7 @@ fn message(frame: &[u8], kind: u16) -> Option<(Header, &[u8])> {
     Some((header, frame.get(header.data..)?))
 }
 
-fn emit_cnm(signal: Cnm, way: &Way<'_>) -> Vec<u8> {
+fn emit_cnm(signal: Cnm, way: &Addressing<'_>) -> Vec<u8> {
     let sampled = Header::read(way.sampled);
     let msdu = msdu(way.sampled);
     let msdu = &msdu[..msdu.len().min(usize::from(cnm::MSDU_MOST))];
@@ -272,7 +272,7 @@ macro_rules! rate_limited_tag {
     };
 }
 
-fn emit_bcn(signal: Bcn, way: &Way<'_>) -> Vec<u8> {
+fn emit_bcn(signal: Bcn, way: &Addressing<'_>) -> Vec<u8> {
     let units = |n: i32| n.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
     let repr = experimental::bcn::Repr {
         version: 0,
@@ -297,7 +297,7 @@ fn parse_bcn(frame: &[u8]) -> Option<(u16, Bcn)> {
 impl OnWire for bcn::BackwardCongestionNotification {
     rate_limited_tag!();
 
-    fn emit(signal: Bcn, way: &Way<'_>) -> Vec<u8> {
+    fn emit(signal: Bcn, way: &Addressing<'_>) -> Vec<u8> {
         emit_bcn(signal, way)
     }
 
@@ -309,7 +309,7 @@ impl OnWire for bcn::BackwardCongestionNotification {
 impl OnWire for ExtendedEcm {
     rate_limited_tag!();
 
-    fn emit(signal: e2cm::Message, way: &Way<'_>) -> Vec<u8> {
+    fn emit(signal: e2cm::Message, way: &Addressing<'_>) -> Vec<u8> {
         let (sent_at, q_off, returned) = match signal {
             e2cm::Message::Ecm(signal) => return emit_bcn(signal, way),
             e2cm::Message::Probe { sent_at, q_off } => (sent_at, q_off, false),
@@ -345,7 +345,7 @@ impl OnWire for ExtendedEcm {
     }
 }
 
-fn emit_rate_probe(signal: Probe, way: &Way<'_>) -> Vec<u8> {
+fn emit_rate_probe(signal: Probe, way: &Addressing<'_>) -> Vec<u8> {
     let repr = experimental::rate_probe::Repr {
         version: 0,
         subtype: subtype::RATE_PROBE,
@@ -374,7 +374,7 @@ fn parse_rate_probe(frame: &[u8]) -> Option<(u16, Probe)> {
 }
 
 impl OnWire for fecn::ForwardExplicitRate {
-    fn emit(signal: Probe, way: &Way<'_>) -> Vec<u8> {
+    fn emit(signal: Probe, way: &Addressing<'_>) -> Vec<u8> {
         emit_rate_probe(signal, way)
     }
 
@@ -384,7 +384,7 @@ impl OnWire for fecn::ForwardExplicitRate {
 }
 
 impl OnWire for EnhancedForwardExplicitRate {
-    fn emit(signal: efecn::Message, way: &Way<'_>) -> Vec<u8> {
+    fn emit(signal: efecn::Message, way: &Addressing<'_>) -> Vec<u8> {
         match signal {
             efecn::Message::Probe(probe) => emit_rate_probe(probe, way),
             efecn::Message::Bcn00 { cp } => emit_bcn(Bcn { cp, q_off: 0, q_delta: 0 }, way),
@@ -403,7 +403,7 @@ impl OnWire for EnhancedForwardExplicitRate {
 impl OnWire for Smcc {
     rate_limited_tag!();
 
-    fn emit(signal: Notice, way: &Way<'_>) -> Vec<u8> {
+    fn emit(signal: Notice, way: &Addressing<'_>) -> Vec<u8> {
         let sampled = Header::read(way.sampled);
         let repr = smcc::Repr {
             version: 0,
@@ -464,7 +464,7 @@ impl OnWire for Dcqcn {
         set_ecn(frame, 0);
     }
 
-    fn emit(_: Cnp, way: &Way<'_>) -> Vec<u8> {
+    fn emit(_: Cnp, way: &Addressing<'_>) -> Vec<u8> {
         let behind = udp::Repr::OCTETS + roce::Repr::OCTETS + roce::CNP_RESERVED + roce::ICRC;
         let address = |station: MacAddress| {
             let [.., high, low] = station.0;
@@ -520,9 +520,9 @@ mod tests {
         frame
     }
 
-    fn way(sampled: &[u8]) -> Way<'_> {
+    fn way(sampled: &[u8]) -> Addressing<'_> {
         let station = |n| MacAddress([2, 0, 0, 0, 0, n]);
-        Way { destination: station(1), source: station(0xaa), priority: 7, flow: 5, sampled }
+        Addressing { destination: station(1), source: station(0xaa), priority: 7, flow: 5, sampled }
     }
 
     fn faultless(frame: &[u8]) -> Vec<&'static str> {
