@@ -7,7 +7,7 @@ use penstock_schemes::{FlowKey, Instant, Octets, Release};
 
 use crate::ids::{FlowId, LimiterId, TrafficClass};
 use crate::in_flight::{InFlight, Known};
-use crate::supply::Supply;
+use crate::source::Supply;
 use crate::timer::{Alarms, Timer};
 
 /// The properties of a flow, apart from its data.

@@ -97,20 +97,20 @@
 
 extern crate alloc;
 
+mod arbiter;
 pub mod cache;
 mod destination;
 mod flow;
+mod flow_slots;
 mod ids;
 mod in_flight;
 mod limiter;
 mod nic;
 mod pacer;
-mod places;
+mod source;
 mod sources;
-mod supply;
 mod timer;
 pub mod transport;
-mod turns;
 
 pub use destination::{Acknowledgement, Destination, acknowledged};
 pub use flow::{Flow, FlowSpec};
@@ -118,6 +118,6 @@ pub use ids::{DestinationId, FlowId, LimiterId, PortId, TrafficClass};
 pub use limiter::{Limiter, LimiterSpec};
 pub use nic::{Nic, Outgoing, Transmit};
 pub use pacer::{Pacer, TokenBucket};
+pub use source::{Supply, Taken};
 pub use sources::{Changes, Line, Permission, Sent, Sources, Watch};
-pub use supply::{Supply, Taken};
 pub use timer::{Alarms, Timer, Timers};

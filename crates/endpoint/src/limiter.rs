@@ -8,7 +8,7 @@ use crate::destination::acknowledged;
 use crate::flow::Flow;
 use crate::ids::{FlowId, LimiterId, PortId};
 use crate::pacer::{Pacer, PacerState};
-use crate::supply::Supply;
+use crate::source::Supply;
 use crate::timer::{Alarms, Timer};
 
 /// The window of a limiter without one.

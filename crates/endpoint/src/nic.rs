@@ -10,8 +10,8 @@ use crate::flow::FlowSpec;
 use crate::ids::{DestinationId, FlowId, LimiterId, PortId, TrafficClass};
 use crate::limiter::LimiterSpec;
 use crate::pacer::Pacer;
+use crate::source::Supply;
 use crate::sources::{Line, Permission, Sent, Sources, Watch};
-use crate::supply::Supply;
 use crate::timer::{Alarms, Timer, Timers};
 
 /// A frame that leaves.

@@ -16,14 +16,14 @@ use alloc::vec::Vec;
 
 use penstock_schemes::{Ack, BitRate, Draw, Instant, Octets, Out, ReactionPoint, Release, Scheme};
 
+use crate::arbiter::Arbiter;
 use crate::cache::ask_for_entry;
 use crate::destination::{Acknowledgement, acknowledged};
 use crate::flow::{Flow, FlowSpec};
 use crate::ids::{FlowId, LimiterId, PortId, TrafficClass};
 use crate::limiter::{Limiter, LimiterSpec};
-use crate::supply::Supply;
+use crate::source::Supply;
 use crate::timer::{Alarms, Timer};
-use crate::turns::Turns;
 
 /// Sees rates and limiters change, for statistics.
 pub trait Watch<S: Scheme, D> {
@@ -97,7 +97,7 @@ impl Changes {
 pub struct Sources<S: Scheme, X, D> {
     pub(crate) flows: Vec<Flow<X>>,
     pub(crate) limiters: Vec<Limiter<S, D>>,
-    turns: Vec<Turns>,
+    turns: Vec<Arbiter>,
     /// Octets that every frame occupies on the line beyond its own length.
     overhead: u32,
     changes: Changes,
@@ -110,7 +110,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         Self {
             flows: Vec::new(),
             limiters: Vec::new(),
-            turns: vec![Turns::new(); ports],
+            turns: vec![Arbiter::new(); ports],
             overhead: u32::from(overhead),
             changes: Changes::default(),
         }

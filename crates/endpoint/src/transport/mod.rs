@@ -77,7 +77,7 @@
 //! assert_eq!(sender.statistics().timeouts, 0);
 //! ```
 
-mod any;
+mod dispatch;
 pub mod go_back_n;
 mod messages;
 mod ranges;
@@ -88,7 +88,7 @@ pub mod tcp;
 #[cfg(test)]
 mod tests;
 
-pub use any::{AnyReceiver, AnySender, TRANSPORTS, Transport, TransportInfo};
+pub use dispatch::{AnyReceiver, AnySender, TRANSPORTS, Transport, TransportInfo};
 
 use penstock_schemes::{Duration, Instant, Octets};
 

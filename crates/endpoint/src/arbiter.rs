@@ -18,7 +18,7 @@ struct Waiting {
 
 /// The turns of one port.
 #[derive(Debug, Clone)]
-pub(crate) struct Turns {
+pub(crate) struct Arbiter {
     /// The limiters that wait for the line, in the order in which they began to.
     waiting: VecDeque<Waiting>,
     /// The limiters whose class priority flow control has stopped.
@@ -32,7 +32,7 @@ pub(crate) struct Turns {
     armed: Instant,
 }
 
-impl Turns {
+impl Arbiter {
     pub(crate) fn new() -> Self {
         Self {
             waiting: VecDeque::new(),
@@ -124,13 +124,13 @@ impl Turns {
 mod tests {
     use super::*;
 
-    fn order(turns: &mut Turns) -> Vec<u32> {
+    fn order(turns: &mut Arbiter) -> Vec<u32> {
         core::iter::from_fn(|| turns.next()).map(|limiter| limiter.0).collect()
     }
 
     #[test]
     fn limiters_of_one_instant_go_round_after_the_last_one() {
-        let mut turns = Turns::new();
+        let mut turns = Arbiter::new();
         for (since, limiter) in [(5, 2), (5, 0), (5, 1), (6, 3), (6, 0)] {
             turns.wait(Instant(since), LimiterId(limiter), limiter);
         }
@@ -144,7 +144,7 @@ mod tests {
     /// Reused slots: the numbers decide.
     #[test]
     fn numbers_order_turns_and_indices_do_not() {
-        let mut turns = Turns::new();
+        let mut turns = Arbiter::new();
         for (limiter, number) in [(0, 9), (1, 4), (2, 7)] {
             turns.wait(Instant(5), LimiterId(limiter), number);
         }
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn parked_limiters_wait_from_the_end_of_the_stop() {
-        let mut turns = Turns::new();
+        let mut turns = Arbiter::new();
         for limiter in [3, 1, 2] {
             turns.park(LimiterId(limiter), limiter);
         }

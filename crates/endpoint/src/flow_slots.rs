@@ -9,8 +9,8 @@ use crate::destination::acknowledged;
 use crate::flow::{Flow, FlowSpec};
 use crate::ids::{FlowId, LimiterId, PortId};
 use crate::limiter::{Limiter, LimiterSpec};
+use crate::source::Supply;
 use crate::sources::Sources;
-use crate::supply::Supply;
 
 impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
     /// Several flows will be added and removed behind `limiter`.
