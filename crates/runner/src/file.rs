@@ -5,6 +5,7 @@
 //! missing, and the Arrow schema under Arrow's own key, so that every reader finds names, units and descriptions.
 
 mod read;
+mod row_runs;
 mod search;
 mod write;
 

@@ -15,6 +15,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::FileMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
+use super::row_runs::Rows;
 use super::{ARROW_SCHEMA, parquet_columns, schema_of, search};
 use crate::select::Selection;
 use crate::sink::Records;
@@ -74,58 +75,25 @@ fn named_rows(
     {
         return Ok((found.rows, Some(found.names)));
     }
-    Ok((Rows::named(group.get_column_reader(column)?, rows, names)?, None))
+    Ok((rows_named(group.get_column_reader(column)?, rows, names)?, None))
 }
 
-/// Rows of a row group.
-#[derive(Debug, Default)]
-pub(super) struct Rows {
-    /// Rows that are passed over, and the wanted ones behind them, in turns.
-    runs: Vec<(usize, usize)>,
-}
-
-impl Rows {
-    /// All of `rows` rows.
-    fn all(rows: usize) -> Self {
-        Self { runs: vec![(0, rows)] }
-    }
-
-    /// Those of `rows` rows that have one of `names` in a column.
-    fn named(reader: ColumnReader, rows: usize, names: &[&str]) -> Result<Self, ParquetError> {
-        let all = Self::all(rows);
-        let mut column = Column::<physical::ByteArrayType>::new(reader, &all);
-        let mut found = Self::default();
-        let mut passed = 0;
-        while column.advance()? {
-            for name in column.rows() {
-                if name.is_some_and(|name| names.iter().any(|wanted| wanted.as_bytes() == name.data())) {
-                    found.add(std::mem::take(&mut passed), 1);
-                } else {
-                    passed += 1;
-                }
+/// Those of `rows` rows that have one of `names` in a column.
+fn rows_named(reader: ColumnReader, rows: usize, names: &[&str]) -> Result<Rows, ParquetError> {
+    let all = Rows::all(rows);
+    let mut column = Column::<physical::ByteArrayType>::new(reader, &all);
+    let mut found = Rows::default();
+    let mut passed = 0;
+    while column.advance()? {
+        for name in column.rows() {
+            if name.is_some_and(|name| names.iter().any(|wanted| wanted.as_bytes() == name.data())) {
+                found.add(std::mem::take(&mut passed), 1);
+            } else {
+                passed += 1;
             }
         }
-        Ok(found)
     }
-
-    /// Adds rows behind some that are passed over.
-    pub(super) fn add(&mut self, passed: usize, taken: usize) {
-        match self.runs.last_mut() {
-            Some((_, before)) if passed == 0 => *before += taken,
-            _ => self.runs.push((passed, taken)),
-        }
-    }
-
-    /// Rows that are passed over, and the wanted ones behind them, in turns.
-    #[cfg(test)]
-    pub(super) fn runs(&self) -> &[(usize, usize)] {
-        &self.runs
-    }
-
-    /// How many they are.
-    fn count(&self) -> usize {
-        self.runs.iter().map(|&(_, taken)| taken).sum()
-    }
+    Ok(found)
 }
 
 fn arrow_schema(metadata: &FileMetaData) -> Option<&str> {
@@ -266,7 +234,7 @@ struct Column<'a, P: physical::DataType> {
 impl<'a, P: physical::DataType> Column<'a, P> {
     fn new(reader: ColumnReader, rows: &'a Rows) -> Self {
         let reader = get_typed_column_reader(reader);
-        let behind = rows.runs.iter();
+        let behind = rows.runs().iter();
         Self { reader, left: 0, behind, values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() }
     }
 

@@ -15,7 +15,7 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 
-use super::read::Rows;
+use super::row_runs::Rows;
 
 /// Rows that have one of some names, and the column of these rows' names.
 #[derive(Debug)]
