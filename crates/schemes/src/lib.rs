@@ -133,6 +133,7 @@ pub mod bcn;
 pub mod ci;
 pub mod dcqcn;
 pub mod dctcp;
+mod dispatch;
 pub mod e2cm;
 pub mod efecn;
 pub mod fecn;
@@ -162,11 +163,12 @@ mod testing;
 pub mod timely;
 pub mod units;
 
+pub use dispatch::Visitor;
 pub use info::{
     AUTO, Action, Bound, Condition, Configuration, Info, Parameter, Profile, SignalPath, Signals, Unit, Value,
 };
 pub use message::{Label, Message};
-pub use registry::{SCHEMES, SchemeConfig, Visitor};
+pub use registry::{SCHEMES, SchemeConfig};
 pub use signal::{Never, Signal, SignalKind};
 pub use source::{Ack, Allowance, Gap, Gate, Release};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};

@@ -2,15 +2,6 @@
 
 use crate::Scheme;
 use crate::info::{Configuration, Info, Value};
-use crate::mixed::Mixed;
-
-/// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
-pub trait Visitor {
-    /// The result of a visit.
-    type Output;
-    /// Does it for scheme `S`, with its parameters for each priority.
-    fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output;
-}
 
 /// Calls a macro with the list of schemes: the one line that a scheme needs outside of its file. Parameters are shown, and
 /// schemes listed, in this order.
@@ -57,24 +48,6 @@ macro_rules! schemes {
         }
 
         impl SchemeConfig {
-    /// Octets by which tags lengthen each controlled data frame, from its source to its destination.
-    #[must_use]
-    pub fn tag_octets(&self) -> u16 {
-        Mixed::tag_octets(self)
-    }
-
-            /// The priority to whose queues it moves frames of others.
-            #[must_use]
-            pub fn moves_to(&self) -> Option<u8> {
-                Mixed::moves_to(self)
-            }
-
-            /// Whether it needs switches that trim.
-            #[must_use]
-            pub fn needs_trimming(&self) -> bool {
-                Mixed::needs_trimming(self)
-            }
-
             /// The scheme called `name` with `values`, one for each of its parameters in their order; `None` if there
             /// is no such scheme, or if a value's kind is not its parameter's.
             #[must_use]
@@ -90,26 +63,6 @@ macro_rules! schemes {
             pub fn info(&self) -> &'static Info {
                 let name = match self { $(Self::$variant(_) => <$scheme as Scheme>::INFO.name),+ };
                 SCHEMES.iter().find(|info| info.name == name).expect("a variant stands for a listed scheme")
-            }
-
-            /// Calls `visitor` with the type of the scheme that `configs` have in common, or with [`Mixed`] where they are
-            /// of several schemes.
-            ///
-            /// # Panics
-            /// If there are none.
-            pub fn visit<V: Visitor>(configs: &[Self], visitor: V) -> V::Output {
-                assert!(!configs.is_empty(), "a network has a priority, and a priority a scheme");
-                $(
-                    #[cfg(not(feature = "one-engine"))]
-                    {
-                        let own = configs.iter().map_while(|c| if let Self::$variant(c) = c { Some(c.clone()) } else { None });
-                        let own: alloc::vec::Vec<_> = own.collect();
-                        if own.len() == configs.len() {
-                            return visitor.visit::<$scheme>(&own);
-                        }
-                    }
-                )+
-                visitor.visit::<Mixed>(configs)
             }
         }
     };

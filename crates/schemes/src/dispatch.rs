@@ -1,0 +1,61 @@
+//! From the configurations of a network's priorities to the type of the scheme that its engine is compiled for.
+
+use crate::Scheme;
+use crate::mixed::Mixed;
+use crate::registry::{SchemeConfig, for_each_scheme};
+
+/// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
+pub trait Visitor {
+    /// The result of a visit.
+    type Output;
+    /// Does it for scheme `S`, with its parameters for each priority.
+    fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output;
+}
+
+impl SchemeConfig {
+    /// Octets by which tags lengthen each controlled data frame, from its source to its destination.
+    #[must_use]
+    pub fn tag_octets(&self) -> u16 {
+        Mixed::tag_octets(self)
+    }
+
+    /// The priority to whose queues it moves frames of others.
+    #[must_use]
+    pub fn moves_to(&self) -> Option<u8> {
+        Mixed::moves_to(self)
+    }
+
+    /// Whether it needs switches that trim.
+    #[must_use]
+    pub fn needs_trimming(&self) -> bool {
+        Mixed::needs_trimming(self)
+    }
+}
+
+macro_rules! visit {
+    ($($variant:ident: $scheme:ty),+ $(,)?) => {
+        impl SchemeConfig {
+            /// Calls `visitor` with the type of the scheme that `configs` have in common, or with [`Mixed`] where they are
+            /// of several schemes.
+            ///
+            /// # Panics
+            /// If there are none.
+            pub fn visit<V: Visitor>(configs: &[Self], visitor: V) -> V::Output {
+                assert!(!configs.is_empty(), "a network has a priority, and a priority a scheme");
+                $(
+                    #[cfg(not(feature = "one-engine"))]
+                    {
+                        let own = configs.iter().map_while(|c| if let Self::$variant(c) = c { Some(c.clone()) } else { None });
+                        let own: alloc::vec::Vec<_> = own.collect();
+                        if own.len() == configs.len() {
+                            return visitor.visit::<$scheme>(&own);
+                        }
+                    }
+                )+
+                visitor.visit::<Mixed>(configs)
+            }
+        }
+    };
+}
+
+for_each_scheme!(visit);
