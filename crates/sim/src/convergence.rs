@@ -8,30 +8,8 @@ use penstock_schemes::{Instant, Scheme};
 use crate::engine::{CHOICE, Sim};
 use crate::event::ChangeId;
 use crate::facts::End;
-use crate::network::{FlowId, HopId, Network, PortId};
+use crate::network::{FlowId, HopId, Network, PortId, Reroute};
 use crate::probe::Probe;
-
-/// A flow has another route, from a time at which all switches have heard of a line that broke or is whole again. Frames that
-/// were sent before keep to the route that they were sent by.
-#[derive(Debug, Clone, Copy)]
-pub struct Reroute {
-    /// When.
-    pub at: Instant,
-    /// The flow, which has one destination.
-    pub flow: FlowId,
-    /// Its first hop from then on, over the same port.
-    pub root: HopId,
-    /// The first hop of acknowledgements, where it has a transport.
-    pub way_back: Option<HopId>,
-}
-
-impl Network {
-    /// Every route of every flow, those that flows have later with them.
-    pub fn routes(&self) -> impl Iterator<Item = (FlowId, HopId)> + '_ {
-        let first = (0..).map(FlowId).zip(&self.flows).map(|(id, flow)| (id, flow.root));
-        first.chain(self.reroutes.iter().map(|reroute| (reroute.flow, reroute.root)))
-    }
-}
 
 /// The instants at which flows have new routes, each with the first entry of the list that is not earlier.
 pub(crate) fn instants(network: &Network) -> Vec<(Instant, ChangeId)> {

@@ -17,10 +17,12 @@ use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, Instant, React
 use crate::engine::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Sim, Step, TURN};
 use crate::event::Event;
 use crate::facts::{End, HopFacts};
+use crate::network;
 use crate::network::{
-    self, Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowEnd, FlowId, Hop, HopId, Limiting, Network,
-    NodeId, Pacer, Process, Sharing, Traffic,
+    Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId, Pacer,
+    Process, Sharing, Traffic,
 };
+use crate::outcome::FlowEnd;
 use crate::probe::Probe;
 use crate::random::{Owner, Stream};
 use crate::records::FlowRecord;

@@ -18,18 +18,8 @@ use penstock_schemes::{Instant, Scheme};
 use crate::fabric::Fabric;
 use crate::frame::Arena;
 use crate::network::QueueId;
+use crate::outcome::Deadlock;
 use crate::pause::Pauses;
-
-/// A cycle of queues that priority flow control has stopped, each of which waits for the next one, and the last for the first.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Deadlock {
-    /// The queues. Frames that came over the line of each one wait in the next.
-    pub cycle: Vec<QueueId>,
-    /// When the last of them was stopped.
-    pub since: Instant,
-    /// When the watchdog broke it; `None`: it lasted to the end.
-    pub ended: Option<Instant>,
-}
 
 /// For each queue: the octets of its buffer that wait in each stopped queue, and their memory in a pool.
 type Waiting = BTreeMap<QueueId, BTreeMap<QueueId, (u64, u64)>>;

@@ -134,7 +134,6 @@ mod point;
 mod pool;
 mod port;
 pub mod probe;
-mod processes;
 pub mod random;
 mod records;
 mod report;

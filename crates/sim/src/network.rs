@@ -14,20 +14,22 @@
 //!         <===back of hop 0      <===back of hop 1      <===back of hop 2
 //! ```
 
+mod flow;
+mod flow_control;
+mod processes;
+mod routing;
+
+pub use flow::{Carriage, Excess, Flow, ReactionPointSpec, SEND_BUFFER, Sequel, Traffic, Transmit};
+pub use flow_control::{Action, Ingress, Pfc, Pool, Share, Watchdog};
+pub use processes::{Arrival, Arrivals, Branch, Crossed, Limiting, Onward, Process, Processes, Sharing};
+pub use routing::{Reroute, Spread, SpreadBy, Ties};
+
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 
-pub use crate::convergence::Reroute;
-pub use crate::pool::{Pool, Share};
-pub use crate::processes::{
-    Arrival, Arrivals, Branch, Crossed, FlowEnd, Limiting, Onward, Process, Processes, Sharing,
-};
-pub use crate::spread::{Spread, SpreadBy};
-pub use crate::ties::Ties;
-pub use crate::watchdog::{Action, Watchdog};
-
-use penstock_endpoint::{TrafficClass, transport::Transport};
-use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets, units::PS_PER_S};
+use penstock_endpoint::TrafficClass;
+use penstock_schemes::units::PS_PER_S;
+use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets};
 
 /// The longest time of anything: a run, a delay, a turn. Times are 64 bits of picoseconds, 18 446 744 s. A frame that
 /// starts at the end of the longest run, takes 139 072 s for the longest frame at 1 bit/s and then the delays of a link, a
@@ -121,47 +123,6 @@ pub struct Marking {
     pub by_port: bool,
 }
 
-/// Priority flow control (802.1Qbb): a switch that is about to run out of room stops its neighbour, priority by
-/// priority.
-///
-/// A switch counts, for each port by which frames come in and each lossless priority, the octets that it holds. From
-/// XOFF on it sends pause frames against the direction of the data, at XON a resume frame. A frame that arrives beyond
-/// the ingress buffer is dropped, and counts at the output queue that it was bound for. The limit of an output queue
-/// holds only for frames that no ingress buffer holds: those of a host at its own port, those that come in where there
-/// is no flow control.
-///
-/// A copy of a multicast frame counts as long as that copy is held. A frame is held until it departs from its output queue:
-/// to the end of its transmission if [`Network::in_service_counts`], else to its start.
-#[derive(Debug, Clone)]
-pub struct Pfc {
-    /// The lossless priorities, each one of [`Network::priorities`].
-    pub priorities: Vec<u8>,
-    /// For each port, the ingress buffer at the far end of its line, one for each lossless priority; `None` where the far
-    /// end sends no pause frames (a host, or a port without PFC).
-    pub ingress: Vec<Option<Ingress>>,
-    /// How long a pause frame stops a queue, from its arrival: in quanta of 512 bit times of the stopped port. Refreshed half
-    /// of it after its transmission began. Never zero; [`Reach::least_quanta`](crate::pfc::Reach::least_quanta) says from
-    /// which number on stops do not run out.
-    pub quanta: u16,
-    /// For each port, from the arrival of a pause frame until the port starts no more frames of that priority; at once at ports that have no
-    /// entry. A resume frame acts at once.
-    pub responses: Vec<Duration>,
-    /// Lets queues go that are stopped for too long.
-    pub watchdog: Option<Watchdog>,
-}
-
-/// An ingress buffer of one priority.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ingress {
-    /// The most octets that it holds. The part above `xoff` is the headroom: see [`headroom`](crate::pfc::headroom). All of
-    /// a switch and one of its output queues together hold less than 2^32: that queue can be as long.
-    pub buffer: Octets,
-    /// From this number of octets on the neighbour is stopped; at most `buffer`.
-    pub xoff: Octets,
-    /// At this number of octets or less it may go on; below `xoff`.
-    pub xon: Octets,
-}
-
 /// A host or a switch.
 #[derive(Debug, Clone)]
 pub struct Node {
@@ -224,141 +185,6 @@ pub struct Hop {
     pub first_child: HopId,
     /// How many hops follow.
     pub children: u16,
-}
-
-/// A flow of data frames.
-#[derive(Debug, Clone)]
-pub struct Flow {
-    /// Its first hop.
-    pub root: HopId,
-    /// One of [`Network::priorities`].
-    pub priority: u8,
-    /// Length of its frames, with FCS, without wire overhead.
-    pub frame: u16,
-    /// Weight for schemes that have weights.
-    pub weight: u16,
-    /// When it begins; [`Instant::NEVER`] for one of [`Network::sequels`].
-    pub start: Instant,
-    /// When it ends at the latest, after its start; a sequel has no such time.
-    pub stop: Option<Instant>,
-    /// Octets to send in all; the last frame may be shorter.
-    pub size: Option<Octets>,
-    /// How frames come about.
-    pub traffic: Traffic,
-    /// The treatment of frames above the allowed rate.
-    pub excess: Excess,
-    /// Its rate limiter; `None` for traffic that nothing controls.
-    pub reaction_point: Option<RpId>,
-    /// The transport that it is carried by; `None` for frames that nobody acknowledges or sends again.
-    pub transport: Option<Carriage>,
-}
-
-/// A flow that begins when others have ended. A flow ends when the last octet of its size has reached its destinations, or when
-/// it is stopped, whichever comes first.
-#[derive(Debug, Clone)]
-pub struct Sequel {
-    /// The flow that begins.
-    pub flow: FlowId,
-    /// The flows that it waits for, at least one, each once.
-    pub after: Vec<FlowId>,
-    /// From the end of the last of them to its beginning.
-    pub delay: Duration,
-}
-
-/// The transmit queue of a rate limiter, where the segments of its flows' transports wait. Each flow has its own part of it, and
-/// the flows of a limiter take turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transmit {
-    /// There is none: a transport is asked for a segment when the limiter lets it go.
-    Pull,
-    /// It holds frames of this number of octets in all, all flows of the limiter together; a transport whose segment
-    /// finds no room waits until there is. A single frame always has room.
-    Wait(Octets),
-    /// The same; a segment that finds no room is lost, and its transport does not know.
-    Drop(Octets),
-}
-
-/// How a flow to one destination is carried by a transport. Its size is octets of data, its frames are as long as
-/// [`longest_frame`](crate::longest_frame) says, or shorter; each frame that its generator makes is a write of a full segment's
-/// data.
-#[derive(Debug, Clone)]
-pub struct Carriage {
-    /// The transport.
-    pub transport: Transport,
-    /// The priority of acknowledgements, one of [`Network::priorities`]; `None` for control frames.
-    pub acks: Option<u8>,
-    /// The first hop of acknowledgements: see [`Network::add_way_back`].
-    pub way_back: HopId,
-}
-
-impl Flow {
-    /// Octets of a flow's size in a full frame.
-    #[must_use]
-    pub fn payload(&self) -> u64 {
-        self.transport.as_ref().map_or(u64::from(self.frame), |carriage| carriage.transport.segment().0)
-    }
-}
-
-/// How a flow's frames come about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Traffic {
-    /// At even distances, at this rate.
-    Constant(BitRate),
-    /// There is always one more.
-    Greedy,
-    /// At random, with exponential distances, at this mean rate.
-    Poisson(BitRate),
-    /// In turns of `on` at `rate`, then `off` without a frame.
-    OnOff {
-        /// Rate while on.
-        rate: BitRate,
-        /// Length of a turn of sending, or its mean.
-        on: Duration,
-        /// Length of a turn of silence, or its mean.
-        off: Duration,
-        /// Lengths are exponentially distributed.
-        random: bool,
-    },
-}
-
-impl Traffic {
-    /// Mean rate of the traffic, bit/s; `None` for a greedy flow.
-    #[must_use]
-    pub fn mean_bps(self) -> Option<f64> {
-        match self {
-            Self::Greedy => None,
-            Self::Constant(rate) | Self::Poisson(rate) => Some(rate.0 as f64),
-            Self::OnOff { rate, on, off, .. } => Some(rate.0 as f64 * on.0 as f64 / (on.0 as f64 + off.0 as f64)),
-        }
-    }
-}
-
-/// What an application's data without end may take while it waits: as much as the largest send buffer that Linux gives a socket by
-/// itself (`tcp_wmem`, ip-sysctl).
-pub const SEND_BUFFER: Octets = Octets(4 << 20);
-
-/// The treatment, at the source, of frames that come faster than the limiter lets them go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Excess {
-    /// Frames are made on time and wait: all of them in a flow with a size, whose application has its data, and [`SEND_BUFFER`] of any
-    /// other, from which further frames are discarded.
-    Wait,
-    /// Frames wait in a source queue of this size; those that do not fit are discarded at the source.
-    Queue(Octets),
-    /// Frames that cannot go at once are discarded at the source (one may wait for its turn).
-    Discard,
-    /// The schedule stands still while its frame waits, for the limiter or for the line: the next frame is made one interval after this
-    /// one has gone. Nothing is lost, the offered load shrinks.
-    Stall,
-}
-
-/// A rate limiter in a host. Its flows share a priority.
-#[derive(Debug, Clone, Copy)]
-pub struct ReactionPointSpec {
-    /// The host port that it feeds.
-    pub port: PortId,
-    /// How it turns a rate into times of release.
-    pub pacer: Pacer,
 }
 
 /// Something that happens to a port.

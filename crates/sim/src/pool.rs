@@ -28,43 +28,12 @@
 mod check;
 
 use penstock_endpoint::{PortId, TrafficClass};
-use penstock_schemes::{Instant, Octets};
+use penstock_schemes::Instant;
 
 use crate::event::CounterId;
 use crate::frame::FrameId;
-use crate::network::{Network, NodeId, Port, QueueId};
+use crate::network::{Network, Pool, Port, QueueId, Share};
 use crate::port::PortState;
-
-/// Memory of one switch that the queues of some priorities share.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Pool {
-    /// The switch. No two of its pools have a priority in common.
-    pub node: NodeId,
-    /// The priorities whose queues share it, each one of [`Network::priorities`](crate::Network::priorities).
-    pub priorities: Vec<u8>,
-    /// Octets of a cell: each frame takes whole cells. Never zero.
-    pub cell: u16,
-    /// All of it but the headroom, at most [`LARGEST_QUEUE`](crate::network::LARGEST_QUEUE); no less than all reserves.
-    pub size: Octets,
-    /// Memory for frames of lossless priorities that come after their neighbour was told to stop, for all lines together.
-    pub headroom: Octets,
-    /// The most of the headroom that the frames of one line and priority take: each with its port, in the order of ports. Frames over other
-    /// lines may take all of it. [`headroom_in_cells`](crate::pfc::headroom_in_cells) is enough.
-    pub lines: Vec<(PortId, Octets)>,
-    /// Output queues: a reserve for each.
-    pub egress: Share,
-    /// Frames that came over a line: a reserve for each line and priority.
-    pub ingress: Share,
-}
-
-/// How much of a pool one queue, or the frames of one line, may take.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Share {
-    /// Memory that is kept for it.
-    pub reserve: Octets,
-    /// The factor of its dynamic threshold; `None`: it may take all that is free.
-    pub alpha: Option<f64>,
-}
 
 penstock_endpoint::indices!(
     /// Index into [`Network::pools`](crate::Network::pools).

@@ -3,17 +3,17 @@
 use penstock_endpoint::{Flow, TrafficClass};
 use penstock_schemes::Scheme;
 
-use crate::deadlock::Deadlock;
 use crate::engine::State;
 use crate::facts::HopFacts;
 use crate::frame::{Arena, FrameId, Kind};
 use crate::measure::{Reading, between, whole};
 use crate::network::QueueId;
+use crate::outcome::Deadlock;
+use crate::outcome::FlowEnd;
 use crate::outcome::{Outcome, Totals};
 use crate::partition::Partition;
 use crate::pause::Pauses;
 use crate::port::PortState;
-use crate::processes::FlowEnd;
 use crate::records::FlowRecord;
 
 /// The accounts of a network, or of a part of one, when they are closed.

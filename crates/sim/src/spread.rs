@@ -7,47 +7,10 @@ use penstock_schemes::{Draw, Duration, FlowKey, Instant, Scheme};
 use crate::engine::Sim;
 use crate::fabric::Arrival;
 use crate::frame::FrameId;
-use crate::network::{Hop, HopId, Network, PortId};
+use crate::network::{Hop, HopId, Network, PortId, Spread, SpreadBy};
 use crate::port::PortState;
 use crate::probe::Probe;
 use crate::random::{Owner, Stream, mix};
-
-/// How switches spread the frames of a flow over several ways. The route of such a flow is a tree whose leaves all lead
-/// to its one destination. Frames of switches and destinations go back over the links of the first of its ways that
-/// passes there: that of the first child behind each hop.
-#[derive(Debug, Clone)]
-pub struct Spread {
-    /// How a switch chooses.
-    pub by: SpreadBy,
-    /// Seed of the hash by which flowlets find their ways.
-    pub seed: u64,
-    /// The hops behind which a frame takes one of the hops that follow, ascending. Behind all others each that follows gets a copy.
-    pub hops: Vec<HopId>,
-}
-
-/// How a switch chooses one of several ports for a frame. A port whose line is broken is no choice as long as there is another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpreadBy {
-    /// By a hash of the flow, the switch and the number of the flowlet; the first takes the first way. A frame that comes so long after the last
-    /// one of its flow at this switch, or longer, begins a flowlet.
-    Flowlet(Duration),
-    /// Each frame takes the port that was chosen the longest ago: turns, where all flows of the switch have the same ports to choose among.
-    Turns,
-    /// Each frame takes a random one.
-    Random,
-    /// Each frame takes the port with the fewest octets in its data queues; of several a random one.
-    Queue,
-    /// Each flowlet does.
-    QueueOfFlowlet(Duration),
-}
-
-impl SpreadBy {
-    /// Whether frames of a flow may overtake one another, however far apart they are sent.
-    #[must_use]
-    pub fn disorders(self) -> bool {
-        !matches!(self, Self::Flowlet(_) | Self::QueueOfFlowlet(_))
-    }
-}
 
 /// The flowlets of a flow at a switch.
 #[derive(Debug, Clone, Copy)]

@@ -12,22 +12,9 @@ use crate::engine::Sim;
 use crate::event::Event;
 use crate::fabric::Arrival;
 use crate::frame::FrameId;
-use crate::network::{HopId, Network, QueueId};
+use crate::network::{HopId, Network, QueueId, Ties};
 use crate::probe::Probe;
 use crate::random::mix;
-
-/// The order in which a switch takes frames that arrive over several of its lines at one instant. Where they are bound for one full
-/// queue it decides which of them are lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ties {
-    /// That of the numbers of the ports that send them: the order of nodes and links in the scenario.
-    #[default]
-    Number,
-    /// Each queue goes round its switch's inputs, from the one after the input whose frame it took last.
-    InTurn,
-    /// Another one at each instant, as if drawn, by the seed of the run.
-    Drawn,
-}
 
 /// A frame that has reached a switch at this instant.
 #[derive(Debug, Clone, Copy)]

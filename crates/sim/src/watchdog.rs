@@ -6,51 +6,15 @@
 //! counted alone. (SONiC, sonic-swss, `orchagent/pfc_restore.lua`, `pfcwdorch.cpp`)
 
 use penstock_endpoint::{PortId, TrafficClass};
-use penstock_schemes::{Duration, Instant, Scheme};
+use penstock_schemes::Scheme;
 
 use crate::deadlock::Jam;
 use crate::engine::Sim;
 use crate::fabric::Fabric;
 use crate::frame::{FrameId, Kind};
-use crate::network::QueueId;
+use crate::network::{Action, QueueId};
 use crate::port::DRAINS;
 use crate::probe::Probe;
-
-/// What becomes of a queue that has been stopped for too long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// It ignores pause frames and drops its frames.
-    Drop,
-    /// It ignores pause frames and sends its frames.
-    Forward,
-    /// It stays stopped. The storm is counted once, until no pause frame has come for [`Watchdog::restoration`].
-    Alert,
-}
-
-/// The settings of the watchdog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Watchdog {
-    /// How long a queue is stopped before it acts. Never zero.
-    pub after: Duration,
-    /// How long no pause frame has come for the queue when it obeys again. Never zero.
-    pub restoration: Duration,
-    /// Distance of its looks at the queues: it counts whole ones of these. Zero: it sees everything at once.
-    pub poll: Duration,
-    /// What it does meanwhile.
-    pub action: Action,
-}
-
-impl Watchdog {
-    /// When something that has been so since `from` has been so for `time`, by its looks: the first one counts nothing, each
-    /// that follows the time since the one before.
-    pub(crate) fn due(&self, from: Instant, time: Duration) -> Instant {
-        if self.poll == Duration::ZERO {
-            return from + time;
-        }
-        let looks = from.0.div_ceil(self.poll.0).saturating_add(time.0.div_ceil(self.poll.0));
-        Instant(looks.saturating_mul(self.poll.0))
-    }
-}
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     /// Takes the frames that wait in a queue out of it; it drops them. Their slots are still theirs.

@@ -10,6 +10,7 @@ use penstock_schemes::{
     none::NoControl, qcn::Qcn,
 };
 use penstock_sim::network::*;
+use penstock_sim::outcome::FlowEnd;
 use penstock_sim::{Mail, NoProbe, Outcome, Partition, Sim};
 use proptest::prelude::*;
 

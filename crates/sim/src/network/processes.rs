@@ -145,30 +145,3 @@ pub struct Onward {
 pub trait Arrivals: Iterator<Item = Arrival> + Debug + Send {}
 
 impl<T: Iterator<Item = Arrival> + Debug + Send> Arrivals for T {}
-
-/// The rest of a flow of a process that is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlowEnd {
-    /// When its last octet was delivered; [`Instant::NEVER`] if data is missing.
-    pub completed: Instant,
-    /// When its transport knew that; [`Instant::NEVER`] if it does not, or if there is none.
-    pub acked: Instant,
-    /// Segments that its transport sent again, and its timeouts; no more than 32 bits hold.
-    pub retransmissions: u32,
-    /// Retransmission timeouts of its transport.
-    pub timeouts: u32,
-}
-
-impl FlowEnd {
-    /// That of a flow that has not ended.
-    pub(crate) const NONE: Self =
-        Self { completed: Instant::NEVER, acked: Instant::NEVER, retransmissions: 0, timeouts: 0 };
-
-    /// Adds what another part of the network knows of the flow: one has its source, and one its destination.
-    pub(crate) fn absorb(&mut self, other: &Self) {
-        self.completed = self.completed.min(other.completed);
-        self.acked = self.acked.min(other.acked);
-        self.retransmissions = self.retransmissions.saturating_add(other.retransmissions);
-        self.timeouts = self.timeouts.saturating_add(other.timeouts);
-    }
-}
