@@ -4,9 +4,9 @@ use penstock_endpoint::{Acknowledgement, DestinationId};
 use penstock_schemes::{FlowKey, Scheme};
 
 use crate::engine::Sim;
-use crate::frame::{FrameId, Marks, Payload, Slot};
 use crate::network::PortId;
 use crate::probe::Probe;
+use crate::state::frame::{FrameId, Marks, Payload, Slot};
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// The acknowledgement of a data frame of `flow` leaves the place of destination `from`, as a control frame.

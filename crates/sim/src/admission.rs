@@ -5,9 +5,9 @@ use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, Verdict};
 
 use crate::fabric::{Around, Arrival, Classes, Fabric, Outbox, Sender};
-use crate::facts::weight_of;
-use crate::frame::{FrameId, GONE, Marks};
-use crate::port::{DOWN, DRAINS, PortState};
+use crate::state::frame::{FrameId, GONE, Marks};
+use crate::state::hop_info::weight_of;
+use crate::state::port::{DOWN, DRAINS, PortState};
 
 /// The outcome of a frame's arrival at a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,14 +20,15 @@ use penstock_endpoint::cache::{ask_for, ask_for_entry, ask_for_lines, ask_for_st
 use penstock_endpoint::{LimiterId, PortId, TrafficClass};
 use penstock_schemes::{Instant, Scheme};
 
-use crate::engine::{Sim, Step};
-use crate::event::Event;
+use crate::engine::Sim;
 use crate::fabric::Fabric;
-use crate::frame::{FrameId, GONE};
 use crate::network::{HopId, Network};
-use crate::point::CpState;
-use crate::port::{PortState, QueueState};
 use crate::probe::Probe;
+use crate::state::congestion_point::CpState;
+use crate::state::event::Event;
+use crate::state::frame::{FrameId, GONE};
+use crate::state::hop_info::Step;
+use crate::state::port::{PortState, QueueState};
 
 /// Events from one look ahead to the next.
 pub(crate) const BATCH: u64 = 32;

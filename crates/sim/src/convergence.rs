@@ -5,11 +5,12 @@
 
 use penstock_schemes::{Instant, Scheme};
 
-use crate::engine::{CHOICE, Sim};
-use crate::event::ChangeId;
-use crate::facts::End;
+use crate::engine::Sim;
 use crate::network::{FlowId, HopId, Network, PortId, Reroute};
 use crate::probe::Probe;
+use crate::state::event::ChangeId;
+use crate::state::hop_info::CHOICE;
+use crate::state::hop_info::End;
 
 /// The instants at which flows have new routes, each with the first entry of the list that is not earlier.
 pub(crate) fn instants(network: &Network) -> Vec<(Instant, ChangeId)> {

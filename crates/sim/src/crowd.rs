@@ -14,9 +14,7 @@ use std::collections::BTreeMap;
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId, TrafficClass};
 use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, Instant, ReactionPoint, Scheme};
 
-use crate::engine::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Sim, Step, TURN};
-use crate::event::Event;
-use crate::facts::{End, HopFacts};
+use crate::engine::Sim;
 use crate::network;
 use crate::network::{
     Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId, Pacer,
@@ -25,8 +23,11 @@ use crate::network::{
 use crate::outcome::FlowEnd;
 use crate::probe::Probe;
 use crate::random::{Owner, Stream};
-use crate::records::FlowRecord;
 use crate::start::{Endpoints, source};
+use crate::state::event::Event;
+use crate::state::hop_info::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Step, TURN};
+use crate::state::hop_info::{End, HopFacts};
+use crate::state::records::FlowRecord;
 
 /// Flows that come before places are looked for that can be used again, at the least.
 const FEW: usize = 64;

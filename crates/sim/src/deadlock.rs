@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use penstock_schemes::{Instant, Scheme};
 
 use crate::fabric::Fabric;
-use crate::frame::Arena;
 use crate::network::QueueId;
 use crate::outcome::Deadlock;
 use crate::pause::Pauses;
+use crate::state::frame::Arena;
 
 /// For each queue: the octets of its buffer that wait in each stopped queue, and their memory in a pool.
 type Waiting = BTreeMap<QueueId, BTreeMap<QueueId, (u64, u64)>>;

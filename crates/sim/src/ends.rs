@@ -3,9 +3,9 @@
 use penstock_schemes::{Duration, Scheme};
 
 use crate::engine::Sim;
-use crate::event::Event;
 use crate::network::{FlowId, Network};
 use crate::probe::Probe;
+use crate::state::event::Event;
 
 /// The flows that the run, or other flows, wait for.
 #[derive(Debug)]

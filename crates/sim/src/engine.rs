@@ -3,28 +3,29 @@
 use penstock_endpoint::{Destination, TrafficClass};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
-use crate::ahead::{self, Ahead};
+use crate::ahead;
+use crate::ahead::Ahead;
 use crate::crowd::Crowd;
 use crate::deadlock::Jam;
 use crate::ends::Ends;
-use crate::event::{ChangeId, Event, MAX_INDEX};
 use crate::fabric::{Fabric, Outbox};
-use crate::facts::End;
-use crate::frame::{Arena, FrameId, GONE, Head, Kind};
 use crate::generator::Source;
 use crate::measure::Reading;
 use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId, Reroute};
 use crate::outcome::Totals;
 use crate::parts::Share;
-use crate::port::queues;
 use crate::probe::{FateOnLine, FlowNow, Probe, QueueNow, View};
 use crate::random::Stream;
-use crate::records::{FlowRecord, HostRecord};
 use crate::report::Closing;
 use crate::routes::Routes;
 use crate::settings::Settings;
 use crate::spread::Spreading;
 use crate::start::{Endpoints, event_queue_for, schedule, steps};
+use crate::state::event::{ChangeId, Event, MAX_INDEX};
+use crate::state::frame::{Arena, FrameId, GONE, Head, Kind};
+use crate::state::hop_info::{End, Step};
+use crate::state::port::queues;
+use crate::state::records::{FlowRecord, HostRecord};
 use crate::ties::Arbiters;
 use crate::transport::Transports;
 
@@ -34,31 +35,8 @@ pub(crate) type Sources<S> = penstock_endpoint::Sources<S, Source, Stream>;
 /// The most events from one look at the rest of a slice to the next.
 const BATCH: u64 = 256;
 
-/// A hop, as the way down needs it: 12 octets, for they are read at every hop.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Step {
-    pub(crate) port: PortId,
-    /// The only hop that follows; [`LEAF`] or [`BRANCH`] where there is none or more than one, [`CHOICE`] where the frame takes one of them,
-    /// [`SEGMENT_LEAF`] or [`ACK_LEAF`] at the end of a transport's ways; [`TURN`] where the frame's switch has arbiters. The step behind the network's
-    /// last hop is [`LOST`]: there frames are sent that a broken link has lost.
-    pub(crate) next: HopId,
-    /// The port of that hop, where there is one.
-    pub(crate) to: PortId,
-}
-
 /// No hop: it stands where [`LOST`] frames are.
 const NO_HOP: Hop = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
-
-pub(crate) const LEAF: HopId = HopId::NONE;
-pub(crate) const BRANCH: HopId = HopId(LEAF.0 - 1);
-/// The last hops of a transport's segments, and of its acknowledgements.
-pub(crate) const SEGMENT_LEAF: HopId = HopId(LEAF.0 - 2);
-pub(crate) const ACK_LEAF: HopId = HopId(LEAF.0 - 3);
-pub(crate) const CHOICE: HopId = HopId(LEAF.0 - 4);
-/// The frame waits for the others that reach a switch at this instant: see `ties`.
-pub(crate) const TURN: HopId = HopId(LEAF.0 - 5);
-/// The least of them.
-pub(crate) const LOST: HopId = HopId(LEAF.0 - 6);
 
 /// The state of a run, without its observer.
 #[derive(Debug)]

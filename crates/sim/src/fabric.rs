@@ -12,17 +12,17 @@ use penstock_endpoint::{FlowId, PortId, TrafficClass};
 use penstock_schemes::{BitRate, Class, CongestionPoint, Fate, FlowKey, Instant, Octets, Out, Scheme, To};
 
 use crate::admission::Entry;
-use crate::event::{CounterId, CpIndex, Event};
-use crate::event_queue::EventQueue;
-use crate::facts::{HopFacts, facts, weight_of};
-use crate::frame::{FrameId, Frames, Kind};
 use crate::memory::Memory;
 use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
-use crate::point::CpState;
-use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TAPPED, TRIMS};
 use crate::random::{Owner, Stream};
 use crate::start::{Watched, class_of, ports, watched};
+use crate::state::congestion_point::CpState;
+use crate::state::event::{CounterId, CpIndex, Event};
+use crate::state::event_queue::EventQueue;
+use crate::state::frame::{FrameId, Frames, Kind};
+use crate::state::hop_info::{HopFacts, facts, weight_of};
+use crate::state::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TAPPED, TRIMS};
 use crate::taps::Taps;
 
 /// Where congestion points' signals go until the engine routes them.

@@ -5,16 +5,16 @@ use penstock_schemes::{Class, Instant, Out, Scheme, To};
 
 use crate::admission::Entry;
 use crate::engine::{Sim, Sources, State};
-use crate::event::Event;
-use crate::event_queue::EventQueue;
 use crate::fabric::{Around, Arrival, Outbox};
-use crate::frame::{FrameId, Marks, Payload, Slot};
 use crate::memory::Memory;
 use crate::network::{FlowId, HopId, NodeId, PortId};
-use crate::port::PortState;
 use crate::probe::Probe;
 use crate::random::Stream;
-use crate::records::{FlowRecord, HostRecord};
+use crate::state::event::Event;
+use crate::state::event_queue::EventQueue;
+use crate::state::frame::{FrameId, Marks, Payload, Slot};
+use crate::state::port::PortState;
+use crate::state::records::{FlowRecord, HostRecord};
 
 /// The parts that sources need to send a frame.
 struct Desk<'a, S: Scheme> {

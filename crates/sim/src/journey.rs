@@ -4,16 +4,17 @@ use penstock_endpoint::{DestinationId, Flow, PortId, TrafficClass, acknowledged}
 use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
 
 use crate::admission::Entry;
-use crate::engine::{BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sim, State, TURN};
-use crate::event::{Entity, Event};
-use crate::event_queue::NO_LANE;
+use crate::engine::{Sim, State};
 use crate::fabric::{Arrival, Sender};
-use crate::facts::{End, weight_of};
-use crate::frame::{FrameId, Kind, Marks, Payload, Slot};
 use crate::generator::Source;
 use crate::network::{Feedback, FlowId, Hop, HopId, QueueId};
 use crate::pfc::LARGEST_SIGNAL;
 use crate::probe::{Probe, SignalSeen};
+use crate::state::event::{Entity, Event};
+use crate::state::event_queue::NO_LANE;
+use crate::state::frame::{FrameId, Kind, Marks, Payload, Slot};
+use crate::state::hop_info::{BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, TURN};
+use crate::state::hop_info::{End, weight_of};
 use crate::transport::Transports;
 
 /// Where a signal comes from.

@@ -5,9 +5,9 @@ use penstock_endpoint::TrafficClass;
 use penstock_schemes::{CongestionPoint, Instant, Octets, Scheme};
 
 use crate::fabric::Around;
-use crate::facts::weight_of;
-use crate::frame::FrameId;
-use crate::port::{MARKS_AT_DEPARTURE, PortState};
+use crate::state::frame::{FrameId, Frames, Marks};
+use crate::state::hop_info::weight_of;
+use crate::state::port::{Ledger, MARKS_AT_DEPARTURE, PortState};
 
 impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     /// A frame leaves for a line that is looked at, or is marked as it leaves.
@@ -46,6 +46,19 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     pub(crate) fn mark_as_it_comes(self, p: &mut PortState, class: TrafficClass, index: FrameId) {
         if p.is_to_mark(class) {
             self.frames.mark(index, &mut p.ledger, class);
+        }
+    }
+}
+
+impl<S: Scheme> Frames<S> {
+    /// Marks a frame, if it may be marked, and counts it for its queue.
+    #[cold]
+    pub(crate) fn mark(&mut self, index: FrameId, ledger: &mut Ledger, class: TrafficClass) {
+        let slot = self.get_mut(index);
+        if slot.marks.contains(Marks::ECN_CAPABLE) {
+            slot.marks = slot.marks.with(Marks::CONGESTION_EXPERIENCED);
+            ledger.mark(class, slot.octets);
+            self.marked += 1;
         }
     }
 }

@@ -17,10 +17,10 @@ use crate::outcome::{
 };
 use crate::partition::Partition;
 use crate::pause::Pauses;
-use crate::point::Points;
 use crate::pool::PoolState;
-use crate::port::{PortState, QueueState, queues, queues_mut};
-use crate::records::{FlowRecord, HostRecord};
+use crate::state::congestion_point::Points;
+use crate::state::port::{PortState, QueueState, queues, queues_mut};
+use crate::state::records::{FlowRecord, HostRecord};
 use crate::transport::Transports;
 
 /// Everything that is counted or summed, at one instant.

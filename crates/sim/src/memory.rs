@@ -5,11 +5,11 @@ use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{CongestionPoint, Scheme};
 
 use crate::admission::Entry;
-use crate::event::CounterId;
 use crate::fabric::{Around, Arrival, Fabric, Outbox};
-use crate::frame::FrameId;
 use crate::pool::Pools;
-use crate::port::{DOWN, DRAINS, Ledger, QueueState};
+use crate::state::event::CounterId;
+use crate::state::frame::FrameId;
+use crate::state::port::{DOWN, DRAINS, Ledger, QueueState};
 
 /// The answer of a queue's pool to a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

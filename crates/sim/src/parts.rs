@@ -26,9 +26,6 @@ use penstock_schemes::{Instant, Octets, Scheme};
 
 use crate::deadlock::Jam;
 use crate::engine::Sim;
-use crate::event::{CpIndex, Entity, Event, MAX_INDEX};
-use crate::event_queue::{ELSEWHERE, NO_LANE};
-use crate::frame::Slot;
 use crate::network::{FlowId, Network, QueueId};
 use crate::outcome::Outcome;
 use crate::partition::Partition;
@@ -36,6 +33,9 @@ use crate::pause_frames::PauseFrame;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
 use crate::report::Closing;
 use crate::start::event_queue_for;
+use crate::state::event::{CpIndex, Entity, Event, MAX_INDEX};
+use crate::state::event_queue::{ELSEWHERE, NO_LANE};
+use crate::state::frame::Slot;
 use crate::transport::Carried;
 
 /// The part of a network that a simulation has.

@@ -19,18 +19,18 @@ use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{BitRate, Duration, Instant, Scheme, units::PS_PER_S};
 
 use crate::engine::Sim;
-use crate::event::{CounterId, Event, MAX_INDEX, PauseId};
-use crate::event_queue::{ELSEWHERE, NO_LANE};
 use crate::fabric::{Around, Fabric};
-use crate::frame::FrameId;
 use crate::network::Watchdog;
 use crate::network::{Network, NodeKind, Port, QueueId};
 use crate::outcome::Deadlock;
 use crate::pause_frames::{PauseFrame, PauseFrames};
 use crate::pfc::{FRAME, QUANTUM_BITS};
 use crate::pool::Pools;
-use crate::port::PortState;
 use crate::probe::Probe;
+use crate::state::event::{CounterId, Event, MAX_INDEX, PauseId};
+use crate::state::event_queue::{ELSEWHERE, NO_LANE};
+use crate::state::frame::FrameId;
+use crate::state::port::PortState;
 
 /// Longer than any run, and with the longest run still below 2^64: a stop of this length is for good.
 const FOREVER: Duration = Duration(1 << 62);

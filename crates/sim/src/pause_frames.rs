@@ -3,7 +3,7 @@
 use penstock_endpoint::PortId;
 use penstock_schemes::{Duration, Instant};
 
-use crate::event::PauseId;
+use crate::state::event::PauseId;
 
 /// A pause frame on its way.
 #[derive(Debug, Clone, Copy)]

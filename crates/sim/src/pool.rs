@@ -30,10 +30,10 @@ mod check;
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::Instant;
 
-use crate::event::CounterId;
-use crate::frame::FrameId;
 use crate::network::{Network, Pool, Port, QueueId, Share};
-use crate::port::PortState;
+use crate::state::event::CounterId;
+use crate::state::frame::FrameId;
+use crate::state::port::PortState;
 
 penstock_endpoint::indices!(
     /// Index into [`Network::pools`](crate::Network::pools).

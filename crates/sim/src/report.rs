@@ -4,8 +4,6 @@ use penstock_endpoint::{Flow, TrafficClass};
 use penstock_schemes::Scheme;
 
 use crate::engine::State;
-use crate::facts::HopFacts;
-use crate::frame::{Arena, FrameId, Kind};
 use crate::measure::{Reading, between, whole};
 use crate::network::QueueId;
 use crate::outcome::Deadlock;
@@ -13,8 +11,10 @@ use crate::outcome::FlowEnd;
 use crate::outcome::{Outcome, Totals};
 use crate::partition::Partition;
 use crate::pause::Pauses;
-use crate::port::PortState;
-use crate::records::FlowRecord;
+use crate::state::frame::{Arena, FrameId, Kind};
+use crate::state::hop_info::HopFacts;
+use crate::state::port::PortState;
+use crate::state::records::FlowRecord;
 
 /// The accounts of a network, or of a part of one, when they are closed.
 pub(crate) struct Closing {

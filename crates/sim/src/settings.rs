@@ -4,10 +4,10 @@ use penstock_endpoint::{DestinationId, LimiterId, TrafficClass};
 use penstock_schemes::{BitRate, CongestionPoint, Instant, Scheme};
 
 use crate::engine::Sim;
-use crate::event::{CpIndex, Event, SettingId};
 use crate::network::{Network, PortId};
 use crate::probe::Probe;
 use crate::start::{Watched, classes_of_reaction_points, watched};
+use crate::state::event::{CpIndex, Event, SettingId};
 
 /// From `at` on, the scheme of a priority has these parameters.
 #[derive(Debug, Clone)]

@@ -6,11 +6,11 @@ use penstock_schemes::{Draw, Duration, FlowKey, Instant, Scheme};
 
 use crate::engine::Sim;
 use crate::fabric::Arrival;
-use crate::frame::FrameId;
 use crate::network::{Hop, HopId, Network, PortId, Spread, SpreadBy};
-use crate::port::PortState;
 use crate::probe::Probe;
 use crate::random::{Owner, Stream, mix};
+use crate::state::frame::FrameId;
+use crate::state::port::PortState;
 
 /// The flowlets of a flow at a switch.
 #[derive(Debug, Clone, Copy)]

@@ -6,9 +6,9 @@ use penstock_endpoint::TrafficClass;
 use penstock_schemes::{CongestionPoint, Instant, Scheme};
 
 use crate::fabric::Around;
-use crate::facts::weight_of;
-use crate::frame::{FrameId, Payload};
-use crate::port::PortState;
+use crate::state::frame::{FrameId, Payload};
+use crate::state::hop_info::weight_of;
+use crate::state::port::PortState;
 
 impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     /// The transmission of a queued frame of `class` and `octets` starts at `at`; its queue still counts it.

@@ -6,19 +6,20 @@ use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, Limiter
 use penstock_schemes::{Duration, HEADER, Instant, Octets, Place, ReactionPoint, Scheme};
 
 use crate::convergence;
-use crate::engine::{ACK_LEAF, BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sources, Step, TURN};
-use crate::event::{ChangeId, CpIndex, Event};
-use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
-use crate::facts::End;
-use crate::frame::GONE;
+use crate::engine::Sources;
 use crate::generator::{Generator, Source};
 use crate::network::{
     Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId, NodeKind, Pacer, Port, PortId, QueueId, RpId, Ties,
     Traffic,
 };
-use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS, WATCHED};
 use crate::random::{Owner, Stream};
-use crate::records::FlowRecord;
+use crate::state::event::{ChangeId, CpIndex, Event};
+use crate::state::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
+use crate::state::frame::GONE;
+use crate::state::hop_info::End;
+use crate::state::hop_info::{ACK_LEAF, BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Step, TURN};
+use crate::state::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS, WATCHED};
+use crate::state::records::FlowRecord;
 use crate::transport::{Connection, Transports};
 
 /// The sources and destinations of a network, flow by flow.

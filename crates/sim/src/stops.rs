@@ -3,12 +3,12 @@
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::Instant;
 
-use crate::event::CounterId;
-use crate::frame::FrameId;
 use crate::network::QueueId;
 use crate::network::{Action, Watchdog};
 use crate::pause::{Pauses, Stop};
 use crate::pool::{Claim, PoolState};
+use crate::state::event::CounterId;
+use crate::state::frame::FrameId;
 
 impl Pauses {
     /// Whether the pool of a queue of `len`, if it has one, has memory for a frame. `at` is as in [`take_from_pool`](Self::take_from_pool).

@@ -12,13 +12,13 @@ use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{Instant, Octets, Scheme};
 
 use crate::engine::{Sim, State};
-use crate::event::PauseId;
 use crate::fabric::Fabric;
-use crate::frame::{FrameId, GONE, Kind, Marks, Payload};
 use crate::network::{FlowId, QueueId};
 use crate::pfc;
-use crate::port::{PortState, TAPPED};
 use crate::probe::{Content, Ecn, FateOnLine, FrameSeen, Load, Probe, Way};
+use crate::state::event::PauseId;
+use crate::state::frame::{FrameId, GONE, Kind, Marks, Payload};
+use crate::state::port::{PortState, TAPPED};
 
 /// A frame on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

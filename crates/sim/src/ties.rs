@@ -9,12 +9,12 @@ use penstock_schemes::Scheme;
 
 use crate::admission::Entry;
 use crate::engine::Sim;
-use crate::event::Event;
 use crate::fabric::Arrival;
-use crate::frame::FrameId;
 use crate::network::{HopId, Network, QueueId, Ties};
 use crate::probe::Probe;
 use crate::random::mix;
+use crate::state::event::Event;
+use crate::state::frame::FrameId;
 
 /// A frame that has reached a switch at this instant.
 #[derive(Debug, Clone, Copy)]

@@ -9,12 +9,12 @@ use penstock_endpoint::{Taken, TrafficClass};
 use penstock_schemes::{FlowKey, Instant, Octets, Scheme};
 
 use crate::engine::{Sim, State};
-use crate::event::Event;
-use crate::event_queue::EventQueue;
 use crate::fabric::Arrival;
-use crate::frame::{FrameId, Marks, Payload, Slot};
 use crate::network::{Flow, FlowId, HopId, PortId, Traffic, Transmit};
 use crate::probe::Probe;
+use crate::state::event::Event;
+use crate::state::event_queue::EventQueue;
+use crate::state::frame::{FrameId, Marks, Payload, Slot};
 use crate::transmit::{TransmitPart, TransmitQueues};
 
 /// Octets of an Ethernet frame besides its payload: MAC addresses, EtherType, FCS. (IEEE 802.3, clause 3.1.1)

@@ -11,10 +11,10 @@ use penstock_schemes::Scheme;
 use crate::deadlock::Jam;
 use crate::engine::Sim;
 use crate::fabric::Fabric;
-use crate::frame::{FrameId, Kind};
 use crate::network::{Action, QueueId};
-use crate::port::DRAINS;
 use crate::probe::Probe;
+use crate::state::frame::{FrameId, Kind};
+use crate::state::port::DRAINS;
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     /// Takes the frames that wait in a queue out of it; it drops them. Their slots are still theirs.
@@ -25,7 +25,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         p.ready &= !class.bit();
         let q = &mut p.queues[class.index()];
         let frames: Vec<FrameId> = q.waiting.iter(&self.frames).collect();
-        q.waiting = crate::frame::Chain::EMPTY;
+        q.waiting = crate::state::frame::Chain::EMPTY;
         q.statistics.pass(now, q.len);
         for &frame in &frames {
             let slot = self.frames.get(frame);
@@ -54,7 +54,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let (now, (port, class)) = (fabric.now, fabric.place(queue));
         if let Some(end) = fabric.pauses.drains_until(queue, now) {
             // Pause frames have come since.
-            fabric.events.schedule(end, crate::event::Event::Watchdog(queue));
+            fabric.events.schedule(end, crate::state::event::Event::Watchdog(queue));
         } else if fabric.pauses.ends_draining(queue, now) {
             let classes = (0..fabric.per_port).map(|class| QueueId(port.0 * fabric.per_port + class));
             if !classes.into_iter().any(|queue| fabric.pauses.is_draining(queue)) {
@@ -73,7 +73,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         fabric.pauses.let_off(queue, end);
         if watchdog.action == Action::Drop {
             fabric.ports[port.index()].attention |= DRAINS;
-            fabric.events.schedule(end, crate::event::Event::Watchdog(queue));
+            fabric.events.schedule(end, crate::state::event::Event::Watchdog(queue));
             self.state.fabric.pauses.watchdog_dropped += self.flush(port, class);
         }
         self.go_on(port, class);

@@ -4,13 +4,13 @@ use penstock_schemes::{Instant, Octets, Scheme};
 
 use super::FEW;
 use crate::engine::Sim;
-use crate::event::Event;
-use crate::frame::Arena;
 use crate::network::FlowId;
 use crate::outcome::FlowEnd;
 use crate::outcome::Totals;
 use crate::probe::Probe;
-use crate::records::FlowRecord;
+use crate::state::event::Event;
+use crate::state::frame::Arena;
+use crate::state::records::FlowRecord;
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// Whether it is time to look for places.

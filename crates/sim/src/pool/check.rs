@@ -1,8 +1,8 @@
 //! The check of pools at the end of a run: what each account says is what the frames in queues take.
 
 use super::{PoolId, Pools};
-use crate::frame::FrameId;
 use crate::network::QueueId;
+use crate::state::frame::FrameId;
 
 impl Pools {
     /// Checks the accounts against the frames in queues: their queues, slots and lengths. `len` is the length of each queue.

@@ -2,7 +2,7 @@
 
 use penstock_endpoint::{DestinationId, FlowId, TrafficClass};
 
-use crate::network::{Hop, HopId, Network};
+use crate::network::{Hop, HopId, Network, PortId};
 
 /// The destination at the far end of a hop, none where another hop follows, and its flow.
 #[derive(Debug, Clone, Copy)]
@@ -48,3 +48,26 @@ pub(crate) fn facts(network: &Network) -> Vec<HopFacts> {
 pub(crate) fn weight_of(facts: &[HopFacts], hop: HopId) -> u16 {
     facts.get(hop.index()).map_or(1, |f| f.weight)
 }
+
+/// A hop, as the way down needs it: 12 octets, for they are read at every hop.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) port: PortId,
+    /// The only hop that follows; [`LEAF`] or [`BRANCH`] where there is none or more than one, [`CHOICE`] where the frame takes one of them,
+    /// [`SEGMENT_LEAF`] or [`ACK_LEAF`] at the end of a transport's ways; [`TURN`] where the frame's switch has arbiters. The step behind the network's
+    /// last hop is [`LOST`]: there frames are sent that a broken link has lost.
+    pub(crate) next: HopId,
+    /// The port of that hop, where there is one.
+    pub(crate) to: PortId,
+}
+
+pub(crate) const LEAF: HopId = HopId::NONE;
+pub(crate) const BRANCH: HopId = HopId(LEAF.0 - 1);
+/// The last hops of a transport's segments, and of its acknowledgements.
+pub(crate) const SEGMENT_LEAF: HopId = HopId(LEAF.0 - 2);
+pub(crate) const ACK_LEAF: HopId = HopId(LEAF.0 - 3);
+pub(crate) const CHOICE: HopId = HopId(LEAF.0 - 4);
+/// The frame waits for the others that reach a switch at this instant: see `ties`.
+pub(crate) const TURN: HopId = HopId(LEAF.0 - 5);
+/// The least of them.
+pub(crate) const LOST: HopId = HopId(LEAF.0 - 6);

@@ -3,10 +3,10 @@
 use penstock_endpoint::cache::Start;
 use penstock_schemes::{CongestionPoint, Instant, Scheme};
 
-use crate::event::{CpIndex, Event};
-use crate::event_queue::EventQueue;
 use crate::network::QueueId;
 use crate::random::Stream;
+use crate::state::event::{CpIndex, Event};
+use crate::state::event_queue::EventQueue;
 
 /// A congestion point with its queue, random stream, count of signals and timer.
 #[derive(Debug, Clone)]

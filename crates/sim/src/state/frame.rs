@@ -5,7 +5,6 @@ use penstock_endpoint::{DestinationId, TrafficClass};
 use penstock_schemes::{FlowKey, Frame, HEADER, Instant, Octets, Scheme};
 
 use crate::network::{HopId, QueueId};
-use crate::port::Ledger;
 
 penstock_endpoint::indices!(
     /// A frame, by its slot in the arena.
@@ -213,17 +212,6 @@ impl<S: Scheme> Frames<S> {
         slot.next = self.free;
         slot.class = GONE;
         self.free = index;
-    }
-
-    /// Marks a frame, if it may be marked, and counts it for its queue.
-    #[cold]
-    pub(crate) fn mark(&mut self, index: FrameId, ledger: &mut Ledger, class: TrafficClass) {
-        let slot = self.get_mut(index);
-        if slot.marks.contains(Marks::ECN_CAPABLE) {
-            slot.marks = slot.marks.with(Marks::CONGESTION_EXPERIENCED);
-            ledger.mark(class, slot.octets);
-            self.marked += 1;
-        }
     }
 
     #[inline(always)]

@@ -1,12 +1,13 @@
 //! A port and its queues: their contents, and the time that a frame takes.
 
 use penstock_endpoint::{PortId, TrafficClass};
-use penstock_schemes::{BitRate, Duration, Instant, Octets, Queue, units::PS_PER_S};
+use penstock_schemes::units::PS_PER_S;
+use penstock_schemes::{BitRate, Duration, Instant, Octets, Queue};
 
-use crate::event::CpIndex;
-use crate::event_queue::Lane;
-use crate::frame::{Chain, FrameId};
 use crate::network::{Capacity, Network, Port};
+use crate::state::event::CpIndex;
+use crate::state::event_queue::Lane;
+use crate::state::frame::{Chain, FrameId};
 
 /// Time-weighted statistics of a queue's length, in integers: octets, picoseconds and their products.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,9 +3,9 @@
 use penstock_endpoint::{Alarms, DestinationId, FlowId, LimiterId, PortId, Timer};
 use penstock_schemes::{FlowKey, Instant};
 
-use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
-use crate::frame::FrameId;
 use crate::network::QueueId;
+use crate::state::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
+use crate::state::frame::FrameId;
 
 penstock_endpoint::indices!(
     /// A congestion point.
