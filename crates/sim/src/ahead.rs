@@ -20,8 +20,8 @@ use penstock_endpoint::cache::{ask_for, ask_for_entry, ask_for_lines, ask_for_st
 use penstock_endpoint::{LimiterId, PortId, TrafficClass};
 use penstock_schemes::{Instant, Scheme};
 
+use crate::datapath::Fabric;
 use crate::engine::Sim;
-use crate::fabric::Fabric;
 use crate::network::{HopId, Network};
 use crate::probe::Probe;
 use crate::state::congestion_point::CpState;

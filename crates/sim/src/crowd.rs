@@ -15,6 +15,7 @@ use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, Limiter
 use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, Instant, ReactionPoint, Scheme};
 
 use crate::engine::Sim;
+use crate::engine::setup::{Endpoints, source};
 use crate::network;
 use crate::network::{
     Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId, Pacer,
@@ -23,7 +24,6 @@ use crate::network::{
 use crate::outcome::FlowEnd;
 use crate::probe::Probe;
 use crate::random::{Owner, Stream};
-use crate::start::{Endpoints, source};
 use crate::state::event::Event;
 use crate::state::hop_info::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Step, TURN};
 use crate::state::hop_info::{End, HopFacts};

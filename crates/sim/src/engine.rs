@@ -1,14 +1,18 @@
 //! The event loop: takes events in order and lets hosts and fabric act on them.
 
+mod flow_control;
+mod line_capture;
+pub(crate) mod setup;
+
 use penstock_endpoint::{Destination, TrafficClass};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
 use crate::ahead;
 use crate::ahead::Ahead;
 use crate::crowd::Crowd;
-use crate::deadlock::Jam;
+use crate::datapath::{Fabric, Outbox};
 use crate::ends::Ends;
-use crate::fabric::{Fabric, Outbox};
+use crate::engine::setup::{Endpoints, event_queue_for, schedule, steps};
 use crate::generator::Source;
 use crate::measure::Reading;
 use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId, Reroute};
@@ -20,7 +24,6 @@ use crate::report::Closing;
 use crate::routes::Routes;
 use crate::settings::Settings;
 use crate::spread::Spreading;
-use crate::start::{Endpoints, event_queue_for, schedule, steps};
 use crate::state::event::{ChangeId, Event, MAX_INDEX};
 use crate::state::frame::{Arena, FrameId, GONE, Head, Kind};
 use crate::state::hop_info::{End, Step};
@@ -398,7 +401,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.probe.sample(self.now(), &self.state);
         }
         self.show_all();
-        let deadlock = Jam::of(&self.state.fabric).deadlock(&self.state.fabric.pauses);
+        let deadlock = self.state.fabric.jam().deadlock(&self.state.fabric.pauses);
         let (closing, probe) = self.close();
         (closing.outcome(deadlock), probe)
     }

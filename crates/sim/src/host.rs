@@ -3,10 +3,10 @@
 use penstock_endpoint::{Alarms, Flow, Limiter, LimiterId, Line, Permission, Sent, Supply, Timer, Watch};
 use penstock_schemes::{Class, Instant, Out, Scheme, To};
 
-use crate::admission::Entry;
+use crate::datapath::enqueue::Entry;
+use crate::datapath::enqueue::Memory;
+use crate::datapath::{Around, Arrival, Outbox};
 use crate::engine::{Sim, Sources, State};
-use crate::fabric::{Around, Arrival, Outbox};
-use crate::memory::Memory;
 use crate::network::{FlowId, HopId, NodeId, PortId};
 use crate::probe::Probe;
 use crate::random::Stream;

@@ -3,12 +3,12 @@
 use penstock_endpoint::{DestinationId, Flow, PortId, TrafficClass, acknowledged};
 use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
 
-use crate::admission::Entry;
+use crate::datapath::enqueue::Entry;
+use crate::datapath::{Arrival, Sender};
 use crate::engine::{Sim, State};
-use crate::fabric::{Arrival, Sender};
+use crate::flow_control::pfc::LARGEST_SIGNAL;
 use crate::generator::Source;
 use crate::network::{Feedback, FlowId, Hop, HopId, QueueId};
-use crate::pfc::LARGEST_SIGNAL;
 use crate::probe::{Probe, SignalSeen};
 use crate::state::event::{Entity, Event};
 use crate::state::event_queue::NO_LANE;

@@ -9,6 +9,8 @@ use penstock_endpoint::{Changes, Flow, TrafficClass};
 use penstock_schemes::{Duration, Instant, Scheme};
 
 use crate::engine::State;
+use crate::flow_control::pause::Pauses;
+use crate::flow_control::pool::PoolState;
 use crate::generator::Source;
 use crate::network::{FlowId, NodeId, PortId, QueueId};
 use crate::outcome::{
@@ -16,8 +18,6 @@ use crate::outcome::{
     QueueMeasures, QueueOutcome, Sum, Totals, moments,
 };
 use crate::partition::Partition;
-use crate::pause::Pauses;
-use crate::pool::PoolState;
 use crate::state::congestion_point::Points;
 use crate::state::port::{PortState, QueueState, queues, queues_mut};
 use crate::state::records::{FlowRecord, HostRecord};

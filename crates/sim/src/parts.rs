@@ -24,15 +24,15 @@ use std::sync::Arc;
 use penstock_endpoint::PortId;
 use penstock_schemes::{Instant, Octets, Scheme};
 
-use crate::deadlock::Jam;
 use crate::engine::Sim;
+use crate::engine::setup::event_queue_for;
+use crate::flow_control::deadlock::Jam;
+use crate::flow_control::pause::PauseFrame;
 use crate::network::{FlowId, Network, QueueId};
 use crate::outcome::Outcome;
 use crate::partition::Partition;
-use crate::pause_frames::PauseFrame;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
 use crate::report::Closing;
-use crate::start::event_queue_for;
 use crate::state::event::{CpIndex, Entity, Event, MAX_INDEX};
 use crate::state::event_queue::{ELSEWHERE, NO_LANE};
 use crate::state::frame::Slot;
@@ -131,7 +131,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
         }
         let has = |flow| partition.of_flow(flow) == own;
-        crate::start::schedule(network, sim.probe.interval().is_some(), &has, &mut sim.state.fabric.events);
+        crate::engine::setup::schedule(network, sim.probe.interval().is_some(), &has, &mut sim.state.fabric.events);
         sim.share = Some(Box::new(share));
         sim
     }
@@ -222,7 +222,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let share = parts.first().and_then(|part| part.share.as_ref());
         let partition = share.expect("the parts of a network").partition.clone();
         let mut jam = Jam::default();
-        parts.iter().for_each(|part| jam.absorb(Jam::of(&part.state.fabric)));
+        parts.iter().for_each(|part| jam.absorb(part.state.fabric.jam()));
         let deadlock = parts.first().and_then(|part| jam.deadlock(&part.state.fabric.pauses));
         let (closings, probes) = parts.into_iter().map(Self::close).unzip();
         (Closing::join(closings, &partition).outcome(deadlock), probes)

@@ -3,10 +3,11 @@
 use penstock_endpoint::{DestinationId, LimiterId, TrafficClass};
 use penstock_schemes::{BitRate, CongestionPoint, Instant, Scheme};
 
+use crate::datapath::setup::{Watched, watched};
 use crate::engine::Sim;
+use crate::engine::setup::classes_of_reaction_points;
 use crate::network::{Network, PortId};
 use crate::probe::Probe;
-use crate::start::{Watched, classes_of_reaction_points, watched};
 use crate::state::event::{CpIndex, Event, SettingId};
 
 /// From `at` on, the scheme of a priority has these parameters.

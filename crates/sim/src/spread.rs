@@ -4,8 +4,8 @@
 
 use penstock_schemes::{Draw, Duration, FlowKey, Instant, Scheme};
 
+use crate::datapath::Arrival;
 use crate::engine::Sim;
-use crate::fabric::Arrival;
 use crate::network::{Hop, HopId, Network, PortId, Spread, SpreadBy};
 use crate::probe::Probe;
 use crate::random::{Owner, Stream, mix};

@@ -7,9 +7,9 @@
 use penstock_endpoint::PortId;
 use penstock_schemes::Scheme;
 
-use crate::admission::Entry;
+use crate::datapath::Arrival;
+use crate::datapath::enqueue::Entry;
 use crate::engine::Sim;
-use crate::fabric::Arrival;
 use crate::network::{HopId, Network, QueueId, Ties};
 use crate::probe::Probe;
 use crate::random::mix;

@@ -8,8 +8,8 @@ use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segmen
 use penstock_endpoint::{Taken, TrafficClass};
 use penstock_schemes::{FlowKey, Instant, Octets, Scheme};
 
+use crate::datapath::Arrival;
 use crate::engine::{Sim, State};
-use crate::fabric::Arrival;
 use crate::network::{Flow, FlowId, HopId, PortId, Traffic, Transmit};
 use crate::probe::Probe;
 use crate::state::event::Event;

@@ -1,87 +1,18 @@
-//! Taps: a probe looks at the frames that go over the lines of ports that it has named.
-//!
-//! A transmission's start is noted with the length of its queue; its frame is shown when it has reached the far end of the
-//! line, or is lost on it, or the run ends. Only then is its content settled: a port's departures happen lazily, and a
-//! departure may edit the frame's tag. A line carries one frame after the other, so that the notes of a port are a queue.
-//!
-//! Nothing here changes a result. Ports are tapped in the engine with `PFC` alone.
+//! Line capture: a probe is shown the frames that cross the lines of ports that it has named.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use penstock_endpoint::{PortId, TrafficClass};
-use penstock_schemes::{Instant, Octets, Scheme};
+use penstock_schemes::{Octets, Scheme};
 
+use crate::datapath::Fabric;
+use crate::datapath::line_capture::{OnLine, Start};
 use crate::engine::{Sim, State};
-use crate::fabric::Fabric;
+use crate::flow_control::pfc;
 use crate::network::{FlowId, QueueId};
-use crate::pfc;
 use crate::probe::{Content, Ecn, FateOnLine, FrameSeen, Load, Probe, Way};
-use crate::state::event::PauseId;
 use crate::state::frame::{FrameId, GONE, Kind, Marks, Payload};
-use crate::state::port::{PortState, TAPPED};
-
-/// A frame on a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OnLine {
-    Frame(FrameId),
-    Pause(PauseId),
-}
-
-/// The start of a transmission.
-#[derive(Debug, Clone, Copy)]
-struct Start {
-    at: Instant,
-    /// Length of its queue; `None` where it came out of none.
-    queue: Option<u64>,
-    what: OnLine,
-}
-
-/// The transmissions on the lines of tapped ports whose frames have not been shown.
-#[derive(Debug, Default)]
-pub(crate) struct Taps {
-    lines: BTreeMap<PortId, VecDeque<Start>>,
-    /// The first of each line that is not empty.
-    fronts: BTreeSet<(Instant, PortId)>,
-}
-
-impl Taps {
-    fn starts(&mut self, port: PortId, start: Start) {
-        let line = self.lines.entry(port).or_default();
-        if line.is_empty() {
-            self.fronts.insert((start.at, port));
-        }
-        line.push_back(start);
-    }
-
-    /// The transmission of a frame starts, out of the queue of `class` or of none.
-    #[cold]
-    pub(crate) fn frame_starts(&mut self, p: &PortState, class: Option<TrafficClass>, frame: FrameId, at: Instant) {
-        let queue = class.map(|class| p.queues[class.index()].len);
-        self.starts(p.index, Start { at, queue, what: OnLine::Frame(frame) });
-    }
-
-    /// The transmission of a pause frame starts.
-    #[cold]
-    pub(crate) fn pause_starts(&mut self, port: PortId, pause: PauseId, at: Instant) {
-        self.starts(port, Start { at, queue: None, what: OnLine::Pause(pause) });
-    }
-
-    /// The frame that is first on a line leaves it.
-    fn leaves(&mut self, port: PortId) -> Option<Start> {
-        let line = self.lines.get_mut(&port)?;
-        let start = line.pop_front()?;
-        self.fronts.remove(&(start.at, port));
-        if let Some(next) = line.front() {
-            self.fronts.insert((next.at, port));
-        }
-        Some(start)
-    }
-
-    /// No frame that has not been shown started before this time: a line on which there is none is idle.
-    fn earliest(&self, now: Instant) -> Instant {
-        self.fronts.first().map_or(now, |&(at, _)| at.min(now))
-    }
-}
+use crate::state::port::TAPPED;
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// Taps the ports that the probe asks for.

@@ -1,6 +1,6 @@
 //! The check of pools at the end of a run: what each account says is what the frames in queues take.
 
-use super::{PoolId, Pools};
+use crate::flow_control::pool::{PoolId, Pools};
 use crate::network::QueueId;
 use crate::state::frame::FrameId;
 

@@ -4,7 +4,7 @@
 use penstock_endpoint::TrafficClass;
 use penstock_schemes::{CongestionPoint, Instant, Octets, Scheme};
 
-use crate::fabric::Around;
+use crate::datapath::Around;
 use crate::state::frame::{FrameId, Frames, Marks};
 use crate::state::hop_info::weight_of;
 use crate::state::port::{Ledger, MARKS_AT_DEPARTURE, PortState};

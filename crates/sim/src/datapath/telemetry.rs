@@ -5,7 +5,7 @@
 use penstock_endpoint::TrafficClass;
 use penstock_schemes::{CongestionPoint, Instant, Scheme};
 
-use crate::fabric::Around;
+use crate::datapath::Around;
 use crate::state::frame::{FrameId, Payload};
 use crate::state::hop_info::weight_of;
 use crate::state::port::PortState;

@@ -1,4 +1,6 @@
-//! The watchdog of priority flow control: it lets a queue go that has been stopped for too long, as switches do.
+//! The events of priority flow control.
+//!
+//! *The watchdog* lets a queue go that has been stopped for too long, as switches do.
 //!
 //! It watches the queues of switches. One that has been stopped without a break for [`Watchdog::after`] ignores pause frames until none
 //! has come for [`Watchdog::restoration`]: each that comes begins this time again, so that a storm stops the queue once. Until then it sends
@@ -8,42 +10,69 @@
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::Scheme;
 
-use crate::deadlock::Jam;
 use crate::engine::Sim;
-use crate::fabric::Fabric;
+use crate::flow_control::pause::bits;
 use crate::network::{Action, QueueId};
 use crate::probe::Probe;
-use crate::state::frame::{FrameId, Kind};
+use crate::state::event::{Event, PauseId};
 use crate::state::port::DRAINS;
 
-impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
-    /// Takes the frames that wait in a queue out of it; it drops them. Their slots are still theirs.
-    fn drain(&mut self, port: PortId, class: TrafficClass) -> Vec<FrameId> {
-        let now = self.now;
-        let p = &mut self.ports[port.index()];
-        let held = p.watched();
-        p.ready &= !class.bit();
-        let q = &mut p.queues[class.index()];
-        let frames: Vec<FrameId> = q.waiting.iter(&self.frames).collect();
-        q.waiting = crate::state::frame::Chain::EMPTY;
-        q.statistics.pass(now, q.len);
-        for &frame in &frames {
-            let slot = self.frames.get(frame);
-            let octets = slot.octets;
-            q.len -= u64::from(octets);
-            q.dropped += 1;
-            if slot.kind() != Kind::Data {
-                p.ledger.drop_control(class);
-            }
-            if held {
-                self.pauses.let_go(frame, octets);
-            }
-            if let Some(pools) = self.pauses.pools.as_deref_mut() {
-                pools.give_back(now, port, class, frame, octets);
+impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+    /// Handles the events of flow control.
+    #[cold]
+    pub(crate) fn flow_control(&mut self, event: Event) {
+        match event {
+            Event::Pause(frame) => self.pause_arrives(frame),
+            Event::Stopping(port) => self.stopping(port),
+            Event::Refresh(counter) => self.state.fabric.refresh(counter),
+            Event::Watchdog(queue) => self.watchdog(queue),
+            other => unreachable!("{other:?} is no event of flow control"),
+        }
+    }
+
+    /// A pause frame has reached the far end of its line.
+    fn pause_arrives(&mut self, frame: PauseId) {
+        let fabric = &mut self.state.fabric;
+        let Some(frame) = fabric.pauses.frames.land(frame) else {
+            // It is an event where it arrives.
+            self.housekeeping += 1;
+            return;
+        };
+        let Some(line) = fabric.pauses.lines.get_mut(frame.line.index()) else { return };
+        line.arrived += 1;
+        fabric.ports[frame.line.index()].hops += 1;
+        self.show_pause(frame.line, frame.told());
+        let fabric = &mut self.state.fabric;
+        let port = fabric.pauses.reverse(frame.line);
+        for class in bits(frame.stop) {
+            self.state.fabric.told_to_stop(port, class, frame.time);
+        }
+        for class in bits(frame.resume) {
+            let queue = self.state.fabric.queue_at(port, class);
+            self.state.fabric.pauses.ignores(queue, self.state.fabric.now);
+            self.go_on(port, class);
+        }
+    }
+
+    /// A stop of a queue of `port` may be due to begin, or to run out.
+    fn stopping(&mut self, port: PortId) {
+        let now = self.state.fabric.now;
+        for class in bits(self.state.fabric.pauses.lossless) {
+            let stop = *self.state.fabric.stop_of(port, class);
+            if stop.until <= now {
+                self.go_on(port, class);
+            } else if stop.from <= now {
+                self.state.fabric.stop(port, class);
             }
         }
-        q.statistics.min = q.statistics.min.min(q.len as u32);
-        frames
+    }
+
+    /// A stop is over: the frames that waited may go.
+    pub(crate) fn go_on(&mut self, port: PortId, class: TrafficClass) {
+        if self.state.fabric.go_on(port, class) {
+            self.state.sources.unpark(self.state.fabric.now, port, class);
+            self.arm_turn(port);
+        }
     }
 }
 
@@ -65,7 +94,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if watchdog.action == Action::Alert {
             return fabric.pauses.let_off(queue, watchdog.due(now, watchdog.restoration));
         }
-        if let Some(mut deadlock) = Jam::of(fabric).deadlock(&fabric.pauses) {
+        if let Some(mut deadlock) = fabric.jam().deadlock(&fabric.pauses) {
             deadlock.ended = Some(now);
             fabric.pauses.deadlocks.push(deadlock);
         }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use penstock_schemes::{BitRate, Duration, Octets, units::PS_PER_S};
+use penstock_schemes::units::PS_PER_S;
+use penstock_schemes::{BitRate, Duration, Octets};
 
 use crate::network::{Network, NodeId, NodeKind, PortEvent};
 

@@ -13,13 +13,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use penstock_schemes::{Instant, Scheme};
+use penstock_schemes::Instant;
 
-use crate::fabric::Fabric;
+use crate::flow_control::pause::Pauses;
 use crate::network::QueueId;
 use crate::outcome::Deadlock;
-use crate::pause::Pauses;
 use crate::state::frame::Arena;
+use crate::state::port::PortState;
 
 /// For each queue: the octets of its buffer that wait in each stopped queue, and their memory in a pool.
 type Waiting = BTreeMap<QueueId, BTreeMap<QueueId, (u64, u64)>>;
@@ -36,12 +36,11 @@ pub(crate) struct Jam {
 
 impl Jam {
     /// That of a network, or of a part of one.
-    pub(crate) fn of<S: Scheme, const PFC: bool>(fabric: &Fabric<S, PFC>) -> Self {
-        let (pauses, frames): (_, &dyn Arena) = (&fabric.pauses, &fabric.frames);
+    pub(crate) fn of(ports: &[PortState], pauses: &Pauses, frames: &dyn Arena) -> Self {
         let mut jam = Self { stops: pauses.stopped().collect(), full: pauses.full().collect(), ..Self::default() };
         for &own in jam.stops.keys() {
-            let (port, class) = fabric.place(own);
-            let p = fabric.port(port);
+            let (port, class) = pauses.place(own);
+            let p = &ports[port.index()];
             if !p.watched() {
                 continue;
             }

@@ -16,21 +16,15 @@
 //! lost on it is told again, ahead of all frames, as the counters stand then.
 
 use penstock_endpoint::{PortId, TrafficClass};
-use penstock_schemes::{BitRate, Duration, Instant, Scheme, units::PS_PER_S};
+use penstock_schemes::units::PS_PER_S;
+use penstock_schemes::{BitRate, Duration, Instant};
 
-use crate::engine::Sim;
-use crate::fabric::{Around, Fabric};
-use crate::network::Watchdog;
-use crate::network::{Network, NodeKind, Port, QueueId};
+use crate::flow_control::pfc::QUANTUM_BITS;
+use crate::flow_control::pool::{Claim, PoolState, Pools};
+use crate::network::{Action, Network, NodeKind, Port, QueueId, Watchdog};
 use crate::outcome::Deadlock;
-use crate::pause_frames::{PauseFrame, PauseFrames};
-use crate::pfc::{FRAME, QUANTUM_BITS};
-use crate::pool::Pools;
-use crate::probe::Probe;
-use crate::state::event::{CounterId, Event, MAX_INDEX, PauseId};
-use crate::state::event_queue::{ELSEWHERE, NO_LANE};
+use crate::state::event::{CounterId, MAX_INDEX, PauseId};
 use crate::state::frame::FrameId;
-use crate::state::port::PortState;
 
 /// Longer than any run, and with the longest run still below 2^64: a stop of this length is for good.
 const FOREVER: Duration = Duration(1 << 62);
@@ -38,7 +32,7 @@ const FOREVER: Duration = Duration(1 << 62);
 /// The frames of one priority that have come in over one line and are still held.
 #[derive(Debug, Clone)]
 pub(crate) struct Counter {
-    held: u64,
+    pub(crate) held: u64,
     /// 0 where nothing is counted: that line or priority has no ingress buffer.
     buffer: u64,
     pub(crate) xoff: u64,
@@ -46,26 +40,26 @@ pub(crate) struct Counter {
     /// The neighbour is to stop.
     pub(crate) full: bool,
     /// The neighbour was told so last, or the last frame about it was lost on the line.
-    told: bool,
+    pub(crate) told: bool,
     /// When the pause frame is due again, if the counter is still full then.
-    refresh: Instant,
+    pub(crate) refresh: Instant,
 }
 
 /// A queue as pause frames stop it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stop {
     /// When a stop begins that has been told but is not yet in force.
-    from: Instant,
+    pub(crate) from: Instant,
     /// When the stop runs out.
-    until: Instant,
+    pub(crate) until: Instant,
     /// Since when it is stopped; never if it is not.
     pub(crate) since: Instant,
     /// Time stopped before that.
-    total: Duration,
+    pub(crate) total: Duration,
     /// Pause frames that stopped it or went on stopping it.
-    frames: u64,
+    pub(crate) frames: u64,
     /// Times that it was stopped.
-    stops: u64,
+    pub(crate) stops: u64,
     /// The storm that the watchdog has seen here lasts until then, if no more pause frames come.
     pub(crate) let_off: Instant,
     /// It drops all frames until then.
@@ -94,7 +88,7 @@ pub(crate) struct PauseLine {
     /// Present rate of the line.
     rate: BitRate,
     /// From the arrival of a pause frame until the port starts no more frames.
-    response: Duration,
+    pub(crate) response: Duration,
     /// Pause frames whose transmission began here, that arrived, and that broke with the line.
     pub(crate) sent: u64,
     pub(crate) arrived: u64,
@@ -106,7 +100,7 @@ pub(crate) struct PauseLine {
 pub(crate) struct Pauses {
     pub(crate) per_port: u32,
     /// A bit for each lossless class.
-    lossless: u32,
+    pub(crate) lossless: u32,
     /// A bit for each class of which frames that find no room are cut down to their headers.
     pub(crate) trimmed: u32,
     /// Pause time of a frame, in bits of the stopped port.
@@ -216,13 +210,18 @@ impl Pauses {
 
     /// The place of the counter of the frames that come over the line of port `from` in `class`.
     #[inline(always)]
-    fn counter_of(&self, from: PortId, class: TrafficClass) -> CounterId {
+    pub(crate) fn counter_of(&self, from: PortId, class: TrafficClass) -> CounterId {
         CounterId(from.0 * self.per_port + u32::from(class.0))
     }
 
     /// The port over whose line the frames of a counter come, and their class.
-    fn counted(&self, counter: CounterId) -> (PortId, TrafficClass) {
+    pub(crate) fn counted(&self, counter: CounterId) -> (PortId, TrafficClass) {
         (PortId(counter.0 / self.per_port), TrafficClass((counter.0 % self.per_port) as u8))
+    }
+
+    /// The port and the class of a queue.
+    pub(crate) fn place(&self, queue: QueueId) -> (PortId, TrafficClass) {
+        (PortId(queue.0 / self.per_port), TrafficClass((queue.0 % self.per_port) as u8))
     }
 
     /// Whether the ingress buffer takes a frame.
@@ -275,12 +274,12 @@ impl Pauses {
     }
 
     /// The port that a pause frame on the line of `port` is for, or whose data the line of `port` answers.
-    fn reverse(&self, port: PortId) -> PortId {
+    pub(crate) fn reverse(&self, port: PortId) -> PortId {
         self.lines[port.index()].reverse
     }
 
     /// The pause frame whose transmission on the line of `port` starts at `at`, about `classes`; its number.
-    fn compose(&mut self, port: PortId, classes: u32, at: Instant) -> PauseId {
+    pub(crate) fn compose(&mut self, port: PortId, classes: u32, at: Instant) -> PauseId {
         let from = self.reverse(port);
         let time = self.time(from);
         let refresh = at + Duration(time.0 / 2);
@@ -307,7 +306,7 @@ impl Pauses {
 
     /// The line of `port` breaks: how many pause frames were on it, and the classes that they were about. They are told again by those who
     /// sent them: `own` says that the port is in this part of the network.
-    fn lose(&mut self, port: PortId, own: bool) -> (u64, u32) {
+    pub(crate) fn lose(&mut self, port: PortId, own: bool) -> (u64, u32) {
         let (lost, classes) = self.frames.lose(port);
         if !own {
             return (0, 0);
@@ -355,7 +354,7 @@ impl Pauses {
 }
 
 /// The classes of the bits that are set, lowest first.
-fn bits(mut mask: u32) -> impl Iterator<Item = TrafficClass> {
+pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = TrafficClass> {
     std::iter::from_fn(move || {
         let place = (mask != 0).then(|| mask.trailing_zeros())?;
         mask &= mask - 1;
@@ -363,217 +362,236 @@ fn bits(mut mask: u32) -> impl Iterator<Item = TrafficClass> {
     })
 }
 
-impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
-    /// The line is free and a pause frame waits for it.
-    #[cold]
-    pub(crate) fn send_pause(&mut self, p: &mut PortState) {
-        let at = p.busy_until;
-        let classes = std::mem::take(&mut p.pauses);
-        let wire_octets = u32::from(FRAME) + p.overhead;
-        let finish = at.after(p.serialise(wire_octets));
-        p.busy_until = finish;
-        p.octets += u64::from(wire_octets);
-        let frame = self.pauses.compose(p.index, classes, at);
-        if p.tapped() {
-            self.taps.pause_starts(p.index, frame, at);
-        }
-        self.events.schedule(finish, Event::LineFree(p.index));
-        let arrival = finish.after(p.latency);
-        self.events.schedule_from(NO_LANE, arrival, Event::Pause(frame), p.index.into());
-        if p.lane == ELSEWHERE {
-            self.pauses.frames.send_abroad(arrival, p.index, frame);
-        }
-        let from = self.pauses.reverse(p.index);
-        for class in bits(self.pauses.frames.get(frame).stop) {
-            let counter = self.pauses.counter_of(from, class);
-            let due = self.pauses.counters[counter.index()].refresh;
-            self.events.schedule(due, Event::Refresh(counter));
-        }
-    }
-}
-
-impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
-    /// Tells neighbours of the counters that have crossed a threshold in this event.
+impl Pauses {
+    /// Whether the pool of a queue of `len`, if it has one, has memory for a frame. `at` is as in [`take_from_pool`](Self::take_from_pool).
     #[inline(always)]
-    pub(crate) fn review(&mut self) {
-        while let Some(counter) = self.pauses.crossed.pop() {
-            self.review_counter(counter);
-        }
+    pub(crate) fn pool_has_room(&self, at: (PortId, TrafficClass, PortId), octets: u16, len: u64) -> bool {
+        self.pools.as_deref().is_none_or(|pools| pools.has_room(pools.claim(at, octets, len)))
     }
 
-    #[cold]
-    fn review_counter(&mut self, counter: CounterId) {
-        let pools = self.pauses.pools.as_deref();
-        let state = &mut self.pauses.counters[counter.index()];
-        let is_over = state.held >= state.xoff || pools.is_some_and(|pools| pools.is_over(counter));
-        let offset = state.xoff - state.xon;
-        let is_under = state.held <= state.xon && pools.is_none_or(|pools| pools.is_under(counter, offset));
-        if !state.full && is_over {
-            state.full = true;
-            self.tell(counter);
-        } else if state.full && is_under {
-            state.full = false;
-            if state.told {
-                self.tell(counter);
-            } else {
-                // The stop still waits for the line.
-                let (from, class) = self.pauses.counted(counter);
-                let back = self.pauses.reverse(from);
-                self.ports[back.index()].pauses &= !class.bit();
-            }
-        }
-    }
-
-    /// A pause frame goes back to the neighbour from whom this counter's frames come, as soon as the line is free.
-    fn tell(&mut self, counter: CounterId) {
-        let (from, class) = self.pauses.counted(counter);
-        let (p, mut around) = self.at(self.pauses.reverse(from));
-        p.pauses |= class.bit();
-        // An idle line; a watched port has settled the transmissions that ended before.
-        p.busy_until = p.busy_until.max(around.now);
-        around.settle(p);
-    }
-
-    /// Half of the pause time is over: the stop is renewed if it is still needed.
-    fn refresh(&mut self, counter: CounterId) {
-        let state = &mut self.pauses.counters[counter.index()];
-        if state.refresh == self.now {
-            state.refresh = Instant::NEVER;
-            if state.full {
-                self.tell(counter);
-            }
-        }
-    }
-
-    /// The line of `port` has broken, with the pause frames on it: they are made again when it is whole, in the part of the network that
-    /// has the port (`own`).
-    pub(crate) fn lose_pauses(&mut self, port: PortId, own: bool) {
-        if self.pauses.lines.is_empty() {
-            return;
-        }
-        let (lost, classes) = self.pauses.lose(port, own);
-        let p = &mut self.ports[port.index()];
-        p.ledger.lost += lost;
-        p.pauses |= classes;
-    }
-
-    fn stop_of(&mut self, port: PortId, class: TrafficClass) -> &mut Stop {
-        let queue = self.queue_at(port, class);
-        &mut self.pauses.stops[queue.index()]
-    }
-
-    /// A pause frame for a queue has arrived: it is to stop for `time`.
-    fn told_to_stop(&mut self, port: PortId, class: TrafficClass, time: Duration) {
-        let (now, until) = (self.now, self.now + time);
-        let from = now + self.pauses.lines[port.index()].response;
-        let queue = self.queue_at(port, class);
-        self.pauses.stops[queue.index()].frames += 1;
-        if self.pauses.ignores(queue, now) {
-            return;
-        }
-        let stop = &mut self.pauses.stops[queue.index()];
-        stop.until = until;
-        if stop.since == Instant::NEVER {
-            stop.from = stop.from.min(from);
-            if stop.from <= now {
-                self.stop(port, class);
-            } else {
-                self.events.schedule(from, Event::Stopping(port));
-            }
-        }
-        self.events.schedule(until, Event::Stopping(port));
-    }
-
-    /// From now on no frame of `class` starts. One that could start at this instant has.
-    fn stop(&mut self, port: PortId, class: TrafficClass) {
-        self.settle(port);
-        self.ports[port.index()].stopped |= class.bit();
-        let now = self.now;
-        let stop = self.stop_of(port, class);
-        (stop.from, stop.since) = (Instant::NEVER, now);
-        stop.stops += 1;
-        if let Some(watchdog) = self.pauses.watchdog
-            && self.port(port).watched()
+    /// A frame that joins a queue takes memory of the queue's pool, which may be enough to stop a neighbour. `at` is the queue's port
+    /// and class, and the line that the frame came over; the queue is `len` octets long.
+    #[inline(never)]
+    pub(crate) fn take_from_pool(
+        &mut self,
+        now: Instant,
+        frame: FrameId,
+        at: (PortId, TrafficClass, PortId),
+        (octets, len): (u16, u64),
+        counter: CounterId,
+    ) {
+        let Some(pools) = self.pools.as_deref_mut() else { return };
+        pools.take(now, frame, pools.claim(at, octets, len));
+        if let Some(state) = self.counters.get(counter.index())
+            && !state.full
+            && pools.is_over(counter)
         {
-            self.events.schedule(watchdog.due(now, watchdog.after), Event::Watchdog(self.queue_at(port, class)));
+            self.crossed.push(counter);
         }
     }
 
-    /// A stop of `class`, if there is one, is over; true if it was in force.
-    fn go_on(&mut self, port: PortId, class: TrafficClass) -> bool {
-        let now = self.now;
-        let stop = self.stop_of(port, class);
-        stop.from = Instant::NEVER;
-        if stop.since == Instant::NEVER {
+    /// One of the ports whose queues share memory with the queue of a claim, by its place among them.
+    pub(crate) fn port_of_pool(&self, claim: Claim, place: usize) -> Option<PortId> {
+        self.pools.as_deref()?.neighbours(claim).get(place).copied()
+    }
+
+    /// All pools.
+    pub(crate) fn pools(&self) -> &[PoolState] {
+        self.pools.as_deref().map_or(&[], |pools| &pools.list)
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn pools_mut(&mut self) -> &mut [PoolState] {
+        self.pools.as_deref_mut().map_or(&mut [], |pools| &mut pools.list)
+    }
+
+    /// The queues that are stopped, and since when.
+    pub(crate) fn stopped(&self) -> impl Iterator<Item = (QueueId, Instant)> + '_ {
+        let stops = (0..).map(QueueId).zip(&self.stops);
+        stops.filter(|(_, stop)| stop.since != Instant::NEVER).map(|(queue, stop)| (queue, stop.since))
+    }
+
+    /// The queues whose frames go into a buffer that is full.
+    pub(crate) fn full(&self) -> impl Iterator<Item = QueueId> + '_ {
+        (0..).map(QueueId).zip(&self.counters).filter(|(_, counter)| counter.full).map(|(queue, _)| queue)
+    }
+
+    /// Whether a stopped queue goes on once no more than `octets` of its frames are held, which take `memory` of a pool of which the
+    /// frames of all that are stuck take `of_pool`.
+    pub(crate) fn would_go_on(&self, queue: QueueId, octets: u64, memory: u64, of_pool: u64) -> bool {
+        let counter = &self.counters[queue.index()];
+        let pools = self.pools.as_deref();
+        octets <= counter.xon
+            && pools.is_none_or(|pools| {
+                pools.would_be_under(CounterId(queue.0), memory, of_pool, counter.xoff - counter.xon)
+            })
+    }
+
+    /// Whether the frames over the lines of two queues have the same pool.
+    pub(crate) fn share_a_pool(&self, one: QueueId, other: QueueId) -> bool {
+        self.pools.as_deref().is_some_and(|pools| pools.share(CounterId(one.0), CounterId(other.0)))
+    }
+
+    /// Memory of a frame in a queue that has a pool.
+    pub(crate) fn memory(&self, queue: QueueId, octets: u16) -> u64 {
+        self.pools.as_deref().map_or(0, |pools| pools.memory(queue, octets))
+    }
+
+    /// The watchdog, if it is due: the queue has been stopped for that long, by a storm that it has not counted.
+    pub(crate) fn watchdog_due(&self, queue: QueueId, now: Instant) -> Option<Watchdog> {
+        let watchdog = self.watchdog?;
+        let Stop { since, let_off, .. } = self.stops[queue.index()];
+        (since != Instant::NEVER && watchdog.due(since, watchdog.after) == now && let_off <= now).then_some(watchdog)
+    }
+
+    /// The watchdog has seen a storm at a queue, which lasts until then at the least: the queue ignores pause frames, if it is to.
+    pub(crate) fn let_off(&mut self, queue: QueueId, until: Instant) {
+        let stop = &mut self.stops[queue.index()];
+        stop.let_off = until;
+        stop.draining = self.watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop);
+        self.watchdog_fired += 1;
+    }
+
+    /// When a queue that drops its frames is to take them again, if that is after `now`.
+    pub(crate) fn drains_until(&self, queue: QueueId, now: Instant) -> Option<Instant> {
+        let stop = &self.stops[queue.index()];
+        (stop.draining && stop.let_off > now).then_some(stop.let_off)
+    }
+
+    /// A pause frame for a queue has come. Whether the watchdog lets the queue ignore it: then the time without any begins again.
+    #[inline]
+    pub(crate) fn ignores(&mut self, queue: QueueId, now: Instant) -> bool {
+        let Some(watchdog) = &self.watchdog else { return false };
+        let stop = &mut self.stops[queue.index()];
+        if now >= stop.let_off {
             return false;
         }
-        stop.total = stop.total + now.since(stop.since);
-        stop.since = Instant::NEVER;
-        let (p, mut around) = self.at(port);
-        around.settle(p);
-        p.stopped &= !class.bit();
-        // A waiting frame starts now, not when the line became free.
-        p.busy_until = p.busy_until.max(now);
-        around.settle(p);
-        true
+        stop.let_off = watchdog.due(now, watchdog.restoration);
+        watchdog.action != Action::Alert
+    }
+
+    /// Whether a queue that drops its frames is to take them again from `now` on.
+    pub(crate) fn ends_draining(&mut self, queue: QueueId, now: Instant) -> bool {
+        let stop = &mut self.stops[queue.index()];
+        let ends = stop.draining && stop.let_off == now;
+        stop.draining &= !ends;
+        ends
+    }
+
+    /// Whether a queue drops its frames.
+    pub(crate) fn is_draining(&self, queue: QueueId) -> bool {
+        self.stops[queue.index()].draining
+    }
+
+    /// Whether the watchdog drains a queue.
+    pub(crate) fn drains(&self, port: PortId, class: TrafficClass) -> bool {
+        let place = (port.0 * self.per_port + u32::from(class.0)) as usize;
+        self.stops.get(place).is_some_and(|stop| stop.draining)
+    }
+
+    /// Whether a queue drops a frame that comes; it counts.
+    pub(crate) fn drops_at(&mut self, port: PortId, class: TrafficClass) -> bool {
+        let drops = self.drains(port, class);
+        self.watchdog_dropped += u64::from(drops);
+        drops
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
-    /// Handles the events of flow control.
-    #[cold]
-    pub(crate) fn flow_control(&mut self, event: Event) {
-        match event {
-            Event::Pause(frame) => self.pause_arrives(frame),
-            Event::Stopping(port) => self.stopping(port),
-            Event::Refresh(counter) => self.state.fabric.refresh(counter),
-            Event::Watchdog(queue) => self.watchdog(queue),
-            other => unreachable!("{other:?} is no event of flow control"),
+/// A pause frame on its way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PauseFrame {
+    /// The port whose line it is on; none for one that is lost, or for a free place.
+    pub(crate) line: PortId,
+    /// Classes that it stops.
+    pub(crate) stop: u32,
+    /// Classes that it lets go on.
+    pub(crate) resume: u32,
+    /// How long it stops them.
+    pub(crate) time: Duration,
+    /// It has gone to another part of the network; what it says is kept here until it arrives, for its line may break.
+    abroad: bool,
+}
+
+impl PauseFrame {
+    /// One that says nothing yet.
+    pub(crate) fn new(line: PortId, time: Duration) -> Self {
+        Self { line, stop: 0, resume: 0, time, abroad: false }
+    }
+
+    /// Bits of the classes that it stops, and of those that it lets go on.
+    pub(crate) fn told(&self) -> (u32, u32) {
+        (self.stop, self.resume)
+    }
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(crate) struct PauseFrames {
+    places: Vec<PauseFrame>,
+    free: Vec<PauseId>,
+    /// Those that are to go to other parts of the network: when they arrive, and the port whose line they are on.
+    outgoing: Vec<(Instant, PortId, PauseId)>,
+}
+
+impl PauseFrames {
+    /// The frame in a place.
+    pub(crate) fn get(&self, id: PauseId) -> &PauseFrame {
+        &self.places[id.index()]
+    }
+
+    /// Places, taken or free.
+    pub(crate) fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Gives a frame a place.
+    pub(crate) fn keep(&mut self, frame: PauseFrame) -> PauseId {
+        if let Some(free) = self.free.pop() {
+            self.places[free.index()] = frame;
+            free
+        } else {
+            self.places.push(frame);
+            PauseId((self.places.len() - 1) as u32)
         }
     }
 
-    /// A pause frame has reached the far end of its line.
-    fn pause_arrives(&mut self, frame: PauseId) {
-        let fabric = &mut self.state.fabric;
-        let Some(frame) = fabric.pauses.frames.land(frame) else {
-            // It is an event where it arrives.
-            self.housekeeping += 1;
-            return;
-        };
-        let Some(line) = fabric.pauses.lines.get_mut(frame.line.index()) else { return };
-        line.arrived += 1;
-        fabric.ports[frame.line.index()].hops += 1;
-        self.show_pause(frame.line, frame.told());
-        let fabric = &mut self.state.fabric;
-        let port = fabric.pauses.reverse(frame.line);
-        for class in bits(frame.stop) {
-            self.state.fabric.told_to_stop(port, class, frame.time);
-        }
-        for class in bits(frame.resume) {
-            let queue = self.state.fabric.queue_at(port, class);
-            self.state.fabric.pauses.ignores(queue, self.state.fabric.now);
-            self.go_on(port, class);
-        }
+    /// A frame reaches the far end of its line, in this part of the network, or was lost on the way there: its line says so. `None` for
+    /// one that has gone abroad.
+    pub(crate) fn land(&mut self, id: PauseId) -> Option<PauseFrame> {
+        self.free.push(id);
+        let gone = PauseFrame::new(PortId::NONE, Duration::ZERO);
+        let frame = std::mem::replace(&mut self.places[id.index()], gone);
+        (!frame.abroad).then_some(frame)
     }
 
-    /// A stop of a queue of `port` may be due to begin, or to run out.
-    fn stopping(&mut self, port: PortId) {
-        let now = self.state.fabric.now;
-        for class in bits(self.state.fabric.pauses.lossless) {
-            let stop = *self.state.fabric.stop_of(port, class);
-            if stop.until <= now {
-                self.go_on(port, class);
-            } else if stop.from <= now {
-                self.state.fabric.stop(port, class);
-            }
+    /// The line of `port` breaks: how many frames were on it, and the classes that they were about.
+    pub(crate) fn lose(&mut self, port: PortId) -> (u64, u32) {
+        let (mut lost, mut classes) = (0, 0);
+        for frame in self.places.iter_mut().filter(|frame| frame.line == port) {
+            lost += 1;
+            classes |= frame.stop | frame.resume;
+            frame.line = PortId::NONE;
         }
+        (lost, classes)
     }
 
-    /// A stop is over: the frames that waited may go.
-    pub(crate) fn go_on(&mut self, port: PortId, class: TrafficClass) {
-        if self.state.fabric.go_on(port, class) {
-            self.state.sources.unpark(self.state.fabric.now, port, class);
-            self.arm_turn(port);
-        }
+    /// The lines of the frames that are on one, as far as they have not gone abroad.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = PortId> + '_ {
+        self.places.iter().filter(|frame| frame.line != PortId::NONE && !frame.abroad).map(|frame| frame.line)
+    }
+
+    /// A frame is to go to another part of the network, where it arrives at `at`.
+    pub(crate) fn send_abroad(&mut self, at: Instant, port: PortId, id: PauseId) {
+        self.outgoing.push((at, port, id));
+    }
+
+    /// The frames that are to go abroad, each with the time of its arrival and the port whose line it is on.
+    pub(crate) fn export(&mut self) -> impl Iterator<Item = (Instant, PortId, PauseFrame)> + '_ {
+        let Self { outgoing, places, .. } = self;
+        outgoing.drain(..).map(|(at, port, id)| {
+            let frame = places[id.index()];
+            places[id.index()].abroad = true;
+            (at, port, frame)
+        })
     }
 }

@@ -7,23 +7,30 @@
 //! With priority flow control (`PFC`) departures from switches have consequences elsewhere: there the end of each
 //! transmission is an event as well. Ports that share memory need none ([`crate::pool`]).
 
+mod ecn;
+pub(crate) mod enqueue;
+pub(crate) mod line_capture;
+mod pausing;
+pub(crate) mod setup;
+mod telemetry;
+
 use penstock_endpoint::cache::START;
 use penstock_endpoint::{FlowId, PortId, TrafficClass};
 use penstock_schemes::{BitRate, Class, CongestionPoint, Fate, FlowKey, Instant, Octets, Out, Scheme, To};
 
-use crate::admission::Entry;
-use crate::memory::Memory;
+use crate::datapath::enqueue::{Entry, Memory};
+use crate::datapath::line_capture::Taps;
+use crate::datapath::setup::{Watched, class_of, ports, watched};
+use crate::flow_control::deadlock::Jam;
+use crate::flow_control::pause::Pauses;
 use crate::network::{HopId, Network, QueueId};
-use crate::pause::Pauses;
 use crate::random::{Owner, Stream};
-use crate::start::{Watched, class_of, ports, watched};
 use crate::state::congestion_point::CpState;
 use crate::state::event::{CounterId, CpIndex, Event};
 use crate::state::event_queue::EventQueue;
 use crate::state::frame::{FrameId, Frames, Kind};
 use crate::state::hop_info::{HopFacts, facts, weight_of};
 use crate::state::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TAPPED, TRIMS};
-use crate::taps::Taps;
 
 /// Where congestion points' signals go until the engine routes them.
 pub(crate) type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
@@ -198,6 +205,11 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         }
         around.settle(p);
         PFC && p.tapped()
+    }
+
+    /// The queues that are stopped, and the frames that wait in them.
+    pub(crate) fn jam(&self) -> Jam {
+        Jam::of(&self.ports, &self.pauses, &self.frames)
     }
 
     /// The timer of a congestion point.
