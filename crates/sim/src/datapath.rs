@@ -16,9 +16,8 @@ mod telemetry;
 
 use penstock_endpoint::cache::START;
 use penstock_endpoint::{FlowId, PortId, TrafficClass};
-use penstock_schemes::{BitRate, Class, CongestionPoint, Fate, FlowKey, Instant, Octets, Out, Scheme, To};
+use penstock_schemes::{BitRate, Class, CongestionPoint, FlowKey, Instant, Octets, Out, Scheme, To};
 
-use crate::datapath::enqueue::{Entry, Memory};
 use crate::datapath::line_capture::Taps;
 use crate::datapath::setup::{Watched, class_of, ports, watched};
 use crate::flow_control::deadlock::Jam;
@@ -26,11 +25,11 @@ use crate::flow_control::pause::Pauses;
 use crate::network::{HopId, Network, QueueId};
 use crate::random::{Owner, Stream};
 use crate::state::congestion_point::CpState;
-use crate::state::event::{CounterId, CpIndex, Event};
+use crate::state::event::{CpIndex, Event};
 use crate::state::event_queue::EventQueue;
-use crate::state::frame::{FrameId, Frames, Kind};
+use crate::state::frame::{FrameId, Frames};
 use crate::state::hop_info::{HopFacts, facts, weight_of};
-use crate::state::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TAPPED, TRIMS};
+use crate::state::port::{MARKS_AT_DEPARTURE, POOLED, PortState, QueueState, TAPPED};
 
 /// Where congestion points' signals go until the engine routes them.
 pub(crate) type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
@@ -176,21 +175,6 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             taps: &mut self.taps,
         };
         (&mut self.ports[port.index()], around)
-    }
-
-    /// Puts a frame into the queue of its class at `port`, or into the one that the congestion point there decides on.
-    #[inline(always)]
-    pub(crate) fn enqueue(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Entry {
-        let (p, mut around) = self.at(port);
-        if PFC && p.attention == POOLED {
-            let entry = around.with_pool_alone().settle_and_enqueue(p, arrival, out);
-            return if entry == Entry::Unsure { self.enqueue_in_settled_pool(port, arrival, out) } else { entry };
-        }
-        let entry = around.settle_and_enqueue(p, arrival, out);
-        if PFC && matches!(entry, Entry::Unsure | Entry::Cut(_)) {
-            return self.enqueue_further(entry, port, arrival, out);
-        }
-        entry
     }
 
     /// A frame has crossed the line of `port`. Says whether the probe sees it.
@@ -429,112 +413,6 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         }
         let delivery = finish.after(p.latency);
         self.events.schedule_from(p.lane, delivery, Event::Deliver(index), p.index.into());
-    }
-
-    /// See [`Fabric::enqueue`].
-    #[inline(always)]
-    fn settle_and_enqueue(&mut self, p: &mut PortState, arrival: Arrival, out: &mut Outbox<S>) -> Entry {
-        self.settle(p);
-        let memory = if Self::has_pool(p) { Memory::Unknown } else { Memory::Free };
-        self.enqueue(p, arrival, memory, out)
-    }
-
-    /// See [`Fabric::enqueue`]; the port is settled, and `memory` is the answer of the queue's pool. Where it is unknown the
-    /// frame is taken only if it is sure to get memory.
-    #[inline(always)]
-    pub(crate) fn enqueue(
-        &mut self,
-        p: &mut PortState,
-        arrival: Arrival,
-        memory: Memory,
-        out: &mut Outbox<S>,
-    ) -> Entry {
-        if (PFC || POOL) && S::Cp::ADMITS && memory == Memory::Unknown {
-            return Entry::Unsure;
-        }
-        let admitted = if S::Cp::ADMITS { self.admit(p, arrival) } else { Some(arrival.class) };
-        let Arrival { index, class, octets, from } = Arrival { class: admitted.unwrap_or(arrival.class), ..arrival };
-        let (rate, stopped, marks_above) = (p.rate, p.stops::<PFC>(class), p.marks_above);
-        let (special, held) = (PFC && p.is_special(), PFC && p.watched());
-        let marks_above = if special && p.marks_otherwise() { u32::MAX } else { marks_above };
-        let q = &mut p.queues[class.index()];
-        let len = q.len + u64::from(octets);
-        let mut memory = memory;
-        if (PFC || POOL) && memory == Memory::Unknown {
-            // A frame that its own queue might refuse or mark is not given memory before.
-            if held || len > u64::from(q.plain_len) || !self.takes_memory((p.index, class), octets, len) {
-                return Entry::Unsure;
-            }
-            memory = Memory::Taken;
-        }
-        let counter = if held { self.counter(from, class) } else { CounterId::NONE };
-        // One that has memory already was looked at before.
-        let fits = memory == Memory::Taken
-            || (!(S::Cp::ADMITS && admitted.is_none())
-                && self.takes_in((q, &mut p.ledger), counter, (index, class), octets, marks_above)
-                && !(special && self.refuses((p.index, class, from), (octets, q.len), p.attention, memory)));
-        if !fits
-            && PFC
-            && p.attention & TRIMS != 0
-            && !(S::Cp::ADMITS && admitted.is_none())
-            && self.is_cut(index, (p.index, class), p.attention)
-        {
-            return Entry::Cut(class);
-        }
-        q.arrived += 1;
-        if fits {
-            q.statistics.pass(self.now, q.len);
-            if len > u64::from(q.statistics.max) {
-                q.statistics.max = len as u32;
-            }
-            (q.len, q.statistics.joined) = (len, self.now);
-            if held {
-                self.pauses.hold(index, counter, octets);
-            }
-            if special && memory != Memory::Taken {
-                self.pauses.take_from_pool(
-                    self.now,
-                    index,
-                    (p.index, class, from),
-                    (octets, len - u64::from(octets)),
-                    counter,
-                );
-            }
-        } else {
-            q.dropped += 1;
-            if self.frames.get(index).kind() != Kind::Data {
-                p.ledger.drop_control(class);
-            }
-        }
-        let (cp, seen) = (q.cp, q.seen(rate, stopped));
-        if let Some(state) = self.cps.get_mut(cp.index())
-            && let Some(slot) = self.frames.peek_mut(index)
-            && let Some(frame) = slot.data(weight_of(self.facts, slot.hop))
-        {
-            let fate = if fits { Fate::Queued } else { Fate::Dropped };
-            state.cp.on_arrival(self.now, frame, fate, &seen, &mut state.stream, &mut Sender(out));
-            state.arm(self.events, cp);
-        }
-        if !fits {
-            let tied = p.queues[class.index()].statistics.joined == self.now && class.index() + 1 < p.queues.len();
-            p.ledger.tied += u64::from(tied);
-            self.frames.remove(index);
-            return Entry::Dropped;
-        }
-        if !(special && p.attention & MARKS_AT_DEPARTURE != 0) {
-            self.ask_for_mark(p, class, index, self.now);
-        }
-        if special && p.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) == MARKS_BY_PORT {
-            self.reborrow().mark_as_it_comes(p, class, index);
-        }
-        if p.busy_until <= self.now && !stopped {
-            self.start(p, class, index, octets, self.now);
-        } else {
-            self.frames.get_mut(index).next = FrameId::NONE;
-            p.queues[class.index()].waiting.push(self.frames, index);
-            p.ready |= class.bit();
-        }
-        Entry::Queued
     }
 
     /// A frame goes straight onto the free line of a port without queue.

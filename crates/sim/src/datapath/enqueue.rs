@@ -1,5 +1,8 @@
-//! Admission of frames to a queue, where congestion points decide on them (`CongestionPoint::ADMITS`), and the trimming of those that
-//! find no room.
+//! A frame comes to a port: whether it has room there, in its queue, or the ingress buffer that bounds it instead, and in the queue's
+//! pool ([`crate::flow_control::pool`]); and what becomes of it.
+//!
+//! Congestion points may decide on it (`CongestionPoint::ADMITS`). Where there is a pool, a frame takes memory at once if it is sure to
+//! get it; else all ports of the pool are settled before, and the frame comes once more. One that finds no room may be trimmed.
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, Verdict};
@@ -7,9 +10,11 @@ use penstock_schemes::{CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, V
 use crate::datapath::{Around, Arrival, Classes, Fabric, Outbox, Sender};
 use crate::flow_control::pool::Pools;
 use crate::state::event::CounterId;
-use crate::state::frame::{FrameId, GONE, Marks};
+use crate::state::frame::{FrameId, GONE, Kind, Marks};
 use crate::state::hop_info::weight_of;
-use crate::state::port::{DOWN, DRAINS, Ledger, PortState, QueueState};
+use crate::state::port::{
+    DOWN, DRAINS, Ledger, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS,
+};
 
 /// The outcome of a frame's arrival at a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,46 +46,35 @@ impl<const PFC: bool> PortView for Queues<'_, PFC> {
     }
 }
 
-impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
-    /// The class in which a frame that comes to a queue goes on, by the verdict of the queue's congestion point; `None` if it does not.
-    pub(crate) fn admit(&mut self, p: &PortState, arrival: Arrival) -> Option<TrafficClass> {
-        match self.verdict(p, arrival) {
-            Verdict::Accept => Some(arrival.class),
-            Verdict::Drop => None,
-            Verdict::Move(priority) => {
-                let other = self.classes.get(usize::from(priority)).filter(|&&class| class != GONE);
-                Some(*other.expect("frames are moved to priorities that the network has"))
-            }
-        }
-    }
-
-    /// The verdict of a queue's congestion point on a frame that comes to the queue.
-    fn verdict(&mut self, p: &PortState, arrival: Arrival) -> Verdict {
-        let Arrival { index, class, octets, from } = arrival;
-        let q = &p.queues[class.index()];
-        let fits = self.fits(q, self.counter(from, class), octets)
-            && !(PFC && p.is_special() && !self.pauses.pool_has_room((p.index, class, from), octets, q.len));
-        let port = Queues::<PFC> { p, classes: self.classes };
-        let seen = q.seen(p.rate, p.stops::<PFC>(class));
-        let Some(state) = self.cps.get_mut(q.cp.index()) else { return Verdict::Accept };
-        let slot = self.frames.get_mut(index);
-        let weight = weight_of(self.facts, slot.hop);
-        let Some(frame) = slot.data(weight) else { return Verdict::Accept };
-        let verdict = state.cp.admit(self.now, frame, fits, &seen, &port, &mut state.stream);
-        state.moved += u64::from(matches!(verdict, Verdict::Move(_)));
-        state.arm(self.events, q.cp);
-        verdict
-    }
-
-    /// Whether a frame that finds no room in the queue of a port and class is cut down to its header there.
-    #[cold]
-    pub(crate) fn is_cut(&self, index: FrameId, (port, class): (PortId, TrafficClass), attention: u8) -> bool {
-        let drains = attention & DOWN != 0 || (attention & DRAINS != 0 && self.pauses.drains(port, class));
-        !drains && self.pauses.trimmed & class.bit() != 0 && self.frames.get(index).can_be_cut()
-    }
+/// The answer of a queue's pool to a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// It has room, or there is no pool.
+    Free,
+    /// The frame has its memory.
+    Taken,
+    /// It has none.
+    Refused,
+    /// It has not been asked.
+    Unknown,
 }
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
+    /// Puts a frame into the queue of its class at `port`, or into the one that the congestion point there decides on.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Entry {
+        let (p, mut around) = self.at(port);
+        if PFC && p.attention == POOLED {
+            let entry = around.with_pool_alone().settle_and_enqueue(p, arrival, out);
+            return if entry == Entry::Unsure { self.enqueue_in_settled_pool(port, arrival, out) } else { entry };
+        }
+        let entry = around.settle_and_enqueue(p, arrival, out);
+        if PFC && matches!(entry, Entry::Unsure | Entry::Cut(_)) {
+            return self.enqueue_further(entry, port, arrival, out);
+        }
+        entry
+    }
+
     /// Cuts a frame that finds no room in its queue at a port down to its header, which comes in its place. To the queue's congestion
     /// point it is dropped.
     pub(crate) fn cut(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Arrival {
@@ -103,22 +97,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         (slot.class, slot.octets) = (header.class, header.octets);
         header
     }
-}
 
-/// The answer of a queue's pool to a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Memory {
-    /// It has room, or there is no pool.
-    Free,
-    /// The frame has its memory.
-    Taken,
-    /// It has none.
-    Refused,
-    /// It has not been asked.
-    Unknown,
-}
-
-impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     /// The rest of [`enqueue`](Self::enqueue) for a frame that is not certain to get memory, or is left as its header.
     #[cold]
     pub(crate) fn enqueue_further(
@@ -166,6 +145,149 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 }
 
 impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
+    /// See [`Fabric::enqueue`].
+    #[inline(always)]
+    fn settle_and_enqueue(&mut self, p: &mut PortState, arrival: Arrival, out: &mut Outbox<S>) -> Entry {
+        self.settle(p);
+        let memory = if Self::has_pool(p) { Memory::Unknown } else { Memory::Free };
+        self.enqueue(p, arrival, memory, out)
+    }
+
+    /// See [`Fabric::enqueue`]; the port is settled, and `memory` is the answer of the queue's pool. Where it is unknown the
+    /// frame is taken only if it is sure to get memory.
+    #[inline(always)]
+    pub(crate) fn enqueue(
+        &mut self,
+        p: &mut PortState,
+        arrival: Arrival,
+        memory: Memory,
+        out: &mut Outbox<S>,
+    ) -> Entry {
+        if (PFC || POOL) && S::Cp::ADMITS && memory == Memory::Unknown {
+            return Entry::Unsure;
+        }
+        let admitted = if S::Cp::ADMITS { self.admit(p, arrival) } else { Some(arrival.class) };
+        let Arrival { index, class, octets, from } = Arrival { class: admitted.unwrap_or(arrival.class), ..arrival };
+        let (rate, stopped, marks_above) = (p.rate, p.stops::<PFC>(class), p.marks_above);
+        let (special, held) = (PFC && p.is_special(), PFC && p.watched());
+        let marks_above = if special && p.marks_otherwise() { u32::MAX } else { marks_above };
+        let q = &mut p.queues[class.index()];
+        let len = q.len + u64::from(octets);
+        let mut memory = memory;
+        if (PFC || POOL) && memory == Memory::Unknown {
+            // A frame that its own queue might refuse or mark is not given memory before.
+            if held || len > u64::from(q.plain_len) || !self.takes_memory((p.index, class), octets, len) {
+                return Entry::Unsure;
+            }
+            memory = Memory::Taken;
+        }
+        let counter = if held { self.counter(from, class) } else { CounterId::NONE };
+        // One that has memory already was looked at before.
+        let fits = memory == Memory::Taken
+            || (!(S::Cp::ADMITS && admitted.is_none())
+                && self.takes_in((q, &mut p.ledger), counter, (index, class), octets, marks_above)
+                && !(special && self.refuses((p.index, class, from), (octets, q.len), p.attention, memory)));
+        if !fits
+            && PFC
+            && p.attention & TRIMS != 0
+            && !(S::Cp::ADMITS && admitted.is_none())
+            && self.is_cut(index, (p.index, class), p.attention)
+        {
+            return Entry::Cut(class);
+        }
+        q.arrived += 1;
+        if fits {
+            q.statistics.pass(self.now, q.len);
+            if len > u64::from(q.statistics.max) {
+                q.statistics.max = len as u32;
+            }
+            (q.len, q.statistics.joined) = (len, self.now);
+            if held {
+                self.pauses.hold(index, counter, octets);
+            }
+            if special && memory != Memory::Taken {
+                self.pauses.take_from_pool(
+                    self.now,
+                    index,
+                    (p.index, class, from),
+                    (octets, len - u64::from(octets)),
+                    counter,
+                );
+            }
+        } else {
+            q.dropped += 1;
+            if self.frames.get(index).kind() != Kind::Data {
+                p.ledger.drop_control(class);
+            }
+        }
+        let (cp, seen) = (q.cp, q.seen(rate, stopped));
+        if let Some(state) = self.cps.get_mut(cp.index())
+            && let Some(slot) = self.frames.peek_mut(index)
+            && let Some(frame) = slot.data(weight_of(self.facts, slot.hop))
+        {
+            let fate = if fits { Fate::Queued } else { Fate::Dropped };
+            state.cp.on_arrival(self.now, frame, fate, &seen, &mut state.stream, &mut Sender(out));
+            state.arm(self.events, cp);
+        }
+        if !fits {
+            let tied = p.queues[class.index()].statistics.joined == self.now && class.index() + 1 < p.queues.len();
+            p.ledger.tied += u64::from(tied);
+            self.frames.remove(index);
+            return Entry::Dropped;
+        }
+        if !(special && p.attention & MARKS_AT_DEPARTURE != 0) {
+            self.ask_for_mark(p, class, index, self.now);
+        }
+        if special && p.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) == MARKS_BY_PORT {
+            self.reborrow().mark_as_it_comes(p, class, index);
+        }
+        if p.busy_until <= self.now && !stopped {
+            self.start(p, class, index, octets, self.now);
+        } else {
+            self.frames.get_mut(index).next = FrameId::NONE;
+            p.queues[class.index()].waiting.push(self.frames, index);
+            p.ready |= class.bit();
+        }
+        Entry::Queued
+    }
+
+    /// The class in which a frame that comes to a queue goes on, by the verdict of the queue's congestion point; `None` if it does not.
+    pub(crate) fn admit(&mut self, p: &PortState, arrival: Arrival) -> Option<TrafficClass> {
+        match self.verdict(p, arrival) {
+            Verdict::Accept => Some(arrival.class),
+            Verdict::Drop => None,
+            Verdict::Move(priority) => {
+                let other = self.classes.get(usize::from(priority)).filter(|&&class| class != GONE);
+                Some(*other.expect("frames are moved to priorities that the network has"))
+            }
+        }
+    }
+
+    /// The verdict of a queue's congestion point on a frame that comes to the queue.
+    fn verdict(&mut self, p: &PortState, arrival: Arrival) -> Verdict {
+        let Arrival { index, class, octets, from } = arrival;
+        let q = &p.queues[class.index()];
+        let fits = self.fits(q, self.counter(from, class), octets)
+            && !(PFC && p.is_special() && !self.pauses.pool_has_room((p.index, class, from), octets, q.len));
+        let port = Queues::<PFC> { p, classes: self.classes };
+        let seen = q.seen(p.rate, p.stops::<PFC>(class));
+        let Some(state) = self.cps.get_mut(q.cp.index()) else { return Verdict::Accept };
+        let slot = self.frames.get_mut(index);
+        let weight = weight_of(self.facts, slot.hop);
+        let Some(frame) = slot.data(weight) else { return Verdict::Accept };
+        let verdict = state.cp.admit(self.now, frame, fits, &seen, &port, &mut state.stream);
+        state.moved += u64::from(matches!(verdict, Verdict::Move(_)));
+        state.arm(self.events, q.cp);
+        verdict
+    }
+
+    /// Whether a frame that finds no room in the queue of a port and class is cut down to its header there.
+    #[cold]
+    pub(crate) fn is_cut(&self, index: FrameId, (port, class): (PortId, TrafficClass), attention: u8) -> bool {
+        let drains = attention & DOWN != 0 || (attention & DRAINS != 0 && self.pauses.drains(port, class));
+        !drains && self.pauses.trimmed & class.bit() != 0 && self.frames.get(index).can_be_cut()
+    }
+
     /// Whether a queue's pool gives a frame, with which the queue is `len` octets long, its memory at once; else it may have room
     /// nevertheless. The port is settled.
     #[inline(always)]
