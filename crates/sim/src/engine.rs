@@ -1,65 +1,56 @@
 //! The event loop: takes events in order and lets hosts and fabric act on them.
 
+mod acknowledgement;
+mod conservation;
+mod convergence;
+mod dynamic_flows;
+mod flow_completion;
 mod flow_control;
+mod forwarding;
+mod host;
 mod line_capture;
-pub(crate) mod setup;
+mod load_balancing;
+mod measure;
+pub mod parallel;
+pub(crate) mod parameter_changes;
+mod prefetch;
+mod run_state;
+mod setup;
+mod ties;
+mod transmit_queue;
+mod transport;
 
 use penstock_endpoint::{Destination, TrafficClass};
-use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
+use penstock_schemes::{Duration, Instant, Scheme};
 
-use crate::ahead;
-use crate::ahead::Ahead;
-use crate::crowd::Crowd;
 use crate::datapath::{Fabric, Outbox};
-use crate::ends::Ends;
+use crate::engine::conservation::Closing;
+use crate::engine::dynamic_flows::Crowd;
+use crate::engine::flow_completion::Ends;
+use crate::engine::measure::Reading;
+use crate::engine::parallel::Share;
+use crate::engine::parameter_changes::Settings;
+use crate::engine::prefetch::Ahead;
+use crate::engine::run_state::State;
 use crate::engine::setup::{Endpoints, event_queue_for, schedule, steps};
-use crate::generator::Source;
-use crate::measure::Reading;
-use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId, Reroute};
+use crate::engine::ties::Arbiters;
+use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, Reroute};
 use crate::outcome::Totals;
-use crate::parts::Share;
-use crate::probe::{FateOnLine, FlowNow, Probe, QueueNow, View};
+use crate::probe::{FateOnLine, Probe};
 use crate::random::Stream;
-use crate::report::Closing;
-use crate::routes::Routes;
-use crate::settings::Settings;
-use crate::spread::Spreading;
+use crate::routing::load_balancing::Spreading;
+use crate::routing::routes::Routes;
 use crate::state::event::{ChangeId, Event, MAX_INDEX};
 use crate::state::frame::{Arena, FrameId, GONE, Head, Kind};
 use crate::state::hop_info::{End, Step};
 use crate::state::port::queues;
-use crate::state::records::{FlowRecord, HostRecord};
-use crate::ties::Arbiters;
-use crate::transport::Transports;
-
-/// The flows and limiters of all hosts.
-pub(crate) type Sources<S> = penstock_endpoint::Sources<S, Source, Stream>;
+use crate::state::records::HostRecord;
 
 /// The most events from one look at the rest of a slice to the next.
 const BATCH: u64 = 256;
 
 /// No hop: it stands where [`LOST`] frames are.
 const NO_HOP: Hop = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
-
-/// The state of a run, without its observer.
-#[derive(Debug)]
-pub(crate) struct State<S: Scheme, const PFC: bool> {
-    pub(crate) fabric: Fabric<S, PFC>,
-    pub(crate) sources: Sources<S>,
-    /// How many flows last: those of the network. Places behind them are used again.
-    pub(crate) lasting: u32,
-    /// The counts of each flow; those of flows that were forgotten are part of `totals`.
-    pub(crate) records: Vec<FlowRecord>,
-    pub(crate) transports: Transports,
-    pub(crate) hosts: Vec<HostRecord>,
-    pub(crate) totals: Totals,
-    /// When the warm-up ended.
-    pub(crate) measuring: Reading,
-    /// The windows that are open: number, and opening.
-    pub(crate) windows: Vec<(usize, Reading)>,
-    /// Signals that travel outside of the network.
-    pub(crate) ideal_in_flight: u64,
-}
 
 /// A simulation of scheme `S`, watched by `P`. With `PFC` it can do priority flow control, which costs time at every hop;
 /// a network without flow control runs the same in both engines.
@@ -250,7 +241,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let mut most = self.left.min(BATCH);
             if self.ahead.is_some() {
                 self.look_ahead();
-                most = most.min(ahead::BATCH);
+                most = most.min(prefetch::BATCH);
             }
             let handled = self.handle_batch(most);
             self.events += handled;
@@ -500,45 +491,4 @@ fn line_of(hops: &[Hop], frame: Head, feedback: Feedback) -> Option<PortId> {
     }
     let hop = &hops[frame.hop.index()];
     Some(if frame.ascends { hop.back } else { hop.port })
-}
-
-impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
-    fn queue(&self, queue: QueueId) -> QueueNow {
-        let q = self.fabric.queue(queue);
-        let (port, class) = self.fabric.place(queue);
-        let p = self.fabric.port(port);
-        let marked = p.ledger.marks(class);
-        QueueNow {
-            len: Octets(q.len),
-            frames: q.frames(),
-            line_bits: p.sent_bits(self.fabric.now),
-            scheduled_bits: p.scheduled_bits(self.fabric.now),
-            dropped: p.dropped_data(class) - p.flushed(class),
-            frames_sent: q.departed,
-            octets_sent: Octets(q.sent_octets),
-            frames_marked: marked.frames,
-            octets_marked: Octets(marked.octets),
-            paused: self.fabric.pauses.paused(queue, self.fabric.now),
-        }
-    }
-
-    fn flow(&self, flow: FlowId) -> FlowNow {
-        let (source, record) = (self.sources.flow(flow), &self.records[flow.index()]);
-        let limiter = self.sources.limiter(source.limiter());
-        FlowNow {
-            allowed: if source.active() { limiter.rate() } else { BitRate::ZERO },
-            delivered: Octets(record.delivered_octets / u64::from(record.destinations)),
-            sent: source.sent_octets(),
-            signals: record.signals,
-            ended: record.ended,
-        }
-    }
-
-    fn cp(&self, queue: QueueId) -> Option<&S::Cp> {
-        self.fabric.cps.get(self.fabric.queue(queue).cp.index()).map(|state| &state.cp)
-    }
-
-    fn rp(&self, flow: FlowId) -> Option<&S::Rp> {
-        self.sources.limiter(self.sources.flow(flow).limiter()).reaction_point()
-    }
 }

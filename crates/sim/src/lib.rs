@@ -103,40 +103,25 @@
 //! Networks that no cache holds have a third one: their runs ask for the memory of frames before these come (`ahead`).
 #![forbid(unsafe_code)]
 
-mod acknowledgement;
-mod ahead;
-mod convergence;
-mod crowd;
 mod datapath;
-mod ends;
 mod engine;
 mod flow_control;
-mod generator;
-mod host;
-mod journey;
-mod measure;
+mod hosts;
 pub mod metrics;
 pub mod network;
 pub mod outcome;
 pub mod partition;
-pub mod parts;
 pub mod probe;
 pub mod random;
-mod report;
-mod routes;
-mod settings;
-mod spread;
+mod routing;
 mod state;
-mod ties;
-mod transmit;
-mod transport;
 
 pub use engine::Sim;
+pub use engine::parallel::{self, Mail, Together};
+pub use engine::parameter_changes::Setting;
 pub use flow_control::pfc;
+pub use hosts::transport::longest_frame;
 pub use network::Network;
 pub use outcome::Outcome;
 pub use partition::Partition;
-pub use parts::{Mail, Together};
 pub use probe::{NoProbe, Probe, View};
-pub use settings::Setting;
-pub use transport::longest_frame;

@@ -7,7 +7,8 @@ use penstock_schemes::{Octets, Scheme};
 
 use crate::datapath::Fabric;
 use crate::datapath::line_capture::{OnLine, Start};
-use crate::engine::{Sim, State};
+use crate::engine::Sim;
+use crate::engine::run_state::State;
 use crate::flow_control::pfc;
 use crate::network::{FlowId, QueueId};
 use crate::probe::{Content, Ecn, FateOnLine, FrameSeen, Load, Probe, Way};

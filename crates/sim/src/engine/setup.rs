@@ -3,9 +3,10 @@
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
 use penstock_schemes::{Duration, HEADER, Instant, ReactionPoint, Scheme};
 
-use crate::convergence;
-use crate::engine::Sources;
-use crate::generator::{Generator, Source};
+use crate::engine::convergence;
+use crate::hosts::Sources;
+use crate::hosts::generator::{Generator, Source};
+use crate::hosts::transport::{Connection, Transports};
 use crate::network::{
     Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, PortId, RpId, Ties, Traffic,
 };
@@ -14,7 +15,6 @@ use crate::state::event::{ChangeId, Event};
 use crate::state::event_queue::EventQueue;
 use crate::state::hop_info::{ACK_LEAF, BRANCH, CHOICE, End, LEAF, LOST, SEGMENT_LEAF, Step, TURN};
 use crate::state::records::FlowRecord;
-use crate::transport::{Connection, Transports};
 
 /// The sources and destinations of a network, flow by flow.
 pub(crate) struct Endpoints<'n, S: Scheme> {

@@ -3,10 +3,11 @@
 use penstock_endpoint::{Alarms, Flow, Limiter, LimiterId, Line, Permission, Sent, Supply, Timer, Watch};
 use penstock_schemes::{Class, Instant, Out, Scheme, To};
 
-use crate::datapath::enqueue::Entry;
-use crate::datapath::enqueue::Memory;
+use crate::datapath::enqueue::{Entry, Memory};
 use crate::datapath::{Around, Arrival, Outbox};
-use crate::engine::{Sim, Sources, State};
+use crate::engine::Sim;
+use crate::engine::run_state::State;
+use crate::hosts::Sources;
 use crate::network::{FlowId, HopId, NodeId, PortId};
 use crate::probe::Probe;
 use crate::random::Stream;
@@ -319,14 +320,5 @@ fn put_on_line<S: Scheme, const PFC: bool>(
         (index, Entry::Queued)
     } else {
         (index, around.enqueue(p, Arrival { index, class, octets, from: PortId::NONE }, Memory::Free, outbox))
-    }
-}
-
-impl<S: Scheme, const PFC: bool> State<S, PFC> {
-    /// Lets the sum of a flow's rate reach the present.
-    pub(crate) fn pass_rate(&mut self, flow: FlowId) {
-        let state = self.sources.flow(flow);
-        let rate = self.sources.limiter(state.limiter()).rate();
-        self.records[flow.index()].pass_rate(self.fabric.now, rate, state.active());
     }
 }

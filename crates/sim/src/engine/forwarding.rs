@@ -5,17 +5,17 @@ use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, 
 
 use crate::datapath::enqueue::Entry;
 use crate::datapath::{Arrival, Sender};
-use crate::engine::{Sim, State};
+use crate::engine::Sim;
+use crate::engine::run_state::State;
 use crate::flow_control::pfc::LARGEST_SIGNAL;
-use crate::generator::Source;
+use crate::hosts::generator::Source;
+use crate::hosts::transport::Transports;
 use crate::network::{Feedback, FlowId, Hop, HopId, QueueId};
 use crate::probe::{Probe, SignalSeen};
 use crate::state::event::{Entity, Event};
 use crate::state::event_queue::NO_LANE;
 use crate::state::frame::{FrameId, Kind, Marks, Payload, Slot};
-use crate::state::hop_info::{BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, TURN};
-use crate::state::hop_info::{End, weight_of};
-use crate::transport::Transports;
+use crate::state::hop_info::{BRANCH, CHOICE, End, LEAF, LOST, SEGMENT_LEAF, TURN, weight_of};
 
 /// Where a signal comes from.
 #[derive(Debug, Clone, Copy)]

@@ -3,13 +3,11 @@
 use penstock_endpoint::{Flow, TrafficClass};
 use penstock_schemes::Scheme;
 
-use crate::engine::State;
+use crate::engine::measure::{Reading, between, whole};
+use crate::engine::run_state::State;
 use crate::flow_control::pause::Pauses;
-use crate::measure::{Reading, between, whole};
 use crate::network::QueueId;
-use crate::outcome::Deadlock;
-use crate::outcome::FlowEnd;
-use crate::outcome::{Outcome, Totals};
+use crate::outcome::{Deadlock, FlowEnd, Outcome, Totals};
 use crate::partition::Partition;
 use crate::state::frame::{Arena, FrameId, Kind};
 use crate::state::hop_info::HopFacts;

@@ -25,18 +25,18 @@ use penstock_endpoint::PortId;
 use penstock_schemes::{Instant, Octets, Scheme};
 
 use crate::engine::Sim;
+use crate::engine::conservation::Closing;
 use crate::engine::setup::event_queue_for;
 use crate::flow_control::deadlock::Jam;
 use crate::flow_control::pause::PauseFrame;
+use crate::hosts::transport::Carried;
 use crate::network::{FlowId, Network, QueueId};
 use crate::outcome::Outcome;
 use crate::partition::Partition;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
-use crate::report::Closing;
 use crate::state::event::{CpIndex, Entity, Event, MAX_INDEX};
 use crate::state::event_queue::{ELSEWHERE, NO_LANE};
 use crate::state::frame::Slot;
-use crate::transport::Carried;
 
 /// The part of a network that a simulation has.
 #[derive(Debug)]

@@ -9,8 +9,7 @@ use crate::engine::Sim;
 use crate::network::{FlowId, HopId, Network, PortId, Reroute};
 use crate::probe::Probe;
 use crate::state::event::ChangeId;
-use crate::state::hop_info::CHOICE;
-use crate::state::hop_info::End;
+use crate::state::hop_info::{CHOICE, End};
 
 /// The instants at which flows have new routes, each with the first entry of the list that is not earlier.
 pub(crate) fn instants(network: &Network) -> Vec<(Instant, ChangeId)> {

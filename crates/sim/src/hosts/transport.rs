@@ -4,18 +4,16 @@
 //! back. The part that the two halves of the transport read lies outside of the frame's slot: it is written when the
 //! frame is sent, and read when it arrives, so that no hop touches it.
 
-use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segment, Sender, Transport};
+use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Segment, Transport};
+use penstock_endpoint::transport::{Receiver, Sender};
 use penstock_endpoint::{Taken, TrafficClass};
-use penstock_schemes::{FlowKey, Instant, Octets, Scheme};
+use penstock_schemes::{FlowKey, Instant, Octets};
 
-use crate::datapath::Arrival;
-use crate::engine::{Sim, State};
-use crate::network::{Flow, FlowId, HopId, PortId, Traffic, Transmit};
-use crate::probe::Probe;
+use crate::hosts::transmit_queue::{TransmitPart, TransmitQueues};
+use crate::network::{Flow, FlowId, HopId, Transmit};
 use crate::state::event::Event;
 use crate::state::event_queue::EventQueue;
-use crate::state::frame::{FrameId, Marks, Payload, Slot};
-use crate::transmit::{TransmitPart, TransmitQueues};
+use crate::state::frame::FrameId;
 
 /// Octets of an Ethernet frame besides its payload: MAC addresses, EtherType, FCS. (IEEE 802.3, clause 3.1.1)
 const ETHERNET_OCTETS: u32 = 18;
@@ -25,7 +23,7 @@ const SHORTEST: u32 = 64;
 const ENDLESS: u64 = 1 << 62;
 
 /// Length of the frame around a packet of `octets` octets, its network layer's header included.
-fn frame_around(octets: u32) -> u16 {
+pub(crate) fn frame_around(octets: u32) -> u16 {
     (octets + ETHERNET_OCTETS).max(SHORTEST) as u16
 }
 
@@ -48,7 +46,7 @@ pub(crate) struct Connection {
     /// Its part of the transmit queue; `None` where there is none.
     pub(crate) queue: Option<TransmitPart>,
     /// The timers under way.
-    armed: Armed,
+    pub(crate) armed: Armed,
 }
 
 impl Connection {
@@ -101,12 +99,12 @@ impl Connection {
 
     /// Sees to it that the sender, that of `flow` with this key, is called when its timer expires.
     #[inline]
-    fn watch(&mut self, now: Instant, flow: FlowId, key: FlowKey, events: &mut EventQueue) {
+    pub(crate) fn watch(&mut self, now: Instant, flow: FlowId, key: FlowKey, events: &mut EventQueue) {
         self.armed.ask(events, now, self.sender.next_timeout(), Event::Retransmit(flow), key);
     }
 
     /// The application has made `writes` segments of data since the start; with `all`, everything.
-    fn hand_over(&mut self, writes: u64, all: bool) {
+    pub(crate) fn hand_over(&mut self, writes: u64, all: bool) {
         let written = writes.saturating_mul(self.segment);
         let due = self.size.map_or(written, |size| if all { size } else { written.min(size) });
         if due > self.handed {
@@ -119,7 +117,7 @@ impl Connection {
     }
 
     /// The application has all its data at once.
-    fn hand_over_all(&mut self) {
+    pub(crate) fn hand_over_all(&mut self) {
         match self.size {
             Some(_) => self.hand_over(0, true),
             None => self.sender.supply(Octets(ENDLESS)),
@@ -132,12 +130,12 @@ impl Connection {
 pub(crate) struct Reception {
     pub(crate) receiver: AnyReceiver,
     /// Octets of the flow, if it has a size.
-    size: Option<Octets>,
+    pub(crate) size: Option<Octets>,
     /// The first hop of acknowledgements, and their class.
-    way_back: HopId,
-    class: TrafficClass,
+    pub(crate) way_back: HopId,
+    pub(crate) class: TrafficClass,
     /// The timers under way.
-    armed: Armed,
+    pub(crate) armed: Armed,
 }
 
 impl Reception {
@@ -163,7 +161,7 @@ pub(crate) struct Transports {
     /// Where segments wait for their limiters.
     pub(crate) transmit: TransmitQueues,
     /// By frame. An entry counts as long as its frame is in the network.
-    carried: Vec<Carried>,
+    pub(crate) carried: Vec<Carried>,
 }
 
 impl Transports {
@@ -245,196 +243,10 @@ impl Transports {
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
-    /// The frame with the segment that a flow's sender gave last is on its way.
-    #[inline(never)]
-    pub(crate) fn segment_sent(&mut self, flow: FlowId, frame: FrameId) {
-        let State { fabric, sources, transports, .. } = &mut self.state;
-        let state = sources.flow_mut(flow);
-        let key = state.key();
-        let Some(connection) = &mut state.supply_mut().connection else { return };
-        if let Some(segment) = connection.taken {
-            // A queue at the host's own port has seen it without these: switches alone mark and trim.
-            let slot = fabric.frames.get_mut(frame);
-            if segment.ect {
-                slot.marks = slot.marks.with(Marks::ECN_CAPABLE);
-            }
-            if !connection.sender.may_be_trimmed() {
-                slot.marks = slot.marks.with(Marks::WHOLE);
-            }
-            transports.carry(frame, Carried::Segment(segment));
-        }
-        if connection.queue.is_none() {
-            connection.watch(fabric.now, flow, key, &mut fabric.events);
-        } else {
-            self.left_transmit_queue(flow);
-            self.watch_sender(flow);
-        }
-    }
-
-    /// A flow with a connection starts: an application that is greedy has all its data.
-    pub(crate) fn open(&mut self, flow: FlowId) {
-        let source = self.state.sources.flow_mut(flow).supply_mut();
-        let greedy = source.generator.traffic() == Traffic::Greedy;
-        if let Some(connection) = source.connection.as_mut().filter(|_| greedy) {
-            connection.hand_over_all();
-            self.fill_transmit_queue(flow);
-        }
-    }
-
-    /// The application of a flow with a connection has made the octets that are due: the sender gets them.
-    pub(crate) fn write(&mut self, flow: FlowId) {
-        let fabric = &mut self.state.fabric;
-        let source = self.state.sources.flow_mut(flow).supply_mut();
-        let Some(connection) = &mut source.connection else { return };
-        let generator = &mut source.generator;
-        if generator.traffic() == Traffic::Greedy {
-            return;
-        }
-        generator.advance(fabric.now);
-        connection.hand_over(generator.offered, generator.frames() == Some(0));
-        if let Some(at) = generator.next_write() {
-            fabric.events.schedule(at, Event::Generate(flow));
-        }
-        self.wake_sender(flow);
-    }
-
-    /// Something has changed for the sender of a flow.
-    fn wake_sender(&mut self, flow: FlowId) {
-        let state = self.state.sources.flow(flow);
-        let (limiter, active) = (state.limiter(), state.active());
-        let Some(connection) = &state.supply().connection else { return };
-        if active && connection.sender.is_finished() {
-            self.state.records[flow.index()].acked = Some(self.state.fabric.now);
-            self.state.pass_rate(flow);
-            self.with_limiter(limiter, |sources, now, host| sources.stop(now, flow, host));
-        } else {
-            self.fill_transmit_queue(flow);
-            self.watch_sender(flow);
-            self.with_limiter(limiter, |sources, now, host| sources.wake(now, limiter, host));
-        }
-    }
-
-    /// Sees to it that the sender of a flow is called when its timer expires.
-    pub(crate) fn watch_sender(&mut self, flow: FlowId) {
-        let fabric = &mut self.state.fabric;
-        let state = self.state.sources.flow_mut(flow);
-        let key = state.key();
-        let Some(connection) = &mut state.supply_mut().connection else { return };
-        connection.watch(fabric.now, flow, key, &mut fabric.events);
-    }
-
-    /// The timer of a flow's sender has expired.
-    pub(crate) fn sender_timeout(&mut self, flow: FlowId) {
-        let now = self.state.fabric.now;
-        let state = self.state.sources.flow_mut(flow);
-        let active = state.active();
-        let Some(connection) = &mut state.supply_mut().connection else { return };
-        connection.armed.expire(now);
-        // A flow that was stopped sends nothing again.
-        if active {
-            connection.sender.on_timeout(now);
-            self.wake_sender(flow);
-        }
-    }
-
-    /// A frame has reached the destination of a flow with a transport.
-    pub(crate) fn segment_arrives(&mut self, frame: FrameId) {
-        let now = self.state.fabric.now;
-        let slot = self.state.fabric.frames.get(frame);
-        let (flow, marks) = (self.state.fabric.flow_at(slot.hop), slot.marks);
-        let data = matches!(slot.payload, Payload::Data(_));
-        self.arrive(frame);
-        if !data {
-            // A probe of the scheme.
-            return;
-        }
-        let Transports { receptions, carried, .. } = &mut self.state.transports;
-        let Some(Carried::Segment(segment)) = carried.get(frame.index()) else {
-            unreachable!("data of a flow with a transport is a segment")
-        };
-        let Some(Some(reception)) = receptions.get_mut(flow.index()) else { return };
-        let acks = if marks.contains(Marks::TRIMMED) {
-            reception.receiver.on_header(now, segment)
-        } else {
-            reception.receiver.on_segment(now, segment, marks.contains(Marks::CONGESTION_EXPERIENCED))
-        };
-        let complete = reception.size == Some(reception.receiver.delivered());
-        for ack in acks {
-            self.acknowledge_segment(flow, &ack);
-        }
-        self.watch_receiver(flow);
-        if complete {
-            self.complete(flow);
-        }
-    }
-
-    fn reception(&mut self, flow: FlowId) -> Option<&mut Reception> {
-        self.state.transports.receptions.get_mut(flow.index())?.as_deref_mut()
-    }
-
-    /// An acknowledgement leaves a flow's destination.
-    fn acknowledge_segment(&mut self, flow: FlowId, ack: &Ack) {
-        let key = self.state.sources.flow(flow).key();
-        let Some(reception) = self.reception(flow) else { return };
-        let (octets, hop, class) =
-            (frame_around(reception.receiver.ack_octets(ack)), reception.way_back, reception.class);
-        let slot = Slot {
-            next: FrameId::NONE,
-            flow: key,
-            hop,
-            octets,
-            class,
-            marks: Marks::ACK,
-            sent_at: self.state.fabric.now,
-            seq: Octets(0),
-            payload: Payload::Data(S::Tag::default()),
-        };
-        let index = self.state.fabric.frames.insert(slot);
-        self.state.transports.carry(index, Carried::Ack(*ack));
-        self.state.totals.acks_sent += 1;
-        let arrival = Arrival { index, class, octets, from: PortId::NONE };
-        self.forward(self.hops[hop.index()].port, key, arrival);
-    }
-
-    /// An acknowledgement has reached the source of its flow.
-    pub(crate) fn segment_ack_arrives(&mut self, frame: FrameId) {
-        let now = self.state.fabric.now;
-        let flow = self.state.fabric.flow_at(self.state.fabric.frames.get(frame).hop);
-        self.state.fabric.frames.remove(frame);
-        self.state.totals.acks_delivered += 1;
-        let State { sources, transports, .. } = &mut self.state;
-        let ack = transports.ack(frame).expect("an acknowledgement of a transport carries one");
-        if let Some(connection) = &mut sources.flow_mut(flow).supply_mut().connection {
-            connection.sender.on_ack(now, ack);
-            self.wake_sender(flow);
-        }
-    }
-
-    /// Sees to it that the receiver of a flow is called when its timer expires.
-    fn watch_receiver(&mut self, flow: FlowId) {
-        let fabric = &mut self.state.fabric;
-        let Some(Some(reception)) = self.state.transports.receptions.get_mut(flow.index()) else { return };
-        let (event, key) = (Event::DelayedAck(flow), self.state.sources.flow(flow).key());
-        reception.armed.ask(&mut fabric.events, fabric.now, reception.receiver.next_timeout(), event, key);
-    }
-
-    /// The timer of a flow's receiver has expired.
-    pub(crate) fn receiver_timeout(&mut self, flow: FlowId) {
-        let now = self.state.fabric.now;
-        let Some(reception) = self.reception(flow) else { return };
-        reception.armed.expire(now);
-        if let Some(ack) = reception.receiver.on_timeout(now) {
-            self.acknowledge_segment(flow, &ack);
-        }
-        self.watch_receiver(flow);
-    }
-}
-
 /// The timers of one half that are under way: the two that expire first. A pacer asks for one soon, while that for losses, asked for
 /// before, goes on.
 #[derive(Debug, Clone, Copy)]
-struct Armed {
+pub(crate) struct Armed {
     first: Instant,
     second: Instant,
 }
@@ -444,7 +256,14 @@ impl Armed {
 
     /// Asks for a timer of flow `key` at `timeout`, unless one is under way that expires before.
     #[inline(always)]
-    fn ask(&mut self, events: &mut EventQueue, now: Instant, timeout: Option<Instant>, event: Event, key: FlowKey) {
+    pub(crate) fn ask(
+        &mut self,
+        events: &mut EventQueue,
+        now: Instant,
+        timeout: Option<Instant>,
+        event: Event,
+        key: FlowKey,
+    ) {
         let Some(at) = timeout else { return };
         let at = at.max(now);
         if at < self.first {
@@ -456,7 +275,7 @@ impl Armed {
 
     /// A timer has expired.
     #[inline]
-    fn expire(&mut self, now: Instant) {
+    pub(crate) fn expire(&mut self, now: Instant) {
         if self.first == now {
             self.first = std::mem::replace(&mut self.second, Instant::NEVER);
         }

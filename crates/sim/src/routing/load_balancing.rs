@@ -2,14 +2,10 @@
 //!
 //! Nothing of it costs a frame that has one way: the step behind a hop says whether there is anything to choose.
 
-use penstock_schemes::{Draw, Duration, FlowKey, Instant, Scheme};
+use penstock_schemes::{Draw, Duration, FlowKey, Instant};
 
-use crate::datapath::Arrival;
-use crate::engine::Sim;
 use crate::network::{Hop, HopId, Network, PortId, Spread, SpreadBy};
-use crate::probe::Probe;
 use crate::random::{Owner, Stream, mix};
-use crate::state::frame::FrameId;
 use crate::state::port::PortState;
 
 /// The flowlets of a flow at a switch.
@@ -79,12 +75,12 @@ impl Spreading {
     }
 
     /// Whether a choice looks at the queues of the ports, which are to be settled then.
-    fn looks_at_queues(&self) -> bool {
+    pub(crate) fn looks_at_queues(&self) -> bool {
         matches!(self.by, SpreadBy::Queue | SpreadBy::QueueOfFlowlet(_))
     }
 
     /// The way of the flowlet that goes on at `now`; `None` where a frame behind `hop` has a choice.
-    fn goes_on(&mut self, now: Instant, open: &Open<'_>, hop: HopId) -> Option<HopId> {
+    pub(crate) fn goes_on(&mut self, now: Instant, open: &Open<'_>, hop: HopId) -> Option<HopId> {
         let (SpreadBy::Flowlet(gap) | SpreadBy::QueueOfFlowlet(gap)) = self.by else { return None };
         let flowlets = &mut self.flowlets[hop.index()];
         let begins = flowlets.begin(now, gap);
@@ -92,7 +88,7 @@ impl Spreading {
     }
 
     /// Which of the hops behind `hop` a frame of `flow` takes.
-    fn choose(&mut self, open: &Open<'_>, hop: HopId, flow: FlowKey) -> HopId {
+    pub(crate) fn choose(&mut self, open: &Open<'_>, hop: HopId, flow: FlowKey) -> HopId {
         let first_child = open.hops[hop.index()].first_child;
         let all = ways(open.hops, hop);
         let node = self.nodes[open.port_of(hop).index()];
@@ -136,7 +132,7 @@ fn nth(ways: impl Iterator<Item = HopId> + Clone, word: u32) -> HopId {
 }
 
 /// The network as a choice sees it. A port with a broken line is no choice as long as there are others.
-struct Open<'a> {
+pub(crate) struct Open<'a> {
     ports: &'a [PortState],
     hops: &'a [Hop],
     /// Whether a line behind the hop is whole.
@@ -144,7 +140,7 @@ struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    fn new(ports: &'a [PortState], hops: &'a [Hop], hop: HopId) -> Self {
+    pub(crate) fn new(ports: &'a [PortState], hops: &'a [Hop], hop: HopId) -> Self {
         let any = ways(hops, hop).any(|way| ports[hops[way.index()].port.index()].up);
         Self { ports, hops, any }
     }
@@ -159,34 +155,7 @@ impl<'a> Open<'a> {
 }
 
 /// The hops behind one.
-fn ways(hops: &[Hop], hop: HopId) -> impl Iterator<Item = HopId> + Clone + use<> {
+pub(crate) fn ways(hops: &[Hop], hop: HopId) -> impl Iterator<Item = HopId> + Clone + use<> {
     let Hop { first_child, children, .. } = hops[hop.index()];
     (first_child.0..first_child.0 + u32::from(children)).map(HopId)
-}
-
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
-    /// A frame has come to a switch that chooses its way.
-    #[inline(never)]
-    pub(crate) fn choose(&mut self, index: FrameId) {
-        let slot = self.state.fabric.frames.get(index);
-        let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
-        let from: PortId = self.hops[slot.hop.index()].port;
-        let next = self.way_of(index);
-        self.state.fabric.frames.get_mut(index).hop = next;
-        self.forward(self.hops[next.index()].port, flow, Arrival { index, class, octets, from });
-    }
-
-    /// The hop that a switch chooses for a frame.
-    pub(crate) fn way_of(&mut self, index: FrameId) -> HopId {
-        let slot = self.state.fabric.frames.get(index);
-        let (hop, flow) = (slot.hop, slot.flow);
-        let spreading = self.spreading.as_mut().expect("steps lead to choices in networks with choices");
-        let fabric = &mut self.state.fabric;
-        spreading.goes_on(fabric.now, &Open::new(&fabric.ports, &self.hops, hop), hop).unwrap_or_else(|| {
-            if spreading.looks_at_queues() {
-                ways(&self.hops, hop).for_each(|way| fabric.settle(self.hops[way.index()].port));
-            }
-            spreading.choose(&Open::new(&fabric.ports, &self.hops, hop), hop, flow)
-        })
-    }
 }

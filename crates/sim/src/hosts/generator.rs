@@ -3,10 +3,10 @@
 use penstock_endpoint::{Supply, Taken};
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 
+use crate::hosts::transmit_queue::TransmitPart;
+use crate::hosts::transport::Connection;
 use crate::network::{Excess, Flow, FlowId, HopId, SEND_BUFFER, Traffic};
 use crate::random::{Owner, Stream};
-use crate::transmit::TransmitPart;
-use crate::transport::Connection;
 
 /// Frames of a flow without size that are still to be made.
 const ENDLESS: u64 = u64::MAX;

@@ -4,14 +4,15 @@
 //! closes, and is the difference. The smallest and the largest of something are no differences: they are kept from one
 //! reading to the next, and each reading hands them to every window that is open.
 
-use penstock_endpoint::transport::{Sender, Statistics};
+use penstock_endpoint::transport::Sender;
+use penstock_endpoint::transport::Statistics;
 use penstock_endpoint::{Changes, Flow, TrafficClass};
-use penstock_schemes::{Duration, Instant, Scheme};
+use penstock_schemes::{Duration, Instant};
 
-use crate::engine::State;
 use crate::flow_control::pause::Pauses;
 use crate::flow_control::pool::PoolState;
-use crate::generator::Source;
+use crate::hosts::generator::Source;
+use crate::hosts::transport::Transports;
 use crate::network::{FlowId, NodeId, PortId, QueueId};
 use crate::outcome::{
     FlowCounts, FlowMeasures, FlowOutcome, HostOutcome, Outcome, PoolCounts, PoolMeasures, PoolOutcome, QueueCounts,
@@ -21,7 +22,6 @@ use crate::partition::Partition;
 use crate::state::congestion_point::Points;
 use crate::state::port::{PortState, QueueState, queues, queues_mut};
 use crate::state::records::{FlowRecord, HostRecord};
-use crate::transport::Transports;
 
 /// Everything that is counted or summed, at one instant.
 #[derive(Debug, Clone, Default)]
@@ -82,86 +82,24 @@ struct PoolReading {
     counts: PoolCounts,
 }
 
-impl<S: Scheme, const PFC: bool> State<S, PFC> {
-    /// The warm-up is over.
-    pub(crate) fn start_measuring(&mut self) {
-        self.measuring = self.read();
-    }
-
-    /// A window opens under a number of its own.
-    pub(crate) fn open_window(&mut self, window: usize) {
-        let start = self.read();
-        self.windows.push((window, start));
-    }
-
-    /// The window closes; `None` if it is not open.
-    pub(crate) fn close_window(&mut self, window: usize) -> Option<Outcome> {
-        let (start, end) = self.take_window(window)?;
-        Some(between(&start, &end, &start, &self.records))
-    }
-
-    /// The readings at the start and at the end of a window that closes.
-    pub(crate) fn take_window(&mut self, window: usize) -> Option<(Reading, Reading)> {
-        let place = self.windows.iter().position(|&(open, _)| open == window)?;
-        let end = self.read();
-        let (_, start) = self.windows.swap_remove(place);
-        Some((start, end))
-    }
-
-    /// Brings everything to the present and reads it. Hands the extremes since the last reading to everything that is
-    /// measured.
-    pub(crate) fn read(&mut self) -> Reading {
-        self.fabric.settle_all();
-        for flow in (0..self.lasting).map(FlowId) {
-            self.pass_rate(flow);
-        }
-        let now = self.fabric.now;
-        pass_all(now, &mut self.fabric.ports, &mut self.hosts, self.sources.flows_mut());
-        let readings = self.windows.iter_mut().map(|(_, start)| start).chain([&mut self.measuring]);
-        for start in readings {
-            start.take_extremes(&self.fabric.ports, &self.fabric.pauses, &self.hosts);
-        }
-        restart_extremes(&mut self.fabric.ports, &mut self.fabric.pauses, &mut self.hosts);
-        self.parts().reading()
-    }
-
-    /// Everything that is counted or summed.
-    pub(crate) fn parts(&self) -> Parts<'_> {
-        Parts {
-            now: self.fabric.now,
-            totals: self.totals,
-            changes: self.sources.changes(),
-            marked: self.fabric.frames.marked,
-            ports: &self.fabric.ports,
-            pauses: &self.fabric.pauses,
-            points: &self.fabric.cps,
-            flows: self.sources.flows(),
-            records: &self.records,
-            transports: &self.transports,
-            lasting: self.lasting,
-            hosts: &self.hosts,
-        }
-    }
-}
-
 /// Everything that is counted or summed, whatever the scheme: its readings are seldom and are compiled once. Everything has been
 /// brought to the present.
 pub(crate) struct Parts<'a> {
-    now: Instant,
+    pub(crate) now: Instant,
     /// The counts that belong to no flow.
-    totals: Totals,
-    changes: Changes,
+    pub(crate) totals: Totals,
+    pub(crate) changes: Changes,
     /// Frames that queues have marked.
-    marked: u64,
-    ports: &'a [PortState],
-    pauses: &'a Pauses,
-    points: &'a dyn Points,
-    flows: &'a [Flow<Source>],
-    records: &'a [FlowRecord],
-    transports: &'a Transports,
+    pub(crate) marked: u64,
+    pub(crate) ports: &'a [PortState],
+    pub(crate) pauses: &'a Pauses,
+    pub(crate) points: &'a dyn Points,
+    pub(crate) flows: &'a [Flow<Source>],
+    pub(crate) records: &'a [FlowRecord],
+    pub(crate) transports: &'a Transports,
     /// How many flows last.
-    lasting: u32,
-    hosts: &'a [HostRecord],
+    pub(crate) lasting: u32,
+    pub(crate) hosts: &'a [HostRecord],
 }
 
 impl Parts<'_> {
@@ -281,7 +219,7 @@ impl Parts<'_> {
 }
 
 /// Brings time-weighted sums, and the generators' offers, to the present. Ports are settled.
-fn pass_all(now: Instant, ports: &mut [PortState], hosts: &mut [HostRecord], flows: &mut [Flow<Source>]) {
+pub(crate) fn pass_all(now: Instant, ports: &mut [PortState], hosts: &mut [HostRecord], flows: &mut [Flow<Source>]) {
     for p in ports.iter_mut() {
         p.pass_rate(now);
     }
@@ -298,7 +236,7 @@ fn pass_all(now: Instant, ports: &mut [PortState], hosts: &mut [HostRecord], flo
 }
 
 /// Extremes start again.
-fn restart_extremes(ports: &mut [PortState], pauses: &mut Pauses, hosts: &mut [HostRecord]) {
+pub(crate) fn restart_extremes(ports: &mut [PortState], pauses: &mut Pauses, hosts: &mut [HostRecord]) {
     for queue in queues_mut(ports) {
         queue.statistics.restart_extremes(queue.len);
     }
@@ -338,7 +276,7 @@ impl Reading {
     }
 
     /// Keeps the extremes since the last reading.
-    fn take_extremes(&mut self, ports: &[PortState], pauses: &Pauses, hosts: &[HostRecord]) {
+    pub(crate) fn take_extremes(&mut self, ports: &[PortState], pauses: &Pauses, hosts: &[HostRecord]) {
         for (reading, queue) in self.queues.iter_mut().zip(queues(ports)) {
             reading.min = reading.min.min(queue.statistics.min.into());
             reading.max = reading.max.max(queue.statistics.max.into());

@@ -7,7 +7,7 @@
 //! Places say where something lies. Everything that is ordered or drawn goes by numbers, which are never used again: a run in which
 //! places are used again gives the same as one in which they are not.
 
-mod places;
+mod slot_reuse;
 
 use std::collections::BTreeMap;
 
@@ -25,8 +25,7 @@ use crate::outcome::FlowEnd;
 use crate::probe::Probe;
 use crate::random::{Owner, Stream};
 use crate::state::event::Event;
-use crate::state::hop_info::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Step, TURN};
-use crate::state::hop_info::{End, HopFacts};
+use crate::state::hop_info::{ACK_LEAF, CHOICE, End, HopFacts, LEAF, SEGMENT_LEAF, Step, TURN};
 use crate::state::records::FlowRecord;
 
 /// Flows that come before places are looked for that can be used again, at the least.

@@ -2,11 +2,10 @@
 
 use penstock_schemes::{Instant, Octets, Scheme};
 
-use super::FEW;
 use crate::engine::Sim;
+use crate::engine::dynamic_flows::FEW;
 use crate::network::FlowId;
-use crate::outcome::FlowEnd;
-use crate::outcome::Totals;
+use crate::outcome::{FlowEnd, Totals};
 use crate::probe::Probe;
 use crate::state::event::Event;
 use crate::state::frame::Arena;

@@ -1,0 +1,38 @@
+//! The choice of a path for a frame, where its switch has one.
+
+use crate::routing::load_balancing::ways;
+use penstock_schemes::Scheme;
+
+use crate::datapath::Arrival;
+use crate::engine::Sim;
+use crate::network::{HopId, PortId};
+use crate::probe::Probe;
+use crate::routing::load_balancing::Open;
+use crate::state::frame::FrameId;
+
+impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+    /// A frame has come to a switch that chooses its way.
+    #[inline(never)]
+    pub(crate) fn choose(&mut self, index: FrameId) {
+        let slot = self.state.fabric.frames.get(index);
+        let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
+        let from: PortId = self.hops[slot.hop.index()].port;
+        let next = self.way_of(index);
+        self.state.fabric.frames.get_mut(index).hop = next;
+        self.forward(self.hops[next.index()].port, flow, Arrival { index, class, octets, from });
+    }
+
+    /// The hop that a switch chooses for a frame.
+    pub(crate) fn way_of(&mut self, index: FrameId) -> HopId {
+        let slot = self.state.fabric.frames.get(index);
+        let (hop, flow) = (slot.hop, slot.flow);
+        let spreading = self.spreading.as_mut().expect("steps lead to choices in networks with choices");
+        let fabric = &mut self.state.fabric;
+        spreading.goes_on(fabric.now, &Open::new(&fabric.ports, &self.hops, hop), hop).unwrap_or_else(|| {
+            if spreading.looks_at_queues() {
+                ways(&self.hops, hop).for_each(|way| fabric.settle(self.hops[way.index()].port));
+            }
+            spreading.choose(&Open::new(&fabric.ports, &self.hops, hop), hop, flow)
+        })
+    }
+}
