@@ -4,7 +4,7 @@
 //! time. Between two accesses nothing arrives, so the departures are determined. Thus a frame costs one event per link,
 //! its delivery at the far end, and a departure at t always precedes an arrival at t.
 //!
-//! With priority flow control (`PFC`) departures from switches have consequences elsewhere: there the end of each
+//! With priority flow control (`FULL`) departures from switches have consequences elsewhere: there the end of each
 //! transmission is an event as well. Ports that share memory need none ([`crate::pool`]).
 
 mod ecn;
@@ -18,9 +18,9 @@ use penstock_endpoint::cache::START;
 use penstock_endpoint::{FlowId, PortId, TrafficClass};
 use penstock_schemes::{BitRate, Class, CongestionPoint, FlowKey, Instant, Octets, Out, Scheme, To};
 
-use crate::datapath::line_capture::Taps;
-use crate::datapath::setup::{Watched, class_of, ports, watched};
-use crate::flow_control::deadlock::Jam;
+use crate::datapath::line_capture::LineCapture;
+use crate::datapath::setup::{CpQueue, class_of, cp_queues, ports};
+use crate::flow_control::deadlock::StoppedQueues;
 use crate::flow_control::pause::Pauses;
 use crate::network::{HopId, Network, QueueId};
 use crate::random::{Owner, Stream};
@@ -28,16 +28,16 @@ use crate::state::congestion_point::CpState;
 use crate::state::event::{CpIndex, Event};
 use crate::state::event_queue::EventQueue;
 use crate::state::frame::{FrameId, Frames};
-use crate::state::hop_info::{HopFacts, facts, weight_of};
-use crate::state::port::{MARKS_AT_DEPARTURE, POOLED, PortState, QueueState, TAPPED};
+use crate::state::hop_info::{HopInfo, hop_info, weight_of};
+use crate::state::port::{CAPTURED, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState};
 
 /// Where congestion points' signals go until the engine routes them.
 pub(crate) type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
 
 /// [`Out`] onto an [`Outbox`].
-pub(crate) struct Sender<'a, S: Scheme>(pub(crate) &'a mut Outbox<S>);
+pub(crate) struct SignalSender<'a, S: Scheme>(pub(crate) &'a mut Outbox<S>);
 
-impl<S: Scheme> Out<S> for Sender<'_, S> {
+impl<S: Scheme> Out<S> for SignalSender<'_, S> {
     fn send(&mut self, to: To, class: Class, signal: S::Signal) {
         self.0.push((to, class, signal));
     }
@@ -56,7 +56,7 @@ pub(crate) struct Arrival {
 
 /// All ports with their queues, lines, congestion points and frames, and the event queue.
 #[derive(Debug)]
-pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
+pub(crate) struct Fabric<S: Scheme, const FULL: bool> {
     pub(crate) now: Instant,
     pub(crate) events: EventQueue,
     pub(crate) ports: Vec<PortState>,
@@ -64,25 +64,25 @@ pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
     pub(crate) frames: Frames<S>,
     pub(crate) per_port: u32,
     pub(crate) overhead: u32,
-    /// Priority flow control; idle unless `PFC`.
+    /// Priority flow control; idle unless `FULL`.
     pub(crate) pauses: Pauses,
-    /// The ports whose frames the probe sees; none unless `PFC`.
-    pub(crate) taps: Taps,
+    /// The ports whose frames the probe sees; none unless `FULL`.
+    pub(crate) line_capture: LineCapture,
     /// By hop.
-    pub(crate) facts: Vec<HopFacts>,
+    pub(crate) hop_info: Vec<HopInfo>,
     classes: Classes,
 }
 
 /// The class of each priority; [`GONE`] where no flow has it.
 pub(crate) type Classes = [TrafficClass; 8];
 
-impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
+impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
     pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, events: EventQueue) -> Self {
-        let cp = |watched: Watched| CpState {
+        let cp = |queue: CpQueue| CpState {
             start: START,
-            cp: S::Cp::new(&configs[watched.class], watched.place),
-            stream: Stream::new(seed, Owner::CongestionPoint, watched.queue.index()),
-            queue: watched.queue,
+            cp: S::Cp::new(&configs[queue.class], queue.place),
+            stream: Stream::new(seed, Owner::CongestionPoint, queue.queue.index()),
+            queue: queue.queue,
             signals: 0,
             moved: 0,
             armed: Instant::NEVER,
@@ -90,15 +90,15 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let mut fabric = Self {
             now: Instant::ZERO,
             events,
-            ports: ports(network, PFC),
-            cps: watched(network, seed).into_iter().map(cp).collect(),
+            ports: ports(network, FULL),
+            cps: cp_queues(network, seed).into_iter().map(cp).collect(),
             frames: Frames::new(),
             per_port: network.queues_per_port() as u32,
             overhead: u32::from(network.wire_overhead),
             pauses: Pauses::new(network),
-            taps: Taps::default(),
+            line_capture: LineCapture::default(),
             classes: std::array::from_fn(|priority| class_of(network, priority)),
-            facts: facts(network),
+            hop_info: hop_info(network),
         };
         for (index, state) in (0..).map(CpIndex).zip(&mut fabric.cps) {
             state.arm(&mut fabric.events, index);
@@ -118,7 +118,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 
     /// The flow whose hop this is.
     pub(crate) fn flow_at(&self, hop: HopId) -> FlowId {
-        self.facts[hop.index()].flow
+        self.hop_info[hop.index()].flow
     }
 
     /// The class of a priority; [`GONE`] where no flow has it.
@@ -133,7 +133,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 
     /// The port and the class of a queue.
-    pub(crate) fn place(&self, queue: QueueId) -> (PortId, TrafficClass) {
+    pub(crate) fn port_and_class(&self, queue: QueueId) -> (PortId, TrafficClass) {
         (PortId(queue.0 / self.per_port), TrafficClass((queue.0 % self.per_port) as u8))
     }
 
@@ -144,56 +144,56 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 
     /// A queue, by its number in the network.
     pub(crate) fn queue(&self, queue: QueueId) -> &QueueState {
-        let (port, class) = self.place(queue);
+        let (port, class) = self.port_and_class(queue);
         &self.port(port).queues[class.index()]
     }
 
     /// Whether a frame could start on `port` at once. The port must be settled.
     #[inline]
     pub(crate) fn idle(&self, port: PortId) -> bool {
-        self.port(port).free::<PFC>(self.now)
+        self.port(port).free::<FULL>(self.now)
     }
 
     /// Lets every departure up to now happen.
     #[inline]
     pub(crate) fn settle(&mut self, port: PortId) {
-        let (p, mut around) = self.at(port);
-        around.settle(p);
+        let (p, mut context) = self.at(port);
+        context.settle(p);
     }
 
     /// A port, and the state that its frames touch.
     #[inline(always)]
-    pub(crate) fn at(&mut self, port: PortId) -> (&mut PortState, Around<'_, S, PFC, false>) {
-        let around = Around {
+    pub(crate) fn at(&mut self, port: PortId) -> (&mut PortState, HopContext<'_, S, FULL, false>) {
+        let context = HopContext {
             now: self.now,
             frames: &mut self.frames,
             events: &mut self.events,
             cps: &mut self.cps,
-            facts: &self.facts,
+            hop_info: &self.hop_info,
             classes: &self.classes,
             pauses: &mut self.pauses,
-            taps: &mut self.taps,
+            line_capture: &mut self.line_capture,
         };
-        (&mut self.ports[port.index()], around)
+        (&mut self.ports[port.index()], context)
     }
 
     /// A frame has crossed the line of `port`. Says whether the probe sees it.
     #[inline(always)]
     pub(crate) fn cross(&mut self, port: PortId) -> bool {
-        let (p, mut around) = self.at(port);
+        let (p, mut context) = self.at(port);
         p.hops += 1;
         // Before the frame moves on: its departure may edit its tag. And the next transmission may be due.
-        if PFC && p.attention == POOLED {
-            around.with_pool_alone().settle(p);
+        if FULL && p.attention == POOLED {
+            context.with_pool_alone().settle(p);
             return false;
         }
-        around.settle(p);
-        PFC && p.tapped()
+        context.settle(p);
+        FULL && p.captured()
     }
 
     /// The queues that are stopped, and the frames that wait in them.
-    pub(crate) fn jam(&self) -> Jam {
-        Jam::of(&self.ports, &self.pauses, &self.frames)
+    pub(crate) fn stopped_queues(&self) -> StoppedQueues {
+        StoppedQueues::of(&self.ports, &self.pauses, &self.frames)
     }
 
     /// The timer of a congestion point.
@@ -203,17 +203,17 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             return None;
         }
         let queue = state.queue;
-        let (port, class) = self.place(queue);
+        let (port, class) = self.port_and_class(queue);
         // While the timer counts as under way: a departure that happens now must not ask for it again.
         self.settle(port);
         let p = self.port(port);
-        let mut seen = p.queues[class.index()].seen(p.rate, p.stops::<PFC>(class));
+        let mut seen = p.queues[class.index()].seen(p.rate, p.stops::<FULL>(class));
         if S::Cp::MARKS {
             seen.len = Octets(p.len_to_mark(class));
         }
         let state = &mut self.cps[cp.index()];
         state.armed = Instant::NEVER;
-        state.cp.on_timeout(self.now, &seen, &mut state.stream, &mut Sender(out));
+        state.cp.on_timeout(self.now, &seen, &mut state.stream, &mut SignalSender(out));
         state.arm(&mut self.events, cp);
         Some(queue)
     }
@@ -228,53 +228,53 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         out: &mut Outbox<S>,
     ) -> Option<QueueId> {
         self.settle(port);
-        let class = self.facts[hop.index()].class;
+        let class = self.hop_info[hop.index()].class;
         let p = &self.ports[port.index()];
         let q = &p.queues[class.index()];
         let state = self.cps.get_mut(q.cp.index())?;
-        let seen = q.seen(p.rate, p.stops::<PFC>(class));
-        state.cp.on_signal(self.now, flow, signal, &seen, &mut state.stream, &mut Sender(out));
+        let seen = q.seen(p.rate, p.stops::<FULL>(class));
+        state.cp.on_signal(self.now, flow, signal, &seen, &mut state.stream, &mut SignalSender(out));
         state.arm(&mut self.events, q.cp);
         Some(state.queue)
     }
 
     /// The line's rate changes from the next frame on.
     pub(crate) fn set_rate(&mut self, port: PortId, rate: BitRate) {
-        let (p, mut around) = self.at(port);
-        around.settle(p);
-        p.set_rate(around.now, rate);
-        if PFC {
-            around.pauses.set_rate(port, rate);
+        let (p, mut context) = self.at(port);
+        context.settle(p);
+        p.set_rate(context.now, rate);
+        if FULL {
+            context.pauses.set_rate(port, rate);
         }
     }
 
     /// The line breaks: `lost` frames were on it.
     pub(crate) fn set_down(&mut self, port: PortId, lost: u64) {
-        let (p, mut around) = self.at(port);
-        around.settle(p);
+        let (p, mut context) = self.at(port);
+        context.settle(p);
         p.ledger.lost += lost;
         if !std::mem::replace(&mut p.up, false) {
             return;
         }
         p.close();
         // The transmission in progress ends here.
-        if p.busy_until > around.now {
-            p.ledger.cut_bits += p.unsent_bits(around.now);
-            p.busy_until = around.now;
+        if p.busy_until > context.now {
+            p.ledger.cut_bits += p.unsent_bits(context.now);
+            p.busy_until = context.now;
         }
         if p.in_service != TrafficClass::NONE {
-            around.end_service(p);
+            context.end_service(p);
         }
         p.busy_until = Instant::NEVER;
     }
 
     /// The line is whole again.
     pub(crate) fn set_up(&mut self, port: PortId) {
-        let (p, mut around) = self.at(port);
+        let (p, mut context) = self.at(port);
         if !std::mem::replace(&mut p.up, true) {
             p.open();
-            p.busy_until = around.now;
-            around.settle(p);
+            p.busy_until = context.now;
+            context.settle(p);
         }
     }
 
@@ -282,7 +282,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     /// or watching them would change the order of the events of one instant.
     pub(crate) fn settle_all(&mut self) {
         for port in (0..self.ports.len() as u32).map(PortId) {
-            if !(PFC && self.port(port).watched()) {
+            if !(FULL && self.port(port).flow_controlled()) {
                 self.settle(port);
             }
         }
@@ -291,45 +291,45 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 
 /// Everything that the frames of a port touch besides the port itself, borrowed once for a whole hop. With `POOL` the port has a pool,
 /// and nothing else of what the engine with flow control can do: a hop need not ask for any of it.
-pub(crate) struct Around<'a, S: Scheme, const PFC: bool, const POOL: bool> {
+pub(crate) struct HopContext<'a, S: Scheme, const FULL: bool, const POOL: bool> {
     pub(crate) now: Instant,
     pub(crate) frames: &'a mut Frames<S>,
     pub(crate) events: &'a mut EventQueue,
     pub(crate) cps: &'a mut Vec<CpState<S>>,
-    pub(crate) facts: &'a Vec<HopFacts>,
+    pub(crate) hop_info: &'a Vec<HopInfo>,
     pub(crate) classes: &'a Classes,
     pub(crate) pauses: &'a mut Pauses,
-    pub(crate) taps: &'a mut Taps,
+    pub(crate) line_capture: &'a mut LineCapture,
 }
 
-impl<'a, S: Scheme, const PFC: bool> Around<'a, S, PFC, false> {
+impl<'a, S: Scheme, const FULL: bool> HopContext<'a, S, FULL, false> {
     /// The same for a port that has a pool and nothing else.
     #[inline(always)]
-    fn with_pool_alone(self) -> Around<'a, S, false, true> {
-        let Around { now, frames, events, cps, facts, classes, pauses, taps } = self;
-        Around { now, frames, events, cps, facts, classes, pauses, taps }
+    fn with_pool_alone(self) -> HopContext<'a, S, false, true> {
+        let HopContext { now, frames, events, cps, hop_info, classes, pauses, line_capture } = self;
+        HopContext { now, frames, events, cps, hop_info, classes, pauses, line_capture }
     }
 }
 
-impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
+impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL> {
     /// Whether the queues of a port may have a pool.
     #[inline(always)]
     fn has_pool(p: &PortState) -> bool {
-        POOL || (PFC && p.pooled())
+        POOL || (FULL && p.pooled())
     }
 
     /// The same by value: a struct that is never lent as a whole stays in registers.
     #[inline(always)]
-    fn reborrow(&mut self) -> Around<'_, S, PFC, POOL> {
-        Around {
+    fn reborrow(&mut self) -> HopContext<'_, S, FULL, POOL> {
+        HopContext {
             now: self.now,
             frames: self.frames,
             events: self.events,
             cps: self.cps,
-            facts: self.facts,
+            hop_info: self.hop_info,
             classes: self.classes,
             pauses: self.pauses,
-            taps: self.taps,
+            line_capture: self.line_capture,
         }
     }
 
@@ -340,7 +340,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             if p.in_service != TrafficClass::NONE {
                 self.end_service(p);
             }
-            if p.has_work::<PFC>() {
+            if p.has_work::<FULL>() {
                 self.reborrow().start_waiting(p);
             }
         }
@@ -358,10 +358,10 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     #[inline(never)]
     fn start_waiting(mut self, p: &mut PortState) {
         loop {
-            if PFC && p.pauses != 0 {
+            if FULL && p.pauses != 0 {
                 self.send_pause(p);
             } else {
-                let class = TrafficClass((31 - p.eligible::<PFC>().leading_zeros()) as u8);
+                let class = TrafficClass((31 - p.eligible::<FULL>().leading_zeros()) as u8);
                 let q = &mut p.queues[class.index()];
                 let index = q.waiting.pop(self.frames);
                 if q.waiting.is_empty() {
@@ -376,7 +376,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             if p.in_service != TrafficClass::NONE {
                 self.end_service(p);
             }
-            if !p.has_work::<PFC>() {
+            if !p.has_work::<FULL>() {
                 break;
             }
         }
@@ -385,7 +385,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     /// The transmission of a queued frame starts at `at`.
     #[inline(always)]
     fn start(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, octets: u16, at: Instant) {
-        if PFC && p.attention & (TAPPED | MARKS_AT_DEPARTURE) != 0 {
+        if FULL && p.attention & (CAPTURED | MARKS_AT_DEPARTURE) != 0 {
             self.reborrow().look_at_start(p, class, index, at);
         }
         if S::Cp::STAMPS {
@@ -408,7 +408,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         let finish = at.after(p.serialise(wire_octets));
         p.busy_until = finish;
         p.octets += u64::from(wire_octets);
-        if PFC && p.watched() {
+        if FULL && p.flow_controlled() {
             self.events.schedule(finish, Event::LineFree(p.index));
         }
         let delivery = finish.after(p.latency);
@@ -422,8 +422,8 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         q.arrived += 1;
         q.departed += 1;
         q.sent_octets += u64::from(octets);
-        if PFC && p.tapped() {
-            self.taps.frame_starts(p, None, index, self.now);
+        if FULL && p.captured() {
+            self.line_capture.frame_starts(p, None, index, self.now);
         }
         self.transmit(p, index, octets, self.now);
     }
@@ -431,8 +431,8 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     /// The frame in transmission no longer counts as queued.
     #[inline(always)]
     fn depart(&mut self, p: &mut PortState, class: TrafficClass, at: Instant) {
-        let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
-        if PFC && p.watched() {
+        let (rate, stopped) = (p.rate, p.stops::<FULL>(class));
+        if FULL && p.flow_controlled() {
             self.pauses.let_go(p.in_service_frame, p.in_service_octets);
         }
         if Self::has_pool(p)
@@ -450,7 +450,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             q.statistics.min = q.len as u32;
         }
         let Some(slot) = self.frames.peek_mut(p.in_service_frame) else { return };
-        let weight = weight_of(self.facts, slot.hop);
+        let weight = weight_of(self.hop_info, slot.hop);
         let (cp, seen) = (q.cp, q.seen(rate, stopped));
         if let Some(frame) = slot.data(weight)
             && let Some(state) = self.cps.get_mut(cp.index())

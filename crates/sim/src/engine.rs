@@ -24,25 +24,25 @@ use penstock_endpoint::{Destination, TrafficClass};
 use penstock_schemes::{Duration, Instant, Scheme};
 
 use crate::datapath::{Fabric, Outbox};
-use crate::engine::conservation::Closing;
-use crate::engine::dynamic_flows::Crowd;
-use crate::engine::flow_completion::Ends;
+use crate::engine::conservation::Accounts;
+use crate::engine::dynamic_flows::DynamicFlows;
+use crate::engine::flow_completion::FlowCompletion;
 use crate::engine::measure::Reading;
-use crate::engine::parallel::Share;
-use crate::engine::parameter_changes::Settings;
-use crate::engine::prefetch::Ahead;
-use crate::engine::run_state::State;
+use crate::engine::parallel::Part;
+use crate::engine::parameter_changes::Reconfigurations;
+use crate::engine::prefetch::Prefetch;
+use crate::engine::run_state::RunState;
 use crate::engine::setup::{Endpoints, event_queue_for, schedule, steps};
 use crate::engine::ties::Arbiters;
 use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, Reroute};
 use crate::outcome::Totals;
 use crate::probe::{FateOnLine, Probe};
 use crate::random::Stream;
-use crate::routing::load_balancing::Spreading;
+use crate::routing::load_balancing::LoadBalancer;
 use crate::routing::routes::Routes;
 use crate::state::event::{ChangeId, Event, MAX_INDEX};
-use crate::state::frame::{Arena, FrameId, GONE, Head, Kind};
-use crate::state::hop_info::{End, Step};
+use crate::state::frame::{Arena, FrameId, FrameKind, GONE, Head};
+use crate::state::hop_info::{HopEnd, Step};
 use crate::state::port::queues;
 use crate::state::records::HostRecord;
 
@@ -52,7 +52,7 @@ const BATCH: u64 = 256;
 /// No hop: it stands where [`LOST`] frames are.
 const NO_HOP: Hop = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
 
-/// A simulation of scheme `S`, watched by `P`. With `PFC` it can do priority flow control, which costs time at every hop;
+/// A simulation of scheme `S`, watched by `P`. With `FULL` it can do priority flow control, which costs time at every hop;
 /// a network without flow control runs the same in both engines.
 ///
 /// ```text
@@ -62,8 +62,8 @@ const NO_HOP: Hop = Hop { port: PortId(0), back: PortId(0), parent: None, first_
 ///      .finish()                                conservation is checked, the Outcome made
 /// ```
 #[derive(Debug)]
-pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
-    pub(crate) state: State<S, PFC>,
+pub struct Sim<S: Scheme, P: Probe<S>, const FULL: bool> {
+    pub(crate) state: RunState<S, FULL>,
     pub(crate) probe: P,
     pub(crate) hops: Vec<Hop>,
     pub(crate) routes: Routes,
@@ -71,25 +71,25 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) destinations: Vec<Destination<S, Stream>>,
     /// The leaf hop of each destination, and the far end of each hop.
     pub(crate) leaves: Vec<HopId>,
-    pub(crate) end_of_hop: Vec<End>,
+    pub(crate) end_of_hop: Vec<HopEnd>,
     /// The hop of frames that a broken link has lost.
     pub(crate) lost: HopId,
     /// Flows that come and go.
-    pub(crate) crowd: Crowd<S>,
+    pub(crate) dynamic_flows: DynamicFlows<S>,
     /// The choices of switches, where they have any.
-    pub(crate) spreading: Option<Box<Spreading>>,
+    pub(crate) load_balancer: Option<Box<LoadBalancer>>,
     /// The arbiters of switches, where they have any.
     pub(crate) arbiters: Option<Box<Arbiters>>,
     /// The host of each limiter.
     pub(crate) homes: Vec<NodeId>,
     /// The part of the network that this is; `None`: all of it.
-    pub(crate) share: Option<Box<Share>>,
+    pub(crate) part: Option<Box<Part>>,
     pub(crate) changes: Vec<crate::network::Change>,
     /// Routes that flows of the network have later.
     pub(crate) reroutes: Vec<Reroute>,
     /// Parameters that change during the run, where any do.
-    pub(crate) settings: Option<Box<Settings<S>>>,
-    pub(crate) ends: Ends,
+    pub(crate) reconfigurations: Option<Box<Reconfigurations<S>>>,
+    pub(crate) flow_completion: FlowCompletion,
     pub(crate) feedback: Feedback,
     pub(crate) outbox: Outbox<S>,
     /// Empty ones, for signals that make others while they are routed.
@@ -108,15 +108,15 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     /// Every flow that the run waits for has ended.
     over: bool,
     /// Sees frames before they come, in a large network.
-    pub(crate) ahead: Option<Box<Ahead>>,
+    pub(crate) prefetch: Option<Box<Prefetch>>,
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// Lays out a run. `configs` are the scheme's parameters for each of the network's priorities. Random streams derive
     /// from `seed`.
     ///
     /// # Panics
-    /// If `network` is not as its documentation says, if it [needs flow control](Network::needs_flow_control) without `PFC`,
+    /// If `network` is not as its documentation says, if it [needs flow control](Network::needs_flow_control) without `FULL`,
     /// if it does not trim for a scheme that [needs it](Scheme::needs_trimming), if there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         let flows = network.flows.len() + network.processes.flows();
@@ -126,7 +126,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         );
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
         assert!(
-            PFC || !network.needs_flow_control(),
+            FULL || !network.needs_flow_control(),
             "flow control, pools, trimming, and marks by the port or at departure need the engine that has them"
         );
         let trimmed = |priority| network.trimmed.contains(priority);
@@ -138,7 +138,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             endpoints.add_flow(id, flow);
         }
         schedule(network, probe.interval().is_some(), &|_| true, &mut fabric.events);
-        let crowd = Crowd::new(network, configs, seed, &mut endpoints);
+        let dynamic_flows = DynamicFlows::new(network, configs, seed, &mut endpoints);
         let homes: Vec<NodeId> =
             endpoints.sources.limiters().iter().map(|limiter| network.ports[limiter.port().index()].node).collect();
         let mut hosts = vec![HostRecord::default(); network.nodes.len()];
@@ -148,10 +148,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
         }
         let mut sim = Self {
-            state: State {
+            state: RunState {
                 fabric,
                 sources: endpoints.sources,
-                lasting: network.flows.len() as u32,
+                static_flows: network.flows.len() as u32,
                 records: endpoints.records,
                 transports: endpoints.transports,
                 hosts,
@@ -168,15 +168,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             leaves: endpoints.leaves,
             end_of_hop: endpoints.end_of_hop,
             lost: HopId(network.hops.len() as u32),
-            crowd,
-            spreading: Spreading::new(network, seed),
+            dynamic_flows,
+            load_balancer: LoadBalancer::new(network, seed),
             arbiters: Arbiters::new(network, seed),
             homes,
-            share: None,
+            part: None,
             changes: network.changes.clone(),
             reroutes: network.reroutes.clone(),
-            settings: None,
-            ends: Ends::new(network),
+            reconfigurations: None,
+            flow_completion: FlowCompletion::new(network),
             feedback: network.feedback,
             outbox: Vec::new(),
             spare: Vec::new(),
@@ -187,10 +187,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             left: 0,
             limit: Instant::ZERO,
             over: false,
-            ahead: Ahead::new::<S>(network),
+            prefetch: Prefetch::new::<S>(network),
         };
-        sim.state.measuring = sim.state.parts().reading();
-        sim.tap();
+        sim.state.measuring = sim.state.counted().reading();
+        sim.capture_lines();
         sim
     }
 
@@ -210,7 +210,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// The hop of `flow` that leaves by `port`, if its data passes there.
     pub(crate) fn hop_at(&self, flow: FlowId, port: PortId) -> Option<HopId> {
-        if flow.0 < self.state.lasting { self.routes.hop(flow, port) } else { self.hop_of_crowd(flow, port) }
+        if flow.0 < self.state.static_flows {
+            self.routes.hop(flow, port)
+        } else {
+            self.hop_of_dynamic_flow(flow, port)
+        }
     }
 
     /// The signals that are to be routed; another outbox takes those that are sent meanwhile.
@@ -239,7 +243,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         while self.left > 0 && !self.over {
             self.limit = t;
             let mut most = self.left.min(BATCH);
-            if self.ahead.is_some() {
+            if self.prefetch.is_some() {
                 self.look_ahead();
                 most = most.min(prefetch::BATCH);
             }
@@ -282,7 +286,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 Some(frame) => self.deliver(frame),
                 None => self.handle(at, Event::unpack(what)),
             }
-            if PFC {
+            if FULL {
                 self.state.fabric.review();
             }
         }
@@ -310,7 +314,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             Event::Retransmit(flow) => self.sender_timeout(flow),
             Event::DelayedAck(flow) => self.receiver_timeout(flow),
             Event::Start(flow) => {
-                if flow.0 < self.state.lasting || self.arrives(flow) {
+                if flow.0 < self.state.static_flows || self.arrives(flow) {
                     self.start(flow);
                 }
             }
@@ -320,7 +324,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             Event::Ideal(frame) => self.ideal_arrival(frame),
             Event::Sample => self.sample(),
             Event::LineFree(port) => {
-                if PFC {
+                if FULL {
                     self.state.fabric.settle(port);
                 }
             }
@@ -329,7 +333,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             Event::Nothing => {}
             Event::Converge(first) => self.converge(first),
             event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_) | Event::Watchdog(_)) => {
-                if PFC {
+                if FULL {
                     self.flow_control(event);
                 }
             }
@@ -369,7 +373,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// Frames that there is room for: the most that have been in the network at a time.
     pub fn frames_held(&self) -> usize {
-        self.state.fabric.frames.held() + self.state.fabric.pauses.frames.places()
+        self.state.fabric.frames.held() + self.state.fabric.pauses.frames.slots()
     }
 
     /// The observer.
@@ -392,13 +396,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.probe.sample(self.now(), &self.state);
         }
         self.show_all();
-        let deadlock = self.state.fabric.jam().deadlock(&self.state.fabric.pauses);
+        let deadlock = self.state.fabric.stopped_queues().deadlock(&self.state.fabric.pauses);
         let (closing, probe) = self.close();
         (closing.outcome(deadlock), probe)
     }
 
     /// Closes the accounts.
-    pub(crate) fn close(mut self) -> (Closing, P) {
+    pub(crate) fn close(mut self) -> (Accounts, P) {
         self.state.totals.events = self.events();
         self.state.fabric.settle_all();
         let ends = self.ends_of_processes();
@@ -417,7 +421,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let change = self.changes[id.index()];
         let port = change.port;
         // It happens in all parts, and is one event.
-        self.housekeeping += u64::from(self.share.as_ref().is_some_and(|share| !share.has_port(port)));
+        self.housekeeping += u64::from(self.part.as_ref().is_some_and(|part| !part.has_port(port)));
         match change.event {
             PortEvent::Rate(rate) => self.state.fabric.set_rate(port, rate),
             PortEvent::Down => {
@@ -433,7 +437,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                     let slot = self.state.fabric.frames.get_mut(frame);
                     let (kind, hop) = (slot.kind(), slot.hop);
                     (slot.class, slot.hop) = (GONE, self.lost);
-                    if kind == Kind::Data {
+                    if kind == FrameKind::Data {
                         self.state.records[self.state.fabric.flow_at(hop).index()].lost += 1;
                     } else {
                         self.count_drop(hop, kind);
@@ -442,8 +446,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 for class in (0..=self.state.fabric.control_class().0).map(TrafficClass) {
                     self.flush(port, class);
                 }
-                if PFC {
-                    let own = self.share.as_ref().is_none_or(|share| share.has_port(port));
+                if FULL {
+                    let own = self.part.as_ref().is_none_or(|part| part.has_port(port));
                     self.state.fabric.lose_pauses(port, own);
                 }
             }
@@ -470,9 +474,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     fn sample(&mut self) {
         self.state.fabric.settle_all();
         let now = self.state.fabric.now;
-        if let Some(share) = &self.share {
+        if let Some(part) = &self.part {
             // It is one event, and shows all parts.
-            self.housekeeping += u64::from(share.own != 0);
+            self.housekeeping += u64::from(part.own != 0);
             self.end_run();
         } else {
             self.probe.sample(now, &self.state);
@@ -486,7 +490,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
 /// The port on whose line a frame is that waits in no queue; none for a signal outside of the network.
 fn line_of(hops: &[Hop], frame: Head, feedback: Feedback) -> Option<PortId> {
-    if frame.ascends && frame.kind == Kind::Signal && matches!(feedback, Feedback::Ideal(_)) {
+    if frame.ascends && frame.kind == FrameKind::Signal && matches!(feedback, Feedback::Ideal(_)) {
         return None;
     }
     let hop = &hops[frame.hop.index()];

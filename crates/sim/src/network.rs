@@ -19,10 +19,10 @@ mod flow_control;
 mod processes;
 mod routing;
 
-pub use flow::{Carriage, Excess, Flow, ReactionPointSpec, SEND_BUFFER, Sequel, Traffic, Transmit};
+pub use flow::{Carriage, Dependency, Excess, Flow, ReactionPointSpec, SEND_BUFFER, Traffic, Transmit};
 pub use flow_control::{Action, Ingress, Pfc, Pool, Share, Watchdog};
-pub use processes::{Arrival, Arrivals, Branch, Crossed, Limiting, Onward, Process, Processes, Sharing};
-pub use routing::{Reroute, Spread, SpreadBy, Ties};
+pub use processes::{Arrival, Arrivals, Branch, CrossedLink, LaterRoute, Limiting, Process, Processes, Sharing};
+pub use routing::{Multipath, PathChoice, Reroute, Ties};
 
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
@@ -72,7 +72,7 @@ pub struct Network {
     /// The processes that make more flows while the run goes on.
     pub processes: Processes,
     /// The flows that begin when others have ended, each once.
-    pub sequels: Vec<Sequel>,
+    pub dependencies: Vec<Dependency>,
     /// The run is over when every flow with a size has ended; time goes no further then.
     pub until_complete: bool,
     /// Rate limiters, in front of one host port each.
@@ -107,7 +107,7 @@ pub struct Network {
     /// Memory that queues of switches share. The limit of each queue, and of each ingress buffer, holds as well.
     pub pools: Vec<Pool>,
     /// How switches spread the frames of flows with several ways; `None` where each flow has one.
-    pub spread: Option<Spread>,
+    pub load_balancing: Option<Multipath>,
     /// The order in which a switch takes frames that arrive at one instant.
     pub ties: Ties,
 }
@@ -231,13 +231,13 @@ impl Network {
 
     /// The port and the priority of a data queue; `None` for a control queue.
     #[must_use]
-    pub fn place(&self, queue: QueueId) -> Option<(PortId, u8)> {
+    pub fn port_and_priority(&self, queue: QueueId) -> Option<(PortId, u8)> {
         let per_port = self.queues_per_port();
         let priority = *self.priorities.get(queue.index() % per_port)?;
         Some((PortId((queue.index() / per_port) as u32), priority))
     }
 
-    /// Whether it needs the engine with priority flow control (`PFC` of [`Sim`](crate::Sim)): for flow control, for pools, for
+    /// Whether it needs the engine with priority flow control (`FULL` of [`Sim`](crate::Sim)): for flow control, for pools, for
     /// marks by the port or at departure, or to trim.
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {
@@ -276,14 +276,14 @@ impl Network {
 
     /// Whether switches choose the ways of a flow's frames.
     #[must_use]
-    pub fn is_spread(&self, flow: FlowId) -> bool {
-        let chosen = self.spread.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
+    pub fn is_multipath(&self, flow: FlowId) -> bool {
+        let chosen = self.load_balancing.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
         !chosen.is_empty() && self.route(flow).any(|hop| chosen.binary_search(&hop).is_ok())
     }
 
     /// The last hop on the way to each destination of a flow; of several ways to one destination, on the first.
     pub fn last_hops(&self, flow: FlowId) -> impl Iterator<Item = HopId> + '_ {
-        let most = if self.is_spread(flow) { 1 } else { usize::MAX };
+        let most = if self.is_multipath(flow) { 1 } else { usize::MAX };
         self.route(flow).filter(|hop| self.hops[hop.index()].children == 0).take(most)
     }
 
@@ -299,7 +299,7 @@ impl Network {
     /// Adds the hops by which acknowledgements of a flow go, whose hops are the chain from `root`: over the same links back, those of the
     /// first way where there are several.
     /// Returns the first one.
-    pub fn add_way_back(&mut self, root: HopId) -> HopId {
+    pub fn add_reverse_path(&mut self, root: HopId) -> HopId {
         let first = self.hops.len() as u32;
         let mut next = Some(self.last_hop(root));
         while let Some(hop) = next {
@@ -376,10 +376,10 @@ impl Network {
         TrafficClass(self.priorities.len() as u8)
     }
 
-    /// The class of a priority: its place among [`Self::priorities`].
+    /// The class of a priority: its index among [`Self::priorities`].
     pub(crate) fn class(&self, priority: u8) -> TrafficClass {
-        let place = self.priorities.iter().position(|&p| p == priority);
-        TrafficClass(place.expect("priority of a flow is listed in `priorities`") as u8)
+        let index = self.priorities.iter().position(|&p| p == priority);
+        TrafficClass(index.expect("priority of a flow is listed in `priorities`") as u8)
     }
 }
 

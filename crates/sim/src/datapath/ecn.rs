@@ -4,12 +4,12 @@
 use penstock_endpoint::TrafficClass;
 use penstock_schemes::{CongestionPoint, Instant, Octets, Scheme};
 
-use crate::datapath::Around;
+use crate::datapath::HopContext;
 use crate::state::frame::{FrameId, Frames, Marks};
 use crate::state::hop_info::weight_of;
 use crate::state::port::{Ledger, MARKS_AT_DEPARTURE, PortState};
 
-impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
+impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL> {
     /// A frame leaves for a line that is looked at, or is marked as it leaves.
     #[inline(never)]
     pub(crate) fn look_at_start(mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) {
@@ -19,8 +19,8 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             }
             self.ask_for_mark(p, class, index, at);
         }
-        if p.tapped() {
-            self.taps.frame_starts(p, Some(class), index, at);
+        if p.captured() {
+            self.line_capture.frame_starts(p, Some(class), index, at);
         }
     }
 
@@ -32,7 +32,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         }
         if let Some(state) = self.cps.get_mut(p.queues[class.index()].cp.index())
             && let Some(slot) = self.frames.peek_mut(index)
-            && let Some(frame) = slot.data(weight_of(self.facts, slot.hop))
+            && let Some(frame) = slot.data(weight_of(self.hop_info, slot.hop))
         {
             let octets = frame.octets;
             if state.cp.mark(at, frame, Octets(p.len_to_mark(class)), &mut state.stream) {

@@ -3,15 +3,15 @@
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{Duration, Instant, Scheme};
 
-use crate::datapath::{Around, Fabric};
+use crate::datapath::{Fabric, HopContext};
 use crate::flow_control::pause::{Stop, bits};
 use crate::flow_control::pfc::FRAME;
 use crate::state::event::{CounterId, Event};
 use crate::state::event_queue::{ELSEWHERE, NO_LANE};
-use crate::state::frame::{FrameId, Kind};
+use crate::state::frame::{FrameId, FrameKind};
 use crate::state::port::PortState;
 
-impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
+impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL> {
     /// The line is free and a pause frame waits for it.
     #[cold]
     pub(crate) fn send_pause(&mut self, p: &mut PortState) {
@@ -22,8 +22,8 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         p.busy_until = finish;
         p.octets += u64::from(wire_octets);
         let frame = self.pauses.compose(p.index, classes, at);
-        if p.tapped() {
-            self.taps.pause_starts(p.index, frame, at);
+        if p.captured() {
+            self.line_capture.pause_starts(p.index, frame, at);
         }
         self.events.schedule(finish, Event::LineFree(p.index));
         let arrival = finish.after(p.latency);
@@ -40,7 +40,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
     }
 }
 
-impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
+impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
     /// Tells neighbours of the counters that have crossed a threshold in this event.
     #[inline(always)]
     pub(crate) fn review(&mut self) {
@@ -58,11 +58,11 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let is_under = state.held <= state.xon && pools.is_none_or(|pools| pools.is_under(counter, offset));
         if !state.full && is_over {
             state.full = true;
-            self.tell(counter);
+            self.announce(counter);
         } else if state.full && is_under {
             state.full = false;
-            if state.told {
-                self.tell(counter);
+            if state.announced {
+                self.announce(counter);
             } else {
                 // The stop still waits for the line.
                 let (from, class) = self.pauses.counted(counter);
@@ -73,13 +73,13 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 
     /// A pause frame goes back to the neighbour from whom this counter's frames come, as soon as the line is free.
-    fn tell(&mut self, counter: CounterId) {
+    fn announce(&mut self, counter: CounterId) {
         let (from, class) = self.pauses.counted(counter);
-        let (p, mut around) = self.at(self.pauses.reverse(from));
+        let (p, mut context) = self.at(self.pauses.reverse(from));
         p.pauses |= class.bit();
-        // An idle line; a watched port has settled the transmissions that ended before.
-        p.busy_until = p.busy_until.max(around.now);
-        around.settle(p);
+        // An idle line; a flow-controlled port has settled the transmissions that ended before.
+        p.busy_until = p.busy_until.max(context.now);
+        context.settle(p);
     }
 
     /// Half of the pause time is over: the stop is renewed if it is still needed.
@@ -88,7 +88,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         if state.refresh == self.now {
             state.refresh = Instant::NEVER;
             if state.full {
-                self.tell(counter);
+                self.announce(counter);
             }
         }
     }
@@ -111,7 +111,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 
     /// A pause frame for a queue has arrived: it is to stop for `time`.
-    pub(crate) fn told_to_stop(&mut self, port: PortId, class: TrafficClass, time: Duration) {
+    pub(crate) fn receive_pause(&mut self, port: PortId, class: TrafficClass, time: Duration) {
         let (now, until) = (self.now, self.now + time);
         let from = now + self.pauses.lines[port.index()].response;
         let queue = self.queue_at(port, class);
@@ -141,7 +141,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         (stop.from, stop.since) = (Instant::NEVER, now);
         stop.stops += 1;
         if let Some(watchdog) = self.pauses.watchdog
-            && self.port(port).watched()
+            && self.port(port).flow_controlled()
         {
             self.events.schedule(watchdog.due(now, watchdog.after), Event::Watchdog(self.queue_at(port, class)));
         }
@@ -157,22 +157,22 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         }
         stop.total = stop.total + now.since(stop.since);
         stop.since = Instant::NEVER;
-        let (p, mut around) = self.at(port);
-        around.settle(p);
+        let (p, mut context) = self.at(port);
+        context.settle(p);
         p.stopped &= !class.bit();
         // A waiting frame starts now, not when the line became free.
         p.busy_until = p.busy_until.max(now);
-        around.settle(p);
+        context.settle(p);
         true
     }
 }
 
-impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
+impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
     /// Takes the frames that wait in a queue out of it; it drops them. Their slots are still theirs.
     pub(crate) fn drain(&mut self, port: PortId, class: TrafficClass) -> Vec<FrameId> {
         let now = self.now;
         let p = &mut self.ports[port.index()];
-        let held = p.watched();
+        let held = p.flow_controlled();
         p.ready &= !class.bit();
         let q = &mut p.queues[class.index()];
         let frames: Vec<FrameId> = q.waiting.iter(&self.frames).collect();
@@ -183,7 +183,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             let octets = slot.octets;
             q.len -= u64::from(octets);
             q.dropped += 1;
-            if slot.kind() != Kind::Data {
+            if slot.kind() != FrameKind::Data {
                 p.ledger.drop_control(class);
             }
             if held {

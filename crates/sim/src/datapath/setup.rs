@@ -10,10 +10,10 @@ use crate::random::{Owner, Stream};
 use crate::state::event::CpIndex;
 use crate::state::event_queue::{Lane, NO_LANE, RELEASES};
 use crate::state::frame::GONE;
-use crate::state::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS, WATCHED};
+use crate::state::port::{FLOW_CONTROLLED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS};
 
 /// The ports of a network, whatever its scheme. The queues of those with congestion points have them in the order of
-/// [`watched`]. `pfc` says whether the engine can do priority flow control.
+/// [`cp_queues`]. `pfc` says whether the engine can do priority flow control.
 pub(crate) fn ports(network: &Network, pfc: bool) -> Vec<PortState> {
     let marks_above = network.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32);
     let lanes = lanes(network);
@@ -37,7 +37,7 @@ pub(crate) fn ports(network: &Network, pfc: bool) -> Vec<PortState> {
         let switch = network.nodes[port.node.index()].kind == NodeKind::Switch;
         if pfc && switch {
             // The neighbours that it stops see its departures.
-            state.attention |= if network.pfc.is_some() { WATCHED } else { 0 };
+            state.attention |= if network.pfc.is_some() { FLOW_CONTROLLED } else { 0 };
             state.attention |= if pooled.contains(&port.node) { POOLED } else { 0 };
             state.attention |= if network.marking.by_port { MARKS_BY_PORT } else { 0 };
             state.attention |= if network.marking.at_departure { MARKS_AT_DEPARTURE } else { 0 };
@@ -50,7 +50,7 @@ pub(crate) fn ports(network: &Network, pfc: bool) -> Vec<PortState> {
 
 /// A queue with a congestion point.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct CpQueue {
     pub(crate) queue: QueueId,
     /// The class of its priority.
     pub(crate) class: usize,
@@ -58,9 +58,9 @@ pub(crate) struct Watched {
 }
 
 /// The queues with congestion points: port by port, class by class.
-pub(crate) fn watched(network: &Network, seed: u64) -> Vec<Watched> {
+pub(crate) fn cp_queues(network: &Network, seed: u64) -> Vec<CpQueue> {
     let largest = network.largest_frame().unwrap_or(0);
-    let mut watched = Vec::new();
+    let mut queues = Vec::new();
     for (id, port) in (0..).map(PortId).zip(&network.ports).filter(|(_, port)| port.congestion_points) {
         let capacity = match port.capacity {
             Capacity::Frames(n) => u64::from(n) * u64::from(largest),
@@ -75,10 +75,10 @@ pub(crate) fn watched(network: &Network, seed: u64) -> Vec<Watched> {
         for (class, &priority) in network.priorities.iter().enumerate() {
             let cp = network.cp_id(id, priority);
             let place = Place { cp, line: port.rate, capacity: Octets(capacity), phase };
-            watched.push(Watched { queue: network.queue(id, priority), class, place });
+            queues.push(CpQueue { queue: network.queue(id, priority), class, place });
         }
     }
-    watched
+    queues
 }
 
 /// The class of a priority; [`GONE`] where no flow has it.

@@ -8,8 +8,8 @@ use crate::network::PortId;
 use crate::probe::Probe;
 use crate::state::frame::{FrameId, Marks, Payload, Slot};
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
-    /// The acknowledgement of a data frame of `flow` leaves the place of destination `from`, as a control frame.
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+    /// The acknowledgement of a data frame of `flow` leaves destination `from`, as a control frame.
     pub(crate) fn send_ack(&mut self, from: DestinationId, flow: FlowKey, ack: Acknowledgement<S::Echo>) {
         let leaf = self.leaves[from.index()];
         let fabric = &mut self.state.fabric;
@@ -38,8 +38,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         );
         self.state.fabric.frames.remove(index);
         self.state.totals.acks_delivered += 1;
-        let place = self.state.records[flow.index()].place(from);
+        let index = self.state.records[flow.index()].index_of(from);
         let limiter = self.state.sources.flow(flow).limiter();
-        self.with_limiter(limiter, |sources, now, host| sources.on_ack(now, flow, place, ack, host));
+        self.with_limiter(limiter, |sources, now, host| sources.on_ack(now, flow, index, ack, host));
     }
 }

@@ -4,18 +4,18 @@ use penstock_endpoint::{Flow, TrafficClass};
 use penstock_schemes::Scheme;
 
 use crate::engine::measure::{Reading, between, whole};
-use crate::engine::run_state::State;
+use crate::engine::run_state::RunState;
 use crate::flow_control::pause::Pauses;
 use crate::network::QueueId;
 use crate::outcome::{Deadlock, FlowEnd, Outcome, Totals};
 use crate::partition::Partition;
-use crate::state::frame::{Arena, FrameId, Kind};
-use crate::state::hop_info::HopFacts;
+use crate::state::frame::{Arena, FrameId, FrameKind};
+use crate::state::hop_info::HopInfo;
 use crate::state::port::PortState;
 use crate::state::records::FlowRecord;
 
 /// The accounts of a network, or of a part of one, when they are closed.
-pub(crate) struct Closing {
+pub(crate) struct Accounts {
     start: Reading,
     end: Reading,
     records: Vec<FlowRecord>,
@@ -29,7 +29,7 @@ pub(crate) struct Closing {
     ends: Vec<FlowEnd>,
 }
 
-impl Closing {
+impl Accounts {
     /// Those of a window of measurement.
     pub(crate) fn of_window(start: Reading, end: Reading, records: Vec<FlowRecord>) -> Self {
         let (sent, lines, deadlocks, ends) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -138,14 +138,14 @@ struct Inside {
 
 impl Inside {
     /// Counts the frames of so many `flows`.
-    fn count(frames: &dyn Arena, facts: &[HopFacts], flows: usize) -> Self {
+    fn count(frames: &dyn Arena, hop_info: &[HopInfo], flows: usize) -> Self {
         let mut inside = Self { data: vec![0; flows], headers: 0, signals: 0, acks: 0, waiting: 0 };
         for (_, frame) in frames.iter() {
             match frame.kind {
-                Kind::Data => inside.data[facts[frame.hop.index()].flow.index()] += 1,
-                Kind::Header => inside.headers += 1,
-                Kind::Signal => inside.signals += 1,
-                Kind::Ack => inside.acks += 1,
+                FrameKind::Data => inside.data[hop_info[frame.hop.index()].flow.index()] += 1,
+                FrameKind::Header => inside.headers += 1,
+                FrameKind::Signal => inside.signals += 1,
+                FrameKind::Ack => inside.acks += 1,
             }
         }
         inside
@@ -171,13 +171,13 @@ impl Inside {
     }
 }
 
-impl<S: Scheme, const PFC: bool> State<S, PFC> {
+impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
     /// Brings everything to the present. Closes and checks the accounts of each queue and each pool. `on_lines` counts
     /// the frames on the line of each port, `outside` the signals that travel outside of the network; `ends` are those of the
     /// flows of processes.
-    pub(crate) fn close(&mut self, on_lines: Vec<u64>, outside: u64, ends: Vec<FlowEnd>) -> Closing {
+    pub(crate) fn close(&mut self, on_lines: Vec<u64>, outside: u64, ends: Vec<FlowEnd>) -> Accounts {
         let end = self.read();
-        let mut inside = Inside::count(&self.fabric.frames, &self.fabric.facts, self.records.len());
+        let mut inside = Inside::count(&self.fabric.frames, &self.fabric.hop_info, self.records.len());
         inside.waiting = self.sources.flows().iter().map(|flow| flow.supply().waiting()).sum();
         let fabric = &self.fabric;
         let deadlocks = fabric.pauses.deadlocks.clone();
@@ -187,7 +187,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             "{outside} signals travel outside of the network, {} have been sent and have not arrived",
             self.ideal_in_flight,
         );
-        Closing {
+        Accounts {
             lines: lines.close(),
             start: std::mem::take(&mut self.measuring),
             end,
@@ -251,7 +251,7 @@ impl Lines<'_> {
     fn check_ingress(&self) {
         let counted = self.pauses.held();
         let mut held = vec![0; counted.len()];
-        for p in self.ports.iter().filter(|p| p.watched()) {
+        for p in self.ports.iter().filter(|p| p.flow_controlled()) {
             let serving = (p.in_service != TrafficClass::NONE).then_some(p.in_service_frame);
             for frame in p.queues.iter().flat_map(|q| q.waiting.iter(self.frames)).chain(serving) {
                 if let Some(counter) = self.pauses.holder(frame) {
@@ -269,12 +269,12 @@ impl Lines<'_> {
         let queues = self.ports.iter().enumerate().flat_map(|(port, p)| {
             (0..).map(TrafficClass).zip(&p.queues).map(move |(class, q)| (port * per_port + class.index(), p, class, q))
         });
-        let frames = queues.flat_map(|(place, p, class, q)| {
+        let frames = queues.flat_map(|(index, p, class, q)| {
             let serving = p.serves(class).then_some(p.in_service_frame);
             let frames = q.waiting.iter(self.frames).chain(serving);
-            frames.map(move |frame| (QueueId(place as u32), frame, self.octets(frame)))
+            frames.map(move |frame| (QueueId(index as u32), frame, self.octets(frame)))
         });
-        pools.check(frames, |place| self.ports[place / per_port].queues[place % per_port].len);
+        pools.check(frames, |index| self.ports[index / per_port].queues[index % per_port].len);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::state::event::Event;
 
 /// The flows that the run, or other flows, wait for.
 #[derive(Debug)]
-pub(crate) struct Ends {
+pub(crate) struct FlowCompletion {
     /// Whether a flow has ended, by flow.
     ended: Vec<bool>,
     /// Whether a flow has a size, by flow, and how many of these have not ended.
@@ -18,7 +18,7 @@ pub(crate) struct Ends {
     until_complete: bool,
     /// The sequels that wait for a flow, by flow; empty where nothing waits for any.
     followers: Vec<Vec<usize>>,
-    sequels: Vec<Waiting>,
+    dependencies: Vec<Waiting>,
 }
 
 /// A flow that has not begun.
@@ -30,30 +30,30 @@ struct Waiting {
     open: usize,
 }
 
-impl Ends {
-    /// A finite flow comes into place `flow`.
+impl FlowCompletion {
+    /// A finite flow comes into slot `flow`.
     pub(crate) fn come(&mut self, flow: FlowId) {
-        let places = self.ended.len().max(flow.index() + 1);
-        self.ended.resize(places, false);
-        self.finite.resize(places, true);
+        let slots = self.ended.len().max(flow.index() + 1);
+        self.ended.resize(slots, false);
+        self.finite.resize(slots, true);
         self.ended[flow.index()] = false;
     }
 
     pub(crate) fn new(network: &Network) -> Self {
         let finite: Vec<bool> = network.flows.iter().map(|flow| flow.size.is_some()).collect();
         let mut followers = Vec::new();
-        if !network.sequels.is_empty() {
+        if !network.dependencies.is_empty() {
             followers.resize(network.flows.len(), Vec::new());
         }
-        for (number, sequel) in network.sequels.iter().enumerate() {
-            for flow in &sequel.after {
+        for (number, dependency) in network.dependencies.iter().enumerate() {
+            for flow in &dependency.after {
                 followers[flow.index()].push(number);
             }
         }
-        let waiting = |sequel: &crate::network::Sequel| Waiting {
-            flow: sequel.flow,
-            delay: sequel.delay,
-            open: sequel.after.len(),
+        let waiting = |dependency: &crate::network::Dependency| Waiting {
+            flow: dependency.flow,
+            delay: dependency.delay,
+            open: dependency.after.len(),
         };
         Self {
             ended: vec![false; network.flows.len()],
@@ -61,12 +61,12 @@ impl Ends {
             finite,
             until_complete: network.until_complete,
             followers,
-            sequels: network.sequels.iter().map(waiting).collect(),
+            dependencies: network.dependencies.iter().map(waiting).collect(),
         }
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// The last octet of a flow has reached its destinations.
     #[cold]
     pub(crate) fn complete(&mut self, flow: FlowId) {
@@ -77,7 +77,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// A flow has ended, by completion or because it was stopped. The first of the two counts.
     pub(crate) fn end(&mut self, flow: FlowId) {
-        let ends = &mut self.ends;
+        let ends = &mut self.flow_completion;
         if std::mem::replace(&mut ends.ended[flow.index()], true) {
             return;
         }
@@ -85,10 +85,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         ends.left -= usize::from(ends.finite[flow.index()]);
         let events = &mut self.state.fabric.events;
         for &number in ends.followers.get(flow.index()).into_iter().flatten() {
-            let sequel = &mut ends.sequels[number];
-            sequel.open -= 1;
-            if sequel.open == 0 {
-                events.schedule(self.state.fabric.now + sequel.delay, Event::Start(sequel.flow));
+            let dependency = &mut ends.dependencies[number];
+            dependency.open -= 1;
+            if dependency.open == 0 {
+                events.schedule(self.state.fabric.now + dependency.delay, Event::Start(dependency.flow));
             }
         }
         if ends.until_complete && ends.left == 0 {

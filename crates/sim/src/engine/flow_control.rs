@@ -17,7 +17,7 @@ use crate::probe::Probe;
 use crate::state::event::{Event, PauseId};
 use crate::state::port::DRAINS;
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// Handles the events of flow control.
     #[cold]
     pub(crate) fn flow_control(&mut self, event: Event) {
@@ -41,11 +41,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let Some(line) = fabric.pauses.lines.get_mut(frame.line.index()) else { return };
         line.arrived += 1;
         fabric.ports[frame.line.index()].hops += 1;
-        self.show_pause(frame.line, frame.told());
+        self.show_pause(frame.line, frame.message());
         let fabric = &mut self.state.fabric;
         let port = fabric.pauses.reverse(frame.line);
         for class in bits(frame.stop) {
-            self.state.fabric.told_to_stop(port, class, frame.time);
+            self.state.fabric.receive_pause(port, class, frame.time);
         }
         for class in bits(frame.resume) {
             let queue = self.state.fabric.queue_at(port, class);
@@ -76,11 +76,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// The watchdog of a queue may be due, or the end of its action.
     pub(crate) fn watchdog(&mut self, queue: QueueId) {
         let fabric = &mut self.state.fabric;
-        let (now, (port, class)) = (fabric.now, fabric.place(queue));
+        let (now, (port, class)) = (fabric.now, fabric.port_and_class(queue));
         if let Some(end) = fabric.pauses.drains_until(queue, now) {
             // Pause frames have come since.
             fabric.events.schedule(end, crate::state::event::Event::Watchdog(queue));
@@ -94,7 +94,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if watchdog.action == Action::Alert {
             return fabric.pauses.let_off(queue, watchdog.due(now, watchdog.restoration));
         }
-        if let Some(mut deadlock) = fabric.jam().deadlock(&fabric.pauses) {
+        if let Some(mut deadlock) = fabric.stopped_queues().deadlock(&fabric.pauses) {
             deadlock.ended = Some(now);
             fabric.pauses.deadlocks.push(deadlock);
         }

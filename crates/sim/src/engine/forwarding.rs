@@ -3,10 +3,10 @@
 use penstock_endpoint::{DestinationId, Flow, PortId, TrafficClass, acknowledged};
 use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
 
-use crate::datapath::enqueue::Entry;
-use crate::datapath::{Arrival, Sender};
+use crate::datapath::enqueue::Enqueued;
+use crate::datapath::{Arrival, SignalSender};
 use crate::engine::Sim;
-use crate::engine::run_state::State;
+use crate::engine::run_state::RunState;
 use crate::flow_control::pfc::LARGEST_SIGNAL;
 use crate::hosts::generator::Source;
 use crate::hosts::transport::Transports;
@@ -14,19 +14,19 @@ use crate::network::{Feedback, FlowId, Hop, HopId, QueueId};
 use crate::probe::{Probe, SignalSeen};
 use crate::state::event::{Entity, Event};
 use crate::state::event_queue::NO_LANE;
-use crate::state::frame::{FrameId, Kind, Marks, Payload, Slot};
-use crate::state::hop_info::{BRANCH, CHOICE, End, LEAF, LOST, SEGMENT_LEAF, TURN, weight_of};
+use crate::state::frame::{FrameId, FrameKind, Marks, Payload, Slot};
+use crate::state::hop_info::{BRANCH, CHOICE, HopEnd, LEAF, LOST, SEGMENT_LEAF, TURN, weight_of};
 
 /// Where a signal comes from.
 #[derive(Debug, Clone, Copy)]
-enum Origin {
+enum SignalSource {
     /// The congestion point of this queue.
     Queue(QueueId),
     /// This destination.
     Destination(DestinationId),
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// A frame has reached the far end of a line.
     #[inline(always)]
     pub(crate) fn deliver(&mut self, index: FrameId) {
@@ -60,15 +60,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// The frame, of flow `flow`, joins the queue at `port`, to which its hop leads already.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, port: PortId, flow: FlowKey, arrival: Arrival) -> Entry {
+    pub(crate) fn forward(&mut self, port: PortId, flow: FlowKey, arrival: Arrival) -> Enqueued {
         let Arrival { index, class, .. } = arrival;
         let entry = self.state.fabric.enqueue(port, arrival, &mut self.outbox);
-        if entry != Entry::Queued {
+        if entry != Enqueued::Queued {
             self.count_refusal(index, entry);
         }
         let shows = P::ARRIVALS && self.probe.sees_arrivals();
-        if !self.outbox.is_empty() || (shows && self.state.fabric.frames.get(index).kind() == Kind::Data) {
-            self.seen_at_queue(port, class, flow, entry == Entry::Queued);
+        if !self.outbox.is_empty() || (shows && self.state.fabric.frames.get(index).kind() == FrameKind::Data) {
+            self.seen_at_queue(port, class, flow, entry == Enqueued::Queued);
         }
         entry
     }
@@ -95,14 +95,14 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.charge(extra);
         let kind = slot.kind();
         match kind {
-            Kind::Data => {
+            FrameKind::Data => {
                 self.state.totals.copies_made += extra;
                 let flow = self.state.fabric.flow_at(slot.hop);
                 self.state.records[flow.index()].copies += extra;
             }
-            Kind::Header => self.state.totals.headers_sent += extra,
-            Kind::Signal => self.state.totals.signals_sent += extra,
-            Kind::Ack => unreachable!("acknowledgements go up the tree"),
+            FrameKind::Header => self.state.totals.headers_sent += extra,
+            FrameKind::Signal => self.state.totals.signals_sent += extra,
+            FrameKind::Ack => unreachable!("acknowledgements go up the tree"),
         }
         for i in 0..n {
             let copy = if i == 0 { index } else { self.state.fabric.frames.insert(slot.clone()) };
@@ -117,11 +117,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// A frame has reached a destination.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, index: FrameId) {
-        let State { fabric, sources, records, totals, transports, .. } = &mut self.state;
+        let RunState { fabric, sources, records, totals, transports, .. } = &mut self.state;
         let now = fabric.now;
         let hop = fabric.frames.get(index).hop;
-        let End { destination: id, flow } = self.end_of_hop[hop.index()];
-        let weight = weight_of(&fabric.facts, hop);
+        let HopEnd { destination: id, flow } = self.end_of_hop[hop.index()];
+        let weight = weight_of(&fabric.hop_info, hop);
         let destination = &mut self.destinations[id.index()];
         let slot = fabric.frames.get_mut(index);
         let mut ack = None;
@@ -133,14 +133,14 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 complete = records[flow.index()].deliver(u32::from(frame.octets) + fabric.overhead);
                 totals.frames_marked += u64::from(S::label(frame.tag).marked());
             }
-            destination.on_frame(now, frame, &mut Sender(&mut self.outbox));
+            destination.on_frame(now, frame, &mut SignalSender(&mut self.outbox));
             if acknowledged::<S>() {
                 let octets = octets_as_sent(slot, sources.flow(flow), transports, index);
                 ack = slot.data(weight).and_then(|frame| destination.acknowledge(now, frame, octets));
             }
         } else if let Payload::Down(signal) = slot.payload {
             totals.probes_delivered += 1;
-            destination.on_signal(now, signal, &mut Sender(&mut self.outbox));
+            destination.on_signal(now, signal, &mut SignalSender(&mut self.outbox));
         }
         fabric.frames.remove(index);
         destination.arm(id, &mut fabric.events);
@@ -181,46 +181,46 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let (class, octets, kind) = (slot.class, slot.octets, slot.kind());
         let port = self.hops[hop.index()].back;
         let entry = self.state.fabric.enqueue(port, Arrival { index, class, octets, from }, &mut self.outbox);
-        if entry == Entry::Dropped {
+        if entry == Enqueued::Dropped {
             self.count_drop(hop, kind);
         }
     }
 
     /// A queue has dropped a frame, whose slot nothing has taken since, or kept its header alone.
     #[cold]
-    pub(crate) fn count_refusal(&mut self, index: FrameId, entry: Entry) {
+    pub(crate) fn count_refusal(&mut self, index: FrameId, entry: Enqueued) {
         let slot = self.state.fabric.frames.get(index);
         let (hop, kind) = (slot.hop, slot.kind());
         match entry {
-            Entry::Trimmed | Entry::TrimmedInVain => {
-                self.count_drop(hop, Kind::Data);
+            Enqueued::Trimmed | Enqueued::TrimmedThenDropped => {
+                self.count_drop(hop, FrameKind::Data);
                 self.state.totals.headers_sent += 1;
                 self.state.totals.frames_trimmed += 1;
-                self.state.totals.headers_lost += u64::from(entry == Entry::TrimmedInVain);
+                self.state.totals.headers_lost += u64::from(entry == Enqueued::TrimmedThenDropped);
             }
-            Entry::Queued | Entry::Dropped => self.count_drop(hop, kind),
-            Entry::Cut(_) | Entry::Unsure => unreachable!("it was enqueued further"),
+            Enqueued::Queued | Enqueued::Dropped => self.count_drop(hop, kind),
+            Enqueued::Cut(_) | Enqueued::Unsure => unreachable!("it was enqueued further"),
         }
     }
 
     /// A frame was dropped on its way to `hop`. Where that line is broken, it is lost on it.
-    pub(crate) fn count_drop(&mut self, hop: HopId, kind: Kind) {
+    pub(crate) fn count_drop(&mut self, hop: HopId, kind: FrameKind) {
         match kind {
-            Kind::Data => {
+            FrameKind::Data => {
                 let up = self.state.fabric.port(self.hops[hop.index()].port).up;
                 let record = &mut self.state.records[self.state.fabric.flow_at(hop).index()];
                 *(if up { &mut record.dropped } else { &mut record.lost }) += 1;
             }
-            Kind::Header => self.state.totals.headers_lost += 1,
-            Kind::Signal => self.state.totals.signals_lost += 1,
-            Kind::Ack => self.state.totals.acks_lost += 1,
+            FrameKind::Header => self.state.totals.headers_lost += 1,
+            FrameKind::Signal => self.state.totals.signals_lost += 1,
+            FrameKind::Ack => self.state.totals.acks_lost += 1,
         }
     }
 
     /// Sends the signals that a congestion point has put into the outbox.
     #[cold]
     pub(crate) fn route_from_cp(&mut self, queue: QueueId) {
-        let (port, _) = self.state.fabric.place(queue);
+        let (port, _) = self.state.fabric.port_and_class(queue);
         let cp = self.state.fabric.queue(queue).cp;
         if let Some(state) = self.state.fabric.cps.get_mut(cp.index()) {
             state.signals += self.outbox.len() as u64;
@@ -236,7 +236,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             };
             let parent = self.hops[hop.index()].parent;
             match to {
-                To::Source(_) => self.send_up(flow, parent, priority, signal, Origin::Queue(queue)),
+                To::Source(_) => self.send_up(flow, parent, priority, signal, SignalSource::Queue(queue)),
                 To::Destination(_) => self.send_down(flow, hop, priority, signal),
                 To::PreviousHop(_) => self.send_back(flow, parent, priority, signal, queue),
             }
@@ -246,9 +246,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// A signal for the source of `flow` leaves a station; `hop` is the link that it takes first, upwards (`None`: it is
     /// at the source already).
-    fn send_up(&mut self, flow: FlowId, hop: Option<HopId>, class: Class, signal: S::Signal, origin: Origin) {
+    fn send_up(&mut self, flow: FlowId, hop: Option<HopId>, class: Class, signal: S::Signal, origin: SignalSource) {
         let start = hop.unwrap_or(HopId::NONE);
-        let queue = if let Origin::Queue(queue) = origin { queue } else { QueueId::NONE };
+        let queue = if let SignalSource::Queue(queue) = origin { queue } else { QueueId::NONE };
         let index = self.signal_frame(flow, start, class, Payload::Up { signal, origin: queue });
         match (self.feedback, hop) {
             (Feedback::Ideal(delay), _) => self.send_outside(index, delay, origin),
@@ -266,16 +266,16 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         };
         let index = self.signal_frame(flow, parent, class, Payload::Back(signal));
         match self.feedback {
-            Feedback::Ideal(delay) => self.send_outside(index, delay, Origin::Queue(queue)),
+            Feedback::Ideal(delay) => self.send_outside(index, delay, SignalSource::Queue(queue)),
             Feedback::InBand => self.climb(index, parent, PortId::NONE),
         }
     }
 
     /// The signal travels outside of the network.
-    fn send_outside(&mut self, index: FrameId, delay: Duration, origin: Origin) {
+    fn send_outside(&mut self, index: FrameId, delay: Duration, origin: SignalSource) {
         let entity = match origin {
-            Origin::Queue(queue) => Entity::from(queue),
-            Origin::Destination(destination) => {
+            SignalSource::Queue(queue) => Entity::from(queue),
+            SignalSource::Destination(destination) => {
                 Entity(self.state.fabric.queues() + self.destinations[destination.index()].number())
             }
         };
@@ -293,8 +293,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let (class, octets) = (slot.class, slot.octets);
         let arrival = Arrival { index, class, octets, from: PortId::NONE };
         let entry = self.state.fabric.enqueue(port, arrival, &mut self.outbox);
-        if entry == Entry::Dropped {
-            self.count_drop(hop, Kind::Signal);
+        if entry == Enqueued::Dropped {
+            self.count_drop(hop, FrameKind::Signal);
         }
     }
 
@@ -416,7 +416,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let To::Source(flow) = to else { panic!("a notification point signals sources only") };
             assert_eq!(flow, own, "a notification point signals the source of its own flow");
             let flow = self.state.fabric.flow_at(leaf);
-            self.send_up(flow, Some(leaf), class, signal, Origin::Destination(from));
+            self.send_up(flow, Some(leaf), class, signal, SignalSource::Destination(from));
         }
         self.return_outbox(outbox);
     }
@@ -437,7 +437,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn np_timeout(&mut self, id: DestinationId) {
         let fabric = &mut self.state.fabric;
         let destination = &mut self.destinations[id.index()];
-        if destination.on_timeout(fabric.now, id, &mut fabric.events, &mut Sender(&mut self.outbox)) {
+        if destination.on_timeout(fabric.now, id, &mut fabric.events, &mut SignalSender(&mut self.outbox)) {
             self.route_from_destination(id);
         }
     }

@@ -3,10 +3,10 @@
 use penstock_endpoint::{Alarms, Flow, Limiter, LimiterId, Line, Permission, Sent, Supply, Timer, Watch};
 use penstock_schemes::{Class, Instant, Out, Scheme, To};
 
-use crate::datapath::enqueue::{Entry, Memory};
-use crate::datapath::{Around, Arrival, Outbox};
+use crate::datapath::enqueue::{Enqueued, PoolAnswer};
+use crate::datapath::{Arrival, HopContext, Outbox};
 use crate::engine::Sim;
-use crate::engine::run_state::State;
+use crate::engine::run_state::RunState;
 use crate::hosts::Sources;
 use crate::network::{FlowId, HopId, NodeId, PortId};
 use crate::probe::Probe;
@@ -18,47 +18,47 @@ use crate::state::port::PortState;
 use crate::state::records::{FlowRecord, HostRecord};
 
 /// The parts that sources need to send a frame.
-struct Desk<'a, S: Scheme> {
+struct Outputs<'a, S: Scheme> {
     events: &'a mut EventQueue,
     outbox: &'a mut Outbox<S>,
 }
 
-impl<S: Scheme> Alarms for Desk<'_, S> {
+impl<S: Scheme> Alarms for Outputs<'_, S> {
     #[inline(always)]
     fn wake(&mut self, at: Instant, timer: Timer, turn: u32) {
         self.events.wake(at, timer, turn);
     }
 }
 
-impl<S: Scheme> Out<S> for Desk<'_, S> {
+impl<S: Scheme> Out<S> for Outputs<'_, S> {
     fn send(&mut self, to: To, class: Class, signal: S::Signal) {
         self.outbox.push((to, class, signal));
     }
 }
 
 /// The same, with the statistics that change when reaction points answer.
-pub(crate) struct Host<'a, S: Scheme> {
+pub(crate) struct LimiterContext<'a, S: Scheme> {
     now: Instant,
-    desk: Desk<'a, S>,
+    outputs: Outputs<'a, S>,
     records: &'a mut [FlowRecord],
     hosts: &'a mut [HostRecord],
     homes: &'a [NodeId],
 }
 
-impl<S: Scheme> Alarms for Host<'_, S> {
+impl<S: Scheme> Alarms for LimiterContext<'_, S> {
     #[inline(always)]
     fn wake(&mut self, at: Instant, timer: Timer, turn: u32) {
-        self.desk.wake(at, timer, turn);
+        self.outputs.wake(at, timer, turn);
     }
 }
 
-impl<S: Scheme> Out<S> for Host<'_, S> {
+impl<S: Scheme> Out<S> for LimiterContext<'_, S> {
     fn send(&mut self, to: To, class: Class, signal: S::Signal) {
-        self.desk.send(to, class, signal);
+        self.outputs.send(to, class, signal);
     }
 }
 
-impl<S: Scheme> Watch<S, Stream> for Host<'_, S> {
+impl<S: Scheme> Watch<S, Stream> for LimiterContext<'_, S> {
     fn rate_changes<X: Supply>(&mut self, limiter: &Limiter<S, Stream>, flows: &[Flow<X>]) {
         for flow in limiter.flows() {
             let active = flows[flow.index()].active();
@@ -71,7 +71,7 @@ impl<S: Scheme> Watch<S, Stream> for Host<'_, S> {
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     pub(crate) fn start(&mut self, flow: FlowId) {
         self.state.pass_rate(flow);
         let now = self.state.fabric.now;
@@ -138,12 +138,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn with_limiter<R>(
         &mut self,
         limiter: LimiterId,
-        call: impl FnOnce(&mut Sources<S>, Instant, &mut Host<'_, S>) -> R,
+        call: impl FnOnce(&mut Sources<S>, Instant, &mut LimiterContext<'_, S>) -> R,
     ) -> R {
         self.charge_flows(limiter);
-        let State { fabric, sources, records, hosts, .. } = &mut self.state;
-        let desk = Desk { events: &mut fabric.events, outbox: &mut self.outbox };
-        let mut host = Host { now: fabric.now, desk, records, hosts, homes: &self.homes };
+        let RunState { fabric, sources, records, hosts, .. } = &mut self.state;
+        let outputs = Outputs { events: &mut fabric.events, outbox: &mut self.outbox };
+        let mut host = LimiterContext { now: fabric.now, outputs, records, hosts, homes: &self.homes };
         let answer = call(sources, fabric.now, &mut host);
         if !self.outbox.is_empty() {
             self.route_from_rp(limiter);
@@ -180,41 +180,41 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     #[inline(always)]
     pub(crate) fn release(&mut self, limiter: LimiterId, in_turn: bool) {
         let port = self.state.sources.limiter(limiter).port();
-        let (p, mut around) = self.state.fabric.at(port);
+        let (p, mut context) = self.state.fabric.at(port);
         if !in_turn {
-            around.settle(p);
+            context.settle(p);
         }
         // In turn, only priority flow control can have come in between.
-        if p.arbiter && (PFC || !in_turn) {
-            let line = line_of::<S, PFC>(p, &self.state.sources, limiter, around.now);
-            match self.state.sources.may_send(around.now, limiter, line, in_turn) {
+        if p.arbiter && (FULL || !in_turn) {
+            let line = line_of::<S, FULL>(p, &self.state.sources, limiter, context.now);
+            match self.state.sources.may_send(context.now, limiter, line, in_turn) {
                 Permission::Send => {}
                 Permission::Turn => return self.take_turn(port, limiter),
                 Permission::Wait => return self.arm_turn(port),
                 Permission::Parked => return,
             }
         }
-        let mut desk = Desk { events: around.events, outbox: &mut self.outbox_of_rp };
-        let sent = self.state.sources.send(around.now, limiter, &mut desk);
+        let mut outputs = Outputs { events: context.events, outbox: &mut self.outbox_of_rp };
+        let sent = self.state.sources.send(context.now, limiter, &mut outputs);
         if sent.release.last {
             self.state.records[sent.flow.index()].pass_rate(
-                around.now,
+                context.now,
                 self.state.sources.limiter(limiter).rate(),
                 true,
             );
         }
         let source = self.state.sources.flow(sent.flow).supply();
-        let slot = frame_of(&sent, around.now, source.root);
+        let slot = frame_of(&sent, context.now, source.root);
         let connected = source.connection.is_some();
-        let (index, entry) = put_on_line(around, p, slot, &mut self.outbox);
+        let (index, entry) = put_on_line(context, p, slot, &mut self.outbox);
         if connected {
             self.segment_sent(sent.flow, index);
         }
-        if entry != Entry::Queued {
+        if entry != Enqueued::Queued {
             self.count_refusal(index, entry);
         }
         if !self.outbox.is_empty() || (P::ARRIVALS && self.probe.sees_arrivals()) {
-            self.seen_at_queue(port, sent.class, sent.release.flow, entry == Entry::Queued);
+            self.seen_at_queue(port, sent.class, sent.release.flow, entry == Enqueued::Queued);
         }
         if sent.open {
             self.with_limiter(limiter, |sources, now, host| sources.after_send(now, limiter, host));
@@ -230,8 +230,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// between two events.
     #[inline(never)]
     fn take_turn(&mut self, port: PortId, limiter: LimiterId) {
-        let State { fabric, sources, .. } = &mut self.state;
-        if !(PFC && fabric.pauses.stops_neighbours()) && fabric.events.would_be_first(fabric.now, Event::NicFree(port))
+        let RunState { fabric, sources, .. } = &mut self.state;
+        if !(FULL && fabric.pauses.stops_neighbours()) && fabric.events.would_be_first(fabric.now, Event::NicFree(port))
         {
             sources.take_turn(limiter);
             self.events_at_once += 1;
@@ -252,7 +252,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// Sees to it that the limiters that wait at a host port go on when its line is free.
     #[inline(never)]
     pub(crate) fn arm_turn(&mut self, port: PortId) {
-        let State { fabric, sources, .. } = &mut self.state;
+        let RunState { fabric, sources, .. } = &mut self.state;
         let p = &fabric.ports[port.index()];
         if p.up {
             sources.arm_turn(port, p.busy_until.max(fabric.now), &mut fabric.events);
@@ -267,7 +267,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
         self.state.fabric.settle(port);
         while self.state.fabric.idle(port) {
-            let State { fabric, sources, .. } = &mut self.state;
+            let RunState { fabric, sources, .. } = &mut self.state;
             let Some(limiter) = sources.next_turn(now, port, &mut fabric.events) else { return };
             self.release_in_turn(limiter);
         }
@@ -279,10 +279,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
 /// The line of a port without queue, as a limiter finds it.
 #[inline(always)]
-fn line_of<S: Scheme, const PFC: bool>(p: &PortState, sources: &Sources<S>, limiter: LimiterId, now: Instant) -> Line {
-    if PFC && p.stops::<PFC>(sources.class_in_turn(limiter)) {
+fn line_of<S: Scheme, const FULL: bool>(p: &PortState, sources: &Sources<S>, limiter: LimiterId, now: Instant) -> Line {
+    if FULL && p.stops::<FULL>(sources.class_in_turn(limiter)) {
         Line::Stopped
-    } else if p.free::<PFC>(now) {
+    } else if p.free::<FULL>(now) {
         Line::Free
     } else {
         Line::Busy
@@ -307,18 +307,18 @@ fn frame_of<S: Scheme>(sent: &Sent<S::Tag>, now: Instant, root: HopId) -> Slot<S
 
 /// A frame goes onto the free line of a port without queue, or into the queue.
 #[inline(always)]
-fn put_on_line<S: Scheme, const PFC: bool>(
-    mut around: Around<'_, S, PFC, false>,
+fn put_on_line<S: Scheme, const FULL: bool>(
+    mut context: HopContext<'_, S, FULL, false>,
     p: &mut PortState,
     slot: Slot<S>,
     outbox: &mut Outbox<S>,
-) -> (FrameId, Entry) {
+) -> (FrameId, Enqueued) {
     let (class, octets) = (slot.class, slot.octets);
-    let index = around.frames.insert(slot);
+    let index = context.frames.insert(slot);
     if p.arbiter {
-        around.pass(p, index, class, octets);
-        (index, Entry::Queued)
+        context.pass(p, index, class, octets);
+        (index, Enqueued::Queued)
     } else {
-        (index, around.enqueue(p, Arrival { index, class, octets, from: PortId::NONE }, Memory::Free, outbox))
+        (index, context.enqueue(p, Arrival { index, class, octets, from: PortId::NONE }, PoolAnswer::Free, outbox))
     }
 }

@@ -7,10 +7,10 @@ use crate::datapath::Arrival;
 use crate::engine::Sim;
 use crate::network::{HopId, PortId};
 use crate::probe::Probe;
-use crate::routing::load_balancing::Open;
+use crate::routing::load_balancing::OpenPorts;
 use crate::state::frame::FrameId;
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// A frame has come to a switch that chooses its way.
     #[inline(never)]
     pub(crate) fn choose(&mut self, index: FrameId) {
@@ -26,13 +26,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn way_of(&mut self, index: FrameId) -> HopId {
         let slot = self.state.fabric.frames.get(index);
         let (hop, flow) = (slot.hop, slot.flow);
-        let spreading = self.spreading.as_mut().expect("steps lead to choices in networks with choices");
+        let load_balancer = self.load_balancer.as_mut().expect("steps lead to choices in networks with choices");
         let fabric = &mut self.state.fabric;
-        spreading.goes_on(fabric.now, &Open::new(&fabric.ports, &self.hops, hop), hop).unwrap_or_else(|| {
-            if spreading.looks_at_queues() {
+        load_balancer.goes_on(fabric.now, &OpenPorts::new(&fabric.ports, &self.hops, hop), hop).unwrap_or_else(|| {
+            if load_balancer.looks_at_queues() {
                 ways(&self.hops, hop).for_each(|way| fabric.settle(self.hops[way.index()].port));
             }
-            spreading.choose(&Open::new(&fabric.ports, &self.hops, hop), hop, flow)
+            load_balancer.choose(&OpenPorts::new(&fabric.ports, &self.hops, hop), hop, flow)
         })
     }
 }

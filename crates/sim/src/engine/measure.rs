@@ -19,7 +19,7 @@ use crate::outcome::{
     QueueMeasures, QueueOutcome, Sum, Totals, moments,
 };
 use crate::partition::Partition;
-use crate::state::congestion_point::Points;
+use crate::state::congestion_point::CongestionPoints;
 use crate::state::port::{PortState, QueueState, queues, queues_mut};
 use crate::state::records::{FlowRecord, HostRecord};
 
@@ -84,7 +84,7 @@ struct PoolReading {
 
 /// Everything that is counted or summed, whatever the scheme: its readings are seldom and are compiled once. Everything has been
 /// brought to the present.
-pub(crate) struct Parts<'a> {
+pub(crate) struct Counted<'a> {
     pub(crate) now: Instant,
     /// The counts that belong to no flow.
     pub(crate) totals: Totals,
@@ -93,16 +93,16 @@ pub(crate) struct Parts<'a> {
     pub(crate) marked: u64,
     pub(crate) ports: &'a [PortState],
     pub(crate) pauses: &'a Pauses,
-    pub(crate) points: &'a dyn Points,
+    pub(crate) points: &'a dyn CongestionPoints,
     pub(crate) flows: &'a [Flow<Source>],
     pub(crate) records: &'a [FlowRecord],
     pub(crate) transports: &'a Transports,
     /// How many flows last.
-    pub(crate) lasting: u32,
+    pub(crate) static_flows: u32,
     pub(crate) hosts: &'a [HostRecord],
 }
 
-impl Parts<'_> {
+impl Counted<'_> {
     /// The present.
     pub(crate) fn reading(&self) -> Reading {
         let queue = |(id, q)| self.queue_reading(id, q);
@@ -111,7 +111,7 @@ impl Parts<'_> {
             totals: self.totals_so_far(),
             lines: self.ports.iter().map(|p| self.line_reading(p)).collect(),
             queues: (0..).map(QueueId).zip(queues(self.ports)).map(queue).collect(),
-            flows: (0..self.lasting).map(|flow| self.flow_reading(FlowId(flow))).collect(),
+            flows: (0..self.static_flows).map(|flow| self.flow_reading(FlowId(flow))).collect(),
             hosts: self.hosts.iter().map(HostRecord::reading).collect(),
             pools: self
                 .pauses

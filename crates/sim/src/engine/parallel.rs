@@ -16,8 +16,8 @@
 //!
 //! Changes of lines happen in all parts: those at both ends of a line look for the frames that it loses.
 //!
-//! Pause frames go over when their transmission has started, for nothing edits them. Flows that come and go have the same places in
-//! all parts (`crowd`), which are looked for together.
+//! Pause frames go over when their transmission has started, for nothing edits them. Flows that come and go have the same slots in
+//! all parts (`dynamic_flows`), which are looked for together.
 
 use std::sync::Arc;
 
@@ -25,9 +25,9 @@ use penstock_endpoint::PortId;
 use penstock_schemes::{Instant, Octets, Scheme};
 
 use crate::engine::Sim;
-use crate::engine::conservation::Closing;
+use crate::engine::conservation::Accounts;
 use crate::engine::setup::event_queue_for;
-use crate::flow_control::deadlock::Jam;
+use crate::flow_control::deadlock::StoppedQueues;
 use crate::flow_control::pause::PauseFrame;
 use crate::hosts::transport::Carried;
 use crate::network::{FlowId, Network, QueueId};
@@ -40,14 +40,14 @@ use crate::state::frame::Slot;
 
 /// The part of a network that a simulation has.
 #[derive(Debug)]
-pub(crate) struct Share {
+pub(crate) struct Part {
     pub(crate) partition: Arc<Partition>,
     pub(crate) own: usize,
     /// Its ports whose lines lead to other parts.
     cut: Vec<PortId>,
 }
 
-impl Share {
+impl Part {
     /// Whether a port is one of the part.
     pub(crate) fn has_port(&self, port: PortId) -> bool {
         self.partition.of_port(port) == self.own
@@ -61,7 +61,7 @@ impl Share {
 
 /// Frames on their way from one part to another.
 #[derive(Debug)]
-pub struct Mail<S: Scheme> {
+pub struct RemoteFrames<S: Scheme> {
     frames: Vec<Crossing<S>>,
     /// The part of each of them that transports read; empty where there are no transports.
     carried: Vec<Carried>,
@@ -69,13 +69,13 @@ pub struct Mail<S: Scheme> {
     pauses: Vec<(Instant, PortId, PauseFrame)>,
 }
 
-impl<S: Scheme> Default for Mail<S> {
+impl<S: Scheme> Default for RemoteFrames<S> {
     fn default() -> Self {
         Self { frames: Vec::new(), carried: Vec::new(), pauses: Vec::new() }
     }
 }
 
-impl<S: Scheme> Mail<S> {
+impl<S: Scheme> RemoteFrames<S> {
     /// How many frames there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -100,8 +100,8 @@ struct Crossing<S: Scheme> {
     slot: Slot<S>,
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
-    /// Part `own` of a network. The probe is told of signals that reach sources there; [`Together`] shows samples.
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+    /// Part `own` of a network. The probe is told of signals that reach sources there; [`CombinedView`] shows samples.
     ///
     /// # Panics
     /// As [`Sim::new`].
@@ -116,9 +116,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let mut sim = Self::new(network, configs, seed, probe);
         let ports = (0..network.ports.len() as u32).map(PortId);
         let cut = ports.filter(|&port| partition.of_port(port) == own && partition.beyond(port) != own).collect();
-        let share = Share { partition: Arc::clone(partition), own, cut };
+        let part = Part { partition: Arc::clone(partition), own, cut };
         let fabric = &mut sim.state.fabric;
-        for port in &share.cut {
+        for port in &part.cut {
             fabric.ports[port.index()].lane = ELSEWHERE;
         }
         // The events of the other nodes go.
@@ -126,13 +126,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         for (index, state) in (0..).map(CpIndex).zip(&mut fabric.cps) {
             let port = PortId(state.queue.0 / fabric.per_port);
             state.armed = Instant::NEVER;
-            if share.has_port(port) {
+            if part.has_port(port) {
                 state.arm(&mut fabric.events, index);
             }
         }
         let has = |flow| partition.of_flow(flow) == own;
         crate::engine::setup::schedule(network, sim.probe.interval().is_some(), &has, &mut sim.state.fabric.events);
-        sim.share = Some(Box::new(share));
+        sim.part = Some(Box::new(part));
         sim
     }
 
@@ -145,12 +145,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 
     /// Gives the frames that have left their queues for other parts to `mail`, which has one for each part.
-    pub fn export(&mut self, mail: &mut [Mail<S>]) {
-        let Some(share) = &self.share else { return };
+    pub fn export(&mut self, mail: &mut [RemoteFrames<S>]) {
+        let Some(part) = &self.part else { return };
         let (fabric, transports) = (&mut self.state.fabric, &self.state.transports);
-        for &port in &share.cut {
-            // The departures of a watched port are events.
-            if !fabric.port(port).watched() {
+        for &port in &part.cut {
+            // The departures of a flow-controlled port are events.
+            if !fabric.port(port).flow_controlled() {
                 fabric.settle(port);
             }
         }
@@ -162,12 +162,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let slot = fabric.frames.get(index);
             let p = &fabric.ports[port.index()];
             let left = event.at.since(fabric.now);
-            // In transmission still: its queue may yet edit its tag, and count it. That of a watched port leaves by an event of this instant.
-            let stays = if p.watched() { left >= p.latency } else { left > p.latency };
+            // In transmission still: its queue may yet edit its tag, and count it. That of a flow-controlled port leaves by an event of this instant.
+            let stays = if p.flow_controlled() { left >= p.latency } else { left > p.latency };
             if stays && slot.hop != lost {
                 return true;
             }
-            let mail = &mut mail[share.partition.beyond(port)];
+            let mail = &mut mail[part.partition.beyond(port)];
             mail.frames.push(Crossing { at: event.at, port, slot: slot.clone() });
             mail.carried.extend(transports.carried(index));
             fabric.frames.remove(index);
@@ -176,12 +176,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let fabric = &mut self.state.fabric;
         fabric.events.elsewhere = elsewhere;
         for pause in fabric.pauses.frames.export() {
-            mail[share.partition.beyond(pause.1)].pauses.push(pause);
+            mail[part.partition.beyond(pause.1)].pauses.push(pause);
         }
     }
 
     /// Takes the frames that come from another part.
-    pub fn import(&mut self, mail: &mut Mail<S>) {
+    pub fn import(&mut self, mail: &mut RemoteFrames<S>) {
         let mut carried = mail.carried.drain(..);
         let fabric = &mut self.state.fabric;
         for Crossing { at, port, slot } in mail.frames.drain(..) {
@@ -207,11 +207,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub fn close_windows(parts: &mut [&mut Self], window: usize) -> Option<Outcome> {
         let accounts = parts.iter_mut().map(|part| {
             let (start, end) = part.state.take_window(window)?;
-            Some(Closing::of_window(start, end, part.state.records.clone()))
+            Some(Accounts::of_window(start, end, part.state.records.clone()))
         });
-        let accounts: Vec<Closing> = accounts.collect::<Option<_>>()?;
-        let partition = parts.first().and_then(|part| part.share.as_ref())?.partition.clone();
-        Some(Closing::join(accounts, &partition).of_its_window())
+        let accounts: Vec<Accounts> = accounts.collect::<Option<_>>()?;
+        let partition = parts.first().and_then(|part| part.part.as_ref())?.partition.clone();
+        Some(Accounts::join(accounts, &partition).of_its_window())
     }
 
     /// Ends the run of all parts of a network, as [`Sim::finish`] does that of a whole one; but the last sample has been taken.
@@ -219,41 +219,41 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// # Panics
     /// If frames are not conserved; if there is no part.
     pub fn finish_parts(parts: Vec<Self>) -> (Outcome, Vec<P>) {
-        let share = parts.first().and_then(|part| part.share.as_ref());
-        let partition = share.expect("the parts of a network").partition.clone();
-        let mut jam = Jam::default();
-        parts.iter().for_each(|part| jam.absorb(part.state.fabric.jam()));
-        let deadlock = parts.first().and_then(|part| jam.deadlock(&part.state.fabric.pauses));
+        let part = parts.first().and_then(|part| part.part.as_ref());
+        let partition = part.expect("the parts of a network").partition.clone();
+        let mut stopped_queues = StoppedQueues::default();
+        parts.iter().for_each(|part| stopped_queues.absorb(part.state.fabric.stopped_queues()));
+        let deadlock = parts.first().and_then(|part| stopped_queues.deadlock(&part.state.fabric.pauses));
         let (closings, probes) = parts.into_iter().map(Self::close).unzip();
-        (Closing::join(closings, &partition).outcome(deadlock), probes)
+        (Accounts::join(closings, &partition).outcome(deadlock), probes)
     }
 }
 
 /// All parts of a network as one, for samples.
 #[derive(Debug)]
-pub struct Together<'a, S: Scheme, P: Probe<S>, const PFC: bool>(&'a [&'a Sim<S, P, PFC>], &'a Partition);
+pub struct CombinedView<'a, S: Scheme, P: Probe<S>, const FULL: bool>(&'a [&'a Sim<S, P, FULL>], &'a Partition);
 
-impl<'a, S: Scheme, P: Probe<S>, const PFC: bool> Together<'a, S, P, PFC> {
+impl<'a, S: Scheme, P: Probe<S>, const FULL: bool> CombinedView<'a, S, P, FULL> {
     /// The parts, in order, at one time. `None` if they are not parts.
     #[must_use]
-    pub fn new(parts: &'a [&'a Sim<S, P, PFC>]) -> Option<Self> {
-        let share = parts.first()?.share.as_deref()?;
-        Some(Self(parts, &share.partition))
+    pub fn new(parts: &'a [&'a Sim<S, P, FULL>]) -> Option<Self> {
+        let part = parts.first()?.part.as_deref()?;
+        Some(Self(parts, &part.partition))
     }
 
-    fn of_queue(&self, queue: QueueId) -> &'a Sim<S, P, PFC> {
+    fn of_queue(&self, queue: QueueId) -> &'a Sim<S, P, FULL> {
         let Self(parts, partition) = *self;
-        let (port, _) = parts[0].state.fabric.place(queue);
+        let (port, _) = parts[0].state.fabric.port_and_class(queue);
         parts[partition.of_port(port)]
     }
 
-    fn of_flow(&self, flow: FlowId) -> &'a Sim<S, P, PFC> {
+    fn of_flow(&self, flow: FlowId) -> &'a Sim<S, P, FULL> {
         let Self(parts, partition) = *self;
         parts[partition.of_flow(flow)]
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> View<S> for Together<'_, S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> View<S> for CombinedView<'_, S, P, FULL> {
     fn queue(&self, queue: QueueId) -> QueueNow {
         self.of_queue(queue).state.queue(queue)
     }

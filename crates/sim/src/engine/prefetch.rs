@@ -54,41 +54,41 @@ struct Coming {
 
 /// The frames and limiters that have been seen in the event queue, those that were seen last in the first group.
 #[derive(Debug)]
-pub(crate) struct Ahead {
+pub(crate) struct Prefetch {
     frames: [Vec<Coming>; STAGES],
     limiters: [Vec<LimiterId>; 3],
     /// The time of the last look.
     now: Instant,
 }
 
-impl Ahead {
+impl Prefetch {
     /// Nothing has been seen yet; `None` for a network that is not large.
     pub(crate) fn new<S: Scheme>(network: &Network) -> Option<Box<Self>> {
         let queues = network.queues_per_port() * size_of::<QueueState>();
         let port = size_of::<PortState>() + queues + size_of::<CpState<S>>();
-        let ahead = || Self {
+        let prefetch = || Self {
             frames: std::array::from_fn(|_| Vec::with_capacity(MOST)),
             limiters: std::array::from_fn(|_| Vec::with_capacity(MOST)),
             now: Instant::ZERO,
         };
-        (network.ports.len() * port >= LARGE).then(|| Box::new(ahead()))
+        (network.ports.len() * port >= LARGE).then(|| Box::new(prefetch()))
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// Sees frames and limiters in the event queue, and lets each group ask for its next piece of memory.
     pub(crate) fn look_ahead(&mut self) {
-        let Some(ahead) = self.ahead.as_deref_mut() else { return };
+        let Some(prefetch) = self.prefetch.as_deref_mut() else { return };
         let Fabric { now, events, ports, cps, frames, .. } = &mut self.state.fabric;
         let (steps, sources): (&[Step], _) = (&self.steps, &self.state.sources);
-        let batch = now.passed_since(ahead.now);
-        ahead.now = *now;
+        let batch = now.passed_since(prefetch.now);
+        prefetch.now = *now;
         let horizon = Instant(now.0.saturating_add(batch.0.saturating_mul(REACH)));
-        ahead.frames.rotate_right(1);
-        ahead.limiters.rotate_right(1);
+        prefetch.frames.rotate_right(1);
+        prefetch.limiters.rotate_right(1);
 
-        let [seen, found, led, met, last] = &mut ahead.frames;
-        let [due, waking, leaving] = &mut ahead.limiters;
+        let [seen, found, led, met, last] = &mut prefetch.frames;
+        let [due, waking, leaving] = &mut prefetch.limiters;
         seen.clear();
         due.clear();
         events.foresee(horizon, |event| {

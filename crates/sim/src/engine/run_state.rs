@@ -4,7 +4,7 @@ use crate::engine::measure::{pass_all, restart_extremes};
 use penstock_schemes::{BitRate, Octets, Scheme};
 
 use crate::datapath::Fabric;
-use crate::engine::measure::{Parts, Reading, between};
+use crate::engine::measure::{Counted, Reading, between};
 use crate::hosts::Sources;
 use crate::hosts::transport::Transports;
 use crate::network::{FlowId, QueueId};
@@ -14,11 +14,11 @@ use crate::state::records::{FlowRecord, HostRecord};
 
 /// The state of a run, without its observer.
 #[derive(Debug)]
-pub(crate) struct State<S: Scheme, const PFC: bool> {
-    pub(crate) fabric: Fabric<S, PFC>,
+pub(crate) struct RunState<S: Scheme, const FULL: bool> {
+    pub(crate) fabric: Fabric<S, FULL>,
     pub(crate) sources: Sources<S>,
     /// How many flows last: those of the network. Places behind them are used again.
-    pub(crate) lasting: u32,
+    pub(crate) static_flows: u32,
     /// The counts of each flow; those of flows that were forgotten are part of `totals`.
     pub(crate) records: Vec<FlowRecord>,
     pub(crate) transports: Transports,
@@ -32,10 +32,10 @@ pub(crate) struct State<S: Scheme, const PFC: bool> {
     pub(crate) ideal_in_flight: u64,
 }
 
-impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
+impl<S: Scheme, const FULL: bool> View<S> for RunState<S, FULL> {
     fn queue(&self, queue: QueueId) -> QueueNow {
         let q = self.fabric.queue(queue);
-        let (port, class) = self.fabric.place(queue);
+        let (port, class) = self.fabric.port_and_class(queue);
         let p = self.fabric.port(port);
         let marked = p.ledger.marks(class);
         QueueNow {
@@ -73,7 +73,7 @@ impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
     }
 }
 
-impl<S: Scheme, const PFC: bool> State<S, PFC> {
+impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
     /// The warm-up is over.
     pub(crate) fn start_measuring(&mut self) {
         self.measuring = self.read();
@@ -93,9 +93,9 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
 
     /// The readings at the start and at the end of a window that closes.
     pub(crate) fn take_window(&mut self, window: usize) -> Option<(Reading, Reading)> {
-        let place = self.windows.iter().position(|&(open, _)| open == window)?;
+        let index = self.windows.iter().position(|&(open, _)| open == window)?;
         let end = self.read();
-        let (_, start) = self.windows.swap_remove(place);
+        let (_, start) = self.windows.swap_remove(index);
         Some((start, end))
     }
 
@@ -103,7 +103,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// measured.
     pub(crate) fn read(&mut self) -> Reading {
         self.fabric.settle_all();
-        for flow in (0..self.lasting).map(FlowId) {
+        for flow in (0..self.static_flows).map(FlowId) {
             self.pass_rate(flow);
         }
         let now = self.fabric.now;
@@ -113,12 +113,12 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             start.take_extremes(&self.fabric.ports, &self.fabric.pauses, &self.hosts);
         }
         restart_extremes(&mut self.fabric.ports, &mut self.fabric.pauses, &mut self.hosts);
-        self.parts().reading()
+        self.counted().reading()
     }
 
     /// Everything that is counted or summed.
-    pub(crate) fn parts(&self) -> Parts<'_> {
-        Parts {
+    pub(crate) fn counted(&self) -> Counted<'_> {
+        Counted {
             now: self.fabric.now,
             totals: self.totals,
             changes: self.sources.changes(),
@@ -129,13 +129,13 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             flows: self.sources.flows(),
             records: &self.records,
             transports: &self.transports,
-            lasting: self.lasting,
+            static_flows: self.static_flows,
             hosts: &self.hosts,
         }
     }
 }
 
-impl<S: Scheme, const PFC: bool> State<S, PFC> {
+impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
     /// Lets the sum of a flow's rate reach the present.
     pub(crate) fn pass_rate(&mut self, flow: FlowId) {
         let state = self.sources.flow(flow);

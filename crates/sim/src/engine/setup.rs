@@ -13,7 +13,7 @@ use crate::network::{
 use crate::random::{Owner, Stream};
 use crate::state::event::{ChangeId, Event};
 use crate::state::event_queue::EventQueue;
-use crate::state::hop_info::{ACK_LEAF, BRANCH, CHOICE, End, LEAF, LOST, SEGMENT_LEAF, Step, TURN};
+use crate::state::hop_info::{ACK_LEAF, BRANCH, CHOICE, HopEnd, LEAF, LOST, SEGMENT_LEAF, Step, TURN};
 use crate::state::records::FlowRecord;
 
 /// The sources and destinations of a network, flow by flow.
@@ -26,7 +26,7 @@ pub(crate) struct Endpoints<'n, S: Scheme> {
     pub(crate) transports: Transports,
     pub(crate) destinations: Vec<Destination<S, Stream>>,
     pub(crate) leaves: Vec<HopId>,
-    pub(crate) end_of_hop: Vec<End>,
+    pub(crate) end_of_hop: Vec<HopEnd>,
     /// How many reaction points there are in all, those of flows that come and go counted.
     reaction_points: u32,
 }
@@ -43,7 +43,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
             transports: Transports::new(network.transmit),
             destinations: Vec::new(),
             leaves: Vec::new(),
-            end_of_hop: vec![End::NONE; network.hops.len() + 1],
+            end_of_hop: vec![HopEnd::NONE; network.hops.len() + 1],
             reaction_points: network.reaction_points.len() as u32 + own_reaction_points(network),
         };
         let round_trips = endpoints.round_trips();
@@ -98,12 +98,12 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
         for leaf in network.last_hops(id) {
             let draw = Stream::new(self.seed, Owner::NotificationPoint, self.destinations.len());
             self.end_of_hop[leaf.index()] =
-                End { destination: DestinationId(self.destinations.len() as u32), flow: id };
+                HopEnd { destination: DestinationId(self.destinations.len() as u32), flow: id };
             let number = self.destinations.len() as u32;
             self.destinations.push(Destination::new(config, id.key(), number, draw));
             self.leaves.push(leaf);
         }
-        if network.is_spread(id) {
+        if network.is_multipath(id) {
             self.join_ways(id, first);
         }
         let destinations = self.destinations.len() as u32 - first.0;
@@ -131,9 +131,9 @@ impl<S: Scheme> Endpoints<'_, S> {
     fn join_ways(&mut self, id: FlowId, destination: DestinationId) {
         let network = self.network;
         for leaf in network.route(id).filter(|hop| network.hops[hop.index()].children == 0) {
-            self.end_of_hop[leaf.index()] = End { destination, flow: id };
+            self.end_of_hop[leaf.index()] = HopEnd { destination, flow: id };
         }
-        if network.spread.as_ref().is_some_and(|spread| spread.by.disorders()) {
+        if network.load_balancing.as_ref().is_some_and(|spread| spread.by.disorders()) {
             self.destinations[destination.index()].expect_disorder();
         }
     }
@@ -236,15 +236,16 @@ pub(crate) fn steps(network: &Network) -> Vec<Step> {
     };
     let lost = Step { port: PortId(0), next: LOST, to: PortId::NONE };
     let mut steps: Vec<Step> = network.hops.iter().map(step).chain([lost]).collect();
-    for hop in network.spread.iter().flat_map(|spread| &spread.hops) {
+    for hop in network.load_balancing.iter().flat_map(|spread| &spread.hops) {
         steps[hop.index()].next = if turns { TURN } else { CHOICE };
     }
-    let first = network.flows.iter().map(|flow| (flow.root, flow.transport.as_ref().map(|carriage| carriage.way_back)));
-    for (root, way_back) in first.chain(network.reroutes.iter().map(|later| (later.root, later.way_back))) {
-        let Some(way_back) = way_back else { continue };
+    let first =
+        network.flows.iter().map(|flow| (flow.root, flow.transport.as_ref().map(|carriage| carriage.reverse_path)));
+    for (root, reverse_path) in first.chain(network.reroutes.iter().map(|later| (later.root, later.reverse_path))) {
+        let Some(reverse_path) = reverse_path else { continue };
         let leaves = network.route_from(root).filter(|hop| network.hops[hop.index()].children == 0);
         leaves.for_each(|leaf| steps[leaf.index()].next = SEGMENT_LEAF);
-        steps[network.last_hop(way_back).index()].next = ACK_LEAF;
+        steps[network.last_hop(reverse_path).index()].next = ACK_LEAF;
     }
     steps
 }

@@ -8,7 +8,7 @@ use penstock_endpoint::PortId;
 use penstock_schemes::Scheme;
 
 use crate::datapath::Arrival;
-use crate::datapath::enqueue::Entry;
+use crate::datapath::enqueue::Enqueued;
 use crate::engine::Sim;
 use crate::network::{HopId, Network, QueueId, Ties};
 use crate::probe::Probe;
@@ -21,7 +21,7 @@ use crate::state::frame::FrameId;
 struct Reached {
     /// The queue that it is bound for.
     queue: QueueId,
-    /// Its place among those for this queue.
+    /// Its rank among those for this queue.
     turn: u64,
     from: PortId,
     index: FrameId,
@@ -56,7 +56,7 @@ impl Arbiters {
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// A frame has reached a switch, and waits for the others of this instant.
     #[cold]
     pub(crate) fn wait_for_turn(&mut self, index: FrameId) {
@@ -86,13 +86,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         reached.sort_unstable_by_key(|frame| (frame.queue, frame.turn, frame.from));
         self.charge(reached.len() as u64 - 1);
         for &Reached { queue, from, index, next, .. } in &reached {
-            let (port, _) = self.state.fabric.place(queue);
+            let (port, _) = self.state.fabric.port_and_class(queue);
             self.cross(from, index);
             let slot = self.state.fabric.frames.get_mut(index);
             slot.hop = next;
             let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
             let entry = self.forward(port, flow, Arrival { index, class, octets, from });
-            if entry == Entry::Queued
+            if entry == Enqueued::Queued
                 && let Some(arbiters) = self.arbiters.as_deref_mut()
             {
                 arbiters.next[queue.index()] = from.0 + 1;

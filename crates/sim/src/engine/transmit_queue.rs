@@ -8,7 +8,7 @@ use crate::engine::Sim;
 use crate::network::{FlowId, Transmit};
 use crate::probe::Probe;
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// Lets the transport of a flow send the segments that it may into the transmit queue, if there is one.
     #[inline(always)]
     pub(crate) fn fill_transmit_queue(&mut self, flow: FlowId) {

@@ -8,18 +8,18 @@ use penstock_schemes::{Octets, Scheme};
 
 use crate::datapath::Arrival;
 use crate::engine::Sim;
-use crate::engine::run_state::State;
+use crate::engine::run_state::RunState;
 use crate::hosts::transport::{Carried, Reception, Transports};
 use crate::network::{FlowId, PortId, Traffic};
 use crate::probe::Probe;
 use crate::state::event::Event;
 use crate::state::frame::{FrameId, Marks, Payload, Slot};
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// The frame with the segment that a flow's sender gave last is on its way.
     #[inline(never)]
     pub(crate) fn segment_sent(&mut self, flow: FlowId, frame: FrameId) {
-        let State { fabric, sources, transports, .. } = &mut self.state;
+        let RunState { fabric, sources, transports, .. } = &mut self.state;
         let state = sources.flow_mut(flow);
         let key = state.key();
         let Some(connection) = &mut state.supply_mut().connection else { return };
@@ -148,7 +148,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let key = self.state.sources.flow(flow).key();
         let Some(reception) = self.reception(flow) else { return };
         let (octets, hop, class) =
-            (frame_around(reception.receiver.ack_octets(ack)), reception.way_back, reception.class);
+            (frame_around(reception.receiver.ack_octets(ack)), reception.reverse_path, reception.class);
         let slot = Slot {
             next: FrameId::NONE,
             flow: key,
@@ -173,7 +173,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let flow = self.state.fabric.flow_at(self.state.fabric.frames.get(frame).hop);
         self.state.fabric.frames.remove(frame);
         self.state.totals.acks_delivered += 1;
-        let State { sources, transports, .. } = &mut self.state;
+        let RunState { sources, transports, .. } = &mut self.state;
         let ack = transports.ack(frame).expect("an acknowledgement of a transport carries one");
         if let Some(connection) = &mut sources.flow_mut(flow).supply_mut().connection {
             connection.sender.on_ack(now, ack);

@@ -26,7 +26,7 @@ type Waiting = BTreeMap<QueueId, BTreeMap<QueueId, (u64, u64)>>;
 
 /// The stopped queues of a network, or of a part of one, and the frames that wait in them.
 #[derive(Debug, Default)]
-pub(crate) struct Jam {
+pub(crate) struct StoppedQueues {
     /// Since when each is stopped.
     stops: BTreeMap<QueueId, Instant>,
     /// The queues that a full buffer keeps stopped.
@@ -34,27 +34,29 @@ pub(crate) struct Jam {
     waiting: Waiting,
 }
 
-impl Jam {
+impl StoppedQueues {
     /// That of a network, or of a part of one.
     pub(crate) fn of(ports: &[PortState], pauses: &Pauses, frames: &dyn Arena) -> Self {
-        let mut jam = Self { stops: pauses.stopped().collect(), full: pauses.full().collect(), ..Self::default() };
-        for &own in jam.stops.keys() {
-            let (port, class) = pauses.place(own);
+        let mut stopped_queues =
+            Self { stops: pauses.stopped().collect(), full: pauses.full().collect(), ..Self::default() };
+        for &own in stopped_queues.stops.keys() {
+            let (port, class) = pauses.port_and_class(own);
             let p = &ports[port.index()];
-            if !p.watched() {
+            if !p.flow_controlled() {
                 continue;
             }
             let queue = &p.queues[class.index()];
             for frame in queue.waiting.iter(frames) {
-                // The place of a counter is that of the queue that it stops.
+                // The index of a counter is that of the queue that it stops.
                 let Some(counter) = pauses.holder(frame) else { continue };
                 let octets = frames.head(frame).octets;
-                let (all, memory) = jam.waiting.entry(QueueId(counter.0)).or_default().entry(own).or_default();
+                let (all, memory) =
+                    stopped_queues.waiting.entry(QueueId(counter.0)).or_default().entry(own).or_default();
                 *all += u64::from(octets);
                 *memory += pauses.memory(own, octets);
             }
         }
-        jam
+        stopped_queues
     }
 
     /// Adds that of another part of the network.

@@ -40,7 +40,7 @@ pub(crate) struct Counter {
     /// The neighbour is to stop.
     pub(crate) full: bool,
     /// The neighbour was told so last, or the last frame about it was lost on the line.
-    pub(crate) told: bool,
+    pub(crate) announced: bool,
     /// When the pause frame is due again, if the counter is still full then.
     pub(crate) refresh: Instant,
 }
@@ -111,7 +111,7 @@ pub(crate) struct Pauses {
     /// For each queue.
     pub(crate) stops: Vec<Stop>,
     pub(crate) lines: Vec<PauseLine>,
-    /// For each slot of a frame in a queue of a watched port: its counter, or none.
+    /// For each slot of a frame in a queue of a flow-controlled port: its counter, or none.
     charged: Vec<CounterId>,
     /// Counters that have crossed a threshold.
     pub(crate) crossed: Vec<CounterId>,
@@ -174,7 +174,7 @@ impl Pauses {
             }
         }
         let refresh = Instant::NEVER;
-        let nothing = Counter { held: 0, buffer: 0, xoff: u64::MAX, xon: 0, full: false, told: false, refresh };
+        let nothing = Counter { held: 0, buffer: 0, xoff: u64::MAX, xon: 0, full: false, announced: false, refresh };
         pauses.counters = vec![nothing; queues];
         pauses.stops = vec![Stop::NONE; queues];
         for (index, ingress) in pfc.ingress.iter().enumerate() {
@@ -208,7 +208,7 @@ impl Pauses {
         if self.counters[counter.index()].buffer == 0 { CounterId::NONE } else { counter }
     }
 
-    /// The place of the counter of the frames that come over the line of port `from` in `class`.
+    /// The index of the counter of the frames that come over the line of port `from` in `class`.
     #[inline(always)]
     pub(crate) fn counter_of(&self, from: PortId, class: TrafficClass) -> CounterId {
         CounterId(from.0 * self.per_port + u32::from(class.0))
@@ -220,7 +220,7 @@ impl Pauses {
     }
 
     /// The port and the class of a queue.
-    pub(crate) fn place(&self, queue: QueueId) -> (PortId, TrafficClass) {
+    pub(crate) fn port_and_class(&self, queue: QueueId) -> (PortId, TrafficClass) {
         (PortId(queue.0 / self.per_port), TrafficClass((queue.0 % self.per_port) as u8))
     }
 
@@ -287,7 +287,7 @@ impl Pauses {
         for class in bits(classes) {
             let counter = self.counter_of(from, class);
             let counter = &mut self.counters[counter.index()];
-            counter.told = counter.full;
+            counter.announced = counter.full;
             if counter.full {
                 frame.stop |= class.bit();
                 counter.refresh = refresh;
@@ -300,8 +300,8 @@ impl Pauses {
     }
 
     /// The message of a pause frame under way: bits of the classes that it stops, and of those that it lets go on.
-    pub(crate) fn told(&self, frame: PauseId) -> (u32, u32) {
-        self.frames.get(frame).told()
+    pub(crate) fn message(&self, frame: PauseId) -> (u32, u32) {
+        self.frames.get(frame).message()
     }
 
     /// The line of `port` breaks: how many pause frames were on it, and the classes that they were about. They are told again by those who
@@ -314,7 +314,7 @@ impl Pauses {
         let from = self.reverse(port);
         for class in bits(classes) {
             let counter = self.counter_of(from, class);
-            self.counters[counter.index()].told = true;
+            self.counters[counter.index()].announced = true;
         }
         self.lines[port.index()].lost += lost;
         (lost, classes)
@@ -356,9 +356,9 @@ impl Pauses {
 /// The classes of the bits that are set, lowest first.
 pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = TrafficClass> {
     std::iter::from_fn(move || {
-        let place = (mask != 0).then(|| mask.trailing_zeros())?;
+        let lowest = (mask != 0).then(|| mask.trailing_zeros())?;
         mask &= mask - 1;
-        Some(TrafficClass(place as u8))
+        Some(TrafficClass(lowest as u8))
     })
 }
 
@@ -390,9 +390,9 @@ impl Pauses {
         }
     }
 
-    /// One of the ports whose queues share memory with the queue of a claim, by its place among them.
-    pub(crate) fn port_of_pool(&self, claim: Claim, place: usize) -> Option<PortId> {
-        self.pools.as_deref()?.neighbours(claim).get(place).copied()
+    /// One of the ports whose queues share memory with the queue of a claim, by its index among them.
+    pub(crate) fn port_of_pool(&self, claim: Claim, index: usize) -> Option<PortId> {
+        self.pools.as_deref()?.neighbours(claim).get(index).copied()
     }
 
     /// All pools.
@@ -485,8 +485,8 @@ impl Pauses {
 
     /// Whether the watchdog drains a queue.
     pub(crate) fn drains(&self, port: PortId, class: TrafficClass) -> bool {
-        let place = (port.0 * self.per_port + u32::from(class.0)) as usize;
-        self.stops.get(place).is_some_and(|stop| stop.draining)
+        let queue = (port.0 * self.per_port + u32::from(class.0)) as usize;
+        self.stops.get(queue).is_some_and(|stop| stop.draining)
     }
 
     /// Whether a queue drops a frame that comes; it counts.
@@ -500,7 +500,7 @@ impl Pauses {
 /// A pause frame on its way.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PauseFrame {
-    /// The port whose line it is on; none for one that is lost, or for a free place.
+    /// The port whose line it is on; none for one that is lost, or for a free slot.
     pub(crate) line: PortId,
     /// Classes that it stops.
     pub(crate) stop: u32,
@@ -519,7 +519,7 @@ impl PauseFrame {
     }
 
     /// Bits of the classes that it stops, and of those that it lets go on.
-    pub(crate) fn told(&self) -> (u32, u32) {
+    pub(crate) fn message(&self) -> (u32, u32) {
         (self.stop, self.resume)
     }
 }
@@ -527,31 +527,31 @@ impl PauseFrame {
 /// All of them.
 #[derive(Debug, Default)]
 pub(crate) struct PauseFrames {
-    places: Vec<PauseFrame>,
+    slots: Vec<PauseFrame>,
     free: Vec<PauseId>,
     /// Those that are to go to other parts of the network: when they arrive, and the port whose line they are on.
     outgoing: Vec<(Instant, PortId, PauseId)>,
 }
 
 impl PauseFrames {
-    /// The frame in a place.
+    /// The frame in a slot.
     pub(crate) fn get(&self, id: PauseId) -> &PauseFrame {
-        &self.places[id.index()]
+        &self.slots[id.index()]
     }
 
     /// Places, taken or free.
-    pub(crate) fn places(&self) -> usize {
-        self.places.len()
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
     }
 
-    /// Gives a frame a place.
+    /// Gives a frame a slot.
     pub(crate) fn keep(&mut self, frame: PauseFrame) -> PauseId {
         if let Some(free) = self.free.pop() {
-            self.places[free.index()] = frame;
+            self.slots[free.index()] = frame;
             free
         } else {
-            self.places.push(frame);
-            PauseId((self.places.len() - 1) as u32)
+            self.slots.push(frame);
+            PauseId((self.slots.len() - 1) as u32)
         }
     }
 
@@ -560,14 +560,14 @@ impl PauseFrames {
     pub(crate) fn land(&mut self, id: PauseId) -> Option<PauseFrame> {
         self.free.push(id);
         let gone = PauseFrame::new(PortId::NONE, Duration::ZERO);
-        let frame = std::mem::replace(&mut self.places[id.index()], gone);
+        let frame = std::mem::replace(&mut self.slots[id.index()], gone);
         (!frame.abroad).then_some(frame)
     }
 
     /// The line of `port` breaks: how many frames were on it, and the classes that they were about.
     pub(crate) fn lose(&mut self, port: PortId) -> (u64, u32) {
         let (mut lost, mut classes) = (0, 0);
-        for frame in self.places.iter_mut().filter(|frame| frame.line == port) {
+        for frame in self.slots.iter_mut().filter(|frame| frame.line == port) {
             lost += 1;
             classes |= frame.stop | frame.resume;
             frame.line = PortId::NONE;
@@ -577,7 +577,7 @@ impl PauseFrames {
 
     /// The lines of the frames that are on one, as far as they have not gone abroad.
     pub(crate) fn lines(&self) -> impl Iterator<Item = PortId> + '_ {
-        self.places.iter().filter(|frame| frame.line != PortId::NONE && !frame.abroad).map(|frame| frame.line)
+        self.slots.iter().filter(|frame| frame.line != PortId::NONE && !frame.abroad).map(|frame| frame.line)
     }
 
     /// A frame is to go to another part of the network, where it arrives at `at`.
@@ -587,10 +587,10 @@ impl PauseFrames {
 
     /// The frames that are to go abroad, each with the time of its arrival and the port whose line it is on.
     pub(crate) fn export(&mut self) -> impl Iterator<Item = (Instant, PortId, PauseFrame)> + '_ {
-        let Self { outgoing, places, .. } = self;
+        let Self { outgoing, slots, .. } = self;
         outgoing.drain(..).map(|(at, port, id)| {
-            let frame = places[id.index()];
-            places[id.index()].abroad = true;
+            let frame = slots[id.index()];
+            slots[id.index()].abroad = true;
             (at, port, frame)
         })
     }

@@ -238,7 +238,7 @@ impl Network {
     /// For each port, the most output queues at its far end that a frame of `priority` joins: 1 but for multicast.
     fn copies(&self, priority: u8) -> Vec<u16> {
         let mut copies = vec![1; self.ports.len()];
-        let chosen = self.spread.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
+        let chosen = self.load_balancing.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
         for (own, root) in self.routes() {
             if !self.joins(self.flows[own.index()].priority, priority) {
                 continue;

@@ -320,15 +320,15 @@ impl Pools {
             let (mut own_queues, mut own_groups) = (0, 0);
             for (port, p) in network.ports.iter().enumerate() {
                 for class in pool.priorities.iter().map(|&priority| network.class(priority)) {
-                    let place = port * per_port + class.index();
+                    let index = port * per_port + class.index();
                     if p.node == pool.node {
-                        assert!(pools.holders[place].pool == PoolId::NONE, "queue {place} has two pools");
-                        pools.holders[place].pool = id;
+                        assert!(pools.holders[index].pool == PoolId::NONE, "queue {index} has two pools");
+                        pools.holders[index].pool = id;
                         own_queues += 1;
                     }
                     if p.peer == pool.node {
-                        pools.groups[place].pool = id;
-                        pools.groups[place].headroom = headroom_of(network, pool, port, class);
+                        pools.groups[index].pool = id;
+                        pools.groups[index].headroom = headroom_of(network, pool, port, class);
                         own_groups += 1;
                     }
                 }
@@ -344,9 +344,9 @@ impl Pools {
     /// frame came, or none.
     #[inline(always)]
     pub(crate) fn claim(&self, (port, class, from): (PortId, TrafficClass, PortId), octets: u16, len: u64) -> Claim {
-        let place = |port: PortId| port.0 * self.per_port + u32::from(class.0);
-        let group = if from == PortId::NONE { CounterId::NONE } else { CounterId(place(from)) };
-        Claim { queue: QueueId(place(port)), group, octets, len }
+        let index = |port: PortId| port.0 * self.per_port + u32::from(class.0);
+        let group = if from == PortId::NONE { CounterId::NONE } else { CounterId(index(from)) };
+        Claim { queue: QueueId(index(port)), group, octets, len }
     }
 
     /// Whether there is memory for a frame.
@@ -440,18 +440,18 @@ impl Pools {
     /// A frame departs from its queue.
     #[inline(always)]
     pub(crate) fn give_back(&mut self, at: Instant, port: PortId, class: TrafficClass, frame: FrameId, octets: u16) {
-        let place = (port.0 * self.per_port + u32::from(class.0)) as usize;
-        match self.list.get_mut(self.holders[place].pool.index()) {
+        let index = (port.0 * self.per_port + u32::from(class.0)) as usize;
+        match self.list.get_mut(self.holders[index].pool.index()) {
             None => {}
             Some(pool) if pool.plain => pool.used.now -= u64::from(octets),
-            Some(_) => self.give_back_to_accounts(at, place, frame, octets),
+            Some(_) => self.give_back_to_accounts(at, index, frame, octets),
         }
     }
 
     /// The same for a queue whose pool is not plain.
     #[inline(never)]
-    fn give_back_to_accounts(&mut self, at: Instant, place: usize, frame: FrameId, octets: u16) {
-        let holder = &mut self.holders[place];
+    fn give_back_to_accounts(&mut self, at: Instant, index: usize, frame: FrameId, octets: u16) {
+        let holder = &mut self.holders[index];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return };
         let octets = pool.memory(octets);
         pool.egress.give_back(&mut holder.held, octets);
@@ -478,11 +478,11 @@ impl Pools {
             if !pool.plain {
                 return pool.used.area(now);
             }
-            let own = |place: &usize| self.holders[*place].pool == id;
+            let own = |index: &usize| self.holders[*index].pool == id;
             let queues = |port: &PortId| {
                 let first = port.index() * self.per_port as usize;
-                let places = (first..).zip(&ports[port.index()].queues);
-                places.filter(|(place, _)| own(place)).map(|(_, queue)| queue.statistics.area).sum::<u128>()
+                let queues = (first..).zip(&ports[port.index()].queues);
+                queues.filter(|(index, _)| own(index)).map(|(_, queue)| queue.statistics.area).sum::<u128>()
             };
             pool.ports.iter().map(queues).sum()
         };
@@ -532,5 +532,5 @@ fn headroom_of(network: &Network, pool: &Pool, port: usize, class: TrafficClass)
     let _ = pfc.ingress[port]?;
     let lossless = pfc.priorities.iter().any(|&priority| network.class(priority) == class);
     let own = pool.lines.binary_search_by_key(&port, |(line, _)| line.index());
-    lossless.then(|| own.map_or(pool.headroom, |place| pool.lines[place].1).0)
+    lossless.then(|| own.map_or(pool.headroom, |index| pool.lines[index].1).0)
 }

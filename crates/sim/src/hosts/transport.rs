@@ -132,15 +132,15 @@ pub(crate) struct Reception {
     /// Octets of the flow, if it has a size.
     pub(crate) size: Option<Octets>,
     /// The first hop of acknowledgements, and their class.
-    pub(crate) way_back: HopId,
+    pub(crate) reverse_path: HopId,
     pub(crate) class: TrafficClass,
     /// The timers under way.
     pub(crate) armed: Armed,
 }
 
 impl Reception {
-    pub(crate) fn new(transport: &Transport, size: Option<Octets>, way_back: HopId, class: TrafficClass) -> Self {
-        Self { receiver: transport.receiver(0), size, way_back, class, armed: Armed::NONE }
+    pub(crate) fn new(transport: &Transport, size: Option<Octets>, reverse_path: HopId, class: TrafficClass) -> Self {
+        Self { receiver: transport.receiver(0), size, reverse_path, class, armed: Armed::NONE }
     }
 }
 
@@ -175,14 +175,14 @@ impl Transports {
         if self.receptions.len() <= id.index() {
             self.receptions.resize_with(id.index() + 1, || None);
         }
-        let reception = Reception::new(&carriage.transport, flow.size, carriage.way_back, acks(carriage.acks));
+        let reception = Reception::new(&carriage.transport, flow.size, carriage.reverse_path, acks(carriage.acks));
         self.receptions[id.index()] = Some(Box::new(reception));
     }
 
     /// Acknowledgements of flow `id` go another way from now on.
-    pub(crate) fn send_back_over(&mut self, id: FlowId, way_back: HopId) {
+    pub(crate) fn send_back_over(&mut self, id: FlowId, reverse_path: HopId) {
         if let Some(reception) = self.receptions.get_mut(id.index()).and_then(Option::as_deref_mut) {
-            reception.way_back = way_back;
+            reception.reverse_path = reverse_path;
         }
     }
 
@@ -202,7 +202,7 @@ impl Transports {
     #[inline]
     pub(crate) fn carry(&mut self, frame: FrameId, carried: Carried) {
         match self.carried.get_mut(frame.index()) {
-            Some(place) => *place = carried,
+            Some(slot) => *slot = carried,
             None => self.carry_more(frame, carried),
         }
     }

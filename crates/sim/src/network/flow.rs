@@ -16,7 +16,7 @@ pub struct Flow {
     pub frame: u16,
     /// Weight for schemes that have weights.
     pub weight: u16,
-    /// When it begins; [`Instant::NEVER`] for one of [`Network::sequels`].
+    /// When it begins; [`Instant::NEVER`] for one of [`Network::dependencies`].
     pub start: Instant,
     /// When it ends at the latest, after its start; a sequel has no such time.
     pub stop: Option<Instant>,
@@ -35,7 +35,7 @@ pub struct Flow {
 /// A flow that begins when others have ended. A flow ends when the last octet of its size has reached its destinations, or when
 /// it is stopped, whichever comes first.
 #[derive(Debug, Clone)]
-pub struct Sequel {
+pub struct Dependency {
     /// The flow that begins.
     pub flow: FlowId,
     /// The flows that it waits for, at least one, each once.
@@ -66,8 +66,8 @@ pub struct Carriage {
     pub transport: Transport,
     /// The priority of acknowledgements, one of [`Network::priorities`]; `None` for control frames.
     pub acks: Option<u8>,
-    /// The first hop of acknowledgements: see [`Network::add_way_back`].
-    pub way_back: HopId,
+    /// The first hop of acknowledgements: see [`Network::add_reverse_path`].
+    pub reverse_path: HopId,
 }
 
 impl Flow {

@@ -18,7 +18,7 @@ pub struct Processes {
     /// Each process.
     pub list: Vec<Process>,
     /// The most links that a frame of any of them crosses to its destination.
-    pub longest_way: usize,
+    pub longest_path: usize,
     /// The most hops of a flow's route: as many, where each flow has one way.
     pub most_hops: usize,
     /// When flows have new routes, in order: as many as a flow may have later.
@@ -65,14 +65,14 @@ pub struct Process {
     /// The rate limiters.
     pub limiting: Limiting,
     /// The links that its flows cross.
-    pub links: Vec<Crossed>,
+    pub links: Vec<CrossedLink>,
     /// From the start of its first flow to that of its last.
     pub span: Duration,
 }
 
 /// A link that flows of a process cross.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Crossed {
+pub struct CrossedLink {
     /// Its port, and the port of the opposite direction.
     pub link: (PortId, PortId),
     /// Octets that they bring there, where each takes the first of its ways.
@@ -125,14 +125,14 @@ pub struct Arrival {
     /// is nothing to choose.
     pub tree: Vec<Branch>,
     /// The routes that it has later, in order of time: see [`Reroute`](crate::network::Reroute).
-    pub later: Vec<Onward>,
+    pub later: Vec<LaterRoute>,
     /// The reaction point that it shares, where its process's flows do.
     pub reaction_point: Option<RpId>,
 }
 
 /// A route that a flow of a process has from a time on, if it is not over by then.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Onward {
+pub struct LaterRoute {
     /// When: one of the times of [`Processes::converged`].
     pub at: Instant,
     /// Its links, as those of [`Arrival::way`], the same one first.

@@ -8,9 +8,9 @@ use crate::network::{FlowId, HopId, Network};
 /// to its one destination. Frames of switches and destinations go back over the links of the first of its ways that
 /// passes there: that of the first child behind each hop.
 #[derive(Debug, Clone)]
-pub struct Spread {
+pub struct Multipath {
     /// How a switch chooses.
-    pub by: SpreadBy,
+    pub by: PathChoice,
     /// Seed of the hash by which flowlets find their ways.
     pub seed: u64,
     /// The hops behind which a frame takes one of the hops that follow, ascending. Behind all others each that follows gets a copy.
@@ -19,7 +19,7 @@ pub struct Spread {
 
 /// How a switch chooses one of several ports for a frame. A port whose line is broken is no choice as long as there is another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpreadBy {
+pub enum PathChoice {
     /// By a hash of the flow, the switch and the number of the flowlet; the first takes the first way. A frame that comes so long after the last
     /// one of its flow at this switch, or longer, begins a flowlet.
     Flowlet(Duration),
@@ -33,7 +33,7 @@ pub enum SpreadBy {
     QueueOfFlowlet(Duration),
 }
 
-impl SpreadBy {
+impl PathChoice {
     /// Whether frames of a flow may overtake one another, however far apart they are sent.
     #[must_use]
     pub fn disorders(self) -> bool {
@@ -65,7 +65,7 @@ pub struct Reroute {
     /// Its first hop from then on, over the same port.
     pub root: HopId,
     /// The first hop of acknowledgements, where it has a transport.
-    pub way_back: Option<HopId>,
+    pub reverse_path: Option<HopId>,
 }
 
 impl Network {

@@ -4,7 +4,7 @@
 
 use penstock_schemes::{Draw, Duration, FlowKey, Instant};
 
-use crate::network::{Hop, HopId, Network, PortId, Spread, SpreadBy};
+use crate::network::{Hop, HopId, Multipath, Network, PathChoice, PortId};
 use crate::random::{Owner, Stream, mix};
 use crate::state::port::PortState;
 
@@ -31,8 +31,8 @@ impl Flowlets {
 
 /// The switches' memory of their choices.
 #[derive(Debug)]
-pub(crate) struct Spreading {
-    by: SpreadBy,
+pub(crate) struct LoadBalancer {
+    by: PathChoice,
     seed: u64,
     /// For each port how many choices there had been when it was chosen last.
     chosen: Vec<u64>,
@@ -45,10 +45,10 @@ pub(crate) struct Spreading {
     nodes: Vec<usize>,
 }
 
-impl Spreading {
+impl LoadBalancer {
     /// That of a network whose switches choose; `None` for one whose flows have a way each.
     pub(crate) fn new(network: &Network, seed: u64) -> Option<Box<Self>> {
-        let Spread { by, seed: of_hash, .. } = network.spread.as_ref()?;
+        let Multipath { by, seed: of_hash, .. } = network.load_balancing.as_ref()?;
         let stream = |node| Stream::new(seed, Owner::Switch, node);
         Some(Box::new(Self {
             by: *by,
@@ -76,36 +76,36 @@ impl Spreading {
 
     /// Whether a choice looks at the queues of the ports, which are to be settled then.
     pub(crate) fn looks_at_queues(&self) -> bool {
-        matches!(self.by, SpreadBy::Queue | SpreadBy::QueueOfFlowlet(_))
+        matches!(self.by, PathChoice::Queue | PathChoice::QueueOfFlowlet(_))
     }
 
     /// The way of the flowlet that goes on at `now`; `None` where a frame behind `hop` has a choice.
-    pub(crate) fn goes_on(&mut self, now: Instant, open: &Open<'_>, hop: HopId) -> Option<HopId> {
-        let (SpreadBy::Flowlet(gap) | SpreadBy::QueueOfFlowlet(gap)) = self.by else { return None };
+    pub(crate) fn goes_on(&mut self, now: Instant, open: &OpenPorts<'_>, hop: HopId) -> Option<HopId> {
+        let (PathChoice::Flowlet(gap) | PathChoice::QueueOfFlowlet(gap)) = self.by else { return None };
         let flowlets = &mut self.flowlets[hop.index()];
         let begins = flowlets.begin(now, gap);
         (!begins && open.is_open(flowlets.way)).then_some(flowlets.way)
     }
 
     /// Which of the hops behind `hop` a frame of `flow` takes.
-    pub(crate) fn choose(&mut self, open: &Open<'_>, hop: HopId, flow: FlowKey) -> HopId {
+    pub(crate) fn choose(&mut self, open: &OpenPorts<'_>, hop: HopId, flow: FlowKey) -> HopId {
         let first_child = open.hops[hop.index()].first_child;
         let all = ways(open.hops, hop);
         let node = self.nodes[open.port_of(hop).index()];
         let flowlets = &mut self.flowlets[hop.index()];
         let way = match self.by {
-            SpreadBy::Flowlet(_) if flowlets.count == 0 && open.is_open(first_child) => first_child,
-            SpreadBy::Flowlet(_) => {
+            PathChoice::Flowlet(_) if flowlets.count == 0 && open.is_open(first_child) => first_child,
+            PathChoice::Flowlet(_) => {
                 let word = mix(self.seed ^ mix(node as u64 ^ mix(u64::from(flow.0) << 32 | u64::from(flowlets.count))));
                 nth(all.filter(|&way| open.is_open(way)), word as u32)
             }
-            SpreadBy::Turns => {
+            PathChoice::Turns => {
                 let ports = all.filter(|&way| open.is_open(way)).map(|way| (open.port_of(way), way));
                 let longest_ago = ports.min_by_key(|(port, _)| (self.chosen[port.index()], *port));
                 longest_ago.expect("there is a way").1
             }
-            SpreadBy::Random => nth(all.filter(|&way| open.is_open(way)), self.words[node].draw()),
-            SpreadBy::Queue | SpreadBy::QueueOfFlowlet(_) => {
+            PathChoice::Random => nth(all.filter(|&way| open.is_open(way)), self.words[node].draw()),
+            PathChoice::Queue | PathChoice::QueueOfFlowlet(_) => {
                 let octets = |way: &HopId| open.ports[open.port_of(*way).index()].data_octets();
                 let candidates = all.filter(|&way| open.is_open(way));
                 let least = candidates.clone().map(|way| octets(&way)).min();
@@ -127,19 +127,19 @@ impl Spreading {
 /// That of several ways which a random word chooses, each as likely as the others.
 fn nth(ways: impl Iterator<Item = HopId> + Clone, word: u32) -> HopId {
     let mut ways = ways;
-    let place = (u64::from(word) * ways.clone().count() as u64) >> 32;
-    ways.nth(place as usize).expect("there is a way")
+    let position = (u64::from(word) * ways.clone().count() as u64) >> 32;
+    ways.nth(position as usize).expect("there is a way")
 }
 
 /// The network as a choice sees it. A port with a broken line is no choice as long as there are others.
-pub(crate) struct Open<'a> {
+pub(crate) struct OpenPorts<'a> {
     ports: &'a [PortState],
     hops: &'a [Hop],
     /// Whether a line behind the hop is whole.
     any: bool,
 }
 
-impl<'a> Open<'a> {
+impl<'a> OpenPorts<'a> {
     pub(crate) fn new(ports: &'a [PortState], hops: &'a [Hop], hop: HopId) -> Self {
         let any = ways(hops, hop).any(|way| ports[hops[way.index()].port.index()].up);
         Self { ports, hops, any }

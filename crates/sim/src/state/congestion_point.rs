@@ -39,7 +39,7 @@ impl<S: Scheme> CpState<S> {
 }
 
 /// The congestion points of a network, whatever the scheme.
-pub(crate) trait Points {
+pub(crate) trait CongestionPoints {
     /// Signals that a point has sent; 0 for none.
     fn signals(&self, point: CpIndex) -> u64;
 
@@ -47,7 +47,7 @@ pub(crate) trait Points {
     fn moved(&self) -> u64;
 }
 
-impl<S: Scheme> Points for Vec<CpState<S>> {
+impl<S: Scheme> CongestionPoints for Vec<CpState<S>> {
     fn signals(&self, point: CpIndex) -> u64 {
         self.get(point.index()).map_or(0, |state| state.signals)
     }

@@ -13,7 +13,7 @@ penstock_endpoint::indices!(
     /// An entry of the list of changes.
     pub(crate) ChangeId,
     /// An entry of the list of changed parameters.
-    pub(crate) SettingId,
+    pub(crate) ReconfigurationId,
     /// A pause frame, by its slot.
     pub(crate) PauseId,
     /// An ingress counter: see `pause`.
@@ -45,14 +45,14 @@ pub(crate) enum Event {
     /// This entry of the list of changes is due.
     Change(ChangeId),
     /// The parameters of a scheme change. Housekeeping: it counts as no event.
-    Configure(SettingId),
+    Configure(ReconfigurationId),
     /// This flow starts.
     Start(FlowId),
     /// This flow stops.
     Stop(FlowId),
     /// The probe samples.
     Sample,
-    /// A transmission on the line of this watched port ends.
+    /// A transmission on the line of this flow-controlled port ends.
     LineFree(PortId),
     /// The frame in this slot reaches the far end of the line that it is on.
     Deliver(FrameId),
@@ -162,7 +162,7 @@ impl Event {
         let i = what & MAX_INDEX as u32;
         match what >> INDEX_BITS {
             0 => Self::Change(ChangeId(i)),
-            1 => Self::Configure(SettingId(i)),
+            1 => Self::Configure(ReconfigurationId(i)),
             2 => Self::Start(FlowId(i)),
             3 => Self::Stop(FlowId(i)),
             4 => Self::Sample,
@@ -190,13 +190,13 @@ impl Event {
 }
 
 impl EventQueue {
-    /// Puts in an event at `at`, in the turn of the entity that it is about, whose place is its number.
+    /// Puts in an event at `at`, in the turn of the entity that it is about, whose turn is its number.
     #[inline(always)]
     pub(crate) fn schedule(&mut self, at: Instant, event: Event) {
         self.push(NO_LANE, at, event.pack(), event.pack());
     }
 
-    /// The same for an event of a flow with this key, whose place may have been used again.
+    /// The same for an event of a flow with this key, whose slot may have been reused.
     pub(crate) fn schedule_of(&mut self, at: Instant, event: Event, key: FlowKey) {
         self.schedule_from(NO_LANE, at, event, Entity(key.0));
     }

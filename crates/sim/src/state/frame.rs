@@ -89,7 +89,7 @@ pub(crate) struct Slot<S: Scheme> {
 
 /// The heading under which a frame is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     /// A data frame of its flow.
     Data,
     /// The header of a trimmed one.
@@ -100,13 +100,13 @@ pub(crate) enum Kind {
 
 impl<S: Scheme> Slot<S> {
     #[inline(always)]
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> FrameKind {
         match self.payload {
-            Payload::Data(_) if self.marks.contains(Marks::ACK) => Kind::Ack,
-            Payload::Data(_) if self.marks.contains(Marks::TRIMMED) => Kind::Header,
-            Payload::Data(_) => Kind::Data,
-            Payload::Down(_) | Payload::Up { .. } | Payload::Back(_) => Kind::Signal,
-            Payload::Ack { .. } => Kind::Ack,
+            Payload::Data(_) if self.marks.contains(Marks::ACK) => FrameKind::Ack,
+            Payload::Data(_) if self.marks.contains(Marks::TRIMMED) => FrameKind::Header,
+            Payload::Data(_) => FrameKind::Data,
+            Payload::Down(_) | Payload::Up { .. } | Payload::Back(_) => FrameKind::Signal,
+            Payload::Ack { .. } => FrameKind::Ack,
         }
     }
 
@@ -141,7 +141,7 @@ pub(crate) struct Head {
     pub(crate) hop: HopId,
     pub(crate) octets: u16,
     pub(crate) class: TrafficClass,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FrameKind,
     /// Whether it goes up the tree.
     pub(crate) ascends: bool,
 }
@@ -195,10 +195,10 @@ impl<S: Scheme> Frames<S> {
 
     #[inline(always)]
     pub(crate) fn insert(&mut self, slot: Slot<S>) -> FrameId {
-        if let Some(place) = self.slots.get_mut(self.free.index()) {
+        if let Some(free) = self.slots.get_mut(self.free.index()) {
             let index = self.free;
-            self.free = place.next;
-            *place = slot;
+            self.free = free.next;
+            *free = slot;
             index
         } else {
             self.slots.push(slot);

@@ -6,47 +6,47 @@ use crate::network::{Hop, HopId, Network, PortId};
 
 /// The destination at the far end of a hop, none where another hop follows, and its flow.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct End {
+pub(crate) struct HopEnd {
     pub(crate) destination: DestinationId,
     pub(crate) flow: FlowId,
 }
 
-impl End {
+impl HopEnd {
     pub(crate) const NONE: Self = Self { destination: DestinationId::NONE, flow: FlowId::NONE };
 }
 
 /// The flow of a hop, and its properties that ports need.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct HopFacts {
+pub(crate) struct HopInfo {
     pub(crate) flow: FlowId,
     pub(crate) weight: u16,
     pub(crate) class: TrafficClass,
 }
 
 /// The facts that ports need of each hop's flow, and of no flow at the hop behind the last.
-pub(crate) fn facts(network: &Network) -> Vec<HopFacts> {
-    let nothing = HopFacts { flow: FlowId::NONE, weight: 1, class: TrafficClass::NONE };
-    let mut facts = vec![nothing; network.hops.len() + 1];
+pub(crate) fn hop_info(network: &Network) -> Vec<HopInfo> {
+    let nothing = HopInfo { flow: FlowId::NONE, weight: 1, class: TrafficClass::NONE };
+    let mut hop_info = vec![nothing; network.hops.len() + 1];
     let flows = (0..).map(FlowId).zip(&network.flows);
-    let first = flows.map(|(id, flow)| (id, flow.root, flow.transport.as_ref().map(|carriage| carriage.way_back)));
-    let later = network.reroutes.iter().map(|later| (later.flow, later.root, later.way_back));
+    let first = flows.map(|(id, flow)| (id, flow.root, flow.transport.as_ref().map(|carriage| carriage.reverse_path)));
+    let later = network.reroutes.iter().map(|later| (later.flow, later.root, later.reverse_path));
     for (id, root, mut back) in first.chain(later) {
         let flow = &network.flows[id.index()];
-        let own = HopFacts { flow: id, weight: flow.weight, class: network.class(flow.priority) };
-        network.route_from(root).for_each(|hop| facts[hop.index()] = own);
+        let own = HopInfo { flow: id, weight: flow.weight, class: network.class(flow.priority) };
+        network.route_from(root).for_each(|hop| hop_info[hop.index()] = own);
         while let Some(hop) = back {
-            facts[hop.index()] = own;
+            hop_info[hop.index()] = own;
             let Hop { children, first_child, .. } = network.hops[hop.index()];
             back = (children > 0).then_some(first_child);
         }
     }
-    facts
+    hop_info
 }
 
 /// The weight of a hop's flow, looked up so that the compiler may leave it out for schemes without weights.
 #[inline(always)]
-pub(crate) fn weight_of(facts: &[HopFacts], hop: HopId) -> u16 {
-    facts.get(hop.index()).map_or(1, |f| f.weight)
+pub(crate) fn weight_of(hop_info: &[HopInfo], hop: HopId) -> u16 {
+    hop_info.get(hop.index()).map_or(1, |f| f.weight)
 }
 
 /// A hop, as the way down needs it: 12 octets, for they are read at every hop.

@@ -75,9 +75,9 @@ pub(crate) struct QueueState {
 }
 
 /// The end of each transmission of a port is an event, and its frames are held by ingress counters.
-pub(crate) const WATCHED: u8 = 1;
+pub(crate) const FLOW_CONTROLLED: u8 = 1;
 /// The probe sees the frames that go over the line of a port.
-pub(crate) const TAPPED: u8 = 2;
+pub(crate) const CAPTURED: u8 = 2;
 /// Queues of a port share memory with others.
 pub(crate) const POOLED: u8 = 4;
 /// The length of all data queues of a port decides whether frames are marked.
@@ -120,7 +120,7 @@ pub(crate) struct PortState {
     pub(crate) stopped: u32,
     /// A bit for each class of which the far end is to be told, by a pause frame that waits for the line.
     pub(crate) pauses: u32,
-    /// [`WATCHED`], [`TAPPED`], [`POOLED`] and the like, any of them or none: one octet, for there is room for no more.
+    /// [`FLOW_CONTROLLED`], [`CAPTURED`], [`POOLED`] and the like, any of them or none: one octet, for there is room for no more.
     pub(crate) attention: u8,
     /// A data queue that is longer than this marks frames; the longest queue is shorter where none does.
     pub(crate) marks_above: u32,
@@ -315,8 +315,8 @@ impl PortState {
 
     /// Whether the end of each transmission is an event.
     #[inline(always)]
-    pub(crate) fn watched(&self) -> bool {
-        self.attention & WATCHED != 0
+    pub(crate) fn flow_controlled(&self) -> bool {
+        self.attention & FLOW_CONTROLLED != 0
     }
 
     /// Whether its queues share memory with others.
@@ -327,8 +327,8 @@ impl PortState {
 
     /// Whether the probe sees the frames that go over the line.
     #[inline(always)]
-    pub(crate) fn tapped(&self) -> bool {
-        self.attention & TAPPED != 0
+    pub(crate) fn captured(&self) -> bool {
+        self.attention & CAPTURED != 0
     }
 
     /// Whether a frame that has room in its queue may be refused nevertheless, or its own queue does not mark it as it comes.
@@ -365,26 +365,26 @@ impl PortState {
 
     /// A bit for each queue from which a frame may start when the line is free.
     #[inline(always)]
-    pub(crate) fn eligible<const PFC: bool>(&self) -> u32 {
-        if PFC { self.ready & !self.stopped } else { self.ready }
+    pub(crate) fn eligible<const FULL: bool>(&self) -> u32 {
+        if FULL { self.ready & !self.stopped } else { self.ready }
     }
 
     /// Whether something is to start when the line is free: a frame, or a pause frame.
     #[inline(always)]
-    pub(crate) fn has_work<const PFC: bool>(&self) -> bool {
-        self.eligible::<PFC>() != 0 || (PFC && self.pauses != 0)
+    pub(crate) fn has_work<const FULL: bool>(&self) -> bool {
+        self.eligible::<FULL>() != 0 || (FULL && self.pauses != 0)
     }
 
     /// Whether priority flow control stops the queue of `class`.
     #[inline(always)]
-    pub(crate) fn stops<const PFC: bool>(&self, class: TrafficClass) -> bool {
-        PFC && self.stopped & class.bit() != 0
+    pub(crate) fn stops<const FULL: bool>(&self, class: TrafficClass) -> bool {
+        FULL && self.stopped & class.bit() != 0
     }
 
     /// Whether a frame could start at once. The port must be settled.
     #[inline(always)]
-    pub(crate) fn free<const PFC: bool>(&self, now: Instant) -> bool {
-        self.busy_until <= now && !self.has_work::<PFC>()
+    pub(crate) fn free<const FULL: bool>(&self, now: Instant) -> bool {
+        self.busy_until <= now && !self.has_work::<FULL>()
     }
 
     /// Time to send `octets`; remainders are carried, so that back-to-back frames keep the line's rate exactly.

@@ -113,8 +113,8 @@ impl FlowRecord {
         self.delivered == self.expected
     }
 
-    /// The place of a destination among those of the flow.
-    pub(crate) fn place(&self, destination: DestinationId) -> usize {
+    /// The index of a destination among those of the flow.
+    pub(crate) fn index_of(&self, destination: DestinationId) -> usize {
         (destination.0 - self.first_destination.0) as usize
     }
 

@@ -29,8 +29,8 @@ impl Pools {
         for (id, pool) in (0..).map(PoolId).zip(&self.list) {
             let holders = self.holders.iter().zip(&queues).enumerate().filter(|(_, (holder, _))| holder.pool == id);
             let (mut held, mut shared) = (0, 0);
-            for (place, (holder, &found)) in holders {
-                let counted = pool.held(holder, len(place));
+            for (index, (holder, &found)) in holders {
+                let counted = pool.held(holder, len(index));
                 assert!(counted == found, "pool {}: a queue has {counted} octets, not {found}", id.0);
                 held += found;
                 shared += pool.egress.beyond(found);

@@ -22,7 +22,7 @@ struct Keeper {
 }
 
 impl Probe<NoControl> for Keeper {
-    fn taps(&self) -> &[PortId] {
+    fn captured_ports(&self) -> &[PortId] {
         &self.ports
     }
 

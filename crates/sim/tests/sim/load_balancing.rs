@@ -58,10 +58,10 @@ fn spread(b: &mut Builder, from: usize, to: usize, hosts: usize, spines: usize) 
 }
 
 /// Switches choose so, behind the first hop of each flow.
-fn choose(network: &mut Network, by: SpreadBy) {
+fn choose(network: &mut Network, by: PathChoice) {
     let roots: Vec<HopId> = network.flows.iter().map(|flow| flow.root).collect();
     let hops = roots.into_iter().filter(|root| network.hops[root.index()].children > 1).collect();
-    network.spread = Some(Spread { by, seed: 7, hops });
+    network.load_balancing = Some(Multipath { by, seed: 7, hops });
 }
 
 fn run(network: &Network, end: Instant) -> Outcome {
@@ -77,10 +77,10 @@ fn frames(b: &Builder, outcome: &Outcome, a: usize, to: std::ops::Range<usize>) 
 }
 
 fn carry(network: &mut Network, flow: FlowId, transport: Transport) {
-    let way_back = network.add_way_back(network.flows[flow.index()].root);
+    let reverse_path = network.add_reverse_path(network.flows[flow.index()].root);
     let flow = &mut network.flows[flow.index()];
     flow.frame = longest_frame(&transport).0 as u16;
-    flow.transport = Some(Carriage { transport, acks: Some(flow.priority), way_back });
+    flow.transport = Some(Carriage { transport, acks: Some(flow.priority), reverse_path });
 }
 
 /// Seven frames of one flow over three spines: 0, 1, 2, 0, 1, 2, 0. All arrive, each once: the last after 7 transmissions of 1.2 us at the
@@ -90,7 +90,7 @@ fn turns_go_around() {
     let mut b = fabric(1, 3, US);
     let flow = spread(&mut b, 0, 1, 1, 3);
     b.network.flows[flow.index()].size = Some(Octets(7 * 1500));
-    choose(&mut b.network, SpreadBy::Turns);
+    choose(&mut b.network, PathChoice::Turns);
     let outcome = run(&b.network, us(1000));
     assert_eq!(frames(&b, &outcome, 2, 4..7), [3, 2, 2]);
     assert_eq!(outcome.flows[0].frames_delivered, 7);
@@ -105,7 +105,7 @@ fn turns_balance_a_permutation() {
     for host in 0..8 {
         spread(&mut b, host, 8 + (host + 3) % 8, 8, 4);
     }
-    choose(&mut b.network, SpreadBy::Turns);
+    choose(&mut b.network, PathChoice::Turns);
     let outcome = run(&b.network, us(500));
     let uplinks = frames(&b, &outcome, 16, 18..22);
     assert!(uplinks[0] > 500, "{uplinks:?}");
@@ -118,7 +118,7 @@ fn random_choices_are_even() {
     let mut b = fabric(1, 4, US);
     let flow = spread(&mut b, 0, 1, 1, 4);
     b.network.flows[flow.index()].size = Some(Octets(4000 * 1500));
-    choose(&mut b.network, SpreadBy::Random);
+    choose(&mut b.network, PathChoice::Random);
     let outcome = run(&b.network, us(10_000));
     let uplinks = frames(&b, &outcome, 2, 4..8);
     assert!(uplinks.iter().all(|&n| n.abs_diff(1000) < 137), "{uplinks:?}");
@@ -132,7 +132,7 @@ fn random_choices_are_even() {
 fn one_flowlet_is_a_flow_without_choice() {
     let mut chosen = fabric(1, 3, US);
     let flow = spread(&mut chosen, 0, 1, 1, 3);
-    choose(&mut chosen.network, SpreadBy::Flowlet(GAP));
+    choose(&mut chosen.network, PathChoice::Flowlet(GAP));
     let mut fixed = fabric(1, 3, US);
     let _ = fixed.flow(&[0, 2, 4, 3, 1]);
     for b in [&mut chosen, &mut fixed] {
@@ -150,7 +150,7 @@ fn a_flowlet_begins_after_a_gap() {
         let flow = spread(&mut b, 0, 1, 1, 3);
         let (on, off) = (Duration::from_us(6), Duration::from_us(34));
         b.network.flows[flow.index()].traffic = Traffic::OnOff { rate: RATE, on, off, random: false };
-        choose(&mut b.network, SpreadBy::Flowlet(gap));
+        choose(&mut b.network, PathChoice::Flowlet(gap));
         let outcome = run(&b.network, us(3990));
         frames(&b, &outcome, 2, 4..7)
     };
@@ -165,7 +165,7 @@ fn a_flowlet_begins_after_a_gap() {
 /// in transmission there and the others have none: the three frames take the other two.
 #[test]
 fn adaptive_frames_avoid_a_queue() {
-    for by in [SpreadBy::Queue, SpreadBy::QueueOfFlowlet(GAP)] {
+    for by in [PathChoice::Queue, PathChoice::QueueOfFlowlet(GAP)] {
         let mut b = fabric(3, 2, US);
         for host in 0..2 {
             let crossing = b.flow(&[host, 6, 8, 7, 3 + host]);
@@ -183,7 +183,7 @@ fn adaptive_frames_avoid_a_queue() {
 /// While the line of the second spine is broken all frames go over the first; afterwards they take turns again.
 #[test]
 fn a_broken_line_is_no_choice() {
-    for by in [SpreadBy::Turns, SpreadBy::Random, SpreadBy::Queue, SpreadBy::Flowlet(Duration(1))] {
+    for by in [PathChoice::Turns, PathChoice::Random, PathChoice::Queue, PathChoice::Flowlet(Duration(1))] {
         let mut b = fabric(1, 2, US);
         spread(&mut b, 0, 1, 1, 2);
         choose(&mut b.network, by);
@@ -204,7 +204,7 @@ fn answers_go_back_over_the_first_way() {
     let flow = spread(&mut b, 0, 1, 1, 2);
     b.network.flows[flow.index()].size = Some(Octets(146_000));
     carry(&mut b.network, flow, Transport::Selective(selective::Config::default()));
-    choose(&mut b.network, SpreadBy::Turns);
+    choose(&mut b.network, PathChoice::Turns);
     let outcome = run(&b.network, us(10_000));
     assert!(outcome.flows[0].completed.is_some());
     assert_eq!(frames(&b, &outcome, 2, 4..6), [73, 73]);
@@ -221,7 +221,7 @@ fn spraying_over_unequal_ways_disorders() {
         let flow = spread(&mut b, 0, 1, 1, 2);
         b.network.flows[flow.index()].size = Some(Octets(300_000));
         carry(&mut b.network, flow, transport);
-        choose(&mut b.network, SpreadBy::Turns);
+        choose(&mut b.network, PathChoice::Turns);
         run(&b.network, us(100_000)).flows[0]
     };
     let first = run_with(Transport::GoBackN(go_back_n::Config::default()));
@@ -245,7 +245,7 @@ proptest! {
         own.traffic = Traffic::OnOff { rate: RATE, on, off, random: true };
         own.size = Some(Octets(200_000));
         // Two links of the slow spine, each slower by this than another's; and the transmission of a frame.
-        choose(&mut b.network, SpreadBy::Flowlet(Duration::from_us(2 * (slow - 1) + 2)));
+        choose(&mut b.network, PathChoice::Flowlet(Duration::from_us(2 * (slow - 1) + 2)));
         let outcome = run(&b.network, us(100_000));
         prop_assert_eq!(outcome.flows[0].retransmissions, 0);
         prop_assert!(outcome.flows[0].completed.is_some());

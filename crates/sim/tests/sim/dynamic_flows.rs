@@ -11,7 +11,7 @@ use penstock_schemes::{
 };
 use penstock_sim::network::*;
 use penstock_sim::outcome::FlowEnd;
-use penstock_sim::{Mail, NoProbe, Outcome, Partition, Sim};
+use penstock_sim::{NoProbe, Outcome, Partition, RemoteFrames, Sim};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -75,8 +75,8 @@ fn dense(trials: &[Trial]) -> Network {
                 }
             }
             if let Some(transport) = &trial.transport {
-                let way_back = b.network.add_way_back(b.network.flows[id].root);
-                let carriage = Carriage { transport: transport.clone(), acks: Some(trial.priority), way_back };
+                let reverse_path = b.network.add_reverse_path(b.network.flows[id].root);
+                let carriage = Carriage { transport: transport.clone(), acks: Some(trial.priority), reverse_path };
                 b.network.flows[id].transport = Some(carriage);
             }
         }
@@ -91,7 +91,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
     b.network.priorities = vec![0, 3];
     let ports = b.network.ports.len();
     let mut processes = Processes {
-        longest_way: 2,
+        longest_path: 2,
         most_hops: 2,
         limiters: vec![0; ports],
         sharing: vec![Sharing::default()],
@@ -130,7 +130,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
             weight: 1,
             transport: trial.transport.clone().map(|transport| (transport, Some(trial.priority))),
             limiting: trial.limiting,
-            links: links.into_iter().map(|(link, octets)| Crossed { link, octets }).collect(),
+            links: links.into_iter().map(|(link, octets)| CrossedLink { link, octets }).collect(),
             span: END.since(Instant::ZERO),
         });
     }
@@ -172,7 +172,7 @@ fn run<S: Scheme>(network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -
         sim.feed(Box::new(arrivals.into_iter()));
     }
     if how.keeps {
-        sim.keep_places();
+        sim.keep_slots();
     }
     let mut at = 0;
     while let Some(step) = how.step
@@ -182,7 +182,7 @@ fn run<S: Scheme>(network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -
         sim.run_until(Instant(at).min(END));
     }
     sim.run_until(END);
-    let places = sim.places();
+    let places = sim.slots();
     (told(sim.finish().0), places)
 }
 
@@ -198,20 +198,20 @@ fn run_in_parts<S: Scheme>(network: &Network, arrivals: &[Arrival], of_node: Vec
     let mut parts: Vec<_> = (0..3).map(part).collect();
     while parts[0].now() < END {
         let window = (parts[0].now() + partition.lookahead()).min(END);
-        let mut mail: Vec<Mail<S>> = parts.iter().map(|_| Mail::default()).collect();
+        let mut mail: Vec<RemoteFrames<S>> = parts.iter().map(|_| RemoteFrames::default()).collect();
         for part in &mut parts {
             assert!(part.run_part(window));
             part.export(&mut mail);
         }
         parts.iter_mut().zip(&mut mail).for_each(|(part, mail)| part.import(mail));
-        let wants = parts[0].wants_places();
-        assert!(parts.iter().all(|part| part.wants_places() == wants), "all look at the same time");
+        let wants = parts[0].wants_slots();
+        assert!(parts.iter().all(|part| part.wants_slots() == wants), "all look at the same time");
         if wants {
-            Sim::look_for_places(&mut parts.iter_mut().collect::<Vec<_>>());
+            Sim::reclaim_slots(&mut parts.iter_mut().collect::<Vec<_>>());
         }
     }
-    let places = parts[0].places();
-    assert!(parts.iter().all(|part| part.places() == places));
+    let places = parts[0].slots();
+    assert!(parts.iter().all(|part| part.slots() == places));
     parts.iter_mut().for_each(Sim::settle);
     (told(Sim::finish_parts(parts).0), places)
 }

@@ -25,7 +25,11 @@ fn tens(n: usize) -> Builder {
 /// Flow `flow` begins `delay` after the end of those of `after`.
 fn follow(b: &mut Builder, flow: u32, after: &[u32], delay: Duration) {
     b.network.flows[flow as usize].start = Instant::NEVER;
-    b.network.sequels.push(Sequel { flow: FlowId(flow), after: after.iter().copied().map(FlowId).collect(), delay });
+    b.network.dependencies.push(Dependency {
+        flow: FlowId(flow),
+        after: after.iter().copied().map(FlowId).collect(),
+        delay,
+    });
 }
 
 fn run(network: &Network, end: Instant, slice: Option<u64>) -> (Outcome, Instant) {
@@ -152,11 +156,11 @@ fn an_answer_begins_when_its_request_has_arrived() {
     b.flow(&[1, 2, 0]);
     let transport = Transport::Tcp(tcp::Config::default());
     for flow in 0..2 {
-        let way_back = b.network.add_way_back(b.network.flows[flow].root);
+        let reverse_path = b.network.add_reverse_path(b.network.flows[flow].root);
         let flow = &mut b.network.flows[flow];
         flow.frame = longest_frame(&transport).0 as u16;
         flow.size = Some(Octets(1_460));
-        flow.transport = Some(Carriage { transport: transport.clone(), acks: Some(0), way_back });
+        flow.transport = Some(Carriage { transport: transport.clone(), acks: Some(0), reverse_path });
     }
     follow(&mut b, 1, &[0], Duration::ZERO);
     b.network.until_complete = true;

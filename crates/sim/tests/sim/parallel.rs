@@ -11,7 +11,7 @@ use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, Scheme
 use penstock_sim::network::*;
 use penstock_sim::partition::Obstacle;
 use penstock_sim::probe::{FlowNow, QueueNow, SignalSeen};
-use penstock_sim::{Mail, Outcome, Partition, Probe, Sim, Together, View, longest_frame};
+use penstock_sim::{CombinedView, Outcome, Partition, Probe, RemoteFrames, Sim, View, longest_frame};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -69,8 +69,8 @@ struct Given {
     signals: Vec<(Instant, Option<PortId>, FlowId, BitRate)>,
 }
 
-fn whole<S: Scheme, const PFC: bool>(network: &Network, configs: &[S::Config], at: Times) -> Given {
-    let mut sim = Sim::<S, _, PFC>::new(network, configs, 1, Witness::new(network));
+fn whole<S: Scheme, const FULL: bool>(network: &Network, configs: &[S::Config], at: Times) -> Given {
+    let mut sim = Sim::<S, _, FULL>::new(network, configs, 1, Witness::new(network));
     sim.run_until(at.warm);
     sim.start_measuring();
     sim.open_window(7);
@@ -81,17 +81,17 @@ fn whole<S: Scheme, const PFC: bool>(network: &Network, configs: &[S::Config], a
     Given { outcome, window, samples, signals }
 }
 
-type Parts<S, const PFC: bool> = Vec<Sim<S, Witness, PFC>>;
+type Parts<S, const FULL: bool> = Vec<Sim<S, Witness, FULL>>;
 
-fn together<S: Scheme, const PFC: bool>(parts: &Parts<S, PFC>, witness: &mut Witness) {
+fn together<S: Scheme, const FULL: bool>(parts: &Parts<S, FULL>, witness: &mut Witness) {
     let parts: Vec<_> = parts.iter().collect();
     let now = parts[0].now();
-    Probe::<S>::sample(witness, now, &Together::new(&parts).expect("they are parts"));
+    Probe::<S>::sample(witness, now, &CombinedView::new(&parts).expect("they are parts"));
 }
 
 /// Lets all parts come to `end`, one after the other, in windows of no more than the lookahead.
-fn run_parts<S: Scheme, const PFC: bool>(
-    parts: &mut Parts<S, PFC>,
+fn run_parts<S: Scheme, const FULL: bool>(
+    parts: &mut Parts<S, FULL>,
     lookahead: Duration,
     end: Instant,
     witness: &mut Witness,
@@ -107,7 +107,7 @@ fn run_parts<S: Scheme, const PFC: bool>(
             together(parts, witness);
         }
         for from in 0..parts.len() {
-            let mut mail: Vec<Mail<S>> = parts.iter().map(|_| Mail::default()).collect();
+            let mut mail: Vec<RemoteFrames<S>> = parts.iter().map(|_| RemoteFrames::default()).collect();
             parts[from].export(&mut mail);
             assert!(mail[from].is_empty());
             parts.iter_mut().zip(&mut mail).for_each(|(part, mail)| part.import(mail));
@@ -115,15 +115,15 @@ fn run_parts<S: Scheme, const PFC: bool>(
     }
 }
 
-fn in_parts<S: Scheme, const PFC: bool>(
+fn in_parts<S: Scheme, const FULL: bool>(
     network: &Network,
     configs: &[S::Config],
     partition: Partition,
     at: Times,
 ) -> Given {
     let partition = Arc::new(partition);
-    let part = |own| Sim::<S, _, PFC>::part(network, configs, 1, Witness::new(network), &partition, own);
-    let mut parts: Parts<S, PFC> = (0..partition.parts()).map(part).collect();
+    let part = |own| Sim::<S, _, FULL>::part(network, configs, 1, Witness::new(network), &partition, own);
+    let mut parts: Parts<S, FULL> = (0..partition.parts()).map(part).collect();
     let mut witness = Witness::new(network);
     run_parts(&mut parts, partition.lookahead(), at.warm, &mut witness);
     for part in &mut parts {
@@ -142,14 +142,14 @@ fn in_parts<S: Scheme, const PFC: bool>(
 }
 
 /// Compares a network in one part and in some.
-fn compare<S: Scheme, const PFC: bool>(
+fn compare<S: Scheme, const FULL: bool>(
     network: &Network,
     configs: &[S::Config],
     partition: Partition,
     at: Times,
 ) -> Given {
-    let one = whole::<S, PFC>(network, configs, at);
-    let some = in_parts::<S, PFC>(network, configs, partition, at);
+    let one = whole::<S, FULL>(network, configs, at);
+    let some = in_parts::<S, FULL>(network, configs, partition, at);
     // The largest of it would be told last.
     assert_eq!(one.outcome.totals, some.outcome.totals);
     assert_eq!(one.outcome, some.outcome);
@@ -175,12 +175,12 @@ fn carry(network: &mut Network) {
         Transport::GoBackN(go_back_n::Config::default()),
     ];
     for index in (0..network.flows.len()).step_by(2) {
-        let way_back = network.add_way_back(network.flows[index].root);
+        let reverse_path = network.add_reverse_path(network.flows[index].root);
         let flow = &mut network.flows[index];
         let transport = transports[index / 2 % 2].clone();
         flow.frame = longest_frame(&transport).0 as u16;
         let acks = (index % 4 == 0).then_some(flow.priority);
-        flow.transport = Some(Carriage { transport, acks, way_back });
+        flow.transport = Some(Carriage { transport, acks, reverse_path });
     }
     network.ecn_threshold = Some(Octets(3000));
 }
@@ -334,8 +334,8 @@ fn a_network_that_cannot_be_cut_says_why() {
         network.pfc.as_mut().expect("just set").watchdog = Some(watchdog);
     };
     assert_eq!(refused(&watched), Obstacle::Watchdog);
-    let sequel = Sequel { flow: FlowId(1), after: vec![FlowId(0)], delay: Duration::ZERO };
-    assert_eq!(refused(&|network| network.sequels.push(sequel.clone())), Obstacle::Sequels);
+    let dependency = Dependency { flow: FlowId(1), after: vec![FlowId(0)], delay: Duration::ZERO };
+    assert_eq!(refused(&|network| network.dependencies.push(dependency.clone())), Obstacle::Sequels);
     // Nothing is left to cut.
     let no_delay = |network: &mut Network| network.ports.iter_mut().for_each(|port| port.latency = Duration::ZERO);
     assert_eq!(refused(&no_delay), Obstacle::Small);
