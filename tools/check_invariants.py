@@ -75,6 +75,13 @@ MUST_NOT_NAME = {
 }
 # Crates with files that need each other in a circle: take each out of the list when it has none.
 WITH_CIRCLES = {"results", "runner", "scenario", "schemes", "testbed"}
+# Layers of a crate, by the first name of a module's path: a module needs its own layer and those left of it.
+LAYERS = {
+    "sim": (
+        *("random", "metrics", "network", "outcome", "partition", "state", "flow_control", "datapath"),
+        *("hosts", "routing", "probe", "engine"),
+    )
+}
 LINES_MAX = 600
 SOURCE_SUFFIXES = {".rs", ".py", ".pyi", ".sv", ".ts", ".mjs"}
 # Folders of files that are made.
@@ -136,6 +143,7 @@ def circles() -> list[str]:
     breaches = []
     for crate in sorted((ROOT / "crates").iterdir()):
         needs = needed_modules(crate / "src")
+        breaches += [f"crates/{crate.name}: {wrong}" for wrong in against_layers(needs, LAYERS.get(crate.name, ()))]
         try:
             TopologicalSorter(needs).prepare()
         except CycleError as error:
@@ -147,28 +155,42 @@ def circles() -> list[str]:
     return breaches
 
 
+def against_layers(needs: dict[str, set[str]], layers: tuple[str, ...]) -> list[str]:
+    """Modules that need one of a later layer, or that belong to no layer; none where a crate has no layers."""
+    layer = {name: layers.index(top) for name in needs if (top := name.partition("::")[0]) in layers}
+    lost = [f"{name or 'lib'} has no layer" for name in needs if layers and name and name not in layer]
+    pairs = ((own, other) for own, others in needs.items() for other in sorted(others))
+    later = ((own, other) for own, other in pairs if own in layer and layer.get(other, -1) > layer[own])
+    return lost + [f"{own} must not need {other}, which is of a later layer" for own, other in later]
+
+
 def needed_modules(folder: Path) -> dict[str, set[str]]:
-    """For each module of a crate the others that its code names, but for those above and below it. Tests are left out."""
+    """For each module of a crate the others that its code names, but for those above and below it and for tests."""
     paths = [
         path for path in sorted(folder.rglob("*.rs")) if "tests" not in path.relative_to(folder).with_suffix("").parts
     ]
-    modules = {}
+    modules: dict[tuple[str, ...], Path] = {}
     for path in paths:
         parts = path.relative_to(folder).with_suffix("").parts
         modules[parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts] = path
-    needs = {}
+    needs: dict[str, set[str]] = {}
     for own, path in modules.items():
         code = re.sub(r"//.*", "", without_tests(path))
         others = set()
         for named in paths_in(code):
-            at, parts = own, named.split("::")
-            while parts[0] in ("crate", "super", "self"):
-                at = () if parts[0] == "crate" else at[:-1] if parts[0] == "super" else at
-                parts = parts[1:] or [""]
-            full = (*at, *parts)
-            others.add(
-                next(full[:length] for length in range(len(full), -1, -1) if full[:length] in modules or not length)
-            )
+            full = own
+            for part in named.split("::"):
+                full = (
+                    ()
+                    if part == "crate"
+                    else full[:-1]
+                    if part == "super"
+                    else full
+                    if part == "self"
+                    else (*full, part)
+                )
+            lengths = range(len(full), -1, -1)
+            others.add(next(full[:length] for length in lengths if full[:length] in modules or not length))
         kin = {other for other in others if own[: len(other)] == other or other[: len(own)] == own}
         needs["::".join(own)] = {"::".join(other) for other in others - kin}
     return needs
