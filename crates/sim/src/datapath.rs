@@ -5,7 +5,7 @@
 //! its delivery at the far end, and a departure at t always precedes an arrival at t.
 //!
 //! With priority flow control (`FULL`) departures from switches have consequences elsewhere: there the end of each
-//! transmission is an event as well. Ports that share memory need none ([`crate::pool`]).
+//! transmission is an event as well. Ports that share memory need none ([`crate::flow_control::pool`]).
 
 mod ecn;
 pub(crate) mod enqueue;

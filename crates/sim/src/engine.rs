@@ -52,8 +52,8 @@ const BATCH: u64 = 256;
 /// No hop: it stands where [`LOST`] frames are.
 const NO_HOP: Hop = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
 
-/// A simulation of scheme `S`, watched by `P`. With `FULL` it can do priority flow control, which costs time at every hop;
-/// a network without flow control runs the same in both engines.
+/// A simulation of scheme `S`, watched by `P`. With `FULL` its switches can do everything, which costs time at every hop:
+/// see [the two engines](crate#two-engines).
 ///
 /// ```text
 ///   Sim::new(network, configs, seed, probe)     everything idle, time zero

@@ -2,7 +2,7 @@
 
 use penstock_scenario::{Choice, Scenario};
 use penstock_schemes::{Duration, Instant, Octets};
-use penstock_sim::network::{FlowId, Dependency};
+use penstock_sim::network::{Dependency, FlowId};
 
 fn text(keys: &str, flows: &str) -> String {
     format!(

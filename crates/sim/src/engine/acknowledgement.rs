@@ -1,4 +1,4 @@
-//! Acknowledgements on their ways from destinations to sources.
+//! Acknowledgements on their paths from destinations to sources.
 
 use penstock_endpoint::{Acknowledgement, DestinationId};
 use penstock_schemes::{FlowKey, Scheme};

@@ -2,9 +2,9 @@
 //!
 //! *The watchdog* lets a queue go that has been stopped for too long, as switches do.
 //!
-//! It watches the queues of switches. One that has been stopped without a break for [`Watchdog::after`] ignores pause frames until none
-//! has come for [`Watchdog::restoration`]: each that comes begins this time again, so that a storm stops the queue once. Until then it sends
-//! what it has, or drops it, with all that comes. After that it obeys again. With [`Action::Alert`] it obeys all the time, and the storm is
+//! It watches the queues of switches. One that has been stopped without a break for [`Watchdog::after`](crate::network::Watchdog::after) ignores pause frames until none
+//! has come for [`Watchdog::restoration`](crate::network::Watchdog::restoration): each that comes begins this time again, so that a storm stops the queue once. Until then it sends
+//! what it has, or drops it, with all that comes. After that it obeys again. With [`Action::Alert`](crate::network::Action::Alert) it obeys all the time, and the storm is
 //! counted alone. (SONiC, sonic-swss, `orchagent/pfc_restore.lua`, `pfcwdorch.cpp`)
 
 use penstock_endpoint::{PortId, TrafficClass};

@@ -1,4 +1,4 @@
-//! Frames and signals on their ways: down the tree to destinations, up the tree to sources.
+//! Frames and signals on their paths: down the tree to destinations, up the tree to sources.
 
 use penstock_endpoint::{DestinationId, Flow, PortId, TrafficClass, acknowledged};
 use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};

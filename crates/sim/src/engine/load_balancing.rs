@@ -1,13 +1,12 @@
 //! The choice of a path for a frame, where its switch has one.
 
-use crate::routing::load_balancing::ways;
 use penstock_schemes::Scheme;
 
 use crate::datapath::Arrival;
 use crate::engine::Sim;
 use crate::network::{HopId, PortId};
 use crate::probe::Probe;
-use crate::routing::load_balancing::OpenPorts;
+use crate::routing::load_balancing::{OpenPorts, ways};
 use crate::state::frame::FrameId;
 
 impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {

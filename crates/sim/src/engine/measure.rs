@@ -4,8 +4,7 @@
 //! closes, and is the difference. The smallest and the largest of something are no differences: they are kept from one
 //! reading to the next, and each reading hands them to every window that is open.
 
-use penstock_endpoint::transport::Sender;
-use penstock_endpoint::transport::Statistics;
+use penstock_endpoint::transport::{Sender, Statistics};
 use penstock_endpoint::{Changes, Flow, TrafficClass};
 use penstock_schemes::{Duration, Instant};
 

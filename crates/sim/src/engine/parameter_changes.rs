@@ -43,14 +43,11 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         if reconfigurations.is_empty() {
             return;
         }
-        for (id, setting) in (0..).map(ReconfigurationId).zip(&reconfigurations) {
-            self.state.fabric.events.schedule(setting.at, Event::Configure(id));
+        for (id, change) in (0..).map(ReconfigurationId).zip(&reconfigurations) {
+            self.state.fabric.events.schedule(change.at, Event::Configure(id));
         }
         self.reconfigurations = Some(Box::new(Reconfigurations {
-            list: reconfigurations
-                .into_iter()
-                .map(|setting| (network.class(setting.priority), setting.config))
-                .collect(),
+            list: reconfigurations.into_iter().map(|change| (network.class(change.priority), change.config)).collect(),
             queues: cp_queues(network, seed),
             classes: classes_of_reaction_points(network),
             lines: network.ports.iter().map(|port| port.rate).collect(),

@@ -1,10 +1,9 @@
 //! The state of a run: everything but its observer and its course.
 
-use crate::engine::measure::{pass_all, restart_extremes};
 use penstock_schemes::{BitRate, Octets, Scheme};
 
 use crate::datapath::Fabric;
-use crate::engine::measure::{Counted, Reading, between};
+use crate::engine::measure::{Counted, Reading, between, pass_all, restart_extremes};
 use crate::hosts::Sources;
 use crate::hosts::transport::Transports;
 use crate::network::{FlowId, QueueId};
@@ -17,7 +16,7 @@ use crate::state::records::{FlowRecord, HostRecord};
 pub(crate) struct RunState<S: Scheme, const FULL: bool> {
     pub(crate) fabric: Fabric<S, FULL>,
     pub(crate) sources: Sources<S>,
-    /// How many flows last: those of the network. Places behind them are used again.
+    /// How many flows last: those of the network. Slots after them are reused.
     pub(crate) static_flows: u32,
     /// The counts of each flow; those of flows that were forgotten are part of `totals`.
     pub(crate) records: Vec<FlowRecord>,

@@ -1,15 +1,12 @@
 //! Segments and acknowledgements of transports on their paths, and the timers of their two halves.
 
-use crate::hosts::transport::frame_around;
-use penstock_endpoint::transport::Ack;
-use penstock_endpoint::transport::Receiver;
-use penstock_endpoint::transport::Sender;
+use penstock_endpoint::transport::{Ack, Receiver, Sender};
 use penstock_schemes::{Octets, Scheme};
 
 use crate::datapath::Arrival;
 use crate::engine::Sim;
 use crate::engine::run_state::RunState;
-use crate::hosts::transport::{Carried, Reception, Transports};
+use crate::hosts::transport::{Carried, Reception, Transports, frame_around};
 use crate::network::{FlowId, PortId, Traffic};
 use crate::probe::Probe;
 use crate::state::event::Event;

@@ -21,7 +21,7 @@
 //! With flow control a frame beyond T goes into the headroom, and the neighbour is told to stop. The pool is asked when a
 //! frame of the neighbour comes or goes: a threshold that falls because of others stops it with its next frame.
 //!
-//! *Departures.* Ports are settled lazily ([`crate::fabric`]), so a pool may not know yet that a frame has left another port. It
+//! *Departures.* Ports are settled lazily ([`crate::datapath`]), so a pool may not know yet that a frame has left another port. It
 //! then takes itself to be fuller than it is. A frame that it has room for nevertheless, without a new maximum, has room;
 //! for any other all ports of the switch are settled first.
 

@@ -1,11 +1,10 @@
-//! Transports: the halves of connections at their flows' ends, and the ways of segments and acknowledgements between them.
+//! Transports: the halves of connections at their flows' ends, and the paths of segments and acknowledgements between them.
 //!
 //! Queues, schemes and flow control treat a segment as a data frame, and an acknowledgement too, on the flow's way
 //! back. The part that the two halves of the transport read lies outside of the frame's slot: it is written when the
 //! frame is sent, and read when it arrives, so that no hop touches it.
 
-use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Segment, Transport};
-use penstock_endpoint::transport::{Receiver, Sender};
+use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segment, Sender, Transport};
 use penstock_endpoint::{Taken, TrafficClass};
 use penstock_schemes::{FlowKey, Instant, Octets};
 

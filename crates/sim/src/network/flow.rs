@@ -10,13 +10,13 @@ use crate::network::{FlowId, HopId, Pacer, PortId, RpId};
 pub struct Flow {
     /// Its first hop.
     pub root: HopId,
-    /// One of [`Network::priorities`].
+    /// One of [`Network::priorities`](crate::Network::priorities).
     pub priority: u8,
     /// Length of its frames, with FCS, without wire overhead.
     pub frame: u16,
     /// Weight for schemes that have weights.
     pub weight: u16,
-    /// When it begins; [`Instant::NEVER`] for one of [`Network::dependencies`].
+    /// When it begins; [`Instant::NEVER`] for one of [`Network::dependencies`](crate::Network::dependencies).
     pub start: Instant,
     /// When it ends at the latest, after its start; a sequel has no such time.
     pub stop: Option<Instant>,
@@ -64,9 +64,9 @@ pub enum Transmit {
 pub struct Carriage {
     /// The transport.
     pub transport: Transport,
-    /// The priority of acknowledgements, one of [`Network::priorities`]; `None` for control frames.
+    /// The priority of acknowledgements, one of [`Network::priorities`](crate::Network::priorities); `None` for control frames.
     pub acks: Option<u8>,
-    /// The first hop of acknowledgements: see [`Network::add_reverse_path`].
+    /// The first hop of acknowledgements: see [`Network::add_reverse_path`](crate::Network::add_reverse_path).
     pub reverse_path: HopId,
 }
 

@@ -15,16 +15,16 @@ use crate::network::NodeId;
 /// is no flow control.
 ///
 /// A copy of a multicast frame counts as long as that copy is held. A frame is held until it departs from its output queue:
-/// to the end of its transmission if [`Network::in_service_counts`], else to its start.
+/// to the end of its transmission if [`Network::in_service_counts`](crate::Network::in_service_counts), else to its start.
 #[derive(Debug, Clone)]
 pub struct Pfc {
-    /// The lossless priorities, each one of [`Network::priorities`].
+    /// The lossless priorities, each one of [`Network::priorities`](crate::Network::priorities).
     pub priorities: Vec<u8>,
     /// For each port, the ingress buffer at the far end of its line, one for each lossless priority; `None` where the far
     /// end sends no pause frames (a host, or a port without PFC).
     pub ingress: Vec<Option<Ingress>>,
     /// How long a pause frame stops a queue, from its arrival: in quanta of 512 bit times of the stopped port. Refreshed half
-    /// of it after its transmission began. Never zero; [`Reach::least_quanta`](crate::flow_control::pfc::Reach::least_quanta) says from
+    /// of it after its transmission began. Never zero; [`Reach::least_quanta`](crate::pfc::Reach::least_quanta) says from
     /// which number on stops do not run out.
     pub quanta: u16,
     /// For each port, from the arrival of a pause frame until the port starts no more frames of that priority; at once at ports that have no
@@ -37,7 +37,7 @@ pub struct Pfc {
 /// An ingress buffer of one priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ingress {
-    /// The most octets that it holds. The part above `xoff` is the headroom: see [`headroom`](crate::flow_control::pfc::headroom). All of
+    /// The most octets that it holds. The part above `xoff` is the headroom: see [`headroom`](crate::pfc::headroom). All of
     /// a switch and one of its output queues together hold less than 2^32: that queue can be as long.
     pub buffer: Octets,
     /// From this number of octets on the neighbour is stopped; at most `buffer`.
@@ -60,7 +60,7 @@ pub struct Pool {
     /// Memory for frames of lossless priorities that come after their neighbour was told to stop, for all lines together.
     pub headroom: Octets,
     /// The most of the headroom that the frames of one line and priority take: each with its port, in the order of ports. Frames over other
-    /// lines may take all of it. [`headroom_in_cells`](crate::flow_control::pfc::headroom_in_cells) is enough.
+    /// lines may take all of it. [`headroom_in_cells`](crate::pfc::headroom_in_cells) is enough.
     pub lines: Vec<(PortId, Octets)>,
     /// Output queues: a reserve for each.
     pub egress: Share,

@@ -1,7 +1,7 @@
 //! Processes: they make flows while the run goes on.
 //!
 //! A flow of a process exists from shortly before its start until it is over and nothing in the network refers to it. So memory
-//! follows the flows that are alive, and not those that ever were; of each that was there is its [`FlowEnd`].
+//! follows the flows that are alive, and not those that ever were; of each that was there is its [`FlowEnd`](crate::outcome::FlowEnd).
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! Frames of a flow over several ways: a switch chooses by which of its ports a frame goes on.
+//! Frames of a flow over several paths: a switch chooses by which of its ports a frame goes on.
 //!
 //! Nothing of it costs a frame that has one way: the step behind a hop says whether there is anything to choose.
 

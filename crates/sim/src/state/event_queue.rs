@@ -1,7 +1,7 @@
 //! The event queue: a few first-in-first-out lanes, and a calendar for the rest.
 //!
 //! Events come out in order of (time, rank), not in the order in which they were put in: a rank says which entity an
-//! event belongs to ([`crate::event::Event`]). Events of one time and rank, of which no two may be in lanes unless they
+//! event belongs to ([`crate::state::event::Event`]). Events of one time and rank, of which no two may be in lanes unless they
 //! are the same, come out in the order in which their entity has made them.
 //!
 //! *Lanes.* Most events are made by the same rule over and over: a frame that starts on an idle line of a common kind

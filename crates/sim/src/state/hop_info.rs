@@ -1,4 +1,4 @@
-//! The flow of each hop, and the facts of it that ports need.
+//! Of each hop: its flow, with the properties that ports need; the step of a frame from it; the destination at its end.
 
 use penstock_endpoint::{DestinationId, FlowId, TrafficClass};
 
