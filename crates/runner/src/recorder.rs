@@ -218,7 +218,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         vars: impl FnOnce(&mut [i64]),
     ) -> Result<(), RunError> {
         let Some(table) = &mut self.signals else { return Ok(()) };
-        let origin = origin.and_then(|queue| self.plan.network.place(queue)).map(|(port, _)| port.index());
+        let origin = origin.and_then(|queue| self.plan.network.port_and_priority(queue)).map(|(port, _)| port.index());
         table.write(|rows| {
             rows.time_s.push(now.as_seconds());
             rows.flow.push(flow.index());
@@ -262,7 +262,7 @@ impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Recorder<'_, ARRIVALS> {
         });
     }
 
-    fn taps(&self) -> &[PortId] {
+    fn captured_ports(&self) -> &[PortId] {
         self.capture.as_ref().map_or(&[], Capture::ports)
     }
 
@@ -306,7 +306,7 @@ impl RecordedQueues {
         let mut index = vec![None; network.ports.len() * network.queues_per_port()];
         let mut place = |(i, &queue): (usize, &QueueId)| {
             index[queue.index()] = Some(i as u32);
-            let (port, priority) = network.place(queue).expect("only data queues are recorded");
+            let (port, priority) = network.port_and_priority(queue).expect("only data queues are recorded");
             let name = *known[port.index()].get_or_insert_with(|| {
                 ports.push(port.index());
                 ports.len() - 1

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Action, Duration, Instant, Octets};
 use penstock_sim::network::{
-    Capacity, Carriage, Change, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Marking, Network, Node, NodeId,
-    Pacer, Port, PortEvent, PortId, Processes, ReactionPointSpec, RpId, Sequel, Ties, Traffic, Transmit,
+    Capacity, Carriage, Change, Dependency, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Marking, Network, Node,
+    NodeId, Pacer, Port, PortEvent, PortId, Processes, ReactionPointSpec, RpId, Ties, Traffic, Transmit,
 };
 
 use crate::clocks::Clocks;
@@ -115,7 +115,7 @@ pub(crate) fn plan(
     let laid = Laid { network: &network, layout: &layout, counted: &counted };
     let parameter_changes = retune::changes(&experiment.change, &schemes, laid, bounds)?;
     if let Some(by) = by {
-        network.spread = spread::spread(by, &experiment, &network, &flows, &counted, &schemes)?;
+        network.load_balancing = spread::spread(by, &experiment, &network, &flows, &counted, &schemes)?;
     }
     let places = plan::table_places(&network, &schemes);
     bounds
@@ -127,11 +127,11 @@ pub(crate) fn plan(
     notes.extend(of_records);
     let windows = windows::windows(experiment.window.inner(), &network, duration, bounds)?;
     check_offered(&network, duration).map_err(|e| experiment.flow.excess(e))?;
-    let shares = if !counted.tables.is_empty() || !network.sequels.is_empty() {
+    let shares = if !counted.tables.is_empty() || !network.dependencies.is_empty() {
         // Flows that a process makes are too many and too short for a share to be a reference. The start of a flow that
         // waits for others is not known beforehand.
         None
-    } else if network.spread.is_some() {
+    } else if network.load_balancing.is_some() {
         notes
             .push("no fair share is computed: frames of a flow take several paths (network.load_balancing)".to_owned());
         None
@@ -248,7 +248,7 @@ fn network(
         hops: Vec::new(),
         flows: Vec::new(),
         processes: Processes::default(),
-        sequels: Vec::new(),
+        dependencies: Vec::new(),
         until_complete: *experiment.until == sections::Until::Complete,
         reaction_points: Vec::new(),
         changes: Vec::new(),
@@ -266,7 +266,7 @@ fn network(
         control_capacity: *settings.control_buffer,
         pfc: None,
         pools: Vec::new(),
-        spread: None,
+        load_balancing: None,
         ties: match *settings.ties {
             sections::Ties::Number => Ties::Number,
             sections::Ties::InTurn => Ties::InTurn,
@@ -285,7 +285,7 @@ fn network(
         let transport = spec.transport.as_ref().map(|(transport, acks)| Carriage {
             transport: transport.clone(),
             acks: *acks,
-            way_back: network.add_way_back(root),
+            reverse_path: network.add_reverse_path(root),
         });
         let next = RpId(network.reaction_points.len() as u32);
         let place = (spec.route[0].port, spec.priority);
@@ -312,8 +312,8 @@ fn network(
         });
     }
     let waits = (0..).map(FlowId).zip(flows).filter_map(|(flow, spec)| Some((flow, spec.wait.as_ref()?)));
-    network.sequels = waits
-        .map(|(flow, wait)| Sequel {
+    network.dependencies = waits
+        .map(|(flow, wait)| Dependency {
             flow,
             after: wait.after.iter().map(|&other| FlowId(other as u32)).collect(),
             delay: wait.delay,

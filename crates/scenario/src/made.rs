@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Duration, Instant, Octets};
-use penstock_sim::network::{self, Crossed, Limiting, Pacer, PortId, Process, RpId};
+use penstock_sim::network::{self, CrossedLink, Limiting, Pacer, PortId, Process, RpId};
 
 use crate::error::Fault;
 use crate::limits::{ARRIVALS, Bounds, Excess, HOPS};
@@ -204,9 +204,9 @@ impl Course {
     }
 
     /// The links that flows cross.
-    fn links(&self) -> Vec<Crossed> {
+    fn links(&self) -> Vec<CrossedLink> {
         let ports = (0..).map(PortId).zip(&self.octets);
-        ports.filter_map(|(port, octets)| Some(Crossed { link: link(port), octets: (*octets)? })).collect()
+        ports.filter_map(|(port, octets)| Some(CrossedLink { link: link(port), octets: (*octets)? })).collect()
     }
 }
 
@@ -359,7 +359,7 @@ impl Counted {
                 .zip(&self.courses)
                 .map(|(table, course)| table.process(limiting, course))
                 .collect(),
-            longest_way: self.longest,
+            longest_path: self.longest,
             most_hops: self.most_hops,
             converged: self.converged.clone(),
             sources: self.begins.iter().flatten().map(|&(port, _)| PortId(port as u32)).collect(),
@@ -525,7 +525,7 @@ impl Iterator for Merged {
         };
         let onward = |(at, later): &(Duration, Route)| {
             let (way, tree) = route(later);
-            network::Onward { at: Instant(at.0), way, tree }
+            network::LaterRoute { at: Instant(at.0), way, tree }
         };
         let (way, tree) = route(&first);
         let point = self.made.points.get(&(flow.way[0].index(), self.made.tables[table].model.priority));

@@ -2,7 +2,7 @@
 
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::Duration;
-use penstock_sim::network::{FlowId, HopId, Network, Spread, SpreadBy};
+use penstock_sim::network::{FlowId, HopId, Multipath, Network, PathChoice};
 
 use crate::error::Fault;
 use crate::made::Counted;
@@ -14,15 +14,15 @@ use crate::traffic::FlowSpec;
 const GAP: Duration = Duration::from_us(500);
 
 /// How switches choose; `None` if they do not. The record then holds the gap.
-pub(crate) fn by(settings: &mut sections::Network) -> Option<SpreadBy> {
+pub(crate) fn by(settings: &mut sections::Network) -> Option<PathChoice> {
     let mut gap = || settings.flowlet_gap.fill(GAP);
     match *settings.load_balancing {
         LoadBalancing::Flow => None,
-        LoadBalancing::Flowlet => Some(SpreadBy::Flowlet(gap())),
-        LoadBalancing::Spray => Some(SpreadBy::Turns),
-        LoadBalancing::SprayRandom => Some(SpreadBy::Random),
-        LoadBalancing::Adaptive => Some(SpreadBy::Queue),
-        LoadBalancing::AdaptiveFlowlet => Some(SpreadBy::QueueOfFlowlet(gap())),
+        LoadBalancing::Flowlet => Some(PathChoice::Flowlet(gap())),
+        LoadBalancing::Spray => Some(PathChoice::Turns),
+        LoadBalancing::SprayRandom => Some(PathChoice::Random),
+        LoadBalancing::Adaptive => Some(PathChoice::Queue),
+        LoadBalancing::AdaptiveFlowlet => Some(PathChoice::QueueOfFlowlet(gap())),
     }
 }
 
@@ -36,13 +36,13 @@ struct Spreading<'a> {
 
 /// The choices of switches in `network`, which is laid out; `None` if no flow has several paths.
 pub(crate) fn spread(
-    by: SpreadBy,
+    by: PathChoice,
     experiment: &Experiment,
     network: &Network,
     flows: &[FlowSpec],
     counted: &Counted,
     schemes: &[Assigned],
-) -> Result<Option<Spread>, Fault> {
+) -> Result<Option<Multipath>, Fault> {
     let mut spreads: Vec<bool> = flows.iter().map(FlowSpec::is_spread).collect();
     for reroute in &network.reroutes {
         let mut route = network.route_from(reroute.root);
@@ -76,16 +76,16 @@ pub(crate) fn spread(
         .filter(|hop| network.hops[hop.index()].children > 1)
         .collect();
     hops.sort_unstable();
-    Ok(any.then_some(Spread { by, seed: experiment.network.ecmp_seed.unwrap_or(0), hops }))
+    Ok(any.then_some(Multipath { by, seed: experiment.network.ecmp_seed.unwrap_or(0), hops }))
 }
 
 /// Says where frames overtake one another and a transport sends each late one again, though nothing was lost. `made` says of
 /// the tables of loads which are spread.
 pub(crate) fn note(network: &Network, made: &[bool]) -> Option<String> {
-    network.spread.as_ref().filter(|spread| spread.by.disorders())?;
+    network.load_balancing.as_ref().filter(|spread| spread.by.disorders())?;
     let single = (0..).map(FlowId).zip(&network.flows);
     let single = single
-        .filter(|&(id, _)| network.is_spread(id))
+        .filter(|&(id, _)| network.is_multipath(id))
         .filter_map(|(_, flow)| Some(&flow.transport.as_ref()?.transport));
     let made = network.processes.list.iter().zip(made).filter(|(_, spreads)| **spreads);
     let made = made.filter_map(|(process, _)| Some(&process.transport.as_ref()?.0));
