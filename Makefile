@@ -31,8 +31,8 @@ PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint pe
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
-	@echo 'make check    between two edits: lint, format, types, and the unit tests in the Rust crates; leaves out whole runs, the'
-	@echo '              fingerprints, conformance, all tests in Python (they need the extension), documentation and the cores.'
+	@echo 'make check    between two edits: lint, format, types, and the unit tests in the Rust crates; leaves out whole runs,'
+	@echo '              conformance, all tests in Python, the fingerprints among them (they need the extension), documentation and the cores.'
 	@echo '              Some ten seconds after a change in one crate that few use; minutes after one in schemes or sim, since all'
 	@echo '              crates that use them are checked again'
 	@echo 'make quick    the extension in seconds after an edit of a scheme or the engine: compiled once for all schemes, half as fast'

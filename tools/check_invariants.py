@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -72,6 +73,15 @@ MUST_NOT_NAME = {
         "a scenario file alone decides what is planned",
     ),
 }
+# Crates with files that need each other in a circle: take each out of the list when it has none.
+WITH_CIRCLES = {"results", "runner", "scenario", "schemes", "testbed"}
+# Layers of a crate, by the first name of a module's path: a module needs its own layer and those left of it.
+LAYERS = {
+    "sim": (
+        *("random", "metrics", "network", "outcome", "partition", "state", "flow_control", "datapath"),
+        *("hosts", "routing", "probe", "engine"),
+    )
+}
 LINES_MAX = 600
 SOURCE_SUFFIXES = {".rs", ".py", ".pyi", ".sv", ".ts", ".mjs"}
 # Folders of files that are made.
@@ -102,7 +112,8 @@ NOT_SEARCHED = (
 
 def main() -> int:
     """Prints every breach; the exit status says whether there is one."""
-    breaches = [*dependencies(), *no_std(), *unsafe_code(), *forbidden_names(), *long_files(), *banned_phrases()]
+    checks = (dependencies, circles, no_std, unsafe_code, forbidden_names, long_files, banned_phrases)
+    breaches = [breach for check in checks for breach in check()]
     for breach in breaches:
         print(f"invariant: {breach}", file=sys.stderr)
     return 1 if breaches else 0
@@ -125,6 +136,79 @@ def dependencies() -> list[str]:
         ours = used & MAY_DEPEND_ON.keys()
         breaches += [f"{name} must not depend on {wrong}" for wrong in sorted(ours - allowed)]
     return breaches
+
+
+def circles() -> list[str]:
+    """Files of a crate that need each other, by `use` or by path. A module and those below it may."""
+    breaches = []
+    for crate in sorted((ROOT / "crates").iterdir()):
+        needs = needed_modules(crate / "src")
+        breaches += [f"crates/{crate.name}: {wrong}" for wrong in against_layers(needs, LAYERS.get(crate.name, ()))]
+        try:
+            TopologicalSorter(needs).prepare()
+        except CycleError as error:
+            if crate.name not in WITH_CIRCLES:
+                breaches.append(f"crates/{crate.name}: files need each other in a circle: {' <- '.join(error.args[1])}")
+        else:
+            if crate.name in WITH_CIRCLES:
+                breaches.append(f"crates/{crate.name} has no circle any more: take it out of WITH_CIRCLES")
+    return breaches
+
+
+def against_layers(needs: dict[str, set[str]], layers: tuple[str, ...]) -> list[str]:
+    """Modules that need one of a later layer, or that belong to no layer; none where a crate has no layers."""
+    layer = {name: layers.index(top) for name in needs if (top := name.partition("::")[0]) in layers}
+    lost = [f"{name or 'lib'} has no layer" for name in needs if layers and name and name not in layer]
+    pairs = ((own, other) for own, others in needs.items() for other in sorted(others))
+    later = ((own, other) for own, other in pairs if own in layer and layer.get(other, -1) > layer[own])
+    return lost + [f"{own} must not need {other}, which is of a later layer" for own, other in later]
+
+
+def needed_modules(folder: Path) -> dict[str, set[str]]:
+    """For each module of a crate the others that its code names, but for those above and below it and for tests."""
+    paths = [
+        path for path in sorted(folder.rglob("*.rs")) if "tests" not in path.relative_to(folder).with_suffix("").parts
+    ]
+    modules: dict[tuple[str, ...], Path] = {}
+    for path in paths:
+        parts = path.relative_to(folder).with_suffix("").parts
+        modules[parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts] = path
+    needs: dict[str, set[str]] = {}
+    for own, path in modules.items():
+        code = re.sub(r"//.*", "", without_tests(path))
+        others = set()
+        for named in paths_in(code):
+            full = own
+            for part in named.split("::"):
+                full = (
+                    ()
+                    if part == "crate"
+                    else full[:-1]
+                    if part == "super"
+                    else full
+                    if part == "self"
+                    else (*full, part)
+                )
+            lengths = range(len(full), -1, -1)
+            others.add(next(full[:length] for length in lengths if full[:length] in modules or not length))
+        kin = {other for other in others if own[: len(other)] == other or other[: len(own)] == own}
+        needs["::".join(own)] = {"::".join(other) for other in others - kin}
+    return needs
+
+
+def paths_in(code: str) -> list[str]:
+    """The paths from `crate`, `super` or `self` that some code names, those of groups in braces one by one."""
+    found = []
+    for path in re.findall(r"\b(?:crate|super|self)(?:::(?:\w+|\{(?:[^{}]|\{[^{}]*\})*\}))+", code):
+        waiting = [re.sub(r"\s+as\s+\w+|\s+", "", path)]
+        while waiting:
+            path = waiting.pop()
+            group = re.search(r"\{([^{}]*)\}", path)
+            if group is None:
+                found.append(path)
+                continue
+            waiting += [path[: group.start()] + one + path[group.end() :] for one in group[1].split(",") if one]
+    return found
 
 
 def no_std() -> list[str]:

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "penstock"
 PAGE = PACKAGE / "lab" / "page"
 REQUIREMENTS = ROOT / "requirements" / "run.txt"
-FINGERPRINTS = ROOT / "crates" / "runner" / "tests" / "fingerprints.txt"
+FINGERPRINTS = ROOT / "python" / "tests" / "fingerprints.json"
 
 SCENARIO = "baseline/ten-gig"
 NAME = re.compile(r"penstock-[0-9.]+-cp311-abi3-(?P<platform>[A-Za-z0-9_.]+)\.whl")
@@ -138,8 +138,7 @@ def tried(wheel: Path) -> Iterator[str]:
 
 def committed(scenario: str) -> str:
     """Returns the committed fingerprint of a scenario."""
-    lines = FINGERPRINTS.read_text(encoding="utf-8").splitlines()
-    return dict(line.split() for line in lines if not line.startswith("#"))[scenario]
+    return str(json.loads(FINGERPRINTS.read_text(encoding="utf-8"))[scenario]["fingerprint"])
 
 
 class Clean:

@@ -155,8 +155,8 @@ fn special<S: Scheme>(plan: &Plan, config: &S::Config, probe: bool) -> (u64, u64
     }
 }
 
-fn drive<S: Scheme, P: Probe<S>, const PFC: bool>(plan: &Plan, configs: &[S::Config], probe: P) -> (u64, u64) {
-    let mut sim = Sim::<S, P, PFC>::new(&plan.network, configs, plan.seed, probe);
+fn drive<S: Scheme, P: Probe<S>, const FULL: bool>(plan: &Plan, configs: &[S::Config], probe: P) -> (u64, u64) {
+    let mut sim = Sim::<S, P, FULL>::new(&plan.network, configs, plan.seed, probe);
     sim.feed(plan.generated.arrivals());
     sim.run_until(Instant::ZERO + plan.warmup);
     sim.start_measuring();

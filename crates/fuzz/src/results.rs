@@ -212,7 +212,7 @@ fn flows(plan: &Plan, summary: &Summary) -> Option<String> {
             return Some(format!("{} delivered by {end} s; its first frame arrives at {arrives} s", f.name));
         }
         // When a flow is complete all of its destinations have its data, or the one to which several paths lead.
-        let least = if network.is_spread(FlowId(i as u32)) { shortest } else { longest_way } as f64 / 1e12;
+        let least = if network.is_multipath(FlowId(i as u32)) { shortest } else { longest_way } as f64 / 1e12;
         if let Some(time) = f.completion_time_s
             && time < least * (1.0 - ROUNDING) - STEP
         {
@@ -309,7 +309,7 @@ fn rows(plan: &Plan, table: Table, batch: &RecordBatch, last: &mut f64) -> Optio
         // Samples list the recorded queues in turn.
         let queue = |row: usize| plan.record.queues[row % plan.record.queues.len()];
         for (row, octets) in samples {
-            let (port, priority) = plan.network.place(queue(row))?;
+            let (port, priority) = plan.network.port_and_priority(queue(row))?;
             let most = bound(&plan.network, Some(port.index()), priority);
             if *octets > most {
                 return Some(format!("a sample of {} has {octets} octets; {most} are the most", plan.port_name(port)));

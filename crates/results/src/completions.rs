@@ -7,8 +7,8 @@ use std::rc::Rc;
 use penstock_scenario::{GeneratedFlow, Plan};
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::Outcome;
-use penstock_sim::network::{Flow, FlowEnd, FlowId, HopId, Network, PortId};
-use penstock_sim::outcome::FlowOutcome;
+use penstock_sim::network::{Flow, FlowId, HopId, Network, PortId};
+use penstock_sim::outcome::{FlowEnd, FlowOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::ideal::{Frames, Links};

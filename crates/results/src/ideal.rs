@@ -87,7 +87,7 @@ impl Links {
         };
         let best =
             |one: Link, other: Link| Link { latency: one.latency.min(other.latency), rate: one.rate.max(other.rate) };
-        let spread = network.spread.as_ref().and_then(|_| between().reduce(best));
+        let spread = network.load_balancing.as_ref().and_then(|_| between().reduce(best));
         let ends = network.ports.iter().zip(0..).map(|(port, id)| ((port.node, port.peer), PortId(id)));
         let by_ends: BTreeMap<(NodeId, NodeId), PortId> = ends.collect();
         let back = network.ports.iter().map(|port| by_ends.get(&(port.peer, port.node)).copied()).collect();

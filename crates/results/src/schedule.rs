@@ -29,7 +29,7 @@ pub trait Simulation {
     fn close_window(&mut self, window: usize) -> Option<Outcome>;
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Simulation for Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Simulation for Sim<S, P, FULL> {
     fn run_slice(&mut self, until: Instant, work: u64) -> bool {
         self.run_slice(until, work)
     }

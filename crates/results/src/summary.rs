@@ -226,12 +226,12 @@ struct QueueSource<'a> {
 
 impl QueueSource<'_> {
     fn name(&self) -> String {
-        let (port, _) = self.plan.network.place(self.id).expect("only data queues are recorded");
+        let (port, _) = self.plan.network.port_and_priority(self.id).expect("only data queues are recorded");
         self.plan.port_name(port).to_owned()
     }
 
     fn priority(&self) -> u8 {
-        self.plan.network.place(self.id).expect("only data queues are recorded").1
+        self.plan.network.port_and_priority(self.id).expect("only data queues are recorded").1
     }
 
     fn paused_s(&self) -> f64 {
@@ -243,7 +243,7 @@ impl QueueSource<'_> {
     }
 
     fn set_point_octets(&self) -> Option<u64> {
-        let (port, priority) = self.plan.network.place(self.id).expect("only data queues are recorded");
+        let (port, priority) = self.plan.network.port_and_priority(self.id).expect("only data queues are recorded");
         if !self.plan.network.ports[port.index()].congestion_points {
             return None;
         }

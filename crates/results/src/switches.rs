@@ -77,7 +77,7 @@ pub(crate) fn deadlocks(plan: &Plan, outcome: &Outcome) -> Vec<DeadlockSummary> 
 }
 
 fn deadlock_of(plan: &Plan, deadlock: &Deadlock) -> DeadlockSummary {
-    let places = deadlock.cycle.iter().filter_map(|&queue| plan.network.place(queue));
+    let places = deadlock.cycle.iter().filter_map(|&queue| plan.network.port_and_priority(queue));
     let (ports, priorities) = places.map(|(port, priority)| (plan.port_name(port).to_owned(), priority)).unzip();
     DeadlockSummary {
         ports,

@@ -14,7 +14,7 @@ use penstock_results::{Course, Summary};
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::PortId;
-use penstock_sim::{Outcome, Partition, Setting, Sim};
+use penstock_sim::{Outcome, Partition, Reconfiguration, Sim};
 
 use crate::capture::{Capture, Frames};
 use crate::completions;
@@ -105,7 +105,11 @@ impl<'a> Job<'a> {
         let recorder = Recorder::<FULL>::new(plan, vars, folder)?.capturing(capture);
         let settings = || {
             let changes = plan.parameter_changes.iter().zip(changed);
-            changes.map(|(change, config)| Setting { at: change.at, priority: change.priority, config: config.clone() })
+            changes.map(|(change, config)| Reconfiguration {
+                at: change.at,
+                priority: change.priority,
+                config: config.clone(),
+            })
         };
         let Some(partition) = &self.partition else {
             let watcher = RunProbe::Recorder(Box::new(recorder));

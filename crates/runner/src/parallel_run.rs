@@ -1,4 +1,4 @@
-//! One run on many threads: each has a part of the network (`penstock_sim::parts`), and one recorder sees all of them.
+//! One run on many threads: each has a part of the network (`penstock_sim::parallel`), and one recorder sees all of them.
 //!
 //! ```text
 //!   thread 0:  events of its part, to the end of the window | mail | meet | import | next window
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use penstock_results::Simulation;
 use penstock_schemes::{Instant, Scheme};
-use penstock_sim::{Mail, Outcome, Partition, Sim, Together};
+use penstock_sim::{CombinedView, Outcome, Partition, RemoteFrames, Sim};
 
 use crate::RunError;
 use crate::barrier::{Barrier, Guard};
@@ -31,7 +31,7 @@ pub(crate) struct ParallelRun<'p, S: Scheme, const FULL: bool> {
     parts: Vec<Mutex<Part<'p, S, FULL>>>,
     partition: Arc<Partition>,
     /// For each part the mail for each other one: that of the windows with even numbers, and that of the others.
-    mail: [Vec<Vec<Mutex<Mail<S>>>>; 2],
+    mail: [Vec<Vec<Mutex<RemoteFrames<S>>>>; 2],
     recorder: Mutex<Recorder<'p, FULL>>,
 }
 
@@ -61,7 +61,7 @@ impl<'p, S: Scheme, const FULL: bool> ParallelRun<'p, S, FULL> {
     fn work(&self, own: usize, slice: &Slice) {
         let _guard = Guard(&slice.barrier);
         // Letters are written where no other thread looks, and change hands all at once.
-        let mut outbox: Vec<Mail<S>> = self.parts.iter().map(|_| Mail::default()).collect();
+        let mut outbox: Vec<RemoteFrames<S>> = self.parts.iter().map(|_| RemoteFrames::default()).collect();
         let mut window = 0;
         loop {
             let end = Instant(slice.end.load(Ordering::Acquire));
@@ -72,8 +72,8 @@ impl<'p, S: Scheme, const FULL: bool> ParallelRun<'p, S, FULL> {
             slice.barrier.meet(|| self.plan_window(end, slice));
             self.collect(own, window);
             // The same flows have come to all parts.
-            if lock(&self.parts[own]).wants_places() {
-                slice.barrier.meet(|| self.look_for_places());
+            if lock(&self.parts[own]).wants_slots() {
+                slice.barrier.meet(|| self.reclaim_slots());
             }
             if slice.end.load(Ordering::Acquire) == end.0 {
                 return;
@@ -83,7 +83,7 @@ impl<'p, S: Scheme, const FULL: bool> ParallelRun<'p, S, FULL> {
     }
 
     /// Lets one part come to `end`; at samples the threads meet.
-    fn run_window(&self, own: usize, outbox: &mut [Mail<S>], end: Instant, slice: &Slice) {
+    fn run_window(&self, own: usize, outbox: &mut [RemoteFrames<S>], end: Instant, slice: &Slice) {
         let mut part = lock(&self.parts[own]);
         let before = part.events();
         while !part.run_part(end) {
@@ -114,16 +114,16 @@ impl<'p, S: Scheme, const FULL: bool> ParallelRun<'p, S, FULL> {
     }
 
     /// All parts stand at the end of a window, and have the frames that came for them.
-    fn look_for_places(&self) {
+    fn reclaim_slots(&self) {
         let mut parts: Vec<_> = self.parts.iter().map(lock).collect();
-        Sim::look_for_places(&mut parts.iter_mut().map(|part| &mut **part).collect::<Vec<_>>());
+        Sim::reclaim_slots(&mut parts.iter_mut().map(|part| &mut **part).collect::<Vec<_>>());
     }
 
     /// All parts stand at a sample.
     fn sample(&self) {
         let parts: Vec<_> = self.parts.iter().map(lock).collect();
         let parts: Vec<&Part<'p, S, FULL>> = parts.iter().map(|part| &**part).collect();
-        let together = Together::new(&parts).expect("they are parts of one network");
+        let together = CombinedView::new(&parts).expect("they are parts of one network");
         penstock_sim::Probe::<S>::sample(&mut *lock(&self.recorder), parts[0].now(), &together);
     }
 

@@ -148,9 +148,9 @@ impl<S: Scheme, const ARRIVALS: bool> Probe<S> for RunProbe<'_, ARRIVALS> {
         }
     }
 
-    fn taps(&self) -> &[PortId] {
+    fn captured_ports(&self) -> &[PortId] {
         match self {
-            Self::Recorder(recorder) => Probe::<S>::taps(&**recorder),
+            Self::Recorder(recorder) => Probe::<S>::captured_ports(&**recorder),
             Self::Notes(_) => &[],
         }
     }

@@ -2,7 +2,6 @@
 //!
 //! Rows leave in blocks, so that memory does not grow with simulated time when there is a results folder.
 
-use arrow_array::builder::Float64Builder;
 use penstock_results::Sampler;
 use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, CongestionPoint, Duration, Instant, Octets, ReactionPoint, Scheme, Signal};
@@ -61,7 +60,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         let ports = || NameColumn::new(plan.port_names.iter().map(String::as_str));
         let queue_rows = QueueRows {
             queue: recorded.names(plan),
-            paused_s: flow_control.then(Float64Builder::new),
+            paused_s: flow_control.then(Vec::new),
             vars: VarColumns::new(vars.cp.len()),
             ..QueueRows::default()
         };
@@ -150,19 +149,19 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         let sample = self.sampler.queue(i, state);
         let (name, priority) = self.recorded.places[i];
         self.queues.write(|rows| {
-            rows.time_s.append_value(now.as_seconds());
+            rows.time_s.push(now.as_seconds());
             rows.queue.push(name);
-            rows.priority.append_value(priority);
-            rows.queue_octets.append_value(sample.len.0);
-            rows.queue_frames.append_value(sample.frames);
-            rows.utilization.append_value(sample.utilization);
-            rows.frames_dropped.append_value(sample.dropped);
-            rows.frames_sent.append_value(sample.frames_sent);
-            rows.octets_sent.append_value(sample.octets_sent.0);
-            rows.frames_marked.append_value(sample.frames_marked);
-            rows.octets_marked.append_value(sample.octets_marked.0);
+            rows.priority.push(priority);
+            rows.queue_octets.push(sample.len.0);
+            rows.queue_frames.push(sample.frames);
+            rows.utilization.push(sample.utilization);
+            rows.frames_dropped.push(sample.dropped);
+            rows.frames_sent.push(sample.frames_sent);
+            rows.octets_sent.push(sample.octets_sent.0);
+            rows.frames_marked.push(sample.frames_marked);
+            rows.octets_marked.push(sample.octets_marked.0);
             if let Some(paused_s) = &mut rows.paused_s {
-                paused_s.append_value(sample.paused.as_seconds());
+                paused_s.push(sample.paused.as_seconds());
             }
             rows.vars.push(vars);
         })
@@ -190,11 +189,11 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             return Ok(());
         }
         self.rates.write(|rows| {
-            rows.time_s.append_value(now.as_seconds());
+            rows.time_s.push(now.as_seconds());
             rows.flow.push(i);
-            rows.rate_bps.append_value(sample.rate.0);
-            rows.throughput_bps.append_value(sample.throughput_bps);
-            rows.fair_rate_bps.append_value(sample.fair_rate_bps);
+            rows.rate_bps.push(sample.rate.0);
+            rows.throughput_bps.push(sample.throughput_bps);
+            rows.fair_rate_bps.push(sample.fair_rate_bps);
             rows.vars.push(vars);
         })
     }
@@ -219,12 +218,12 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         vars: impl FnOnce(&mut [i64]),
     ) -> Result<(), RunError> {
         let Some(table) = &mut self.signals else { return Ok(()) };
-        let origin = origin.and_then(|queue| self.plan.network.place(queue)).map(|(port, _)| port.index());
+        let origin = origin.and_then(|queue| self.plan.network.port_and_priority(queue)).map(|(port, _)| port.index());
         table.write(|rows| {
-            rows.time_s.append_value(now.as_seconds());
+            rows.time_s.push(now.as_seconds());
             rows.flow.push(flow.index());
             rows.queue.push_option(origin);
-            rows.rate_bps.append_value(rate.0);
+            rows.rate_bps.push(rate.0);
             rows.vars.push(Some(vars));
         })
     }
@@ -263,7 +262,7 @@ impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Recorder<'_, ARRIVALS> {
         });
     }
 
-    fn taps(&self) -> &[PortId] {
+    fn captured_ports(&self) -> &[PortId] {
         self.capture.as_ref().map_or(&[], Capture::ports)
     }
 
@@ -277,12 +276,12 @@ impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Recorder<'_, ARRIVALS> {
                 return Ok(());
             };
             table.write(|rows| {
-                rows.time_s.append_value(now.as_seconds());
+                rows.time_s.push(now.as_seconds());
                 rows.queue.push(name);
-                rows.priority.append_value(priority);
+                rows.priority.push(priority);
                 rows.flow.push(flow.index());
-                rows.queue_octets.append_value(len.0);
-                rows.dropped.append_value(dropped);
+                rows.queue_octets.push(len.0);
+                rows.dropped.push(dropped);
             })
         });
     }
@@ -307,7 +306,7 @@ impl RecordedQueues {
         let mut index = vec![None; network.ports.len() * network.queues_per_port()];
         let mut place = |(i, &queue): (usize, &QueueId)| {
             index[queue.index()] = Some(i as u32);
-            let (port, priority) = network.place(queue).expect("only data queues are recorded");
+            let (port, priority) = network.port_and_priority(queue).expect("only data queues are recorded");
             let name = *known[port.index()].get_or_insert_with(|| {
                 ports.push(port.index());
                 ports.len() - 1

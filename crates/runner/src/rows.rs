@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::builder::{
-    ArrayBuilder as _, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, ListBuilder, StringBuilder,
-    UInt8Builder, UInt32Builder, UInt64Builder,
-};
+use arrow_array::builder::{Int32Builder, Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray as _;
-use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt8Array, UInt32Array,
+    UInt64Array,
+};
 use arrow_schema::SchemaRef;
 use penstock_results::summary::FlowRow;
 use penstock_scenario::GeneratedFlows;
@@ -191,16 +191,18 @@ impl Columns for VarColumns {
     }
 }
 
-macro_rules! builders {
-    ($($builder:ty),+) => { $(
-        impl Columns for $builder {
+macro_rules! values {
+    ($($value:ty: $array:ty),+) => { $(
+        impl Columns for Vec<$value> {
             fn take(&mut self, out: &mut Vec<ArrayRef>) {
-                out.push(Arc::new(self.finish()));
+                // The next block is as long.
+                let next = Vec::with_capacity(self.len());
+                out.push(Arc::new(<$array>::from(std::mem::replace(self, next))));
             }
         }
     )+ };
 }
-builders!(Float64Builder, UInt64Builder, UInt32Builder, UInt8Builder, BooleanBuilder);
+values!(f64: Float64Array, u64: UInt64Array, u32: UInt32Array, u8: UInt8Array, bool: BooleanArray);
 
 /// A column that only some networks have.
 impl<C: Columns> Columns for Option<C> {
@@ -235,18 +237,18 @@ macro_rules! rows {
 rows! {
     /// Rows of `queues`.
     QueueRows {
-        time_s: Float64Builder,
+        time_s: Vec<f64>,
         queue: NameColumn,
-        priority: UInt8Builder,
-        queue_octets: UInt64Builder,
-        queue_frames: UInt32Builder,
-        utilization: Float64Builder,
-        frames_dropped: UInt64Builder,
-        frames_sent: UInt64Builder,
-        octets_sent: UInt64Builder,
-        frames_marked: UInt64Builder,
-        octets_marked: UInt64Builder,
-        paused_s: Option<Float64Builder>,
+        priority: Vec<u8>,
+        queue_octets: Vec<u64>,
+        queue_frames: Vec<u32>,
+        utilization: Vec<f64>,
+        frames_dropped: Vec<u64>,
+        frames_sent: Vec<u64>,
+        octets_sent: Vec<u64>,
+        frames_marked: Vec<u64>,
+        octets_marked: Vec<u64>,
+        paused_s: Option<Vec<f64>>,
         vars: VarColumns,
     }
 }
@@ -254,11 +256,11 @@ rows! {
 rows! {
     /// Rows of `rates`.
     RateRows {
-        time_s: Float64Builder,
+        time_s: Vec<f64>,
         flow: NameColumn,
-        rate_bps: UInt64Builder,
-        throughput_bps: Float64Builder,
-        fair_rate_bps: Float64Builder,
+        rate_bps: Vec<u64>,
+        throughput_bps: Vec<f64>,
+        fair_rate_bps: Vec<f64>,
         vars: VarColumns,
     }
 }
@@ -266,10 +268,10 @@ rows! {
 rows! {
     /// Rows of `signals`.
     SignalRows {
-        time_s: Float64Builder,
+        time_s: Vec<f64>,
         flow: NameColumn,
         queue: NameColumn,
-        rate_bps: UInt64Builder,
+        rate_bps: Vec<u64>,
         vars: VarColumns,
     }
 }
@@ -277,12 +279,12 @@ rows! {
 rows! {
     /// Rows of `arrivals`.
     ArrivalRows {
-        time_s: Float64Builder,
+        time_s: Vec<f64>,
         queue: NameColumn,
-        priority: UInt8Builder,
+        priority: Vec<u8>,
         flow: NameColumn,
-        queue_octets: UInt64Builder,
-        dropped: BooleanBuilder,
+        queue_octets: Vec<u64>,
+        dropped: Vec<bool>,
     }
 }
 

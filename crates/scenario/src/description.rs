@@ -185,7 +185,7 @@ impl<'p> Outline<'p> {
     #[must_use]
     pub fn new(plan: &'p Plan) -> Self {
         let network = &plan.network;
-        let places = plan.record.queues.iter().filter_map(|&queue| network.place(queue));
+        let places = plan.record.queues.iter().filter_map(|&queue| network.port_and_priority(queue));
         let nodes = network.nodes.iter().zip(&plan.node_names).map(|(node, name)| NodeEntry {
             name,
             kind: match node.kind {

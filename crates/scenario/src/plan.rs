@@ -31,7 +31,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use penstock_schemes::{Duration, Instant, Octets, SchemeConfig, Value};
-use penstock_sim::Setting;
+use penstock_sim::Reconfiguration;
 use penstock_sim::network::{Limiting, Network, PortId, Process, QueueId};
 use penstock_sim::pfc::Reach;
 
@@ -267,8 +267,8 @@ impl Plan {
 
     /// The changes of parameters, as the engine takes them.
     #[must_use]
-    pub fn settings(&self) -> Vec<Setting<SchemeConfig>> {
-        let setting = |ParameterChange { at, priority, config, .. }: &ParameterChange| Setting {
+    pub fn settings(&self) -> Vec<Reconfiguration<SchemeConfig>> {
+        let setting = |ParameterChange { at, priority, config, .. }: &ParameterChange| Reconfiguration {
             at: *at,
             priority: *priority,
             config: config.clone(),

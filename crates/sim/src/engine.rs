@@ -1,87 +1,59 @@
 //! The event loop: takes events in order and lets hosts and fabric act on them.
 
+mod acknowledgement;
+mod conservation;
+mod convergence;
+mod dynamic_flows;
+mod flow_completion;
+mod flow_control;
+mod forwarding;
+mod host;
+mod line_capture;
+mod load_balancing;
+mod measure;
+pub mod parallel;
+pub(crate) mod parameter_changes;
+mod prefetch;
+mod run_state;
+mod setup;
+mod ties;
+mod transmit_queue;
+mod transport;
+
 use penstock_endpoint::{Destination, TrafficClass};
-use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
+use penstock_schemes::{Duration, Instant, Scheme};
 
-use crate::ahead::{self, Ahead};
-use crate::crowd::Crowd;
-use crate::deadlock::Jam;
-use crate::ends::Ends;
-use crate::event::{ChangeId, Event, MAX_INDEX};
-use crate::fabric::{Fabric, Outbox};
-use crate::facts::End;
-use crate::frame::{Arena, FrameId, GONE, Head, Kind};
-use crate::generator::Source;
-use crate::measure::Reading;
-use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId, Reroute};
+use crate::datapath::{Fabric, Outbox};
+use crate::engine::conservation::Accounts;
+use crate::engine::dynamic_flows::DynamicFlows;
+use crate::engine::flow_completion::FlowCompletion;
+use crate::engine::measure::Reading;
+use crate::engine::parallel::Part;
+use crate::engine::parameter_changes::Reconfigurations;
+use crate::engine::prefetch::Prefetch;
+use crate::engine::run_state::RunState;
+use crate::engine::setup::{Endpoints, event_queue_for, schedule, steps};
+use crate::engine::ties::Arbiters;
+use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, Reroute};
 use crate::outcome::Totals;
-use crate::parts::Share;
-use crate::port::queues;
-use crate::probe::{FateOnLine, FlowNow, Probe, QueueNow, View};
+use crate::probe::{FateOnLine, Probe};
 use crate::random::Stream;
-use crate::records::{FlowRecord, HostRecord};
-use crate::report::Closing;
-use crate::routes::Routes;
-use crate::settings::Settings;
-use crate::spread::Spreading;
-use crate::start::{Endpoints, event_queue_for, schedule, steps};
-use crate::ties::Arbiters;
-use crate::transport::Transports;
-
-/// The flows and limiters of all hosts.
-pub(crate) type Sources<S> = penstock_endpoint::Sources<S, Source, Stream>;
+use crate::routing::load_balancing::LoadBalancer;
+use crate::routing::routes::Routes;
+use crate::state::event::{ChangeId, Event, MAX_INDEX};
+use crate::state::frame::{Arena, FrameId, FrameKind, GONE, Head};
+use crate::state::hop_info::{HopEnd, Step};
+use crate::state::port::queues;
+use crate::state::records::HostRecord;
 
 /// The most events from one look at the rest of a slice to the next.
 const BATCH: u64 = 256;
 
-/// A hop, as the way down needs it: 12 octets, for they are read at every hop.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Step {
-    pub(crate) port: PortId,
-    /// The only hop that follows; [`LEAF`] or [`BRANCH`] where there is none or more than one, [`CHOICE`] where the frame takes one of them,
-    /// [`SEGMENT_LEAF`] or [`ACK_LEAF`] at the end of a transport's ways; [`TURN`] where the frame's switch has arbiters. The step behind the network's
-    /// last hop is [`LOST`]: there frames are sent that a broken link has lost.
-    pub(crate) next: HopId,
-    /// The port of that hop, where there is one.
-    pub(crate) to: PortId,
-}
-
 /// No hop: it stands where [`LOST`] frames are.
 const NO_HOP: Hop = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
 
-pub(crate) const LEAF: HopId = HopId::NONE;
-pub(crate) const BRANCH: HopId = HopId(LEAF.0 - 1);
-/// The last hops of a transport's segments, and of its acknowledgements.
-pub(crate) const SEGMENT_LEAF: HopId = HopId(LEAF.0 - 2);
-pub(crate) const ACK_LEAF: HopId = HopId(LEAF.0 - 3);
-pub(crate) const CHOICE: HopId = HopId(LEAF.0 - 4);
-/// The frame waits for the others that reach a switch at this instant: see `ties`.
-pub(crate) const TURN: HopId = HopId(LEAF.0 - 5);
-/// The least of them.
-pub(crate) const LOST: HopId = HopId(LEAF.0 - 6);
-
-/// The state of a run, without its observer.
-#[derive(Debug)]
-pub(crate) struct State<S: Scheme, const PFC: bool> {
-    pub(crate) fabric: Fabric<S, PFC>,
-    pub(crate) sources: Sources<S>,
-    /// How many flows last: those of the network. Places behind them are used again.
-    pub(crate) lasting: u32,
-    /// The counts of each flow; those of flows that were forgotten are part of `totals`.
-    pub(crate) records: Vec<FlowRecord>,
-    pub(crate) transports: Transports,
-    pub(crate) hosts: Vec<HostRecord>,
-    pub(crate) totals: Totals,
-    /// When the warm-up ended.
-    pub(crate) measuring: Reading,
-    /// The windows that are open: number, and opening.
-    pub(crate) windows: Vec<(usize, Reading)>,
-    /// Signals that travel outside of the network.
-    pub(crate) ideal_in_flight: u64,
-}
-
-/// A simulation of scheme `S`, watched by `P`. With `PFC` it can do priority flow control, which costs time at every hop;
-/// a network without flow control runs the same in both engines.
+/// A simulation of scheme `S`, watched by `P`. With `FULL` its switches can do everything, which costs time at every hop:
+/// see [the two engines](crate#two-engines).
 ///
 /// ```text
 ///   Sim::new(network, configs, seed, probe)     everything idle, time zero
@@ -90,8 +62,8 @@ pub(crate) struct State<S: Scheme, const PFC: bool> {
 ///      .finish()                                conservation is checked, the Outcome made
 /// ```
 #[derive(Debug)]
-pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
-    pub(crate) state: State<S, PFC>,
+pub struct Sim<S: Scheme, P: Probe<S>, const FULL: bool> {
+    pub(crate) state: RunState<S, FULL>,
     pub(crate) probe: P,
     pub(crate) hops: Vec<Hop>,
     pub(crate) routes: Routes,
@@ -99,25 +71,25 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) destinations: Vec<Destination<S, Stream>>,
     /// The leaf hop of each destination, and the far end of each hop.
     pub(crate) leaves: Vec<HopId>,
-    pub(crate) end_of_hop: Vec<End>,
+    pub(crate) end_of_hop: Vec<HopEnd>,
     /// The hop of frames that a broken link has lost.
     pub(crate) lost: HopId,
     /// Flows that come and go.
-    pub(crate) crowd: Crowd<S>,
+    pub(crate) dynamic_flows: DynamicFlows<S>,
     /// The choices of switches, where they have any.
-    pub(crate) spreading: Option<Box<Spreading>>,
+    pub(crate) load_balancer: Option<Box<LoadBalancer>>,
     /// The arbiters of switches, where they have any.
     pub(crate) arbiters: Option<Box<Arbiters>>,
     /// The host of each limiter.
     pub(crate) homes: Vec<NodeId>,
     /// The part of the network that this is; `None`: all of it.
-    pub(crate) share: Option<Box<Share>>,
+    pub(crate) part: Option<Box<Part>>,
     pub(crate) changes: Vec<crate::network::Change>,
     /// Routes that flows of the network have later.
     pub(crate) reroutes: Vec<Reroute>,
     /// Parameters that change during the run, where any do.
-    pub(crate) settings: Option<Box<Settings<S>>>,
-    pub(crate) ends: Ends,
+    pub(crate) reconfigurations: Option<Box<Reconfigurations<S>>>,
+    pub(crate) flow_completion: FlowCompletion,
     pub(crate) feedback: Feedback,
     pub(crate) outbox: Outbox<S>,
     /// Empty ones, for signals that make others while they are routed.
@@ -136,15 +108,15 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     /// Every flow that the run waits for has ended.
     over: bool,
     /// Sees frames before they come, in a large network.
-    pub(crate) ahead: Option<Box<Ahead>>,
+    pub(crate) prefetch: Option<Box<Prefetch>>,
 }
 
-impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// Lays out a run. `configs` are the scheme's parameters for each of the network's priorities. Random streams derive
     /// from `seed`.
     ///
     /// # Panics
-    /// If `network` is not as its documentation says, if it [needs flow control](Network::needs_flow_control) without `PFC`,
+    /// If `network` is not as its documentation says, if it [needs flow control](Network::needs_flow_control) without `FULL`,
     /// if it does not trim for a scheme that [needs it](Scheme::needs_trimming), if there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         let flows = network.flows.len() + network.processes.flows();
@@ -154,7 +126,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         );
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
         assert!(
-            PFC || !network.needs_flow_control(),
+            FULL || !network.needs_flow_control(),
             "flow control, pools, trimming, and marks by the port or at departure need the engine that has them"
         );
         let trimmed = |priority| network.trimmed.contains(priority);
@@ -166,7 +138,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             endpoints.add_flow(id, flow);
         }
         schedule(network, probe.interval().is_some(), &|_| true, &mut fabric.events);
-        let crowd = Crowd::new(network, configs, seed, &mut endpoints);
+        let dynamic_flows = DynamicFlows::new(network, configs, seed, &mut endpoints);
         let homes: Vec<NodeId> =
             endpoints.sources.limiters().iter().map(|limiter| network.ports[limiter.port().index()].node).collect();
         let mut hosts = vec![HostRecord::default(); network.nodes.len()];
@@ -176,10 +148,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
         }
         let mut sim = Self {
-            state: State {
+            state: RunState {
                 fabric,
                 sources: endpoints.sources,
-                lasting: network.flows.len() as u32,
+                static_flows: network.flows.len() as u32,
                 records: endpoints.records,
                 transports: endpoints.transports,
                 hosts,
@@ -196,15 +168,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             leaves: endpoints.leaves,
             end_of_hop: endpoints.end_of_hop,
             lost: HopId(network.hops.len() as u32),
-            crowd,
-            spreading: Spreading::new(network, seed),
+            dynamic_flows,
+            load_balancer: LoadBalancer::new(network, seed),
             arbiters: Arbiters::new(network, seed),
             homes,
-            share: None,
+            part: None,
             changes: network.changes.clone(),
             reroutes: network.reroutes.clone(),
-            settings: None,
-            ends: Ends::new(network),
+            reconfigurations: None,
+            flow_completion: FlowCompletion::new(network),
             feedback: network.feedback,
             outbox: Vec::new(),
             spare: Vec::new(),
@@ -215,10 +187,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             left: 0,
             limit: Instant::ZERO,
             over: false,
-            ahead: Ahead::new::<S>(network),
+            prefetch: Prefetch::new::<S>(network),
         };
-        sim.state.measuring = sim.state.parts().reading();
-        sim.tap();
+        sim.state.measuring = sim.state.counted().reading();
+        sim.capture_lines();
         sim
     }
 
@@ -238,7 +210,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// The hop of `flow` that leaves by `port`, if its data passes there.
     pub(crate) fn hop_at(&self, flow: FlowId, port: PortId) -> Option<HopId> {
-        if flow.0 < self.state.lasting { self.routes.hop(flow, port) } else { self.hop_of_crowd(flow, port) }
+        if flow.0 < self.state.static_flows {
+            self.routes.hop(flow, port)
+        } else {
+            self.hop_of_dynamic_flow(flow, port)
+        }
     }
 
     /// The signals that are to be routed; another outbox takes those that are sent meanwhile.
@@ -267,9 +243,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         while self.left > 0 && !self.over {
             self.limit = t;
             let mut most = self.left.min(BATCH);
-            if self.ahead.is_some() {
+            if self.prefetch.is_some() {
                 self.look_ahead();
-                most = most.min(ahead::BATCH);
+                most = most.min(prefetch::BATCH);
             }
             let handled = self.handle_batch(most);
             self.events += handled;
@@ -310,7 +286,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 Some(frame) => self.deliver(frame),
                 None => self.handle(at, Event::unpack(what)),
             }
-            if PFC {
+            if FULL {
                 self.state.fabric.review();
             }
         }
@@ -338,7 +314,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             Event::Retransmit(flow) => self.sender_timeout(flow),
             Event::DelayedAck(flow) => self.receiver_timeout(flow),
             Event::Start(flow) => {
-                if flow.0 < self.state.lasting || self.arrives(flow) {
+                if flow.0 < self.state.static_flows || self.arrives(flow) {
                     self.start(flow);
                 }
             }
@@ -348,7 +324,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             Event::Ideal(frame) => self.ideal_arrival(frame),
             Event::Sample => self.sample(),
             Event::LineFree(port) => {
-                if PFC {
+                if FULL {
                     self.state.fabric.settle(port);
                 }
             }
@@ -357,7 +333,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             Event::Nothing => {}
             Event::Converge(first) => self.converge(first),
             event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_) | Event::Watchdog(_)) => {
-                if PFC {
+                if FULL {
                     self.flow_control(event);
                 }
             }
@@ -397,7 +373,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// Frames that there is room for: the most that have been in the network at a time.
     pub fn frames_held(&self) -> usize {
-        self.state.fabric.frames.held() + self.state.fabric.pauses.frames.places()
+        self.state.fabric.frames.held() + self.state.fabric.pauses.frames.slots()
     }
 
     /// The observer.
@@ -420,13 +396,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.probe.sample(self.now(), &self.state);
         }
         self.show_all();
-        let deadlock = Jam::of(&self.state.fabric).deadlock(&self.state.fabric.pauses);
+        let deadlock = self.state.fabric.stopped_queues().deadlock(&self.state.fabric.pauses);
         let (closing, probe) = self.close();
         (closing.outcome(deadlock), probe)
     }
 
     /// Closes the accounts.
-    pub(crate) fn close(mut self) -> (Closing, P) {
+    pub(crate) fn close(mut self) -> (Accounts, P) {
         self.state.totals.events = self.events();
         self.state.fabric.settle_all();
         let ends = self.ends_of_processes();
@@ -445,7 +421,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let change = self.changes[id.index()];
         let port = change.port;
         // It happens in all parts, and is one event.
-        self.housekeeping += u64::from(self.share.as_ref().is_some_and(|share| !share.has_port(port)));
+        self.housekeeping += u64::from(self.part.as_ref().is_some_and(|part| !part.has_port(port)));
         match change.event {
             PortEvent::Rate(rate) => self.state.fabric.set_rate(port, rate),
             PortEvent::Down => {
@@ -461,7 +437,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                     let slot = self.state.fabric.frames.get_mut(frame);
                     let (kind, hop) = (slot.kind(), slot.hop);
                     (slot.class, slot.hop) = (GONE, self.lost);
-                    if kind == Kind::Data {
+                    if kind == FrameKind::Data {
                         self.state.records[self.state.fabric.flow_at(hop).index()].lost += 1;
                     } else {
                         self.count_drop(hop, kind);
@@ -470,8 +446,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 for class in (0..=self.state.fabric.control_class().0).map(TrafficClass) {
                     self.flush(port, class);
                 }
-                if PFC {
-                    let own = self.share.as_ref().is_none_or(|share| share.has_port(port));
+                if FULL {
+                    let own = self.part.as_ref().is_none_or(|part| part.has_port(port));
                     self.state.fabric.lose_pauses(port, own);
                 }
             }
@@ -498,9 +474,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     fn sample(&mut self) {
         self.state.fabric.settle_all();
         let now = self.state.fabric.now;
-        if let Some(share) = &self.share {
+        if let Some(part) = &self.part {
             // It is one event, and shows all parts.
-            self.housekeeping += u64::from(share.own != 0);
+            self.housekeeping += u64::from(part.own != 0);
             self.end_run();
         } else {
             self.probe.sample(now, &self.state);
@@ -514,50 +490,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
 /// The port on whose line a frame is that waits in no queue; none for a signal outside of the network.
 fn line_of(hops: &[Hop], frame: Head, feedback: Feedback) -> Option<PortId> {
-    if frame.ascends && frame.kind == Kind::Signal && matches!(feedback, Feedback::Ideal(_)) {
+    if frame.ascends && frame.kind == FrameKind::Signal && matches!(feedback, Feedback::Ideal(_)) {
         return None;
     }
     let hop = &hops[frame.hop.index()];
     Some(if frame.ascends { hop.back } else { hop.port })
-}
-
-impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
-    fn queue(&self, queue: QueueId) -> QueueNow {
-        let q = self.fabric.queue(queue);
-        let (port, class) = self.fabric.place(queue);
-        let p = self.fabric.port(port);
-        let marked = p.ledger.marks(class);
-        QueueNow {
-            len: Octets(q.len),
-            frames: q.frames(),
-            line_bits: p.sent_bits(self.fabric.now),
-            scheduled_bits: p.scheduled_bits(self.fabric.now),
-            dropped: p.dropped_data(class) - p.flushed(class),
-            frames_sent: q.departed,
-            octets_sent: Octets(q.sent_octets),
-            frames_marked: marked.frames,
-            octets_marked: Octets(marked.octets),
-            paused: self.fabric.pauses.paused(queue, self.fabric.now),
-        }
-    }
-
-    fn flow(&self, flow: FlowId) -> FlowNow {
-        let (source, record) = (self.sources.flow(flow), &self.records[flow.index()]);
-        let limiter = self.sources.limiter(source.limiter());
-        FlowNow {
-            allowed: if source.active() { limiter.rate() } else { BitRate::ZERO },
-            delivered: Octets(record.delivered_octets / u64::from(record.destinations)),
-            sent: source.sent_octets(),
-            signals: record.signals,
-            ended: record.ended,
-        }
-    }
-
-    fn cp(&self, queue: QueueId) -> Option<&S::Cp> {
-        self.fabric.cps.get(self.fabric.queue(queue).cp.index()).map(|state| &state.cp)
-    }
-
-    fn rp(&self, flow: FlowId) -> Option<&S::Rp> {
-        self.sources.limiter(self.sources.flow(flow).limiter()).reaction_point()
-    }
 }

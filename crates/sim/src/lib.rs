@@ -4,30 +4,40 @@
 //! [`probe::Probe`] watches, and [`Sim`] runs. There is no file, clock or thread here: the same network, scheme and
 //! seed give the same bits on every machine.
 //!
-//! - [`network`]: nodes, ports, routes, flows, as plain data
-//! - [`probe`]: the view of observers
-//! - [`outcome`]: the result of a run; [`metrics`]: the metrics of a result, declared once
-//! - [`random`]: the random words that a run sees
-//! - `engine`: the event loop; `event_queue`: the events to come
-//! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
-//! - `facts`: the flow of each hop
-//! - [`partition`]: a network in parts; [`parts`]: their simulation side by side
-//! - `measure`: windows of measurement; `report`: the end of a run
-//! - [`pfc`]: the headroom that priority flow control needs; `pause`: ingress counters, stopped queues; `pause_frames`: pause frames on their way; `stops`: questions about them
-//! - `deadlock`: queues that wait for one another; `watchdog`: lets queues go that are stopped for too long
-//! - `pool`: memory that the queues of a switch share
-//! - `admission`: verdicts of congestion points; `acknowledgement`: acknowledgements on their ways
-//! - `transport`: segments and acknowledgements of transports on their ways; `transmit`: the queue of segments at a limiter
-//! - `host`: drives flows, limiters and destinations, which are `penstock_endpoint`'s; `generator`: the frames that
-//!   flows send
-//! - `processes`: the flows that processes make; `crowd`: such flows come and go in the engine
-//! - `ends`: ends of flows, which others wait for
-//! - `taps`: the frames on lines that a probe looks at
-//! - `spread`: frames of a flow over several ways
-//! - `records`: the counts of flows and hosts; `start`: the start of a run
+//! # Layers
+//!
+//! A file needs those of its own row and of the rows above it, and no two files need each other, parents and children aside.
+//!
+//! | Layer | Contents |
+//! |---|---|
+//! | [`network`] | the network as plain data: nodes, ports, flows, processes, routes, flow control |
+//! | [`outcome`], [`metrics`], [`probe`], [`partition`], [`random`] | results, their metrics, the view of observers, a network in parts, random words |
+//! | `state` | frames, ports and queues, congestion points, hops, counts, events and their queue |
+//! | `flow_control` | counters, stops and pause frames (`pause`), shared memory (`pool`), deadlocks, headroom ([`pfc`]) |
+//! | `datapath` | all ports: arrival at one (`enqueue`), ECN, headers that switches write (`telemetry`), pauses sent and obeyed (`pausing`), the start of transmissions on captured lines |
+//! | `hosts`, `routing` | generators, transports, transmit queues; where flows pass, load balancing |
+//! | `engine` | [`Sim`] and the event loop; below it a file a matter |
+//!
+//! `state`, `flow_control` and `datapath` are the switch: they know neither [`Sim`] nor a probe. Files of `engine`:
+//!
+//! - `forwarding`: frames and signals from hop to hop; `acknowledgement`, `transport`: those of schemes and transports
+//! - `host`: sources, limiters and destinations, which are `penstock_endpoint`'s; `transmit_queue`: segments before a limiter
+//! - `flow_control`: pause frames and the watchdog; `load_balancing`, `ties`, `convergence`: the choice of a path, frames of one instant,
+//!   new routes
+//! - `dynamic_flows`: flows that processes make, and the reuse of their slots; `flow_completion`: flows that wait for others
+//! - `parameter_changes`: schemes configured during a run; [`parallel`]: a network simulated in parts; `prefetch`: memory asked for in
+//!   advance
+//! - `setup`, `run_state`, `measure`, `conservation`: the start of a run, its state, its windows of measurement, its end
+//! - `line_capture`: frames that a probe is shown
+//!
+//! # Two engines
+//!
+//! `Sim<S, P, FULL>` is compiled for each scheme, and each of them twice. With `FULL` switches can do everything: priority flow control,
+//! pools of memory, trimming, marks by port or at departure, line capture. It costs time at every hop; without it,
+//! [`Sim::new`] refuses a network that [needs it](Network::needs_flow_control). A network that does not runs the same in both.
 //!
 //! The engine is compiled for each scheme, whose calls are inlined. Code that runs seldom sees frames, congestion
-//! points and sums through interfaces that are the same for all (`frame::Arena`, `point::Points`, `measure::Parts`), so
+//! points and sums through interfaces that are the same for all (`frame::Arena`, `congestion_point::CongestionPoints`, `measure::Counted`), so
 //! that it is compiled once.
 //!
 //! # Example
@@ -99,62 +109,29 @@
 //! # How it is built
 //!
 //! Two choices give the engine its speed. A frame costs one event per link, because ports settle their departures lazily
-//! (`fabric`). And everything is in arenas under indices: a frame is written once, at its source, and then only relinked.
-//! Networks that no cache holds have a third one: their runs ask for the memory of frames before these come (`ahead`).
+//! (`datapath`). And everything is in arenas under indices: a frame is written once, at its source, and then only relinked.
+//! Networks that no cache holds have a third one: their runs ask for the memory of frames before these come (`prefetch`).
 #![forbid(unsafe_code)]
 
-mod acknowledgement;
-mod admission;
-mod ahead;
-mod convergence;
-mod crowd;
-mod deadlock;
-mod ends;
+mod datapath;
 mod engine;
-mod event;
-mod event_queue;
-mod fabric;
-mod facts;
-mod frame;
-mod generator;
-mod host;
-mod journey;
-mod marks;
-mod measure;
-mod memory;
+mod flow_control;
+mod hosts;
 pub mod metrics;
 pub mod network;
 pub mod outcome;
 pub mod partition;
-pub mod parts;
-mod pause;
-mod pause_frames;
-pub mod pfc;
-mod point;
-mod pool;
-mod port;
 pub mod probe;
-mod processes;
 pub mod random;
-mod records;
-mod report;
-mod routes;
-mod settings;
-mod spread;
-mod stamps;
-mod start;
-mod stops;
-mod taps;
-mod ties;
-mod transmit;
-mod transport;
-mod watchdog;
+mod routing;
+mod state;
 
 pub use engine::Sim;
+pub use engine::parallel::{self, CombinedView, RemoteFrames};
+pub use engine::parameter_changes::Reconfiguration;
+pub use flow_control::pfc;
+pub use hosts::transport::longest_frame;
 pub use network::Network;
 pub use outcome::Outcome;
 pub use partition::Partition;
-pub use parts::{Mail, Together};
 pub use probe::{NoProbe, Probe, View};
-pub use settings::Setting;
-pub use transport::longest_frame;

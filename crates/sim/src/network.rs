@@ -14,20 +14,22 @@
 //!         <===back of hop 0      <===back of hop 1      <===back of hop 2
 //! ```
 
+mod flow;
+mod flow_control;
+mod processes;
+mod routing;
+
+pub use flow::{Carriage, Dependency, Excess, Flow, ReactionPointSpec, SEND_BUFFER, Traffic, Transmit};
+pub use flow_control::{Action, Ingress, Pfc, Pool, Share, Watchdog};
+pub use processes::{Arrival, Arrivals, Branch, CrossedLink, LaterRoute, Limiting, Process, Processes, Sharing};
+pub use routing::{Multipath, PathChoice, Reroute, Ties};
+
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 
-pub use crate::convergence::Reroute;
-pub use crate::pool::{Pool, Share};
-pub use crate::processes::{
-    Arrival, Arrivals, Branch, Crossed, FlowEnd, Limiting, Onward, Process, Processes, Sharing,
-};
-pub use crate::spread::{Spread, SpreadBy};
-pub use crate::ties::Ties;
-pub use crate::watchdog::{Action, Watchdog};
-
-use penstock_endpoint::{TrafficClass, transport::Transport};
-use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets, units::PS_PER_S};
+use penstock_endpoint::TrafficClass;
+use penstock_schemes::units::PS_PER_S;
+use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets};
 
 /// The longest time of anything: a run, a delay, a turn. Times are 64 bits of picoseconds, 18 446 744 s. A frame that
 /// starts at the end of the longest run, takes 139 072 s for the longest frame at 1 bit/s and then the delays of a link, a
@@ -70,7 +72,7 @@ pub struct Network {
     /// The processes that make more flows while the run goes on.
     pub processes: Processes,
     /// The flows that begin when others have ended, each once.
-    pub sequels: Vec<Sequel>,
+    pub dependencies: Vec<Dependency>,
     /// The run is over when every flow with a size has ended; time goes no further then.
     pub until_complete: bool,
     /// Rate limiters, in front of one host port each.
@@ -105,7 +107,7 @@ pub struct Network {
     /// Memory that queues of switches share. The limit of each queue, and of each ingress buffer, holds as well.
     pub pools: Vec<Pool>,
     /// How switches spread the frames of flows with several ways; `None` where each flow has one.
-    pub spread: Option<Spread>,
+    pub load_balancing: Option<Multipath>,
     /// The order in which a switch takes frames that arrive at one instant.
     pub ties: Ties,
 }
@@ -119,47 +121,6 @@ pub struct Marking {
     pub at_departure: bool,
     /// The length that counts is that of all data queues of the port; else that of the frame's own.
     pub by_port: bool,
-}
-
-/// Priority flow control (802.1Qbb): a switch that is about to run out of room stops its neighbour, priority by
-/// priority.
-///
-/// A switch counts, for each port by which frames come in and each lossless priority, the octets that it holds. From
-/// XOFF on it sends pause frames against the direction of the data, at XON a resume frame. A frame that arrives beyond
-/// the ingress buffer is dropped, and counts at the output queue that it was bound for. The limit of an output queue
-/// holds only for frames that no ingress buffer holds: those of a host at its own port, those that come in where there
-/// is no flow control.
-///
-/// A copy of a multicast frame counts as long as that copy is held. A frame is held until it departs from its output queue:
-/// to the end of its transmission if [`Network::in_service_counts`], else to its start.
-#[derive(Debug, Clone)]
-pub struct Pfc {
-    /// The lossless priorities, each one of [`Network::priorities`].
-    pub priorities: Vec<u8>,
-    /// For each port, the ingress buffer at the far end of its line, one for each lossless priority; `None` where the far
-    /// end sends no pause frames (a host, or a port without PFC).
-    pub ingress: Vec<Option<Ingress>>,
-    /// How long a pause frame stops a queue, from its arrival: in quanta of 512 bit times of the stopped port. Refreshed half
-    /// of it after its transmission began. Never zero; [`Reach::least_quanta`](crate::pfc::Reach::least_quanta) says from
-    /// which number on stops do not run out.
-    pub quanta: u16,
-    /// For each port, from the arrival of a pause frame until the port starts no more frames of that priority; at once at ports that have no
-    /// entry. A resume frame acts at once.
-    pub responses: Vec<Duration>,
-    /// Lets queues go that are stopped for too long.
-    pub watchdog: Option<Watchdog>,
-}
-
-/// An ingress buffer of one priority.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ingress {
-    /// The most octets that it holds. The part above `xoff` is the headroom: see [`headroom`](crate::pfc::headroom). All of
-    /// a switch and one of its output queues together hold less than 2^32: that queue can be as long.
-    pub buffer: Octets,
-    /// From this number of octets on the neighbour is stopped; at most `buffer`.
-    pub xoff: Octets,
-    /// At this number of octets or less it may go on; below `xoff`.
-    pub xon: Octets,
 }
 
 /// A host or a switch.
@@ -226,141 +187,6 @@ pub struct Hop {
     pub children: u16,
 }
 
-/// A flow of data frames.
-#[derive(Debug, Clone)]
-pub struct Flow {
-    /// Its first hop.
-    pub root: HopId,
-    /// One of [`Network::priorities`].
-    pub priority: u8,
-    /// Length of its frames, with FCS, without wire overhead.
-    pub frame: u16,
-    /// Weight for schemes that have weights.
-    pub weight: u16,
-    /// When it begins; [`Instant::NEVER`] for one of [`Network::sequels`].
-    pub start: Instant,
-    /// When it ends at the latest, after its start; a sequel has no such time.
-    pub stop: Option<Instant>,
-    /// Octets to send in all; the last frame may be shorter.
-    pub size: Option<Octets>,
-    /// How frames come about.
-    pub traffic: Traffic,
-    /// The treatment of frames above the allowed rate.
-    pub excess: Excess,
-    /// Its rate limiter; `None` for traffic that nothing controls.
-    pub reaction_point: Option<RpId>,
-    /// The transport that it is carried by; `None` for frames that nobody acknowledges or sends again.
-    pub transport: Option<Carriage>,
-}
-
-/// A flow that begins when others have ended. A flow ends when the last octet of its size has reached its destinations, or when
-/// it is stopped, whichever comes first.
-#[derive(Debug, Clone)]
-pub struct Sequel {
-    /// The flow that begins.
-    pub flow: FlowId,
-    /// The flows that it waits for, at least one, each once.
-    pub after: Vec<FlowId>,
-    /// From the end of the last of them to its beginning.
-    pub delay: Duration,
-}
-
-/// The transmit queue of a rate limiter, where the segments of its flows' transports wait. Each flow has its own part of it, and
-/// the flows of a limiter take turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transmit {
-    /// There is none: a transport is asked for a segment when the limiter lets it go.
-    Pull,
-    /// It holds frames of this number of octets in all, all flows of the limiter together; a transport whose segment
-    /// finds no room waits until there is. A single frame always has room.
-    Wait(Octets),
-    /// The same; a segment that finds no room is lost, and its transport does not know.
-    Drop(Octets),
-}
-
-/// How a flow to one destination is carried by a transport. Its size is octets of data, its frames are as long as
-/// [`longest_frame`](crate::longest_frame) says, or shorter; each frame that its generator makes is a write of a full segment's
-/// data.
-#[derive(Debug, Clone)]
-pub struct Carriage {
-    /// The transport.
-    pub transport: Transport,
-    /// The priority of acknowledgements, one of [`Network::priorities`]; `None` for control frames.
-    pub acks: Option<u8>,
-    /// The first hop of acknowledgements: see [`Network::add_way_back`].
-    pub way_back: HopId,
-}
-
-impl Flow {
-    /// Octets of a flow's size in a full frame.
-    #[must_use]
-    pub fn payload(&self) -> u64 {
-        self.transport.as_ref().map_or(u64::from(self.frame), |carriage| carriage.transport.segment().0)
-    }
-}
-
-/// How a flow's frames come about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Traffic {
-    /// At even distances, at this rate.
-    Constant(BitRate),
-    /// There is always one more.
-    Greedy,
-    /// At random, with exponential distances, at this mean rate.
-    Poisson(BitRate),
-    /// In turns of `on` at `rate`, then `off` without a frame.
-    OnOff {
-        /// Rate while on.
-        rate: BitRate,
-        /// Length of a turn of sending, or its mean.
-        on: Duration,
-        /// Length of a turn of silence, or its mean.
-        off: Duration,
-        /// Lengths are exponentially distributed.
-        random: bool,
-    },
-}
-
-impl Traffic {
-    /// Mean rate of the traffic, bit/s; `None` for a greedy flow.
-    #[must_use]
-    pub fn mean_bps(self) -> Option<f64> {
-        match self {
-            Self::Greedy => None,
-            Self::Constant(rate) | Self::Poisson(rate) => Some(rate.0 as f64),
-            Self::OnOff { rate, on, off, .. } => Some(rate.0 as f64 * on.0 as f64 / (on.0 as f64 + off.0 as f64)),
-        }
-    }
-}
-
-/// What an application's data without end may take while it waits: as much as the largest send buffer that Linux gives a socket by
-/// itself (`tcp_wmem`, ip-sysctl).
-pub const SEND_BUFFER: Octets = Octets(4 << 20);
-
-/// The treatment, at the source, of frames that come faster than the limiter lets them go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Excess {
-    /// Frames are made on time and wait: all of them in a flow with a size, whose application has its data, and [`SEND_BUFFER`] of any
-    /// other, from which further frames are discarded.
-    Wait,
-    /// Frames wait in a source queue of this size; those that do not fit are discarded at the source.
-    Queue(Octets),
-    /// Frames that cannot go at once are discarded at the source (one may wait for its turn).
-    Discard,
-    /// The schedule stands still while its frame waits, for the limiter or for the line: the next frame is made one interval after this
-    /// one has gone. Nothing is lost, the offered load shrinks.
-    Stall,
-}
-
-/// A rate limiter in a host. Its flows share a priority.
-#[derive(Debug, Clone, Copy)]
-pub struct ReactionPointSpec {
-    /// The host port that it feeds.
-    pub port: PortId,
-    /// How it turns a rate into times of release.
-    pub pacer: Pacer,
-}
-
 /// Something that happens to a port.
 #[derive(Debug, Clone, Copy)]
 pub struct Change {
@@ -405,13 +231,13 @@ impl Network {
 
     /// The port and the priority of a data queue; `None` for a control queue.
     #[must_use]
-    pub fn place(&self, queue: QueueId) -> Option<(PortId, u8)> {
+    pub fn port_and_priority(&self, queue: QueueId) -> Option<(PortId, u8)> {
         let per_port = self.queues_per_port();
         let priority = *self.priorities.get(queue.index() % per_port)?;
         Some((PortId((queue.index() / per_port) as u32), priority))
     }
 
-    /// Whether it needs the engine with priority flow control (`PFC` of [`Sim`](crate::Sim)): for flow control, for pools, for
+    /// Whether it needs the engine with priority flow control (`FULL` of [`Sim`](crate::Sim)): for flow control, for pools, for
     /// marks by the port or at departure, or to trim.
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {
@@ -450,14 +276,14 @@ impl Network {
 
     /// Whether switches choose the ways of a flow's frames.
     #[must_use]
-    pub fn is_spread(&self, flow: FlowId) -> bool {
-        let chosen = self.spread.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
+    pub fn is_multipath(&self, flow: FlowId) -> bool {
+        let chosen = self.load_balancing.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
         !chosen.is_empty() && self.route(flow).any(|hop| chosen.binary_search(&hop).is_ok())
     }
 
     /// The last hop on the way to each destination of a flow; of several ways to one destination, on the first.
     pub fn last_hops(&self, flow: FlowId) -> impl Iterator<Item = HopId> + '_ {
-        let most = if self.is_spread(flow) { 1 } else { usize::MAX };
+        let most = if self.is_multipath(flow) { 1 } else { usize::MAX };
         self.route(flow).filter(|hop| self.hops[hop.index()].children == 0).take(most)
     }
 
@@ -473,7 +299,7 @@ impl Network {
     /// Adds the hops by which acknowledgements of a flow go, whose hops are the chain from `root`: over the same links back, those of the
     /// first way where there are several.
     /// Returns the first one.
-    pub fn add_way_back(&mut self, root: HopId) -> HopId {
+    pub fn add_reverse_path(&mut self, root: HopId) -> HopId {
         let first = self.hops.len() as u32;
         let mut next = Some(self.last_hop(root));
         while let Some(hop) = next {
@@ -550,10 +376,10 @@ impl Network {
         TrafficClass(self.priorities.len() as u8)
     }
 
-    /// The class of a priority: its place among [`Self::priorities`].
+    /// The class of a priority: its index among [`Self::priorities`].
     pub(crate) fn class(&self, priority: u8) -> TrafficClass {
-        let place = self.priorities.iter().position(|&p| p == priority);
-        TrafficClass(place.expect("priority of a flow is listed in `priorities`") as u8)
+        let index = self.priorities.iter().position(|&p| p == priority);
+        TrafficClass(index.expect("priority of a flow is listed in `priorities`") as u8)
     }
 }
 

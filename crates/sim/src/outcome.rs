@@ -6,11 +6,12 @@
 //!
 //! The fields are the metrics that [`metrics_of`] declares.
 
-use penstock_schemes::Duration;
+use std::fmt::Debug;
 
-pub use crate::deadlock::Deadlock;
+use penstock_schemes::{Duration, Instant};
+
 use crate::metrics_of;
-use crate::processes::FlowEnd;
+use crate::network::QueueId;
 
 /// The result of a run, or of a window of it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -206,6 +207,44 @@ impl Sum {
     pub(crate) fn as_f64(self) -> f64 {
         self.high as f64 * (u128::MAX as f64) + self.low as f64
     }
+}
+
+/// The rest of a flow of a process that is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowEnd {
+    /// When its last octet was delivered; [`Instant::NEVER`] if data is missing.
+    pub completed: Instant,
+    /// When its transport knew that; [`Instant::NEVER`] if it does not, or if there is none.
+    pub acked: Instant,
+    /// Segments that its transport sent again, and its timeouts; no more than 32 bits hold.
+    pub retransmissions: u32,
+    /// Retransmission timeouts of its transport.
+    pub timeouts: u32,
+}
+
+impl FlowEnd {
+    /// That of a flow that has not ended.
+    pub(crate) const NONE: Self =
+        Self { completed: Instant::NEVER, acked: Instant::NEVER, retransmissions: 0, timeouts: 0 };
+
+    /// Adds what another part of the network knows of the flow: one has its source, and one its destination.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.completed = self.completed.min(other.completed);
+        self.acked = self.acked.min(other.acked);
+        self.retransmissions = self.retransmissions.saturating_add(other.retransmissions);
+        self.timeouts = self.timeouts.saturating_add(other.timeouts);
+    }
+}
+
+/// A cycle of queues that priority flow control has stopped, each of which waits for the next one, and the last for the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deadlock {
+    /// The queues. Frames that came over the line of each one wait in the next.
+    pub cycle: Vec<QueueId>,
+    /// When the last of them was stopped.
+    pub since: Instant,
+    /// When the watchdog broke it; `None`: it lasted to the end.
+    pub ended: Option<Instant>,
 }
 
 #[cfg(test)]

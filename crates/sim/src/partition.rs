@@ -14,7 +14,7 @@ use std::fmt;
 
 use penstock_schemes::Duration;
 
-use crate::network::{Crossed, Feedback, FlowId, Network, NodeId, NodeKind, PortId, Traffic};
+use crate::network::{CrossedLink, Feedback, FlowId, Network, NodeId, NodeKind, PortId, Traffic};
 
 /// Rounds in which clusters are moved, at the most.
 const ROUNDS: usize = 8;
@@ -154,7 +154,7 @@ impl Partition {
         self.of_flow[flow.index()] as usize
     }
 
-    /// The part of a pool, by its place in the network.
+    /// The part of a pool, by its index in the network.
     pub(crate) fn of_pool(&self, pool: usize) -> usize {
         self.of_pool[pool] as usize
     }
@@ -176,7 +176,7 @@ fn obstacle(network: &Network) -> Option<Obstacle> {
         (network.pfc.as_ref().is_some_and(|pfc| pfc.watchdog.is_some()), Obstacle::Watchdog),
         (matches!(network.feedback, Feedback::Ideal(_)), Obstacle::Ideal),
         (network.until_complete, Obstacle::UntilComplete),
-        (!network.sequels.is_empty(), Obstacle::Sequels),
+        (!network.dependencies.is_empty(), Obstacle::Sequels),
     ];
     obstacles.into_iter().find_map(|(there, obstacle)| there.then_some(obstacle))
 }
@@ -217,7 +217,7 @@ impl Traffics {
             work[root.node.index()] += rate;
         }
         for process in &network.processes.list {
-            for &Crossed { link: (port, _), octets } in &process.links {
+            for &CrossedLink { link: (port, _), octets } in &process.links {
                 let line = &network.ports[port.index()];
                 let most = frames(line.rate.0, process.frame);
                 // As fast as they come, or as the line lets them.

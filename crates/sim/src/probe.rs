@@ -30,8 +30,8 @@ pub trait Probe<S: Scheme> {
     fn arrival(&mut self, _now: Instant, _queue: QueueId, _flow: FlowId, _len: Octets, _dropped: bool) {}
 
     /// The ports whose frames [`frame`](Self::frame) is to see, each once. Asked at the start of the run; where there are
-    /// any, the engine is to be the one with `PFC`.
-    fn taps(&self) -> &[PortId] {
+    /// any, the engine is to be the one with `FULL`.
+    fn captured_ports(&self) -> &[PortId] {
         &[]
     }
 
@@ -145,13 +145,13 @@ pub enum Load<'a, S: Scheme> {
         /// The message.
         signal: &'a S::Signal,
         /// Where it goes.
-        way: Way,
+        path: SignalPath,
     },
 }
 
 /// The way of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum SignalPath {
     /// From the source to the destinations.
     Down,
     /// To the source.

@@ -164,7 +164,7 @@ fn samples(plan: &Plan, records: &Records, end: Instant, collector: &mut Collect
 /// The queue whose congestion point has this identity.
 fn queue_of(plan: &Plan, cp: u64) -> Option<QueueId> {
     plan.record.queues.iter().copied().find(|&queue| {
-        let place = plan.network.place(queue);
+        let place = plan.network.port_and_priority(queue);
         place.is_some_and(|(port, priority)| plan.network.cp_id(port, priority).0 == cp)
     })
 }

@@ -114,7 +114,7 @@ impl<'p, S: OnWire> SwitchDevice<'p, S> {
 fn recorded(plan: &Plan, ports: &[PortId]) -> Vec<(usize, usize, u32)> {
     let network = &plan.network;
     let place = |&queue: &penstock_sim::network::QueueId| {
-        let (port, priority) = network.place(queue)?;
+        let (port, priority) = network.port_and_priority(queue)?;
         let own = ports.iter().position(|&id| id == port)?;
         Some((own, network.priorities.iter().position(|&p| p == priority)?, queue.0))
     };

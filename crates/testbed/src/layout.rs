@@ -230,7 +230,7 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
     if network.flows.len() > MOST_FLOWS {
         return refuse(format!("{} flows: the testbed has at most {MOST_FLOWS}", network.flows.len()));
     }
-    if plan.single < network.flows.len() || !network.processes.list.is_empty() || !network.sequels.is_empty() {
+    if plan.single < network.flows.len() || !network.processes.list.is_empty() || !network.dependencies.is_empty() {
         return refuse(
             "the testbed runs flows of [[flow]] that start at a time, no [[load]], [[incast]] or after".to_owned(),
         );
@@ -261,7 +261,7 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
     if !network.trimmed.is_empty() {
         return refuse("trimming: switches of the testbed drop frames that find no room".to_owned());
     }
-    if network.spread.is_some() {
+    if network.load_balancing.is_some() {
         return refuse("load_balancing: on the testbed there is one way to each host".to_owned());
     }
     if !network.pools.is_empty() {

@@ -68,7 +68,7 @@ impl Engine {
             resolved: &'a str,
         }
         let plan = self.0.plan();
-        let places = plan.record.queues.iter().filter_map(|&queue| plan.network.place(queue));
+        let places = plan.record.queues.iter().filter_map(|&queue| plan.network.port_and_priority(queue));
         json(&Described {
             plan: description::Description::of_tables(plan),
             queue_priorities: places.map(|(_, priority)| priority).collect(),

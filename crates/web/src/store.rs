@@ -123,7 +123,8 @@ impl Probe<Mixed> for Store {
         if !self.plan.record.signals || self.signals.len() >= MOST_SIGNALS * SIGNAL_COLUMNS.len() {
             return;
         }
-        let port = seen.origin.and_then(|queue| self.plan.network.place(queue)).map(|(port, _)| port.index());
+        let port =
+            seen.origin.and_then(|queue| self.plan.network.port_and_priority(queue)).map(|(port, _)| port.index());
         self.signals.extend([
             now.as_seconds(),
             f64::from(seen.flow.0),
@@ -132,7 +133,7 @@ impl Probe<Mixed> for Store {
         ]);
     }
 
-    fn taps(&self) -> &[PortId] {
+    fn captured_ports(&self) -> &[PortId] {
         &self.ports
     }
 

@@ -282,7 +282,7 @@ fn every_scenario_of_the_gallery_fits_into_a_page() {
         let text = std::fs::read_to_string(folder.join(name).with_extension("toml")).unwrap();
         let session = Session::new(&text, None).unwrap_or_else(|refusal| panic!("{name}: {refusal:?}"));
         let plan = session.plan();
-        let ports = plan.record.queues.iter().filter_map(|&queue| plan.network.place(queue));
+        let ports = plan.record.queues.iter().filter_map(|&queue| plan.network.port_and_priority(queue));
         let view = entry["view"].as_str().unwrap();
         assert!(ports.into_iter().any(|(port, _)| plan.port_name(port) == view), "{name} has no queue {view}");
     }

@@ -61,7 +61,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         hops: hops.collect(),
         flows: (0..sources).map(flow).collect(),
         processes: Processes::default(),
-        sequels: Vec::new(),
+        dependencies: Vec::new(),
         until_complete: false,
         reaction_points: (0..sources)
             .map(|source| ReactionPointSpec { port: up(source), pacer: Pacer::Ideal })
@@ -79,7 +79,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         feedback: Feedback::InBand,
         pfc: None,
         pools: Vec::new(),
-        spread: None,
+        load_balancing: None,
         ties: Ties::Number,
     }
 }

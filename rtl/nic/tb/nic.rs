@@ -389,11 +389,14 @@ fn pause_storms<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
         world.step(&starts);
     }
     // A frame that ends within its source address is no reaction point's, even behind one with the rest of it.
-    // Two beats wait for their bucket, and the next frame behind them, with another length.
-    for octets in [1_514, 1_514, 1_514, 14, 100, 60, 8] {
+    // Two beats wait for their bucket, for the short ones empty it, and the next frame behind them, with another length.
+    for octets in [1_514, 1_514, 1_514, 14, 14, 14, 14, 14, 14, 14, 14, 100, 60, 8] {
         let mut frame = data(&mut random, octets);
         put(&mut frame.octets, 6, &MACS[0].to_be_bytes()[2..]);
         world.send(frame);
+    }
+    while world.host_waiting() > 0 {
+        world.step(&starts);
     }
     for i in 0..POINTS {
         world.set(&format!("reaction_point[{i}].enable"), 1, &starts);

@@ -5,8 +5,8 @@
 //
 // While the register clock.run is 0, everything but settings and table is in reset, and the time stands at 0; frames that have begun
 // on a line end first.
-// Latency: if the last beat of a frame is shown in clock c, its first beat is at an idle line from c + Entries + 26 on. That is
-// with flow control; at CpPort the congestion point's latency applies. Throughput: a beat a clock for all ports together; a frame of 64
+// Latency: if the last beat of a frame is shown in clock c, its first beat is at an idle line from c + Entries + 26 on; at CpPort
+// the congestion point's latency applies. Throughput: a beat a clock for all ports together; a frame of 64
 // octets each 84 clocks at every port of up to nine.
 
 `default_nettype none
@@ -34,8 +34,7 @@ module ethernet_switch
   parameter int unsigned InputWords    = 512,
   parameter int unsigned OutputWords   = 1024,
   parameter int unsigned MessageWords  = 32,
-  // Flow control: neighbours are stopped when the queue is long, and obeyed; the priority of all data; clocks of a quantum.
-  parameter bit          Pfc           = 1'b1,
+  // Flow control: the priority of all data; clocks of a quantum.
   parameter int unsigned DataPriority  = 3,
   parameter int unsigned QuantumClocks = 64,
   // Clock rate, Hz, and octets that a frame takes on a line beside its own.
@@ -316,7 +315,6 @@ module ethernet_switch
       .Entries      (Entries),
       .Words        (InputWords),
       .MaxOctets    (MaxOctets),
-      .Pfc          (Pfc),
       .DataPriority (DataPriority),
       .QuantumClocks(QuantumClocks)
   ) u_inputs (
@@ -364,7 +362,7 @@ module ethernet_switch
   logic        told_tlast;
   logic        told_tuser;
   logic        unused_cp;
-  assign unused_cp = &{1'b0, cp_tuser, default_ports, write_entry, write_ports};
+  assign unused_cp = &{cp_tuser, default_ports, write_entry, write_ports};
 
   cp #(
       .Smcc         (Smcc),
@@ -509,7 +507,7 @@ module ethernet_switch
       assign data_tlast    = cp_tlast;
     end else begin : gen_other
       logic unused;
-      assign unused       = &{1'b0, data_tready};
+      assign unused       = data_tready;
       assign port_entries = '0;
       assign port_at      = '0;
       assign port_rates   = '0;
@@ -524,7 +522,7 @@ module ethernet_switch
         .Words        (OutputWords),
         .MessageWords (MessageWords),
         .MaxOctets    (MaxOctets),
-        .Pfc          (Pfc && !IsCp),
+        .Pfc          (!IsCp),
         .DataPriority (DataPriority),
         .QuantumClocks(QuantumClocks),
         .ClockHz      (ClockHz),

@@ -4,8 +4,8 @@
 // looks up which ports each goes to. (Kabbani and Yasuda 2010, section 3.2, figure 4)
 //
 // paused_o follows the last beat of a pause frame three clocks after it was shown, whatever waits behind.
-// Latency: the first beat is at m_axis Entries + 12 clocks after the frame's last beat was shown (two fewer without Pfc), if none
-// is before it. Throughput: a beat a clock, and Entries + 4 clocks between frames.
+// Latency: the first beat is at m_axis Entries + 12 clocks after the frame's last beat was shown, if none is before it.
+// Throughput: a beat a clock, and Entries + 4 clocks between frames.
 
 `default_nettype none
 
@@ -16,8 +16,6 @@ module switch_input #(
   // Beats that wait.
   parameter int unsigned Words         = 512,
   parameter int unsigned MaxOctets     = 1522,
-  // Frames of MAC control are obeyed and taken out, not forwarded.
-  parameter bit          Pfc           = 1'b1,
   // As pfc_rx's.
   parameter int unsigned QuantumClocks = 64,
   // Bits of an entry's number; not to be set.
@@ -94,57 +92,46 @@ module switch_input #(
   logic        kept_tlast;
 
   // In front of the queue, which takes every beat: no pause waits behind data, or is lost where they find no room.
-  if (Pfc) begin : gen_pfc
-    logic        clk;
-    logic        taken;
-    logic        unused;
-    logic [31:0] malformed;
-    logic [31:0] other;
-    assign unused = taken;
+  logic        clk;
+  logic        taken;
+  logic        unused;
+  logic [31:0] malformed;
+  logic [31:0] other;
+  assign unused = taken;
 
-    // Nothing happens while no beat comes, but that a pause ends.
-    sleep_clock u_clock (
-        .clk_i,
-        .awake_i(rst_i || stop_i || s_axis_tvalid || line_tvalid || paused_o != '0),
-        .clk_o  (clk)
-    );
+  // Nothing happens while no beat comes, but that a pause ends.
+  sleep_clock u_pfc_clock (
+      .clk_i,
+      .awake_i(rst_i || stop_i || s_axis_tvalid || line_tvalid || paused_o != '0),
+      .clk_o  (clk)
+  );
 
-    pfc_rx #(
-        .QuantumClocks(QuantumClocks)
-    ) u_pfc (
-        .clk_i        (clk),
-        .rst_i        (stop_i),
-        .s_axis_tdata,
-        .s_axis_tkeep,
-        .s_axis_tvalid(came),
-        .s_axis_tready(taken),
-        .s_axis_tlast,
-        .s_axis_tuser,
-        .m_axis_tdata (line_tdata),
-        .m_axis_tkeep (line_tkeep),
-        .m_axis_tvalid(line_tvalid),
-        .m_axis_tready(1'b1),
-        .m_axis_tlast (line_tlast),
-        .m_axis_tuser (line_tuser),
-        .paused_o,
-        .frames_o     (pauses_o),
-        .malformed_o  (malformed),
-        .other_o      (other)
-    );
-    // Both stay at their largest values, and so does their sum, which software sees a clock later.
-    logic [32:0] sum;
-    assign sum = {1'b0, malformed} + {1'b0, other};
-    always_ff @(posedge clk) control_o <= sum[32] ? '1 : sum[31:0];
-  end else begin : gen_no_pfc
-    assign line_tdata  = s_axis_tdata;
-    assign line_tkeep  = s_axis_tkeep;
-    assign line_tvalid = came;
-    assign line_tlast  = s_axis_tlast;
-    assign line_tuser  = s_axis_tuser;
-    assign paused_o    = '0;
-    assign control_o   = '0;
-    assign pauses_o    = '0;
-  end
+  pfc_rx #(
+      .QuantumClocks(QuantumClocks)
+  ) u_pfc (
+      .clk_i        (clk),
+      .rst_i        (stop_i),
+      .s_axis_tdata,
+      .s_axis_tkeep,
+      .s_axis_tvalid(came),
+      .s_axis_tready(taken),
+      .s_axis_tlast,
+      .s_axis_tuser,
+      .m_axis_tdata (line_tdata),
+      .m_axis_tkeep (line_tkeep),
+      .m_axis_tvalid(line_tvalid),
+      .m_axis_tready(1'b1),
+      .m_axis_tlast (line_tlast),
+      .m_axis_tuser (line_tuser),
+      .paused_o,
+      .frames_o     (pauses_o),
+      .malformed_o  (malformed),
+      .other_o      (other)
+  );
+  // Both stay at their largest values, and so does their sum, which software sees a clock later.
+  logic [32:0] sum;
+  assign sum = {1'b0, malformed} + {1'b0, other};
+  always_ff @(posedge clk) control_o <= sum[32] ? '1 : sum[31:0];
 
   switch_queue #(
       .Words    (Words),
@@ -168,7 +155,7 @@ module switch_input #(
 
   // Behind the queue nothing happens between frames.
   logic table_clk;
-  sleep_clock u_clock (
+  sleep_clock u_table_clock (
       .clk_i,
       .awake_i(rst_i || stop_i || write_i || kept_tvalid || m_axis_tvalid),
       .clk_o  (table_clk)
@@ -203,6 +190,28 @@ module switch_input #(
       .unknown_o,
       .discarded_o
   );
+
+`ifdef FORMAL
+  // Safety: control_o counts both kinds of the clock before, or is all ones where that is more.
+  logic        past_valid_q = 1'b0;
+  logic [31:0] past_malformed_q;
+  logic [31:0] past_other_q;
+  always_ff @(posedge clk_i) begin
+    past_valid_q     <= 1'b1;
+    past_malformed_q <= malformed;
+    past_other_q     <= other;
+    if (past_valid_q) begin
+      if (~past_malformed_q < past_other_q)
+        assert (control_o == '1);
+        else assert (control_o - past_malformed_q == past_other_q);
+    end
+  end
+
+  // These are reached: the assumptions leave room for them.
+  always_ff @(posedge clk_i) begin
+    if (past_valid_q) cover (control_o == '1);
+  end
+`endif
 endmodule
 
 `default_nettype wire

@@ -15,7 +15,6 @@ module switch_inputs #(
   parameter int unsigned Entries       = 16,
   parameter int unsigned Words         = 512,
   parameter int unsigned MaxOctets     = 1522,
-  parameter bit          Pfc           = 1'b1,
   parameter int unsigned DataPriority  = 3,
   parameter int unsigned QuantumClocks = 64,
   // Bits of an entry's number; not to be set.
@@ -71,7 +70,7 @@ module switch_inputs #(
   for (genvar p = 0; p < Ports; ++p) begin : gen_input
     logic [7:0] stopped;
     logic       unused;
-    assign unused      = &{1'b0, stopped};
+    assign unused      = &stopped;
     assign paused_o[p] = stopped[DataPriority];
 
     switch_input #(
@@ -79,7 +78,6 @@ module switch_inputs #(
         .Entries      (Entries),
         .Words        (Words),
         .MaxOctets    (MaxOctets),
-        .Pfc          (Pfc),
         .QuantumClocks(QuantumClocks)
     ) u_input (
         .clk_i,
@@ -116,7 +114,7 @@ module switch_inputs #(
   logic [SourceW-1:0] source;
   logic               user;
   logic               unused_says;
-  assign unused_says = &{1'b0, source, user};
+  assign unused_says = &{source, user};
 
   frame_arbiter #(
       .Inputs(Ports)

@@ -107,7 +107,7 @@ module switch_output
   if (Pfc) begin : gen_pfc
     logic [7:0][QueueW-1:0] held;
     logic                   unused;
-    assign unused = &{1'b0, held};
+    assign unused = &held;
 
     pfc_tx #(
         .Lossless     (1 << DataPriority),
@@ -139,8 +139,8 @@ module switch_output
   end else begin : gen_no_pfc
     logic unused;
     logic unused_now;
-    assign unused = &{1'b0, xoff_i, xon_i, quanta_i, source_mac_i};
-    assign unused_now = &{1'b0, grows_i, shrinks_i, by_i, in_tready[Pause]};
+    assign unused = &{xoff_i, xon_i, quanta_i, source_mac_i};
+    assign unused_now = &{grows_i, shrinks_i, by_i, in_tready[Pause]};
     assign in_tdata[Pause] = '0;
     assign in_tkeep[Pause] = '0;
     assign in_tvalid[Pause] = 1'b0;
@@ -177,7 +177,7 @@ module switch_output
   if (OwnQueue) begin : gen_queue
     logic [31:0] bad;
     logic        unused;
-    assign unused        = &{1'b0, bad, messages_bad};
+    assign unused        = &{bad, messages_bad};
     assign s_axis_tready = 1'b1;
 
     switch_queue #(
@@ -201,7 +201,7 @@ module switch_output
     );
   end else begin : gen_no_queue
     logic unused;
-    assign unused         = &{1'b0, messages_bad};
+    assign unused         = &messages_bad;
     assign in_tdata[Data] = s_axis_tdata;
     assign in_tkeep[Data] = s_axis_tkeep;
     assign data_tvalid    = s_axis_tvalid;
@@ -234,7 +234,7 @@ module switch_output
   logic        paced_tuser;
   logic        start;
   logic        unused_says;
-  assign unused_says = &{1'b0, next_source, start, line_free};
+  assign unused_says = &{next_source, start, line_free};
 
   frame_arbiter #(
       .Inputs(Inputs),

@@ -112,8 +112,8 @@ module switch_trace
   end else begin : gen_none
     logic unused_time;
     logic unused;
-    assign unused_time = &{1'b0, clk_i, rst_i, stop_i, now_i, interval_i, m_axis_trace_tready};
-    assign unused = &{1'b0, queue_i, sample_i, fb_i, full_i};
+    assign unused_time = &{clk_i, rst_i, stop_i, now_i, interval_i, m_axis_trace_tready};
+    assign unused = &{queue_i, sample_i, fb_i, full_i};
     assign m_axis_trace_tdata = '0;
     assign m_axis_trace_tkeep = '0;
     assign m_axis_trace_tvalid = 1'b0;

@@ -40,12 +40,16 @@ pub struct Bench {
     pub reader: u64,
     records: Sink,
     outs: [Sink; PORTS],
+    /// A frame has begun on the line and not ended.
+    pub inside: [bool; PORTS],
     /// Frames that came out and were not looked at yet.
     pub came: [VecDeque<Frame>; PORTS],
     messages: Sink,
     /// Messages as they left the congestion point.
     pub sent: VecDeque<Frame>,
     pub clock: u64,
+    /// The switch's time in the clock before.
+    now: u64,
     pub most_queue: u64,
 }
 
@@ -91,10 +95,12 @@ impl Bench {
             reader: 256,
             records: Sink::default(),
             outs: Default::default(),
+            inside: [false; PORTS],
             came: Default::default(),
             messages: Sink::default(),
             sent: VecDeque::new(),
             clock: 0,
+            now: 0,
             most_queue: 0,
         };
         bench.reset();
@@ -111,6 +117,7 @@ impl Bench {
         for sink in &mut self.outs {
             sink.clear();
         }
+        self.inside = [false; PORTS];
         self.messages.clear();
         self.records.clear();
     }
@@ -228,10 +235,12 @@ impl Bench {
                 self.lines[line].take();
             }
         }
+        let before = std::mem::replace(&mut self.now, out.now_o);
         // Before the first reset everything may be shown.
         if self.clock == 1 || reset {
             return;
         }
+        assert!(out.now_o == 0 || out.now_o == before + 1, "the time counts clocks");
         assert!(u64::from(out.queue_o) <= BUFFER, "the queue is within its buffer");
         self.most_queue = self.most_queue.max(out.queue_o.into());
         for line in 0..PORTS {
@@ -241,13 +250,20 @@ impl Bench {
                 last: bit(out.m_axis_line_tlast, line),
                 user: bit(out.m_axis_line_tuser, line),
             };
-            let ready = bit(self.input.m_axis_line_tready, line);
-            if let Some(frame) = self.outs[line].see(bit(out.m_axis_line_tvalid, line), beat, ready) {
+            let (valid, ready) = (bit(out.m_axis_line_tvalid, line), bit(self.input.m_axis_line_tready, line));
+            assert!(valid || !self.inside[line] || line == CP, "a frame leaves without a gap");
+            self.inside[line] = if valid { !(ready && beat.last) } else { self.inside[line] };
+            if let Some(frame) = self.outs[line].see(valid, beat, ready) {
                 assert!(!frame.bad, "no bad frame leaves");
                 self.came[line].push_back(frame);
             }
         }
         let record = Beat { data: out.m_axis_trace_tdata, keep: 0xff, last: true, user: false };
+        let value = record.data >> 22 & ((1 << 34) - 1);
+        assert!(
+            !out.m_axis_trace_tvalid || record.data >> 60 != 1 || value <= BUFFER,
+            "a queue of {value} is recorded"
+        );
         self.records.see(out.m_axis_trace_tvalid, record, self.input.m_axis_trace_tready);
         let last = out.message_tlast_o;
         let beat = Beat { data: out.message_tdata_o, keep: if last { 0x0f } else { 0xff }, last, user: false };

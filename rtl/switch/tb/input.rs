@@ -112,6 +112,17 @@ fn a_pause_is_not_lost_with_a_full_queue() {
     assert_eq!(bench.clock().paused_o, 0);
 }
 
+/// In the clock after a reset.
+#[test]
+fn a_pause_behind_a_reset_is_obeyed() {
+    let mut bench = Bench::new(27);
+    bench.bring(&pause(0xff, 1_000));
+    for _ in 0..OBEYED {
+        bench.clock();
+    }
+    assert_eq!(bench.clock().paused_o, 0xff);
+}
+
 /// Frames of all kinds, a sink that takes some: pauses start and end in their clocks, and counters count every frame.
 #[test]
 fn pauses_run_to_the_clock_whatever_else_comes() {
@@ -133,7 +144,12 @@ fn pauses_run_to_the_clock_whatever_else_comes() {
             };
             frame.bad = random.one_in(10);
             let beats = frame.octets.len().div_ceil(8) as u64;
-            match (pausing, frame.bad) {
+            // Of the good ones some are no pauses: MAC control with another opcode.
+            let another = pausing < 2 && random.one_in(10);
+            if another {
+                frame.octets[14] = 0;
+            }
+            match (pausing, frame.bad || another) {
                 (0 | 1, false) => {
                     let quanta = u64::from(u16::from_be_bytes([frame.octets[18], frame.octets[19]]));
                     coming.push_back((bench.clock + beats - 1 + OBEYED, frame.octets[17], quanta * QUANTUM));
@@ -162,6 +178,7 @@ fn pauses_run_to_the_clock_whatever_else_comes() {
         let out = bench.clock();
         let wanted = until.iter().enumerate().map(|(p, &until)| u8::from(now < until) << p).sum::<u8>();
         assert_eq!(out.paused_o, wanted, "clock {now}");
+        assert!(!out.m_axis_tvalid || !out.m_axis_tuser, "no bad frame leaves");
         left += u32::from(out.m_axis_tvalid && out.m_axis_tlast && bench.ready);
     }
     bench.ready = true;

@@ -7,6 +7,8 @@ mod bench;
 mod follow;
 #[path = "input.rs"]
 mod input;
+#[path = "queue.rs"]
+mod queue;
 #[path = "../../cp/tb/reference.rs"]
 #[allow(dead_code)]
 mod reference;
@@ -18,7 +20,7 @@ use std::collections::VecDeque;
 use bench::{BUFFER, Bench, CP, MAX_OCTETS, PORTS};
 use follow::Message;
 use penstock_cosim::stream::{Frame, length};
-use penstock_cosim::{Random, operations};
+use penstock_cosim::{Random, operations, switch_trace_none};
 use reference::{QCN_SAMPLE, RELOAD, Settings};
 
 /// No sample ever, and those of Kabbani and Yasuda 2010.
@@ -308,6 +310,7 @@ fn flow_control_stops_and_lets_go() {
             let quanta = u16::from_be_bytes([pause.octets[24], pause.octets[25]]);
             assert!(quanta == 1000 || quanta == 0);
             stopped = quanta > 0;
+            assert!(bench.most_queue >= 20_000, "it stops when the queue is long");
             pauses += 1;
         }
         if bench.lines[0].left() == 0 && !stopped {
@@ -424,4 +427,24 @@ fn stalled_lines_stop_nobody_else() {
     let lost = bench.line(1, "lost") + bench.read("cp.dropped");
     bench.drain();
     assert_eq!((bench.came[1].len() + bench.came[CP].len()) as u64 + lost, 2 * sent as u64);
+}
+
+/// Counters of a port that is not there are those of the highest.
+#[test]
+fn a_port_that_is_not_there_shows_as_the_highest() {
+    let mut bench = bench(false, 13);
+    let mut random = Random::new(13);
+    bench.start(&QUIET);
+    bench.lines[0].push(&frame(&mut random, station(0), station(CP), 60));
+    bench.drain();
+    assert_eq!(["lost", "pauses"].map(|name| bench.line(CP, name)), [0; 2]);
+    let frames: Vec<u64> = (0..16).map(|port| bench.line(port, "frames")).collect();
+    assert_eq!(frames, [0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+}
+
+/// A switch without a trace sends no record and drops none.
+#[test]
+fn no_trace_shows_nothing() {
+    let out = switch_trace_none::Core::new(10).clock(&switch_trace_none::In::default());
+    assert_eq!(out, switch_trace_none::Out::default());
 }

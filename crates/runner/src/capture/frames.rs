@@ -13,7 +13,7 @@ use penstock_endpoint::transport::Transport;
 use penstock_scenario::Plan;
 use penstock_schemes::{Label, Octets, Scheme, Signal as _};
 use penstock_sim::network::{FlowId, PortId};
-use penstock_sim::probe::{Ack, Content, Ecn, FrameSeen, Load, Segment, Way};
+use penstock_sim::probe::{Ack, Content, Ecn, FrameSeen, Load, Segment, SignalPath};
 use penstock_wire::ethernet::ether_type;
 use penstock_wire::ipv4::ecn;
 use penstock_wire::vlan;
@@ -68,11 +68,11 @@ impl<'p> Frames<'p> {
                     }
                     Load::Ack(ack) => self.ack(flow, priority, ack),
                     Load::Echo { echo, arrived, hop } => {
-                        let route = self.route(flow, Way::Up { origin: None, hop: *hop }, priority, seen.port);
+                        let route = self.route(flow, SignalPath::Up { origin: None, hop: *hop }, priority, seen.port);
                         let ack = self.tcp_number(flow, *arrived);
                         transports::tcp_ack(route, headers::port(flow), &scheme_ack(ack, S::echoes_mark(echo)))
                     }
-                    Load::Signal { signal, way } => {
+                    Load::Signal { signal, path: way } => {
                         let about = self.about(flow, *way, priority, seen.port);
                         messages::message(signal.message(), &about, |octets| self.first_octets(flow, octets))
                     }
@@ -176,20 +176,20 @@ impl<'p> Frames<'p> {
     }
 
     /// The path of a frame of a flow on the line of `port`.
-    fn route(&self, flow: FlowId, way: Way, priority: u8, port: PortId) -> Route {
+    fn route(&self, flow: FlowId, way: SignalPath, priority: u8, port: PortId) -> Route {
         let (plan, network) = (self.plan, &self.plan.network);
         let forth = self.forth(flow, priority);
         let (source, destination) = match way {
-            Way::Down => (forth.source, forth.destination),
-            Way::Up { origin, hop } => {
-                let from = origin.and_then(|queue| network.place(queue)).map_or_else(
+            SignalPath::Down => (forth.source, forth.destination),
+            SignalPath::Up { origin, hop } => {
+                let from = origin.and_then(|queue| network.port_and_priority(queue)).map_or_else(
                     || headers::behind(plan, hop).unwrap_or(forth.destination),
                     |(port, _)| headers::of_node(plan, network.ports[port.index()].node),
                 );
                 (from, forth.source)
             }
             // From one end of the line to the other.
-            Way::Back { .. } => {
+            SignalPath::Back { .. } => {
                 let port = &network.ports[port.index()];
                 (headers::of_node(plan, port.node), headers::of_node(plan, port.peer))
             }
@@ -197,7 +197,7 @@ impl<'p> Frames<'p> {
         Route { source, destination, ..forth }
     }
 
-    fn about(&self, flow: FlowId, way: Way, priority: u8, port: PortId) -> About {
+    fn about(&self, flow: FlowId, way: SignalPath, priority: u8, port: PortId) -> About {
         let (number, facts) = (headers::number(flow), self.flows.of(flow));
         About {
             route: self.route(flow, way, priority, port),

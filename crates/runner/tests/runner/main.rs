@@ -7,7 +7,6 @@ mod actions;
 mod captures;
 mod completions;
 mod extremes;
-mod fingerprints;
 mod folders;
 mod isolation;
 mod results;

@@ -88,8 +88,8 @@ pub(crate) fn add_routes(
                     continue;
                 }
                 let root = add_hops(&mut network.hops, &route);
-                let way_back = flows[flow].carriage.is_some().then(|| network.add_way_back(root));
-                network.reroutes.push(Reroute { at: Instant(at.0), flow: FlowId(flow as u32), root, way_back });
+                let reverse_path = flows[flow].carriage.is_some().then(|| network.add_reverse_path(root));
+                network.reroutes.push(Reroute { at: Instant(at.0), flow: FlowId(flow as u32), root, reverse_path });
                 present[flow] = route;
             }
         }

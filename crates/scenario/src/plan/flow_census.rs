@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use penstock_schemes::{Duration, Instant};
-use penstock_sim::network::{self, Crossed, Limiting, Pacer, PortId, Process, RpId};
+use penstock_sim::network::{self, CrossedLink, Limiting, Pacer, PortId, Process, RpId};
 
 use super::arrival::Arrival;
 use super::flow_paths::{KnownPaths, link};
@@ -104,9 +104,9 @@ impl TableFootprint {
     }
 
     /// The links that flows cross.
-    fn links(&self) -> Vec<Crossed> {
+    fn links(&self) -> Vec<CrossedLink> {
         let ports = (0..).map(PortId).zip(&self.octets);
-        ports.filter_map(|(port, octets)| Some(Crossed { link: link(port), octets: (*octets)? })).collect()
+        ports.filter_map(|(port, octets)| Some(CrossedLink { link: link(port), octets: (*octets)? })).collect()
     }
 }
 
@@ -256,7 +256,7 @@ impl FlowCensus {
                 .zip(&self.footprints)
                 .map(|(table, footprint)| table.process(limiting, footprint))
                 .collect(),
-            longest_way: self.longest,
+            longest_path: self.longest,
             most_hops: self.most_hops,
             converged: self.converged.clone(),
             sources: self.begins.iter().flatten().map(|&(port, _)| PortId(port as u32)).collect(),

@@ -164,7 +164,7 @@ impl Iterator for Merged {
         };
         let onward = |(at, later): &(Duration, Route)| {
             let (way, tree) = route(later);
-            network::Onward { at: Instant(at.0), way, tree }
+            network::LaterRoute { at: Instant(at.0), way, tree }
         };
         let (way, tree) = route(&first);
         let point = self.generated.points.get(&(flow.way[0].index(), self.generated.tables[table].model.priority));

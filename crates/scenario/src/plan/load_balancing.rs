@@ -1,7 +1,7 @@
 //! Load balancing: the flows with several paths. Transports and schemes must tolerate reordering.
 
 use penstock_endpoint::transport::Transport;
-use penstock_sim::network::{FlowId, HopId, Network, Spread, SpreadBy};
+use penstock_sim::network::{FlowId, HopId, Multipath, Network, PathChoice};
 
 use super::Assigned;
 use super::flow_census::FlowCensus;
@@ -11,15 +11,15 @@ use crate::keys::sections::{self, LoadBalancing};
 use crate::resolve::Resolved;
 
 /// How switches choose; `None` if they do not.
-pub(crate) fn by(settings: &sections::Network) -> Option<SpreadBy> {
+pub(crate) fn by(settings: &sections::Network) -> Option<PathChoice> {
     let gap = || settings.flowlet_gap.expect("a resolved scenario has the gap of its flowlets");
     match *settings.load_balancing {
         LoadBalancing::Flow => None,
-        LoadBalancing::Flowlet => Some(SpreadBy::Flowlet(gap())),
-        LoadBalancing::Spray => Some(SpreadBy::Turns),
-        LoadBalancing::SprayRandom => Some(SpreadBy::Random),
-        LoadBalancing::Adaptive => Some(SpreadBy::Queue),
-        LoadBalancing::AdaptiveFlowlet => Some(SpreadBy::QueueOfFlowlet(gap())),
+        LoadBalancing::Flowlet => Some(PathChoice::Flowlet(gap())),
+        LoadBalancing::Spray => Some(PathChoice::Turns),
+        LoadBalancing::SprayRandom => Some(PathChoice::Random),
+        LoadBalancing::Adaptive => Some(PathChoice::Queue),
+        LoadBalancing::AdaptiveFlowlet => Some(PathChoice::QueueOfFlowlet(gap())),
     }
 }
 
@@ -33,13 +33,13 @@ struct Spreading<'a> {
 
 /// The choices of switches in `network`, which is laid out; `None` if no flow has several paths.
 pub(crate) fn spread(
-    by: SpreadBy,
+    by: PathChoice,
     resolved: &Resolved,
     network: &Network,
     flows: &[FlowSpec],
     census: &FlowCensus,
     schemes: &[Assigned],
-) -> Result<Option<Spread>, Fault> {
+) -> Result<Option<Multipath>, Fault> {
     let mut spreads: Vec<bool> = flows.iter().map(FlowSpec::is_spread).collect();
     for reroute in &network.reroutes {
         let mut route = network.route_from(reroute.root);
@@ -73,16 +73,16 @@ pub(crate) fn spread(
         .filter(|hop| network.hops[hop.index()].children > 1)
         .collect();
     hops.sort_unstable();
-    Ok(any.then_some(Spread { by, seed: resolved.network.ecmp_seed.unwrap_or(0), hops }))
+    Ok(any.then_some(Multipath { by, seed: resolved.network.ecmp_seed.unwrap_or(0), hops }))
 }
 
 /// Says where frames overtake one another and a transport sends each late one again, though nothing was lost. `generated` says of
 /// the tables of loads which are spread.
 pub(crate) fn note(network: &Network, generated: &[bool]) -> Option<String> {
-    network.spread.as_ref().filter(|spread| spread.by.disorders())?;
+    network.load_balancing.as_ref().filter(|spread| spread.by.disorders())?;
     let single = (0..).map(FlowId).zip(&network.flows);
     let single = single
-        .filter(|&(id, _)| network.is_spread(id))
+        .filter(|&(id, _)| network.is_multipath(id))
         .filter_map(|(_, flow)| Some(&flow.transport.as_ref()?.transport));
     let generated = network.processes.list.iter().zip(generated).filter(|(_, spreads)| **spreads);
     let generated = generated.filter_map(|(process, _)| Some(&process.transport.as_ref()?.0));

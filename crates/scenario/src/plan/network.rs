@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{
-    self, Capacity, Change, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Marking, Network, Node, NodeId, Pacer,
-    Port, PortEvent, PortId, Processes, ReactionPointSpec, RpId, Sequel, Ties, Transmit,
+    self, Capacity, Change, Dependency, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Marking, Network, Node,
+    NodeId, Pacer, Port, PortEvent, PortId, Processes, ReactionPointSpec, RpId, Ties, Transmit,
 };
 
 use super::clocks::Clocks;
@@ -43,7 +43,7 @@ pub(super) fn network(
         hops: Vec::new(),
         flows: Vec::new(),
         processes: Processes::default(),
-        sequels: Vec::new(),
+        dependencies: Vec::new(),
         until_complete: *resolved.until == sections::Until::Complete,
         reaction_points: Vec::new(),
         changes: Vec::new(),
@@ -61,7 +61,7 @@ pub(super) fn network(
         control_capacity: *settings.control_buffer,
         pfc: None,
         pools: Vec::new(),
-        spread: None,
+        load_balancing: None,
         ties: match *settings.ties {
             sections::Ties::Number => Ties::Number,
             sections::Ties::InTurn => Ties::InTurn,
@@ -80,7 +80,7 @@ pub(super) fn network(
         let transport = spec.carriage.as_ref().map(|Carriage { transport, acks }| network::Carriage {
             transport: transport.clone(),
             acks: *acks,
-            way_back: network.add_way_back(root),
+            reverse_path: network.add_reverse_path(root),
         });
         let next = RpId(network.reaction_points.len() as u32);
         let place = (spec.route[0].port, spec.priority);
@@ -107,8 +107,8 @@ pub(super) fn network(
         });
     }
     let waits = (0..).map(FlowId).zip(flows).filter_map(|(flow, spec)| Some((flow, spec.wait.as_ref()?)));
-    network.sequels = waits
-        .map(|(flow, wait)| Sequel {
+    network.dependencies = waits
+        .map(|(flow, wait)| Dependency {
             flow,
             after: wait.after.iter().map(|&other| FlowId(other as u32)).collect(),
             delay: wait.delay,

@@ -81,7 +81,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     let laid = Laid { network: &network, layout: &layout, census: &census };
     let parameter_changes = parameter_changes::changes(&resolved.change, &schemes, laid, bounds)?;
     if let Some(by) = by {
-        network.spread = load_balancing::spread(by, &resolved, &network, &flows, &census, &schemes)?;
+        network.load_balancing = load_balancing::spread(by, &resolved, &network, &flows, &census, &schemes)?;
     }
     let places = super::table_places(&network, &schemes);
     bounds
@@ -93,11 +93,11 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     notes.extend(of_records);
     let windows = windows::windows(&resolved.window, &network, duration, bounds)?;
     check_offered(&network, duration).map_err(|e| resolved.flow.excess(e))?;
-    let shares = if !census.tables.is_empty() || !network.sequels.is_empty() {
+    let shares = if !census.tables.is_empty() || !network.dependencies.is_empty() {
         // Flows that a process makes are too many and too short for a share to be a reference. The start of a flow that
         // waits for others is not known beforehand.
         None
-    } else if network.spread.is_some() {
+    } else if network.load_balancing.is_some() {
         notes
             .push("no fair share is computed: frames of a flow take several paths (network.load_balancing)".to_owned());
         None

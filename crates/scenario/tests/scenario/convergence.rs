@@ -55,14 +55,14 @@ fn flows_over_a_broken_link_have_another_route_until_it_is_whole() {
     let expected: Vec<(Instant, u32)> =
         [3, 7].iter().flat_map(|&at| over.iter().map(move |&flow| (ms(at), flow))).collect();
     assert_eq!(moved, expected);
-    for Reroute { at, flow, root, way_back } in &network.reroutes {
+    for Reroute { at, flow, root, reverse_path } in &network.reroutes {
         let (host, peer) = (format!("h{}", flow.0), format!("h{}", flow.0 + 4));
         let spine = if *at == ms(3) { "spine1" } else { "spine0" };
         let nodes = [host.as_str(), "leaf0", spine, "leaf1", peer.as_str()];
         let there: Vec<String> = nodes.windows(2).map(|pair| format!("{}->{}", pair[0], pair[1])).collect();
         let back: Vec<String> = nodes.windows(2).rev().map(|pair| format!("{}->{}", pair[1], pair[0])).collect();
         assert_eq!(links(&plan, *root), there);
-        assert_eq!(links(&plan, way_back.expect("a transport")), back);
+        assert_eq!(links(&plan, reverse_path.expect("a transport")), back);
     }
     assert_eq!(notes(&plan), Vec::<&String>::new());
     // Four flows share one uplink while it is known, and the stopped ones have nothing before that.

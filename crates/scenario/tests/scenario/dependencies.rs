@@ -2,7 +2,7 @@
 
 use penstock_scenario::{Choice, Scenario};
 use penstock_schemes::{Duration, Instant, Octets};
-use penstock_sim::network::{FlowId, Sequel};
+use penstock_sim::network::{Dependency, FlowId};
 
 fn text(keys: &str, flows: &str) -> String {
     format!(
@@ -19,15 +19,15 @@ fn plan_of(text: &str) -> penstock_scenario::Plan {
 fn sequels(text: &str) -> Vec<(String, Vec<String>, Duration)> {
     let plan = plan_of(text);
     let name = |flow: FlowId| plan.flow_names[flow.index()].clone();
-    let described = |sequel: &Sequel| {
+    let described = |sequel: &Dependency| {
         assert_eq!(plan.network.flows[sequel.flow.index()].start, Instant::NEVER);
         (name(sequel.flow), sequel.after.iter().copied().map(name).collect(), sequel.delay)
     };
-    let sequels = plan.network.sequels.iter().map(described).collect();
+    let sequels = plan.network.dependencies.iter().map(described).collect();
     // The resolved scenario gives the same plan.
     let again = plan_of(&plan.resolved);
     assert_eq!((&again.resolved, &again.flow_names), (&plan.resolved, &plan.flow_names));
-    assert_eq!(again.network.sequels.len(), plan.network.sequels.len());
+    assert_eq!(again.network.dependencies.len(), plan.network.dependencies.len());
     sequels
 }
 

@@ -205,7 +205,7 @@ fn a_table_of_many_flows_is_read_as_written() {
         .record
         .queues
         .iter()
-        .map(|q| network.place(*q).unwrap())
+        .map(|q| network.port_and_priority(*q).unwrap())
         .map(|(port, priority)| (plan.port_name(port).to_owned(), priority))
         .collect();
     assert_eq!(names[0], ("h0->leaf0".to_owned(), 0));

@@ -3,7 +3,7 @@
 use crate::common::{plan, plan_or_message as outcome};
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant};
-use penstock_sim::network::{FlowId, HopId, SpreadBy};
+use penstock_sim::network::{FlowId, HopId, PathChoice};
 
 /// Hosts h0, h1 at leaf0 and h2, h3 at leaf1.
 const GOOD: &str = r#"question = "Does it work?"
@@ -39,11 +39,11 @@ fn links(plan: &Plan, flow: u32) -> Vec<(&str, Option<&str>)> {
 #[test]
 fn the_route_is_a_tree_of_all_shortest_paths_the_flows_own_first() {
     let plan = plan(GOOD);
-    let spread = plan.network.spread.as_ref().unwrap();
-    assert_eq!(spread.by, SpreadBy::Turns);
+    let spread = plan.network.load_balancing.as_ref().unwrap();
+    assert_eq!(spread.by, PathChoice::Turns);
     assert_eq!(spread.hops, [plan.network.flows[0].root]);
     let single = self::plan(&with("\"spray\"", "\"flow\""));
-    assert!(single.network.spread.is_none());
+    assert!(single.network.load_balancing.is_none());
     let own: Vec<_> = links(&single, 0).iter().map(|link| link.0.to_owned()).collect();
     let tree = links(&plan, 0);
     assert_eq!(tree.iter().take(4).map(|link| link.0).collect::<Vec<_>>(), own);
@@ -68,7 +68,7 @@ fn a_fat_tree_has_four_paths() {
     let way = ["h0->edge0", "edge0->agg1", "agg1->core3", "core3->agg3", "agg3->edge3", "edge3->h7"];
     assert_eq!(first, way);
     assert_eq!(tree.len(), 1 + 2 + 4 + 4 + 4 + 4);
-    assert_eq!(plan.network.spread.unwrap().hops.len(), 1 + 2);
+    assert_eq!(plan.network.load_balancing.unwrap().hops.len(), 1 + 2);
 }
 
 #[test]
@@ -77,19 +77,19 @@ fn explicit_paths_and_groups_are_not_balanced() {
         "{}path = [\"h0\", \"leaf0\", \"spine1\", \"leaf1\", \"h2\"]\n[[group]]\nname = \"both\"\nmembers = \"h2..h3\"\n[[flow]]\nfrom = \"h1\"\nto = \"both\"\n",
         GOOD
     ));
-    assert!(plan.network.spread.is_none());
+    assert!(plan.network.load_balancing.is_none());
     assert_eq!(links(&plan, 0).len(), 4);
     assert_eq!(plan.network.last_hops(FlowId(1)).count(), 2);
 }
 
 #[test]
 fn flowlets_have_a_gap() {
-    let by = |text: &str| plan(text).network.spread.unwrap().by;
-    assert_eq!(by(&with("\"spray\"", "\"flowlet\"")), SpreadBy::Flowlet(Duration::from_us(500)));
+    let by = |text: &str| plan(text).network.load_balancing.unwrap().by;
+    assert_eq!(by(&with("\"spray\"", "\"flowlet\"")), PathChoice::Flowlet(Duration::from_us(500)));
     let text = with("\"spray\"", "\"adaptive-flowlet\"\nflowlet_gap = \"20 us\"");
-    assert_eq!(by(&text), SpreadBy::QueueOfFlowlet(Duration::from_us(20)));
+    assert_eq!(by(&text), PathChoice::QueueOfFlowlet(Duration::from_us(20)));
     assert!(plan(&with("\"spray\"", "\"flowlet\"")).resolved.contains("flowlet_gap = \"500 us\""));
-    assert_eq!(plan(&with("\"spray\"", "\"flow\"")).network.spread.map(|spread| spread.seed), None);
+    assert_eq!(plan(&with("\"spray\"", "\"flow\"")).network.load_balancing.map(|spread| spread.seed), None);
 }
 
 /// The flows of loads and traces have the same paths.
@@ -98,7 +98,7 @@ fn flows_of_loads_are_spread_too() {
     let (head, _) = GOOD.split_once("[[flow]]").unwrap();
     let load = "[[load]]\nhosts = [\"h0\", \"h2\"]\nload = 0.5\nsize = \"20 KB\"\n";
     let plan = plan(&format!("{head}{load}"));
-    assert_eq!(plan.network.processes.longest_way, 4);
+    assert_eq!(plan.network.processes.longest_path, 4);
     assert_eq!(plan.network.processes.most_hops, 1 + 3 + 3 + 3);
     let arrival = plan.generated.arrivals().next().unwrap();
     assert!(arrival.start < Instant(1_000_000_000));

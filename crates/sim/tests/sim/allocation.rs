@@ -28,13 +28,13 @@ fn incast(pfc: bool) -> Network {
 }
 
 /// The outcome at `end` of a run that has warmed up until `warm`, and how often it has allocated in between.
-fn run<S: Scheme, const PFC: bool>(
+fn run<S: Scheme, const FULL: bool>(
     network: &Network,
     configs: &[S::Config],
     warm: Instant,
     end: Instant,
 ) -> (Outcome, u64) {
-    let mut sim = Sim::<S, _, PFC>::new(network, configs, 1, NoProbe);
+    let mut sim = Sim::<S, _, FULL>::new(network, configs, 1, NoProbe);
     sim.run_until(warm);
     sim.open_window(0);
     let counted = measure(|| sim.run_until(end));

@@ -7,7 +7,7 @@ use penstock_endpoint::transport::{Transport, selective};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{Mail, NoProbe, Outcome, Partition, Sim};
+use penstock_sim::{NoProbe, Outcome, Partition, RemoteFrames, Sim};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 const US: Duration = Duration(1_000_000);
@@ -34,10 +34,10 @@ fn run_in_parts(network: &Network, until: Instant) -> Outcome {
     let mut now = Instant::ZERO;
     while now < until {
         now = (now + partition.lookahead()).min(until);
-        let mut mails: Vec<Vec<Mail<NoControl>>> = Vec::new();
+        let mut mails: Vec<Vec<RemoteFrames<NoControl>>> = Vec::new();
         for part in &mut parts {
             assert!(part.run_part(now));
-            let mut mail: Vec<Mail<NoControl>> = (0..nodes).map(|_| Mail::default()).collect();
+            let mut mail: Vec<RemoteFrames<NoControl>> = (0..nodes).map(|_| RemoteFrames::default()).collect();
             part.export(&mut mail);
             mails.push(mail);
         }
@@ -58,17 +58,17 @@ fn fabric(later: &[(u64, usize)], transported: bool) -> Builder {
     b.flow(&[0, 2, 4, 3, 1]);
     if transported {
         let transport = Transport::Selective(selective::Config::default());
-        let way_back = b.network.add_way_back(HopId(0));
+        let reverse_path = b.network.add_reverse_path(HopId(0));
         b.network.flows[0].frame = penstock_sim::longest_frame(&transport).0 as u16;
         b.network.flows[0].size = Some(Octets(100_000));
-        b.network.flows[0].transport = Some(Carriage { transport, acks: None, way_back });
+        b.network.flows[0].transport = Some(Carriage { transport, acks: None, reverse_path });
     }
     for &(at, by) in later {
         let root = b.flow(&[0, 2, by, 3, 1]).root;
         b.network.flows.pop();
         b.network.reaction_points.pop();
-        let way_back = transported.then(|| b.network.add_way_back(root));
-        b.network.reroutes.push(Reroute { at: us(at), flow: FlowId(0), root, way_back });
+        let reverse_path = transported.then(|| b.network.add_reverse_path(root));
+        b.network.reroutes.push(Reroute { at: us(at), flow: FlowId(0), root, reverse_path });
     }
     let ports = [b.port(2, 4), b.port(4, 2)];
     for (at, event) in [(100, PortEvent::Down), (600, PortEvent::Up)] {

@@ -60,8 +60,8 @@ fn run<S: Scheme>(network: &Network, config: S::Config, warmup: Instant, end: In
     (outcome, vars.rows)
 }
 
-fn measure<S: Scheme, P: Probe<S>, const PFC: bool>(
-    mut sim: Sim<S, P, PFC>,
+fn measure<S: Scheme, P: Probe<S>, const FULL: bool>(
+    mut sim: Sim<S, P, FULL>,
     warmup: Instant,
     end: Instant,
 ) -> (Outcome, P) {

@@ -22,12 +22,12 @@ fn host(flows: usize, transmit: Transmit, size: Option<u64>) -> Builder {
     b.network.transmit = transmit;
     for flow in 0..flows {
         let transport = Transport::Tcp(tcp::Config::default());
-        let way_back = b.network.add_way_back(b.network.flows[flow].root);
+        let reverse_path = b.network.add_reverse_path(b.network.flows[flow].root);
         let flow = &mut b.network.flows[flow];
         flow.frame = longest_frame(&transport).0 as u16;
         flow.size = size.map(Octets);
         flow.reaction_point = Some(RpId(0));
-        flow.transport = Some(Carriage { transport, acks: Some(0), way_back });
+        flow.transport = Some(Carriage { transport, acks: Some(0), reverse_path });
     }
     b
 }

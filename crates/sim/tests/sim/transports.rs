@@ -19,11 +19,11 @@ fn us(n: u64) -> Instant {
 
 /// Flow `flow` gets a transport, with acknowledgements in the class of its data.
 fn carry(network: &mut Network, flow: usize, transport: Transport, size: Option<u64>) {
-    let way_back = network.add_way_back(network.flows[flow].root);
+    let reverse_path = network.add_reverse_path(network.flows[flow].root);
     let flow = &mut network.flows[flow];
     flow.frame = longest_frame(&transport).0 as u16;
     flow.size = size.map(Octets);
-    flow.transport = Some(Carriage { transport, acks: Some(flow.priority), way_back });
+    flow.transport = Some(Carriage { transport, acks: Some(flow.priority), reverse_path });
 }
 
 fn tcp(congestion: tcp::Congestion) -> Transport {

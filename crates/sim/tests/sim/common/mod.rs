@@ -33,7 +33,7 @@ impl Builder {
                 hops: Vec::new(),
                 flows: Vec::new(),
                 processes: Processes::default(),
-                sequels: Vec::new(),
+                dependencies: Vec::new(),
                 until_complete: false,
                 reaction_points: Vec::new(),
                 changes: Vec::new(),
@@ -49,7 +49,7 @@ impl Builder {
                 feedback: Feedback::InBand,
                 pfc: None,
                 pools: Vec::new(),
-                spread: None,
+                load_balancing: None,
                 ties: Ties::Number,
             },
         }

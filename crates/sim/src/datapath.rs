@@ -1,0 +1,462 @@
+//! All ports together, and how frames move through them.
+//!
+//! A port is settled lazily: an access at time t first lets all departures up to t happen, in order, each at its own
+//! time. Between two accesses nothing arrives, so the departures are determined. Thus a frame costs one event per link,
+//! its delivery at the far end, and a departure at t always precedes an arrival at t.
+//!
+//! With priority flow control (`FULL`) departures from switches have consequences elsewhere: there the end of each
+//! transmission is an event as well. Ports that share memory need none ([`crate::flow_control::pool`]).
+
+mod ecn;
+pub(crate) mod enqueue;
+pub(crate) mod line_capture;
+mod pausing;
+pub(crate) mod setup;
+mod telemetry;
+
+use penstock_endpoint::cache::START;
+use penstock_endpoint::{FlowId, PortId, TrafficClass};
+use penstock_schemes::{BitRate, Class, CongestionPoint, FlowKey, Instant, Octets, Out, Scheme, To};
+
+use crate::datapath::line_capture::LineCapture;
+use crate::datapath::setup::{CpQueue, class_of, cp_queues, ports};
+use crate::flow_control::deadlock::StoppedQueues;
+use crate::flow_control::pause::Pauses;
+use crate::network::{HopId, Network, QueueId};
+use crate::random::{Owner, Stream};
+use crate::state::congestion_point::CpState;
+use crate::state::event::{CpIndex, Event};
+use crate::state::event_queue::EventQueue;
+use crate::state::frame::{FrameId, Frames};
+use crate::state::hop_info::{HopInfo, hop_info, weight_of};
+use crate::state::port::{CAPTURED, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState};
+
+/// Where congestion points' signals go until the engine routes them.
+pub(crate) type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
+
+/// [`Out`] onto an [`Outbox`].
+pub(crate) struct SignalSender<'a, S: Scheme>(pub(crate) &'a mut Outbox<S>);
+
+impl<S: Scheme> Out<S> for SignalSender<'_, S> {
+    fn send(&mut self, to: To, class: Class, signal: S::Signal) {
+        self.0.push((to, class, signal));
+    }
+}
+
+/// A frame that comes to a port.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    pub(crate) index: FrameId,
+    /// The class of the queue that it is bound for.
+    pub(crate) class: TrafficClass,
+    pub(crate) octets: u16,
+    /// The port over whose line it has come, or none.
+    pub(crate) from: PortId,
+}
+
+/// All ports with their queues, lines, congestion points and frames, and the event queue.
+#[derive(Debug)]
+pub(crate) struct Fabric<S: Scheme, const FULL: bool> {
+    pub(crate) now: Instant,
+    pub(crate) events: EventQueue,
+    pub(crate) ports: Vec<PortState>,
+    pub(crate) cps: Vec<CpState<S>>,
+    pub(crate) frames: Frames<S>,
+    pub(crate) per_port: u32,
+    pub(crate) overhead: u32,
+    /// Priority flow control; idle unless `FULL`.
+    pub(crate) pauses: Pauses,
+    /// The ports whose frames the probe sees; none unless `FULL`.
+    pub(crate) line_capture: LineCapture,
+    /// By hop.
+    pub(crate) hop_info: Vec<HopInfo>,
+    classes: Classes,
+}
+
+/// The class of each priority; [`GONE`] where no flow has it.
+pub(crate) type Classes = [TrafficClass; 8];
+
+impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
+    pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, events: EventQueue) -> Self {
+        let cp = |queue: CpQueue| CpState {
+            start: START,
+            cp: S::Cp::new(&configs[queue.class], queue.place),
+            stream: Stream::new(seed, Owner::CongestionPoint, queue.queue.index()),
+            queue: queue.queue,
+            signals: 0,
+            moved: 0,
+            armed: Instant::NEVER,
+        };
+        let mut fabric = Self {
+            now: Instant::ZERO,
+            events,
+            ports: ports(network, FULL),
+            cps: cp_queues(network, seed).into_iter().map(cp).collect(),
+            frames: Frames::new(),
+            per_port: network.queues_per_port() as u32,
+            overhead: u32::from(network.wire_overhead),
+            pauses: Pauses::new(network),
+            line_capture: LineCapture::default(),
+            classes: std::array::from_fn(|priority| class_of(network, priority)),
+            hop_info: hop_info(network),
+        };
+        for (index, state) in (0..).map(CpIndex).zip(&mut fabric.cps) {
+            state.arm(&mut fabric.events, index);
+        }
+        fabric
+    }
+
+    /// How many queues there are.
+    pub(crate) fn queues(&self) -> u32 {
+        self.ports.len() as u32 * self.per_port
+    }
+
+    /// The class of control frames: the last queue of each port.
+    pub(crate) fn control_class(&self) -> TrafficClass {
+        TrafficClass((self.per_port - 1) as u8)
+    }
+
+    /// The flow whose hop this is.
+    pub(crate) fn flow_at(&self, hop: HopId) -> FlowId {
+        self.hop_info[hop.index()].flow
+    }
+
+    /// The class of a priority; [`GONE`] where no flow has it.
+    pub(crate) fn class_of(&self, priority: u8) -> TrafficClass {
+        self.classes[usize::from(priority)]
+    }
+
+    /// A port.
+    #[inline(always)]
+    pub(crate) fn port(&self, port: PortId) -> &PortState {
+        &self.ports[port.index()]
+    }
+
+    /// The port and the class of a queue.
+    pub(crate) fn port_and_class(&self, queue: QueueId) -> (PortId, TrafficClass) {
+        (PortId(queue.0 / self.per_port), TrafficClass((queue.0 % self.per_port) as u8))
+    }
+
+    /// The queue of a class at a port.
+    pub(crate) fn queue_at(&self, port: PortId, class: TrafficClass) -> QueueId {
+        QueueId(port.0 * self.per_port + u32::from(class.0))
+    }
+
+    /// A queue, by its number in the network.
+    pub(crate) fn queue(&self, queue: QueueId) -> &QueueState {
+        let (port, class) = self.port_and_class(queue);
+        &self.port(port).queues[class.index()]
+    }
+
+    /// Whether a frame could start on `port` at once. The port must be settled.
+    #[inline]
+    pub(crate) fn idle(&self, port: PortId) -> bool {
+        self.port(port).free::<FULL>(self.now)
+    }
+
+    /// Lets every departure up to now happen.
+    #[inline]
+    pub(crate) fn settle(&mut self, port: PortId) {
+        let (p, mut context) = self.at(port);
+        context.settle(p);
+    }
+
+    /// A port, and the state that its frames touch.
+    #[inline(always)]
+    pub(crate) fn at(&mut self, port: PortId) -> (&mut PortState, HopContext<'_, S, FULL, false>) {
+        let context = HopContext {
+            now: self.now,
+            frames: &mut self.frames,
+            events: &mut self.events,
+            cps: &mut self.cps,
+            hop_info: &self.hop_info,
+            classes: &self.classes,
+            pauses: &mut self.pauses,
+            line_capture: &mut self.line_capture,
+        };
+        (&mut self.ports[port.index()], context)
+    }
+
+    /// A frame has crossed the line of `port`. Says whether the probe sees it.
+    #[inline(always)]
+    pub(crate) fn cross(&mut self, port: PortId) -> bool {
+        let (p, mut context) = self.at(port);
+        p.hops += 1;
+        // Before the frame moves on: its departure may edit its tag. And the next transmission may be due.
+        if FULL && p.attention == POOLED {
+            context.with_pool_alone().settle(p);
+            return false;
+        }
+        context.settle(p);
+        FULL && p.captured()
+    }
+
+    /// The queues that are stopped, and the frames that wait in them.
+    pub(crate) fn stopped_queues(&self) -> StoppedQueues {
+        StoppedQueues::of(&self.ports, &self.pauses, &self.frames)
+    }
+
+    /// The timer of a congestion point.
+    pub(crate) fn cp_timeout(&mut self, cp: CpIndex, out: &mut Outbox<S>) -> Option<QueueId> {
+        let state = &self.cps[cp.index()];
+        if state.armed != self.now {
+            return None;
+        }
+        let queue = state.queue;
+        let (port, class) = self.port_and_class(queue);
+        // While the timer counts as under way: a departure that happens now must not ask for it again.
+        self.settle(port);
+        let p = self.port(port);
+        let mut seen = p.queues[class.index()].seen(p.rate, p.stops::<FULL>(class));
+        if S::Cp::MARKS {
+            seen.len = Octets(p.len_to_mark(class));
+        }
+        let state = &mut self.cps[cp.index()];
+        state.armed = Instant::NEVER;
+        state.cp.on_timeout(self.now, &seen, &mut state.stream, &mut SignalSender(out));
+        state.arm(&mut self.events, cp);
+        Some(queue)
+    }
+
+    /// A signal of the next hop of `flow` has come to `port`, which `hop` leads over; `None` where no congestion point is there.
+    pub(crate) fn cp_signal(
+        &mut self,
+        port: PortId,
+        flow: FlowKey,
+        hop: HopId,
+        signal: S::Signal,
+        out: &mut Outbox<S>,
+    ) -> Option<QueueId> {
+        self.settle(port);
+        let class = self.hop_info[hop.index()].class;
+        let p = &self.ports[port.index()];
+        let q = &p.queues[class.index()];
+        let state = self.cps.get_mut(q.cp.index())?;
+        let seen = q.seen(p.rate, p.stops::<FULL>(class));
+        state.cp.on_signal(self.now, flow, signal, &seen, &mut state.stream, &mut SignalSender(out));
+        state.arm(&mut self.events, q.cp);
+        Some(state.queue)
+    }
+
+    /// The line's rate changes from the next frame on.
+    pub(crate) fn set_rate(&mut self, port: PortId, rate: BitRate) {
+        let (p, mut context) = self.at(port);
+        context.settle(p);
+        p.set_rate(context.now, rate);
+        if FULL {
+            context.pauses.set_rate(port, rate);
+        }
+    }
+
+    /// The line breaks: `lost` frames were on it.
+    pub(crate) fn set_down(&mut self, port: PortId, lost: u64) {
+        let (p, mut context) = self.at(port);
+        context.settle(p);
+        p.ledger.lost += lost;
+        if !std::mem::replace(&mut p.up, false) {
+            return;
+        }
+        p.close();
+        // The transmission in progress ends here.
+        if p.busy_until > context.now {
+            p.ledger.cut_bits += p.unsent_bits(context.now);
+            p.busy_until = context.now;
+        }
+        if p.in_service != TrafficClass::NONE {
+            context.end_service(p);
+        }
+        p.busy_until = Instant::NEVER;
+    }
+
+    /// The line is whole again.
+    pub(crate) fn set_up(&mut self, port: PortId) {
+        let (p, mut context) = self.at(port);
+        if !std::mem::replace(&mut p.up, true) {
+            p.open();
+            p.busy_until = context.now;
+            context.settle(p);
+        }
+    }
+
+    /// Brings ports to the present, for observers: those whose departures have consequences come there by events alone,
+    /// or watching them would change the order of the events of one instant.
+    pub(crate) fn settle_all(&mut self) {
+        for port in (0..self.ports.len() as u32).map(PortId) {
+            if !(FULL && self.port(port).flow_controlled()) {
+                self.settle(port);
+            }
+        }
+    }
+}
+
+/// Everything that the frames of a port touch besides the port itself, borrowed once for a whole hop. With `POOL` the port has a pool,
+/// and nothing else of what the engine with flow control can do: a hop need not ask for any of it.
+pub(crate) struct HopContext<'a, S: Scheme, const FULL: bool, const POOL: bool> {
+    pub(crate) now: Instant,
+    pub(crate) frames: &'a mut Frames<S>,
+    pub(crate) events: &'a mut EventQueue,
+    pub(crate) cps: &'a mut Vec<CpState<S>>,
+    pub(crate) hop_info: &'a Vec<HopInfo>,
+    pub(crate) classes: &'a Classes,
+    pub(crate) pauses: &'a mut Pauses,
+    pub(crate) line_capture: &'a mut LineCapture,
+}
+
+impl<'a, S: Scheme, const FULL: bool> HopContext<'a, S, FULL, false> {
+    /// The same for a port that has a pool and nothing else.
+    #[inline(always)]
+    fn with_pool_alone(self) -> HopContext<'a, S, false, true> {
+        let HopContext { now, frames, events, cps, hop_info, classes, pauses, line_capture } = self;
+        HopContext { now, frames, events, cps, hop_info, classes, pauses, line_capture }
+    }
+}
+
+impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL> {
+    /// Whether the queues of a port may have a pool.
+    #[inline(always)]
+    fn has_pool(p: &PortState) -> bool {
+        POOL || (FULL && p.pooled())
+    }
+
+    /// The same by value: a struct that is never lent as a whole stays in registers.
+    #[inline(always)]
+    fn reborrow(&mut self) -> HopContext<'_, S, FULL, POOL> {
+        HopContext {
+            now: self.now,
+            frames: self.frames,
+            events: self.events,
+            cps: self.cps,
+            hop_info: self.hop_info,
+            classes: self.classes,
+            pauses: self.pauses,
+            line_capture: self.line_capture,
+        }
+    }
+
+    /// Lets every departure up to now happen.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, p: &mut PortState) {
+        if p.busy_until <= self.now {
+            if p.in_service != TrafficClass::NONE {
+                self.end_service(p);
+            }
+            if p.has_work::<FULL>() {
+                self.reborrow().start_waiting(p);
+            }
+        }
+    }
+
+    /// The frame in transmission, which counted as queued until now, has left.
+    #[inline(always)]
+    fn end_service(&mut self, p: &mut PortState) {
+        let class = std::mem::replace(&mut p.in_service, TrafficClass::NONE);
+        self.depart(p, class, p.busy_until);
+    }
+
+    /// Frames wait and the line is free: transmissions start one after the other until one lasts beyond now. Pause frames
+    /// go ahead of all else.
+    #[inline(never)]
+    fn start_waiting(mut self, p: &mut PortState) {
+        loop {
+            if FULL && p.pauses != 0 {
+                self.send_pause(p);
+            } else {
+                let class = TrafficClass((31 - p.eligible::<FULL>().leading_zeros()) as u8);
+                let q = &mut p.queues[class.index()];
+                let index = q.waiting.pop(self.frames);
+                if q.waiting.is_empty() {
+                    p.ready &= !class.bit();
+                }
+                let octets = self.frames.get(index).octets;
+                self.start(p, class, index, octets, p.busy_until);
+            }
+            if p.busy_until > self.now {
+                break;
+            }
+            if p.in_service != TrafficClass::NONE {
+                self.end_service(p);
+            }
+            if !p.has_work::<FULL>() {
+                break;
+            }
+        }
+    }
+
+    /// The transmission of a queued frame starts at `at`.
+    #[inline(always)]
+    fn start(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, octets: u16, at: Instant) {
+        if FULL && p.attention & (CAPTURED | MARKS_AT_DEPARTURE) != 0 {
+            self.reborrow().look_at_start(p, class, index, at);
+        }
+        if S::Cp::STAMPS {
+            self.stamp(p, (class, octets), index, at);
+        }
+        self.transmit(p, index, octets, at);
+        p.in_service_octets = octets;
+        p.in_service_frame = index;
+        if p.in_service_counts {
+            p.in_service = class;
+        } else {
+            self.depart(p, class, at);
+        }
+    }
+
+    /// The line is taken from `at` on.
+    #[inline(always)]
+    fn transmit(&mut self, p: &mut PortState, index: FrameId, octets: u16, at: Instant) {
+        let wire_octets = u32::from(octets) + p.overhead;
+        let finish = at.after(p.serialise(wire_octets));
+        p.busy_until = finish;
+        p.octets += u64::from(wire_octets);
+        if FULL && p.flow_controlled() {
+            self.events.schedule(finish, Event::LineFree(p.index));
+        }
+        let delivery = finish.after(p.latency);
+        self.events.schedule_from(p.lane, delivery, Event::Deliver(index), p.index.into());
+    }
+
+    /// A frame goes straight onto the free line of a port without queue.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, p: &mut PortState, index: FrameId, class: TrafficClass, octets: u16) {
+        let q = &mut p.queues[class.index()];
+        q.arrived += 1;
+        q.departed += 1;
+        q.sent_octets += u64::from(octets);
+        if FULL && p.captured() {
+            self.line_capture.frame_starts(p, None, index, self.now);
+        }
+        self.transmit(p, index, octets, self.now);
+    }
+
+    /// The frame in transmission no longer counts as queued.
+    #[inline(always)]
+    fn depart(&mut self, p: &mut PortState, class: TrafficClass, at: Instant) {
+        let (rate, stopped) = (p.rate, p.stops::<FULL>(class));
+        if FULL && p.flow_controlled() {
+            self.pauses.let_go(p.in_service_frame, p.in_service_octets);
+        }
+        if Self::has_pool(p)
+            && let Some(pools) = self.pauses.pools.as_deref_mut()
+        {
+            pools.give_back(at, p.index, class, p.in_service_frame, p.in_service_octets);
+        }
+        let octets = u64::from(p.in_service_octets);
+        let q = &mut p.queues[class.index()];
+        q.statistics.pass_filled(at, q.len);
+        q.len -= octets;
+        q.sent_octets += octets;
+        q.departed += 1;
+        if q.len < u64::from(q.statistics.min) {
+            q.statistics.min = q.len as u32;
+        }
+        let Some(slot) = self.frames.peek_mut(p.in_service_frame) else { return };
+        let weight = weight_of(self.hop_info, slot.hop);
+        let (cp, seen) = (q.cp, q.seen(rate, stopped));
+        if let Some(frame) = slot.data(weight)
+            && let Some(state) = self.cps.get_mut(cp.index())
+        {
+            state.cp.on_departure(at, frame, &seen);
+            state.arm(self.events, cp);
+        }
+    }
+}

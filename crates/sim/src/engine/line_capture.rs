@@ -1,0 +1,147 @@
+//! Line capture: a probe is shown the frames that cross the lines of ports that it has named.
+
+use std::collections::VecDeque;
+
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::{Octets, Scheme};
+
+use crate::datapath::Fabric;
+use crate::datapath::line_capture::{OnLine, Transmission};
+use crate::engine::Sim;
+use crate::engine::run_state::RunState;
+use crate::flow_control::pfc;
+use crate::network::{FlowId, QueueId};
+use crate::probe::{Content, Ecn, FateOnLine, FrameSeen, Load, Probe, SignalPath};
+use crate::state::frame::{FrameId, FrameKind, GONE, Marks, Payload};
+use crate::state::port::CAPTURED;
+
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+    /// Captures the lines of the ports that the probe names.
+    pub(crate) fn capture_lines(&mut self) {
+        for &port in self.probe.captured_ports() {
+            assert!(FULL, "line capture needs the engine that has it");
+            self.state.fabric.ports[port.index()].attention |= CAPTURED;
+            self.state.fabric.line_capture.lines.insert(port, VecDeque::new());
+        }
+    }
+
+    /// A frame has crossed the line of `port`.
+    #[inline(always)]
+    pub(crate) fn cross(&mut self, port: PortId, frame: FrameId) {
+        if self.state.fabric.cross(port) {
+            self.show_frame(port, frame);
+        }
+    }
+
+    /// A frame that the probe sees has crossed the line of `port`, and has not moved on.
+    #[cold]
+    fn show_frame(&mut self, port: PortId, frame: FrameId) {
+        let start = self.state.fabric.line_capture.leaves(port).expect("its start was noted");
+        assert_eq!(start.what, OnLine::Frame(frame), "frames leave a line in the order in which they came to it");
+        self.show(port, start, FateOnLine::Crossed, (0, 0));
+    }
+
+    /// A pause frame, about these classes, has crossed the line of `port`.
+    pub(crate) fn show_pause(&mut self, port: PortId, message: (u32, u32)) {
+        if self.state.fabric.port(port).captured() {
+            let start = self.state.fabric.line_capture.leaves(port).expect("its start was noted");
+            assert!(
+                matches!(start.what, OnLine::Pause(_)),
+                "frames leave a line in the order in which they came to it"
+            );
+            self.show(port, start, FateOnLine::Crossed, message);
+        }
+    }
+
+    /// The frames that are on the line of `port` are shown now: they are lost, or the run ends.
+    pub(crate) fn show_rest(&mut self, port: PortId, fate: FateOnLine) {
+        while let Some(start) = self.state.fabric.line_capture.leaves(port) {
+            let message = match start.what {
+                OnLine::Frame(_) => (0, 0),
+                OnLine::Pause(pause) => self.state.fabric.pauses.message(pause),
+            };
+            self.show(port, start, fate, message);
+        }
+    }
+
+    /// The run ends: the frames on all lines are shown.
+    pub(crate) fn show_all(&mut self) {
+        let ports: Vec<PortId> = self.state.fabric.line_capture.lines.keys().copied().collect();
+        for port in ports {
+            self.show_rest(port, FateOnLine::UnderWay);
+        }
+    }
+
+    fn show(&mut self, port: PortId, start: Transmission, fate: FateOnLine, message: (u32, u32)) {
+        let fabric = &self.state.fabric;
+        let earliest = fabric.line_capture.earliest(fabric.now);
+        let end = fabric.now;
+        let (octets, content) = match start.what {
+            OnLine::Frame(frame) => {
+                let slot = fabric.frames.get(frame);
+                (slot.octets, self.state.content(frame, self.flow_of(slot.flow)))
+            }
+            OnLine::Pause(_) => (
+                pfc::FRAME,
+                Content::Pause { stop: fabric.priorities(message.0), resume: fabric.priorities(message.1) },
+            ),
+        };
+        let queue = start.queue.map(Octets);
+        self.probe.frame(&FrameSeen { port, start: start.at, end, queue, octets, earliest, fate, content });
+    }
+}
+
+impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
+    /// The content of a frame of `flow`.
+    fn content(&self, frame: FrameId, flow: FlowId) -> Content<'_, S> {
+        let fabric = &self.fabric;
+        let slot = fabric.frames.get(frame);
+        let hop = slot.hop;
+        let load = match &slot.payload {
+            Payload::Data(_) if slot.kind() == FrameKind::Ack => {
+                Load::Ack(self.transports.ack(frame).expect("it carries an acknowledgement"))
+            }
+            Payload::Data(tag) => {
+                let connected = self.sources.flow(flow).supply().connection.is_some();
+                let ecn =
+                    match (slot.marks.contains(Marks::ECN_CAPABLE), slot.marks.contains(Marks::CONGESTION_EXPERIENCED))
+                    {
+                        (_, true) => Ecn::Experienced,
+                        (true, false) => Ecn::Capable,
+                        (false, false) => Ecn::Incapable,
+                    };
+                Load::Data {
+                    tag,
+                    seq: slot.seq,
+                    trimmed: slot.marks.contains(Marks::TRIMMED),
+                    ecn,
+                    segment: if connected { self.transports.segment(frame) } else { None },
+                }
+            }
+            Payload::Down(signal) => Load::Signal { signal, path: SignalPath::Down },
+            Payload::Up { signal, origin } => Load::Signal {
+                signal,
+                path: SignalPath::Up { origin: (*origin != QueueId::NONE).then_some(*origin), hop },
+            },
+            Payload::Back(signal) => Load::Signal { signal, path: SignalPath::Back { hop } },
+            Payload::Ack { echo, .. } => Load::Echo { echo, arrived: slot.seq, hop },
+        };
+        Content::Frame { flow: FlowId(slot.flow.0), priority: fabric.priority(slot.class), load }
+    }
+}
+
+impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
+    /// The priority of a class; `None` for that of control frames.
+    fn priority(&self, class: TrafficClass) -> Option<u8> {
+        (0..8).find(|&priority| class != GONE && self.class_of(priority) == class)
+    }
+
+    /// A bit for each priority whose class has one among `classes`.
+    fn priorities(&self, classes: u32) -> u8 {
+        let message = |&priority: &u8| {
+            let class = self.class_of(priority);
+            class != GONE && classes & class.bit() != 0
+        };
+        (0..8).filter(message).fold(0, |mask, priority| mask | 1 << priority)
+    }
+}

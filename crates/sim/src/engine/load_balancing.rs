@@ -1,0 +1,37 @@
+//! The choice of a path for a frame, where its switch has one.
+
+use penstock_schemes::Scheme;
+
+use crate::datapath::Arrival;
+use crate::engine::Sim;
+use crate::network::{HopId, PortId};
+use crate::probe::Probe;
+use crate::routing::load_balancing::{OpenPorts, ways};
+use crate::state::frame::FrameId;
+
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+    /// A frame has come to a switch that chooses its way.
+    #[inline(never)]
+    pub(crate) fn choose(&mut self, index: FrameId) {
+        let slot = self.state.fabric.frames.get(index);
+        let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
+        let from: PortId = self.hops[slot.hop.index()].port;
+        let next = self.way_of(index);
+        self.state.fabric.frames.get_mut(index).hop = next;
+        self.forward(self.hops[next.index()].port, flow, Arrival { index, class, octets, from });
+    }
+
+    /// The hop that a switch chooses for a frame.
+    pub(crate) fn way_of(&mut self, index: FrameId) -> HopId {
+        let slot = self.state.fabric.frames.get(index);
+        let (hop, flow) = (slot.hop, slot.flow);
+        let load_balancer = self.load_balancer.as_mut().expect("steps lead to choices in networks with choices");
+        let fabric = &mut self.state.fabric;
+        load_balancer.goes_on(fabric.now, &OpenPorts::new(&fabric.ports, &self.hops, hop), hop).unwrap_or_else(|| {
+            if load_balancer.looks_at_queues() {
+                ways(&self.hops, hop).for_each(|way| fabric.settle(self.hops[way.index()].port));
+            }
+            load_balancer.choose(&OpenPorts::new(&fabric.ports, &self.hops, hop), hop, flow)
+        })
+    }
+}

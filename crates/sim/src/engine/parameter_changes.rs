@@ -1,0 +1,113 @@
+//! Parameters of schemes that change during a run.
+
+use penstock_endpoint::{DestinationId, LimiterId, TrafficClass};
+use penstock_schemes::{BitRate, CongestionPoint, Instant, Scheme};
+
+use crate::datapath::setup::{CpQueue, cp_queues};
+use crate::engine::Sim;
+use crate::engine::setup::classes_of_reaction_points;
+use crate::network::{Network, PortId};
+use crate::probe::Probe;
+use crate::state::event::{CpIndex, Event, ReconfigurationId};
+
+/// From `at` on, the scheme of a priority has these parameters.
+#[derive(Debug, Clone)]
+pub struct Reconfiguration<C> {
+    /// The time of the change.
+    pub at: Instant,
+    /// One of [`Network::priorities`].
+    pub priority: u8,
+    /// All parameters from then on.
+    pub config: C,
+}
+
+/// The changes of a run, and the points that take them.
+#[derive(Debug)]
+pub(crate) struct Reconfigurations<S: Scheme> {
+    list: Vec<(TrafficClass, S::Config)>,
+    /// The queues with congestion points, in their order.
+    queues: Vec<CpQueue>,
+    /// The class of each of the network's reaction points.
+    classes: Vec<TrafficClass>,
+    /// The rates that ports start with.
+    lines: Vec<BitRate>,
+}
+
+impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+    /// Parameters change during the run: `reconfigurations`, in order of time; of several at one instant and priority the last counts. `network` and
+    /// `seed` are those of the run. To be called once, before the run begins.
+    ///
+    /// # Panics
+    /// If the network does not have one of the priorities.
+    pub fn configure(&mut self, network: &Network, seed: u64, reconfigurations: Vec<Reconfiguration<S::Config>>) {
+        if reconfigurations.is_empty() {
+            return;
+        }
+        for (id, change) in (0..).map(ReconfigurationId).zip(&reconfigurations) {
+            self.state.fabric.events.schedule(change.at, Event::Configure(id));
+        }
+        self.reconfigurations = Some(Box::new(Reconfigurations {
+            list: reconfigurations.into_iter().map(|change| (network.class(change.priority), change.config)).collect(),
+            queues: cp_queues(network, seed),
+            classes: classes_of_reaction_points(network),
+            lines: network.ports.iter().map(|port| port.rate).collect(),
+        }));
+    }
+
+    /// A change is due: all points of its priority go by other parameters.
+    pub(crate) fn change_parameters(&mut self, id: ReconfigurationId) {
+        // It happens in all parts, and is no event of the network.
+        self.housekeeping += 1;
+        let Some(reconfigurations) = self.reconfigurations.take() else { return };
+        let (class, config) = &reconfigurations.list[id.0 as usize];
+        self.configure_congestion_points(&reconfigurations.queues, *class, config);
+        self.configure_reaction_points(&reconfigurations, *class, config);
+        self.configure_notification_points(*class, config);
+        self.dynamic_flows.configure(*class, config.clone());
+        self.reconfigurations = Some(reconfigurations);
+    }
+
+    fn configure_congestion_points(&mut self, queues: &[CpQueue], class: TrafficClass, config: &S::Config) {
+        let fabric = &mut self.state.fabric;
+        // Departures until now are seen under the old parameters.
+        fabric.settle_all();
+        for ((index, state), queue) in (0..).map(CpIndex).zip(&mut fabric.cps).zip(queues) {
+            let port = PortId(state.queue.0 / fabric.per_port);
+            if queue.class == class.index() && self.part.as_ref().is_none_or(|part| part.has_port(port)) {
+                state.cp.configure(config, queue.place);
+                state.arm(&mut fabric.events, index);
+            }
+        }
+    }
+
+    fn configure_reaction_points(
+        &mut self,
+        reconfigurations: &Reconfigurations<S>,
+        class: TrafficClass,
+        config: &S::Config,
+    ) {
+        for id in (0..self.state.sources.limiters().len() as u32).map(LimiterId) {
+            let limiter = self.state.sources.limiter(id);
+            let of_flow = || limiter.flows().first().map(|&flow| self.state.sources.flow(flow).class());
+            let of_limiter = reconfigurations.classes.get(id.index()).copied().or_else(of_flow);
+            let port = limiter.port();
+            if of_limiter == Some(class) && self.part.as_ref().is_none_or(|part| part.has_port(port)) {
+                let line = reconfigurations.lines[port.index()];
+                self.with_limiter(id, |sources, now, host| sources.configure(now, id, config, line, host));
+            }
+        }
+    }
+
+    fn configure_notification_points(&mut self, class: TrafficClass, config: &S::Config) {
+        let events = &mut self.state.fabric.events;
+        for (index, (destination, leaf)) in self.destinations.iter_mut().zip(&self.leaves).enumerate() {
+            let flow = self.end_of_hop[leaf.index()].flow;
+            let port = self.hops[leaf.index()].port;
+            let own = self.part.as_ref().is_none_or(|part| part.partition.beyond(port) == part.own);
+            if own && self.dynamic_flows.is_there(flow) && self.state.sources.flow(flow).class() == class {
+                destination.configure(config);
+                destination.arm(DestinationId(index as u32), events);
+            }
+        }
+    }
+}

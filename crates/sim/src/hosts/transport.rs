@@ -1,0 +1,282 @@
+//! Transports: the halves of connections at their flows' ends, and the paths of segments and acknowledgements between them.
+//!
+//! Queues, schemes and flow control treat a segment as a data frame, and an acknowledgement too, on the flow's way
+//! back. The part that the two halves of the transport read lies outside of the frame's slot: it is written when the
+//! frame is sent, and read when it arrives, so that no hop touches it.
+
+use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segment, Sender, Transport};
+use penstock_endpoint::{Taken, TrafficClass};
+use penstock_schemes::{FlowKey, Instant, Octets};
+
+use crate::hosts::transmit_queue::{TransmitPart, TransmitQueues};
+use crate::network::{Flow, FlowId, HopId, Transmit};
+use crate::state::event::Event;
+use crate::state::event_queue::EventQueue;
+use crate::state::frame::FrameId;
+
+/// Octets of an Ethernet frame besides its payload: MAC addresses, EtherType, FCS. (IEEE 802.3, clause 3.1.1)
+const ETHERNET_OCTETS: u32 = 18;
+/// The shortest Ethernet frame, with FCS. (IEEE 802.3, clause 4.4.2)
+const SHORTEST: u32 = 64;
+/// Data of a flow without end: more than the fastest line carries in the longest run.
+const ENDLESS: u64 = 1 << 62;
+
+/// Length of the frame around a packet of `octets` octets, its network layer's header included.
+pub(crate) fn frame_around(octets: u32) -> u16 {
+    (octets + ETHERNET_OCTETS).max(SHORTEST) as u16
+}
+
+/// Length of the frame around a full segment of `transport`, octets with FCS.
+#[must_use]
+pub fn longest_frame(transport: &Transport) -> Octets {
+    Octets(transport.segment().0 + u64::from(transport.header_octets() + ETHERNET_OCTETS))
+}
+
+/// The sending half of a connection, at its flow's source.
+#[derive(Debug, Clone)]
+pub(crate) struct Connection {
+    pub(crate) sender: AnySender,
+    /// Octets of the flow in all, if it has a size; those of a full segment; those that the application has handed over.
+    size: Option<u64>,
+    segment: u64,
+    handed: u64,
+    /// The segment that was taken last.
+    pub(crate) taken: Option<Segment>,
+    /// Its part of the transmit queue; `None` where there is none.
+    pub(crate) queue: Option<TransmitPart>,
+    /// The timers under way.
+    pub(crate) armed: Armed,
+}
+
+impl Connection {
+    pub(crate) fn new(transport: &Transport, size: Option<Octets>, queued: bool) -> Self {
+        Self {
+            sender: transport.sender(0),
+            size: size.map(|octets| octets.0),
+            segment: transport.segment().0,
+            handed: 0,
+            taken: None,
+            queue: queued.then(TransmitPart::default),
+            armed: Armed::NONE,
+        }
+    }
+
+    /// Whether a segment may go.
+    #[inline(never)]
+    pub(crate) fn is_ready(&self) -> bool {
+        match &self.queue {
+            Some(queue) => !queue.segments.is_empty(),
+            None => self.sender.next_segment().is_some(),
+        }
+    }
+
+    /// Octets of the frame around the segment that goes next.
+    pub(crate) fn next_octets(&self) -> u16 {
+        let next = match &self.queue {
+            Some(queue) => queue.segments.front().map(|segment| segment.len),
+            None => self.sender.next_segment(),
+        };
+        self.frame_octets(next.unwrap_or(0))
+    }
+
+    /// Octets of the frame around a segment of `data` octets.
+    pub(crate) fn frame_octets(&self, data: u32) -> u16 {
+        frame_around(data + self.sender.header_octets())
+    }
+
+    /// Takes the segment that may go. The flow does not end with it: data that is lost is sent again.
+    #[inline(never)]
+    pub(crate) fn take(&mut self, now: Instant) -> Taken {
+        let segment = match &mut self.queue {
+            Some(queue) => queue.segments.pop_front(),
+            None => self.sender.poll_segment(now),
+        };
+        let segment = segment.expect("a limiter releases segments that may go");
+        self.taken = Some(segment);
+        Taken { octets: self.frame_octets(segment.len), last: false }
+    }
+
+    /// Sees to it that the sender, that of `flow` with this key, is called when its timer expires.
+    #[inline]
+    pub(crate) fn watch(&mut self, now: Instant, flow: FlowId, key: FlowKey, events: &mut EventQueue) {
+        self.armed.ask(events, now, self.sender.next_timeout(), Event::Retransmit(flow), key);
+    }
+
+    /// The application has made `writes` segments of data since the start; with `all`, everything.
+    pub(crate) fn hand_over(&mut self, writes: u64, all: bool) {
+        let written = writes.saturating_mul(self.segment);
+        let due = self.size.map_or(written, |size| if all { size } else { written.min(size) });
+        if due > self.handed {
+            self.sender.supply(Octets(due - self.handed));
+            self.handed = due;
+        }
+        if all && self.size.is_some() {
+            self.sender.finish();
+        }
+    }
+
+    /// The application has all its data at once.
+    pub(crate) fn hand_over_all(&mut self) {
+        match self.size {
+            Some(_) => self.hand_over(0, true),
+            None => self.sender.supply(Octets(ENDLESS)),
+        }
+    }
+}
+
+/// The receiving half of a connection, at its flow's destination.
+#[derive(Debug)]
+pub(crate) struct Reception {
+    pub(crate) receiver: AnyReceiver,
+    /// Octets of the flow, if it has a size.
+    pub(crate) size: Option<Octets>,
+    /// The first hop of acknowledgements, and their class.
+    pub(crate) reverse_path: HopId,
+    pub(crate) class: TrafficClass,
+    /// The timers under way.
+    pub(crate) armed: Armed,
+}
+
+impl Reception {
+    pub(crate) fn new(transport: &Transport, size: Option<Octets>, reverse_path: HopId, class: TrafficClass) -> Self {
+        Self { receiver: transport.receiver(0), size, reverse_path, class, armed: Armed::NONE }
+    }
+}
+
+/// The part of a frame that transports alone read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Carried {
+    /// No frame with a transport has been in the slot.
+    Nothing,
+    Segment(Segment),
+    Ack(Ack),
+}
+
+/// The receiving halves of all connections, and the segments and acknowledgements that their frames carry.
+#[derive(Debug)]
+pub(crate) struct Transports {
+    /// By flow; none where a flow has no transport.
+    pub(crate) receptions: Vec<Option<Box<Reception>>>,
+    /// Where segments wait for their limiters.
+    pub(crate) transmit: TransmitQueues,
+    /// By frame. An entry counts as long as its frame is in the network.
+    pub(crate) carried: Vec<Carried>,
+}
+
+impl Transports {
+    pub(crate) fn new(transmit: Transmit) -> Self {
+        Self { receptions: Vec::new(), transmit: TransmitQueues::new(transmit), carried: Vec::new() }
+    }
+
+    /// The receiving half of flow `id`, if it has a transport. `acks` gives the class of acknowledgements.
+    pub(crate) fn receive(&mut self, id: FlowId, flow: &Flow, acks: impl Fn(Option<u8>) -> TrafficClass) {
+        let Some(carriage) = &flow.transport else { return };
+        if self.receptions.len() <= id.index() {
+            self.receptions.resize_with(id.index() + 1, || None);
+        }
+        let reception = Reception::new(&carriage.transport, flow.size, carriage.reverse_path, acks(carriage.acks));
+        self.receptions[id.index()] = Some(Box::new(reception));
+    }
+
+    /// Acknowledgements of flow `id` go another way from now on.
+    pub(crate) fn send_back_over(&mut self, id: FlowId, reverse_path: HopId) {
+        if let Some(reception) = self.receptions.get_mut(id.index()).and_then(Option::as_deref_mut) {
+            reception.reverse_path = reverse_path;
+        }
+    }
+
+    /// Whether the receiving half of flow `id` has no timer.
+    pub(crate) fn rests(&self, id: FlowId) -> bool {
+        let reception = self.receptions.get(id.index()).and_then(Option::as_deref);
+        reception.is_none_or(|half| half.receiver.next_timeout().is_none())
+    }
+
+    /// Flow `id` is forgotten.
+    pub(crate) fn forget(&mut self, id: FlowId) {
+        if let Some(reception) = self.receptions.get_mut(id.index()) {
+            *reception = None;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn carry(&mut self, frame: FrameId, carried: Carried) {
+        match self.carried.get_mut(frame.index()) {
+            Some(slot) => *slot = carried,
+            None => self.carry_more(frame, carried),
+        }
+    }
+
+    /// The same for a frame in a slot that no frame has been in.
+    #[cold]
+    fn carry_more(&mut self, frame: FrameId, carried: Carried) {
+        self.carried.resize(frame.index() + 1, Carried::Nothing);
+        self.carried[frame.index()] = carried;
+    }
+
+    /// The part of a frame that its transport reads; `None` where there are no transports.
+    pub(crate) fn carried(&self, frame: FrameId) -> Option<Carried> {
+        let there = !self.receptions.is_empty();
+        there.then(|| self.carried.get(frame.index()).copied().unwrap_or(Carried::Nothing))
+    }
+
+    /// The segment that a frame of a flow with a transport carries, if it carries one.
+    pub(crate) fn segment(&self, frame: FrameId) -> Option<&Segment> {
+        match self.carried.get(frame.index())? {
+            Carried::Segment(segment) => Some(segment),
+            Carried::Ack(_) | Carried::Nothing => None,
+        }
+    }
+
+    /// The acknowledgement that a frame carries, if it carries one.
+    pub(crate) fn ack(&self, frame: FrameId) -> Option<&Ack> {
+        match self.carried.get(frame.index())? {
+            Carried::Ack(ack) => Some(ack),
+            Carried::Segment(_) | Carried::Nothing => None,
+        }
+    }
+
+    /// Octets of a flow that have arrived without a gap.
+    pub(crate) fn delivered(&self, flow: FlowId) -> u64 {
+        let reception = self.receptions.get(flow.index()).and_then(Option::as_deref);
+        reception.map_or(0, |half| half.receiver.delivered().0)
+    }
+}
+
+/// The timers of one half that are under way: the two that expire first. A pacer asks for one soon, while that for losses, asked for
+/// before, goes on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Armed {
+    first: Instant,
+    second: Instant,
+}
+
+impl Armed {
+    const NONE: Self = Self { first: Instant::NEVER, second: Instant::NEVER };
+
+    /// Asks for a timer of flow `key` at `timeout`, unless one is under way that expires before.
+    #[inline(always)]
+    pub(crate) fn ask(
+        &mut self,
+        events: &mut EventQueue,
+        now: Instant,
+        timeout: Option<Instant>,
+        event: Event,
+        key: FlowKey,
+    ) {
+        let Some(at) = timeout else { return };
+        let at = at.max(now);
+        if at < self.first {
+            self.second = self.first;
+            self.first = at;
+            events.schedule_of(at, event, key);
+        }
+    }
+
+    /// A timer has expired.
+    #[inline]
+    pub(crate) fn expire(&mut self, now: Instant) {
+        if self.first == now {
+            self.first = std::mem::replace(&mut self.second, Instant::NEVER);
+        }
+    }
+}

@@ -1,0 +1,522 @@
+//! A port and its queues: their contents, and the time that a frame takes.
+
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::units::PS_PER_S;
+use penstock_schemes::{BitRate, Duration, Instant, Octets, Queue};
+
+use crate::network::{Capacity, Network, Port};
+use crate::state::event::CpIndex;
+use crate::state::event_queue::Lane;
+use crate::state::frame::{Chain, FrameId};
+
+/// Time-weighted statistics of a queue's length, in integers: octets, picoseconds and their products.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LengthStatistics {
+    since: Instant,
+    pub(crate) area: u128,
+    pub(crate) area_squared: u128,
+    pub(crate) empty: Duration,
+    /// Extremes since the last reading (`measure`).
+    pub(crate) min: u32,
+    pub(crate) max: u32,
+    /// When a frame joined the queue last.
+    pub(crate) joined: Instant,
+}
+
+impl LengthStatistics {
+    /// The length is `len` now; extremes start again.
+    pub(crate) fn restart_extremes(&mut self, len: u64) {
+        (self.min, self.max) = (len as u32, len as u32);
+    }
+
+    /// The length was `len` since the last call, and changes at `now`.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, now: Instant, len: u64) {
+        if len == 0 {
+            self.empty = Duration(self.empty.0 + now.passed_since(self.since).0);
+            self.since = now;
+        } else {
+            self.pass_filled(now, len);
+        }
+    }
+
+    /// The same for a queue that was not empty.
+    #[inline(always)]
+    pub(crate) fn pass_filled(&mut self, now: Instant, len: u64) {
+        let time = now.passed_since(self.since).0;
+        self.since = now;
+        self.area += u128::from(len) * u128::from(time);
+        // No queue holds 2^32 octets: see `network::LARGEST_QUEUE`.
+        self.area_squared += u128::from(len * len) * u128::from(time);
+    }
+}
+
+/// One queue of a port: 128 octets, two lines of the processor's cache.
+#[derive(Debug, Clone)]
+#[repr(align(64))]
+pub(crate) struct QueueState {
+    pub(crate) waiting: Chain,
+    /// Octets that count as queued.
+    pub(crate) len: u64,
+    /// Up to so many octets a frame joins the queue and nothing else happens; 0 for a queue that is counted in frames.
+    pub(crate) plain_len: u32,
+    /// The most octets; 0 for a queue that is counted in frames.
+    pub(crate) max_len: u32,
+    /// The most frames, for a queue that is counted in frames; else 0.
+    pub(crate) max_frames: u32,
+    /// Its congestion point, or none.
+    pub(crate) cp: CpIndex,
+    pub(crate) sent_octets: u64,
+    pub(crate) arrived: u64,
+    /// Frames dropped, data and control.
+    pub(crate) dropped: u64,
+    pub(crate) departed: u64,
+    pub(crate) statistics: LengthStatistics,
+}
+
+/// The end of each transmission of a port is an event, and its frames are held by ingress counters.
+pub(crate) const FLOW_CONTROLLED: u8 = 1;
+/// The probe sees the frames that go over the line of a port.
+pub(crate) const CAPTURED: u8 = 2;
+/// Queues of a port share memory with others.
+pub(crate) const POOLED: u8 = 4;
+/// The length of all data queues of a port decides whether frames are marked.
+pub(crate) const MARKS_BY_PORT: u8 = 16;
+/// Frames are marked as they leave.
+pub(crate) const MARKS_AT_DEPARTURE: u8 = 32;
+/// A queue of a port drops all that comes.
+pub(crate) const DRAINS: u8 = 8;
+/// Of a frame that finds no room at a port the header goes on.
+pub(crate) const TRIMS: u8 = 64;
+/// The line of a port is broken: its queues drop all that comes.
+pub(crate) const DOWN: u8 = 128;
+
+/// One port: 128 octets too.
+#[derive(Debug, Clone)]
+#[repr(align(64))]
+pub(crate) struct PortState {
+    /// One queue per priority in use, and last the control queue.
+    pub(crate) queues: Box<[QueueState]>,
+    /// End of the transmission in progress, or of the last one; never while the line is broken.
+    pub(crate) busy_until: Instant,
+    /// A bit for each queue in which a frame waits for transmission; higher queues go first.
+    pub(crate) ready: u32,
+    /// Class of the frame in transmission, if it still counts as queued there; else none.
+    pub(crate) in_service: TrafficClass,
+    /// The frame whose transmission started last.
+    pub(crate) in_service_frame: FrameId,
+    pub(crate) in_service_octets: u16,
+    pub(crate) up: bool,
+    pub(crate) arbiter: bool,
+    pub(crate) latency: Duration,
+    pub(crate) rate: BitRate,
+    pub(crate) overhead: u32,
+    pub(crate) in_service_counts: bool,
+    /// The lane of deliveries over lines of this kind.
+    pub(crate) lane: Lane,
+    /// The port's own number.
+    pub(crate) index: PortId,
+    /// A bit for each queue that priority flow control stops.
+    pub(crate) stopped: u32,
+    /// A bit for each class of which the far end is to be told, by a pause frame that waits for the line.
+    pub(crate) pauses: u32,
+    /// [`FLOW_CONTROLLED`], [`CAPTURED`], [`POOLED`] and the like, any of them or none: one octet, for there is room for no more.
+    pub(crate) attention: u8,
+    /// A data queue that is longer than this marks frames; the longest queue is shorter where none does.
+    pub(crate) marks_above: u32,
+    /// Octets (with overhead) whose serialisation was computed last: picoseconds, and remainder in 1/rate picoseconds.
+    pub(crate) known_octets: u32,
+    known_time: Duration,
+    known_remainder: u64,
+    pub(crate) remainder: u64,
+    /// Octets put on the line, wire overhead included, the transmission in progress counted whole.
+    pub(crate) octets: u64,
+    pub(crate) hops: u64,
+    /// The accounts that no frame touches, apart from those that every frame does.
+    pub(crate) ledger: Box<Ledger>,
+}
+
+/// The queues of all ports, by their numbers.
+pub(crate) fn queues(ports: &[PortState]) -> impl Iterator<Item = &QueueState> {
+    ports.iter().flat_map(|port| &port.queues)
+}
+
+/// The same, which may be changed.
+pub(crate) fn queues_mut(ports: &mut [PortState]) -> impl Iterator<Item = &mut QueueState> {
+    ports.iter_mut().flat_map(|port| &mut port.queues)
+}
+
+/// The time that so many octets (with overhead) take on a line: picoseconds, and remainder in 1/rate picoseconds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Serialisation {
+    octets: u32,
+    time: Duration,
+    remainder: u64,
+}
+
+/// A transmission at a rate that the line no longer has.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Older {
+    rate: BitRate,
+    end: Instant,
+    /// With overhead.
+    octets: u32,
+}
+
+/// The rarely needed part of a port's accounts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ledger {
+    /// A transmission that was in progress when the rate changed goes on at its own rate.
+    pub(crate) older: Older,
+    /// The serialisation that was known before the present one: data and acknowledgements often take turns.
+    known_before: Serialisation,
+    /// Bits of frames that broken lines cut off.
+    pub(crate) cut_bits: u64,
+    /// Frames lost on the line.
+    pub(crate) lost: u64,
+    /// The frames of each queue that it has marked, by the threshold of the network or by its congestion point.
+    marks: Vec<Marked>,
+    /// The frames of each queue that it dropped and that are no data: acknowledgements and signals.
+    control_drops: Vec<u64>,
+    /// Data frames of each queue that were there when the line broke, or came while it was broken: those of earlier times.
+    flushed: Vec<u64>,
+    /// While the line is broken, the room that each queue had, and its drops until then.
+    closed: Vec<Closed>,
+    /// Data frames that a queue dropped at an instant at which another one had joined it.
+    pub(crate) tied: u64,
+    /// Integral of the scheduled rate up to `rate_since`, bit/s × ps.
+    scheduled: u128,
+    rate_since: Instant,
+}
+
+/// Frames that a queue has marked, each time that one did, and their octets.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Marked {
+    pub(crate) frames: u64,
+    pub(crate) octets: u64,
+}
+
+impl Marked {
+    /// Counts a frame of `octets`.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, octets: u16) {
+        self.frames += 1;
+        self.octets += u64::from(octets);
+    }
+}
+
+impl Ledger {
+    /// A queue has marked a frame.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn mark(&mut self, class: TrafficClass, octets: u16) {
+        if self.marks.len() <= class.index() {
+            self.marks.resize(class.index() + 1, Marked::default());
+        }
+        self.marks[class.index()].add(octets);
+    }
+
+    /// A queue has dropped a frame that is no data.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn drop_control(&mut self, class: TrafficClass) {
+        if self.control_drops.len() <= class.index() {
+            self.control_drops.resize(class.index() + 1, 0);
+        }
+        self.control_drops[class.index()] += 1;
+    }
+
+    /// Frames of a class that were dropped and are no data.
+    pub(crate) fn control_drops(&self, class: TrafficClass) -> u64 {
+        self.control_drops.get(class.index()).copied().unwrap_or(0)
+    }
+
+    /// The frames of a class that it has marked.
+    pub(crate) fn marks(&self, class: TrafficClass) -> Marked {
+        self.marks.get(class.index()).copied().unwrap_or_default()
+    }
+}
+
+/// A queue of a port whose line is broken.
+#[derive(Debug, Clone, Copy)]
+struct Closed {
+    plain_len: u32,
+    max_len: u32,
+    max_frames: u32,
+    dropped: u64,
+}
+
+impl QueueState {
+    /// A queue for so many octets, or so many frames, which marks frames where it is longer than `marks_above`.
+    pub(crate) fn new(max_len: u32, max_frames: u32, marks_above: u32, cp: CpIndex) -> Self {
+        Self {
+            waiting: Chain::EMPTY,
+            len: 0,
+            plain_len: max_len.min(marks_above),
+            max_len,
+            max_frames,
+            cp,
+            sent_octets: 0,
+            arrived: 0,
+            dropped: 0,
+            departed: 0,
+            statistics: LengthStatistics::default(),
+        }
+    }
+
+    /// Whether a frame that makes the queue longer than `plain_len`, to `len`, has room.
+    #[cold]
+    pub(crate) fn has_room_beyond(&self, len: u64) -> bool {
+        len <= u64::from(self.max_len) || self.frames() < self.max_frames
+    }
+
+    /// Frames that count as queued.
+    pub(crate) fn frames(&self) -> u32 {
+        (self.arrived - self.dropped - self.departed) as u32
+    }
+
+    /// The queue as a congestion point sees it.
+    #[inline(always)]
+    pub(crate) fn seen(&self, rate: BitRate, paused: bool) -> Queue {
+        Queue { len: Octets(self.len), frames: self.frames(), rate, sent: Octets(self.sent_octets), paused }
+    }
+}
+
+impl PortState {
+    pub(crate) fn new(network: &Network, port: &Port, index: PortId, lane: Lane, queues: Box<[QueueState]>) -> Self {
+        Self {
+            queues,
+            busy_until: Instant::ZERO,
+            ready: 0,
+            in_service: TrafficClass::NONE,
+            in_service_frame: FrameId::NONE,
+            in_service_octets: 0,
+            up: true,
+            arbiter: port.capacity == Capacity::Arbiter,
+            latency: port.latency,
+            rate: port.rate,
+            overhead: u32::from(network.wire_overhead),
+            in_service_counts: network.in_service_counts,
+            lane,
+            index,
+            stopped: 0,
+            pauses: 0,
+            attention: 0,
+            marks_above: network.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32),
+            known_octets: 0,
+            known_time: Duration::ZERO,
+            known_remainder: 0,
+            remainder: 0,
+            octets: 0,
+            hops: 0,
+            ledger: Box::default(),
+        }
+    }
+
+    /// Whether the end of each transmission is an event.
+    #[inline(always)]
+    pub(crate) fn flow_controlled(&self) -> bool {
+        self.attention & FLOW_CONTROLLED != 0
+    }
+
+    /// Whether its queues share memory with others.
+    #[inline(always)]
+    pub(crate) fn pooled(&self) -> bool {
+        self.attention & POOLED != 0
+    }
+
+    /// Whether the probe sees the frames that go over the line.
+    #[inline(always)]
+    pub(crate) fn captured(&self) -> bool {
+        self.attention & CAPTURED != 0
+    }
+
+    /// Whether a frame that has room in its queue may be refused nevertheless, or its own queue does not mark it as it comes.
+    #[inline(always)]
+    pub(crate) fn is_special(&self) -> bool {
+        self.attention & (POOLED | DRAINS | MARKS_BY_PORT | MARKS_AT_DEPARTURE | DOWN) != 0
+    }
+
+    /// Whether frames are marked otherwise than by their own queue's length as they come.
+    pub(crate) fn marks_otherwise(&self) -> bool {
+        self.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) != 0
+    }
+
+    /// Octets in all its data queues.
+    pub(crate) fn data_octets(&self) -> u64 {
+        self.queues[..self.queues.len() - 1].iter().map(|queue| queue.len).sum()
+    }
+
+    /// The length that decides on the marks of frames of `class`: of their queue, or of all data queues. No control frame is marked.
+    #[inline]
+    pub(crate) fn len_to_mark(&self, class: TrafficClass) -> u64 {
+        let data = &self.queues[..self.queues.len() - 1];
+        match data.get(class.index()) {
+            Some(_) if self.attention & MARKS_BY_PORT != 0 => self.data_octets(),
+            Some(queue) => queue.len,
+            None => 0,
+        }
+    }
+
+    /// Whether that length, with the frame of `class` that is there, is above the threshold.
+    pub(crate) fn is_to_mark(&self, class: TrafficClass) -> bool {
+        self.len_to_mark(class) > u64::from(self.marks_above)
+    }
+
+    /// A bit for each queue from which a frame may start when the line is free.
+    #[inline(always)]
+    pub(crate) fn eligible<const FULL: bool>(&self) -> u32 {
+        if FULL { self.ready & !self.stopped } else { self.ready }
+    }
+
+    /// Whether something is to start when the line is free: a frame, or a pause frame.
+    #[inline(always)]
+    pub(crate) fn has_work<const FULL: bool>(&self) -> bool {
+        self.eligible::<FULL>() != 0 || (FULL && self.pauses != 0)
+    }
+
+    /// Whether priority flow control stops the queue of `class`.
+    #[inline(always)]
+    pub(crate) fn stops<const FULL: bool>(&self, class: TrafficClass) -> bool {
+        FULL && self.stopped & class.bit() != 0
+    }
+
+    /// Whether a frame could start at once. The port must be settled.
+    #[inline(always)]
+    pub(crate) fn free<const FULL: bool>(&self, now: Instant) -> bool {
+        self.busy_until <= now && !self.has_work::<FULL>()
+    }
+
+    /// Time to send `octets`; remainders are carried, so that back-to-back frames keep the line's rate exactly.
+    #[inline(always)]
+    pub(crate) fn serialise(&mut self, octets: u32) -> Duration {
+        if octets != self.known_octets {
+            self.know(octets);
+        }
+        if self.known_remainder == 0 {
+            return self.known_time;
+        }
+        self.remainder += self.known_remainder;
+        if self.remainder >= self.rate.0 {
+            self.remainder -= self.rate.0;
+            Duration(self.known_time.0 + 1)
+        } else {
+            self.known_time
+        }
+    }
+
+    #[inline(always)]
+    fn know(&mut self, octets: u32) {
+        let present =
+            Serialisation { octets: self.known_octets, time: self.known_time, remainder: self.known_remainder };
+        let mut known = std::mem::replace(&mut self.ledger.known_before, present);
+        if known.octets != octets {
+            let (time, remainder) = self.rate.serialisation(u64::from(octets));
+            known = Serialisation { octets, time, remainder };
+        }
+        (self.known_octets, self.known_time, self.known_remainder) = (known.octets, known.time, known.remainder);
+    }
+
+    /// Bits of the transmission in progress that are still to come, rounded down. Its time may be a picosecond longer than its
+    /// bits, yet no more are to come than were begun.
+    pub(crate) fn unsent_bits(&self, now: Instant) -> u64 {
+        if self.busy_until == Instant::NEVER {
+            return 0;
+        }
+        let time = self.busy_until.since(now);
+        let older = &self.ledger.older;
+        let (rate, octets) =
+            if self.busy_until == older.end { (older.rate, older.octets) } else { (self.rate, self.known_octets) };
+        let bits = (u128::from(time.0) * u128::from(rate.0) / u128::from(PS_PER_S)) as u64;
+        bits.min(u64::from(octets) * 8)
+    }
+
+    /// Bits put on the line up to `now`. The port must be settled.
+    pub(crate) fn sent_bits(&self, now: Instant) -> u64 {
+        self.octets * 8 - self.ledger.cut_bits - self.unsent_bits(now)
+    }
+
+    /// Bits that the scheduled rate could have carried up to `now`: of an idle line more than 64 bits can count.
+    pub(crate) fn scheduled_bits(&self, now: Instant) -> u128 {
+        (self.ledger.scheduled + self.scheduled_since(now)) / u128::from(PS_PER_S)
+    }
+
+    /// Bit/s × ps since the last change of the rate.
+    fn scheduled_since(&self, now: Instant) -> u128 {
+        u128::from(now.passed_since(self.ledger.rate_since).0) * u128::from(self.rate.0)
+    }
+
+    /// The frame in transmission counts as queued in the queue of this class.
+    pub(crate) fn serves(&self, class: TrafficClass) -> bool {
+        self.in_service == class
+    }
+
+    /// The line has another rate from the next transmission on.
+    pub(crate) fn set_rate(&mut self, now: Instant, rate: BitRate) {
+        self.pass_rate(now);
+        if self.ledger.older.end != self.busy_until {
+            self.ledger.older = Older { rate: self.rate, end: self.busy_until, octets: self.known_octets };
+        }
+        self.rate = rate;
+        self.known_octets = 0;
+        self.ledger.known_before = Serialisation::default();
+        self.remainder = 0;
+    }
+
+    /// The line breaks: from now on its queues have no room, so that no hop has to ask for the state of a line.
+    pub(crate) fn close(&mut self) {
+        self.attention |= DOWN;
+        let classes = (0..).map(TrafficClass).take(self.queues.len());
+        let control: Vec<u64> = classes.map(|class| self.ledger.control_drops(class)).collect();
+        let close = |(q, control): (&mut QueueState, u64)| {
+            let QueueState { plain_len, max_len, max_frames, dropped, .. } = *q;
+            (q.plain_len, q.max_len, q.max_frames) = (0, 0, 0);
+            Closed { plain_len, max_len, max_frames, dropped: dropped - control }
+        };
+        self.ledger.closed = self.queues.iter_mut().zip(control).map(close).collect();
+    }
+
+    /// The line is whole again.
+    pub(crate) fn open(&mut self) {
+        let classes = (0..).map(TrafficClass).take(self.queues.len());
+        self.ledger.flushed = classes.map(|class| self.flushed(class)).collect();
+        self.attention &= !DOWN;
+        for (q, closed) in self.queues.iter_mut().zip(self.ledger.closed.drain(..)) {
+            (q.plain_len, q.max_len, q.max_frames) = (closed.plain_len, closed.max_len, closed.max_frames);
+        }
+    }
+
+    /// Data frames that a queue has dropped, those that it lost with its line among them.
+    pub(crate) fn dropped_data(&self, class: TrafficClass) -> u64 {
+        self.queues[class.index()].dropped - self.ledger.control_drops(class)
+    }
+
+    /// Data frames that a queue has lost because its line was broken.
+    pub(crate) fn flushed(&self, class: TrafficClass) -> u64 {
+        let now = self.ledger.closed.get(class.index());
+        let now = now.map_or(0, |closed| self.dropped_data(class) - closed.dropped);
+        self.ledger.flushed.get(class.index()).copied().unwrap_or(0) + now
+    }
+
+    pub(crate) fn pass_rate(&mut self, now: Instant) {
+        self.ledger.scheduled += self.scheduled_since(now);
+        self.ledger.rate_since = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    /// A hop touches two ports and two queues; a field more than fits would cost it another line of the cache each.
+    #[test]
+    fn ports_and_queues_fill_two_cache_lines() {
+        assert_eq!((size_of::<PortState>(), align_of::<PortState>()), (128, 64));
+        assert_eq!((size_of::<QueueState>(), align_of::<QueueState>()), (128, 64));
+        // `ahead` asks for a field of either line.
+        let line = |offset: usize| offset / 64;
+        assert_ne!(line(offset_of!(PortState, busy_until)), line(offset_of!(PortState, hops)));
+        assert_ne!(line(offset_of!(QueueState, statistics)), line(offset_of!(QueueState, len)));
+    }
+}
