@@ -168,9 +168,8 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
         }
         let admitted = if S::Cp::ADMITS { self.admit(p, arrival) } else { Some(arrival.class) };
         let Arrival { index, class, octets, from } = Arrival { class: admitted.unwrap_or(arrival.class), ..arrival };
-        let (rate, stopped, marks_above) = (p.rate, p.stops::<FULL>(class), p.marks_above);
+        let (rate, stopped) = (p.rate, p.stops::<FULL>(class));
         let (special, held) = (FULL && p.is_special(), FULL && p.flow_controlled());
-        let marks_above = if special && p.marks_otherwise() { u32::MAX } else { marks_above };
         let q = &mut p.queues[class.index()];
         let len = q.len + u64::from(octets);
         let mut memory = memory;
@@ -185,7 +184,7 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
         // One that has memory already was looked at before.
         let fits = memory == PoolAnswer::Taken
             || (!(S::Cp::ADMITS && admitted.is_none())
-                && self.takes_in((q, &mut p.ledger), counter, (index, class), octets, marks_above)
+                && self.takes_in((q, &mut p.ledger), counter, (index, class), octets, p.marks_above)
                 && !(special && self.refuses((p.index, class, from), (octets, q.len), p.attention, memory)));
         if !fits
             && FULL

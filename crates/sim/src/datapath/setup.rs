@@ -43,6 +43,7 @@ pub(crate) fn ports(network: &Network, pfc: bool) -> Vec<PortState> {
             state.attention |= if network.marking.at_departure { MARKS_AT_DEPARTURE } else { 0 };
             state.attention |= if network.trimmed.is_empty() { 0 } else { TRIMS };
         }
+        state.mark_above(marks_above);
         state
     };
     (0..).map(PortId).zip(&network.ports).map(state).collect()

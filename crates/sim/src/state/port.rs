@@ -122,7 +122,7 @@ pub(crate) struct PortState {
     pub(crate) pauses: u32,
     /// [`FLOW_CONTROLLED`], [`CAPTURED`], [`POOLED`] and the like, any of them or none: one octet, for there is room for no more.
     pub(crate) attention: u8,
-    /// A data queue that is longer than this marks frames; the longest queue is shorter where none does.
+    /// A data queue that is longer than this marks the frames that join it; the longest queue is shorter where none does so.
     pub(crate) marks_above: u32,
     /// Octets (with overhead) whose serialisation was computed last: picoseconds, and remainder in 1/rate picoseconds.
     pub(crate) known_octets: u32,
@@ -174,6 +174,8 @@ pub(crate) struct Ledger {
     pub(crate) cut_bits: u64,
     /// Frames lost on the line.
     pub(crate) lost: u64,
+    /// The threshold of a port that marks by all its queues, or as frames leave.
+    pub(crate) marks_above: u32,
     /// The frames of each queue that it has marked, by the threshold of the network or by its congestion point.
     marks: Vec<Marked>,
     /// The frames of each queue that it dropped and that are no data: acknowledgements and signals.
@@ -302,7 +304,7 @@ impl PortState {
             stopped: 0,
             pauses: 0,
             attention: 0,
-            marks_above: network.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32),
+            marks_above: u32::MAX,
             known_octets: 0,
             known_time: Duration::ZERO,
             known_remainder: 0,
@@ -337,9 +339,10 @@ impl PortState {
         self.attention & (POOLED | DRAINS | MARKS_BY_PORT | MARKS_AT_DEPARTURE | DOWN) != 0
     }
 
-    /// Whether frames are marked otherwise than by their own queue's length as they come.
-    pub(crate) fn marks_otherwise(&self) -> bool {
-        self.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) != 0
+    /// Marks frames beyond a threshold in octets: as they join their queue, unless [`MARKS_BY_PORT`] or [`MARKS_AT_DEPARTURE`].
+    pub(crate) fn mark_above(&mut self, threshold: u32) {
+        let otherwise = self.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) != 0;
+        *(if otherwise { &mut self.ledger.marks_above } else { &mut self.marks_above }) = threshold;
     }
 
     /// Octets in all its data queues.
@@ -360,7 +363,7 @@ impl PortState {
 
     /// Whether that length, with the frame of `class` that is there, is above the threshold.
     pub(crate) fn is_to_mark(&self, class: TrafficClass) -> bool {
-        self.len_to_mark(class) > u64::from(self.marks_above)
+        self.len_to_mark(class) > u64::from(self.ledger.marks_above)
     }
 
     /// A bit for each queue from which a frame may start when the line is free.
