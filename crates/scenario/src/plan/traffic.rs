@@ -130,7 +130,7 @@ fn of_tables(
     let (mut destinations, mut left_out, mut first_number) = (0, 0, 0);
     for table in resolved.flow.iter() {
         let pairs = ends(table, layout, groups, bounds)?;
-        let (rounds, every) = rounds(&table)?;
+        let (rounds, every) = rounds(table)?;
         let several = pairs.len() * rounds;
         let before = flows.len() + left_out;
         let answered = 1 + usize::from(table.response.is_some());
@@ -154,7 +154,7 @@ fn of_tables(
             stagger.saturating_mul(place as u64).saturating_add(every.saturating_mul(round as u64))
         };
         let last = starts.latest.saturating_add(later(rounds - 1, pairs.len() - 1));
-        let chained = dependencies::chained(&table);
+        let chained = dependencies::chained(table);
         let is_cut = end.cut_short && last >= end.at.0 && !chained;
         let mut kept = Vec::new();
         let first = flows.len();
