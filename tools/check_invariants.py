@@ -92,8 +92,6 @@ NOT_SEARCHED = (
     "crates/testbed/src/port.rs",
     "papers",
     "python/penstock/comparison.py",
-    "python/penstock/measures.py",
-    "python/penstock/reproduction/metrics.py",
     "python/penstock/summary.py",
     "python/tests/test_paper_efecn.py",
     "python/tests/test_paper_netfpga.py",

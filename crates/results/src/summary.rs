@@ -7,6 +7,7 @@
 
 use penstock_scenario::{FairPeriod, Plan, plan};
 use penstock_schemes::{Duration, Instant};
+use penstock_sim::histogram::{Histogram, QueueHistograms};
 use penstock_sim::metrics_of;
 use penstock_sim::network::{NodeKind, QueueId, Transmit};
 use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcome};
@@ -222,9 +223,60 @@ struct QueueSource<'a> {
     plan: &'a Plan,
     id: QueueId,
     outcome: &'a QueueOutcome,
+    histograms: Option<&'a QueueHistograms>,
+}
+
+/// Percentiles of a queue: the name of each, what they are of, and how many thousandths.
+macro_rules! percentiles {
+    ($($name:ident: $of:ident $permille:literal;)*) => {
+        impl QueueSource<'_> { $(fn $name(&self) -> f64 { self.$of($permille) })* }
+    };
+}
+
+percentiles! {
+    p50_octets: lengths 500;
+    p90_octets: lengths 900;
+    p95_octets: lengths 950;
+    p99_octets: lengths 990;
+    p999_octets: lengths 999;
+    delay_p50_s: delays 500;
+    delay_p90_s: delays 900;
+    delay_p95_s: delays 950;
+    delay_p99_s: delays 990;
+    delay_p999_s: delays 999;
+    pause_p50_s: stops 500;
+    pause_p90_s: stops 900;
+    pause_p95_s: stops 950;
+    pause_p99_s: stops 990;
+    pause_p999_s: stops 999;
 }
 
 impl QueueSource<'_> {
+    fn of_histogram(&self, of: impl Fn(&QueueHistograms) -> &Histogram, permille: u64) -> f64 {
+        self.histograms.and_then(|all| of(all).permille(permille)).unwrap_or_default()
+    }
+
+    /// The middle of a bucket may lie beyond the longest queue.
+    fn lengths(&self, permille: u64) -> f64 {
+        self.of_histogram(|all| &all.lengths, permille).min(self.outcome.max_octets as f64)
+    }
+
+    fn delays(&self, permille: u64) -> f64 {
+        self.of_histogram(|all| &all.delays, permille) * 1e-12
+    }
+
+    fn stops(&self, permille: u64) -> f64 {
+        self.of_histogram(|all| &all.stops, permille) * 1e-12
+    }
+
+    fn percentiles(&self) -> bool {
+        self.histograms.is_some()
+    }
+
+    fn pause_percentiles(&self) -> bool {
+        self.percentiles() && self.plan.network.pfc.is_some()
+    }
+
     fn name(&self) -> String {
         let (port, _) = self.plan.network.place(self.id).expect("only data queues are recorded");
         self.plan.port_name(port).to_owned()
@@ -534,8 +586,15 @@ fn fairness(plan: &Plan, flows: &[FlowSource<'_>]) -> f64 {
 }
 
 fn queues(plan: &Plan, outcome: &Outcome) -> Vec<QueueSummary> {
-    let summary = |&id: &QueueId| QueueSummary::new(&QueueSource { plan, id, outcome: &outcome.queues[id.index()] });
-    plan.record.queues.iter().map(summary).collect()
+    // They are kept of the recorded queues, in the same order.
+    let histograms = |i: usize| outcome.histograms.get(i).map(|(_, own)| own);
+    let source = |(i, &id): (usize, &QueueId)| QueueSource {
+        plan,
+        id,
+        outcome: &outcome.queues[id.index()],
+        histograms: histograms(i),
+    };
+    plan.record.queues.iter().enumerate().map(source).map(|source| QueueSummary::new(&source)).collect()
 }
 
 /// Sources of the flows' summaries over the whole run.

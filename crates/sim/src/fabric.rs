@@ -16,6 +16,7 @@ use crate::event::{CounterId, CpIndex, Event};
 use crate::event_queue::EventQueue;
 use crate::facts::{HopFacts, facts, weight_of};
 use crate::frame::{FrameId, Frames, Kind};
+use crate::histogram::Histograms;
 use crate::memory::Memory;
 use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
@@ -62,6 +63,8 @@ pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
     pub(crate) pauses: Pauses,
     /// The ports whose frames the probe sees; none unless `PFC`.
     pub(crate) taps: Taps,
+    /// Of the queues that have some; none unless `PFC`.
+    pub(crate) histograms: Histograms,
     /// By hop.
     pub(crate) facts: Vec<HopFacts>,
     classes: Classes,
@@ -91,6 +94,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             overhead: u32::from(network.wire_overhead),
             pauses: Pauses::new(network),
             taps: Taps::default(),
+            histograms: Histograms::default(),
             classes: std::array::from_fn(|priority| class_of(network, priority)),
             facts: facts(network),
         };
@@ -167,6 +171,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             classes: &self.classes,
             pauses: &mut self.pauses,
             taps: &mut self.taps,
+            histograms: &mut self.histograms,
         };
         (&mut self.ports[port.index()], around)
     }
@@ -304,14 +309,15 @@ pub(crate) struct Around<'a, S: Scheme, const PFC: bool, const POOL: bool> {
     pub(crate) classes: &'a Classes,
     pub(crate) pauses: &'a mut Pauses,
     pub(crate) taps: &'a mut Taps,
+    pub(crate) histograms: &'a mut Histograms,
 }
 
 impl<'a, S: Scheme, const PFC: bool> Around<'a, S, PFC, false> {
     /// The same for a port that has a pool and nothing else.
     #[inline(always)]
     fn with_pool_alone(self) -> Around<'a, S, false, true> {
-        let Around { now, frames, events, cps, facts, classes, pauses, taps } = self;
-        Around { now, frames, events, cps, facts, classes, pauses, taps }
+        let Around { now, frames, events, cps, facts, classes, pauses, taps, histograms } = self;
+        Around { now, frames, events, cps, facts, classes, pauses, taps, histograms }
     }
 }
 
@@ -334,6 +340,7 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
             classes: self.classes,
             pauses: self.pauses,
             taps: self.taps,
+            histograms: self.histograms,
         }
     }
 
@@ -471,6 +478,9 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         }
         q.arrived += 1;
         if fits {
+            if (PFC || POOL) && self.histograms.are_kept() {
+                self.histograms.joins((p.index, class), self.now, &q.statistics, q.len);
+            }
             q.statistics.pass(self.now, q.len);
             if len > u64::from(q.statistics.max) {
                 q.statistics.max = len as u32;
@@ -552,6 +562,9 @@ impl<S: Scheme, const PFC: bool, const POOL: bool> Around<'_, S, PFC, POOL> {
         }
         let octets = u64::from(p.in_service_octets);
         let q = &mut p.queues[class.index()];
+        if (PFC || POOL) && self.histograms.are_kept() {
+            self.histograms.leaves((p.index, class), at, &q.statistics, q.len);
+        }
         q.statistics.pass_filled(at, q.len);
         q.len -= octets;
         q.sent_octets += octets;

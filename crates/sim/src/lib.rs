@@ -117,6 +117,7 @@ mod fabric;
 mod facts;
 mod frame;
 mod generator;
+pub mod histogram;
 mod host;
 mod journey;
 mod marks;

@@ -10,6 +10,7 @@ use penstock_schemes::{Duration, Instant, Scheme};
 
 use crate::engine::State;
 use crate::generator::Source;
+use crate::histogram::{Histograms, QueueHistograms};
 use crate::network::{FlowId, NodeId, PortId, QueueId};
 use crate::outcome::{
     FlowCounts, FlowMeasures, FlowOutcome, HostOutcome, Outcome, PoolCounts, PoolMeasures, PoolOutcome, QueueCounts,
@@ -30,6 +31,7 @@ pub(crate) struct Reading {
     totals: Totals,
     lines: Vec<LineReading>,
     queues: Vec<QueueReading>,
+    histograms: Vec<(QueueId, QueueHistograms)>,
     flows: Vec<FlowReading>,
     hosts: Vec<HostReading>,
     pools: Vec<PoolReading>,
@@ -116,6 +118,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             self.pass_rate(flow);
         }
         let now = self.fabric.now;
+        self.fabric.histograms.pass_all(now, &self.fabric.ports);
         pass_all(now, &mut self.fabric.ports, &mut self.hosts, self.sources.flows_mut());
         let readings = self.windows.iter_mut().map(|(_, start)| start).chain([&mut self.measuring]);
         for start in readings {
@@ -134,6 +137,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             marked: self.fabric.frames.marked,
             ports: &self.fabric.ports,
             pauses: &self.fabric.pauses,
+            histograms: &self.fabric.histograms,
             points: &self.fabric.cps,
             flows: self.sources.flows(),
             records: &self.records,
@@ -155,6 +159,7 @@ pub(crate) struct Parts<'a> {
     marked: u64,
     ports: &'a [PortState],
     pauses: &'a Pauses,
+    histograms: &'a Histograms,
     points: &'a dyn Points,
     flows: &'a [Flow<Source>],
     records: &'a [FlowRecord],
@@ -173,6 +178,7 @@ impl Parts<'_> {
             totals: self.totals_so_far(),
             lines: self.ports.iter().map(|p| self.line_reading(p)).collect(),
             queues: (0..).map(QueueId).zip(queues(self.ports)).map(queue).collect(),
+            histograms: self.histograms.reading(),
             flows: (0..self.lasting).map(|flow| self.flow_reading(FlowId(flow))).collect(),
             hosts: self.hosts.iter().map(HostRecord::reading).collect(),
             pools: self
@@ -326,6 +332,11 @@ impl Reading {
             let queues = port * per_port..(port + 1) * per_port;
             self.queues[queues.clone()].copy_from_slice(&other.queues[queues]);
         }
+        for (own, other) in self.histograms.iter_mut().zip(&other.histograms) {
+            if partition.of_port(PortId(own.0.0 / per_port as u32)) == part {
+                own.clone_from(other);
+            }
+        }
         for node in (0..self.hosts.len()).filter(|&node| partition.of_node(NodeId(node as u32)) == part) {
             self.hosts[node] = other.hosts[node];
         }
@@ -335,6 +346,11 @@ impl Reading {
         for (flow, other) in self.flows.iter_mut().zip(&other.flows) {
             flow.absorb(other);
         }
+    }
+
+    /// From now on there are histograms.
+    pub(crate) fn start_histograms(&mut self, histograms: &Histograms) {
+        self.histograms = histograms.reading();
     }
 
     /// Keeps the extremes since the last reading.
@@ -451,6 +467,12 @@ pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: 
     Outcome {
         totals: end.totals.since(&counted.totals),
         queues: (0..end.queues.len()).map(queue).collect(),
+        histograms: start
+            .histograms
+            .iter()
+            .zip(&end.histograms)
+            .map(|(from, to)| (to.0, to.1.since(&from.1)))
+            .collect(),
         flows: (0..end.flows.len()).map(flow).collect(),
         ends: Vec::new(),
         deadlocks: Vec::new(),

@@ -507,8 +507,9 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         if stop.since == Instant::NEVER {
             return false;
         }
-        stop.total = stop.total + now.since(stop.since);
-        stop.since = Instant::NEVER;
+        let since = std::mem::replace(&mut stop.since, Instant::NEVER);
+        stop.total = stop.total + now.since(since);
+        self.histograms.stopped((port, class), since, now);
         let (p, mut around) = self.at(port);
         around.settle(p);
         p.stopped &= !class.bit();

@@ -62,6 +62,9 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let q = &mut p.queues[class.index()];
         let frames: Vec<FrameId> = q.waiting.iter(&self.frames).collect();
         q.waiting = crate::frame::Chain::EMPTY;
+        if PFC && self.histograms.are_kept() {
+            self.histograms.drains((port, class), now, &q.statistics, q.len, frames.len());
+        }
         q.statistics.pass(now, q.len);
         for &frame in &frames {
             let slot = self.frames.get(frame);
