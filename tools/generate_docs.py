@@ -87,7 +87,7 @@ def main(build: Path) -> None:
         "tables": tables(specimens),
         "objects": objects(),
         "actions": actions(schemes),
-        "measures": table(["Metric", "Title", "Meaning"], ([code(m.name), m.title, m.description] for m in COMPARED)),
+        "metrics": table(["Metric", "Title", "Meaning"], ([code(m.name), m.title, m.description] for m in COMPARED)),
         "victim_flow": victim_flow(docs / "images/victim-flow.svg"),
         "sweep_keys": table(
             ["Key", "Value", "Default", "Meaning"],

@@ -116,7 +116,11 @@ use Source::{Flows, Function, Keys};
 
 /// Declares metrics, all compared or none: `name of level: kind, better, title (column), source, description`.
 macro_rules! metrics {
-    ($compared:literal: $($name:ident of $level:ident: $kind:ident, $better:ident, $title:literal $(($column:literal))?, $source:expr, $text:literal;)+) => {
+    (
+        $compared:literal:
+        $($name:ident of $level:ident: $kind:ident, $better:ident, $title:literal $(($column:literal))?, $source:expr,
+            $text:literal;)+
+    ) => {
         &[$(Metric {
             name: stringify!($name),
             level: $level,
@@ -144,22 +148,37 @@ const COMPARED: &[Metric] = metrics! { true:
         "Mean length of the queue, weighted with time.";
     queue_std_octets of Queue: Octets, Less, "queue standard deviation" ("σ"), Keys(&["std_octets"]),
         "Standard deviation of its length, weighted with time.";
-    queue_p50_octets of Queue: Octets, Less, "queue p50" ("p50"), Keys(&["p50_octets"]), "Median of its length, weighted with time; without `record.percentiles`, of its samples.";
-    queue_p90_octets of Queue: Octets, Less, "queue p90", Keys(&["p90_octets"]), "90th percentile of its length, weighted with time; without `record.percentiles`, of its samples.";
-    queue_p95_octets of Queue: Octets, Less, "queue p95", Keys(&["p95_octets"]), "95th percentile of its length, weighted with time; without `record.percentiles`, of its samples.";
-    queue_p99_octets of Queue: Octets, Less, "queue p99" ("p99"), Keys(&["p99_octets"]), "99th percentile of its length, weighted with time; without `record.percentiles`, of its samples.";
-    queue_p999_octets of Queue: Octets, Less, "queue p99.9", Keys(&["p999_octets"]), "99.9th percentile of its length, weighted with time; without `record.percentiles`, of its samples.";
+    queue_p50_octets of Queue: Octets, Less, "queue p50" ("p50"), Keys(&["p50_octets"]),
+        "Median of its length, weighted with time; without `record.percentiles`, of its samples.";
+    queue_p90_octets of Queue: Octets, Less, "queue p90", Keys(&["p90_octets"]),
+        "90th percentile of its length, weighted with time; without `record.percentiles`, of its samples.";
+    queue_p95_octets of Queue: Octets, Less, "queue p95", Keys(&["p95_octets"]),
+        "95th percentile of its length, weighted with time; without `record.percentiles`, of its samples.";
+    queue_p99_octets of Queue: Octets, Less, "queue p99" ("p99"), Keys(&["p99_octets"]),
+        "99th percentile of its length, weighted with time; without `record.percentiles`, of its samples.";
+    queue_p999_octets of Queue: Octets, Less, "queue p99.9", Keys(&["p999_octets"]),
+        "99.9th percentile of its length, weighted with time; without `record.percentiles`, of its samples.";
     queue_max_octets of Queue: Octets, Less, "queue max", Keys(&["max_octets"]), "Its greatest length, between samples too.";
-    queue_delay_p50_s of Queue: Time, Less, "delay p50", Keys(&["delay_p50_s"]), "Median of the time that a frame stays in the queue; with `record.percentiles`.";
-    queue_delay_p90_s of Queue: Time, Less, "delay p90", Keys(&["delay_p90_s"]), "90th percentile of the time that a frame stays in the queue; with `record.percentiles`.";
-    queue_delay_p95_s of Queue: Time, Less, "delay p95", Keys(&["delay_p95_s"]), "95th percentile of the time that a frame stays in the queue; with `record.percentiles`.";
-    queue_delay_p99_s of Queue: Time, Less, "delay p99", Keys(&["delay_p99_s"]), "99th percentile of the time that a frame stays in the queue; with `record.percentiles`.";
-    queue_delay_p999_s of Queue: Time, Less, "delay p99.9", Keys(&["delay_p999_s"]), "99.9th percentile of the time that a frame stays in the queue; with `record.percentiles`.";
-    queue_pause_p50_s of Queue: Time, Less, "pause p50", Keys(&["pause_p50_s"]), "Median of the stops of the queue by flow control; with `record.percentiles`.";
-    queue_pause_p90_s of Queue: Time, Less, "pause p90", Keys(&["pause_p90_s"]), "90th percentile of the stops of the queue by flow control; with `record.percentiles`.";
-    queue_pause_p95_s of Queue: Time, Less, "pause p95", Keys(&["pause_p95_s"]), "95th percentile of the stops of the queue by flow control; with `record.percentiles`.";
-    queue_pause_p99_s of Queue: Time, Less, "pause p99", Keys(&["pause_p99_s"]), "99th percentile of the stops of the queue by flow control; with `record.percentiles`.";
-    queue_pause_p999_s of Queue: Time, Less, "pause p99.9", Keys(&["pause_p999_s"]), "99.9th percentile of the stops of the queue by flow control; with `record.percentiles`.";
+    queue_delay_p50_s of Queue: Time, Less, "delay p50", Keys(&["delay_p50_s"]),
+        "Median of the time that a frame stays in the queue; with `record.percentiles`.";
+    queue_delay_p90_s of Queue: Time, Less, "delay p90", Keys(&["delay_p90_s"]),
+        "90th percentile of the time that a frame stays in the queue; with `record.percentiles`.";
+    queue_delay_p95_s of Queue: Time, Less, "delay p95", Keys(&["delay_p95_s"]),
+        "95th percentile of the time that a frame stays in the queue; with `record.percentiles`.";
+    queue_delay_p99_s of Queue: Time, Less, "delay p99", Keys(&["delay_p99_s"]),
+        "99th percentile of the time that a frame stays in the queue; with `record.percentiles`.";
+    queue_delay_p999_s of Queue: Time, Less, "delay p99.9", Keys(&["delay_p999_s"]),
+        "99.9th percentile of the time that a frame stays in the queue; with `record.percentiles`.";
+    queue_pause_p50_s of Queue: Time, Less, "pause p50", Keys(&["pause_p50_s"]),
+        "Median of the stops of the queue by flow control; with `record.percentiles`.";
+    queue_pause_p90_s of Queue: Time, Less, "pause p90", Keys(&["pause_p90_s"]),
+        "90th percentile of the stops of the queue by flow control; with `record.percentiles`.";
+    queue_pause_p95_s of Queue: Time, Less, "pause p95", Keys(&["pause_p95_s"]),
+        "95th percentile of the stops of the queue by flow control; with `record.percentiles`.";
+    queue_pause_p99_s of Queue: Time, Less, "pause p99", Keys(&["pause_p99_s"]),
+        "99th percentile of the stops of the queue by flow control; with `record.percentiles`.";
+    queue_pause_p999_s of Queue: Time, Less, "pause p99.9", Keys(&["pause_p999_s"]),
+        "99.9th percentile of the stops of the queue by flow control; with `record.percentiles`.";
     queue_amplitude_octets of Queue: Octets, Less, "queue amplitude" ("amplitude"), Function,
         "Oscillation amplitude of the queue: half the distance between the 5th and the 95th percentile of its sampled length. A sine of \
          amplitude A gives 0.99 A.";
