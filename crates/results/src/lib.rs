@@ -17,6 +17,7 @@ mod fair;
 mod ideal;
 mod notes;
 mod objects;
+mod queues;
 pub mod registry;
 mod sampler;
 mod settling;

@@ -7,9 +7,8 @@
 
 use penstock_scenario::{FairPeriod, Plan, plan};
 use penstock_schemes::{Duration, Instant};
-use penstock_sim::histogram::{Histogram, QueueHistograms};
 use penstock_sim::metrics_of;
-use penstock_sim::network::{NodeKind, QueueId, Transmit};
+use penstock_sim::network::{NodeKind, Transmit};
 use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +18,8 @@ pub use crate::costs::{RunSummary, TestbedSummary};
 use crate::fair;
 use crate::notes;
 use crate::objects::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
+pub use crate::queues::QueueSummary;
+use crate::queues::queues;
 use crate::switches::{DeadlockSummary, PoolSummary, deadlocks, pools};
 
 /// Every object of a summary, each before those that hold it.
@@ -126,10 +127,6 @@ record! {
 
 metrics_of!(totals, run => object!(Totals of TotalsSource, "Counts over the network and the whole run."));
 
-metrics_of!(queue, run => object!(QueueSummary of QueueSource,
-    "A queue: a port and a priority. Lengths and utilisation cover the time after the warm-up and are weighted by time, counts \
-     the whole run; in a window, everything covers the window."));
-
 metrics_of!(flow, run => object!(FlowSummary of FlowSource,
     "A flow. Rates cover the time after the warm-up, those of a flow with a size the part of it from its start to its end. They count \
      wire overhead. Counts cover the whole run."));
@@ -215,94 +212,6 @@ impl TotalsSource<'_> {
 
     fn feedback_discarded(&self) -> u64 {
         self.outcome.signals_discarded
-    }
-}
-
-/// Source of the summary of a queue.
-struct QueueSource<'a> {
-    plan: &'a Plan,
-    id: QueueId,
-    outcome: &'a QueueOutcome,
-    histograms: Option<&'a QueueHistograms>,
-}
-
-/// Percentiles of a queue: the name of each, what they are of, and how many thousandths.
-macro_rules! percentiles {
-    ($($name:ident: $of:ident $permille:literal;)*) => {
-        impl QueueSource<'_> { $(fn $name(&self) -> f64 { self.$of($permille) })* }
-    };
-}
-
-percentiles! {
-    p50_octets: lengths 500;
-    p90_octets: lengths 900;
-    p95_octets: lengths 950;
-    p99_octets: lengths 990;
-    p999_octets: lengths 999;
-    delay_p50_s: delays 500;
-    delay_p90_s: delays 900;
-    delay_p95_s: delays 950;
-    delay_p99_s: delays 990;
-    delay_p999_s: delays 999;
-    pause_p50_s: stops 500;
-    pause_p90_s: stops 900;
-    pause_p95_s: stops 950;
-    pause_p99_s: stops 990;
-    pause_p999_s: stops 999;
-}
-
-impl QueueSource<'_> {
-    fn of_histogram(&self, of: impl Fn(&QueueHistograms) -> &Histogram, permille: u64) -> f64 {
-        self.histograms.and_then(|all| of(all).permille(permille)).unwrap_or_default()
-    }
-
-    /// The middle of a bucket may lie beyond the longest queue.
-    fn lengths(&self, permille: u64) -> f64 {
-        self.of_histogram(|all| &all.lengths, permille).min(self.outcome.max_octets as f64)
-    }
-
-    fn delays(&self, permille: u64) -> f64 {
-        self.of_histogram(|all| &all.delays, permille) * 1e-12
-    }
-
-    fn stops(&self, permille: u64) -> f64 {
-        self.of_histogram(|all| &all.stops, permille) * 1e-12
-    }
-
-    fn percentiles(&self) -> bool {
-        self.histograms.is_some()
-    }
-
-    fn pause_percentiles(&self) -> bool {
-        self.percentiles() && self.plan.network.pfc.is_some()
-    }
-
-    fn name(&self) -> String {
-        let (port, _) = self.plan.network.place(self.id).expect("only data queues are recorded");
-        self.plan.port_name(port).to_owned()
-    }
-
-    fn priority(&self) -> u8 {
-        self.plan.network.place(self.id).expect("only data queues are recorded").1
-    }
-
-    fn paused_s(&self) -> f64 {
-        self.outcome.paused.as_seconds()
-    }
-
-    fn drop_rate(&self) -> f64 {
-        ratio(self.outcome.frames_dropped + self.outcome.control_frames_dropped, self.outcome.frames_arrived)
-    }
-
-    fn set_point_octets(&self) -> Option<u64> {
-        let (port, priority) = self.plan.network.place(self.id).expect("only data queues are recorded");
-        if !self.plan.network.ports[port.index()].congestion_points {
-            return None;
-        }
-        let assigned = self.plan.schemes.iter().find(|assigned| assigned.priority == priority)?;
-        let last = self.plan.parameter_changes.iter().rfind(|change| change.priority == priority);
-        let values = last.map_or(&assigned.values, |change| &change.values);
-        assigned.config.info().set_point(values).map(|length| length.0)
     }
 }
 
@@ -585,18 +494,6 @@ fn fairness(plan: &Plan, flows: &[FlowSource<'_>]) -> f64 {
     jain_index(flows().map(part))
 }
 
-fn queues(plan: &Plan, outcome: &Outcome) -> Vec<QueueSummary> {
-    // They are kept of the recorded queues, in the same order.
-    let histograms = |i: usize| outcome.histograms.get(i).map(|(_, own)| own);
-    let source = |(i, &id): (usize, &QueueId)| QueueSource {
-        plan,
-        id,
-        outcome: &outcome.queues[id.index()],
-        histograms: histograms(i),
-    };
-    plan.record.queues.iter().enumerate().map(source).map(|source| QueueSummary::new(&source)).collect()
-}
-
 /// Sources of the flows' summaries over the whole run.
 fn flow_sources<'a>(
     plan: &'a Plan,
@@ -637,7 +534,7 @@ fn hosts(plan: &Plan, outcome: &Outcome) -> Vec<HostSummary> {
         .collect()
 }
 
-fn ratio(part: u64, whole: u64) -> f64 {
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 

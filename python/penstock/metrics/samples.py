@@ -121,7 +121,7 @@ def rate_series(
 def queue_lengths(
     result: Result, queues: Sequence[str], points: int = 3000, from_s: float = 0.0, to_s: float = END
 ) -> dict[str, tuple["NDArray[Any]", "NDArray[Any]"]]:
-    """For figures: time in s and length in octets of each of the queues, every sample or so many of them."""
+    """For figures: time in s and length in octets of each of the queues, every sample or that number of them."""
     drawn = {}
     for name in queues:
         series = series_of(result, name)

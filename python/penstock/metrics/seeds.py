@@ -56,7 +56,7 @@ class CompletionSpread(TypedDict):
 
 
 Sizes = tuple[str | None, int, int | None]
-"""Flows of a group, or all, from so many octets to so many; the last is ``None`` where there is no bound."""
+"""Flows of a group, or all, from a number of octets to another; the last is ``None`` where there is no bound."""
 
 Slowdown = Literal["slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99", "slowdown_p999"]
 
@@ -91,7 +91,7 @@ class Measured:
     groups: dict[str, float]
     """For each group of flows, the rate that one of its flows delivers on average, bit/s."""
     completions: list["CompletionSummary"]
-    """Slowdowns of finite flows, all together, by size and by group; empty where the run tells none."""
+    """Slowdowns of finite flows, all together, by size and by group; empty where the run has none."""
 
 
 def measure(result: "Result", queue: str | None) -> Measured:
@@ -168,7 +168,7 @@ def written(value: Spread, text: Callable[[float], str]) -> str:
 def spreads(runs: Sequence[Measured]) -> dict[str, Any]:
     """Sum runs up: every metric's spread, that of what each group of flows delivers, and those of slowdowns by size.
 
-    The key `completions`, a list of :class:`CompletionSpread`, is there where a run tells of them.
+    The key `completions`, a list of :class:`CompletionSpread`, is there where a run has them.
     """
     entry: dict[str, Any] = {m.name: spread(run.values[m.name] for run in runs) for m in COMPARED}
     for key in (m.name for m in COMPARED if m.flow_key is not None):
@@ -181,8 +181,8 @@ def spreads(runs: Sequence[Measured]) -> dict[str, Any]:
         {"name": name, "throughput_bps": spread(run.groups[name] for run in runs if name in run.groups)}
         for name in names
     ]
-    if told := _completions(runs):
-        entry["completions"] = told
+    if row := _completions(runs):
+        entry["completions"] = row
     return entry
 
 
@@ -193,8 +193,8 @@ def by_size(entries: Iterable[Mapping[str, Any]]) -> dict[Sizes, dict[str, Compl
     """
     found: dict[Sizes, dict[str, CompletionSpread]] = {}
     for entry in entries:
-        for told in entry.get("completions", []):
-            found.setdefault(sizes_of(told), {})[entry["label"]] = told
+        for row in entry.get("completions", []):
+            found.setdefault(sizes_of(row), {})[entry["label"]] = row
     return {sizes: found[sizes] for sizes in _in_order(found)}
 
 
@@ -202,33 +202,33 @@ def _completions(runs: Sequence[Measured]) -> list[CompletionSpread]:
     """Sum slowdowns up over runs, in the order of :func:`by_size`."""
     found: dict[Sizes, list[CompletionSummary]] = {}
     for run in runs:
-        for told in run.completions:
-            found.setdefault(sizes_of(told), []).append(told)
+        for row in run.completions:
+            found.setdefault(sizes_of(row), []).append(row)
 
     def over(sizes: Sizes) -> CompletionSpread:
-        told = found[sizes]
-        none = [0] * (len(runs) - len(told))
+        own = found[sizes]
+        none = [0] * (len(runs) - len(own))
         group, least, most = sizes
         return {
             "group": group,
             "least_octets": least,
             "most_octets": most,
-            "flows": spread([*(line["flows"] for line in told), *none]),
-            "completed": spread([*(line["completed"] for line in told), *none]),
-            "flows_left": spread([*(line["flows"] - line["completed"] for line in told), *none]),
-            "slowdown_mean": spread(line["slowdown_mean"] for line in told),
-            "slowdown_p50": spread(line["slowdown_p50"] for line in told),
-            "slowdown_p95": spread(line["slowdown_p95"] for line in told),
-            "slowdown_p99": spread(line["slowdown_p99"] for line in told),
-            "slowdown_p999": spread(line["slowdown_p999"] for line in told),
+            "flows": spread([*(line["flows"] for line in own), *none]),
+            "completed": spread([*(line["completed"] for line in own), *none]),
+            "flows_left": spread([*(line["flows"] - line["completed"] for line in own), *none]),
+            "slowdown_mean": spread(line["slowdown_mean"] for line in own),
+            "slowdown_p50": spread(line["slowdown_p50"] for line in own),
+            "slowdown_p95": spread(line["slowdown_p95"] for line in own),
+            "slowdown_p99": spread(line["slowdown_p99"] for line in own),
+            "slowdown_p999": spread(line["slowdown_p999"] for line in own),
         }
 
     return [over(sizes) for sizes in _in_order(found)]
 
 
-def sizes_of(told: "CompletionSummary | CompletionSpread") -> Sizes:
+def sizes_of(row: "CompletionSummary | CompletionSpread") -> Sizes:
     """Return the flows that slowdowns are of."""
-    return told["group"], told["least_octets"], told["most_octets"]
+    return row["group"], row["least_octets"], row["most_octets"]
 
 
 def in_words(sizes: Sizes) -> str:

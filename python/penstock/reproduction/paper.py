@@ -319,7 +319,7 @@ def _offered(folder: Path) -> dict[str, Callable[..., Any]]:
     """Return the metrics that claims of a paper can name: those of every paper, and its own.
 
     Raises:
-        PaperError: one of its own has a name that means something else in every paper.
+        PaperError: a metric of the paper has a name that means something else in every paper.
     """
     every, own = samples.offered(), _public(_module(folder, "metrics"))
     for name in own:

@@ -91,7 +91,7 @@ GOALS: dict[str, Goal] = {
         "stability", "queue_std_octets", 1, "the least standard deviation of the queue's length, weighted with time"
     ),
     "latency": Goal(
-        "latency", "queue_p99_octets", 1, "the least 99th percentile of the queue's length, of recorded samples"
+        "latency", "queue_p99_octets", 1, "the least 99th percentile of the queue's length, weighted with time"
     ),
     "utilization": Goal(
         "utilization", "utilization", -1, "the greatest share of the bottleneck's rate that is used; then a short queue"
