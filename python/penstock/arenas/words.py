@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from penstock.arenas.entries import Competitor, Judge, Workload
 from penstock.arenas.standings import LEFT_SHARE, SHOWN, Standing, Total
+from penstock.metrics import seeds
 from penstock.metrics.registry import TITLED
+from penstock.metrics.seeds import written
 from penstock.sweeps.axes import Value
 from penstock.text import bit_rate, count, duration, octets, share
 
@@ -35,12 +37,12 @@ def title(key: str) -> str:
 
 
 def spread(standing: Standing) -> str:
-    """Write the mean of the judging number, and the least and most over several seeds."""
+    """Write the judging number: its spread over several seeds, and the least and most of them."""
     key, values = standing.workload.judge.metric, standing.values
-    text = number(key, standing.mean)
     if len(values) < 2 or not math.isfinite(standing.mean):
-        return text
-    return f"{text} ({number(key, min(values))} to {number(key, max(values))})"
+        return number(key, standing.mean)
+    text = written(seeds.spread(values), lambda value: number(key, value))
+    return f"{text}, {number(key, min(values))} to {number(key, max(values))}"
 
 
 def times(ratio: float) -> str:

@@ -25,7 +25,7 @@ from penstock.text import UNDRAWN, bit_rate, count, duration, events, fair_rate,
 if TYPE_CHECKING:
     from arro3.core import Table as Records
 
-_PIPE_WIDTH = 160
+_PIPE_WIDTH = 190
 """Columns where there is no terminal to ask."""
 
 _QUEUES_LISTED = 12
