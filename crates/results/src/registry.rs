@@ -188,7 +188,7 @@ const COMPARED: &[Metric] = metrics! { true:
         "Share of the scheduled rate of the queue's port that was used.";
     throughput_bps of Run: Rate, More, "throughput" ("throughput"), Function,
         "The rate that all flows of [[flow]] tables together deliver, wire overhead included.";
-    jain_index of Run: Index, More, "Jain's index" ("Jain"), Keys(&["jain_index"]),
+    jain_index of Run: Index, More, "Jain's index" ("Jain"), Function,
         "Jain's index of the controlled flows' throughputs over their fair shares.";
     rate_amplitude_bps of Run: Rate, Less, "rate amplitude" ("rate amplitude"), Function,
         "Oscillation amplitude of the rates: half the distance between the 5th and the 95th percentile of a flow's sampled allowed rate \
