@@ -78,7 +78,7 @@ WITH_CIRCLES = {"results", "runner", "scenario", "schemes", "testbed"}
 # Layers of a crate, by the first name of a module's path: a module needs its own layer and those left of it.
 LAYERS = {
     "sim": (
-        *("random", "metrics", "network", "outcome", "partition", "state", "flow_control", "datapath"),
+        *("random", "metrics", "network", "histogram", "outcome", "partition", "state", "flow_control", "datapath"),
         *("hosts", "routing", "probe", "engine"),
     )
 }
@@ -102,8 +102,6 @@ NOT_SEARCHED = (
     "crates/testbed/src/port.rs",
     "papers",
     "python/penstock/comparison.py",
-    "python/penstock/measures.py",
-    "python/penstock/reproduction/metrics.py",
     "python/penstock/summary.py",
     "python/tests/test_paper_efecn.py",
     "python/tests/test_paper_netfpga.py",
