@@ -31,4 +31,5 @@ pub use plan::buffer::Stopping;
 pub use plan::fair::FairShares;
 pub use plan::generated_flows::{GeneratedFlow, GeneratedFlows};
 pub use plan::{Application, Assigned, FairPeriod, ParameterChange, Plan, Record, Sampled, Testbed, Window};
-pub use scenario::{Choice, Scenario};
+pub use resolve::Choice;
+pub use scenario::Scenario;

@@ -18,12 +18,26 @@ use crate::keys::fields::Table;
 use crate::keys::ranges::LARGEST_COUNT;
 use crate::keys::sections::{Experiment, LoadBalancing};
 use crate::keys::write;
-use crate::{Choice, names};
+use crate::limits::Limits;
+use crate::names;
 
 pub(crate) use settled::{FlowTable, LinkSizes, PoolKeys};
 
 /// The gap that begins a flowlet: the timeout of the flowlet table in Alizadeh et al., CONGA, SIGCOMM 2014, section 3.4.
 const GAP: Duration = Duration::from_us(500);
+
+/// Settings of a run that are chosen outside of the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// The scheme that runs, instead of the file's.
+    pub scheme: Option<String>,
+    /// The profile that the scheme's parameters start from, instead of the file's.
+    pub profile: Option<String>,
+    /// The seed, instead of the file's.
+    pub seed: Option<u64>,
+    /// How much may be asked for.
+    pub limits: Limits,
+}
 
 /// A scenario with every default in it.
 #[derive(Debug)]

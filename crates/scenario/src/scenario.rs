@@ -12,9 +12,9 @@ use crate::keys::fields::Table as _;
 use crate::keys::location::Location;
 use crate::keys::sections::Experiment;
 use crate::keys::tree::{Data, Node, Origin};
-use crate::limits::{Bounds, Limits};
+use crate::limits::Bounds;
 use crate::plan::planner;
-use crate::resolve::Resolved;
+use crate::resolve::{Choice, Resolved};
 use crate::{Plan, ScenarioError};
 
 /// The largest file that is read, in octets.
@@ -36,19 +36,6 @@ pub struct Scenario {
     tree: Node,
     /// Keys that were set by names of tables in lists: by numbers, and as they were written.
     named: Vec<(String, String)>,
-}
-
-/// Settings of a run that are chosen outside of the file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choice {
-    /// The scheme that runs, instead of the file's.
-    pub scheme: Option<String>,
-    /// The profile that the scheme's parameters start from, instead of the file's.
-    pub profile: Option<String>,
-    /// The seed, instead of the file's.
-    pub seed: Option<u64>,
-    /// How much may be asked for.
-    pub limits: Limits,
 }
 
 impl Scenario {

@@ -80,7 +80,7 @@
 //!         transport: None,
 //!     }],
 //!     processes: Processes::default(),
-//!     sequels: Vec::new(),
+//!     dependencies: Vec::new(),
 //!     until_complete: false,
 //!     reaction_points: vec![ReactionPointSpec { port: PortId(0), pacer: Pacer::Ideal }],
 //!     changes: Vec::new(),
@@ -96,7 +96,7 @@
 //!     feedback: Feedback::InBand,
 //!     pfc: None,
 //!     pools: Vec::new(),
-//!     spread: None,
+//!     load_balancing: None,
 //!     ties: Ties::Number,
 //! };
 //! let mut sim = Sim::<NoControl, _, false>::new(&network, &[Config {}], 1, NoProbe);

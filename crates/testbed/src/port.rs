@@ -13,9 +13,9 @@ use penstock_sim::network::Capacity;
 use penstock_sim::random::Stream;
 use serde::{Deserialize, Serialize};
 
-use crate::frame::length;
+use crate::frame::{Header, length};
 use crate::pause::{Ingress, Stops, pause_time};
-use crate::scheme_frames::OnWire;
+use crate::scheme_frames::{Addressing, OnWire};
 
 /// A frame in a port.
 #[derive(Debug, Clone)]
@@ -587,14 +587,10 @@ fn edit<S: OnWire>(tag: S::Tag, flow: Option<u16>, octets: &mut [u8]) {
 
 /// The frame of a signal that a congestion point has edited.
 fn again<S: OnWire>(octets: &[u8], flow: u16, signal: S::Signal) -> Vec<u8> {
-    use crate::frame::Header;
-    use crate::scheme_frames::Addressing;
     let Some(header) = Header::read(octets) else { return octets.to_vec() };
     let priority = header.priority.unwrap_or(0);
-    S::emit(
-        signal,
-        &Addressing { destination: header.destination, source: header.source, priority, flow, sampled: &[] },
-    )
+    let Header { destination, source, .. } = header;
+    S::emit(signal, &Addressing { destination, source, priority, flow, sampled: &[] })
 }
 
 /// Words for queues without a congestion point.

@@ -18,12 +18,12 @@ use crate::names;
 use crate::resolve::PoolKeys;
 
 /// A pool as it is laid out.
-pub(crate) struct Laid {
+pub(crate) struct PlannedPool {
     pub(crate) pool: Pool,
     pub(crate) name: String,
     /// The headroom that all lines need at once.
     pub(crate) needed: Octets,
-    pub(crate) common: Common,
+    pub(crate) common: SharedPart,
     /// Where it stops lossless lines, if it does.
     pub(crate) stopping: Option<Stopping>,
 }
@@ -42,7 +42,7 @@ pub(crate) fn pools(
     network: &Network,
     layout: &Layout,
     (lossless, reaches): (&[u8], &[Option<Reach>]),
-) -> Result<(Vec<Laid>, Vec<PoolKeys>), Fault> {
+) -> Result<(Vec<PlannedPool>, Vec<PoolKeys>), Fault> {
     let mut ports = vec![Ports::default(); network.nodes.len()];
     for (id, port) in (0..).map(PortId).zip(&network.ports) {
         ports[port.node.index()].own += 1;
@@ -77,12 +77,12 @@ pub(crate) fn pools(
             let queues = pool.priorities.len() * ports[node].own;
             let groups = pool.priorities.len() * ports[node].to_it.len();
             let reserved = queues as u64 * pool.egress.reserve.0 + groups as u64 * pool.ingress.reserve.0;
-            let common = Common { octets: pool.size.0.saturating_sub(reserved), ingress: pool.ingress };
+            let common = SharedPart { octets: pool.size.0.saturating_sub(reserved), ingress: pool.ingress };
             let stops = |own: &&u8| network.pfc.as_ref().is_some_and(|pfc| pfc.priorities.contains(own));
             let all = (pool.lines.len() * pool.priorities.iter().filter(stops).count()) as u64;
             let stopping =
                 (all > 0).then(|| Stopping { alone: common.stopped_at(1), together: common.stopped_at(all) });
-            pools.push(Laid { pool, name: name.clone(), needed, common, stopping });
+            pools.push(PlannedPool { pool, name: name.clone(), needed, common, stopping });
         }
         let headroom = if let [alike] = headrooms.into_iter().collect::<Vec<_>>()[..] { Some(alike) } else { None };
         keys.push(PoolKeys { priorities, headroom });
@@ -213,12 +213,12 @@ pub struct Stopping {
 
 /// The part of a pool that no line and no queue has for itself, and the shares of lines in it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Common {
+pub(crate) struct SharedPart {
     octets: u64,
     ingress: Share,
 }
 
-impl Common {
+impl SharedPart {
     /// The octets at which each of `n` lines that hold as much is stopped, in closed form: alpha × S / (1 + n × alpha) of the shared part S,
     /// beyond its reserve.
     pub(crate) fn stopped_at(self, n: u64) -> Octets {
@@ -229,8 +229,8 @@ impl Common {
 }
 
 /// The assumptions behind pools, in sentences.
-pub(crate) fn notes(pools: &[Laid]) -> Vec<String> {
-    let short: Vec<&Laid> = pools.iter().filter(|laid| laid.pool.headroom < laid.needed).collect();
+pub(crate) fn notes(pools: &[PlannedPool]) -> Vec<String> {
+    let short: Vec<&PlannedPool> = pools.iter().filter(|laid| laid.pool.headroom < laid.needed).collect();
     let Some(most) = short.iter().max_by_key(|laid| laid.needed) else { return Vec::new() };
     vec![format!(
         "buffer: the headroom of {} {} has no room for all lines at once, so that frames of lossless priorities may be lost: {} \

@@ -7,8 +7,8 @@ use penstock_sim::network::{FlowId, Network, Reroute};
 
 use super::flow_census::FlowCensus;
 use super::network::add_hops;
-use super::origin::Origin;
 use super::routing::{self, Branch, Wanted};
+use super::source_table::SourceTable;
 use super::traffic::FlowSpec;
 use crate::keys::sections::LinkState;
 use crate::keys::topology::{Epoch, Layout};
@@ -61,7 +61,7 @@ pub(crate) fn epochs(resolved: &Resolved, layout: &Layout, bounds: &Bounds<'_>) 
 
 /// Whether switches find the route of a flow, and to which host.
 fn found_by_switches(resolved: &Resolved, flow: &FlowSpec) -> Option<usize> {
-    let listed = matches!(flow.origin, Origin::Flow(table) if resolved.flow[table].path.is_some());
+    let listed = matches!(flow.origin, SourceTable::Flow(table) if resolved.flow[table].path.is_some());
     flow.host().filter(|_| !listed)
 }
 

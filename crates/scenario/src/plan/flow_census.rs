@@ -10,7 +10,7 @@ use super::arrival::Arrival;
 use super::flow_paths::{KnownPaths, link};
 use super::flow_transport::Carriage;
 use super::loads::{self, Arrivals};
-use super::origin::Origin;
+use super::source_table::SourceTable;
 use super::{routing, trace};
 use crate::error::Fault;
 use crate::keys::topology::Layout;
@@ -20,7 +20,7 @@ use crate::resolve::Resolved;
 /// The properties that the flows of a table have in common.
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
-    pub(crate) origin: Origin,
+    pub(crate) origin: SourceTable,
     pub(crate) name: String,
     pub(crate) carriage: Option<Carriage>,
     pub(crate) frame: u16,
@@ -146,9 +146,9 @@ impl FlowCensus {
         let origin = table.model.origin;
         let excess = |excess| origin.excess(resolved, excess);
         let less = match origin {
-            Origin::Incast(_) => loads::LESS_INCASTS,
-            Origin::Trace(_) => trace::LESS,
-            Origin::Flow(_) | Origin::Load(_) => loads::LESS_LOAD,
+            SourceTable::Incast(_) => loads::LESS_INCASTS,
+            SourceTable::Trace(_) => trace::LESS,
+            SourceTable::Flow(_) | SourceTable::Load(_) => loads::LESS_LOAD,
         };
         let mut footprint = TableFootprint { octets: vec![None; layout.ports.len()], span: Duration::ZERO };
         let mut first_start = None;

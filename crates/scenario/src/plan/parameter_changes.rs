@@ -3,7 +3,7 @@
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{Info, Instant, Scheme, SchemeConfig, Value};
 
-use super::round_trip::{self, Laid};
+use super::round_trip::{self, PlannedNetwork};
 use super::schemes::{check_bounds, check_thresholds};
 use super::{Assigned, ParameterChange};
 use crate::error::Fault;
@@ -16,10 +16,10 @@ use crate::limits::{Bounds, PLACES};
 pub(crate) fn changes(
     tables: &[Change],
     schemes: &[Assigned],
-    laid: Laid<'_>,
+    laid: PlannedNetwork<'_>,
     bounds: &Bounds<'_>,
 ) -> Result<Vec<ParameterChange>, Fault> {
-    let Laid { network, layout, .. } = laid;
+    let PlannedNetwork { network, layout, .. } = laid;
     let mut tables: Vec<_> = tables.iter().filter_map(|table| Some((table, table.new_values()?))).collect();
     tables.sort_by_key(|(table, _)| *table.at);
     let mut changes = Vec::new();

@@ -7,19 +7,18 @@ use penstock_sim::network::{Flow, Network, Traffic};
 use super::clocks::Clocks;
 use super::generated_flows::GeneratedFlows;
 use super::groups::Groups;
-use super::origin::Origin;
-use super::round_trip::Laid;
-use super::traffic::{End, Flows};
+use super::round_trip::PlannedNetwork;
+use super::source_table::SourceTable;
+use super::traffic::{Flows, RunEnd};
 use super::{
     Assigned, FairPeriod, Plan, Testbed, buffer, convergence, fair, load_balancing, network, parameter_changes, pfc,
     recording, schemes, testbed, traffic, traps, windows,
 };
-use crate::Choice;
 use crate::error::Fault;
 use crate::keys::sections::{self, LoadBalancing, MarkedAt, MarkedBy};
 use crate::keys::topology;
 use crate::limits::{Bounds, Excess, PLACES, SHARES, SHARING};
-use crate::resolve::{Resolved, truncate};
+use crate::resolve::{Choice, Resolved, truncate};
 
 /// Lays out the run that a scenario describes.
 pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>) -> Result<Plan, Fault> {
@@ -36,7 +35,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
         return Err(resolved.flow.fault("there is no flow").with_hint(hint));
     }
     let groups = Groups::read(&resolved.group, &layout, bounds)?;
-    let end = End { at: duration, cut_short: resolved.is_cut_short() };
+    let end = RunEnd { at: duration, cut_short: resolved.is_cut_short() };
     let traffic = traffic::flows(&mut resolved, &layout, &groups, end, bounds)?;
     let Flows { single: flows, left_out, census, too_late } = traffic;
     if flows.is_empty() && census.tables.is_empty() {
@@ -59,7 +58,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     check_marking(&resolved.network, &schemes)?;
     network.tags = schemes.iter().map(|assigned| assigned.config.tag_octets()).collect();
     network::check_frames(&resolved, &network)?;
-    let laid = Laid { network: &network, layout: &layout, census: &census };
+    let laid = PlannedNetwork { network: &network, layout: &layout, census: &census };
     schemes::fill(&resolved, &mut schemes, laid)?;
     let (mut lossless, mut reaches) = (Vec::new(), vec![None; network.ports.len()]);
     let mut of_memory = Vec::new();
@@ -75,10 +74,10 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     let pool_names = pools.iter().map(|laid| laid.name.clone()).collect();
     let headroom_needed = pools.iter().map(|laid| laid.needed).collect();
     let stopping = pools.iter().map(|laid| laid.stopping).collect();
-    let commons: Vec<buffer::Common> = pools.iter().map(|laid| laid.common).collect();
+    let commons: Vec<buffer::SharedPart> = pools.iter().map(|laid| laid.common).collect();
     network.pools = pools.into_iter().map(|laid| laid.pool).collect();
     schemes::check(&resolved, &schemes, &network, &layout)?;
-    let laid = Laid { network: &network, layout: &layout, census: &census };
+    let laid = PlannedNetwork { network: &network, layout: &layout, census: &census };
     let parameter_changes = parameter_changes::changes(&resolved.change, &schemes, laid, bounds)?;
     if let Some(by) = by {
         network.load_balancing = load_balancing::spread(by, &resolved, &network, &flows, &census, &schemes)?;
@@ -115,7 +114,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     notes.extend(schemes::notes(&schemes, &network));
     notes.extend(parameter_changes::notes(&resolved.change, &schemes));
     notes.extend(of_memory);
-    let origins: Vec<Origin> = census.tables.iter().map(|table| table.model.origin).collect();
+    let origins: Vec<SourceTable> = census.tables.iter().map(|table| table.model.origin).collect();
     let node_names: Vec<String> = layout.nodes.iter().map(|n| n.name.clone()).collect();
     notes.extend(traps::notes(&network, &schemes, (&origins, &commons), &node_names));
     let testbed = match &*resolved.testbed {

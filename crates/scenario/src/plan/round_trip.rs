@@ -21,13 +21,13 @@ pub(crate) fn provisional(info: &Info, mut values: Vec<Value>) -> Vec<Value> {
 
 /// A network that is laid out, and the flows that come to it later.
 #[derive(Clone, Copy)]
-pub(crate) struct Laid<'a> {
+pub(crate) struct PlannedNetwork<'a> {
     pub(crate) network: &'a Network,
     pub(crate) layout: &'a Layout,
     pub(crate) census: &'a FlowCensus,
 }
 
-impl Laid<'_> {
+impl PlannedNetwork<'_> {
     /// Sets the parameters of a priority that are "auto" in `written` to the longest round-trip time of its controlled flows in the
     /// empty network, for a full frame with its tags and its acknowledgement. HPCC's simulator takes the longest of all pairs of
     /// hosts (`third.cc`, `maxRtt`). `error` makes the error about a parameter.

@@ -11,14 +11,13 @@ use penstock_sim::network::{Capacity, Network, Port};
 use super::Assigned;
 use super::network::largest_frame;
 use super::round_trip;
-use super::round_trip::Laid;
-use crate::Choice;
+use super::round_trip::PlannedNetwork;
 use crate::error::Fault;
 use crate::keys::fields::Counts;
 use crate::keys::read::Entry;
 use crate::keys::sections::{self, check_order};
 use crate::keys::topology::Layout;
-use crate::resolve::{self, Resolved};
+use crate::resolve::{self, Choice, Resolved};
 
 /// The scheme of each of the network's priorities. Those to which schemes move frames are added to them.
 pub(crate) fn assign(resolved: &Resolved, network: &mut Network, choice: &Choice) -> Result<Vec<Assigned>, Fault> {
@@ -50,7 +49,7 @@ pub(crate) fn assign(resolved: &Resolved, network: &mut Network, choice: &Choice
 }
 
 /// Gives parameters that follow from the network their values.
-pub(crate) fn fill(resolved: &Resolved, schemes: &mut [Assigned], laid: Laid<'_>) -> Result<(), Fault> {
+pub(crate) fn fill(resolved: &Resolved, schemes: &mut [Assigned], laid: PlannedNetwork<'_>) -> Result<(), Fault> {
     for own in schemes {
         // Profiles have values alone.
         let (info, None) = of_priority(&resolved.priority, resolved.scheme(), own.priority) else { continue };

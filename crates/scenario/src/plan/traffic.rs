@@ -12,8 +12,8 @@ use penstock_sim::network::{Excess, Traffic};
 use super::flow_census::FlowCensus;
 use super::flow_transport::{self, Carriage};
 use super::groups::Groups;
-use super::origin::Origin;
 use super::routing::{self, Branch, Distances, Growing, Wanted};
+use super::source_table::SourceTable;
 use crate::error::Fault;
 use crate::hash::hash;
 use crate::keys::fields::{Either, Names};
@@ -30,7 +30,7 @@ use crate::resolve::{FlowTable, Resolved};
 #[derive(Debug)]
 pub(crate) struct FlowSpec {
     pub(crate) name: String,
-    pub(crate) origin: Origin,
+    pub(crate) origin: SourceTable,
     pub(crate) source: usize,
     to: Destination,
     pub(crate) route: Vec<Branch>,
@@ -67,7 +67,7 @@ enum Destination {
 
 /// The end of a run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct End {
+pub(crate) struct RunEnd {
     pub(crate) at: Duration,
     /// Whether the run is cut short: flows that start later are left out, where else they are a mistake.
     pub(crate) cut_short: bool,
@@ -91,7 +91,7 @@ pub(crate) fn flows(
     resolved: &mut Resolved,
     layout: &Layout,
     groups: &Groups,
-    end: End,
+    end: RunEnd,
     bounds: &Bounds<'_>,
 ) -> Result<Flows, Fault> {
     let mut names = BTreeSet::new();
@@ -119,7 +119,7 @@ fn of_tables(
     names: &mut BTreeSet<String>,
     layout: &Layout,
     groups: &Groups,
-    end: End,
+    end: RunEnd,
     bounds: &Bounds<'_>,
 ) -> Result<OfTables, Fault> {
     let seed = *resolved.seed;
@@ -130,7 +130,7 @@ fn of_tables(
     let (mut destinations, mut left_out, mut first_number) = (0, 0, 0);
     for table in resolved.flow.iter() {
         let pairs = ends(table, layout, groups, bounds)?;
-        let (rounds, every) = rounds(&table)?;
+        let (rounds, every) = rounds(table)?;
         let several = pairs.len() * rounds;
         let before = flows.len() + left_out;
         let answered = 1 + usize::from(table.response.is_some());
@@ -154,7 +154,7 @@ fn of_tables(
             stagger.saturating_mul(place as u64).saturating_add(every.saturating_mul(round as u64))
         };
         let last = starts.latest.saturating_add(later(rounds - 1, pairs.len() - 1));
-        let chained = dependencies::chained(&table);
+        let chained = dependencies::chained(table);
         let is_cut = end.cut_short && last >= end.at.0 && !chained;
         let mut kept = Vec::new();
         let first = flows.len();
@@ -180,7 +180,7 @@ fn of_tables(
             let size = sizes.as_ref().map(|sizes| sizes.of(seed, &name));
             flows.push(FlowSpec {
                 name,
-                origin: Origin::Flow(tables),
+                origin: SourceTable::Flow(tables),
                 source,
                 to,
                 start: if dependencies::has_start(table, round) { Instant(start) } else { Instant::NEVER },
@@ -196,7 +196,7 @@ fn of_tables(
                 pairs.iter().map(|(source, to)| (&*layout.nodes[*source].name, to.name(layout, groups))).collect();
             let mut pieces = Vec::new();
             for (piece, count) in truncate::pieces(table, &kept, &ends) {
-                own.by_ref().take(count).for_each(|flow| flow.origin = Origin::Flow(tables + pieces.len()));
+                own.by_ref().take(count).for_each(|flow| flow.origin = SourceTable::Flow(tables + pieces.len()));
                 pieces.push(piece);
             }
             tables += pieces.len();
@@ -409,7 +409,7 @@ fn model(table: &sections::Flow) -> Result<FlowSpec, Fault> {
     }
     Ok(FlowSpec {
         name: String::new(),
-        origin: Origin::Flow(0),
+        origin: SourceTable::Flow(0),
         source: 0,
         to: Destination::Host(0),
         route: Vec::new(),
@@ -501,8 +501,8 @@ fn route(
     bounds: &Bounds<'_>,
 ) -> Result<(), Fault> {
     let table = |flow: &FlowSpec| match flow.origin {
-        Origin::Flow(i) => Some(&resolved.flow[i]),
-        Origin::Load(_) | Origin::Incast(_) | Origin::Trace(_) => None,
+        SourceTable::Flow(i) => Some(&resolved.flow[i]),
+        SourceTable::Load(_) | SourceTable::Incast(_) | SourceTable::Trace(_) => None,
     };
     let unreachable = |flow: &FlowSpec, host: usize| {
         let (from, to) = (&layout.nodes[flow.source].name, &layout.nodes[host].name);

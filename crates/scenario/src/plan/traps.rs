@@ -6,15 +6,15 @@ use penstock_schemes::{Action, Octets, Unit, Value};
 use penstock_sim::network::{Network, NodeId, NodeKind, Process};
 
 use super::Assigned;
-use super::buffer::Common;
+use super::buffer::SharedPart;
 use super::network::largest_frame;
-use super::origin::Origin;
+use super::source_table::SourceTable;
 
 /// All of them. `origins` are those of the network's processes, `commons` those of its pools.
 pub(crate) fn notes(
     network: &Network,
     schemes: &[Assigned],
-    (origins, commons): (&[Origin], &[Common]),
+    (origins, commons): (&[SourceTable], &[SharedPart]),
     names: &[String],
 ) -> Vec<String> {
     let marks = schemes.iter().filter_map(|own| marks_after_pauses(network, own, commons, names));
@@ -42,7 +42,7 @@ fn first_mark(network: &Network, own: &Assigned) -> Option<(Octets, String)> {
 }
 
 /// Says where flow control stops the lines of a switch before a queue there is long enough for a mark.
-fn marks_after_pauses(network: &Network, own: &Assigned, commons: &[Common], names: &[String]) -> Option<String> {
+fn marks_after_pauses(network: &Network, own: &Assigned, commons: &[SharedPart], names: &[String]) -> Option<String> {
     let pfc = network.pfc.as_ref().filter(|pfc| pfc.priorities.contains(&own.priority))?;
     let (threshold, key) = first_mark(network, own)?;
     // For each switch the lines that it stops, and the least octets at which it stops one by itself.
@@ -54,7 +54,7 @@ fn marks_after_pauses(network: &Network, own: &Assigned, commons: &[Common], nam
         }
     }
     let shared = network.pools.iter().zip(commons).filter(|(pool, _)| pool.priorities.contains(&own.priority));
-    let shared: BTreeMap<NodeId, Common> = shared.map(|(pool, common)| (pool.node, *common)).collect();
+    let shared: BTreeMap<NodeId, SharedPart> = shared.map(|(pool, common)| (pool.node, *common)).collect();
     // The most that `n` lines hold together when the last of them is stopped.
     let held = |node: NodeId, xoff: u64, n: u64| {
         n.saturating_mul(shared.get(&node).map_or(u64::MAX, |common| common.stopped_at(n).0).min(xoff))
@@ -84,11 +84,11 @@ fn marks_after_pauses(network: &Network, own: &Assigned, commons: &[Common], nam
 
 /// Says where `[[load]]` tables bring more than links carry, over the time in which their flows start: hosts offer the rate that was asked
 /// for, and some link on the path does not have it. The links of a switch to other switches count together, for flows may choose among them.
-fn beyond_links(network: &Network, origins: &[Origin], names: &[String]) -> Option<String> {
+fn beyond_links(network: &Network, origins: &[SourceTable], names: &[String]) -> Option<String> {
     let switch = |node: NodeId| network.nodes[node.index()].kind == NodeKind::Switch;
     // By the ends: the switch alone for links to other switches.
     let mut offered: BTreeMap<(NodeId, Option<NodeId>), (f64, f64)> = BTreeMap::new();
-    let loads = network.processes.list.iter().zip(origins).filter(|(_, origin)| matches!(origin, Origin::Load(_)));
+    let loads = network.processes.list.iter().zip(origins).filter(|(_, origin)| matches!(origin, SourceTable::Load(_)));
     let mut counted = vec![false; network.ports.len()];
     for (process, _) in loads.filter(|(process, _)| process.flows >= FEW) {
         for crossed in &process.links {

@@ -2,7 +2,7 @@
 
 use penstock_schemes::{Info, SCHEMES};
 
-use crate::Choice;
+use super::Choice;
 use crate::error::{Fault, brief, suggest};
 use crate::keys::sections::{Experiment, ProfileName, SchemeName, Settings};
 use crate::keys::tree::Origin;

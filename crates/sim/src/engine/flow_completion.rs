@@ -16,7 +16,7 @@ pub(crate) struct FlowCompletion {
     finite: Vec<bool>,
     left: usize,
     until_complete: bool,
-    /// The sequels that wait for a flow, by flow; empty where nothing waits for any.
+    /// The dependencies that wait for a flow, by flow; empty where nothing waits for any.
     followers: Vec<Vec<usize>>,
     dependencies: Vec<Waiting>,
 }

@@ -15,7 +15,7 @@ use crate::keys::sections::{self, Think};
 use crate::keys::sizes::Sizes;
 use crate::limits::{Bounds, FLOWS, WAITS};
 use crate::names;
-use crate::plan::origin::Origin;
+use crate::plan::source_table::SourceTable;
 
 /// The end of an answer's name, after the name of its flow. No other name has a dot, but for those of loads, which end
 /// with a number.
@@ -145,7 +145,7 @@ pub(super) fn across(tables: &[sections::Flow], flows: &mut [FlowSpec], bounds: 
     let known: BTreeMap<String, usize> = flows.iter().enumerate().map(|(i, flow)| (flow.name.clone(), i)).collect();
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); tables.len()];
     for (i, flow) in flows.iter().enumerate() {
-        if let Origin::Flow(table) = flow.origin
+        if let SourceTable::Flow(table) = flow.origin
             && !flow.answers
         {
             own[table].push(i);
@@ -247,7 +247,7 @@ fn check_order(tables: &[sections::Flow], flows: &[FlowSpec]) -> Result<(), Faul
     let circle = &way[begins..];
     // Answers and closed loops alone make no circle: one of these flows stands in a table with after.
     let names_keys = |flow: usize| match flows[flow].origin {
-        Origin::Flow(table) if !flows[flow].answers => {
+        SourceTable::Flow(table) if !flows[flow].answers => {
             let table = &tables[table];
             [&table.after, &table.after_each].into_iter().find(|key| key.is_some())
         }

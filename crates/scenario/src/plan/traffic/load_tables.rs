@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use penstock_schemes::Octets;
 
-use super::End;
+use super::RunEnd;
 use crate::error::Fault;
 use crate::keys::fields::Either;
 use crate::keys::read::Entry;
@@ -15,7 +15,7 @@ use crate::names;
 use crate::plan::flow_census::{Model, Table};
 use crate::plan::flow_transport;
 use crate::plan::loads::Arrivals;
-use crate::plan::origin::Origin;
+use crate::plan::source_table::SourceTable;
 use crate::resolve::Resolved;
 
 /// The keys that flows of loads, of incasts and of traces have alike.
@@ -52,24 +52,24 @@ pub(super) fn tables(
     resolved: &Resolved,
     taken: &mut BTreeSet<String>,
     layout: &Layout,
-    end: End,
+    end: RunEnd,
     bounds: &Bounds<'_>,
 ) -> Result<(Vec<Table>, TooLate), Fault> {
     let seed = *resolved.seed;
     let mut tables = Vec::new();
     for (i, load) in resolved.load.iter().enumerate() {
-        let model = common!(load).model(Origin::Load(i), taken)?;
+        let model = common!(load).model(SourceTable::Load(i), taken)?;
         let arrivals = load.arrivals(&model.name, layout, seed, end.at, bounds)?;
         tables.push(Table { model, arrivals, flows: 0 });
     }
     for (i, incast) in resolved.incast.iter().enumerate() {
-        let model = common!(incast).model(Origin::Incast(i), taken)?;
+        let model = common!(incast).model(SourceTable::Incast(i), taken)?;
         let arrivals = incast.arrivals(&model.name, layout, seed, end.at, bounds)?;
         tables.push(Table { model, arrivals, flows: 0 });
     }
     let mut too_late = TooLate::new();
     for (i, trace) in resolved.trace.iter().enumerate() {
-        let model = common!(trace).model(Origin::Trace(i), taken)?;
+        let model = common!(trace).model(SourceTable::Trace(i), taken)?;
         let (arrivals, late) = trace.arrivals(taken, layout, end.at, bounds)?;
         if late > 0 {
             too_late.push((model.name.clone(), late));
@@ -81,7 +81,7 @@ pub(super) fn tables(
 
 impl Common<'_> {
     /// The properties of its flows.
-    fn model(self, origin: Origin, taken: &mut BTreeSet<String>) -> Result<Model, Fault> {
+    fn model(self, origin: SourceTable, taken: &mut BTreeSet<String>) -> Result<Model, Fault> {
         let name = Option::clone(self.name).unwrap_or_default();
         names::check(&name).map_err(|e| self.name.excess(e))?;
         // A name has no dot, so that no other flow is called as one of these will be.

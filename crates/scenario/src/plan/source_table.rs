@@ -6,14 +6,14 @@ use crate::resolve::Resolved;
 
 /// The table of the file that a flow comes from: its number among those of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum SourceTable {
     Flow(usize),
     Load(usize),
     Incast(usize),
     Trace(usize),
 }
 
-impl Origin {
+impl SourceTable {
     /// Its name.
     pub(crate) fn name(self, resolved: &Resolved) -> String {
         let name = match self {
