@@ -135,7 +135,7 @@ class Comparison:
         """Draw the lines side by side (``compare``), the queue's distribution (``cdf``), ``pauses``, or their flows.
 
         Of flows that complete there are ``slowdown`` against size, and ``completions``: how flow completion times,
-        goodputs and retransmissions are spread, which are figures of their own as ``fct``, ``goodput`` and
+        goodputs and retransmissions are spread, which are separate figures: ``fct``, ``goodput`` and
         ``retransmissions``. The other arguments are those of :meth:`Result.plot`.
 
         Raises:
@@ -227,7 +227,7 @@ def compare(
         >>> compared.document["schemes"][1]["queue_mean_octets"]["mean"]
         >>> compared.plot("compare.png")
 
-    A scheme with settings of its own is a line too, and a scenario may be compared at several values of its keys:
+    A scheme with its own settings is a line too, and a scenario may be compared at several values of its keys:
 
         >>> pfc = penstock.Variant("pfc", "none", {"pfc.quanta": 65535})
         >>> web = penstock.Scenario.named("loads/websearch-leaf-spine")
@@ -450,7 +450,7 @@ def _named(scenarios: Sequence[Scenario], vary: Mapping[str, Any] | Sequence[Axi
     names = [scenario.name for scenario in scenarios]
     for name in names:
         if names.count(name) > 1:
-            hint = "give one a name of its own: the key name in its file"
+            hint = "give one its own name: the key name in its file"
             raise ArgumentError(f"two scenarios have the name {name}", hint)
     if not vary:
         return dict(zip(names, scenarios, strict=True))
@@ -501,7 +501,7 @@ def _line(
         plan = scenario.outline(scheme=chosen, profile=profile, limit=limit)
         last = plan["seed"] + seeds - 1
         scenario.outline(scheme=chosen, profile=profile, seed=last, limit=limit)
-    # The choice, if there was one: with priorities of their own schemes, the plan's are all called "mixed".
+    # The choice, if there was one: with a scheme for each priority, the plan's are all called "mixed".
     own = called or plan["scheme"]
     of_several = f"{name}: {called}" if called else name
     return _Line(own if alone else of_several, scenario, chosen, plan, called if isinstance(choice, Variant) else None)
@@ -556,8 +556,8 @@ def _claims(results: Sequence[Result]) -> dict[str, bool]:
 
 def _alike(summaries: "Sequence[Summary]") -> bool:
     """Return whether several seeds gave the same run: nothing in it is drawn."""
-    told = [{key: value for key, value in summary.items() if key not in ("seed", "run")} for summary in summaries]
-    return len(told) > 1 and all(one == told[0] for one in told)
+    found = [{key: value for key, value in summary.items() if key not in ("seed", "run")} for summary in summaries]
+    return len(found) > 1 and all(one == found[0] for one in found)
 
 
 def run_folders(line: dict[str, Any]) -> list[str]:

@@ -171,7 +171,7 @@ class CompletionSpread(TypedDict):
 
 
 Sizes = tuple[str | None, int, int | None]
-"""Flows of a group, or all, from so many octets to so many; the last is ``None`` where there is no bound."""
+"""Flows of a group, or all, from a least to a most number of octets; the last is ``None`` where there is no bound."""
 
 Slowdown = Literal["slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99", "slowdown_p999"]
 
@@ -239,9 +239,9 @@ def measure(result: "Result", queue: str | None) -> Measured:
                 "queue_p99_octets": p99,
                 "queue_amplitude_octets": (p95 - p5) / 2,
             }
-    if told := summary.get("completions"):
+    if lines := summary.get("completions"):
         # The first is that of all flows.
-        whole = told[0]
+        whole = lines[0]
         values |= {
             "slowdown_mean": whole["slowdown_mean"],
             "slowdown_p50": whole["slowdown_p50"],
@@ -340,7 +340,7 @@ def spread(values: Iterable[float | None]) -> Spread:
 def spreads(runs: Sequence[Measured]) -> dict[str, Any]:
     """Sum runs up: every measure's spread, that of what each group of flows delivers, and those of slowdowns by size.
 
-    The key `completions`, a list of :class:`CompletionSpread`, is there where a run tells of them.
+    The key `completions`, a list of :class:`CompletionSpread`, is there where a run has them.
     """
     entry: dict[str, Any] = {m.key: spread(run.values[m.key] for run in runs) for m in MEASURES}
     for key in ROWS_OF_FLOWS:
@@ -353,8 +353,8 @@ def spreads(runs: Sequence[Measured]) -> dict[str, Any]:
         {"name": name, "throughput_bps": spread(run.groups[name] for run in runs if name in run.groups)}
         for name in names
     ]
-    if told := _completions(runs):
-        entry["completions"] = told
+    if lines := _completions(runs):
+        entry["completions"] = lines
     return entry
 
 
@@ -365,8 +365,8 @@ def by_size(entries: Iterable[Mapping[str, Any]]) -> dict[Sizes, dict[str, Compl
     """
     found: dict[Sizes, dict[str, CompletionSpread]] = {}
     for entry in entries:
-        for told in entry.get("completions", []):
-            found.setdefault(sizes_of(told), {})[entry["label"]] = told
+        for line in entry.get("completions", []):
+            found.setdefault(sizes_of(line), {})[entry["label"]] = line
     return {sizes: found[sizes] for sizes in _in_order(found)}
 
 
@@ -374,33 +374,33 @@ def _completions(runs: Sequence[Measured]) -> list[CompletionSpread]:
     """Sum slowdowns up over runs, in the order of :func:`by_size`."""
     found: dict[Sizes, list[CompletionSummary]] = {}
     for run in runs:
-        for told in run.completions:
-            found.setdefault(sizes_of(told), []).append(told)
+        for line in run.completions:
+            found.setdefault(sizes_of(line), []).append(line)
 
     def over(sizes: Sizes) -> CompletionSpread:
-        told = found[sizes]
-        none = [0] * (len(runs) - len(told))
+        lines = found[sizes]
+        none = [0] * (len(runs) - len(lines))
         group, least, most = sizes
         return {
             "group": group,
             "least_octets": least,
             "most_octets": most,
-            "flows": spread([*(line["flows"] for line in told), *none]),
-            "completed": spread([*(line["completed"] for line in told), *none]),
-            "flows_left": spread([*(line["flows"] - line["completed"] for line in told), *none]),
-            "slowdown_mean": spread(line["slowdown_mean"] for line in told),
-            "slowdown_p50": spread(line["slowdown_p50"] for line in told),
-            "slowdown_p95": spread(line["slowdown_p95"] for line in told),
-            "slowdown_p99": spread(line["slowdown_p99"] for line in told),
-            "slowdown_p999": spread(line["slowdown_p999"] for line in told),
+            "flows": spread([*(line["flows"] for line in lines), *none]),
+            "completed": spread([*(line["completed"] for line in lines), *none]),
+            "flows_left": spread([*(line["flows"] - line["completed"] for line in lines), *none]),
+            "slowdown_mean": spread(line["slowdown_mean"] for line in lines),
+            "slowdown_p50": spread(line["slowdown_p50"] for line in lines),
+            "slowdown_p95": spread(line["slowdown_p95"] for line in lines),
+            "slowdown_p99": spread(line["slowdown_p99"] for line in lines),
+            "slowdown_p999": spread(line["slowdown_p999"] for line in lines),
         }
 
     return [over(sizes) for sizes in _in_order(found)]
 
 
-def sizes_of(told: "CompletionSummary | CompletionSpread") -> Sizes:
+def sizes_of(line: "CompletionSummary | CompletionSpread") -> Sizes:
     """Return the flows that slowdowns are of."""
-    return told["group"], told["least_octets"], told["most_octets"]
+    return line["group"], line["least_octets"], line["most_octets"]
 
 
 def in_words(sizes: Sizes) -> str:
@@ -437,7 +437,7 @@ def _rate_amplitude_bps(result: "Result") -> float | None:
 
 
 def _end_s(flow: "FlowSummary", time_s: "NDArray[Any]", fair_bps: "NDArray[Any]") -> float:
-    """Return when a flow is over: it completes, or never, as far as the samples go."""
+    """Return when a flow ends: it completes, or never, as far as the samples go."""
     if flow["completion_time_s"] is None:
         return float("inf")
     active = np.flatnonzero(fair_bps > 0)

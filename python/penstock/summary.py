@@ -300,7 +300,7 @@ class PoolSummary(TypedDict):
     size_octets: int
     """Memory of the pool, its headroom aside, octets."""
     headroom_octets: int
-    """Memory for frames that come after their neighbour was told to stop, octets."""
+    """Memory for frames that come after their neighbour was signalled to stop, octets."""
     headroom_needed_octets: int
     """Headroom that all its lossless lines need at once, in whole cells; with less, frames may be lost, octets."""
     xoff_alone_octets: int | None
@@ -362,7 +362,7 @@ class CompletionSummary(TypedDict):
     slowdown_p50: float | None
     """Median."""
     slowdown_p95: float | None
-    """95th percentile: the least slowdown that so many of the flows do not exceed."""
+    """95th percentile: the least slowdown that this share of the flows does not exceed."""
     slowdown_p99: float | None
     """99th percentile."""
     slowdown_p999: float | None

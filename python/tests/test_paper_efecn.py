@@ -106,11 +106,11 @@ def test_the_cost_of_control_frames() -> None:
     # E-FECN: the same probes, and 28 BCN(0,0) for the frames above 120 KB. They come to sources by two links each.
     stop = {key: value for key, value in slow.items() if "fecn" not in key}
     efecn = run("four-sources", "efecn", stop)
-    told = efecn.summary["queues"][0]["feedback_frames"]
-    assert told == 28
-    assert metric("control_frames")(efecn) == 440 + told
-    assert metric("control_hops")(efecn) == 220 * 6 + told * 2
-    assert metric("backward_fraction")(efecn) == pytest.approx(told / (220 + told))
+    feedback = efecn.summary["queues"][0]["feedback_frames"]
+    assert feedback == 28
+    assert metric("control_frames")(efecn) == 440 + feedback
+    assert metric("control_hops")(efecn) == 220 * 6 + feedback * 2
+    assert metric("backward_fraction")(efecn) == pytest.approx(feedback / (220 + feedback))
 
 
 def test_an_answer_takes_two_links_and_a_node() -> None:

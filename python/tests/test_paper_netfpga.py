@@ -106,7 +106,7 @@ def test_lengths_in_a_period() -> None:
     assert METRICS["length_std_octets"](result, "before") == 0.0
 
 
-class Told:
+class Recorded:
     """A result of which a summary is known."""
 
     def __init__(self, **summary: Any) -> None:
@@ -115,7 +115,7 @@ class Told:
 
 def test_slowdown_is_that_of_a_bucket_and_none_while_a_flow_goes_on() -> None:
     sizes: dict[str, Any] = {"group": None, "flows": 4, "completed": 4}
-    result = Told(
+    result = Recorded(
         completions=[
             {**sizes, "least_octets": 0, "most_octets": None, "slowdown_mean": 3.0, "slowdown_p99": 9.0},
             {**sizes, "least_octets": 0, "most_octets": 10_000, "slowdown_mean": 2.0, "slowdown_p99": 5.0},
@@ -131,7 +131,7 @@ def test_slowdown_is_that_of_a_bucket_and_none_while_a_flow_goes_on() -> None:
 
 def test_the_queue_in_the_host_counts_flows_by_name() -> None:
     flows = [("long0", 3, 40.0), ("short0", 2, 10.0), ("short1", 4, 10.0)]
-    result = Told(
+    result = Recorded(
         flows=[
             {"name": name, "segments_discarded": lost, "transmit_queue_mean_octets": octets}
             for name, lost, octets in flows
@@ -153,13 +153,13 @@ def test_the_sawtooth_above_the_path_has_seven_ninths_of_its_peak() -> None:
 
 
 def test_timeouts_are_those_of_the_connections_that_are_named() -> None:
-    class Told:
+    class Recorded:
         def column(self, table: str, name: str) -> "NDArray[Any]":
             assert table == "completions"
             return np.array({"flow": ["short0", "short1", "long"], "timeouts": [1, 2, 4]}[name])
 
-    assert METRICS["timeouts_of"](Told(), "short") == 3.0
-    assert METRICS["timeouts_of"](Told(), "other") == 0.0
+    assert METRICS["timeouts_of"](Recorded(), "short") == 3.0
+    assert METRICS["timeouts_of"](Recorded(), "other") == 0.0
 
 
 def test_connections_without_rack_differ_in_that_alone() -> None:

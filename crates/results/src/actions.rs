@@ -81,7 +81,7 @@ pub(crate) fn counts(plan: &Plan, totals: &Totals) -> Option<Actions> {
     })
 }
 
-/// Whether a scheme has had an effect on traffic; `None` where none declares one. Cuts of sources that nobody has told anything, where the scheme
+/// Whether a scheme has had an effect on traffic; `None` where none declares one. Cuts of sources that have received no signal, where the scheme
 /// has messages or marks for that, are answers to losses, and no effect of it.
 pub(crate) fn acted(plan: &Plan, totals: &Totals) -> Option<bool> {
     let taken = |action: &Action| count(*action, totals) > 0;

@@ -80,7 +80,7 @@ record! {
         slowdown_mean: Option<f64>, "";
         /// Median.
         slowdown_p50: Option<f64>, "";
-        /// 95th percentile: the least slowdown that so many of the flows do not exceed.
+        /// 95th percentile: the least slowdown that this share of the flows does not exceed.
         slowdown_p95: Option<f64>, "";
         /// 99th percentile.
         slowdown_p99: Option<f64>, "";
@@ -89,7 +89,7 @@ record! {
     }
 }
 
-/// Sizes that are told apart, octets.
+/// Limits between the buckets of sizes, octets.
 const BUCKETS: [RangeInclusive<u64>; 5] =
     [0..=10_000, 10_001..=100_000, 100_001..=1_000_000, 1_000_001..=10_000_000, 10_000_001..=u64::MAX];
 
@@ -120,7 +120,7 @@ pub struct Completion {
 
 /// Whether a result has completions: where some flow has a size.
 #[must_use]
-pub fn are_told(plan: &Plan) -> bool {
+pub fn are_reported(plan: &Plan) -> bool {
     !plan.generated.is_empty() || plan.finite
 }
 
@@ -288,7 +288,7 @@ impl Group {
         self.slowdowns[bucket].extend(completion.slowdown());
     }
 
-    /// Tells of some groups together: all of their flows, then those of each bucket that has some.
+    /// Summarises groups together: all of their flows, then those of each bucket that has some.
     fn sum_up(groups: &[&Self], name: Option<&str>, summaries: &mut Vec<CompletionSummary>) {
         let flows = |bucket: usize| groups.iter().map(|group| group.flows[bucket]).sum::<u64>();
         let slowdowns = |bucket: usize| groups.iter().flat_map(move |group| &group.slowdowns[bucket]).copied();
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_one_name_are_told_once_where_the_first_stands() {
+    fn groups_of_one_name_are_reported_once_where_the_first_stands() {
         let groups = [("b", 1), ("a", 2), ("b", 3), ("c", 4)];
         assert_eq!(by_name(&groups), [("b", vec![&1, &3]), ("a", vec![&2]), ("c", vec![&4])]);
         // A group a flow, as an import of flows has them: some milliseconds, where a search for each took minutes.

@@ -21,7 +21,7 @@ pub trait Simulation {
     fn frames_held(&self) -> usize;
     /// Whether every flow with a size has ended, in a run that is to last so long.
     fn is_over(&self) -> bool;
-    /// The warm-up is over.
+    /// The warm-up has ended.
     fn start_measuring(&mut self);
     /// A window of the plan opens.
     fn open_window(&mut self, window: usize);

@@ -4,7 +4,7 @@
 //! or a change of a link, that moves its share by more than 0.1 %. The allowed rate is averaged over a sliding window of
 //! 50 sample intervals (a twentieth of the run at the default interval), which begins after the change. The flow settles
 //! at the beginning of the first window from which on every window's mean lies within 5 % of the share, until the share
-//! ends (the flow stops or completes, or the run is over). A flow that is inside from the first instant has settled after
+//! ends (the flow stops or completes, or the run ends). A flow that is inside from the first instant has settled after
 //! zero seconds; one whose last window is outside, or that never had a whole window, has not settled.
 
 use std::collections::VecDeque;

@@ -428,7 +428,7 @@ impl Summary {
             hosts: hosts(plan, outcome),
             pools: pools(plan, outcome),
             deadlocks: deadlocks(plan, outcome),
-            completions: if completions::are_told(plan) {
+            completions: if completions::are_reported(plan) {
                 completions::summaries(plan, completions::completions(plan, outcome, ending))
             } else {
                 Vec::new()

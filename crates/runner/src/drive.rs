@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration as WallDuration, Instant as WallInstant};
 
-use penstock_results::completions::{Completion, Ending, are_told, completions};
+use penstock_results::completions::{Completion, Ending, are_reported, completions};
 use penstock_results::summary::{Measured, TestbedSummary, flow_rows};
 use penstock_results::{Course, Summary};
 use penstock_scenario::Plan;
@@ -174,7 +174,7 @@ pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, e
     flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &ending)))?;
     let flows = flows.close()?.map(|records| (Table::Flows, records));
     let completed =
-        if are_told(plan) { write_completions(plan, folder.as_ref(), vars, &outcome, &ending)? } else { None };
+        if are_reported(plan) { write_completions(plan, folder.as_ref(), vars, &outcome, &ending)? } else { None };
 
     let Some(folder) = folder else {
         let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).collect();

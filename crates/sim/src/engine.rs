@@ -194,7 +194,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         sim
     }
 
-    /// Handles every event before `t`; then it is `t`, unless the run [is over](Self::is_over) before. Where a run is cut into
+    /// Handles every event before `t`; then it is `t`, unless the run [has ended](Self::is_over) before. Where a run is cut into
     /// steps changes nothing in it.
     pub fn run_until(&mut self, t: Instant) {
         while !self.run_slice(t, u64::MAX) {}
@@ -340,7 +340,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         }
     }
 
-    /// The warm-up is over: from here on the run is measured.
+    /// The warm-up has ended: from here on the run is measured.
     pub fn start_measuring(&mut self) {
         self.state.start_measuring();
     }

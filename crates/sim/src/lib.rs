@@ -6,7 +6,7 @@
 //!
 //! # Layers
 //!
-//! A file needs those of its own row and of the rows above it, and no two files need each other, parents and children aside.
+//! A file needs those of its row and of the rows above it, and no two files need each other, parents and children aside.
 //!
 //! | Layer | Contents |
 //! |---|---|

@@ -214,7 +214,7 @@ macro_rules! metrics_of {
         { runner always switch: String, "", "The switch." }
         { runner always name: String, "", "The pool's table, `[[buffer]]`." }
         { runner always size_octets: u64, "octets", "Memory of the pool, its headroom aside." }
-        { runner always headroom_octets: u64, "octets", "Memory for frames that come after their neighbour was told to stop." }
+        { runner always headroom_octets: u64, "octets", "Memory for frames that come after their neighbour was signalled to stop." }
         { runner always headroom_needed_octets: u64, "octets",
             "Headroom that all its lossless lines need at once, in whole cells; with less, frames may be lost." }
         { runner always xoff_alone_octets: Option<u64>, "octets",

@@ -73,7 +73,7 @@ pub struct Network {
     pub processes: Processes,
     /// The flows that begin when others have ended, each once.
     pub dependencies: Vec<Dependency>,
-    /// The run is over when every flow with a size has ended; time goes no further then.
+    /// The run ends when every flow with a size has ended.
     pub until_complete: bool,
     /// Rate limiters, in front of one host port each.
     pub reaction_points: Vec<ReactionPointSpec>,
@@ -86,7 +86,7 @@ pub struct Network {
     pub wire_overhead: u16,
     /// The frame in transmission counts as queued.
     pub in_service_counts: bool,
-    /// Each node measures at an offset of its own, drawn from the seed; else all do at the same instants.
+    /// Each node measures at its own offset, drawn from the seed; else all do at the same instants.
     pub own_clocks: bool,
     /// A data queue of a switch that is longer than this with the frame that comes marks the frame, if it may be marked (ECN: RFC 3168); at
     /// most [`LARGEST_QUEUE`]. `None`: no queue marks.
@@ -324,7 +324,7 @@ impl Network {
         self.flows.iter().map(|flow| self.longest_of(flow)).chain(of_processes).max()
     }
 
-    /// The time from the release of a flow's longest frame until its acknowledgement of so many octets has come, through an empty
+    /// The time from the release of a flow's longest frame until its acknowledgement of `ack` octets has arrived, through an empty
     /// network: that of its longest way.
     #[must_use]
     pub fn round_trip(&self, flow: FlowId, acknowledgement: u16) -> Option<Duration> {

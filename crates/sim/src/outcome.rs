@@ -209,7 +209,7 @@ impl Sum {
     }
 }
 
-/// The rest of a flow of a process that is over.
+/// The rest of a flow of a process that has finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowEnd {
     /// When its last octet was delivered; [`Instant::NEVER`] if data is missing.

@@ -70,7 +70,7 @@ impl fmt::Display for Obstacle {
 }
 
 impl Partition {
-    /// Cuts a network into so many parts, with as much to do in each as in the others and little traffic between them.
+    /// Cuts a network into `parts` parts, with as much to do in each as in the others and little traffic between them.
     ///
     /// # Errors
     /// If the network cannot be cut.

@@ -1,4 +1,4 @@
-//! Random words: every entity has a stream of its own, derived from the seed and its identity, so that the draws of one
+//! Random words: every entity has a separate stream, derived from the seed and its identity, so that the draws of one
 //! entity never shift the words that another sees. Another machine sees the same words if it makes the same stream.
 
 use penstock_schemes::units::PS_PER_S;

@@ -14,7 +14,7 @@ use crate::frame::{CN_TAG_OCTETS, FCS, VLAN_OCTETS};
 use crate::progress::SHORTEST;
 use crate::scheme_frames;
 
-/// The most flows: each has a port of its own, and iperf3 a server.
+/// The most flows: each has its own port, and iperf3 a server.
 const MOST_FLOWS: usize = 1000;
 
 /// Octets of the Ethernet header, of IPv4's, of UDP's.
@@ -265,7 +265,7 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
         return refuse("load_balancing: on the testbed there is one way to each host".to_owned());
     }
     if !network.pools.is_empty() {
-        return refuse("[[buffer]]: each queue of the testbed has memory of its own".to_owned());
+        return refuse("[[buffer]]: each queue of the testbed has separate memory".to_owned());
     }
     if network.pfc.as_ref().is_some_and(|pfc| pfc.watchdog.is_some()) {
         return refuse(

@@ -18,7 +18,7 @@ use penstock_wire::{MacAddress, mac_control};
 
 use crate::frame::Header;
 
-/// The time of so many quanta on a line of this rate.
+/// The time of `quanta` on a line of this rate.
 #[must_use]
 pub fn pause_time(quanta: u16, rate: BitRate) -> Duration {
     let bits = u128::from(quanta) * u128::from(QUANTUM_BITS);
@@ -50,8 +50,8 @@ struct Counter {
     held: u64,
     /// The neighbour is to stop.
     full: bool,
-    /// The neighbour was told so last.
-    told: bool,
+    /// The last frame signalled so.
+    signalled: bool,
     /// When the pause frame is due again, if the counter is still full then.
     refresh: Instant,
 }
@@ -65,7 +65,7 @@ pub struct Ingress {
     quanta: u16,
     /// The time of a pause on the neighbour's line.
     time: Duration,
-    /// A bit for each class of which the neighbour is to be told.
+    /// A bit for each class to signal to the neighbour.
     pending: u32,
     sent: u64,
 }
@@ -80,7 +80,7 @@ impl Ingress {
         let (Some(pfc), Some(back)) = (&network.pfc, back) else { return ingress };
         let counter = |&priority: &u8| {
             let sizes = pfc.ingress[back].filter(|_| pfc.priorities.contains(&priority))?;
-            Some(Counter { priority, sizes, held: 0, full: false, told: false, refresh: Instant::NEVER })
+            Some(Counter { priority, sizes, held: 0, full: false, signalled: false, refresh: Instant::NEVER })
         };
         ingress.counters = network.priorities.iter().map(counter).collect();
         ingress.quanta = pfc.quanta;
@@ -123,12 +123,12 @@ impl Ingress {
         counter.held -= u64::from(octets);
         if counter.full && counter.held <= counter.sizes.xon.0 {
             counter.full = false;
-            // Where the stop still waits for the line, nothing is to be told.
-            self.pending = self.pending & !(1 << class) | u32::from(counter.told) << class;
+            // Where the stop still waits for the line, nothing is to be signalled.
+            self.pending = self.pending & !(1 << class) | u32::from(counter.signalled) << class;
         }
     }
 
-    /// Whether the neighbour is to be told something.
+    /// Whether there is something to signal to the neighbour.
     #[must_use]
     pub fn pending(&self) -> bool {
         self.pending != 0
@@ -140,7 +140,7 @@ impl Ingress {
         self.counters.iter().flatten().map(|counter| counter.refresh).fold(Instant::NEVER, Instant::min)
     }
 
-    /// Half of a pause time is over: stops that are still needed are to be told again.
+    /// Half of a pause time has passed: stops that are still needed are signalled again.
     pub fn refresh(&mut self, now: Instant) {
         for (class, counter) in self.counters.iter_mut().enumerate() {
             let Some(counter) = counter.as_mut().filter(|counter| counter.refresh <= now) else { continue };
@@ -156,7 +156,7 @@ impl Ingress {
         let mut times = [None; 8];
         for (class, counter) in self.counters.iter_mut().enumerate() {
             let Some(counter) = counter.as_mut().filter(|_| self.pending >> class & 1 == 1) else { continue };
-            counter.told = counter.full;
+            counter.signalled = counter.full;
             counter.refresh = if counter.full { now + Duration(self.time.0 / 2) } else { Instant::NEVER };
             times[usize::from(counter.priority & 7)] = Some(if counter.full { self.quanta } else { 0 });
         }
@@ -183,7 +183,7 @@ impl Ingress {
 /// A class as its neighbour stops it.
 #[derive(Debug, Clone, Copy)]
 struct Stop {
-    /// When a stop begins that has been told but is not yet in force.
+    /// When a stop begins that has been signalled and is not yet in force.
     from: Instant,
     /// When the stop runs out.
     until: Instant,
@@ -246,7 +246,7 @@ impl Stops {
         self.lossless.contains(&true)
     }
 
-    /// A PFC frame has told `class` to stop for a time, or with none to go on. [`due`](Self::due) says what follows; nothing
+    /// A PFC frame stops `class` for a time, or releases it with none. [`due`](Self::due) says what follows; nothing
     /// for a class without flow control.
     pub fn tell(&mut self, now: Instant, class: usize, time: Duration) {
         if self.lossless.get(class) != Some(&true) {
@@ -308,14 +308,14 @@ mod tests {
         Instant::ZERO + Duration::from_us(n)
     }
 
-    fn told(frame: &[u8]) -> Option<[Option<u16>; 8]> {
+    fn read(frame: &[u8]) -> Option<[Option<u16>; 8]> {
         times(frame, &Header::read(frame)?)
     }
 
     /// One class, of priority 3: XOFF at 3000 octets, XON at 1000.
     fn ingress() -> Ingress {
         let sizes = Sizes { buffer: Octets(5000), xoff: Octets(3000), xon: Octets(1000) };
-        let counter = Counter { priority: 3, sizes, held: 0, full: false, told: false, refresh: Instant::NEVER };
+        let counter = Counter { priority: 3, sizes, held: 0, full: false, signalled: false, refresh: Instant::NEVER };
         Ingress {
             own: MacAddress([2, 0, 0, 0, 0, 9]),
             counters: vec![Some(counter)],
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(frame[..18], [1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0x08, 1, 1, 0, 8]);
         assert_eq!((frame[24], frame[25], frame.len()), (0, 100, 60));
         assert!(frame[26..].iter().all(|&octet| octet == 0));
-        assert_eq!(told(&frame).unwrap()[3], Some(100));
+        assert_eq!(read(&frame).unwrap()[3], Some(100));
         // Half of 5.12 us later it is due again.
         assert_eq!(ingress.next_event(), us(1) + Duration(2_560_000));
         ingress.refresh(ingress.next_event());
@@ -356,7 +356,7 @@ mod tests {
         assert!(!ingress.pending(), "2000 octets are above XON");
         ingress.let_go(0, 1000);
         let frame = ingress.compose(us(5));
-        assert_eq!(told(&frame).unwrap()[3], Some(0));
+        assert_eq!(read(&frame).unwrap()[3], Some(0));
         assert_eq!((ingress.next_event(), ingress.sent()), (Instant::NEVER, 3));
     }
 
@@ -391,18 +391,18 @@ mod tests {
         let mut ingress = ingress();
         ingress.hold(0, 3000);
         let right = ingress.compose(us(1));
-        assert!(told(&right).is_some());
+        assert!(read(&right).is_some());
         let changed = |at: usize, octet: u8| {
             let mut frame = right.clone();
             frame[at] = octet;
             frame
         };
         for frame in [changed(13, 0x09), changed(12, 0x22), changed(15, 0x02), changed(5, 0x02), right[..20].to_vec()] {
-            assert_eq!(told(&frame), None, "{frame:02x?}");
+            assert_eq!(read(&frame), None, "{frame:02x?}");
         }
         let mut tagged = right;
         crate::frame::put_tags(&mut tagged, 7, None);
-        assert_eq!(told(&tagged), None);
+        assert_eq!(read(&tagged), None);
     }
 
     #[test]

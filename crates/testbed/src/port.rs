@@ -365,7 +365,7 @@ impl<S: OnWire> Port<S> {
         self.remainder = 0;
     }
 
-    /// The neighbour tells a class to stop for so many quanta, or with none to go on.
+    /// The neighbour stops a class for a number of quanta, or releases it with none.
     pub fn pause(&mut self, now: Instant, class: usize, quanta: u16) {
         self.stops.tell(now, class, pause_time(quanta, self.line.rate));
         self.obey(now);
@@ -484,7 +484,7 @@ impl<S: OnWire> Port<S> {
         self.in_service = Some(Service::Frame(class, held));
     }
 
-    /// A frame of so many octets, without its check sequence, occupies the line from now on.
+    /// A frame of `octets`, without its check sequence, occupies the line from now on.
     fn occupy(&mut self, now: Instant, octets: usize) {
         let octets = u64::from(length(octets)) + u64::from(self.line.overhead);
         let (time, rest) = self.line.rate.serialisation(octets);

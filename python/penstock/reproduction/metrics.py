@@ -184,7 +184,7 @@ def rate_series(
 def queue_lengths(
     result: Result, queues: Sequence[str], points: int = 3000, from_s: float = 0.0, to_s: float = _END
 ) -> dict[str, tuple["NDArray[Any]", "NDArray[Any]"]]:
-    """For figures: time in s and length in octets of each of the queues, every sample or so many of them."""
+    """For figures: time in s and length in octets of each of the queues, every sample or every n-th."""
     drawn = {}
     for name in queues:
         series = _series(result, name)

@@ -295,7 +295,7 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
         pools.is_some_and(|pools| pools.takes_surely(self.now, port, class, octets, len))
     }
 
-    /// Whether a frame of so many octets that has room in its queue of `len` is refused: the queue's pool has no memory for it, or the
+    /// Whether a frame of `octets` that has room in its queue of `len` is refused: the queue's pool has no memory for it, or the
     /// watchdog drains the queue, or the line is broken. `at` is the queue's port and class, and the line that the frame came over.
     #[inline(always)]
     pub(crate) fn refuses(

@@ -82,7 +82,7 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
         context.settle(p);
     }
 
-    /// Half of the pause time is over: the stop is renewed if it is still needed.
+    /// Half of the pause time has passed: a stop that is still needed is renewed.
     pub(crate) fn refresh(&mut self, counter: CounterId) {
         let state = &mut self.pauses.counters[counter.index()];
         if state.refresh == self.now {
@@ -147,7 +147,7 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
         }
     }
 
-    /// A stop of `class`, if there is one, is over; true if it was in force.
+    /// Ends the stop of `class`, if there is one; true if it was in force.
     pub(crate) fn go_on(&mut self, port: PortId, class: TrafficClass) -> bool {
         let now = self.now;
         let stop = self.stop_of(port, class);

@@ -137,7 +137,7 @@ struct Inside {
 }
 
 impl Inside {
-    /// Counts the frames of so many `flows`.
+    /// Counts the frames of `flows` flows.
     fn count(frames: &dyn Arena, hop_info: &[HopInfo], flows: usize) -> Self {
         let mut inside = Self { data: vec![0; flows], headers: 0, signals: 0, acks: 0, waiting: 0 };
         for (_, frame) in frames.iter() {

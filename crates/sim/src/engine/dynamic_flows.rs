@@ -1,7 +1,7 @@
 //! Dynamic flows: those that processes make, which begin and end while the run goes on.
 //!
 //! Each has a slot: an entry of every list that has one a flow, and a block of hops. It gets the slot when the flow before it
-//! starts. When it is over, no frame of it is in the network and none of its ends has anything to do, another may have its slot. That
+//! starts. When it has ended, no frame of it is in the network and none of its ends has anything to do, another may have its slot. That
 //! is looked for from time to time and for all at once, as a garbage collector does: so no hop counts references.
 //!
 //! A slot says where something lies. Everything that is ordered or drawn goes by numbers, which are never used again: a run in which
@@ -62,7 +62,7 @@ pub(crate) struct DynamicFlows<S: Scheme> {
     ends: Vec<FlowEnd>,
 }
 
-/// A process, and the numbers of the first of its flows and of the limiter of that, where its flows have limiters of their own.
+/// A process, and the numbers of the first of its flows and of the limiter of that, where its flows have separate limiters.
 #[derive(Debug)]
 struct Numbered {
     process: Process,
@@ -225,7 +225,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         self.dynamic_flows.taken.len()
     }
 
-    /// The start of a flow of a process has come: the next one takes a slot. Whether it starts here: it is told in all parts of a
+    /// The start of a flow of a process has come: the next one takes a slot. Whether it starts here: it is announced in all parts of a
     /// network, and one has its source.
     pub(crate) fn arrives(&mut self, flow: FlowId) -> bool {
         self.admit_next();
@@ -255,7 +255,13 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
             return FlowId(key.0);
         }
         let slot = self.dynamic_flows.slot_of.get(&key.0);
-        *slot.unwrap_or_else(|| panic!("{} signals flow {}, which is over, without a frame of it", S::INFO.name, key.0))
+        *slot.unwrap_or_else(|| {
+            panic!(
+                "{}: a congestion point signalled flow {}, which has finished: its `remembers_flows` must be true",
+                S::INFO.name,
+                key.0
+            )
+        })
     }
 
     /// The hop of a flow of a process that leaves by `port`, if its data passes there.

@@ -67,7 +67,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         }
     }
 
-    /// A stop is over: the frames that waited may go.
+    /// A stop has expired: the frames that waited may be sent.
     pub(crate) fn go_on(&mut self, port: PortId, class: TrafficClass) {
         if self.state.fabric.go_on(port, class) {
             self.state.sources.unpark(self.state.fabric.now, port, class);

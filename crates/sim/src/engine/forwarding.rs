@@ -414,7 +414,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         let mut outbox = self.take_outbox();
         for (to, class, signal) in outbox.drain(..) {
             let To::Source(flow) = to else { panic!("a notification point signals sources only") };
-            assert_eq!(flow, own, "a notification point signals the source of its own flow");
+            assert_eq!(flow, own, "a notification point signals its flow's source");
             let flow = self.state.fabric.flow_at(leaf);
             self.send_up(flow, Some(leaf), class, signal, SignalSource::Destination(from));
         }

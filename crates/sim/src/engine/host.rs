@@ -168,7 +168,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
             let To::Destination(key) = to else { panic!("a reaction point signals destinations only") };
             let flow = self.flow_of(key);
             let state = self.state.sources.flow(flow);
-            assert_eq!(state.limiter(), limiter, "a reaction point signals the destinations of its own flows");
+            assert_eq!(state.limiter(), limiter, "a reaction point signals its flows' destinations");
             let root = state.supply().root;
             self.send_down(flow, root, class, signal);
         }
@@ -242,7 +242,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         }
     }
 
-    /// The turn of a limiter has come; its release is due with it, and counts as an event of its own.
+    /// The turn of a limiter has come; its release is due with it, and counts as a separate event.
     #[inline(never)]
     fn release_in_turn(&mut self, limiter: LimiterId) {
         self.events_at_once += 1;

@@ -253,7 +253,7 @@ pub(crate) fn whole(measuring: &Reading, end: &Reading, flows: &[FlowRecord]) ->
 }
 
 impl Reading {
-    /// Adds what part `part` of the network has read at the same time: the first has the state of its own nodes, and the start of
+    /// Adds what part `part` of the network has read at the same time: the first has its nodes' state, and the start of
     /// all others.
     pub(crate) fn absorb(&mut self, other: &Self, part: usize, partition: &Partition) {
         self.totals.absorb(&other.totals);

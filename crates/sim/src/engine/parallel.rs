@@ -6,9 +6,9 @@
 //!                 import <--------------------------------+
 //! ```
 //!
-//! Each part is a whole [`Sim`], which handles the events of its own nodes alone; the state of the others stays as it was at the
+//! Each part is a whole [`Sim`], which handles its nodes' events alone; the state of the others stays as it was at the
 //! start. A frame on a line that is cut has left its queue, and nothing but the line's failure can happen to it: it goes to the other
-//! part when its transmission is over, before that part comes to the time at which it arrives. There its arrival is an event as any
+//! part when its transmission has ended, before that part comes to the time at which it arrives. There its arrival is an event as any
 //! other. So the hot path knows nothing of parts.
 //!
 //! The order of events at one instant goes by entities (decision 16), and no event touches two nodes but by such a frame. So each node
@@ -101,7 +101,7 @@ struct Crossing<S: Scheme> {
 }
 
 impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
-    /// Part `own` of a network. The probe is told of signals that reach sources there; [`CombinedView`] shows samples.
+    /// Part `own` of a network. The probe sees signals that reach sources there; [`CombinedView`] shows samples.
     ///
     /// # Panics
     /// As [`Sim::new`].

@@ -14,7 +14,7 @@
 //! | 3 | port, or number | its queue there; or destination and record |
 //! | 4 | queue | its congestion point; the frame that waits last there |
 //!
-//! Limiters that are due have three such stages of their own. Nothing here changes a result, and to ask in vain costs its time alone.
+//! Limiters that are due have three separate stages of this kind. Nothing here changes a result: a useless prefetch costs only its time.
 
 use penstock_endpoint::cache::{ask_for, ask_for_entry, ask_for_lines, ask_for_start};
 use penstock_endpoint::{LimiterId, PortId, TrafficClass};
@@ -32,9 +32,9 @@ use crate::state::port::{PortState, QueueState};
 
 /// Events from one look ahead to the next.
 pub(crate) const BATCH: u64 = 32;
-/// The table above has so many lines.
+/// Lines of the table above.
 const STAGES: usize = 5;
-/// A look goes so many batches ahead: those of the stages, and the one that begins now.
+/// Batches of look-ahead: one a stage, and the one that begins now.
 const REACH: u64 = STAGES as u64 + 1;
 /// No group has more frames, or limiters.
 const MOST: usize = 4 * BATCH as usize;

@@ -73,12 +73,12 @@ impl<S: Scheme, const FULL: bool> View<S> for RunState<S, FULL> {
 }
 
 impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
-    /// The warm-up is over.
+    /// The warm-up has ended.
     pub(crate) fn start_measuring(&mut self) {
         self.measuring = self.read();
     }
 
-    /// A window opens under a number of its own.
+    /// A window opens under its own number.
     pub(crate) fn open_window(&mut self, window: usize) {
         let start = self.read();
         self.windows.push((window, start));

@@ -80,7 +80,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
         &self.configs[self.network.class(priority).index()]
     }
 
-    /// A limiter under a number of its own.
+    /// A limiter under its own number.
     fn limiter(&self, number: u32, port: PortId, pacer: Pacer, config: Option<&S::Config>) -> LimiterSpec<S, Stream> {
         let draw = Stream::new(self.seed, Owner::ReactionPoint, number as usize);
         LimiterSpec::new(port, self.network.ports[port.index()].rate, pacer, config, draw)
@@ -91,7 +91,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
         self.sources.add_numbered_limiter(number, spec, by_turns)
     }
 
-    /// Adds flow `id`, with a limiter of its own if nothing controls it, and its destinations.
+    /// Adds flow `id`, with its own limiter if nothing controls it, and its destinations.
     pub(crate) fn add_flow(&mut self, id: FlowId, flow: &Flow) {
         let (network, config) = (self.network, self.config(flow.priority));
         let first = DestinationId(self.destinations.len() as u32);
@@ -172,7 +172,7 @@ pub(crate) fn source(
     (Source { generator, root: flow.root, connection }, frames)
 }
 
-/// How many reaction points of their own the flows of processes have.
+/// Number of reaction points that single flows of processes have.
 fn own_reaction_points(network: &Network) -> u32 {
     let own = network.processes.list.iter().filter(|process| matches!(process.limiting, Limiting::Own(_)));
     own.map(|process| process.flows).sum()

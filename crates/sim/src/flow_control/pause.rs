@@ -4,16 +4,16 @@
 //!   port P ====== data ======> switch: counter of P and priority       held >= xoff: full, held <= xon: no longer
 //!    stops[P, priority]           |
 //!      ^                          v
-//!      +------- PFC frame ------ port B, the way back                  PortState::pauses: the classes to tell of
+//!      +------- PFC frame ------ port B, the way back                  PortState::pauses: the classes to signal
 //! ```
 //!
 //! A PFC frame has a time for each of the eight priorities. Here it is made when its transmission starts, from the
-//! state of the counters at that instant: every change that had to be told until then is in it, and one that was taken
+//! state of the counters at that instant: every change that had to be signalled until then is in it, and one that was taken
 //! back before is not.
 //!
 //! *Lines that break.* A PFC frame on a broken line is lost, and the queue that it would have stopped or let go is left
 //! to its pause time. A stop goes on while its own line is down. When the way back comes up again, the state that was
-//! lost on it is told again, ahead of all frames, as the counters stand then.
+//! lost on it is signalled again, ahead of all frames, as the counters stand then.
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::units::PS_PER_S;
@@ -39,7 +39,7 @@ pub(crate) struct Counter {
     pub(crate) xon: u64,
     /// The neighbour is to stop.
     pub(crate) full: bool,
-    /// The neighbour was told so last, or the last frame about it was lost on the line.
+    /// The last frame signalled so, or the last frame about it was lost on the line.
     pub(crate) announced: bool,
     /// When the pause frame is due again, if the counter is still full then.
     pub(crate) refresh: Instant,
@@ -48,7 +48,7 @@ pub(crate) struct Counter {
 /// A queue as pause frames stop it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stop {
-    /// When a stop begins that has been told but is not yet in force.
+    /// When a stop begins that has been signalled and is not yet in force.
     pub(crate) from: Instant,
     /// When the stop runs out.
     pub(crate) until: Instant,
@@ -304,7 +304,7 @@ impl Pauses {
         self.frames.get(frame).message()
     }
 
-    /// The line of `port` breaks: how many pause frames were on it, and the classes that they were about. They are told again by those who
+    /// The line of `port` breaks: how many pause frames were on it, and the classes that they were about. They are signalled again by those who
     /// sent them: `own` says that the port is in this part of the network.
     pub(crate) fn lose(&mut self, port: PortId, own: bool) -> (u64, u32) {
         let (lost, classes) = self.frames.lose(port);

@@ -1,4 +1,4 @@
-//! The headroom of priority flow control (802.1Qbb): how much still arrives after a neighbour was told to stop.
+//! The headroom of priority flow control (802.1Qbb): how much still arrives after a neighbour was signalled to stop.
 
 use std::collections::BTreeMap;
 

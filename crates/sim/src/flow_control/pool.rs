@@ -18,7 +18,7 @@
 //! The shared part is the pool without the reserves of both accounts, so that the memory is never exceeded and each reserve is
 //! there when it is needed, in whatever order frames come.
 //!
-//! With flow control a frame beyond T goes into the headroom, and the neighbour is told to stop. The pool is asked when a
+//! With flow control a frame beyond T goes into the headroom, and the neighbour is signalled to stop. The pool is asked when a
 //! frame of the neighbour comes or goes: a threshold that falls because of others stops it with its next frame.
 //!
 //! *Departures.* Ports are settled lazily ([`crate::datapath`]), so a pool may not know yet that a frame has left another port. It
@@ -78,7 +78,7 @@ impl Account {
         self.alpha.map_or(u64::MAX, |alpha| (free as f64 * alpha) as u64)
     }
 
-    /// Octets beyond the reserve of a holder that holds so many.
+    /// Octets beyond a holder's reserve.
     fn beyond(&self, held: u64) -> u64 {
         held.saturating_sub(self.reserve)
     }
@@ -109,7 +109,7 @@ impl Account {
     }
 }
 
-/// The memory that a pool has given, over time. Changes may be told in any order.
+/// The memory that a pool has given, over time. Changes may be reported in any order.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Usage {
     /// Octets given.
@@ -121,7 +121,7 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// The integral of the octets up to `at`, octets × ps, when all changes until then have been told.
+    /// The integral of the octets up to `at`, octets × ps, when all changes until then have been reported.
     pub(crate) fn area(&self, at: Instant) -> u128 {
         self.to_the_end.wrapping_sub(u128::from(self.now) * u128::from(u64::MAX - at.0))
     }
@@ -142,7 +142,7 @@ impl Usage {
 /// A queue, as a pool knows it.
 #[derive(Debug, Clone)]
 struct Holder {
-    /// None for a queue with memory of its own.
+    /// None for a queue with separate memory.
     pool: PoolId,
     /// Memory of its frames; not kept for that of a plain pool, where it is the length of the queue.
     held: u64,
@@ -299,7 +299,7 @@ pub(crate) struct Pools {
 }
 
 impl Pools {
-    /// The state at the start; `None` where each queue has memory of its own.
+    /// The state at the start; `None` where each queue has separate memory.
     ///
     /// # Panics
     /// If a pool is not as its documentation says.

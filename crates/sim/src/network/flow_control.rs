@@ -57,7 +57,7 @@ pub struct Pool {
     pub cell: u16,
     /// All of it but the headroom, at most [`LARGEST_QUEUE`](crate::network::LARGEST_QUEUE); no less than all reserves.
     pub size: Octets,
-    /// Memory for frames of lossless priorities that come after their neighbour was told to stop, for all lines together.
+    /// Memory for frames of lossless priorities that come after their neighbour was signalled to stop, for all lines together.
     pub headroom: Octets,
     /// The most of the headroom that the frames of one line and priority take: each with its port, in the order of ports. Frames over other
     /// lines may take all of it. [`headroom_in_cells`](crate::pfc::headroom_in_cells) is enough.

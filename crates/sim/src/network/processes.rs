@@ -1,6 +1,6 @@
 //! Processes: they make flows while the run goes on.
 //!
-//! A flow of a process exists from shortly before its start until it is over and nothing in the network refers to it. So memory
+//! A flow of a process exists from shortly before its start until it has ended and nothing in the network refers to it. So memory
 //! follows the flows that are alive, and not those that ever were; of each that was there is its [`FlowEnd`](crate::outcome::FlowEnd).
 
 use std::fmt::Debug;
@@ -25,7 +25,7 @@ pub struct Processes {
     pub converged: Vec<Instant>,
     /// The ports at which flows begin; some may be there twice.
     pub sources: Vec<PortId>,
-    /// For each port how many limiters of their own the flows bring there in all.
+    /// For each port the number of separate limiters that flows bring there in all.
     pub limiters: Vec<u32>,
     /// For each of [`Network::reaction_points`](crate::Network::reaction_points) the flows that share it.
     pub sharing: Vec<Sharing>,
@@ -87,13 +87,13 @@ impl Process {
     }
 }
 
-/// The rate limiters of a process's flows. In one network flows have reaction points of their own or share those of the network, not some
+/// The rate limiters of a process's flows. In one network flows have separate reaction points or share those of the network, not some
 /// the one and some the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limiting {
     /// Nothing controls the flows.
     Uncontrolled,
-    /// Each flow has a reaction point of its own.
+    /// Each flow has its own reaction point.
     Own(Pacer),
     /// Flows share those of the network.
     Shared,

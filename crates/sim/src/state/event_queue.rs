@@ -109,7 +109,7 @@ impl EventQueue {
         lanes + self.calendar.due.len() + self.calendar.buckets.nodes.len() + self.calendar.far.len()
     }
 
-    /// Gives every event the content that `change` makes of its own. Times and turns stay.
+    /// Replaces each event's content by what `change` makes of it. Times and turns stay.
     pub(crate) fn change(&mut self, change: &mut dyn FnMut(Packed) -> Packed) {
         for lane in &mut self.lanes {
             let mut place = lane.head;
@@ -499,7 +499,7 @@ struct Chain {
     last: u32,
 }
 
-/// The buckets after the current one. Each is a chain of nodes: a list of its own for each would grow again and again.
+/// The buckets after the current one. Each is a chain of nodes: a separate list for each would grow again and again.
 #[derive(Debug)]
 struct Buckets {
     /// The chain of each bucket.

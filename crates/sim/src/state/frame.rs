@@ -42,7 +42,7 @@ impl Marks {
     pub(crate) const LAST: Self = Self(1);
     /// A queue has cut it down to its header.
     pub(crate) const TRIMMED: Self = Self(2);
-    /// It carries an acknowledgement of a transport, and has a way of its own: see `transport`.
+    /// It carries an acknowledgement of a transport, and has a separate path: see `transport`.
     pub(crate) const ACK: Self = Self(4);
     /// A queue may mark it: ECN-Capable Transport. (RFC 3168, section 5)
     pub(crate) const ECN_CAPABLE: Self = Self(8);

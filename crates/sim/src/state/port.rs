@@ -58,7 +58,7 @@ pub(crate) struct QueueState {
     pub(crate) waiting: Chain,
     /// Octets that count as queued.
     pub(crate) len: u64,
-    /// Up to so many octets a frame joins the queue and nothing else happens; 0 for a queue that is counted in frames.
+    /// Up to this length, octets, a frame joins the queue and nothing else happens; 0 for a queue that is counted in frames.
     pub(crate) plain_len: u32,
     /// The most octets; 0 for a queue that is counted in frames.
     pub(crate) max_len: u32,
@@ -118,7 +118,7 @@ pub(crate) struct PortState {
     pub(crate) index: PortId,
     /// A bit for each queue that priority flow control stops.
     pub(crate) stopped: u32,
-    /// A bit for each class of which the far end is to be told, by a pause frame that waits for the line.
+    /// A bit for each class that a pause frame, which waits for the line, is to signal to the far end.
     pub(crate) pauses: u32,
     /// [`FLOW_CONTROLLED`], [`CAPTURED`], [`POOLED`] and the like, any of them or none: one octet, for there is room for no more.
     pub(crate) attention: u8,
@@ -146,7 +146,7 @@ pub(crate) fn queues_mut(ports: &mut [PortState]) -> impl Iterator<Item = &mut Q
     ports.iter_mut().flat_map(|port| &mut port.queues)
 }
 
-/// The time that so many octets (with overhead) take on a line: picoseconds, and remainder in 1/rate picoseconds.
+/// The time that `octets` (with overhead) take on a line: picoseconds, and remainder in 1/rate picoseconds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Serialisation {
     octets: u32,
@@ -249,7 +249,7 @@ struct Closed {
 }
 
 impl QueueState {
-    /// A queue for so many octets, or so many frames, which marks frames where it is longer than `marks_above`.
+    /// A queue of at most `max_len` octets, or `max_frames` frames, which marks frames where it is longer than `marks_above`.
     pub(crate) fn new(max_len: u32, max_frames: u32, marks_above: u32, cp: CpIndex) -> Self {
         Self {
             waiting: Chain::EMPTY,

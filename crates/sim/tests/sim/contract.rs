@@ -96,7 +96,7 @@ fn a_short_last_frame_needs_room_for_itself_alone() {
     }
 }
 
-/// Two sources fill a queue of ten frames. Acknowledgements tell of lost frames, but for those at the end of a flow, of
+/// Two sources fill a queue of ten frames. Acknowledgements report lost frames, but for those at the end of a flow, of
 /// which a silence tells.
 #[test]
 fn acknowledgements_tell_of_losses() {

@@ -140,7 +140,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
 }
 
 /// The outcome without the marks of flows of processes: the ends are those of all.
-fn told(outcome: Outcome) -> Outcome {
+fn comparable(outcome: Outcome) -> Outcome {
     let end = |flow: &penstock_sim::outcome::FlowOutcome| FlowEnd {
         completed: flow.completed.unwrap_or(Instant::NEVER),
         acked: flow.acked.unwrap_or(Instant::NEVER),
@@ -151,7 +151,7 @@ fn told(outcome: Outcome) -> Outcome {
     Outcome { ends, flows: outcome.flows[..1].to_vec(), ..outcome }
 }
 
-/// How a run is made: places are kept, or it goes in steps of so many picoseconds.
+/// How a run is made: places are kept, or it goes in steps of a number of picoseconds.
 #[derive(Debug, Clone, Copy)]
 struct How {
     keeps: bool,
@@ -183,7 +183,7 @@ fn run<S: Scheme>(network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -
     }
     sim.run_until(END);
     let places = sim.slots();
-    (told(sim.finish().0), places)
+    (comparable(sim.finish().0), places)
 }
 
 /// The same in parts: each node is in the one that `of_node` says.
@@ -213,7 +213,7 @@ fn run_in_parts<S: Scheme>(network: &Network, arrivals: &[Arrival], of_node: Vec
     let places = parts[0].slots();
     assert!(parts.iter().all(|part| part.slots() == places));
     parts.iter_mut().for_each(Sim::settle);
-    (told(Sim::finish_parts(parts).0), places)
+    (comparable(Sim::finish_parts(parts).0), places)
 }
 
 /// Loads that come to some 60 % of what four lines carry, with bursts of it to one host.

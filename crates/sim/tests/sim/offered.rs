@@ -28,7 +28,7 @@ fn run(network: &Network, until: Instant) -> Outcome {
 /// The traffic and the priority of each flow of a host.
 type Written<'a> = &'a [(Traffic, u8)];
 
-/// One host on a line of 1 Gb/s, a flow for each kind of traffic and priority, each to a host of its own.
+/// One host on a line of 1 Gb/s, a flow for each kind of traffic and priority, each to its own host.
 fn at_one_host(flows: Written<'_>) -> Builder {
     let n = flows.len();
     let mut b = Builder::new(n + 1, 1);

@@ -150,7 +150,7 @@ fn compare<S: Scheme, const FULL: bool>(
 ) -> Given {
     let one = whole::<S, FULL>(network, configs, at);
     let some = in_parts::<S, FULL>(network, configs, partition, at);
-    // The largest of it would be told last.
+    // The largest of it would be reported last.
     assert_eq!(one.outcome.totals, some.outcome.totals);
     assert_eq!(one.outcome, some.outcome);
     assert_eq!(one.window, some.window);
@@ -344,7 +344,7 @@ fn a_network_that_cannot_be_cut_says_why() {
     assert_eq!(Partition::new(&two_switches(Duration::from_us(1)).network, 3).unwrap_err(), Obstacle::Small);
 }
 
-/// A ring of switches that stop one another, each in a part of its own: the deadlock is found, and named, as in one part.
+/// A ring of switches that stop one another, each in a separate part: the deadlock is found, and named, as in one part.
 #[test]
 fn a_deadlock_across_parts_is_found() {
     let b = crate::deadlocks::stopping(crate::deadlocks::ring(3, 2, Octets(100_000)), None);

@@ -137,13 +137,13 @@ fn a_stop_runs_out_where_its_renewal_is_lost() {
     assert_eq!(outcome.queues[queue].paused, Duration(84_752_000 - 75_012_000));
     // Seven frames up to 72 us, then at 84.752, 96.752, 108.752, 120.752 us.
     assert_eq!((outcome.totals.frames_sent, outcome.totals.pause_frames), (11, 1));
-    // Told at 125 us, there at 126.512 us, in force at 127.012 us.
+    // Signalled at 125 us, there at 126.512 us, in force at 127.012 us.
     let outcome = run(&b.network, ns(130_000));
     assert_eq!(outcome.queues[queue].paused, Duration(9_740_000 + 130_000_000 - 127_012_000));
     assert_eq!((outcome.queues[queue].pause_frames, outcome.totals.pause_frames), (2, 2));
 }
 
-/// The line breaks under the pause frame (73 to 73.512 us, or on its way until 74.512 us) and is whole at 80 us: told again, it
+/// The line breaks under the pause frame (73 to 73.512 us, or on its way until 74.512 us) and is whole at 80 us: signalled again, it
 /// acts at 80 + 1.512 + 0.5 = 82.012 us.
 #[test]
 fn a_pause_frame_that_a_broken_line_lost_is_sent_again() {

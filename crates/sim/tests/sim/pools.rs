@@ -197,7 +197,7 @@ fn headroom_is_used_to_the_octet() {
     let outcome = run(&enough.network, ms(0), &[Instant(134_512_000)]);
     let pool = &outcome.pools[0];
     assert_eq!((pool.headroom_max_octets, pool.max_octets, pool.frames_refused), (1500, 6000, 0));
-    // As with the buffer of its own: stopped at 75.012 us, told to go on at 133 us.
+    // As with a separate buffer: stopped at 75.012 us, released at 133 us.
     let queue = &outcome.queues[enough.network.queue(enough.port(0, 2), 0).index()];
     assert_eq!((queue.paused, queue.pause_frames), (Duration(134_512_000 - 75_012_000), 1));
     assert_eq!(outcome.totals.frames_dropped, 0);
@@ -292,7 +292,7 @@ proptest! {
         prop_assert_eq!(&whole, &run(&network, Instant(0), &[Instant(cut), END]));
     }
 
-    /// A pool that learns of departures when it has to gives the same as one that is told of each at once, as under flow control.
+    /// A pool that learns of departures when it has to gives the same as one that sees each at once, as under flow control.
     #[test]
     fn a_pool_may_learn_late_of_departures(network in random_network().prop_flat_map(pooled), cut in 0u64..END.0) {
         let nobody_stops = Pfc {

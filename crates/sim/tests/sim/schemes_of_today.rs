@@ -336,7 +336,7 @@ fn nscc_comes_down_to_what_arrives() {
     assert!(longer > 0.98, "{longer}");
 }
 
-/// A lone frame takes as long as the source was told, over links of any rates and delays: so the first acknowledgement shows no delay.
+/// A lone frame takes as long as the source expects, over links of any rates and delays: so the first acknowledgement shows no delay.
 #[test]
 fn a_source_knows_the_round_trip_of_its_way() {
     let mut b = Builder::new(2, 2);
@@ -347,12 +347,12 @@ fn a_source_knows_the_round_trip_of_its_way() {
     (flow.frame, flow.size) = (1500, Some(Octets(1500)));
     let (outcome, vars) = run::<Nscc>(&b.network, config::<Nscc>(&[]), Instant::ZERO, ms(1));
     assert_eq!(outcome.totals.acks_delivered, 1);
-    let told = b.network.round_trip(FlowId(0), HEADER).expect("it has a way");
+    let expected = b.network.round_trip(FlowId(0), HEADER).expect("it has a path");
     // 1500 octets at 100, 40 and 25 Gb/s, 64 back, and 8.3 us each way.
-    assert_eq!(told, Duration(120_000 + 300_000 + 480_000 + 5_120 + 12_800 + 20_480 + 2 * 8_300_000));
+    assert_eq!(expected, Duration(120_000 + 300_000 + 480_000 + 5_120 + 12_800 + 20_480 + 2 * 8_300_000));
     for row in &vars {
-        assert_eq!(&row[1..], &[0, told.0 as i64], "mean delay and base");
+        assert_eq!(&row[1..], &[0, expected.0 as i64], "mean delay and base");
     }
     // Without it the base would be the parameter's until the acknowledgement, or for good where the way is longer.
-    assert!(Duration::from_us(12) < told);
+    assert!(Duration::from_us(12) < expected);
 }

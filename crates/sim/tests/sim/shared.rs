@@ -1,4 +1,4 @@
-//! Flows that share a reaction point, each with a regulator of its own; and a stopped queue as schemes see it.
+//! Flows that share a reaction point, each with its own regulator; and a stopped queue as schemes see it.
 
 use crate::common::{Builder, lossless};
 use penstock_schemes::none::{Config, NoControl, Silent};

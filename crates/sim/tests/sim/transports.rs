@@ -195,7 +195,7 @@ fn flows_that_pace_fill_the_line_and_stop_at_their_window() {
     assert!((0.8..1.2).contains(&(queue.mean_octets / 105_000.0)), "{}", queue.mean_octets);
     let rates: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput_bps).collect();
     assert!((rates[0] / rates[1] - 1.0).abs() < 0.2, "{rates:?}");
-    // A timer for each segment, and none that is asked for in vain again and again.
+    // A timer for each segment, and none that is asked for again without effect.
     assert!(outcome.totals.events < 5 * outcome.totals.frames_sent, "{}", outcome.totals.events);
 }
 
@@ -364,7 +364,7 @@ fn marks_are_set_as_frames_come_or_as_they_leave() {
     }
 }
 
-/// DCQCN's parameters with a step of so many octets in the place of its ramp.
+/// DCQCN's parameters with a step at `k` octets in place of its ramp.
 fn step(octets: u64) -> dcqcn::Config {
     dcqcn::Config { k_min: Threshold(octets), k_max: Threshold(octets), ..defaults::<Dcqcn>() }
 }

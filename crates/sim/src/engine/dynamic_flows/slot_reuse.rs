@@ -35,7 +35,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
             let (sent, known) = counts.fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1));
             assert!(
                 sent == known,
-                "a flow is over with {sent} frames sent, of which {known} came or were dropped or lost"
+                "a flow has finished with {sent} frames sent, of which {known} came or were dropped or lost"
             );
         }
         // So that to look costs no more than the flows that come: all that was looked at, spread over them.
@@ -74,7 +74,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         });
     }
 
-    /// Whether a flow is over, and neither it nor the limiter and the destination of its slot have anything to do, those that
+    /// Whether a flow has finished, and neither it nor the limiter and the destination of its slot have anything to do, those that
     /// are here. A timer of theirs that is under way then would find nothing to do when it expires.
     fn is_forgettable(&self, flow: FlowId) -> bool {
         (!self.has_source(flow) || self.source_rests(flow))
@@ -86,7 +86,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         let source = sources.flow(flow);
         let queued = source.supply().connection.as_ref().and_then(|connection| connection.queue.as_ref());
         let limiter = sources.limiter(source.limiter());
-        // A limiter that waits knows the class of a flow of its own.
+        // A limiter that waits knows the class of one of its flows.
         let needed = limiter.is_waiting() && limiter.flows().len() == 1;
         source.is_over()
             && !needed
@@ -122,7 +122,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         self.dynamic_flows.free.push(flow);
     }
 
-    /// The rest of a flow that is over.
+    /// The rest of a flow that has finished.
     fn end_of(&self, flow: FlowId) -> FlowEnd {
         let counts = self.state.counted().totals_with(Totals::default(), flow);
         FlowEnd {

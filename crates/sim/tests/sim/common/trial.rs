@@ -155,7 +155,7 @@ impl NotificationPoint<Trial> for Np {
     }
 }
 
-/// Keeps the counts that it is told.
+/// Keeps the counts that it receives.
 #[derive(Debug, Clone)]
 pub(crate) struct Rp {
     line: BitRate,
