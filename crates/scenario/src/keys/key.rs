@@ -86,7 +86,7 @@ impl Kind {
             Self::Counts(low, high) => format!("a list of whole numbers from {low} to {high}"),
             Self::Real(low, high) => format!("a number from {low} to {high}"),
             Self::Switch => "true or false".into(),
-            Self::Text => "text".into(),
+            Self::Text => "text in quotes".into(),
             Self::Lines => "lines of text between ''' and '''".into(),
             Self::Word(words) => words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" or "),
             Self::Names => "a name, a range such as \"h0..h7\", or a list of these".into(),
