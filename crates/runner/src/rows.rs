@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::builder::{Int32Builder, Int64Builder, ListBuilder, StringBuilder};
+use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray as _;
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt8Array, UInt32Array,
-    UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    UInt8Array, UInt32Array, UInt64Array,
 };
+use arrow_buffer::NullBuffer;
 use arrow_schema::SchemaRef;
 use penstock_results::summary::FlowRow;
 use penstock_scenario::GeneratedFlows;
@@ -78,11 +79,30 @@ trait Columns {
     fn take(&mut self, out: &mut Vec<ArrayRef>);
 }
 
+/// The rows of a block that have no value in some columns.
+#[derive(Debug, Default)]
+struct Nulls {
+    rows: Vec<usize>,
+}
+
+impl Nulls {
+    /// Those of a block of `rows` rows; none if each has a value.
+    fn take(&mut self, rows: usize) -> Option<NullBuffer> {
+        if self.rows.is_empty() {
+            return None;
+        }
+        let mut valid = vec![true; rows];
+        self.rows.drain(..).for_each(|row| valid[row] = false);
+        Some(NullBuffer::from(valid))
+    }
+}
+
 /// A column of names out of a list that all rows share.
 #[derive(Debug)]
 pub(crate) struct NameColumn {
     names: ArrayRef,
-    keys: Int32Builder,
+    keys: Vec<i32>,
+    nulls: Nulls,
     /// The names behind those of the list, where there are flows of loads.
     made: Option<MadeNames>,
 }
@@ -98,7 +118,12 @@ struct MadeNames {
 
 impl NameColumn {
     pub(crate) fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        Self { names: Arc::new(StringArray::from_iter_values(names)), keys: Int32Builder::new(), made: None }
+        Self {
+            names: Arc::new(StringArray::from_iter_values(names)),
+            keys: Vec::new(),
+            nulls: Nulls::default(),
+            made: None,
+        }
     }
 
     /// With the flows of loads behind the list.
@@ -127,12 +152,17 @@ impl NameColumn {
     #[inline]
     pub(crate) fn push(&mut self, index: usize) {
         let place = if self.made.is_none() { index as i32 } else { self.place(index) };
-        self.keys.append_value(place);
+        self.keys.push(place);
     }
 
     pub(crate) fn push_option(&mut self, index: Option<usize>) {
-        let place = index.map(|index| self.place(index));
-        self.keys.append_option(place);
+        match index {
+            Some(index) => self.push(index),
+            None => {
+                self.nulls.rows.push(self.keys.len());
+                self.keys.push(0);
+            }
+        }
     }
 }
 
@@ -154,40 +184,48 @@ impl Columns for NameColumn {
             }
             _ => self.names.clone(),
         };
-        out.push(Arc::new(DictionaryArray::new(self.keys.finish(), names)));
+        let nulls = self.nulls.take(self.keys.len());
+        let keys = Int32Array::new(std::mem::take(&mut self.keys).into(), nulls);
+        out.push(Arc::new(DictionaryArray::new(keys, names)));
     }
 }
 
 /// The columns of a scheme's own variables.
 #[derive(Debug, Default)]
 pub(crate) struct VarColumns {
-    columns: Vec<Int64Builder>,
+    /// A row after the other.
+    values: Vec<i64>,
+    rows: usize,
+    nulls: Nulls,
     row: Vec<i64>,
 }
 
 impl VarColumns {
     pub(crate) fn new(count: usize) -> Self {
-        Self { columns: (0..count).map(|_| Int64Builder::new()).collect(), row: vec![0; count] }
+        Self { row: vec![0; count], ..Self::default() }
     }
 
     /// Adds the values that `fill` writes; nulls if there is no `fill`.
     pub(crate) fn push(&mut self, fill: Option<impl FnOnce(&mut [i64])>) {
-        if let Some(fill) = fill {
-            fill(&mut self.row);
-            for (column, &value) in self.columns.iter_mut().zip(&self.row) {
-                column.append_value(value);
-            }
-        } else {
-            for column in &mut self.columns {
-                column.append_null();
+        match fill {
+            Some(fill) => fill(&mut self.row),
+            None => {
+                self.nulls.rows.push(self.rows);
+                self.row.fill(0);
             }
         }
+        self.rows += 1;
+        self.values.extend_from_slice(&self.row);
     }
 }
 
 impl Columns for VarColumns {
     fn take(&mut self, out: &mut Vec<ArrayRef>) {
-        out.extend(self.columns.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
+        let nulls = self.nulls.take(std::mem::take(&mut self.rows));
+        let count = self.row.len();
+        let column = |i: usize| self.values.iter().skip(i).step_by(count).copied().collect::<Vec<i64>>();
+        out.extend((0..count).map(|i| Arc::new(Int64Array::new(column(i).into(), nulls.clone())) as ArrayRef));
+        self.values.clear();
     }
 }
 

@@ -33,9 +33,9 @@ pub(crate) struct RunState<S: Scheme, const FULL: bool> {
 
 impl<S: Scheme, const FULL: bool> View<S> for RunState<S, FULL> {
     fn queue(&self, queue: QueueId) -> QueueNow {
-        let q = self.fabric.queue(queue);
         let (port, class) = self.fabric.port_and_class(queue);
         let p = self.fabric.port(port);
+        let q = &p.queues[class.index()];
         let marked = p.ledger.marks(class);
         QueueNow {
             len: Octets(q.len),

@@ -201,11 +201,12 @@ impl Pauses {
     /// one.
     #[inline(always)]
     pub(crate) fn counter(&self, from: PortId, class: TrafficClass) -> CounterId {
-        if self.lossless & class.bit() == 0 || from == PortId::NONE {
-            return CounterId::NONE;
+        // Without a port there is no such counter, and that of another class has no buffer.
+        let counter = CounterId(from.0.wrapping_mul(self.per_port).wrapping_add(u32::from(class.0)));
+        match self.counters.get(counter.index()) {
+            Some(state) if state.buffer != 0 => counter,
+            _ => CounterId::NONE,
         }
-        let counter = self.counter_of(from, class);
-        if self.counters[counter.index()].buffer == 0 { CounterId::NONE } else { counter }
     }
 
     /// The index of the counter of the frames that come over the line of port `from` in `class`.
@@ -234,16 +235,31 @@ impl Pauses {
     /// A frame joins a queue; it is held by `counter`, or by none.
     #[inline(always)]
     pub(crate) fn hold(&mut self, frame: FrameId, counter: CounterId, octets: u16) {
-        if frame.index() >= self.charged.len() {
-            self.charged.resize(frame.index() + 1, CounterId::NONE);
+        match self.charged.get_mut(frame.index()) {
+            Some(charged) => *charged = counter,
+            None => self.charge_new_slot(frame, counter),
         }
-        self.charged[frame.index()] = counter;
         if let Some(state) = self.counters.get_mut(counter.index()) {
             state.held += u64::from(octets);
             if state.held >= state.xoff && !state.full {
-                self.crossed.push(counter);
+                self.cross(counter);
             }
         }
+    }
+
+    /// The first frame in its slot.
+    #[cold]
+    #[inline(never)]
+    fn charge_new_slot(&mut self, frame: FrameId, counter: CounterId) {
+        self.charged.resize(frame.index() + 1, CounterId::NONE);
+        self.charged[frame.index()] = counter;
+    }
+
+    /// A counter has crossed a threshold.
+    #[cold]
+    #[inline(never)]
+    fn cross(&mut self, counter: CounterId) {
+        self.crossed.push(counter);
     }
 
     /// A frame departs from its queue.
@@ -253,7 +269,7 @@ impl Pauses {
         if let Some(state) = self.counters.get_mut(counter.index()) {
             state.held -= u64::from(octets);
             if state.held <= state.xon && state.full {
-                self.crossed.push(counter);
+                self.cross(counter);
             }
         }
     }

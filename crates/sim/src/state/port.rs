@@ -422,6 +422,7 @@ impl PortState {
 
     /// Bits of the transmission in progress that are still to come, rounded down. Its time may be a picosecond longer than its
     /// bits, yet no more are to come than were begun.
+    #[inline]
     pub(crate) fn unsent_bits(&self, now: Instant) -> u64 {
         if self.busy_until == Instant::NEVER {
             return 0;
@@ -430,7 +431,10 @@ impl PortState {
         let older = &self.ledger.older;
         let (rate, octets) =
             if self.busy_until == older.end { (older.rate, older.octets) } else { (self.rate, self.known_octets) };
-        let bits = (u128::from(time.0) * u128::from(rate.0) / u128::from(PS_PER_S)) as u64;
+        let bits = match time.0.checked_mul(rate.0) {
+            Some(bits) => bits / PS_PER_S,
+            None => (u128::from(time.0) * u128::from(rate.0) / u128::from(PS_PER_S)) as u64,
+        };
         bits.min(u64::from(octets) * 8)
     }
 
@@ -495,7 +499,14 @@ impl PortState {
     }
 
     /// Data frames that a queue has lost because its line was broken.
+    #[inline]
     pub(crate) fn flushed(&self, class: TrafficClass) -> u64 {
+        let never_broken = self.ledger.closed.is_empty() && self.ledger.flushed.is_empty();
+        if never_broken { 0 } else { self.flushed_by_breaks(class) }
+    }
+
+    #[cold]
+    fn flushed_by_breaks(&self, class: TrafficClass) -> u64 {
         let now = self.ledger.closed.get(class.index());
         let now = now.map_or(0, |closed| self.dropped_data(class) - closed.dropped);
         self.ledger.flushed.get(class.index()).copied().unwrap_or(0) + now
