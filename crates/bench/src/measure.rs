@@ -127,7 +127,7 @@ fn once(workload: &Workload, program: &Program, plan: &Plan) -> Result<Measured,
 fn engine(plan: &Plan, probe: bool) -> Result<(u64, u64), String> {
     let (configs, pfc) = (plan.configs(), plan.network.needs_flow_control());
     match &configs[..] {
-        configs if probe && !pfc => Ok(SchemeConfig::visit(configs, Watched(plan))),
+        configs if probe && !pfc => Ok(SchemeConfig::visit_engine(configs, Watched(plan))),
         [SchemeConfig::None(config)] => Ok(special::<NoControl>(plan, config, probe)),
         [SchemeConfig::Qcn(config)] => Ok(special::<Qcn>(plan, config, probe)),
         _ => Err(format!("{}: without probe, and with flow control, the bench has none and qcn", plan.scheme())),

@@ -49,11 +49,12 @@ pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Res
     let folder = options.out.as_deref().map(|path| Folder::create(path, options.force, Holds::Results)).transpose()?;
     let clock = Clock::new(plan, options, observer);
     let (threading, partition) = threads::choose(plan, options.threads, !options.capture.is_empty());
-    let job = Job { plan, folder, capture: &options.capture, partition, clock };
     // Parameters that change during the run are of the type of those that it starts with.
     let configs: Vec<SchemeConfig> =
         plan.configs().into_iter().chain(plan.settings().into_iter().map(|setting| setting.config)).collect();
-    let mut run = SchemeConfig::visit(&configs, job)?;
+    let vars = SchemeVars::of_configs(&configs);
+    let job = Job { plan, vars, folder, capture: &options.capture, partition, clock };
+    let mut run = SchemeConfig::visit_engine(&configs, job)?;
     run.threading = Some(threading);
     Ok(run)
 }
@@ -61,6 +62,7 @@ pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Res
 /// A run, waiting for its scheme's type.
 struct Job<'a> {
     plan: &'a Plan,
+    vars: SchemeVars,
     folder: Option<Folder>,
     /// The ports whose frames are captured.
     capture: &'a [PortId],
@@ -73,7 +75,7 @@ impl Visitor for Job<'_> {
     type Output = Result<Run, RunError>;
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
-        let vars = SchemeVars::of::<S>();
+        let vars = self.vars;
         let (configs, changed) = configs.split_at(self.plan.schemes.len());
         // Two engines for each scheme: a lean one, and one with the features that cost time at every hop.
         let network = &self.plan.network;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
 use penstock_results::summary::FlowRow;
 use penstock_results::{Key, Shape, completions};
-use penstock_schemes::{CongestionPoint, ReactionPoint, Scheme, Signal, Var};
+use penstock_schemes::{CongestionPoint, ReactionPoint, Scheme, SchemeConfig, Signal, Var, Visitor};
 
 /// A table of a result. Its name is the stem of its Parquet file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -256,6 +256,18 @@ impl SchemeVars {
     pub(crate) const fn of<S: Scheme>() -> Self {
         Self { cp: S::Cp::VARS, rp: S::Rp::VARS, signal: S::Signal::VARS }
     }
+
+    /// Those of the scheme that all `configs` have; none where they have several.
+    pub(crate) fn of_configs(configs: &[SchemeConfig]) -> Self {
+        struct Of;
+        impl Visitor for Of {
+            type Output = SchemeVars;
+            fn visit<S: Scheme>(self, _configs: &[S::Config]) -> SchemeVars {
+                SchemeVars::of::<S>()
+            }
+        }
+        SchemeConfig::visit(configs, Of)
+    }
 }
 
 impl Table {
@@ -315,7 +327,7 @@ fn describe(unit: &str, description: &str) -> Metadata {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use penstock_schemes::{SCHEMES, SchemeConfig, Visitor};
+    use penstock_schemes::SCHEMES;
 
     #[test]
     fn a_name_ends_in_its_unit() {

@@ -42,17 +42,29 @@ macro_rules! visit {
             /// If there are none.
             pub fn visit<V: Visitor>(configs: &[Self], visitor: V) -> V::Output {
                 assert!(!configs.is_empty(), "a network has a priority, and a priority a scheme");
-                $(
-                    #[cfg(not(feature = "one-engine"))]
-                    {
-                        let own = configs.iter().map_while(|c| if let Self::$variant(c) = c { Some(c.clone()) } else { None });
-                        let own: alloc::vec::Vec<_> = own.collect();
-                        if own.len() == configs.len() {
-                            return visitor.visit::<$scheme>(&own);
-                        }
+                $({
+                    let own = configs.iter().map_while(|c| if let Self::$variant(c) = c { Some(c.clone()) } else { None });
+                    let own: alloc::vec::Vec<_> = own.collect();
+                    if own.len() == configs.len() {
+                        return visitor.visit::<$scheme>(&own);
                     }
-                )+
+                })+
                 visitor.visit::<Mixed>(configs)
+            }
+
+            /// The same for a visitor that compiles an engine, of which there is one for all schemes with the feature
+            /// `one-engine`: it is compiled in seconds, and gives the same results at half the speed.
+            ///
+            /// # Panics
+            /// As [`visit`](Self::visit).
+            pub fn visit_engine<V: Visitor>(configs: &[Self], visitor: V) -> V::Output {
+                #[cfg(feature = "one-engine")]
+                {
+                    assert!(!configs.is_empty(), "a network has a priority, and a priority a scheme");
+                    visitor.visit::<Mixed>(configs)
+                }
+                #[cfg(not(feature = "one-engine"))]
+                Self::visit(configs, visitor)
             }
         }
     };

@@ -11,7 +11,8 @@
 //! contain the code of all schemes at every call.
 //!
 //! `Mixed` is not listed: it has no name in files and no parameters. [`SchemeConfig::visit`] uses it where the priorities'
-//! schemes differ. It has no columns of variables, since those of its members are not the same ones.
+//! schemes differ, and [`SchemeConfig::visit_engine`] everywhere with the feature `one-engine`. It declares no variables, since
+//! those of its members differ; a row that is not empty has been made for the one scheme that all priorities have.
 
 use crate::info::{Configuration, Info, Value};
 use crate::registry::{SchemeConfig, for_each_scheme};
@@ -153,6 +154,12 @@ macro_rules! mixed {
 
             fn message(&self) -> Option<Message> {
                 match self { $(Self::$variant(own) => own.message()),+ }
+            }
+
+            fn vars(&self, row: &mut [i64]) {
+                if !row.is_empty() {
+                    match self { $(Self::$variant(own) => own.vars(row)),+ }
+                }
             }
         }
 
@@ -394,6 +401,12 @@ macro_rules! mixed {
                     })+
                 }
             }
+
+            fn vars(&self, row: &mut [i64]) {
+                if !row.is_empty() {
+                    match self { $(Self::$variant(cp) => CongestionPoint::<$scheme>::vars(cp, row)),+ }
+                }
+            }
         }
 
         impl NotificationPoint<Mixed> for Np {
@@ -551,6 +564,12 @@ macro_rules! mixed {
 
             fn limiting(&self) -> bool {
                 match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::limiting(rp),)+ }
+            }
+
+            fn vars(&self, row: &mut [i64]) {
+                if !row.is_empty() {
+                    match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::vars(rp, row)),+ }
+                }
             }
         }
     };

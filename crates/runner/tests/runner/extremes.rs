@@ -94,7 +94,7 @@ fn no_scheme_and_no_sum_fails_at_the_ends_of_what_can_be_said() {
             let text = scenario(info.name, pick);
             let Ok(plan) = Scenario::parse(&text, "x.toml", "x").unwrap().plan(&Choice::default()) else { continue };
             runs += 1;
-            let outcome = std::panic::catch_unwind(|| SchemeConfig::visit(&plan.configs(), Job(&plan)));
+            let outcome = std::panic::catch_unwind(|| SchemeConfig::visit_engine(&plan.configs(), Job(&plan)));
             let (outcome, now) = outcome.unwrap_or_else(|_| panic!("this fails:\n{text}"));
             let most = plan.network.ports.iter().map(|port| port.latency).max().unwrap();
             for (flow, hops) in outcome.flows.iter().zip([3.0, 3.0]) {

@@ -59,7 +59,7 @@ fn no_scheme_makes_a_run_allocate() {
     let network = incast(false);
     for info in SCHEMES {
         let config = SchemeConfig::with_defaults(info.name).expect("a scheme");
-        let (outcome, allocations) = SchemeConfig::visit(&[config], Warm(&network));
+        let (outcome, allocations) = SchemeConfig::visit_engine(&[config], Warm(&network));
         let totals = outcome.totals;
         assert!(totals.packet_hops > 10_000, "{}: {totals:?}", info.name);
         assert_eq!(totals.signals_sent > 0, info.signals.is_some(), "{}: {totals:?}", info.name);
