@@ -80,7 +80,7 @@ LAYERS = {
         *("catalogue", "description", "scenario"),
     ),
     "sim": (
-        *("random", "metrics", "network", "outcome", "partition", "state", "flow_control", "datapath"),
+        *("random", "metrics", "network", "histogram", "outcome", "partition", "state", "flow_control", "datapath"),
         *("hosts", "routing", "probe", "engine"),
     ),
 }

@@ -34,7 +34,8 @@ from penstock.arenas.entries import read as read_arena
 from penstock.cli import app
 from penstock.figures.side_by_side import pauses
 from penstock.figures.style import save
-from penstock.measures import MEASURES, groups
+from penstock.metrics.registry import COMPARED
+from penstock.metrics.seeds import groups
 from penstock.sweeps.design import KEYS as SWEEP_KEYS
 from penstock.text import bit_rate, count, duration
 from typer.testing import CliRunner
@@ -86,7 +87,7 @@ def main(build: Path) -> None:
         "tables": tables(specimens),
         "objects": objects(),
         "actions": actions(schemes),
-        "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
+        "metrics": table(["Metric", "Title", "Meaning"], ([code(m.name), m.title, m.description] for m in COMPARED)),
         "victim_flow": victim_flow(docs / "images/victim-flow.svg"),
         "sweep_keys": table(
             ["Key", "Value", "Default", "Meaning"],

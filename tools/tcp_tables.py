@@ -83,7 +83,7 @@ LONG = ["Queue (KB): before, low", "Sent again", "Use (%)", "Fair", "Goodput (Mb
 
 def _long(runs: Runs, seeds: int, over: str, tcp: str, rtt_us: int) -> list[str]:
     metric = runs.metric
-    jain = [metric("jain_index", from_s=low, to_s=high) for low, high in ((0.5, 2.3), (6.0, 7.0))]
+    jain = [metric("throughput_jain_index", from_s=low, to_s=high) for low, high in ((0.5, 2.3), (6.0, 7.0))]
     queues = [metric("length_mean_octets", period=period) for period in ("before", "low")]
     others = [metric("retransmissions"), metric("link_use", period="rise"), metric("goodput_bps")]
     delay = {"topology.star.link_delay": DELAYS[rtt_us]}

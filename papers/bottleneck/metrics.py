@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from penstock import Result
 from penstock.columns import codes
-from penstock.reproduction.metrics import (
+from penstock.metrics.samples import (
     distribution,
     feedback_frames,
-    flow_names,
-    flow_samples,
     needs_arrivals,
     queue_lengths,
     rate_series,
@@ -22,6 +20,7 @@ from penstock.reproduction.metrics import (
     utilization,
     wasserstein,
 )
+from penstock.metrics.values import flow_names, flow_samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

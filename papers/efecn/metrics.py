@@ -8,14 +8,8 @@ import numpy as np
 from penstock import Result
 from penstock.columns import codes
 from penstock.figures.series import queue_series
-from penstock.reproduction.metrics import (
-    feedback_frames,
-    flow_names,
-    flow_samples,
-    needs_arrivals,
-    rate_series,
-    throughput_bps,
-)
+from penstock.metrics.samples import feedback_frames, needs_arrivals, rate_series, throughput_bps
+from penstock.metrics.values import flow_names, flow_samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -135,7 +135,7 @@ def figure_5(data: Data) -> "Figure":
     return _rates(data)
 
 
-@FIGURES.draw("figure-6", **_all("mean_rate_bps"))
+@FIGURES.draw("figure-6", **_all("sources_mean_rate_bps"))
 def figure_6(data: Data) -> "Figure":
     """Average CR of the six sources in the star; the line is a sixth of the link. Mean and reach of 20 seeds."""
     figure = _bars(data, "average CR (Mb/s)", scale=1e-6)
@@ -155,7 +155,7 @@ def figure_8(data: Data) -> "Figure":
     return _bars(data, "loss rate (%)", {"qcn": (0, 3.15, 26.59), "qcn-multicast": (0, 2.17, 29.98)})
 
 
-@FIGURES.draw("figure-9", **_all("std_rate_bps"))
+@FIGURES.draw("figure-9", **_all("sources_std_rate_bps"))
 def figure_9(data: Data) -> "Figure":
     """Standard deviation of CR in the star, the start included. Mean and reach of 20 seeds; diamonds: the paper."""
     paper = {"qcn": (67.65, 69.48, 43.61), "qcn-multicast": (65.32, 65.19, 58.56)}
@@ -179,7 +179,7 @@ def figure_11(data: Data) -> "Figure":
     return _bars(data, "deviation (frames)")
 
 
-@FIGURES.draw("figure-12", **_all("jain_index"))
+@FIGURES.draw("figure-12", **_all("throughput_jain_index"))
 def figure_12(data: Data) -> "Figure":
     """Jain's index of the six flows' delivered rates in the star. Mean and reach of 20 seeds."""
     return _fairness(data)
@@ -219,19 +219,19 @@ def figure_18(data: Data) -> "Figure":
     return _bars(data, "queue StdDev (frames)")
 
 
-@FIGURES.draw("figure-19", **_all("jain_index", "multi-link", flows=[f"g1s{i}" for i in range(1, 7)]))
+@FIGURES.draw("figure-19", **_all("throughput_jain_index", "multi-link", flows=[f"g1s{i}" for i in range(1, 7)]))
 def figure_19(data: Data) -> "Figure":
     """Jain's index of the delivered rates of G1's six flows. Mean and reach of 20 seeds."""
     return _fairness(data)
 
 
-@FIGURES.draw("figure-20", **_all("jain_index", "multi-link", flows=[f"g2s{i}" for i in range(1, 7)]))
+@FIGURES.draw("figure-20", **_all("throughput_jain_index", "multi-link", flows=[f"g2s{i}" for i in range(1, 7)]))
 def figure_20(data: Data) -> "Figure":
     """Jain's index of the delivered rates of G2's six flows. Mean and reach of 20 seeds."""
     return _fairness(data)
 
 
-@FIGURES.draw("figure-21", **_all("jain_index", "multi-link", flows=[f"g3s{i}" for i in range(1, 7)]))
+@FIGURES.draw("figure-21", **_all("throughput_jain_index", "multi-link", flows=[f"g3s{i}" for i in range(1, 7)]))
 def figure_21(data: Data) -> "Figure":
     """Jain's index of the delivered rates of G3's six flows. Mean and reach of 20 seeds."""
     return _fairness(data)

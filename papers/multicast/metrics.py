@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from penstock import Result
-from penstock.reproduction.metrics import (
+from penstock.metrics.samples import (
     feedback_frames,
-    feedback_rate,
-    flow_names,
-    flow_samples,
-    loss_rate,
+    mean_rate_bps,
     queue_lengths,
     queue_mean_octets,
     queue_std_octets,
-    rate_mean_bps,
     rate_series,
-    rate_std_bps,
+    std_rate_bps,
 )
+from penstock.metrics.values import flow_names, flow_samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,12 +28,12 @@ FRAME_OCTETS = 1500
 
 def feedback_percent(result: Result, per: str = "sent") -> float:
     """Feedback frames that reach the sources, per 100 frames of the stream (see :func:`_stream`)."""
-    return 100 * feedback_rate(result) * _stream(result, "sent") / _stream(result, per)
+    return 100 * result.summary["feedback_rate"] * _stream(result, "sent") / _stream(result, per)
 
 
 def loss_percent(result: Result, per: str = "sent") -> float:
     """Frames dropped at all queues, per 100 frames of the stream (see :func:`_stream`)."""
-    return 100 * loss_rate(result) * _stream(result, "sent") / _stream(result, per)
+    return 100 * result.summary["loss_rate"] * _stream(result, "sent") / _stream(result, per)
 
 
 def _stream(result: Result, per: str) -> int:
@@ -50,19 +47,21 @@ def _stream(result: Result, per: str) -> int:
     return totals["frames_offered" if per == "made" else "frames_sent"] + copies
 
 
-def mean_rate_bps(result: Result, flows: Sequence[str] | None = None, from_s: float | None = None) -> float:
+def sources_mean_rate_bps(result: Result, flows: Sequence[str] | None = None, from_s: float | None = None) -> float:
     """CR over time, mean over the sources (figure 6)."""
-    return fmean(rate_mean_bps(result, flow, from_s) for flow in flows or flow_names(result))
+    return fmean(mean_rate_bps(result, flow, from_s) for flow in flows or flow_names(result))
 
 
-def std_rate_bps(result: Result, from_s: float | None = None, over: str = "time", of: str = "rate_bps") -> float:
+def sources_std_rate_bps(
+    result: Result, from_s: float | None = None, over: str = "time", of: str = "rate_bps"
+) -> float:
     """Standard deviation of CR over time, mean over the sources (figure 9).
 
     With ``over = "sources"`` it is that of the sources' means; with ``over = "mean"`` that of the mean of all sources,
     over time. ``of`` is the column of the table of rates that is taken for CR.
     """
     if over == "time" and of == "rate_bps":
-        return fmean(rate_std_bps(result, flow, from_s) for flow in flow_names(result))
+        return fmean(std_rate_bps(result, flow, from_s) for flow in flow_names(result))
     time_s, rates = flow_samples(result, of)
     inside = time_s > (from_s or 0.0)
     values = np.array([rate[inside] for rate in rates.values()], dtype=float)

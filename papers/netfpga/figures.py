@@ -7,8 +7,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter
 from penstock.figures.style import CROWD, QUEUE_COLOURS, REFERENCE
+from penstock.metrics.samples import wasserstein
 from penstock.reproduction.drawing import Data, Draw, Figures, Source
-from penstock.reproduction.metrics import wasserstein
 from penstock.reproduction.plan import Setting
 
 if TYPE_CHECKING:

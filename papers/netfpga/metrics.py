@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from penstock import Result
 from penstock.figures.series import QueueSeries, queue_series
-from penstock.reproduction.metrics import flow_samples
+from penstock.metrics.values import flow_samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,21 +93,6 @@ def delay_line_octets(result: Result, one_way_s: float) -> float:
     """The most octets that a delay line of ``one_way_s`` holds when all sources send at their allowed rates."""
     _, rates = flow_samples(result, "rate_bps")
     return float(np.sum(list(rates.values()), axis=0).max() * one_way_s / 8)
-
-
-def goodput_bps(result: Result) -> float:
-    """Rate of data that the connections deliver in order, all together, over the whole run."""
-    return sum(flow["goodput_bps"] for flow in result.summary["flows"])
-
-
-def retransmissions(result: Result) -> float:
-    """Segments that all connections sent again, over the whole run."""
-    return float(result.summary["totals"]["retransmissions"])
-
-
-def timeouts(result: Result) -> float:
-    """Retransmission timeouts of all connections, over the whole run."""
-    return float(result.summary["totals"]["timeouts"])
 
 
 def timeouts_of(result: Result, name: str) -> float:

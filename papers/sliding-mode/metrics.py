@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from penstock import Result
 from penstock.figures.series import queue_series
-from penstock.reproduction.metrics import empty_fraction, feedback_frames, flow_samples, throughput_bps
+from penstock.metrics.samples import empty_fraction, feedback_frames, throughput_bps
+from penstock.metrics.values import flow_samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

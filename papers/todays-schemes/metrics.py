@@ -7,15 +7,15 @@ import numpy as np
 from penstock import Result
 from penstock.columns import codes
 from penstock.figures.series import means
-from penstock.reproduction.metrics import (
-    flow_names,
-    flow_samples,
+from penstock.metrics.samples import (
+    completion_time_s,
     needs_arrivals,
     queue_lengths,
     rate_series,
     settling_s,
     throughput_bps,
 )
+from penstock.metrics.values import flow_names, flow_samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,21 +26,6 @@ def near_slowdown(result: Result, percentile: Literal["p99", "mean"] = "p99") ->
     every = result.summary["completions"][0]
     found: float | None = every["slowdown_mean"] if percentile == "mean" else every["slowdown_p99"]
     return found
-
-
-def lost_frames(result: Result) -> float:
-    """Data frames that switches dropped, from the start on; a frame that is trimmed is none of them."""
-    return float(result.summary["totals"]["frames_dropped"])
-
-
-def repeated_frames(result: Result) -> float:
-    """Data frames that transports sent again, from the start on."""
-    return float(result.summary["totals"].get("retransmissions") or 0)
-
-
-def completion_s(result: Result, flow: str) -> float | None:
-    """Time from a flow's start until all of it has arrived."""
-    return next(each["completion_time_s"] for each in result.summary["flows"] if each["name"] == flow)
 
 
 def slowest_settling_s(result: Result, band: float, over_s: float) -> float | None:
@@ -89,7 +74,7 @@ def isolated_s(result: Result, queue: str, flow: str, others: Sequence[str]) -> 
     An arrival has the length of its own priority's queue, its own frame included unless that is moved or dropped.
     """
     time_s, octets = _met(result, queue, flow)
-    ends_s = [completion_s(result, other) for other in others]
+    ends_s = [completion_time_s(result, other) for other in others]
     if None in ends_s:
         return None
     done_s = max(end_s for end_s in ends_s if end_s is not None)

@@ -144,6 +144,12 @@ def show_quantity(number: float, unit: str) -> str:
 def show_share(fraction: float) -> str:
     """Write a fraction in percent, such as "95.2 %"."""
 
+def metrics() -> str:
+    """Every metric, as a JSON array: name, level, kind, better, title, column, source, description, compared.
+
+    A source is ``{"keys": […]}``, ``{"flows": [OVER, KEY]}`` or ``"function"``.
+    """
+
 def objects() -> str:
     """Every object of a summary, as a JSON list, those that hold others after them.
 

@@ -15,9 +15,10 @@ from penstock import __version__, _core, interrupts
 from penstock.errors import ArgumentError, nearest
 from penstock.executors.executor import Executor
 from penstock.files import held, write_text
-from penstock.measures import busiest, measure, spreads
+from penstock.metrics.seeds import measure, spreads
+from penstock.metrics.values import busiest
 from penstock.result import CLAIMS, ClaimError, FrameLossError, Result
-from penstock.runs import Run, Watch, copies, run_many
+from penstock.runs import PERCENTILES, Run, Watch, copies, run_many
 from penstock.scenario import Outline, Scenario
 from penstock.sweeps.axes import Axis
 from penstock.variants import Variant, varied
@@ -493,6 +494,7 @@ def _line(
     """Lay a line out, with its first and its last seed."""
     chosen: str | None
     called: str | None
+    scenario = scenario.with_(PERCENTILES)
     with choice.named() if isinstance(choice, Variant) else nullcontext():
         if isinstance(choice, Variant):
             scenario, chosen, called = choice.of(scenario), choice.scheme, choice.name

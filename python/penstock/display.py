@@ -1,12 +1,13 @@
 """How a notebook shows scenarios, results and all that is made of them: HTML without style sheets or scripts."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from penstock.highlights import notable_queues, schemes_in_words
-from penstock.measures import MEASURES, SLOWDOWNS, Spread, by_size, in_words
+from penstock.metrics.registry import COMPARED, TITLED, WRITERS
+from penstock.metrics.seeds import SLOWDOWNS, by_size, in_words, written
 from penstock.text import bit_rate, count, duration, fair_rate, octets, ratio, share
 
 if TYPE_CHECKING:
@@ -94,42 +95,26 @@ def result_html(result: "Result") -> str:
 
 
 def comparison_html(comparison: "Comparison") -> str:
-    """Show a comparison: a row a line, with the measures of the command's table."""
+    """Show a comparison: a row a line, with the metrics of the command's table."""
     document = comparison.document
     lines = document["schemes"]
-    shown = [m for m in MEASURES if m.in_table and any(line[m.key]["mean"] is not None for line in lines)]
-    writers: dict[str, Any] = {
-        "count": lambda x: count(round(x)),
-        "octets": octets,
-        "share": share,
-        "rate": bit_rate,
-        "index": lambda x: f"{x:.3f}",
-        "ratio": ratio,
-        "time": duration,
-    }
-    rows = []
-    for line in lines:
-        means = [line[m.key]["mean"] for m in shown]
-        cells = ["-" if mean is None else writers[m.kind](mean) for m, mean in zip(shown, means, strict=True)]
-        rows.append([line["label"], *cells])
+    shown = [m for m in COMPARED if m.column and any(line[m.name]["mean"] is not None for line in lines)]
+    rows = [[line["label"], *(written(line[m.name], WRITERS[m.kind]) for m in shown)] for line in lines]
     head = f"<p><i>{escape(document['question'] or '')}</i><br>queue {escape(str(document['queue']))}</p>"
-    return head + _table(["", *(m.title for m in shown)], rows) + _slowdowns(lines)
+    return head + _table(["", *(m.column or "" for m in shown)], rows) + _slowdowns(lines)
 
 
 def _slowdowns(lines: Sequence[dict[str, Any]]) -> str:
-    """Show slowdowns of a comparison by size, means of the seeds; nothing where no flow completes."""
+    """Show slowdowns of a comparison by size, over the seeds; nothing where no flow completes."""
     slowdowns = by_size(lines)
     if not slowdowns:
         return ""
 
-    def cell(value: Spread, text: Callable[[float], str]) -> str:
-        return "-" if value["mean"] is None else text(value["mean"])
-
     rows = [
         [
             f"{in_words(sizes)}: {label}",
-            *(cell(line[key], lambda x: count(round(x))) for key in ("flows", "flows_left")),
-            *(cell(line[key], ratio) for key, _ in SLOWDOWNS),
+            *(written(line[key], WRITERS["count"]) for key in ("flows", "flows_left")),
+            *(written(line[key], ratio) for key, _ in SLOWDOWNS),
         ]
         for sizes, of in slowdowns.items()
         for label, line in of.items()
@@ -140,8 +125,7 @@ def _slowdowns(lines: Sequence[dict[str, Any]]) -> str:
 
 def tuning_html(tuning: "Tuning") -> str:
     """Show a proposal: its parameters beside those that it is compared with, and the verdict on each goal."""
-    from penstock.tuning.goals import MEASURES
-    from penstock.tuning.wording import broken, seeds, value
+    from penstock.tuning.wording import broken, mean_of, seeds
 
     sets = [*([tuning.proposal] if tuning.changed else []), *tuning.others]
     head = (
@@ -152,10 +136,10 @@ def tuning_html(tuning: "Tuning") -> str:
     shown = ""
     for verdict in tuning.verdicts:
         (pair,) = (pair for pair in verdict.measures if pair.measure == tuning.goal.measure)
-        title, kind = MEASURES[pair.measure]
+        title, kind = TITLED[pair.measure].title, TITLED[pair.measure].kind
         shown += (
             f"<p>against {escape(verdict.against)}, {seeds(tuning.verdict_seeds)}, which the search never saw: "
-            f"{escape(title)} {value(pair.proposal[0], kind)} instead of {value(pair.other[0], kind)}, "
+            f"{escape(title)} {mean_of(pair.proposal, kind)} instead of {mean_of(pair.other, kind)}, "
             f"{escape(verdict.word + broken(verdict))}</p>"
         )
     if not tuning.verdicts:

@@ -127,6 +127,10 @@ class Copies:
         return joined(self.parts)
 
 
+PERCENTILES = {"record.percentiles": True}
+"""What runs of a comparison, a sweep and a search set: their summaries have percentiles of queues."""
+
+
 def copies(scenario: Scenario) -> Copies:
     """Return a function that makes a copy of the scenario as it is now, in any thread."""
     return Copies(parts_of(scenario))

@@ -179,6 +179,81 @@ class QueueSummary(TypedDict):
     The one at the end of the run, where it changes. Null if the scheme has no such length, or the queue no congestion
     point.
     """
+    p50_octets: NotRequired[float]
+    """Median of the length, weighted with time, within 1 %, octets.
+
+    Present only where the run keeps histograms (``record.percentiles``).
+    """
+    p90_octets: NotRequired[float]
+    """90th percentile of the length, weighted with time, within 1 %, octets.
+
+    Present only where the run keeps histograms (``record.percentiles``).
+    """
+    p95_octets: NotRequired[float]
+    """95th percentile of the length, weighted with time, within 1 %, octets.
+
+    Present only where the run keeps histograms (``record.percentiles``).
+    """
+    p99_octets: NotRequired[float]
+    """99th percentile of the length, weighted with time, within 1 %, octets.
+
+    Present only where the run keeps histograms (``record.percentiles``).
+    """
+    p999_octets: NotRequired[float]
+    """99.9th percentile of the length, weighted with time, within 1 %, octets.
+
+    Present only where the run keeps histograms (``record.percentiles``).
+    """
+    delay_p50_s: NotRequired[float]
+    """Median of the time that a frame stayed in the queue, within 1 %; 0 without frames, s.
+
+    Present only where the run keeps histograms (``record.percentiles``).
+    """
+    delay_p90_s: NotRequired[float]
+    """90th percentile of the time that a frame stayed in the queue, within 1 %; 0 without frames, s.
+
+    Present only where the run keeps histograms (``record.percentiles``).
+    """
+    delay_p95_s: NotRequired[float]
+    """95th percentile of the time that a frame stayed in the queue, within 1 %; 0 without frames, s.
+
+    Present only where the run keeps histograms (``record.percentiles``).
+    """
+    delay_p99_s: NotRequired[float]
+    """99th percentile of the time that a frame stayed in the queue, within 1 %; 0 without frames, s.
+
+    Present only where the run keeps histograms (``record.percentiles``).
+    """
+    delay_p999_s: NotRequired[float]
+    """99.9th percentile of the time that a frame stayed in the queue, within 1 %; 0 without frames, s.
+
+    Present only where the run keeps histograms (``record.percentiles``).
+    """
+    pause_p50_s: NotRequired[float]
+    """Median of the length of a stop by flow control, of those that ended, within 1 %; 0 without stops, s.
+
+    Present only where the run keeps histograms (``record.percentiles``), and the network has priority flow control.
+    """
+    pause_p90_s: NotRequired[float]
+    """90th percentile of the length of a stop by flow control, of those that ended, within 1 %; 0 without stops, s.
+
+    Present only where the run keeps histograms (``record.percentiles``), and the network has priority flow control.
+    """
+    pause_p95_s: NotRequired[float]
+    """95th percentile of the length of a stop by flow control, of those that ended, within 1 %; 0 without stops, s.
+
+    Present only where the run keeps histograms (``record.percentiles``), and the network has priority flow control.
+    """
+    pause_p99_s: NotRequired[float]
+    """99th percentile of the length of a stop by flow control, of those that ended, within 1 %; 0 without stops, s.
+
+    Present only where the run keeps histograms (``record.percentiles``), and the network has priority flow control.
+    """
+    pause_p999_s: NotRequired[float]
+    """99.9th percentile of the length of a stop by flow control, of those that ended, within 1 %; 0 without stops, s.
+
+    Present only where the run keeps histograms (``record.percentiles``), and the network has priority flow control.
+    """
 
 
 class FlowSummary(TypedDict):

@@ -5,6 +5,7 @@ import html
 import json
 import re
 import zlib
+from inspect import signature
 from pathlib import Path
 
 import generate_docs
@@ -17,7 +18,10 @@ import yaml
 from conftest import ROOT
 from mathml import formula, on_page_content
 
-from penstock import Scenario
+from penstock import Scenario, _core
+from penstock.metrics.registry import COMPARED, METRICS
+from penstock.metrics.samples import offered
+from penstock.metrics.values import FUNCTIONS, Taken
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
@@ -108,6 +112,23 @@ def test_public_names_have_their_page() -> None:
 def test_types_of_a_summary_are_as_declared() -> None:
     hint = "the declaration has changed: python tools/generate_types.py"
     assert generate_types.FILE.read_text(encoding="utf-8") == generate_types.text(), hint
+
+
+def test_the_recipe_for_a_metric_is_followed_by_the_code() -> None:
+    page = (ROOT / "docs/how-to/add-a-metric.md").read_text(encoding="utf-8")
+    steps = re.findall(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    assert len(steps) == 5
+    for file, code in steps:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert code.strip() in text, f"{file} does not have {code}"
+    # The end of each path: the summary, comparisons, claims.
+    metrics = offered()
+    assert "drop_rate" in {key for entry in json.loads(_core.objects()) for key in (k["name"] for k in entry["keys"])}
+    assert list(signature(metrics["drop_rate"]).parameters) == ["result", "queue"]
+    assert {"queue_mean_octets", "flows_left"} < {metric.name for metric in COMPARED}
+    assert list(signature(metrics["queue_mean_octets"]).parameters) == ["result", "queue", "from_s", "to_s"]
+    functions = {metric.name for metric in METRICS if metric.source == "function"}
+    assert functions == {*FUNCTIONS} & functions | {name for name in functions if not isinstance(metrics[name], Taken)}
 
 
 def test_each_overlay_has_a_link_to_the_run_that_it_draws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

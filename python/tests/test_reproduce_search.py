@@ -57,7 +57,7 @@ open = "section 3 says queue, and not from when on"
 metric.frames_queued = { from_s = 0.004 }
 """
 METRICS = """\
-from penstock.reproduction.metrics import queue_mean_octets
+from penstock.metrics.samples import queue_mean_octets
 
 
 def frames_queued(result, unit=1500, from_s=None):
@@ -85,10 +85,10 @@ control = {{ scaled = 2.0 }}
 QUANTITIES = {
     "queue": ("queue_mean_octets", 'with = { queue = "sw0->h2" }'),
     "deviation": ("queue_std_octets", 'with = { queue = "sw0->h2" }'),
-    "rate": ("rate_mean_bps", 'with = { flow = "f0" }'),
+    "rate": ("mean_rate_bps", 'with = { flow = "f0" }'),
     "messages": ("feedback_rate", ""),
     "frames": ("frames_queued", ""),
-    "other-rate": ("rate_mean_bps", 'with = { flow = "f1" }'),
+    "other-rate": ("mean_rate_bps", 'with = { flow = "f1" }'),
 }
 
 

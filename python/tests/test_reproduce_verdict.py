@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from penstock.reproduction.metrics import distribution, wasserstein
+from penstock.metrics.samples import distribution, wasserstein
 from penstock.reproduction.verdict import (
     DIFFERS,
     HOLDS,

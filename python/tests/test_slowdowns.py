@@ -11,7 +11,8 @@ from test_completions import LOAD, PLAIN
 
 from penstock import Comparison, Result, Scenario, compare
 from penstock.cli.report import print_comparison
-from penstock.measures import MEASURES, SLOWDOWNS, Measured, by_size, in_words, measure, spreads
+from penstock.metrics.registry import COMPARED
+from penstock.metrics.seeds import SLOWDOWNS, Measured, by_size, in_words, measure, spread, spreads, written
 from penstock.summary import CompletionSummary
 from penstock.text import ratio
 
@@ -41,7 +42,7 @@ def completion_line(
 
 def run(*completions: CompletionSummary) -> Measured:
     return Measured(
-        {m.key: None for m in MEASURES}, {"settling_time_s": 0, "completion_time_s": 0}, 0, {}, [*completions]
+        {m.name: None for m in COMPARED}, {"settling_time_s": 0, "completion_time_s": 0}, 0, {}, [*completions]
     )
 
 
@@ -64,9 +65,11 @@ def test_each_number_has_its_spread_over_the_seeds() -> None:
     whole, small = spreads([first, second])["completions"]
     assert (whole["group"], whole["least_octets"], whole["most_octets"]) == ALL
     # Two values differ from their mean by half their distance: the deviation of the sample is that times the root of 2.
-    assert whole["slowdown_mean"] == {"mean": 3.0, "std": pytest.approx(2**0.5), "min": 2.0, "max": 4.0}
+    assert whole["slowdown_mean"] == spread([2.0, 4.0])
+    assert whole["slowdown_mean"]["std"] == pytest.approx(2**0.5)
     assert whole["slowdown_p99"]["mean"] == 30.0
-    assert whole["flows"] == {"mean": 15, "std": pytest.approx(5 * 2**0.5), "min": 10, "max": 20}
+    assert whole["flows"] == spread([10, 20])
+    assert whole["flows"]["std"] == pytest.approx(5 * 2**0.5)
     assert (whole["flows_left"]["min"], whole["flows_left"]["max"]) == (0, 2)
     assert (small["most_octets"], small["slowdown_p50"]["mean"], small["flows_left"]["mean"]) == (10_000, 2.0, 1)
 
@@ -125,7 +128,8 @@ def test_the_command_prints_every_size_of_each_line(penstock: Command, tmp_path:
     assert [line.split()[0] for line in table[3:5]] == ["none", "qcn"]
     document = json.loads((tmp_path / "results" / "load-compare" / "compare.json").read_text("utf-8"))
     p999 = document["schemes"][1]["completions"][0]["slowdown_p999"]
-    assert table[4].endswith(f"{ratio(p999['mean'])} ± {ratio(p999['std'])}")
+    assert table[4].endswith(written(p999, ratio))
+    assert written(p999, ratio).startswith(f"{ratio(p999['mean'])} ± {ratio(p999['std'])} (± ")
 
 
 def test_without_flows_that_complete_there_is_no_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from penstock.theory.margin import report, stack_models
 from penstock.theory.models import model_of
 from penstock.tuning import tune
 from penstock.tuning.forecast import Course, forecast
-from penstock.tuning.goals import GOALS, MEASURES, Guard, Observed, guards, observe, score
+from penstock.tuning.goals import GOALS, OBSERVED, Guard, Observed, guards, observe, score
 from penstock.tuning.outlook import outlook, resting
 from penstock.tuning.region import Critic, narrow, starting_ranks
 from penstock.tuning.space import knobs, moved, set_to
@@ -31,7 +31,7 @@ def _given(scenario: Scenario) -> Configuration:
 
 
 def _run(**values: float) -> dict[str, float]:
-    return dict.fromkeys(MEASURES, 0.0) | {"jain_index": 1.0, "utilization": 1.0} | values
+    return dict.fromkeys(OBSERVED, 0.0) | {"jain_index": 1.0, "utilization": 1.0} | values
 
 
 # Bounds.

@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from penstock.figures.series import queue_series
 from penstock.figures.style import QUEUE_COLOURS, REFERENCE, save, styled
-from penstock.reproduction.metrics import wasserstein
+from penstock.metrics.samples import wasserstein
 from penstock.reproduction.paper import load
 from penstock.reproduction.plan import Run, Setting
 from penstock.result import Result

@@ -41,6 +41,12 @@ pub(crate) fn objects() -> String {
     to_json(&OBJECTS.iter().map(object).collect::<Vec<_>>())
 }
 
+/// Every metric, as JSON.
+#[pyfunction]
+pub(crate) fn metrics() -> String {
+    to_json(&penstock_runner::registry::metrics())
+}
+
 /// The type of a key's value in Python.
 fn python_type(key: &Key) -> String {
     fn of(shape: Shape) -> String {

@@ -15,6 +15,8 @@ mod costs;
 mod fair;
 mod ideal;
 mod notes;
+mod queues;
+pub mod registry;
 mod sampler;
 mod schedule;
 mod schema;

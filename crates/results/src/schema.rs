@@ -167,6 +167,12 @@ macro_rules! condition {
     (watched) => {
         " Present only where flow control has a watchdog."
     };
+    (percentiles) => {
+        " Present only where the run keeps histograms (`record.percentiles`)."
+    };
+    (pause_percentiles) => {
+        " Present only where the run keeps histograms (`record.percentiles`), and the network has priority flow control."
+    };
     (flow_control) => {
         " Present only where the network has priority flow control."
     };

@@ -8,7 +8,7 @@
 use penstock_scenario::{FairPeriod, Plan, plan};
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::metrics_of;
-use penstock_sim::network::{NodeKind, QueueId, Transmit};
+use penstock_sim::network::{NodeKind, Transmit};
 use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,8 @@ use crate::completions::{self, CompletionSummary, Ending};
 pub use crate::costs::{RunSummary, TestbedSummary};
 use crate::fair;
 use crate::notes;
+pub use crate::queues::QueueSummary;
+use crate::queues::{queues, ratio};
 use crate::schema::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
 use crate::switches::{DeadlockSummary, PoolSummary, deadlocks, pools};
 
@@ -125,10 +127,6 @@ record! {
 
 metrics_of!(totals, run => object!(Totals of TotalsSource, "Counts over the network and the whole run."));
 
-metrics_of!(queue, run => object!(QueueSummary of QueueSource,
-    "A queue: a port and a priority. Lengths and utilisation cover the time after the warm-up and are weighted by time, counts \
-     the whole run; in a window, everything covers the window."));
-
 metrics_of!(flow, run => object!(FlowSummary of FlowSource,
     "A flow. Rates cover the time after the warm-up, those of a flow with a size the part of it from its start to its end. They count \
      wire overhead. Counts cover the whole run."));
@@ -214,43 +212,6 @@ impl TotalsSource<'_> {
 
     fn feedback_discarded(&self) -> u64 {
         self.outcome.signals_discarded
-    }
-}
-
-/// Source of the summary of a queue.
-struct QueueSource<'a> {
-    plan: &'a Plan,
-    id: QueueId,
-    outcome: &'a QueueOutcome,
-}
-
-impl QueueSource<'_> {
-    fn name(&self) -> String {
-        let (port, _) = self.plan.network.port_and_priority(self.id).expect("only data queues are recorded");
-        self.plan.port_name(port).to_owned()
-    }
-
-    fn priority(&self) -> u8 {
-        self.plan.network.port_and_priority(self.id).expect("only data queues are recorded").1
-    }
-
-    fn paused_s(&self) -> f64 {
-        self.outcome.paused.as_seconds()
-    }
-
-    fn drop_rate(&self) -> f64 {
-        ratio(self.outcome.frames_dropped + self.outcome.control_frames_dropped, self.outcome.frames_arrived)
-    }
-
-    fn set_point_octets(&self) -> Option<u64> {
-        let (port, priority) = self.plan.network.port_and_priority(self.id).expect("only data queues are recorded");
-        if !self.plan.network.ports[port.index()].congestion_points {
-            return None;
-        }
-        let assigned = self.plan.schemes.iter().find(|assigned| assigned.priority == priority)?;
-        let last = self.plan.parameter_changes.iter().rfind(|change| change.priority == priority);
-        let values = last.map_or(&assigned.values, |change| &change.values);
-        assigned.config.info().set_point(values).map(|length| length.0)
     }
 }
 
@@ -520,11 +481,6 @@ fn fairness(plan: &Plan, flows: &[FlowSource<'_>]) -> f64 {
     jain_index(flows().map(part))
 }
 
-fn queues(plan: &Plan, outcome: &Outcome) -> Vec<QueueSummary> {
-    let summary = |&id: &QueueId| QueueSummary::new(&QueueSource { plan, id, outcome: &outcome.queues[id.index()] });
-    plan.record.queues.iter().map(summary).collect()
-}
-
 /// Sources of the flows' summaries over the whole run.
 fn flow_sources<'a>(
     plan: &'a Plan,
@@ -565,10 +521,6 @@ fn hosts(plan: &Plan, outcome: &Outcome) -> Vec<HostSummary> {
         .collect()
 }
 
-fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
 /// Jain's index: (Σx)² / (n Σx²). (Jain, Chiu and Hawe 1984, "A quantitative measure of fairness")
 fn jain_index(rates: impl Iterator<Item = f64>) -> f64 {
     let (n, sum, squares) = rates.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
@@ -587,11 +539,5 @@ mod tests {
         assert!((jain_index([1.0, 2.0, 3.0].into_iter()) - 36.0 / 42.0).abs() < 1e-15);
         assert_eq!(jain_index([].into_iter()), 1.0);
         assert_eq!(jain_index([0.0, 0.0].into_iter()), 1.0);
-    }
-
-    #[test]
-    fn nothing_sent_is_nothing_lost() {
-        assert_eq!(ratio(0, 0), 0.0);
-        assert_eq!(ratio(1, 4), 0.25);
     }
 }

@@ -79,7 +79,10 @@ impl Visitor for Job<'_> {
         let (configs, changed) = configs.split_at(self.plan.schemes.len());
         // Two engines for each scheme: a lean one, and one with the features that cost time at every hop.
         let network = &self.plan.network;
-        let full = network.needs_flow_control() || self.plan.record.arrivals || !self.capture.is_empty();
+        let full = network.needs_flow_control()
+            || self.plan.record.arrivals
+            || self.plan.record.percentiles
+            || !self.capture.is_empty();
         let folder = self.folder.as_ref();
         memory::check_network(self.plan, self.partition.as_ref().map_or(1, |partition| partition.parts()))?;
         let folder_of_capture = folder.filter(|_| !self.capture.is_empty());
@@ -104,6 +107,7 @@ impl<'a> Job<'a> {
         capture: Option<Capture<'a>>,
     ) -> Result<Box<dyn Recorded + 'a>, RunError> {
         let (plan, folder) = (self.plan, self.folder.as_ref());
+        let kept: &[_] = if plan.record.percentiles { &plan.record.queues } else { &[] };
         let recorder = Recorder::<FULL>::new(plan, vars, folder)?.capturing(capture);
         let settings = || {
             let changes = plan.parameter_changes.iter().zip(changed);
@@ -117,6 +121,7 @@ impl<'a> Job<'a> {
             let watcher = RunProbe::Recorder(Box::new(recorder));
             let mut sim = Sim::<S, _, FULL>::new(&plan.network, configs, plan.seed, watcher);
             sim.feed(plan.generated.arrivals());
+            sim.keep_histograms(kept);
             sim.configure(&plan.network, plan.seed, settings().collect());
             return Ok(Box::new(sim));
         };
@@ -125,6 +130,7 @@ impl<'a> Job<'a> {
             let watcher = RunProbe::<FULL>::Notes(notes);
             let mut sim = Sim::<S, _, FULL>::part(&plan.network, configs, plan.seed, watcher, partition, own);
             sim.feed(plan.generated.arrivals());
+            sim.keep_histograms(kept);
             sim.configure(&plan.network, plan.seed, settings().collect());
             sim
         };

@@ -39,7 +39,7 @@ use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::PortId;
 
-pub use penstock_results::{Key, OBJECTS, Object, Shape, Summary, summary};
+pub use penstock_results::{Key, OBJECTS, Object, Shape, Summary, registry, summary};
 
 pub use error::RunError;
 pub use figure_columns::{in_brief, queues};

@@ -177,6 +177,8 @@ pub struct Record {
     pub signals: bool,
     /// Record every arrival of a data frame at the sampled queues.
     pub arrivals: bool,
+    /// Keep histograms of the sampled queues.
+    pub percentiles: bool,
 }
 
 /// The members of a list that have time series: all of them up to `most`, else `most` of them, evenly spread.

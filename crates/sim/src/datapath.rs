@@ -28,6 +28,7 @@ use crate::state::congestion_point::CpState;
 use crate::state::event::{CpIndex, Event};
 use crate::state::event_queue::EventQueue;
 use crate::state::frame::{FrameId, Frames};
+use crate::state::histograms::Histograms;
 use crate::state::hop_info::{HopInfo, hop_info, weight_of};
 use crate::state::port::{CAPTURED, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState};
 
@@ -68,6 +69,8 @@ pub(crate) struct Fabric<S: Scheme, const FULL: bool> {
     pub(crate) pauses: Pauses,
     /// The ports whose frames the probe sees; none unless `FULL`.
     pub(crate) line_capture: LineCapture,
+    /// Of the queues that have some; none unless `FULL`.
+    pub(crate) histograms: Histograms,
     /// By hop.
     pub(crate) hop_info: Vec<HopInfo>,
     classes: Classes,
@@ -97,6 +100,7 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
             overhead: u32::from(network.wire_overhead),
             pauses: Pauses::new(network),
             line_capture: LineCapture::default(),
+            histograms: Histograms::default(),
             classes: std::array::from_fn(|priority| class_of(network, priority)),
             hop_info: hop_info(network),
         };
@@ -173,6 +177,7 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
             classes: &self.classes,
             pauses: &mut self.pauses,
             line_capture: &mut self.line_capture,
+            histograms: &mut self.histograms,
         };
         (&mut self.ports[port.index()], context)
     }
@@ -300,14 +305,15 @@ pub(crate) struct HopContext<'a, S: Scheme, const FULL: bool, const POOL: bool> 
     pub(crate) classes: &'a Classes,
     pub(crate) pauses: &'a mut Pauses,
     pub(crate) line_capture: &'a mut LineCapture,
+    pub(crate) histograms: &'a mut Histograms,
 }
 
 impl<'a, S: Scheme, const FULL: bool> HopContext<'a, S, FULL, false> {
     /// The same for a port that has a pool and nothing else.
     #[inline(always)]
     fn with_pool_alone(self) -> HopContext<'a, S, false, true> {
-        let HopContext { now, frames, events, cps, hop_info, classes, pauses, line_capture } = self;
-        HopContext { now, frames, events, cps, hop_info, classes, pauses, line_capture }
+        let HopContext { now, frames, events, cps, hop_info, classes, pauses, line_capture, histograms } = self;
+        HopContext { now, frames, events, cps, hop_info, classes, pauses, line_capture, histograms }
     }
 }
 
@@ -330,6 +336,7 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
             classes: self.classes,
             pauses: self.pauses,
             line_capture: self.line_capture,
+            histograms: self.histograms,
         }
     }
 
@@ -442,6 +449,9 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
         }
         let octets = u64::from(p.in_service_octets);
         let q = &mut p.queues[class.index()];
+        if (FULL || POOL) && self.histograms.are_kept() {
+            self.histograms.leaves((p.index, class), at, &q.statistics, q.len);
+        }
         q.statistics.pass_filled(at, q.len);
         q.len -= octets;
         q.sent_octets += octets;

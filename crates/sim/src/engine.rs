@@ -34,7 +34,7 @@ use crate::engine::prefetch::Prefetch;
 use crate::engine::run_state::RunState;
 use crate::engine::setup::{Endpoints, event_queue_for, schedule, steps};
 use crate::engine::ties::Arbiters;
-use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, Reroute};
+use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId, Reroute};
 use crate::outcome::Totals;
 use crate::probe::{FateOnLine, Probe};
 use crate::random::Stream;
@@ -42,6 +42,7 @@ use crate::routing::load_balancing::LoadBalancer;
 use crate::routing::routes::Routes;
 use crate::state::event::{ChangeId, Event, MAX_INDEX};
 use crate::state::frame::{Arena, FrameId, FrameKind, GONE, Head};
+use crate::state::histograms::Histograms;
 use crate::state::hop_info::{HopEnd, Step};
 use crate::state::port::queues;
 use crate::state::records::HostRecord;
@@ -338,6 +339,13 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
                 }
             }
         }
+    }
+
+    /// Keeps histograms of these data queues. To be called before the run begins, of the engine with `FULL`.
+    pub fn keep_histograms(&mut self, queues: &[QueueId]) {
+        let fabric = &mut self.state.fabric;
+        fabric.histograms = Histograms::of(queues, fabric.queues(), fabric.per_port);
+        self.state.measuring.start_histograms(&fabric.histograms);
     }
 
     /// The warm-up has ended: from here on the run is measured.

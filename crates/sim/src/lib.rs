@@ -11,8 +11,8 @@
 //! | Layer | Contents |
 //! |---|---|
 //! | [`network`] | the network as plain data: nodes, ports, flows, processes, routes, flow control |
-//! | [`outcome`], [`metrics`], [`probe`], [`partition`], [`random`] | results, their metrics, the view of observers, a network in parts, random words |
-//! | `state` | frames, ports and queues, congestion points, hops, counts, events and their queue |
+//! | [`outcome`], [`metrics`], [`histogram`], [`probe`], [`partition`], [`random`] | results, their metrics and histograms, the view of observers, a network in parts, random words |
+//! | `state` | frames, ports and queues, congestion points, hops, counts, histograms of queues, events and their queue |
 //! | `flow_control` | counters, stops and pause frames (`pause`), shared memory (`pool`), deadlocks, headroom ([`pfc`]) |
 //! | `datapath` | all ports: arrival at one (`enqueue`), ECN, headers that switches write (`telemetry`), pauses sent and obeyed (`pausing`), the start of transmissions on captured lines |
 //! | `hosts`, `routing` | generators, transports, transmit queues; where flows pass, load balancing |
@@ -116,6 +116,7 @@
 mod datapath;
 mod engine;
 mod flow_control;
+pub mod histogram;
 mod hosts;
 pub mod metrics;
 pub mod network;

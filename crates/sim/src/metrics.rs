@@ -140,6 +140,21 @@ macro_rules! metrics_of {
         { runner always set_point_octets: Option<u64>, "octets",
             "Length at which the queue's congestion point is to hold it. The one at the end of the run, where it \
              changes. Null if the scheme has no such length, or the queue no congestion point." }
+        { runner always p50_octets: f64, "octets", "Median of the length, weighted with time, within 1 %.", where percentiles }
+        { runner always p90_octets: f64, "octets", "90th percentile of the length, weighted with time, within 1 %.", where percentiles }
+        { runner always p95_octets: f64, "octets", "95th percentile of the length, weighted with time, within 1 %.", where percentiles }
+        { runner always p99_octets: f64, "octets", "99th percentile of the length, weighted with time, within 1 %.", where percentiles }
+        { runner always p999_octets: f64, "octets", "99.9th percentile of the length, weighted with time, within 1 %.", where percentiles }
+        { runner always delay_p50_s: f64, "s", "Median of the time that a frame stayed in the queue, within 1 %; 0 without frames.", where percentiles }
+        { runner always delay_p90_s: f64, "s", "90th percentile of the time that a frame stayed in the queue, within 1 %; 0 without frames.", where percentiles }
+        { runner always delay_p95_s: f64, "s", "95th percentile of the time that a frame stayed in the queue, within 1 %; 0 without frames.", where percentiles }
+        { runner always delay_p99_s: f64, "s", "99th percentile of the time that a frame stayed in the queue, within 1 %; 0 without frames.", where percentiles }
+        { runner always delay_p999_s: f64, "s", "99.9th percentile of the time that a frame stayed in the queue, within 1 %; 0 without frames.", where percentiles }
+        { runner always pause_p50_s: f64, "s", "Median of the length of a stop by flow control, of those that ended, within 1 %; 0 without stops.", where pause_percentiles }
+        { runner always pause_p90_s: f64, "s", "90th percentile of the length of a stop by flow control, of those that ended, within 1 %; 0 without stops.", where pause_percentiles }
+        { runner always pause_p95_s: f64, "s", "95th percentile of the length of a stop by flow control, of those that ended, within 1 %; 0 without stops.", where pause_percentiles }
+        { runner always pause_p99_s: f64, "s", "99th percentile of the length of a stop by flow control, of those that ended, within 1 %; 0 without stops.", where pause_percentiles }
+        { runner always pause_p999_s: f64, "s", "99.9th percentile of the length of a stop by flow control, of those that ended, within 1 %; 0 without stops.", where pause_percentiles }
     } };
     (flow, $wanted:ident => $then:ident!$to:tt) => { $crate::select_metrics! { $wanted $then $to []
         { runner always name: String, "", "The flow." }

@@ -10,6 +10,7 @@ use std::fmt::Debug;
 
 use penstock_schemes::{Duration, Instant};
 
+use crate::histogram::QueueHistograms;
 use crate::metrics_of;
 use crate::network::QueueId;
 
@@ -20,6 +21,8 @@ pub struct Outcome {
     pub totals: Totals,
     /// Every queue, under [`QueueId`](crate::network::QueueId).
     pub queues: Vec<QueueOutcome>,
+    /// The histograms of queues, where they are kept ([`Sim::keep_histograms`](crate::Sim::keep_histograms)).
+    pub histograms: Vec<(QueueId, QueueHistograms)>,
     /// Every flow of [`Network::flows`](crate::Network::flows).
     pub flows: Vec<FlowOutcome>,
     /// Every flow of a process, in the order of their numbers. Not in windows.

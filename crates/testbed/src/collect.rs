@@ -209,7 +209,7 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
     };
     let hosts = plan.node_names.iter().zip(&network.nodes).map(host).collect();
     let totals = totals(records, &flows);
-    Outcome { totals, queues, flows, hosts, measured, ends: Vec::new(), pools: Vec::new(), deadlocks: Vec::new() }
+    Outcome { totals, queues, flows, hosts, measured, ..Outcome::default() }
 }
 
 fn of_flow(ends: &[FlowEnd], flow: usize) -> Option<&FlowEnd> {

@@ -11,7 +11,7 @@ from penstock import ScenarioError, library
 from penstock.catalogue import about as about_scheme
 from penstock.catalogue import schemes as every_scheme
 from penstock.errors import ArgumentError
-from penstock.measures import MEASURES
+from penstock.metrics.registry import COMPARED
 from penstock.reading import PlacedError, Table, lines_of, nearest, parse
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import Value
@@ -21,7 +21,7 @@ from penstock.variants import Variant
 STANDARD = Path(__file__).parent / "arena.toml"
 """The arena that comes with Penstock."""
 
-_JUDGES = {measure.key: measure.better for measure in MEASURES}
+_JUDGES = {metric.name: metric.better or "less" for metric in COMPARED}
 _OF_FLOWS = tuple(key for key in _JUDGES if key.startswith("slowdown_"))
 
 
@@ -34,7 +34,7 @@ class Judge:
     """The number by which the competitors of a workload are ranked.
 
     Attributes:
-        metric: its key in :data:`penstock.measures.MEASURES`.
+        metric: its key in :data:`penstock.metrics.registry.COMPARED`.
         group: the flows that it is of; ``None`` for all.
         better: which of two values is the better one.
     """

@@ -34,7 +34,7 @@ SHOWN = (
     "feedback_rate",
     "pause_frames",
 )
-"""The numbers that stand beside the judge's, where runs have them; keys of :data:`penstock.measures.MEASURES`."""
+"""The numbers that stand beside the judge's, where runs have them; of :data:`penstock.metrics.registry.COMPARED`."""
 
 
 @dataclass(frozen=True)

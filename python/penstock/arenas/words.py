@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 
 from penstock.arenas.entries import Competitor, Judge, Workload
 from penstock.arenas.standings import LEFT_SHARE, SHOWN, Standing, Total
-from penstock.measures import MEASURES
+from penstock.metrics import seeds
+from penstock.metrics.registry import TITLED
+from penstock.metrics.seeds import written
 from penstock.sweeps.axes import Value
 from penstock.text import bit_rate, count, duration, octets, share
 
-_MEASURES = {measure.key: measure for measure in MEASURES}
 _NEAR = 1.1
 _FAR = 2.0
 _MOST_NAMED = 4
@@ -18,40 +19,30 @@ SLOWDOWN = "flow completion time over that on an empty network"
 
 
 def number(key: str, value: float) -> str:
-    """Write a number of :data:`penstock.measures.MEASURES`."""
+    """Write a number of :data:`penstock.metrics.registry.COMPARED`."""
     if math.isnan(value):
         return "-"
     if math.isinf(value):
         return "not completed"
-    kind = _MEASURES[key].kind
+    kind = TITLED[key].kind
     if kind == "count":
         return count(round(value))
     writers = {"octets": octets, "rate": bit_rate, "time": duration, "share": share}
     return writers[kind](value) if kind in writers else f"{value:.3f}" if kind == "index" else _figures(value)
 
 
-_TITLES = {
-    "queue_p99_octets": "queue p99",
-    "feedback_rate": "signals per frame",
-    "frames_lost": "frames lost",
-    "pause_frames": "pause frames",
-    "flows_left": "flows left",
-}
-"""Titles that are clear without the neighbours that they have in other tables."""
-
-
 def title(key: str) -> str:
     """Return the title of a number."""
-    return _TITLES.get(key, _MEASURES[key].title)
+    return TITLED[key].title
 
 
 def spread(standing: Standing) -> str:
-    """Write the mean of the judging number, and the least and most over several seeds."""
+    """Write the judging number: its spread over several seeds, and the least and most of them."""
     key, values = standing.workload.judge.metric, standing.values
-    text = number(key, standing.mean)
     if len(values) < 2 or not math.isfinite(standing.mean):
-        return text
-    return f"{text} ({number(key, min(values))} to {number(key, max(values))})"
+        return number(key, standing.mean)
+    text = written(seeds.spread(values), lambda value: number(key, value))
+    return f"{text}, {number(key, min(values))} to {number(key, max(values))}"
 
 
 def times(ratio: float) -> str:
@@ -61,15 +52,15 @@ def times(ratio: float) -> str:
 
 def judge(of: Judge) -> str:
     """Say which number judges a workload."""
-    measure = _MEASURES[of.metric]
+    metric = TITLED[of.metric]
     whose = f" of the flows {of.group}" if of.group else ""
     direction = "less is better" if of.better == "less" else "more is better"
     if not of.of_flows:
         return (
-            f"{measure.title}{whose}: {measure.definition[0].lower()}{measure.definition[1:].rstrip('.')}; {direction}."
+            f"{metric.title}{whose}: {metric.description[0].lower()}{metric.description[1:].rstrip('.')}; {direction}."
         )
     return (
-        f"{measure.title}{whose}: {SLOWDOWN}; {direction}. It counts as not completed where more than "
+        f"{metric.title}{whose}: {SLOWDOWN}; {direction}. It counts as not completed where more than "
         f"{share(LEFT_SHARE)} of the flows have not completed at the end."
     )
 

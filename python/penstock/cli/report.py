@@ -14,18 +14,8 @@ from rich.table import Column, Table
 
 from penstock.columns import to_floats
 from penstock.highlights import notable_queues, schemes_in_words
-from penstock.measures import (
-    MEASURES,
-    SLOWDOWNS,
-    CompletionSpread,
-    Kind,
-    Measure,
-    Sizes,
-    Spread,
-    by_size,
-    in_words,
-    sizes_of,
-)
+from penstock.metrics.registry import COMPARED, WRITERS, Metric
+from penstock.metrics.seeds import SLOWDOWNS, CompletionSpread, Sizes, Spread, by_size, in_words, sizes_of, written
 from penstock.result import Result, action_counts
 from penstock.scenario import LinkDescription, Outline
 from penstock.summary import CompletionSummary, DeadlockSummary, FlowSummary, PoolSummary, QueueSummary, Summary
@@ -35,7 +25,7 @@ from penstock.text import UNDRAWN, bit_rate, count, duration, events, fair_rate,
 if TYPE_CHECKING:
     from arro3.core import Table as Records
 
-_PIPE_WIDTH = 160
+_PIPE_WIDTH = 190
 """Columns where there is no terminal to ask."""
 
 _QUEUES_LISTED = 12
@@ -146,13 +136,15 @@ def print_comparison(document: dict[str, Any], folder: Path) -> None:
     names = ", ".join(dict.fromkeys(entry["scenario"] for entry in entries))
     out.print(f"[bold]{escape(names)}[/bold]  {escape(document['question'] or '')}", soft_wrap=True)
     runs = max((len(entry["seeds"]) for entry in entries), default=0)
-    several = f", mean ± standard deviation of {runs} seeds" if runs > 1 else ""
+    several = (
+        f", mean ± standard deviation of {runs} seeds (± the half of the mean's 95 % interval)" if runs > 1 else ""
+    )
     out.print(f"queue {document['queue']}{several}", style="dim", soft_wrap=True)
-    # A measure that no run has (pauses without priority flow control, completion of endless flows) gets no column.
-    shown = [m for m in MEASURES if m.in_table and any(entry[m.key]["mean"] is not None for entry in entries)]
-    table = _numbers("scheme" if document["scenario"] else "scenario", *(m.title for m in shown))
+    # A metric that no run has (pauses without priority flow control, completion of endless flows) gets no column.
+    shown = [m for m in COMPARED if m.column and any(entry[m.name]["mean"] is not None for entry in entries)]
+    table = _numbers("scheme" if document["scenario"] else "scenario", *(m.column or "" for m in shown))
     for entry in entries:
-        add_row(table, entry["label"], *(_measure(entry[m.key], m) for m in shown))
+        add_row(table, entry["label"], *(_metric(entry[m.name], m) for m in shown))
     print_fitting(out, table)
     out.print()
     _print_groups(out, entries)
@@ -179,7 +171,7 @@ def _print_groups(out: Console, entries: list[dict[str, Any]]) -> None:
     table = _numbers("delivered by a flow of", *names)
     for entry in entries:
         delivered = {group["name"]: group["throughput_bps"] for group in entry["groups"]}
-        add_row(table, entry["label"], *(_spread(delivered[n], bit_rate) if n in delivered else None for n in names))
+        add_row(table, entry["label"], *(_stacked(delivered[n], bit_rate) if n in delivered else None for n in names))
     print_fitting(out, table)
     out.print()
 
@@ -214,8 +206,8 @@ def _slowdowns_of_each(completions: dict[Sizes, dict[str, CompletionSpread]]) ->
     for sizes, of in completions.items():
         add_row(table, in_words(sizes), *[""] * (2 + len(SLOWDOWNS)))
         for label, line in of.items():
-            counts = [_in_line(line[key], _counted) for key in ("flows", "flows_left")]
-            add_row(table, f"  {label}", *counts, *(_in_line(line[key], ratio) for key, _ in SLOWDOWNS))
+            counts = [written(line[key], WRITERS["count"]) for key in ("flows", "flows_left")]
+            add_row(table, f"  {label}", *counts, *(written(line[key], ratio) for key, _ in SLOWDOWNS))
     return table
 
 
@@ -223,7 +215,7 @@ def _slowdowns_in_one(completions: dict[Sizes, dict[str, CompletionSpread]], lab
     """Return a table of the 99th percentile: a row a line, a column for the flows of each size."""
     table = _numbers("flows", *(in_words(sizes) for sizes in completions))
     for label in labels:
-        cells = [_in_line(of[label]["slowdown_p99"], ratio) if label in of else None for of in completions.values()]
+        cells = [written(of[label]["slowdown_p99"], ratio) if label in of else None for of in completions.values()]
         add_row(table, label, *cells)
     return table
 
@@ -548,38 +540,16 @@ def _time(seconds: float | None) -> str:
     return "-" if seconds is None else duration(seconds)
 
 
-def _spread(value: Spread, text: Callable[[float], str]) -> str:
-    mean, deviation = value["mean"], value["std"]
-    if mean is None:
-        return "-"
-    return text(mean) if deviation is None else f"{text(mean)}\n± {text(deviation)}"
+def _stacked(value: Spread, text: Callable[[float], str]) -> str:
+    """Write a spread in a narrow column."""
+    return written(value, text).replace(" ±", "\n±").replace(" (±", "\n(±")
 
 
-def _in_line(value: Spread, text: Callable[[float], str]) -> str:
-    return _spread(value, text).replace("\n", " ")
-
-
-def _measure(value: Any, measure: Measure) -> str:
-    """Write a measure, and how many flows have it if not all do."""
+def _metric(value: Any, metric: Metric) -> str:
+    """Write a metric, and how many flows have it if not all do."""
     if "flows" not in value:
-        return _spread(value, _WRITERS[measure.kind])
-    lines = [_spread(value, duration)] if value["flows"] else []
+        return _stacked(value, WRITERS[metric.kind])
+    lines = [_stacked(value, duration)] if value["flows"] else []
     if value["flows"] < value["of_flows"]:
         lines.append(f"{count(value['flows'])} of {count(value['of_flows'])}")
     return "\n".join(lines) or "-"
-
-
-def _counted(number: float) -> str:
-    """Write a mean of counts: whole where it is, or large."""
-    return count(round(number)) if number == round(number) or number >= 100 else f"{number:.3g}"
-
-
-_WRITERS: dict[Kind, Callable[[float], str]] = {
-    "count": _counted,
-    "octets": octets,
-    "share": share,
-    "rate": bit_rate,
-    "index": lambda x: f"{x:.3f}",
-    "ratio": ratio,
-    "time": duration,
-}

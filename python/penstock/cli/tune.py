@@ -11,11 +11,13 @@ from penstock.cli.executor import runs_on
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, file_to_write, find
 from penstock.cli.progress import Progress
+from penstock.metrics.registry import TITLED
+from penstock.metrics.seeds import LEVEL
 from penstock.text import octets, share
 from penstock.tuning import Tuning, tune, wording
 from penstock.tuning.answer import Settings
-from penstock.tuning.goals import MEASURES, Guard
-from penstock.tuning.verdict import LEVEL, Verdict
+from penstock.tuning.goals import Guard
+from penstock.tuning.verdict import Verdict
 
 
 def tune_one(
@@ -134,7 +136,7 @@ def _print_verdict(answer: Tuning, verdict: Verdict) -> None:
     typer.echo(f"against {verdict.against}, {wording.seeds(answer.verdict_seeds)}, which the search never used:")
     rows = []
     for pair in verdict.measures:
-        title, kind = MEASURES[pair.measure]
+        title, kind = TITLED[pair.measure].title, TITLED[pair.measure].kind
         interval = (
             f"{wording.value(pair.low, kind, signed=True)} to {wording.value(pair.high, kind, signed=True)}"
             if math.isfinite(pair.low)
@@ -143,19 +145,19 @@ def _print_verdict(answer: Tuning, verdict: Verdict) -> None:
         rows.append(
             [
                 title,
-                f"{wording.value(pair.proposal[0], kind)} ± {wording.value(pair.proposal[1], kind)}",
-                f"{wording.value(pair.other[0], kind)} ± {wording.value(pair.other[1], kind)}",
+                wording.over_seeds(pair.proposal, kind),
+                wording.over_seeds(pair.other, kind),
                 wording.value(pair.difference, kind, signed=True),
                 interval,
             ]
         )
     _table(["", "proposal", "compared with", "difference", f"{100 * LEVEL:.0f} % interval"], rows)
     (found,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
-    shown = verdict.word != "no difference shown" and found.other[0] > 0
-    change = f" by {share(abs(found.difference) / found.other[0])}" if shown else ""
+    of = found.other["mean"] or 0.0
+    change = f" by {share(abs(found.difference) / of)}" if of > 0 and verdict.word != "no difference shown" else ""
     if verdict.alike:
         typer.echo("every seed gives the same run: nothing in the scenario is random, so the interval has no meaning")
-    typer.echo(f"{MEASURES[found.measure][0]}: {verdict.word}{change}{wording.broken(verdict)}")
+    typer.echo(f"{TITLED[found.measure].title}: {verdict.word}{change}{wording.broken(verdict)}")
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> None:
@@ -179,5 +181,5 @@ def _rest(settings: Settings) -> str:
 
 
 def _guard(guard: Guard) -> str:
-    title, kind = MEASURES[guard.measure]
+    title, kind = TITLED[guard.measure].title, TITLED[guard.measure].kind
     return f"{title} {'at most' if guard.sign > 0 else 'at least'} {wording.value(guard.bound, kind)}"

@@ -10,7 +10,7 @@ from penstock.arenas.entries import Workload
 from penstock.arenas.standings import Standing, Total
 from penstock.figures.panels import octets_scale
 from penstock.figures.style import DROP, FLOW_COLOURS, REFERENCE, Drawn, sheet, styled
-from penstock.measures import MEASURES
+from penstock.metrics.registry import TITLED
 from penstock.text import octets
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ _ROW_IN = 0.235
 _MOST_LINES = 6
 _MARKERS = "osD^vP"
 _QUEUE = "queue_p99_octets"
-_TITLES = {measure.key: measure.title for measure in MEASURES}
 
 
 def ranks(totals: Sequence[Total], workloads: Sequence[Workload]) -> Drawn:
@@ -81,7 +80,7 @@ def judged(standings: Sequence[Standing]) -> Drawn:
         left.set_yticks(range(len(standings)), [standing.competitor.name for standing in standings])
         left.invert_yaxis()
         of = f" of {judge.group}" if judge.group else ""
-        left.set_xlabel(f"{_TITLES[judge.metric]}{of}" + (", logarithmic" if logarithmic else ""))
+        left.set_xlabel(f"{TITLED[judge.metric].title}{of}" + (", logarithmic" if logarithmic else ""))
         if logarithmic:
             _plain(left)
         _queue(right, standings)

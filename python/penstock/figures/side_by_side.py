@@ -31,7 +31,8 @@ from penstock.figures.panels import (
 from penstock.figures.series import flow_series, queue_series, set_points
 from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, WIDTH, Drawn, save, sheet, styled, width
 from penstock.highlights import notable_queues
-from penstock.measures import groups, longest, measured_octets
+from penstock.metrics.seeds import groups
+from penstock.metrics.values import longest, measured_octets
 from penstock.result import Result
 from penstock.text import count, duration, share
 

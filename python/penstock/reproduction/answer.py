@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.metrics.samples import wasserstein
 from penstock.reproduction.claims import Against, Claim, Question, Side, Testable
 from penstock.reproduction.execute import Values
-from penstock.reproduction.metrics import wasserstein
 from penstock.reproduction.paper import Paper
 from penstock.reproduction.plan import Wanted
 from penstock.reproduction.units import number

@@ -88,6 +88,8 @@ def _run(entry: PaperJob) -> runs.Run:
     # Observers change no result, so that one run serves those who look at arrivals and those who do not.
     if any(getattr(paper.metrics[quantity.metric], "needs_arrivals", False) for quantity in job.quantities):
         scenario.set("record.arrivals", True)
+    if any(getattr(paper.metrics[quantity.metric], "needs_histograms", False) for quantity in job.quantities):
+        scenario.set("record.percentiles", True)
     return runs.Run(f"{paper.name}: {job.run}, seed {job.seed}", runs.copies(scenario), job.seed, job.run.scheme)
 
 

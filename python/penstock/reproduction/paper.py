@@ -22,8 +22,8 @@ from types import ModuleType
 from typing import Any, Self
 
 from penstock import ScenarioError
+from penstock.metrics import samples
 from penstock.reading import Table, lines_of, nearest
-from penstock.reproduction import metrics as generic
 from penstock.reproduction.claims import Claim, ClaimReader, RunBuilder, settings
 from penstock.reproduction.drawing import Figures
 from penstock.reproduction.grid import claims_of
@@ -142,7 +142,7 @@ def load(folder: Path) -> Paper:
     experiments = {path.stem: path for path in sorted(folder.glob("*.toml")) if path.name not in _OTHERS}
     if not experiments:
         raise PaperError(folder, None, "the paper has no experiment", "add a scenario, EXPERIMENT.toml")
-    offered = _public(generic) | _public(_module(folder, "metrics"))
+    offered = _offered(folder)
     profile = profile_of(whole(folder / "profile.toml"), experiments, offered)
     for name, path in experiments.items():
         _states_only_what_the_paper_states(path, profile.of(name))
@@ -313,6 +313,19 @@ def _every_name_once(path: Path, kind: str, names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise PaperError(path, f"{kind} {name}", "is defined twice", "give each a different name")
+
+
+def _offered(folder: Path) -> dict[str, Callable[..., Any]]:
+    """Return the metrics that claims of a paper can name: those of every paper, and its own.
+
+    Raises:
+        PaperError: a metric of the paper has a name that means something else in every paper.
+    """
+    every, own = samples.offered(), _public(_module(folder, "metrics"))
+    for name in own:
+        if name in every:
+            raise PaperError(folder / "metrics.py", None, f"{name} is a metric of every paper", "choose another name")
+    return {**every, **own}
 
 
 def _public(module: ModuleType | None) -> dict[str, Callable[..., Any]]:

@@ -20,10 +20,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from penstock import ClaimError, ScenarioError, __version__, _core, runs
+from penstock import ClaimError, ScenarioError, __version__, _core, metrics, runs
 from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
-from penstock.reproduction import metrics as generic
 from penstock.reproduction.answer import Scope, answer
 from penstock.reproduction.paper import Paper
 from penstock.reproduction.plan import Quantity, Run, Wanted, jobs
@@ -292,7 +291,11 @@ class Trials:
     @cached_property
     def _fixed(self) -> str:
         """A hash of the programs that values follow from: the engine, and the metrics."""
-        files = [Path(_core.__file__), Path(str(generic.__file__)), self._space.paper.folder / "metrics.py"]
+        files = [
+            Path(_core.__file__),
+            *sorted(Path(metrics.__path__[0]).glob("*.py")),
+            self._space.paper.folder / "metrics.py",
+        ]
         hashed = sha256(__version__.encode())
         for file in files:
             hashed.update(file.read_bytes() if file.is_file() else b"")

@@ -16,7 +16,7 @@ from penstock.catalogue import keys
 from penstock.catalogue import schemes as every_scheme
 from penstock.errors import ArgumentError
 from penstock.reading import Table, lines_of, nearest, parse
-from penstock.runs import Copies, copies
+from penstock.runs import PERCENTILES, Copies, copies
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import NOWHERE, Axis, Key, Place, SweepError, Value, axis, check_distinct, points
 from penstock.variants import Variant
@@ -152,7 +152,7 @@ def design(
             raise place.error("schemes", f"{name!r} is not a scheme", nearest(str(name), known))
         if labels.count(name) > 1:
             raise place.error("schemes", f"{name!r} appears twice", "name each once")
-    own = scenario.copy()
+    own = scenario.with_(PERCENTILES)
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= 1000:
         raise place.error("limit", f"{limit!r} is not a factor", "write a whole number from 1 to 1000")
     made = Design(own, tuple(axes), tuple(schemes), _seeds(seeds, own, place), profile, queue, series, limit, place)

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock import _core
-from penstock.measures import MEASURES, busiest, measure
+from penstock.metrics.registry import COMPARED
+from penstock.metrics.seeds import measure
+from penstock.metrics.values import busiest
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -68,7 +70,7 @@ def schema() -> dict[str, tuple[Column, ...]]:
     runs = _columns(RUNS, summary, objects)
     have = {column.name for column in runs}
     runs.append(Column("queue", "str", "", "The queue by which the run is judged, `node->peer`."))
-    runs += [Column(m.key, "float", _UNITS[m.kind], m.definition) for m in MEASURES if m.key not in have]
+    runs += [Column(m.name, "float", _UNITS[m.kind], m.description) for m in COMPARED if m.name not in have]
     tables = {RUNS: tuple(runs)}
     for key in _lists(summary):
         table = _OTHER_NAMES.get(key["name"], key["name"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from penstock.errors import ArgumentError, nearest
-from penstock.measures import MEASURES, Kind
+from penstock.metrics.registry import TITLED, Kind
 from penstock.sweeps.axes import Key, Value
 
 if TYPE_CHECKING:
@@ -304,9 +304,9 @@ def _metric(sweep: "Sweep", name: str) -> Metric:
     if column not in known:
         hint = nearest(column, known, f"the numbers of a run are {', '.join(known)}")
         raise ArgumentError(f"metric={name}: no number of a run has this name", hint)
-    about = next((measure for measure in MEASURES if measure.key == column), None)
+    about = TITLED.get(column)
     unit = table.schema.field(column).metadata_str["unit"]
-    better: Literal["less", "more"] = about.better if about else "less"
+    better: Literal["less", "more"] = (about and about.better) or "less"
     if name[0] in "+-":
         better = "more" if name[0] == "+" else "less"
     words = column.removesuffix("_octets").removesuffix("_bps").removesuffix("_s").replace("_", " ")

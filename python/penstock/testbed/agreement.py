@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from penstock.measures import busiest, longest, measured_octets
+from penstock.metrics.values import busiest, longest, measured_octets
 from penstock.testbed.running import run
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ intervals, and sources start at their lines' rates; the queue of a stable fluid 
 from dataclasses import dataclass
 
 from penstock._core import PenstockError
-from penstock.measures import longest
+from penstock.metrics.values import longest
 from penstock.scenario import Scenario
 from penstock.text import duration
 from penstock.theory.configuration import Configuration

@@ -4,10 +4,12 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from penstock.metrics.registry import TITLED
+from penstock.metrics.seeds import LEVEL
 from penstock.scenario import Scenario, text_alone
 from penstock.tuning import wording
-from penstock.tuning.goals import MEASURES, mean
-from penstock.tuning.verdict import LEVEL, Verdict
+from penstock.tuning.goals import mean
+from penstock.tuning.verdict import Verdict
 
 if TYPE_CHECKING:
     from penstock.tuning.answer import Settings, Tuning
@@ -69,8 +71,8 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "measures": [
             {
                 "measure": pair.measure,
-                "proposal": {"mean": pair.proposal[0], "std": pair.proposal[1]},
-                "other": {"mean": pair.other[0], "std": pair.other[1]},
+                "proposal": pair.proposal,
+                "other": pair.other,
                 "difference": {
                     "mean": pair.difference,
                     "std": pair.spread,
@@ -108,8 +110,8 @@ def _choice(answer: "Tuning") -> str:
 
 def _sentence(answer: "Tuning", verdict: Verdict) -> str:
     (pair,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
-    title, kind = MEASURES[pair.measure]
-    ours, other = wording.value(pair.proposal[0], kind), wording.value(pair.other[0], kind)
+    title, kind = TITLED[pair.measure].title, TITLED[pair.measure].kind
+    ours, other = wording.mean_of(pair.proposal, kind), wording.mean_of(pair.other, kind)
     return (
         f"Against {verdict.against}, {wording.seeds(answer.verdict_seeds)}, which the search never saw: {title} "
         f"{ours} instead of {other}, {verdict.word}{wording.broken(verdict)}."

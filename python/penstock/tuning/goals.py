@@ -1,4 +1,4 @@
-"""The measures of a run: three goals, and guards that a proposal may not pay for them with.
+"""The metrics of a run by which it is tuned: three goals, and guards that a proposal may not pay for them with.
 
 Queue and utilisation are the bottleneck's, of the time after the warm-up, and Jain's index is of that time. Frames that
 full queues drop count in the whole network and over the whole run: a start that floods the network is paid for by the
@@ -13,28 +13,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock._core import PenstockError
-from penstock.columns import rows_of
-from penstock.measures import longest, measured_octets
+from penstock.metrics.registry import TITLED
+from penstock.metrics.values import Judged, longest
 
 if TYPE_CHECKING:
     from penstock.result import Result
 
 
 Observed = Mapping[str, float]
-"""A run in numbers, by the keys of :data:`MEASURES`."""
+"""A run in numbers, by the keys of :data:`OBSERVED`."""
 
-MEASURES: dict[str, tuple[str, str]] = {
-    "queue_mean_octets": ("queue, mean", "octets"),
-    "queue_std_octets": ("queue, standard deviation", "octets"),
-    "queue_p99_octets": ("queue, 99th percentile", "octets"),
-    "utilization": ("utilisation", "share"),
-    "frames_dropped": ("frames dropped, whole run", "count"),
-    "frames_dropped_measured": ("frames dropped, after the warm-up", "count"),
-    "jain_index": ("Jain's index", "index"),
-    "queue_max_octets": ("queue, the most", "octets"),
-    "paused_s": ("pauses, all queues together", "time"),
-}
-"""The measures of a run, each with its title and its kind."""
+OBSERVED = (
+    "queue_mean_octets",
+    "queue_std_octets",
+    "queue_p99_octets",
+    "utilization",
+    "frames_dropped",
+    "frames_dropped_measured",
+    "jain_index",
+    "queue_max_octets",
+    "paused_s",
+)
+"""The metrics of a run that goals and guards are of; their titles are in the registry."""
 
 UTILIZATION_SLACK = 0.01
 """So much less of the bottleneck's rate than the standard's a proposal may use, in mean over the seeds."""
@@ -70,7 +70,7 @@ class Goal:
 
     Attributes:
         name: its name.
-        measure: the quantity, a key of :data:`MEASURES`.
+        measure: the quantity, a key of :data:`OBSERVED`.
         sign: 1 if less is better, -1 if more is.
         definition: in a sentence.
     """
@@ -91,7 +91,7 @@ GOALS: dict[str, Goal] = {
         "stability", "queue_std_octets", 1, "the least standard deviation of the queue's length, weighted with time"
     ),
     "latency": Goal(
-        "latency", "queue_p99_octets", 1, "the least 99th percentile of the queue's length, of recorded samples"
+        "latency", "queue_p99_octets", 1, "the least 99th percentile of the queue's length, weighted with time"
     ),
     "utilization": Goal(
         "utilization", "utilization", -1, "the greatest share of the bottleneck's rate that is used; then a short queue"
@@ -104,7 +104,7 @@ class Guard:
     """A bound that a proposal has to keep.
 
     Attributes:
-        measure: a key of :data:`MEASURES`.
+        measure: a key of :data:`OBSERVED`.
         bound: its least value, or its largest if ``sign`` is 1; in mean over the seeds.
         sign: 1 if less is better, -1 if more is.
     """
@@ -143,7 +143,7 @@ def guards(
     bounds the tighter one counts.
     """
     sets = [mean(runs) for runs in (standard, *others)]
-    at = {key: min(one[key] for one in sets) for key in MEASURES}
+    at = {key: min(one[key] for one in sets) for key in OBSERVED}
     at |= {key: max(one[key] for one in sets) for key in ("jain_index", "utilization")}
     kept = [
         Guard("frames_dropped", at["frames_dropped"] * (1 + DROP_SLACK * (1 - reserve)), 1),
@@ -159,8 +159,8 @@ def guards(
 
 
 def mean(runs: Sequence[Observed]) -> dict[str, float]:
-    """Return the mean of every measure."""
-    return {key: fmean(run[key] for run in runs) for key in MEASURES}
+    """Return the mean of every metric."""
+    return {key: fmean(run[key] for run in runs) for key in OBSERVED}
 
 
 def score(goal: Goal, kept: Sequence[Guard], runs: Sequence[Observed], buffer_octets: float) -> float:
@@ -206,19 +206,6 @@ def observe(result: "Result", queue: str) -> dict[str, float]:
     found = longest(result.summary, queue)
     if found is None:
         raise PenstockError(f"queue {queue} is not recorded; add it to record.queues")
-    octets = measured_octets(result, found)
-    rows = rows_of(result.queues.column("queue").chunk(0))[queue]
-    late = result.column("queues", "time_s")[rows] >= result.summary["warmup_s"]
-    own = result.column("queues", "priority")[rows] == found["priority"]
-    dropped = result.column("queues", "frames_dropped")[rows[late & own]]
-    return {
-        "queue_mean_octets": float(found["mean_octets"]),
-        "queue_std_octets": float(found["std_octets"]),
-        "queue_p99_octets": float(np.percentile(octets, 99)),
-        "utilization": float(found["utilization"]),
-        "frames_dropped": float(result.summary["totals"]["frames_dropped"]),
-        "frames_dropped_measured": float(dropped.sum()),
-        "jain_index": float(result.summary["jain_index"]),
-        "queue_max_octets": float(found["max_octets"]),
-        "paused_s": float(sum(each["paused_s"] for each in result.summary["queues"])),
-    }
+    run = Judged(result, found)
+    # Without flow control there are no pauses.
+    return {name: float(run.value(TITLED[name]) or 0.0) for name in OBSERVED}

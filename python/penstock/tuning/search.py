@@ -18,7 +18,7 @@ import numpy as np
 from penstock.executors.executor import Executor
 from penstock.frames import MissingExtraError
 from penstock.result import ClaimError, Result
-from penstock.runs import Run, Watch, copies, run_many
+from penstock.runs import PERCENTILES, Run, Watch, copies, run_many
 from penstock.scenario import Scenario
 from penstock.tuning.goals import Guard, Observed, observe, score
 from penstock.tuning.region import Region
@@ -94,7 +94,7 @@ def simulate(
     """
     runs = [
         Run(f"{scenario.name}, seed {seed}", copy, seed)
-        for scenario, copy in [(scenario, copies(scenario)) for scenario in scenarios]
+        for scenario, copy in [(scenario, copies(scenario.with_(PERCENTILES))) for scenario in scenarios]
         for seed in seeds
     ]
     found = run_many(runs, Observing(queue), watch, executor=executor)

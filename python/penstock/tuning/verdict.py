@@ -6,16 +6,14 @@ The interval is Student's, of 95 %: in one of twenty verdicts the true mean diff
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf
 from statistics import fmean, stdev
 from typing import Literal
 
-from penstock.tuning.goals import MEASURES, Goal, Guard, Observed, mean
+from penstock.metrics.seeds import Spread, half_interval, spread
+from penstock.tuning.goals import OBSERVED, Goal, Guard, Observed, mean
 
 Word = Literal["better", "worse", "no difference shown"]
-
-LEVEL = 0.95
-"""Of the interval."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +21,8 @@ class Paired:
     """A measure of the proposal and of its counterpart, over the same seeds.
 
     Attributes:
-        measure: a key of :data:`penstock.tuning.goals.MEASURES`.
-        proposal: mean and standard deviation over the seeds.
+        measure: a key of :data:`penstock.tuning.goals.OBSERVED`.
+        proposal: its values over the seeds.
         other: the same of the counterpart.
         difference: mean of proposal less other.
         spread: standard deviation of the differences.
@@ -33,8 +31,8 @@ class Paired:
     """
 
     measure: str
-    proposal: tuple[float, float]
-    other: tuple[float, float]
+    proposal: Spread
+    other: Spread
     difference: float
     spread: float
     low: float
@@ -50,7 +48,7 @@ class Verdict:
         word: the verdict on the goal's measure.
         broken: guards that the proposal does not keep on these seeds.
         beats: better, and no guard broken.
-        measures: all measures, in order of :data:`penstock.tuning.goals.MEASURES`.
+        measures: all metrics, in order of :data:`penstock.tuning.goals.OBSERVED`.
         alike: every seed gives the same run, of the proposal and of the other: nothing is random, and there is no
             interval to speak of.
     """
@@ -67,7 +65,7 @@ def judge(
     goal: Goal, kept: Sequence[Guard], proposal: Sequence[Observed], other: Sequence[Observed], against: str
 ) -> Verdict:
     """Return the verdict on runs of the proposal and of another, of the same seeds in the same order."""
-    measures = tuple(paired(key, [run[key] for run in proposal], [run[key] for run in other]) for key in MEASURES)
+    measures = tuple(paired(key, [run[key] for run in proposal], [run[key] for run in other]) for key in OBSERVED)
     (found,) = (pair for pair in measures if pair.measure == goal.measure)
     word: Word = "no difference shown"
     if goal.sign * found.low < 0 and goal.sign * found.high < 0:
@@ -82,14 +80,8 @@ def judge(
 
 def paired(measure: str, proposal: Sequence[float], other: Sequence[float]) -> Paired:
     """Return a measure of both, and the interval of the mean of their differences."""
-    from scipy.special import stdtrit
-
     differences = [a - b for a, b in zip(proposal, other, strict=True)]
     middle, count = fmean(differences), len(differences)
-    spread = stdev(differences) if count > 1 else 0.0
-    half = float(stdtrit(count - 1, (1 + LEVEL) / 2)) * spread / sqrt(count) if count > 1 else inf
-    return Paired(measure, _with_spread(proposal), _with_spread(other), middle, spread, middle - half, middle + half)
-
-
-def _with_spread(values: Sequence[float]) -> tuple[float, float]:
-    return fmean(values), stdev(values) if len(values) > 1 else 0.0
+    deviation = stdev(differences) if count > 1 else 0.0
+    half = half_interval(deviation, count) if count > 1 else inf
+    return Paired(measure, spread(proposal), spread(other), middle, deviation, middle - half, middle + half)

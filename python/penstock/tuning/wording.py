@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
+from penstock.metrics.registry import TITLED
+from penstock.metrics.seeds import Spread, written
 from penstock.text import count, duration, octets
-from penstock.tuning.goals import MEASURES
 from penstock.tuning.verdict import Verdict
 
 
@@ -27,6 +28,16 @@ def value(value: float, kind: str, *, signed: bool = False) -> str:
     return sign + writers[kind](size)
 
 
+def over_seeds(of: Spread, kind: str) -> str:
+    """Write a spread of values of the given kind."""
+    return written(of, lambda each: value(each, kind))
+
+
+def mean_of(of: Spread, kind: str) -> str:
+    """Write the mean of a spread."""
+    return "-" if of["mean"] is None else value(of["mean"], kind)
+
+
 def broken(verdict: Verdict) -> str:
     """Write what the proposal pays with more than it may; nothing if it keeps all guards."""
-    return f", but breaks: {', '.join(MEASURES[key][0] for key in verdict.broken)}" if verdict.broken else ""
+    return f", but breaks: {', '.join(TITLED[key].title for key in verdict.broken)}" if verdict.broken else ""

@@ -332,5 +332,7 @@ section! {
         signals: bool = true;
         /// Record every arrival of a data frame at these queues.
         arrivals: bool = false;
+        /// Keep histograms of these queues: the summary has percentiles of length, delay and pause then. It costs time at every hop.
+        percentiles: bool = false;
     }
 }

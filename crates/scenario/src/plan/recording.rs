@@ -94,8 +94,8 @@ pub(crate) fn recorded(
     let less = format!("a longer interval: each sample has {} queues and {} flows", places.len(), flows.count());
     bounds.check(ROWS, rows, &less).map_err(|e| settings.interval.excess(e))?;
     let queues: Vec<QueueId> = places.into_iter().map(|(port, priority)| network.queue(port, priority)).collect();
-    let (signals, arrivals) = (*settings.signals, *settings.arrivals);
-    let record = super::Record { interval, queues, flows, signals, arrivals };
+    let (signals, arrivals, percentiles) = (*settings.signals, *settings.arrivals, *settings.percentiles);
+    let record = super::Record { interval, queues, flows, signals, arrivals, percentiles };
     let notes = notes(&record, by_default.then_some(duration));
     Ok((record, notes))
 }

@@ -196,6 +196,9 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
         }
         q.arrived += 1;
         if fits {
+            if (FULL || POOL) && self.histograms.are_kept() {
+                self.histograms.joins((p.index, class), self.now, &q.statistics, q.len);
+            }
             q.statistics.pass(self.now, q.len);
             if len > u64::from(q.statistics.max) {
                 q.statistics.max = len as u32;

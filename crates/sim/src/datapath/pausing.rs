@@ -155,8 +155,9 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
         if stop.since == Instant::NEVER {
             return false;
         }
-        stop.total = stop.total + now.since(stop.since);
-        stop.since = Instant::NEVER;
+        let since = std::mem::replace(&mut stop.since, Instant::NEVER);
+        stop.total = stop.total + now.since(since);
+        self.histograms.stopped((port, class), since, now);
         let (p, mut context) = self.at(port);
         context.settle(p);
         p.stopped &= !class.bit();
@@ -177,6 +178,9 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
         let q = &mut p.queues[class.index()];
         let frames: Vec<FrameId> = q.waiting.iter(&self.frames).collect();
         q.waiting = crate::state::frame::Chain::EMPTY;
+        if FULL && self.histograms.are_kept() {
+            self.histograms.drains((port, class), now, &q.statistics, q.len, frames.len());
+        }
         q.statistics.pass(now, q.len);
         for &frame in &frames {
             let slot = self.frames.get(frame);

@@ -10,6 +10,7 @@ use penstock_schemes::{Duration, Instant};
 
 use crate::flow_control::pause::Pauses;
 use crate::flow_control::pool::PoolState;
+use crate::histogram::QueueHistograms;
 use crate::hosts::generator::Source;
 use crate::hosts::transport::Transports;
 use crate::network::{FlowId, NodeId, PortId, QueueId};
@@ -19,6 +20,7 @@ use crate::outcome::{
 };
 use crate::partition::Partition;
 use crate::state::congestion_point::CongestionPoints;
+use crate::state::histograms::Histograms;
 use crate::state::port::{PortState, QueueState, queues, queues_mut};
 use crate::state::records::{FlowRecord, HostRecord};
 
@@ -29,6 +31,7 @@ pub(crate) struct Reading {
     totals: Totals,
     lines: Vec<LineReading>,
     queues: Vec<QueueReading>,
+    histograms: Vec<(QueueId, QueueHistograms)>,
     flows: Vec<FlowReading>,
     hosts: Vec<HostReading>,
     pools: Vec<PoolReading>,
@@ -92,6 +95,7 @@ pub(crate) struct Counted<'a> {
     pub(crate) marked: u64,
     pub(crate) ports: &'a [PortState],
     pub(crate) pauses: &'a Pauses,
+    pub(crate) histograms: &'a Histograms,
     pub(crate) points: &'a dyn CongestionPoints,
     pub(crate) flows: &'a [Flow<Source>],
     pub(crate) records: &'a [FlowRecord],
@@ -110,6 +114,7 @@ impl Counted<'_> {
             totals: self.totals_so_far(),
             lines: self.ports.iter().map(|p| self.line_reading(p)).collect(),
             queues: (0..).map(QueueId).zip(queues(self.ports)).map(queue).collect(),
+            histograms: self.histograms.reading(),
             flows: (0..self.static_flows).map(|flow| self.flow_reading(FlowId(flow))).collect(),
             hosts: self.hosts.iter().map(HostRecord::reading).collect(),
             pools: self
@@ -263,6 +268,11 @@ impl Reading {
             let queues = port * per_port..(port + 1) * per_port;
             self.queues[queues.clone()].copy_from_slice(&other.queues[queues]);
         }
+        for (own, other) in self.histograms.iter_mut().zip(&other.histograms) {
+            if partition.of_port(PortId(own.0.0 / per_port as u32)) == part {
+                own.clone_from(other);
+            }
+        }
         for node in (0..self.hosts.len()).filter(|&node| partition.of_node(NodeId(node as u32)) == part) {
             self.hosts[node] = other.hosts[node];
         }
@@ -272,6 +282,11 @@ impl Reading {
         for (flow, other) in self.flows.iter_mut().zip(&other.flows) {
             flow.absorb(other);
         }
+    }
+
+    /// From now on there are histograms.
+    pub(crate) fn start_histograms(&mut self, histograms: &Histograms) {
+        self.histograms = histograms.reading();
     }
 
     /// Keeps the extremes since the last reading.
@@ -388,6 +403,12 @@ pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: 
     Outcome {
         totals: end.totals.since(&counted.totals),
         queues: (0..end.queues.len()).map(queue).collect(),
+        histograms: start
+            .histograms
+            .iter()
+            .zip(&end.histograms)
+            .map(|(from, to)| (to.0, to.1.since(&from.1)))
+            .collect(),
         flows: (0..end.flows.len()).map(flow).collect(),
         ends: Vec::new(),
         deadlocks: Vec::new(),

@@ -29,6 +29,11 @@ impl LengthStatistics {
         (self.min, self.max) = (len as u32, len as u32);
     }
 
+    /// How long the length has been what it is, in picoseconds.
+    pub(crate) fn since(&self, now: Instant) -> u64 {
+        now.passed_since(self.since).0
+    }
+
     /// The length was `len` since the last call, and changes at `now`.
     #[inline(always)]
     pub(crate) fn pass(&mut self, now: Instant, len: u64) {
