@@ -228,9 +228,8 @@ def test_a_wrong_variant_is_refused(penstock: Command, small: Path, tmp_path: Pa
 
 def test_results_folders_are_put_side_by_side(penstock: Command, small: Path, tmp_path: Path) -> None:
     for scheme in ("qcn", "none"):
-        assert (
-            penstock("run", small, "--scheme", scheme, "--quiet", "--out", tmp_path / f"own-{scheme}").returncode == 0
-        )
+        options = ("--scheme", scheme, "--set", "record.percentiles=true", "--quiet")
+        assert penstock("run", small, *options, "--out", tmp_path / f"own-{scheme}").returncode == 0
     folders = [tmp_path / "own-none", tmp_path / "own-qcn"]
     done = penstock("compare", *folders, "--json", "--out", tmp_path / "both")
     assert done.returncode == 0, done.stderr

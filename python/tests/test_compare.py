@@ -47,7 +47,7 @@ def test_runs_are_those_of_the_scenario() -> None:
     before = scenario.to_toml()
     compared = penstock.compare(scenario, ["none", "qcn"])
     assert scenario.to_toml() == before
-    alone = scenario.run(scheme="none")
+    alone = scenario.set("record.percentiles", True).run(scheme="none")
     assert compared.runs["none"][0].fingerprint() == alone.fingerprint()
 
 
@@ -180,7 +180,7 @@ def test_a_variant_is_a_scheme_with_settings_of_its_own(tmp_path: Path) -> None:
     lost = {label: runs[0].summary["totals"]["frames_dropped"] for label, runs in compared.runs.items()}
     assert lost["none"] > 0
     assert lost["pfc"] == 0
-    alone = _small().set("pfc.quanta", 65535).run(scheme="none")
+    alone = _small().set("pfc.quanta", 65535).set("record.percentiles", True).run(scheme="none")
     assert Comparison.open(tmp_path / "out").runs["pfc"][0].fingerprint() == alone.fingerprint()
 
 

@@ -100,7 +100,7 @@ def test_keys_and_numbers_of_a_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     sweep(Scenario.from_toml(SMALL, name="small").set("duration", "1 ms"), {"schemes.qcn.w": [1]}, out="swept")
     assert complete(monkeypatch, "sweep", "baseline/ten-gig", "--vary", "dur") == ["duration="]
     assert complete(monkeypatch, "plot", "swept", "--x", "") == ["w", "scheme"]
-    assert complete(monkeypatch, "plot", "swept", "--metric", "queue_p99") == ["queue_p99_octets"]
+    assert complete(monkeypatch, "plot", "swept", "--metric", "queue_p99") == ["queue_p99_octets", "queue_p999_octets"]
     assert complete(monkeypatch, "plot", "swept", "--metric", "jain_index,queue_p5") == ["jain_index,queue_p50_octets"]
     assert complete(monkeypatch, "query", "sw") == ["swept/"]
     assert complete(monkeypatch, "plot", "nothing", "--x", "") == []

@@ -43,7 +43,7 @@ class Made:
     def __init__(self) -> None:
         self.summary = {
             "flows": [{"name": "s1"}, {"name": "s2"}],
-            "queues": [{"name": "a"}, {"name": "b"}],
+            "queues": [{"name": "a", "mean_octets": 0.0}, {"name": "b", "mean_octets": 0.0}],
             "totals": {"feedback_frames": 4},
         }
         self._columns = {

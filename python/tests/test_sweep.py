@@ -537,4 +537,5 @@ def test_the_manifest_says_what_the_sweep_is(tmp_path: Path) -> None:
         [7],
         2,
     )
-    assert Scenario.from_toml(manifest["toml"]).to_toml() == _small().to_toml()
+    expected = _small().set("record.percentiles", True)
+    assert Scenario.from_toml(manifest["toml"]).to_toml() == expected.to_toml()

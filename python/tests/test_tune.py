@@ -45,7 +45,8 @@ def test_the_proposal_beats_the_standard_on_seeds_that_it_never_saw(answer: Tuni
 
 def test_its_scenario_runs_to_what_the_verdict_says(answer: Tuning) -> None:
     seed = answer.verdict_seeds[0]
-    again = observe(Scenario.from_toml(answer.scenario.to_toml()).run(seed=seed), answer.queue)
+    scenario = Scenario.from_toml(answer.scenario.to_toml()).set("record.percentiles", True)
+    again = observe(scenario.run(seed=seed), answer.queue)
     assert again == answer.proposal.judging[0]
     for key, value in answer.proposal.parameters.items():
         assert f"{key.rpartition('.')[2]} = {json.dumps(value)}" in answer.scenario.to_toml()
