@@ -3,5 +3,6 @@
 
 pub(crate) mod deadlock;
 pub(crate) mod pause;
+pub(crate) mod pause_frames;
 pub mod pfc;
 pub(crate) mod pool;

@@ -28,7 +28,7 @@ use crate::engine::Sim;
 use crate::engine::conservation::Accounts;
 use crate::engine::setup::event_queue_for;
 use crate::flow_control::deadlock::StoppedQueues;
-use crate::flow_control::pause::PauseFrame;
+use crate::flow_control::pause_frames::PauseFrame;
 use crate::hosts::transport::Carried;
 use crate::network::{FlowId, Network, QueueId};
 use crate::outcome::Outcome;
