@@ -65,7 +65,7 @@ def rates_ratio(result: Result, from_s: float, to_s: float, flows: Sequence[str]
 def closest_ratio(result: Result, from_s: float, to_s: float) -> float:
     """Of the flows in the order of their throughput, the least ratio of one to the next: 1 if two are equal."""
     got = sorted(throughput_bps(result, name, from_s, to_s) for name in flow_names(result))
-    return min(b / a for a, b in pairwise(got))
+    return float(min(b / a for a, b in pairwise(got)))
 
 
 def apart_fraction(result: Result, from_s: float, to_s: float, ratio: float = 1.05) -> float:
@@ -97,7 +97,7 @@ def lowest_rises(result: Result, before_s: Sequence[float], after_s: Sequence[fl
 def lowest_share(result: Result, from_s: float, to_s: float) -> float:
     """Return the throughput of the slowest source in the window, over the mean of all."""
     got = [throughput_bps(result, name, from_s, to_s) for name in flow_names(result)]
-    return min(got) * len(got) / sum(got)
+    return float(min(got) * len(got) / sum(got))
 
 
 def stays_lowest(result: Result) -> bool:

@@ -67,7 +67,7 @@ def empty_part(result: Result, queue: str, from_s: float, to_s: float, of_s: flo
 
     Figure 5 is two runs, and a claim can subtract one run from another: subtracting a negative part adds it.
     """
-    return sign * empty_fraction(result, queue, from_s, to_s) * (to_s - from_s) / of_s
+    return float(sign * empty_fraction(result, queue, from_s, to_s) * (to_s - from_s) / of_s)
 
 
 def response_s(
@@ -101,7 +101,8 @@ def unfairness(result: Result, flows: list[str], from_s: float, to_s: float = _E
     _, fair = flow_samples(result, "fair_rate_bps")
     time_s = result.column("rates", "time_s")[:: len(fair)]
     inside = (time_s > from_s) & (time_s <= to_s)
-    return max(abs(throughput_bps(result, name, from_s, to_s) / float(fair[name][inside].mean()) - 1) for name in flows)
+    away = (throughput_bps(result, name, from_s, to_s) / float(fair[name][inside].mean()) - 1 for name in flows)
+    return float(max(abs(part) for part in away))
 
 
 def messages_per_frame(result: Result, queue: str) -> float:

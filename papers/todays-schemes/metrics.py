@@ -36,7 +36,7 @@ def slowest_settling_s(result: Result, band: float, over_s: float) -> float | No
 
 def share(result: Result, flow: str) -> float:
     """A flow's part of all that is delivered."""
-    return throughput_bps(result, flow) / sum(throughput_bps(result, each) for each in flow_names(result))
+    return float(throughput_bps(result, flow) / sum(throughput_bps(result, each) for each in flow_names(result)))
 
 
 def unevenness(result: Result, flow: str) -> float:
