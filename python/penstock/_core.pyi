@@ -145,7 +145,8 @@ def show_share(fraction: float) -> str:
     """Write a fraction in percent, such as "95.2 %"."""
 
 def metrics() -> str:
-    """Every metric, as a JSON array: name, level, kind, better, title, column, source, description, compared.
+    """Every metric, as a JSON array: name, level, kind, better, title, column, source, description, compared,
+    needs_histograms.
 
     A source is ``{"keys": […]}``, ``{"flows": [OVER, KEY]}`` or ``"function"``.
     """

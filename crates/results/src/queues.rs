@@ -21,9 +21,12 @@ struct QueueSource<'a> {
     histograms: Option<&'a QueueHistograms>,
 }
 
-/// Percentiles of a queue: the name of each, what they are of, and how many thousandths.
+/// Percentiles of a queue: the name of each, the histogram that it is of, and its rank in thousandths.
 macro_rules! percentiles {
     ($($name:ident: $of:ident $permille:literal;)*) => {
+        /// The keys that only runs with histograms have.
+        pub(crate) const PERCENTILES: &[&str] = &[$(stringify!($name)),*];
+
         impl QueueSource<'_> { $(fn $name(&self) -> f64 { self.$of($permille) })* }
     };
 }

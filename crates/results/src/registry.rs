@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::completions::CompletionSummary;
+use crate::queues::PERCENTILES;
 use crate::schema::{Key, Object, Shape};
 use crate::summary::{FlowSummary, HostSummary, QueueSummary, Totals};
 use crate::switches::PoolSummary;
@@ -33,6 +34,8 @@ pub struct Metric {
     pub description: &'static str,
     /// Whether comparisons have it.
     pub compared: bool,
+    /// Whether a run has it by its histograms alone (`record.percentiles`), or has a better value by them.
+    pub needs_histograms: bool,
 }
 
 /// What a metric is of.
@@ -131,6 +134,7 @@ macro_rules! metrics {
             source: $source,
             description: $text,
             compared: $compared,
+            needs_histograms: false,
         }),+]
     };
 }
@@ -258,6 +262,9 @@ pub fn metrics() -> Vec<Metric> {
         let new: Vec<Metric> = object.keys.iter().filter(is_new).filter_map(|key| of_summary(level, key)).collect();
         found.extend(new);
     }
+    for metric in found.iter_mut().filter(|metric| metric.level == Queue) {
+        metric.needs_histograms = matches!(metric.source, Keys([key]) if PERCENTILES.contains(key));
+    }
     found
 }
 
@@ -286,6 +293,7 @@ fn of_summary(level: Level, key: &'static Key) -> Option<Metric> {
         source: Keys(std::slice::from_ref(&key.name)),
         description: key.description.trim(),
         compared: false,
+        needs_histograms: false,
     })
 }
 
@@ -300,6 +308,14 @@ mod tests {
         for (at, one) in all.iter().enumerate() {
             assert!(!all[..at].iter().any(|other| (other.name, other.level) == (one.name, one.level)), "{}", one.name);
         }
+    }
+
+    #[test]
+    fn percentiles_of_queues_alone_need_histograms() {
+        let all = metrics();
+        let needs: Vec<_> = all.iter().filter(|metric| metric.needs_histograms).collect();
+        assert_eq!(needs.len(), PERCENTILES.len());
+        assert!(needs.iter().all(|metric| metric.level == Queue && metric.name.contains("_p")));
     }
 
     #[test]

@@ -30,7 +30,7 @@ use crate::state::event_queue::EventQueue;
 use crate::state::frame::{FrameId, Frames};
 use crate::state::histograms::Histograms;
 use crate::state::hop_info::{HopInfo, hop_info, weight_of};
-use crate::state::port::{CAPTURED, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState};
+use crate::state::port::{CAPTURED, HISTOGRAMS, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState};
 
 /// Where congestion points' signals go until the engine routes them.
 pub(crate) type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
@@ -42,6 +42,15 @@ impl<S: Scheme> Out<S> for SignalSender<'_, S> {
     fn send(&mut self, to: To, class: Class, signal: S::Signal) {
         self.0.push((to, class, signal));
     }
+}
+
+/// What is kept for observers, in the engine with `FULL` alone.
+#[derive(Debug, Default)]
+pub(crate) struct Observed {
+    /// The ports whose frames the probe sees.
+    pub(crate) line_capture: LineCapture,
+    /// Of the queues of ports with [`HISTOGRAMS`].
+    pub(crate) histograms: Histograms,
 }
 
 /// A frame that comes to a port.
@@ -67,10 +76,7 @@ pub(crate) struct Fabric<S: Scheme, const FULL: bool> {
     pub(crate) overhead: u32,
     /// Priority flow control; idle unless `FULL`.
     pub(crate) pauses: Pauses,
-    /// The ports whose frames the probe sees; none unless `FULL`.
-    pub(crate) line_capture: LineCapture,
-    /// Of the queues that have some; none unless `FULL`.
-    pub(crate) histograms: Histograms,
+    pub(crate) observed: Observed,
     /// By hop.
     pub(crate) hop_info: Vec<HopInfo>,
     classes: Classes,
@@ -99,8 +105,7 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
             per_port: network.queues_per_port() as u32,
             overhead: u32::from(network.wire_overhead),
             pauses: Pauses::new(network),
-            line_capture: LineCapture::default(),
-            histograms: Histograms::default(),
+            observed: Observed::default(),
             classes: std::array::from_fn(|priority| class_of(network, priority)),
             hop_info: hop_info(network),
         };
@@ -176,8 +181,7 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
             hop_info: &self.hop_info,
             classes: &self.classes,
             pauses: &mut self.pauses,
-            line_capture: &mut self.line_capture,
-            histograms: &mut self.histograms,
+            observed: &mut self.observed,
         };
         (&mut self.ports[port.index()], context)
     }
@@ -258,7 +262,7 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
         let (p, mut context) = self.at(port);
         context.settle(p);
         p.ledger.lost += lost;
-        if !std::mem::replace(&mut p.up, false) {
+        if !p.is_up() {
             return;
         }
         p.close();
@@ -276,7 +280,7 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
     /// The line is whole again.
     pub(crate) fn set_up(&mut self, port: PortId) {
         let (p, mut context) = self.at(port);
-        if !std::mem::replace(&mut p.up, true) {
+        if !p.is_up() {
             p.open();
             p.busy_until = context.now;
             context.settle(p);
@@ -287,7 +291,8 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
     /// or watching them would change the order of the events of one instant.
     pub(crate) fn settle_all(&mut self) {
         for port in (0..self.ports.len() as u32).map(PortId) {
-            if !(FULL && self.port(port).flow_controlled()) {
+            let p = self.port(port);
+            if p.is_due::<FULL>(self.now) && !(FULL && p.flow_controlled()) {
                 self.settle(port);
             }
         }
@@ -304,16 +309,15 @@ pub(crate) struct HopContext<'a, S: Scheme, const FULL: bool, const POOL: bool> 
     pub(crate) hop_info: &'a Vec<HopInfo>,
     pub(crate) classes: &'a Classes,
     pub(crate) pauses: &'a mut Pauses,
-    pub(crate) line_capture: &'a mut LineCapture,
-    pub(crate) histograms: &'a mut Histograms,
+    pub(crate) observed: &'a mut Observed,
 }
 
 impl<'a, S: Scheme, const FULL: bool> HopContext<'a, S, FULL, false> {
     /// The same for a port that has a pool and nothing else.
     #[inline(always)]
     fn with_pool_alone(self) -> HopContext<'a, S, false, true> {
-        let HopContext { now, frames, events, cps, hop_info, classes, pauses, line_capture, histograms } = self;
-        HopContext { now, frames, events, cps, hop_info, classes, pauses, line_capture, histograms }
+        let HopContext { now, frames, events, cps, hop_info, classes, pauses, observed } = self;
+        HopContext { now, frames, events, cps, hop_info, classes, pauses, observed }
     }
 }
 
@@ -335,8 +339,7 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
             hop_info: self.hop_info,
             classes: self.classes,
             pauses: self.pauses,
-            line_capture: self.line_capture,
-            histograms: self.histograms,
+            observed: self.observed,
         }
     }
 
@@ -430,7 +433,7 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
         q.departed += 1;
         q.sent_octets += u64::from(octets);
         if FULL && p.captured() {
-            self.line_capture.frame_starts(p, None, index, self.now);
+            self.observed.line_capture.frame_starts(p, None, index, self.now);
         }
         self.transmit(p, index, octets, self.now);
     }
@@ -442,16 +445,19 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
         if FULL && p.flow_controlled() {
             self.pauses.let_go(p.in_service_frame, p.in_service_octets);
         }
-        if Self::has_pool(p)
-            && let Some(pools) = self.pauses.pools.as_deref_mut()
-        {
-            pools.give_back(at, p.index, class, p.in_service_frame, p.in_service_octets);
+        if POOL || (FULL && p.attention & (POOLED | HISTOGRAMS) != 0) {
+            if Self::has_pool(p)
+                && let Some(pools) = self.pauses.pools.as_deref_mut()
+            {
+                pools.give_back(at, p.index, class, p.in_service_frame, p.in_service_octets);
+            }
+            if FULL && p.attention & HISTOGRAMS != 0 {
+                let q = &p.queues[class.index()];
+                self.observed.histograms.leaves((p.index, class), at, &q.statistics, q.len);
+            }
         }
         let octets = u64::from(p.in_service_octets);
         let q = &mut p.queues[class.index()];
-        if (FULL || POOL) && self.histograms.are_kept() {
-            self.histograms.leaves((p.index, class), at, &q.statistics, q.len);
-        }
         q.statistics.pass_filled(at, q.len);
         q.len -= octets;
         q.sent_octets += octets;

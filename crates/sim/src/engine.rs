@@ -44,7 +44,7 @@ use crate::state::event::{ChangeId, Event, MAX_INDEX};
 use crate::state::frame::{Arena, FrameId, FrameKind, GONE, Head};
 use crate::state::histograms::Histograms;
 use crate::state::hop_info::{HopEnd, Step};
-use crate::state::port::queues;
+use crate::state::port::{HISTOGRAMS, queues};
 use crate::state::records::HostRecord;
 
 /// The most events from one look at the rest of a slice to the next.
@@ -344,8 +344,12 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// Keeps histograms of these data queues. To be called before the run begins, of the engine with `FULL`.
     pub fn keep_histograms(&mut self, queues: &[QueueId]) {
         let fabric = &mut self.state.fabric;
-        fabric.histograms = Histograms::of(queues, fabric.queues(), fabric.per_port);
-        self.state.measuring.start_histograms(&fabric.histograms);
+        for &queue in queues {
+            let (port, _) = fabric.port_and_class(queue);
+            fabric.ports[port.index()].attention |= HISTOGRAMS;
+        }
+        fabric.observed.histograms = Histograms::of(queues, fabric.queues(), fabric.per_port);
+        self.state.measuring.start_histograms(&fabric.observed.histograms);
     }
 
     /// The warm-up has ended: from here on the run is measured.

@@ -26,6 +26,7 @@ class Metric:
         source: keys of the summary, a key of its flows with what is taken over them, or a function.
         description: a sentence on it.
         compared: whether comparisons have it.
+        needs_histograms: whether a run has it by ``record.percentiles`` alone, or has a better value by that.
     """
 
     name: str
@@ -37,16 +38,12 @@ class Metric:
     source: Mapping[str, Sequence[Any]] | str
     description: str
     compared: bool
+    needs_histograms: bool
 
     @property
     def flow_key(self) -> str | None:
         """The key of flows that it sums up, which a flow may lack."""
         return None if isinstance(self.source, str) or "flows" not in self.source else self.source["flows"][1]
-
-    @property
-    def needs_histograms(self) -> bool:
-        """Whether runs have it by ``record.percentiles``."""
-        return "record.percentiles" in self.description
 
 
 METRICS = tuple(Metric(**entry) for entry in json.loads(_core.metrics()))

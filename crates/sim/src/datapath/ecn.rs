@@ -20,7 +20,7 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
             self.ask_for_mark(p, class, index, at);
         }
         if p.captured() {
-            self.line_capture.frame_starts(p, Some(class), index, at);
+            self.observed.line_capture.frame_starts(p, Some(class), index, at);
         }
     }
 

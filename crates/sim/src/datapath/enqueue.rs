@@ -8,12 +8,13 @@ use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, Verdict};
 
 use crate::datapath::{Arrival, Classes, Fabric, HopContext, Outbox, SignalSender};
+use crate::flow_control::pause::Ingress;
 use crate::flow_control::pool::Pools;
 use crate::state::event::CounterId;
 use crate::state::frame::{FrameId, FrameKind, GONE, Marks};
 use crate::state::hop_info::weight_of;
 use crate::state::port::{
-    DOWN, DRAINS, Ledger, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS,
+    DOWN, DRAINS, HISTOGRAMS, Ledger, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS,
 };
 
 /// The outcome of a frame's arrival at a queue.
@@ -180,11 +181,12 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
             }
             memory = PoolAnswer::Taken;
         }
-        let counter = if held { self.counter(from, class) } else { CounterId::NONE };
+        let ingress = if held { self.ingress(from, class, octets) } else { Ingress::NONE };
+        let counter = ingress.counter;
         // One that has memory already was looked at before.
         let fits = memory == PoolAnswer::Taken
             || (!(S::Cp::ADMITS && admitted.is_none())
-                && self.takes_in((q, &mut p.ledger), counter, (index, class), octets, p.marks_above)
+                && self.takes_in((q, &mut p.ledger), ingress, (index, class), octets, p.marks_above)
                 && !(special && self.refuses((p.index, class, from), (octets, q.len), p.attention, memory)));
         if !fits
             && FULL
@@ -196,8 +198,13 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
         }
         q.arrived += 1;
         if fits {
-            if (FULL || POOL) && self.histograms.are_kept() {
-                self.histograms.joins((p.index, class), self.now, &q.statistics, q.len);
+            if special {
+                if p.attention & HISTOGRAMS != 0 {
+                    self.observed.histograms.joins((p.index, class), self.now, &q.statistics, q.len);
+                }
+                if memory != PoolAnswer::Taken {
+                    self.pauses.take_from_pool(self.now, index, (p.index, class, from), (octets, q.len), counter);
+                }
             }
             q.statistics.pass(self.now, q.len);
             if len > u64::from(q.statistics.max) {
@@ -206,15 +213,6 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
             (q.len, q.statistics.joined) = (len, self.now);
             if held {
                 self.pauses.hold(index, counter, octets);
-            }
-            if special && memory != PoolAnswer::Taken {
-                self.pauses.take_from_pool(
-                    self.now,
-                    index,
-                    (p.index, class, from),
-                    (octets, len - u64::from(octets)),
-                    counter,
-                );
             }
         } else {
             q.dropped += 1;
@@ -269,7 +267,7 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
     fn verdict(&mut self, p: &PortState, arrival: Arrival) -> Verdict {
         let Arrival { index, class, octets, from } = arrival;
         let q = &p.queues[class.index()];
-        let fits = self.fits(q, self.counter(from, class), octets)
+        let fits = self.fits(q, self.ingress(from, class, octets), octets)
             && !(FULL && p.is_special() && !self.pauses.pool_has_room((p.index, class, from), octets, q.len));
         let port = Queues::<FULL> { p, classes: self.classes };
         let seen = q.seen(p.rate, p.stops::<FULL>(class));
@@ -285,7 +283,7 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
 
     /// Whether a frame that finds no room in the queue of a port and class is cut down to its header there.
     #[cold]
-    pub(crate) fn is_cut(&self, index: FrameId, (port, class): (PortId, TrafficClass), attention: u8) -> bool {
+    pub(crate) fn is_cut(&self, index: FrameId, (port, class): (PortId, TrafficClass), attention: u16) -> bool {
         let drains = attention & DOWN != 0 || (attention & DRAINS != 0 && self.pauses.drains(port, class));
         !drains && self.pauses.trimmed & class.bit() != 0 && self.frames.get(index).can_be_cut()
     }
@@ -305,7 +303,7 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
         &mut self,
         at: (PortId, TrafficClass, PortId),
         (octets, len): (u16, u64),
-        attention: u8,
+        attention: u16,
         memory: PoolAnswer,
     ) -> bool {
         if attention & DOWN != 0 {
@@ -320,17 +318,17 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
         attention & DRAINS != 0 && self.pauses.drops_at(at.0, at.1)
     }
 
-    /// The ingress counter of frames of `class` that come over the line of port `from`, if anything counts them.
+    /// The ingress buffer of a frame of `class` that comes over the line of port `from`, if there is one.
     #[inline(always)]
-    pub(crate) fn counter(&self, from: PortId, class: TrafficClass) -> CounterId {
-        if FULL { self.pauses.counter(from, class) } else { CounterId::NONE }
+    pub(crate) fn ingress(&self, from: PortId, class: TrafficClass, octets: u16) -> Ingress {
+        if FULL { self.pauses.ingress(from, class, octets) } else { Ingress::NONE }
     }
 
     /// Whether a frame has room in the queue, or in the ingress buffer that bounds it instead.
     #[inline(always)]
-    pub(crate) fn fits(&self, q: &QueueState, counter: CounterId, octets: u16) -> bool {
-        if FULL && counter != CounterId::NONE {
-            self.pauses.has_room(counter, octets)
+    pub(crate) fn fits(&self, q: &QueueState, ingress: Ingress, octets: u16) -> bool {
+        if FULL && ingress.counter != CounterId::NONE {
+            ingress.has_room
         } else {
             let len = q.len + u64::from(octets);
             len <= u64::from(q.plain_len) || q.has_room_beyond(len)
@@ -342,16 +340,16 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
     pub(crate) fn takes_in(
         &mut self,
         (q, ledger): (&QueueState, &mut Ledger),
-        counter: CounterId,
+        ingress: Ingress,
         (index, class): (FrameId, TrafficClass),
         octets: u16,
         above: u32,
     ) -> bool {
         let len = q.len + u64::from(octets);
-        if !(FULL && counter != CounterId::NONE) && len <= u64::from(q.plain_len) {
+        if !(FULL && ingress.counter != CounterId::NONE) && len <= u64::from(q.plain_len) {
             return true;
         }
-        let fits = self.fits(q, counter, octets);
+        let fits = self.fits(q, ingress, octets);
         if fits && len > u64::from(above) {
             self.frames.mark(index, ledger, class);
         }

@@ -9,7 +9,7 @@ use crate::flow_control::pfc::FRAME;
 use crate::state::event::{CounterId, Event};
 use crate::state::event_queue::{ELSEWHERE, NO_LANE};
 use crate::state::frame::{FrameId, FrameKind};
-use crate::state::port::PortState;
+use crate::state::port::{HISTOGRAMS, PortState};
 
 impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL> {
     /// The line is free and a pause frame waits for it.
@@ -23,7 +23,7 @@ impl<S: Scheme, const FULL: bool, const POOL: bool> HopContext<'_, S, FULL, POOL
         p.octets += u64::from(wire_octets);
         let frame = self.pauses.compose(p.index, classes, at);
         if p.captured() {
-            self.line_capture.pause_starts(p.index, frame, at);
+            self.observed.line_capture.pause_starts(p.index, frame, at);
         }
         self.events.schedule(finish, Event::LineFree(p.index));
         let arrival = finish.after(p.latency);
@@ -157,7 +157,7 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
         }
         let since = std::mem::replace(&mut stop.since, Instant::NEVER);
         stop.total = stop.total + now.since(since);
-        self.histograms.stopped((port, class), since, now);
+        self.observed.histograms.stopped((port, class), since, now);
         let (p, mut context) = self.at(port);
         context.settle(p);
         p.stopped &= !class.bit();
@@ -178,8 +178,8 @@ impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
         let q = &mut p.queues[class.index()];
         let frames: Vec<FrameId> = q.waiting.iter(&self.frames).collect();
         q.waiting = crate::state::frame::Chain::EMPTY;
-        if FULL && self.histograms.are_kept() {
-            self.histograms.drains((port, class), now, &q.statistics, q.len, frames.len());
+        if p.attention & HISTOGRAMS != 0 {
+            self.observed.histograms.drains((port, class), now, &q.statistics, q.len, frames.len());
         }
         q.statistics.pass(now, q.len);
         for &frame in &frames {

@@ -207,7 +207,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     pub(crate) fn count_drop(&mut self, hop: HopId, kind: FrameKind) {
         match kind {
             FrameKind::Data => {
-                let up = self.state.fabric.port(self.hops[hop.index()].port).up;
+                let up = self.state.fabric.port(self.hops[hop.index()].port).is_up();
                 let record = &mut self.state.records[self.state.fabric.flow_at(hop).index()];
                 *(if up { &mut record.dropped } else { &mut record.lost }) += 1;
             }

@@ -254,7 +254,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     pub(crate) fn arm_turn(&mut self, port: PortId) {
         let RunState { fabric, sources, .. } = &mut self.state;
         let p = &fabric.ports[port.index()];
-        if p.up {
+        if p.is_up() {
             sources.arm_turn(port, p.busy_until.max(fabric.now), &mut fabric.events);
         }
     }

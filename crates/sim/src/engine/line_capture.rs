@@ -21,7 +21,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         for &port in self.probe.captured_ports() {
             assert!(FULL, "line capture needs the engine that has it");
             self.state.fabric.ports[port.index()].attention |= CAPTURED;
-            self.state.fabric.line_capture.lines.insert(port, VecDeque::new());
+            self.state.fabric.observed.line_capture.lines.insert(port, VecDeque::new());
         }
     }
 
@@ -36,7 +36,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// A frame that the probe sees has crossed the line of `port`, and has not moved on.
     #[cold]
     fn show_frame(&mut self, port: PortId, frame: FrameId) {
-        let start = self.state.fabric.line_capture.leaves(port).expect("its start was noted");
+        let start = self.state.fabric.observed.line_capture.leaves(port).expect("its start was noted");
         assert_eq!(start.what, OnLine::Frame(frame), "frames leave a line in the order in which they came to it");
         self.show(port, start, FateOnLine::Crossed, (0, 0));
     }
@@ -44,7 +44,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// A pause frame, about these classes, has crossed the line of `port`.
     pub(crate) fn show_pause(&mut self, port: PortId, message: (u32, u32)) {
         if self.state.fabric.port(port).captured() {
-            let start = self.state.fabric.line_capture.leaves(port).expect("its start was noted");
+            let start = self.state.fabric.observed.line_capture.leaves(port).expect("its start was noted");
             assert!(
                 matches!(start.what, OnLine::Pause(_)),
                 "frames leave a line in the order in which they came to it"
@@ -55,7 +55,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
 
     /// The frames that are on the line of `port` are shown now: they are lost, or the run ends.
     pub(crate) fn show_rest(&mut self, port: PortId, fate: FateOnLine) {
-        while let Some(start) = self.state.fabric.line_capture.leaves(port) {
+        while let Some(start) = self.state.fabric.observed.line_capture.leaves(port) {
             let message = match start.what {
                 OnLine::Frame(_) => (0, 0),
                 OnLine::Pause(pause) => self.state.fabric.pauses.message(pause),
@@ -66,7 +66,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
 
     /// The run ends: the frames on all lines are shown.
     pub(crate) fn show_all(&mut self) {
-        let ports: Vec<PortId> = self.state.fabric.line_capture.lines.keys().copied().collect();
+        let ports: Vec<PortId> = self.state.fabric.observed.line_capture.lines.keys().copied().collect();
         for port in ports {
             self.show_rest(port, FateOnLine::UnderWay);
         }
@@ -74,7 +74,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
 
     fn show(&mut self, port: PortId, start: Transmission, fate: FateOnLine, message: (u32, u32)) {
         let fabric = &self.state.fabric;
-        let earliest = fabric.line_capture.earliest(fabric.now);
+        let earliest = fabric.observed.line_capture.earliest(fabric.now);
         let end = fabric.now;
         let (octets, content) = match start.what {
             OnLine::Frame(frame) => {

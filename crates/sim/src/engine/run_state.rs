@@ -106,7 +106,7 @@ impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
             self.pass_rate(flow);
         }
         let now = self.fabric.now;
-        self.fabric.histograms.pass_all(now, &self.fabric.ports);
+        self.fabric.observed.histograms.pass_all(now, &self.fabric.ports);
         pass_all(now, &mut self.fabric.ports, &mut self.hosts, self.sources.flows_mut());
         let readings = self.windows.iter_mut().map(|(_, start)| start).chain([&mut self.measuring]);
         for start in readings {
@@ -125,7 +125,7 @@ impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
             marked: self.fabric.frames.marked,
             ports: &self.fabric.ports,
             pauses: &self.fabric.pauses,
-            histograms: &self.fabric.histograms,
+            histograms: &self.fabric.observed.histograms,
             points: &self.fabric.cps,
             flows: self.sources.flows(),
             records: &self.records,

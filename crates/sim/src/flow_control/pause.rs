@@ -46,6 +46,18 @@ pub(crate) struct Counter {
     pub(crate) refresh: Instant,
 }
 
+/// The ingress buffer that bounds a frame, by its counter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ingress {
+    pub(crate) counter: CounterId,
+    pub(crate) has_room: bool,
+}
+
+impl Ingress {
+    /// The frame's queue bounds it.
+    pub(crate) const NONE: Self = Self { counter: CounterId::NONE, has_room: false };
+}
+
 /// A queue as pause frames stop it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stop {
@@ -198,15 +210,16 @@ impl Pauses {
         !self.lines.is_empty()
     }
 
-    /// The counter of the frames that come over the line of port `from` (none: from nowhere) in `class`, if there is
-    /// one.
+    /// The ingress buffer of a frame of `octets` in `class` that comes over the line of port `from` (none: from nowhere).
     #[inline(always)]
-    pub(crate) fn counter(&self, from: PortId, class: TrafficClass) -> CounterId {
+    pub(crate) fn ingress(&self, from: PortId, class: TrafficClass, octets: u16) -> Ingress {
         // Without a port there is no such counter, and that of another class has no buffer.
         let counter = CounterId(from.0.wrapping_mul(self.per_port).wrapping_add(u32::from(class.0)));
         match self.counters.get(counter.index()) {
-            Some(state) if state.buffer != 0 => counter,
-            _ => CounterId::NONE,
+            Some(state) if state.buffer != 0 => {
+                Ingress { counter, has_room: state.held + u64::from(octets) <= state.buffer }
+            }
+            _ => Ingress::NONE,
         }
     }
 
@@ -224,13 +237,6 @@ impl Pauses {
     /// The port and the class of a queue.
     pub(crate) fn port_and_class(&self, queue: QueueId) -> (PortId, TrafficClass) {
         (PortId(queue.0 / self.per_port), TrafficClass((queue.0 % self.per_port) as u8))
-    }
-
-    /// Whether the ingress buffer takes a frame.
-    #[inline(always)]
-    pub(crate) fn has_room(&self, counter: CounterId, octets: u16) -> bool {
-        let counter = &self.counters[counter.index()];
-        counter.held + u64::from(octets) <= counter.buffer
     }
 
     /// A frame joins a queue; it is held by `counter`, or by none.

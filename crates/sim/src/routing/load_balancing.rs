@@ -141,7 +141,7 @@ pub(crate) struct OpenPorts<'a> {
 
 impl<'a> OpenPorts<'a> {
     pub(crate) fn new(ports: &'a [PortState], hops: &'a [Hop], hop: HopId) -> Self {
-        let any = ways(hops, hop).any(|way| ports[hops[way.index()].port.index()].up);
+        let any = ways(hops, hop).any(|way| ports[hops[way.index()].port.index()].is_up());
         Self { ports, hops, any }
     }
 
@@ -150,7 +150,7 @@ impl<'a> OpenPorts<'a> {
     }
 
     fn is_open(&self, way: HopId) -> bool {
-        !self.any || self.ports[self.port_of(way).index()].up
+        !self.any || self.ports[self.port_of(way).index()].is_up()
     }
 }
 

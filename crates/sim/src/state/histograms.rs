@@ -40,12 +40,6 @@ impl Histograms {
         Self { per_port, index, kept: kept.iter().map(new).collect() }
     }
 
-    /// Whether there are any.
-    #[inline(always)]
-    pub(crate) fn are_kept(&self) -> bool {
-        !self.kept.is_empty()
-    }
-
     /// Those of a queue.
     fn at(&mut self, (port, class): PortAndClass) -> Option<&mut Kept> {
         let queue = QueueId(port.0 * self.per_port + u32::from(class.0));

@@ -80,21 +80,23 @@ pub(crate) struct QueueState {
 }
 
 /// The end of each transmission of a port is an event, and its frames are held by ingress counters.
-pub(crate) const FLOW_CONTROLLED: u8 = 1;
+pub(crate) const FLOW_CONTROLLED: u16 = 1;
 /// The probe sees the frames that go over the line of a port.
-pub(crate) const CAPTURED: u8 = 2;
+pub(crate) const CAPTURED: u16 = 2;
 /// Queues of a port share memory with others.
-pub(crate) const POOLED: u8 = 4;
+pub(crate) const POOLED: u16 = 4;
 /// The length of all data queues of a port decides whether frames are marked.
-pub(crate) const MARKS_BY_PORT: u8 = 16;
+pub(crate) const MARKS_BY_PORT: u16 = 16;
 /// Frames are marked as they leave.
-pub(crate) const MARKS_AT_DEPARTURE: u8 = 32;
+pub(crate) const MARKS_AT_DEPARTURE: u16 = 32;
 /// A queue of a port drops all that comes.
-pub(crate) const DRAINS: u8 = 8;
+pub(crate) const DRAINS: u16 = 8;
 /// Of a frame that finds no room at a port the header goes on.
-pub(crate) const TRIMS: u8 = 64;
+pub(crate) const TRIMS: u16 = 64;
 /// The line of a port is broken: its queues drop all that comes.
-pub(crate) const DOWN: u8 = 128;
+pub(crate) const DOWN: u16 = 128;
+/// Histograms of a port's queues are kept.
+pub(crate) const HISTOGRAMS: u16 = 256;
 
 /// One port: 128 octets too.
 #[derive(Debug, Clone)]
@@ -111,7 +113,6 @@ pub(crate) struct PortState {
     /// The frame whose transmission started last.
     pub(crate) in_service_frame: FrameId,
     pub(crate) in_service_octets: u16,
-    pub(crate) up: bool,
     pub(crate) arbiter: bool,
     pub(crate) latency: Duration,
     pub(crate) rate: BitRate,
@@ -125,8 +126,8 @@ pub(crate) struct PortState {
     pub(crate) stopped: u32,
     /// A bit for each class that a pause frame, which waits for the line, is to signal to the far end.
     pub(crate) pauses: u32,
-    /// [`FLOW_CONTROLLED`], [`CAPTURED`], [`POOLED`] and the like, any of them or none: one octet, for there is room for no more.
-    pub(crate) attention: u8,
+    /// [`FLOW_CONTROLLED`], [`CAPTURED`], [`POOLED`] and the like, any of them or none.
+    pub(crate) attention: u16,
     /// A data queue that is longer than this marks the frames that join it; the longest queue is shorter where none does so.
     pub(crate) marks_above: u32,
     /// Octets (with overhead) whose serialisation was computed last: picoseconds, and remainder in 1/rate picoseconds.
@@ -298,7 +299,6 @@ impl PortState {
             in_service: TrafficClass::NONE,
             in_service_frame: FrameId::NONE,
             in_service_octets: 0,
-            up: true,
             arbiter: port.capacity == Capacity::Arbiter,
             latency: port.latency,
             rate: port.rate,
@@ -338,10 +338,17 @@ impl PortState {
         self.attention & CAPTURED != 0
     }
 
-    /// Whether a frame that has room in its queue may be refused nevertheless, or its own queue does not mark it as it comes.
+    /// Whether its line is whole.
+    #[inline(always)]
+    pub(crate) fn is_up(&self) -> bool {
+        self.attention & DOWN == 0
+    }
+
+    /// Whether a frame that has room in its queue may be refused nevertheless, or is marked otherwise than by its own queue as it comes,
+    /// or goes into a histogram.
     #[inline(always)]
     pub(crate) fn is_special(&self) -> bool {
-        self.attention & (POOLED | DRAINS | MARKS_BY_PORT | MARKS_AT_DEPARTURE | DOWN) != 0
+        self.attention & (POOLED | DRAINS | MARKS_BY_PORT | MARKS_AT_DEPARTURE | DOWN | HISTOGRAMS) != 0
     }
 
     /// Marks frames beyond a threshold in octets: as they join their queue, unless [`MARKS_BY_PORT`] or [`MARKS_AT_DEPARTURE`].
@@ -387,6 +394,12 @@ impl PortState {
     #[inline(always)]
     pub(crate) fn stops<const FULL: bool>(&self, class: TrafficClass) -> bool {
         FULL && self.stopped & class.bit() != 0
+    }
+
+    /// Whether settling it changes anything: a transmission has ended, or something waits for the free line.
+    #[inline(always)]
+    pub(crate) fn is_due<const FULL: bool>(&self, now: Instant) -> bool {
+        self.busy_until <= now && (self.in_service != TrafficClass::NONE || self.has_work::<FULL>())
     }
 
     /// Whether a frame could start at once. The port must be settled.
