@@ -24,8 +24,8 @@ def main() -> int:
             (found,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
             beats = "beats" if verdict.beats else "does not beat"
             print(
-                f"{goal}: the proposal {beats} {verdict.against}: {found.measure} {found.proposal['mean']:.6g} instead of "
-                f"{found.other['mean']:.6g}, difference {found.low:.6g} to {found.high:.6g}"
+                f"{goal}: the proposal {beats} {verdict.against}: {found.measure} {found.proposal['mean']:.6g} "
+                f"instead of {found.other['mean']:.6g}, difference {found.low:.6g} to {found.high:.6g}"
             )
         if not answer.verdicts:
             print(f"{goal}: none of {answer.trials} points is better than the scenario's own parameters")

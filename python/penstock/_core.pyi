@@ -145,8 +145,7 @@ def show_share(fraction: float) -> str:
     """Write a fraction in percent, such as "95.2 %"."""
 
 def metrics() -> str:
-    """Every metric, as a JSON array: name, level, kind, better, title, column, source, description, compared,
-    needs_histograms.
+    """Every metric, as a JSON array of objects with the attributes of :class:`penstock.metrics.registry.Metric`.
 
     A source is ``{"keys": […]}``, ``{"flows": [OVER, KEY]}`` or ``"function"``.
     """
