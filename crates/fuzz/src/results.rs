@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{Float64Type, UInt64Type};
-use penstock_runner::{Run, Summary, Table};
+use arrow_array::types::{Float64Type, Int32Type, UInt8Type, UInt64Type};
+use penstock_runner::{Key, OBJECTS, Run, Shape, Summary, Table};
 use penstock_scenario::Plan;
 use penstock_schemes::Instant;
 use penstock_sim::network::{Capacity, FlowId, Network, PortEvent};
@@ -26,7 +26,7 @@ pub(crate) fn impossible(plan: &Plan, run: &Run) -> Option<String> {
         .or_else(|| queues(plan, &ports, &run.summary))
         .or_else(|| flows(plan, &run.summary))
         .or_else(|| windows(plan, &ports, &run.summary))
-        .or_else(|| tables(plan, run))
+        .or_else(|| tables(plan, &ports, run))
 }
 
 /// The first impossible value in the reference allocation of `plan`.
@@ -58,39 +58,36 @@ pub(crate) fn unfair(plan: &Plan) -> Option<String> {
     None
 }
 
-/// Keys of a summary whose values may be null, in addition to slowdowns of flows of which none completed.
-const MAY_BE_NULL: [&str; 9] = [
-    "profile",
-    "settling_time_s",
-    "completion_time_s",
-    ".flows.end_s",
-    ".pools.xoff_alone_octets",
-    "set_point_octets",
-    ".completions.group",
-    ".completions.most_octets",
-    ".deadlocks.ended_s",
-];
-
 /// Numbers that are not finite, or negative.
 fn numbers(summary: &Summary) -> Option<String> {
-    fn walk(value: &serde_json::Value, path: &str) -> Option<String> {
-        match value {
-            serde_json::Value::Object(map) => map.iter().find_map(|(key, value)| walk(value, &format!("{path}.{key}"))),
-            serde_json::Value::Array(list) => list.iter().find_map(|value| walk(value, path)),
-            serde_json::Value::Number(x) => {
-                x.as_f64().filter(|x| *x < 0.0 || !x.is_finite()).map(|x| format!("{path} is {x}"))
-            }
+    fn walk(value: &serde_json::Value, shape: Option<Shape>, path: &str) -> Option<String> {
+        use serde_json::Value;
+        match (value, shape) {
+            (Value::Null, Some(Shape::Maybe(_))) => None,
             // JSON has no NaN: a null where none may be stands for one.
-            serde_json::Value::Null
-                if !MAY_BE_NULL.iter().any(|key| path.ends_with(key)) && !path.contains(".completions.slowdown_") =>
-            {
-                Some(format!("{path} is no number"))
+            (Value::Null, _) => Some(format!("{path} is no number")),
+            (_, Some(Shape::Maybe(inner))) => walk(value, Some(*inner), path),
+            (Value::Object(map), _) => map.iter().find_map(|(name, value)| {
+                let shape = keys(shape).iter().find(|key| key.name == name).map(|key| key.shape);
+                walk(value, shape, &format!("{path}.{name}"))
+            }),
+            (Value::Array(list), _) => {
+                let inner = if let Some(Shape::List(inner)) = shape { Some(*inner) } else { None };
+                list.iter().find_map(|value| walk(value, inner, path))
+            }
+            (Value::Number(x), _) => {
+                x.as_f64().filter(|x| *x < 0.0 || !x.is_finite()).map(|x| format!("{path} is {x}"))
             }
             _ => None,
         }
     }
+    /// The declared keys of an object.
+    fn keys(shape: Option<Shape>) -> &'static [Key] {
+        let Some(Shape::Object(name)) = shape else { return &[] };
+        OBJECTS.iter().find(|object| object.name == name).map_or(&[], |object| object.keys)
+    }
     match serde_json::to_value(summary) {
-        Ok(value) => walk(&value, "summary"),
+        Ok(value) => walk(&value, Some(Shape::Object("Summary")), "summary"),
         Err(error) => Some(format!("the summary cannot be written: {error}")),
     }
 }
@@ -268,7 +265,7 @@ fn ways(network: &Network, fastest: &[u64], flow: usize) -> Vec<u128> {
 }
 
 /// Rows that go back in time or lie outside of the run, and numbers in them that cannot be.
-fn tables(plan: &Plan, run: &Run) -> Option<String> {
+fn tables(plan: &Plan, ports: &Ports, run: &Run) -> Option<String> {
     for table in run.tables() {
         let records = match run.table(table) {
             Ok(records) => records,
@@ -276,7 +273,7 @@ fn tables(plan: &Plan, run: &Run) -> Option<String> {
         };
         let mut last = 0.0;
         for batch in &records.batches {
-            if let Some(found) = rows(plan, table, batch, &mut last) {
+            if let Some(found) = rows(plan, ports, table, batch, &mut last) {
                 return Some(found);
             }
         }
@@ -284,7 +281,7 @@ fn tables(plan: &Plan, run: &Run) -> Option<String> {
     None
 }
 
-fn rows(plan: &Plan, table: Table, batch: &RecordBatch, last: &mut f64) -> Option<String> {
+fn rows(plan: &Plan, ports: &Ports, table: Table, batch: &RecordBatch, last: &mut f64) -> Option<String> {
     let schema = batch.schema();
     let end = plan.duration.as_seconds();
     for (field, column) in schema.fields().iter().zip(batch.columns()) {
@@ -304,15 +301,15 @@ fn rows(plan: &Plan, table: Table, batch: &RecordBatch, last: &mut f64) -> Optio
         }
     }
     if table == Table::Queues {
-        let octets = batch.column_by_name("queue_octets")?.as_primitive::<UInt64Type>();
-        let samples = octets.values().iter().enumerate();
-        // Samples list the recorded queues in turn.
-        let queue = |row: usize| plan.record.queues[row % plan.record.queues.len()];
-        for (row, octets) in samples {
-            let (port, priority) = plan.network.port_and_priority(queue(row))?;
-            let most = bound(&plan.network, Some(port.index()), priority);
-            if *octets > most {
-                return Some(format!("a sample of {} has {octets} octets; {most} are the most", plan.port_name(port)));
+        let octets = batch.column_by_name("queue_octets")?.as_primitive::<UInt64Type>().values();
+        let priorities = batch.column_by_name("priority")?.as_primitive::<UInt8Type>().values();
+        let queues = batch.column_by_name("queue")?.as_dictionary::<Int32Type>();
+        let names = queues.values().as_string::<i32>();
+        for ((&octets, &priority), &name) in octets.iter().zip(priorities).zip(queues.keys().values()) {
+            let name = names.value(name as usize);
+            let most = bound(&plan.network, ports.get(name).copied(), priority);
+            if octets > most {
+                return Some(format!("a sample of {name} has {octets} octets; {most} are the most"));
             }
         }
     }
