@@ -17,7 +17,8 @@ MAY_DEPEND_ON = {
     "penstock-domain": {"penstock-schemes", "penstock-wire"},
     "penstock-conformance": {"penstock-schemes"},
     "penstock-endpoint": {"penstock-schemes"},
-    "penstock-sim": {"penstock-schemes", "penstock-endpoint"},
+    "penstock-switch": {"penstock-schemes", "penstock-endpoint"},
+    "penstock-sim": {"penstock-schemes", "penstock-endpoint", "penstock-switch"},
     "own-scheme": {"penstock-schemes", "penstock-sim"},
     "penstock-scenario": {"penstock-schemes", "penstock-endpoint", "penstock-sim"},
     "penstock-results": {"penstock-schemes", "penstock-sim", "penstock-scenario"},
@@ -33,6 +34,7 @@ MAY_DEPEND_ON = {
         "penstock-schemes",
         "penstock-wire",
         "penstock-endpoint",
+        "penstock-switch",
         "penstock-sim",
         "penstock-scenario",
         "penstock-results",
@@ -60,6 +62,7 @@ MUST_NOT_NAME = {
         r"\bstd(\s+as\b|::(\{[^;]*\b)?(fs|io|net|env|process|thread|time)\b)",
         "its caller has clock and socket",
     ),
+    "switch": (r"\bstd::|extern crate std\b", "switches are built without the standard library"),
     "sim": (
         r"\bstd(\s+as\b|::(\{[^;]*\b)?(fs|io|net|env|process|thread|time)\b)",
         "the simulator knows no file, clock or thread",
@@ -79,8 +82,11 @@ LAYERS = {
         *("error", "hash", "limits", "names", "keys", "resolve", "plan"),
         *("catalogue", "description", "scenario"),
     ),
+    "switch": (
+        *("events", "config", "random", "histogram", "state", "flow_control", "datapath"),
+    ),
     "sim": (
-        *("random", "metrics", "network", "histogram", "outcome", "partition", "state", "flow_control", "datapath"),
+        *("metrics", "network", "outcome", "partition", "state"),
         *("hosts", "routing", "probe", "engine"),
     ),
 }

@@ -85,8 +85,6 @@ def test_without_control_there_is_no_tag_and_more_data() -> None:
         (('[[flow]]\nfrom = "h0..h1"\nto = "h2"', GROUP), "UDP or TCP to one address"),
         (('rate = "8 Gbps"', 'rate = "8 Gbps"\nframe = "9000 octets"'), "frames of 9000 octets"),
         (('rate = "8 Gbps"', 'transport = "go-back-n"\nrate = "8 Gbps"'), "the kernel has TCP alone"),
-        (("[testbed]", "[pfc.watchdog]\n\n[testbed]"), "flow control has no deadlock"),
-        (("[network]", "[network]\ntrimming = true"), "drop frames that find no room"),
         (
             ('scheme = "qcn"', 'scheme = "timely"'),
             "no form on the testbed's wires: it needs an acknowledgement of every frame",
@@ -99,11 +97,19 @@ def test_an_unsuited_scenario_is_refused(change: tuple[str, str], said: str) -> 
     assert caught.value.unsuited
 
 
-def test_marks_at_departure_are_refused() -> None:
-    text = TWO.replace("[network]", '[network]\necn_at = "departure"')
-    with pytest.raises(TestbedError, match="mark a frame as it joins its queue") as caught:
-        lay_out(resolved(text, scheme="dcqcn"))
-    assert caught.value.unsuited
+@pytest.mark.parametrize(
+    ("settings", "scheme"),
+    [
+        ('ecn_at = "departure"\necn_by = "port"', "dcqcn"),
+        ('ecn_threshold = "20 KB"', "none"),
+        ("trimming = true", "none"),
+        ('[pfc.watchdog]\nafter = "1 ms"', "none"),
+        ('[[buffer]]\nsize = "100 KB"', "qcn"),
+    ],
+)
+def test_switches_do_what_the_simulators_do(settings: str, scheme: str) -> None:
+    text = TWO.replace("[network]", f"[network]\n{settings}" if "[" not in settings else f"{settings}\n[network]")
+    assert lay_out(resolved(text, scheme=scheme))["nodes"]
 
 
 def test_an_application_needs_a_host_and_a_command() -> None:

@@ -22,8 +22,12 @@ mod transport;
 
 use penstock_endpoint::{Destination, TrafficClass};
 use penstock_schemes::{Duration, Instant, Scheme};
+use penstock_switch::datapath::Outbox;
+use penstock_switch::events::FrameId;
+use penstock_switch::state::frame::{Arena, FrameKind, GONE, Head};
+use penstock_switch::state::histograms::Histograms;
+use penstock_switch::state::port::{HISTOGRAMS, queues};
 
-use crate::datapath::{Fabric, Outbox};
 use crate::engine::conservation::Accounts;
 use crate::engine::dynamic_flows::DynamicFlows;
 use crate::engine::flow_completion::FlowCompletion;
@@ -32,7 +36,7 @@ use crate::engine::parallel::Part;
 use crate::engine::parameter_changes::Reconfigurations;
 use crate::engine::prefetch::Prefetch;
 use crate::engine::run_state::RunState;
-use crate::engine::setup::{Endpoints, event_queue_for, schedule, steps};
+use crate::engine::setup::{Endpoints, fabric, schedule, steps};
 use crate::engine::ties::Arbiters;
 use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId, Reroute};
 use crate::outcome::Totals;
@@ -41,10 +45,7 @@ use crate::random::Stream;
 use crate::routing::load_balancing::LoadBalancer;
 use crate::routing::routes::Routes;
 use crate::state::event::{ChangeId, Event, MAX_INDEX};
-use crate::state::frame::{Arena, FrameId, FrameKind, GONE, Head};
-use crate::state::histograms::Histograms;
-use crate::state::hop_info::{HopEnd, Step};
-use crate::state::port::{HISTOGRAMS, queues};
+use crate::state::hops::{HopEnd, Step};
 use crate::state::records::HostRecord;
 
 /// The most events from one look at the rest of a slice to the next.
@@ -133,7 +134,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         let trimmed = |priority| network.trimmed.contains(priority);
         let needs = network.priorities.iter().zip(configs).filter(|(_, config)| S::needs_trimming(config));
         assert!(needs.map(|(priority, _)| priority).all(trimmed), "a scheme needs switches that trim");
-        let mut fabric = Fabric::new(network, configs, seed, event_queue_for(network));
+        let mut fabric = fabric(network, configs, seed);
         let mut endpoints = Endpoints::new(network, configs, seed);
         for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
             endpoints.add_flow(id, flow);

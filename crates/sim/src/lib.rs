@@ -10,19 +10,18 @@
 //!
 //! | Layer | Contents |
 //! |---|---|
+//! | `penstock_switch` | switches, and all ports of hosts: queues, marks, shared memory, flow control; it knows neither [`Sim`] nor a probe |
 //! | [`network`] | the network as plain data: nodes, ports, flows, processes, routes, flow control |
-//! | [`outcome`], [`metrics`], [`histogram`], [`probe`], [`partition`], [`random`] | results, their metrics and histograms, the view of observers, a network in parts, random words |
-//! | `state` | frames, ports and queues, congestion points, hops, counts, histograms of queues, events and their queue |
-//! | `flow_control` | counters, stops and pause frames (`pause`), shared memory (`pool`), deadlocks, headroom ([`pfc`]) |
-//! | `datapath` | all ports: arrival at one (`enqueue`), ECN, headers that switches write (`telemetry`), pauses sent and obeyed (`pausing`), the start of transmissions on captured lines |
+//! | [`outcome`], [`metrics`], [`probe`], [`partition`] | results and their metrics, the view of observers, a network in parts |
+//! | `state` | steps of frames from hop to hop, counts, events and their queue |
 //! | `hosts`, `routing` | generators, transports, transmit queues; where flows pass, load balancing |
 //! | `engine` | [`Sim`] and the event loop; below it a file a matter |
 //!
-//! `state`, `flow_control` and `datapath` are the switch: they know neither [`Sim`] nor a probe. Files of `engine`:
+//! Files of `engine`:
 //!
 //! - `forwarding`: frames and signals from hop to hop; `acknowledgement`, `transport`: those of schemes and transports
 //! - `host`: sources, limiters and destinations, which are `penstock_endpoint`'s; `transmit_queue`: segments before a limiter
-//! - `flow_control`: pause frames and the watchdog; `load_balancing`, `ties`, `convergence`: the choice of a path, frames of one instant,
+//! - `flow_control`: what pauses do to hosts; `load_balancing`, `ties`, `convergence`: the choice of a path, frames of one instant,
 //!   new routes
 //! - `dynamic_flows`: flows that processes make, and the reuse of their slots; `flow_completion`: flows that wait for others
 //! - `parameter_changes`: schemes configured during a run; [`parallel`]: a network simulated in parts; `prefetch`: memory asked for in
@@ -37,7 +36,7 @@
 //! [`Sim::new`] refuses a network that [needs it](Network::needs_flow_control). A network that does not runs the same in both.
 //!
 //! The engine is compiled for each scheme, whose calls are inlined. Code that runs seldom sees frames, congestion
-//! points and sums through interfaces that are the same for all (`frame::Arena`, `congestion_point::CongestionPoints`, `measure::Counted`), so
+//! points and sums through interfaces that are the same for all (`Arena`, `CongestionPoints`, `measure::Counted`), so
 //! that it is compiled once.
 //!
 //! # Example
@@ -109,30 +108,28 @@
 //! # How it is built
 //!
 //! Two choices give the engine its speed. A frame costs one event per link, because ports settle their departures lazily
-//! (`datapath`). And everything is in arenas under indices: a frame is written once, at its source, and then only relinked.
+//! (`penstock_switch::datapath`). And everything is in arenas under indices: a frame is written once, at its source, and then only relinked.
 //! Networks that no cache holds have a third one: their runs ask for the memory of frames before these come (`prefetch`).
 #![forbid(unsafe_code)]
 
-mod datapath;
 mod engine;
-mod flow_control;
-pub mod histogram;
 mod hosts;
 pub mod metrics;
 pub mod network;
 pub mod outcome;
 pub mod partition;
 pub mod probe;
-pub mod random;
 mod routing;
 mod state;
 
 pub use engine::Sim;
 pub use engine::parallel::{self, CombinedView, RemoteFrames};
 pub use engine::parameter_changes::Reconfiguration;
-pub use flow_control::pfc;
+
 pub use hosts::transport::longest_frame;
 pub use network::Network;
 pub use outcome::Outcome;
 pub use partition::Partition;
+pub use penstock_switch::flow_control::pfc;
+pub use penstock_switch::{histogram, random};
 pub use probe::{NoProbe, Probe, View};

@@ -15,41 +15,31 @@
 //! ```
 
 mod flow;
-mod flow_control;
 mod processes;
+mod reach;
 mod routing;
 
 pub use flow::{Carriage, Dependency, Excess, Flow, ReactionPointSpec, SEND_BUFFER, Traffic, Transmit};
-pub use flow_control::{Action, Ingress, Pfc, Pool, Share, Watchdog};
 pub use processes::{Arrival, Arrivals, Branch, CrossedLink, LaterRoute, Limiting, Process, Processes, Sharing};
 pub use routing::{Multipath, PathChoice, Reroute, Ties};
 
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
+/// The parts of the network that its switches need.
+pub use penstock_switch::config::{
+    Action, Capacity, FASTEST, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node, NodeKind, Pfc, Pool, Port, Share,
+    Watchdog,
+};
+/// A node is an index into [`Network::nodes`], a hop one into [`Network::hops`]; for queues see [`Network::queue`].
+pub use penstock_switch::events::{HopId, NodeId, QueueId};
 
 use penstock_endpoint::TrafficClass;
-use penstock_schemes::units::PS_PER_S;
 use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets};
-
-/// The longest time of anything: a run, a delay, a turn. Times are 64 bits of picoseconds, 18 446 744 s. A frame that
-/// starts at the end of the longest run, takes 139 072 s for the longest frame at 1 bit/s and then the delays of a link, a
-/// node and a host arrives after 8 139 072 s; nothing that the engine adds up comes later.
-pub const LONGEST: Duration = Duration(2_000_000 * PS_PER_S);
-/// The fastest line, limiter and source: 100 Tb/s. In the longest run it sends 2 × 10^32 bit-picoseconds; 128 bits hold
-/// 3.4 × 10^38.
-pub const FASTEST: BitRate = BitRate(100_000_000_000_000);
-/// The largest queue, 4 GB: the square of its length is below 2^64, and in the longest run the integral of it below 2^128.
-pub const LARGEST_QUEUE: Octets = Octets(4_000_000_000);
+use penstock_switch::config::Config;
 
 penstock_endpoint::indices!(
-    /// Index into [`Network::nodes`].
-    pub NodeId,
-    /// Index into [`Network::hops`].
-    pub HopId,
     /// Index into [`Network::reaction_points`].
-    pub RpId,
-    /// One queue of a port: see [`Network::queue`].
-    pub QueueId,
+    pub RpId
 );
 
 /// Everything that a run is made of, but for the scheme, the seed and the duration.
@@ -110,66 +100,6 @@ pub struct Network {
     pub load_balancing: Option<Multipath>,
     /// The order in which a switch takes frames that arrive at one instant.
     pub ties: Ties,
-}
-
-/// How a port of a switch marks frames where there is a threshold ([`Network::ecn_threshold`]), and when and with which length it asks
-/// congestion points that mark. Anything but the default costs time at every hop there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Marking {
-    /// A frame is marked as it leaves its queue, by the length at the start of its transmission with the frame itself; else as it joins the
-    /// queue.
-    pub at_departure: bool,
-    /// The length that counts is that of all data queues of the port; else that of the frame's own.
-    pub by_port: bool,
-}
-
-/// A host or a switch.
-#[derive(Debug, Clone)]
-pub struct Node {
-    /// A host or a switch.
-    pub kind: NodeKind,
-    /// Its MAC address (48 bits), unique.
-    pub station: u64,
-}
-
-/// The kind of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NodeKind {
-    /// Sources and destinations of flows.
-    Host,
-    /// Forwards.
-    Switch,
-}
-
-/// An output port and the line from it to `peer`.
-#[derive(Debug, Clone)]
-pub struct Port {
-    /// Where the port is.
-    pub node: NodeId,
-    /// Where its line leads.
-    pub peer: NodeId,
-    /// The port's number at its node, for the identity of its congestion points.
-    pub number: u16,
-    /// Rate of the line at the start. Never zero, at most [`FASTEST`].
-    pub rate: BitRate,
-    /// From the end of a frame's transmission until the peer acts on it: propagation, and the delay of the peer. At most
-    /// three times [`LONGEST`].
-    pub latency: Duration,
-    /// Size of each of its data queues, at most [`LARGEST_QUEUE`].
-    pub capacity: Capacity,
-    /// Whether its queues have congestion points.
-    pub congestion_points: bool,
-}
-
-/// The size of a queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Capacity {
-    /// It holds this number of octets.
-    Octets(Octets),
-    /// It holds this number of frames.
-    Frames(u32),
-    /// A host port without queue: reaction points take turns (round robin), each waits until the line is free.
-    Arbiter,
 }
 
 /// One link of a route.
@@ -243,6 +173,44 @@ impl Network {
     pub fn needs_flow_control(&self) -> bool {
         let trims = !self.trimmed.is_empty();
         self.pfc.is_some() || !self.pools.is_empty() || self.marking != Marking::default() || trims
+    }
+
+    /// The network as its switches see it.
+    #[must_use]
+    pub fn switches(&self) -> Config<'_> {
+        Config {
+            nodes: &self.nodes,
+            ports: &self.ports,
+            reverse: if self.pfc.is_some() { self.reverse() } else { Vec::new() },
+            priorities: &self.priorities,
+            wire_overhead: self.wire_overhead,
+            in_service_counts: self.in_service_counts,
+            own_clocks: self.own_clocks,
+            ecn_threshold: self.ecn_threshold,
+            marking: self.marking,
+            trimmed: &self.trimmed,
+            control_capacity: self.control_capacity,
+            largest_frame: self.largest_frame().unwrap_or(0),
+            pfc: self.pfc.as_ref(),
+            pools: &self.pools,
+        }
+    }
+
+    /// For each port, that of the opposite direction of its link; none for one that no hop leads over.
+    ///
+    /// # Panics
+    /// If a port has two.
+    fn reverse(&self) -> Vec<PortId> {
+        let mut reverse = vec![PortId::NONE; self.ports.len()];
+        let made = self.processes.list.iter().flat_map(|process| process.links.iter().map(|crossed| crossed.link));
+        for (port, back) in self.hops.iter().map(|hop| (hop.port, hop.back)).chain(made) {
+            for (port, back) in [(port, back), (back, port)] {
+                let own = &mut reverse[port.index()];
+                assert!(*own == PortId::NONE || *own == back, "port {} has two ways back", port.0);
+                *own = back;
+            }
+        }
+        reverse
     }
 
     /// How many queues a port has: one per priority and the control queue.

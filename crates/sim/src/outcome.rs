@@ -14,6 +14,8 @@ use crate::histogram::QueueHistograms;
 use crate::metrics_of;
 use crate::network::QueueId;
 
+pub use penstock_switch::flow_control::Deadlock;
+
 /// The result of a run, or of a window of it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
@@ -237,17 +239,6 @@ impl FlowEnd {
         self.retransmissions = self.retransmissions.saturating_add(other.retransmissions);
         self.timeouts = self.timeouts.saturating_add(other.timeouts);
     }
-}
-
-/// A cycle of queues that priority flow control has stopped, each of which waits for the next one, and the last for the first.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Deadlock {
-    /// The queues. Frames that came over the line of each one wait in the next.
-    pub cycle: Vec<QueueId>,
-    /// When the last of them was stopped.
-    pub since: Instant,
-    /// When the watchdog broke it; `None`: it lasted to the end.
-    pub ended: Option<Instant>,
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
-//! The state of a run, piece by piece: frames, ports and their queues, congestion points, counts, histograms, and the events to come.
-//! The types and their own methods; the files above let frames move.
+//! The state of a run beside that of its switches (`penstock_switch::state`): steps of frames, counts, and the events to come. The types and
+//! their own methods; the files of `engine` let frames move.
 
-pub(crate) mod congestion_point;
 pub(crate) mod event;
 pub(crate) mod event_queue;
-pub(crate) mod frame;
-pub(crate) mod histograms;
-pub(crate) mod hop_info;
-pub(crate) mod port;
+pub(crate) mod hops;
 pub(crate) mod records;
+
+/// All ports of the network, hosts' among them, as one switch.
+pub(crate) type Fabric<S, const FULL: bool> = penstock_switch::Fabric<S, event_queue::EventQueue, FULL>;

@@ -5,12 +5,13 @@ use penstock_schemes::{BitRate, CongestionPoint, Instant, ReactionPoint};
 use penstock_sim::network::{NodeId, PortEvent, PortId};
 
 use crate::addressing::ports_of;
+use crate::agenda::Departure;
 use crate::bridge::Bridge;
 use crate::interface::{Interface, variables};
-use crate::port::{self, Departure};
 use crate::progress::FlowCounts;
 use crate::record::{End, FlowEnd, FlowSample, QueueEnd, QueueSample, Record, SignalSeen, SinkSample};
 use crate::scheme_frames::{Addressing, OnWire};
+use crate::statistics::{Moments, QueueCounts};
 
 /// Something that happens at a time that is known beforehand. At one instant, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,7 +83,7 @@ impl<'p, S: OnWire> SwitchDevice<'p, S> {
     #[must_use]
     pub fn new(plan: &'p Plan, node: NodeId, configs: &[S::Config]) -> Self {
         let bridge = Bridge::new(plan, node, configs);
-        let before = vec![(0, 0); bridge.ports().len()];
+        let before = vec![(0, 0); bridge.ids().len()];
         Self { plan, bridge, before }
     }
 
@@ -92,19 +93,18 @@ impl<'p, S: OnWire> SwitchDevice<'p, S> {
 
     fn sample(&self, at: Instant, write: &mut dyn FnMut(Record)) {
         for (port, class, queue) in self.recorded() {
-            let state = &self.bridge.ports()[port];
-            let (line_bits, scheduled) = state.line_bits(at);
-            let own = &state.queues[class];
+            let (line_bits, scheduled) = self.bridge.line_bits(port);
+            let cp = self.bridge.congestion_point(port, class);
             write(Record::Queue(QueueSample {
                 at: at.0,
                 queue,
-                len: own.len,
-                frames: own.frames,
+                len: self.bridge.queue_len(port, class),
+                frames: self.bridge.queue_frames(port, class),
                 line_bits,
                 scheduled_bits: scheduled.min(u128::from(u64::MAX)) as u64,
-                counts: own.counts,
-                paused: state.paused(class, at).0.0,
-                vars: own.cp.as_ref().map(|cp| row(S::Cp::VARS.len(), |row| cp.vars(row))),
+                counts: self.bridge.queue_counts(port, class),
+                paused: self.bridge.paused(port, class).0.0,
+                vars: cp.map(|cp| row(S::Cp::VARS.len(), |row| cp.vars(row))),
             }));
         }
     }
@@ -151,13 +151,13 @@ impl<S: OnWire> Device for SwitchDevice<'_, S> {
     }
 
     fn reach(&mut self, at: Instant, milestone: Milestone, write: &mut dyn FnMut(Record)) {
-        self.bridge.advance(at);
+        self.bridge.settle(at);
         match milestone {
             Milestone::Rate(port, rate) => self.bridge.set_rate(at, port, BitRate(rate)),
             Milestone::Start(_) | Milestone::Stop(_) => {}
             Milestone::Warm => {
                 self.bridge.start_measuring(at);
-                self.before = self.bridge.ports().iter().map(|port| port.line_bits(at)).collect();
+                self.before = (0..self.before.len()).map(|port| self.bridge.line_bits(port)).collect();
             }
             Milestone::Sample => self.sample(at, write),
         }
@@ -166,10 +166,9 @@ impl<S: OnWire> Device for SwitchDevice<'_, S> {
     fn end(&mut self, at: Instant) -> End {
         self.bridge.finish(at);
         let queues = self.recorded().into_iter().map(|(port, class, queue)| {
-            let state = &self.bridge.ports()[port];
-            let own = &state.queues[class];
-            let used = used(self.before[port], state.line_bits(at));
-            QueueEnd::new(queue, own.counts, &own.lengths, used, state.paused(class, at), state.times_stopped(class))
+            let used = used(self.before[port], self.bridge.line_bits(port));
+            let (counts, lengths) = (self.bridge.queue_counts(port, class), self.bridge.moments(port, class));
+            QueueEnd::new(queue, counts, lengths, used, self.bridge.paused(port, class))
         });
         End {
             queues: queues.collect(),
@@ -243,7 +242,7 @@ impl<S: OnWire> InterfaceDevice<S> {
                 frames: 0,
                 line_bits,
                 scheduled_bits: scheduled.min(u128::from(u64::MAX)) as u64,
-                counts: port::Counts::default(),
+                counts: QueueCounts::default(),
                 paused: interface.paused(class, at).0.0,
                 vars: None,
             }));
@@ -326,9 +325,9 @@ impl<S: OnWire> Device for InterfaceDevice<S> {
         let (sum, samples, most) = self.limiters;
         let used = used(self.line_before, self.interface.line_bits(at));
         let queue = |&(class, queue): &(usize, u32)| {
-            let paused = self.interface.paused(class, at);
-            let stops = self.interface.times_stopped(class);
-            QueueEnd::new(queue, port::Counts::default(), &port::Lengths::default(), used, paused, stops)
+            let (time, frames) = self.interface.paused(class, at);
+            let pauses = (time, frames, self.interface.times_stopped(class));
+            QueueEnd::new(queue, QueueCounts::default(), Moments::default(), used, pauses)
         };
         End {
             queues: self.queues.iter().map(queue).collect(),

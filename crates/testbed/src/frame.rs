@@ -101,6 +101,15 @@ pub fn put_tags(frame: &mut Vec<u8>, priority: u8, flow: Option<u16>) {
     frame.splice(at..at, tags);
 }
 
+/// Sets the priority in the 802.1Q tag of a frame that has one.
+pub fn set_priority(frame: &mut [u8], priority: u8) {
+    if Header::read(frame).is_some_and(|header| header.priority.is_some())
+        && let Some(tag) = frame.get_mut(ADDRESSES + TYPE)
+    {
+        *tag = *tag & 0x1f | priority << 5;
+    }
+}
+
 /// Takes the tags off a frame whose header this is.
 pub fn take_tags(frame: &mut Vec<u8>, header: &Header) {
     frame.drain(ADDRESSES..header.data - TYPE);

@@ -16,10 +16,10 @@ use penstock_wire::ethernet::ether_type;
 use penstock_wire::{MacAddress, ipv4};
 
 use crate::addressing::{FIRST_PORT, control_priority, flow_ports, is_reserved, ports_of, station};
+use crate::agenda::Departure;
 use crate::frame::{Header, Segment, length, ports, put_tags, segment, take_tags};
 use crate::host_queue::HostQueue;
 use crate::pause::{self, Stops, pause_time};
-use crate::port::Departure;
 use crate::progress::{FlowCounts, Progress};
 use crate::scheme_frames::{Addressing, OnWire};
 
@@ -44,6 +44,8 @@ pub struct Counts {
     pub control_refused: u64,
     /// Signals for a flow that is not of this host.
     pub signals_refused: u64,
+    /// Frames that a switch has cut down to their headers: the host does not get them.
+    pub trimmed: u64,
     /// Pause frames that came, and that it has obeyed.
     pub pauses: u64,
     /// Signals that have acted, and of which there is no record: too many came at once.
@@ -327,6 +329,10 @@ impl<S: OnWire> Interface<S> {
             self.signal(now, usize::from(flow), signal);
             return None;
         }
+        if is_cut(&frame, &header) {
+            self.own_counts.trimmed += 1;
+            return None;
+        }
         self.count(now, &frame, &header);
         S::take(&mut frame);
         take_tags(&mut frame, &header);
@@ -462,6 +468,12 @@ impl<S: OnWire> Interface<S> {
         }
         self.advance(now);
     }
+}
+
+/// Whether an IPv4 packet says that it is longer than it is: a switch has cut it.
+fn is_cut(frame: &[u8], header: &Header) -> bool {
+    let Some(&[_, _, high, low, ..]) = frame.get(header.data..) else { return false };
+    header.ether_type == ether_type::IPV4 && usize::from(u16::from_be_bytes([high, low])) > frame.len() - header.data
 }
 
 /// The TCP segment of a frame of the wire, likewise.

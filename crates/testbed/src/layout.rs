@@ -5,7 +5,7 @@
 use penstock_scenario::Plan;
 use penstock_schemes::units::PS_PER_S;
 use penstock_schemes::{BitRate, Instant};
-use penstock_sim::network::{Excess, Feedback, Flow, Marking, NodeId, NodeKind, PortEvent, Traffic};
+use penstock_sim::network::{Excess, Feedback, Flow, NodeId, NodeKind, PortEvent, Traffic};
 use serde::Serialize;
 
 use crate::TestbedError;
@@ -248,29 +248,8 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
     if !plan.parameter_changes.is_empty() {
         return refuse("[[change]]: parameters of a scheme last for the run on the testbed".to_owned());
     }
-    if network.ecn_threshold.is_some() {
-        return refuse(
-            "ecn_threshold: switches of the testbed mark as the scheme does (dcqcn), and nothing else".to_owned(),
-        );
-    }
-    if network.marking != Marking::default() {
-        return refuse(
-            "ecn_at and ecn_by: switches of the testbed mark a frame as it joins its queue, by that queue".to_owned(),
-        );
-    }
-    if !network.trimmed.is_empty() {
-        return refuse("trimming: switches of the testbed drop frames that find no room".to_owned());
-    }
     if network.load_balancing.is_some() {
         return refuse("load_balancing: on the testbed there is one way to each host".to_owned());
-    }
-    if !network.pools.is_empty() {
-        return refuse("[[buffer]]: each queue of the testbed has separate memory".to_owned());
-    }
-    if network.pfc.as_ref().is_some_and(|pfc| pfc.watchdog.is_some()) {
-        return refuse(
-            "[pfc.watchdog]: links of the testbed form a tree, where flow control has no deadlock".to_owned(),
-        );
     }
     if matches!(network.feedback, Feedback::Ideal(_)) {
         return refuse("feedback: on the testbed signals are frames (\"in-band\")".to_owned());
@@ -338,6 +317,13 @@ fn notes(plan: &Plan) -> Vec<String> {
     }
     if !plan.windows.is_empty() {
         notes.push("Windows of measurement are not measured: the tables hold the same times.".to_owned());
+    }
+    if !plan.network.trimmed.is_empty() {
+        notes.push(
+            "A frame that a switch cuts down to its header is lost to its host, whose kernel takes no header without data: the interface \
+             counts it (trimmed)."
+                .to_owned(),
+        );
     }
     if plan.testbed.time_scale > 1 && flows.iter().any(|flow| flow.transport.is_some()) {
         notes.push("The kernel's TCP keeps its own timers, which the time scale does not slow down.".to_owned());

@@ -8,15 +8,16 @@
 //! ```
 //!
 //! - [`frame`], [`scheme_frames`]: tags and signals as octets
-//! - [`bridge`], [`port`], [`learning`]: the switch, without input or output
+//! - [`bridge`], [`learning`]: the switch (`penstock_switch`, with real frames), without input or output
 //! - [`interface`], [`host_queue`]: a host's network interface, without input or output
 //! - [`addressing`]: addresses of nodes and ports of flows
-//! - [`pause`]: priority flow control of a port
+//! - [`pause`]: pause frames, and the stops of a host
 //! - [`lateness`]: how late a process was
-//! - [`device`], [`node`], [`clock`], [`record`]: a process of the testbed, and its records
+//! - [`device`], [`node`], [`clock`], [`agenda`]: a process of the testbed; [`record`], [`statistics`]: its records
 //! - [`layout`], [`collect`]: before and after a run
 
 pub mod addressing;
+pub mod agenda;
 pub mod bridge;
 pub mod clock;
 pub mod collect;
@@ -30,9 +31,9 @@ pub mod layout;
 pub mod learning;
 pub mod node;
 pub mod pause;
-pub mod port;
 pub mod progress;
 pub mod record;
 pub mod scheme_frames;
+pub mod statistics;
 
 pub use error::TestbedError;

@@ -15,11 +15,11 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlag
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::TestbedError;
+use crate::agenda::Departure;
 use crate::clock::Clock;
 use crate::device::{Device, InterfaceDevice, Milestone, SwitchDevice, milestones};
 use crate::frame::put_back;
 use crate::lateness::Lateness;
-use crate::port::Departure;
 use crate::record::{self, Record};
 use crate::scheme_frames::{self, OnWire};
 

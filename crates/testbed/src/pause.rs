@@ -1,17 +1,8 @@
-//! Priority flow control (802.1Qbb) of one port: the counters by which it stops its neighbour, and the stops that its neighbour
-//! has asked for.
-//!
-//! ```text
-//!   neighbour ===== data =====> Ingress: octets held of each class     held >= xoff: full, held <= xon: no longer
-//!     Stops                        |
-//!       ^                          v
-//!       +------- PFC frame ------ the port's own line, ahead of all frames that wait
-//! ```
-//!
-//! A PFC frame is made when its transmission starts, from the counters at that instant, as in the simulator.
+//! Pause frames of priority flow control (802.1Qbb) as octets, and the stops of a host's interface that its switch has asked for. (Those of a
+//! switch are `penstock_switch`'s.)
 
 use penstock_schemes::{BitRate, Duration, Instant, units::PS_PER_S};
-use penstock_sim::network::{Ingress as Sizes, Network, PortEvent, PortId};
+use penstock_sim::network::{Network, PortId};
 use penstock_sim::pfc::QUANTUM_BITS;
 use penstock_wire::ethernet::{self, LEAST, ether_type};
 use penstock_wire::{MacAddress, mac_control};
@@ -42,142 +33,15 @@ pub fn times(frame: &[u8], header: &Header) -> Option<[Option<u16>; 8]> {
     Some(mac_control::pfc::Repr::parse(&packet).ok()?.times())
 }
 
-/// The frames of one class that have come in by a port and are still held.
-#[derive(Debug, Clone)]
-struct Counter {
-    priority: u8,
-    sizes: Sizes,
-    held: u64,
-    /// The neighbour is to stop.
-    full: bool,
-    /// The last frame signalled so.
-    signalled: bool,
-    /// When the pause frame is due again, if the counter is still full then.
-    refresh: Instant,
-}
-
-/// The ingress buffers of a port, one a lossless class.
-#[derive(Debug, Clone)]
-pub struct Ingress {
-    own: MacAddress,
-    /// One a class; `None` where nothing is counted.
-    counters: Vec<Option<Counter>>,
-    quanta: u16,
-    /// The time of a pause on the neighbour's line.
-    time: Duration,
-    /// A bit for each class to signal to the neighbour.
-    pending: u32,
-    sent: u64,
-}
-
-impl Ingress {
-    /// The buffers of the frames that come in by port `id` of a node with this address.
-    #[must_use]
-    pub fn new(network: &Network, id: PortId, own: MacAddress) -> Self {
-        let mut ingress = Self { own, counters: Vec::new(), quanta: 0, time: Duration::ZERO, pending: 0, sent: 0 };
-        let spec = &network.ports[id.index()];
-        let back = network.ports.iter().position(|port| port.node == spec.peer && port.peer == spec.node);
-        let (Some(pfc), Some(back)) = (&network.pfc, back) else { return ingress };
-        let counter = |&priority: &u8| {
-            let sizes = pfc.ingress[back].filter(|_| pfc.priorities.contains(&priority))?;
-            Some(Counter { priority, sizes, held: 0, full: false, signalled: false, refresh: Instant::NEVER })
-        };
-        ingress.counters = network.priorities.iter().map(counter).collect();
-        ingress.quanta = pfc.quanta;
-        // A line that changes counts as it is fastest: a pause that is renewed early does no harm.
-        let changed = network.changes.iter().filter_map(|change| match change.event {
-            PortEvent::Rate(rate) if change.port.index() == back => Some(rate),
-            _ => None,
-        });
-        let rate = changed.fold(network.ports[back].rate, BitRate::max);
-        ingress.time = pause_time(pfc.quanta, rate);
-        ingress
-    }
-
-    /// Whether the buffer of `class` takes a frame; `None` where nothing is counted.
-    #[must_use]
-    pub fn has_room(&self, class: usize, octets: u16) -> Option<bool> {
-        let counter = self.counters.get(class)?.as_ref()?;
-        Some(counter.held + u64::from(octets) <= counter.sizes.buffer.0)
-    }
-
-    /// Octets held of `class`.
-    #[must_use]
-    pub fn held(&self, class: usize) -> u64 {
-        self.counters.get(class).and_then(Option::as_ref).map_or(0, |counter| counter.held)
-    }
-
-    /// A frame of `class` is held from now on.
-    pub fn hold(&mut self, class: usize, octets: u16) {
-        let Some(Some(counter)) = self.counters.get_mut(class) else { return };
-        counter.held += u64::from(octets);
-        if !counter.full && counter.held >= counter.sizes.xoff.0 {
-            counter.full = true;
-            self.pending |= 1 << class;
-        }
-    }
-
-    /// A frame of `class` has left its queue.
-    pub fn let_go(&mut self, class: usize, octets: u16) {
-        let Some(Some(counter)) = self.counters.get_mut(class) else { return };
-        counter.held -= u64::from(octets);
-        if counter.full && counter.held <= counter.sizes.xon.0 {
-            counter.full = false;
-            // Where the stop still waits for the line, nothing is to be signalled.
-            self.pending = self.pending & !(1 << class) | u32::from(counter.signalled) << class;
-        }
-    }
-
-    /// Whether there is something to signal to the neighbour.
-    #[must_use]
-    pub fn pending(&self) -> bool {
-        self.pending != 0
-    }
-
-    /// When a pause frame is due again.
-    #[must_use]
-    pub fn next_event(&self) -> Instant {
-        self.counters.iter().flatten().map(|counter| counter.refresh).fold(Instant::NEVER, Instant::min)
-    }
-
-    /// Half of a pause time has passed: stops that are still needed are signalled again.
-    pub fn refresh(&mut self, now: Instant) {
-        for (class, counter) in self.counters.iter_mut().enumerate() {
-            let Some(counter) = counter.as_mut().filter(|counter| counter.refresh <= now) else { continue };
-            counter.refresh = Instant::NEVER;
-            if counter.full {
-                self.pending |= 1 << class;
-            }
-        }
-    }
-
-    /// The PFC frame whose transmission starts now.
-    pub fn compose(&mut self, now: Instant) -> Vec<u8> {
-        let mut times = [None; 8];
-        for (class, counter) in self.counters.iter_mut().enumerate() {
-            let Some(counter) = counter.as_mut().filter(|_| self.pending >> class & 1 == 1) else { continue };
-            counter.signalled = counter.full;
-            counter.refresh = if counter.full { now + Duration(self.time.0 / 2) } else { Instant::NEVER };
-            times[usize::from(counter.priority & 7)] = Some(if counter.full { self.quanta } else { 0 });
-        }
-        self.pending = 0;
-        self.sent += 1;
-        let header = ethernet::Repr {
-            destination: mac_control::DESTINATION,
-            source: self.own,
-            ether_type: ether_type::MAC_CONTROL,
-        };
-        let mut frame = vec![0; LEAST];
-        let written = header.emit(&mut frame).and_then(|at| mac_control::pfc::Repr::new(times).emit(&mut frame[at..]));
-        debug_assert!(written.is_ok(), "the least frame has room for a PFC frame");
-        frame
-    }
-
-    /// PFC frames whose transmission has started.
-    #[must_use]
-    pub fn sent(&self) -> u64 {
-        self.sent
-    }
+/// The PFC frame of a station with these times, as [`times`] reads it.
+#[must_use]
+pub fn frame(own: MacAddress, times: [Option<u16>; 8]) -> Vec<u8> {
+    let header =
+        ethernet::Repr { destination: mac_control::DESTINATION, source: own, ether_type: ether_type::MAC_CONTROL };
+    let mut frame = vec![0; LEAST];
+    let written = header.emit(&mut frame).and_then(|at| mac_control::pfc::Repr::new(times).emit(&mut frame[at..]));
+    debug_assert!(written.is_ok(), "the least frame has room for a PFC frame");
+    frame
 }
 
 /// A class as its neighbour stops it.
@@ -300,8 +164,6 @@ impl Stops {
 
 #[cfg(test)]
 mod tests {
-    use penstock_schemes::Octets;
-
     use super::*;
 
     fn us(n: u64) -> Instant {
@@ -312,18 +174,11 @@ mod tests {
         times(frame, &Header::read(frame)?)
     }
 
-    /// One class, of priority 3: XOFF at 3000 octets, XON at 1000.
-    fn ingress() -> Ingress {
-        let sizes = Sizes { buffer: Octets(5000), xoff: Octets(3000), xon: Octets(1000) };
-        let counter = Counter { priority: 3, sizes, held: 0, full: false, signalled: false, refresh: Instant::NEVER };
-        Ingress {
-            own: MacAddress([2, 0, 0, 0, 0, 9]),
-            counters: vec![Some(counter)],
-            quanta: 100,
-            time: pause_time(100, BitRate(10_000_000_000)),
-            pending: 0,
-            sent: 0,
-        }
+    /// One that stops priority 3 for 100 quanta.
+    fn stop() -> Vec<u8> {
+        let mut times = [None; 8];
+        times[3] = Some(100);
+        frame(MacAddress([2, 0, 0, 0, 0, 9]), times)
     }
 
     #[test]
@@ -333,43 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn the_neighbour_is_stopped_at_xoff_and_goes_on_at_xon() {
-        let mut ingress = ingress();
-        for _ in 0..2 {
-            ingress.hold(0, 1000);
-        }
-        assert!(!ingress.pending());
-        ingress.hold(0, 1000);
-        assert!(ingress.pending());
-        let frame = ingress.compose(us(1));
+    fn a_pause_frame_has_its_octets() {
+        let frame = stop();
         // To 01-80-C2-00-00-01, type 8808, opcode 0101, enable 0008, time(3) at octets 24 and 25: 100 quanta.
         assert_eq!(frame[..18], [1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0x08, 1, 1, 0, 8]);
         assert_eq!((frame[24], frame[25], frame.len()), (0, 100, 60));
         assert!(frame[26..].iter().all(|&octet| octet == 0));
         assert_eq!(read(&frame).unwrap()[3], Some(100));
-        // Half of 5.12 us later it is due again.
-        assert_eq!(ingress.next_event(), us(1) + Duration(2_560_000));
-        ingress.refresh(ingress.next_event());
-        assert!(ingress.pending());
-        ingress.compose(us(4));
-        ingress.let_go(0, 1000);
-        assert!(!ingress.pending(), "2000 octets are above XON");
-        ingress.let_go(0, 1000);
-        let frame = ingress.compose(us(5));
-        assert_eq!(read(&frame).unwrap()[3], Some(0));
-        assert_eq!((ingress.next_event(), ingress.sent()), (Instant::NEVER, 3));
-    }
-
-    #[test]
-    fn a_stop_that_nobody_was_told_is_not_taken_back() {
-        let mut ingress = ingress();
-        ingress.hold(0, 3000);
-        ingress.let_go(0, 3000);
-        assert!(!ingress.pending());
-        assert_eq!(
-            (ingress.has_room(0, 5000), ingress.has_room(0, 5001), ingress.has_room(1, 1)),
-            (Some(true), Some(false), None)
-        );
     }
 
     fn stops(response: Duration) -> Stops {
@@ -388,9 +213,7 @@ mod tests {
     /// Octets 12 and 13 are the EtherType, 14 and 15 the opcode.
     #[test]
     fn a_frame_of_another_type_or_with_a_tag_is_no_pfc_frame() {
-        let mut ingress = ingress();
-        ingress.hold(0, 3000);
-        let right = ingress.compose(us(1));
+        let right = stop();
         assert!(read(&right).is_some());
         let changed = |at: usize, octet: u8| {
             let mut frame = right.clone();

@@ -6,7 +6,8 @@ use penstock_schemes::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::lateness::Lateness;
-use crate::{bridge, interface, port, progress};
+use crate::statistics::{Moments, QueueCounts};
+use crate::{bridge, interface, progress};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,7 +41,7 @@ pub struct QueueSample {
     /// Bits that it could have.
     pub scheduled_bits: u64,
     /// Its counts so far.
-    pub counts: port::Counts,
+    pub counts: QueueCounts,
     /// How long priority flow control has stopped it so far, ps.
     pub paused: u64,
     /// The congestion point's variables.
@@ -96,7 +97,7 @@ pub struct QueueEnd {
     /// Its index in the scenario's network.
     pub queue: u32,
     /// Its counts.
-    pub counts: port::Counts,
+    pub counts: QueueCounts,
     /// Mean of its length after the warm-up, octets.
     pub mean: f64,
     /// Standard deviation.
@@ -122,13 +123,12 @@ impl QueueEnd {
     #[must_use]
     pub fn new(
         queue: u32,
-        counts: port::Counts,
-        lengths: &port::Lengths,
+        counts: QueueCounts,
+        lengths: Moments,
         utilization: f64,
-        (paused, pause_frames): (Duration, u64),
-        stops: u64,
+        (paused, pause_frames, stops): (Duration, u64, u64),
     ) -> Self {
-        let (mean, std, min, max, empty) = lengths.moments();
+        let Moments { mean, std, min, max, empty } = lengths;
         let paused = paused.0;
         Self { queue, counts, mean, std, min, max, empty, utilization, paused, pause_frames, stops }
     }

@@ -427,7 +427,8 @@ impl OnWire for Smcc {
 }
 
 /// Changes the ECN field of an IPv4 packet, and its checksum; other frames stay as they are.
-fn set_ecn(frame: &mut [u8], ecn: u8) {
+/// Sets the ECN field of a frame's IPv4 header, if it has one.
+pub(crate) fn set_ecn(frame: &mut [u8], ecn: u8) {
     let Some(header) = Header::read(frame).filter(|header| header.ether_type == ether_type::IPV4) else { return };
     let Some(mut packet) = frame.get_mut(header.data..).and_then(|octets| ipv4::Packet::new_checked(octets).ok())
     else {
@@ -439,7 +440,8 @@ fn set_ecn(frame: &mut [u8], ecn: u8) {
     octets[10..12].copy_from_slice(&checksum);
 }
 
-fn ecn(frame: &[u8]) -> Option<u8> {
+/// The ECN field of a frame's IPv4 header.
+pub(crate) fn ecn(frame: &[u8]) -> Option<u8> {
     let (_, octets) = message(frame, ether_type::IPV4)?;
     Some(ipv4::Packet::new_checked(octets).ok()?.ecn())
 }

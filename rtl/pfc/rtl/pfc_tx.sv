@@ -2,7 +2,7 @@
 //
 // Priority flow control, the side of a switch. Counts for each lossless priority the octets that arrived over one line and
 // are still held. Pauses the line's other end when they reach XOFF, and resumes it when they are down to XON.
-// (802.1Qbb; frames as 802.3 annex 31D; rules as crates/sim/src/flow_control/pause.rs)
+// (802.1Qbb; frames as 802.3 annex 31D; rules as crates/switch/src/flow_control/pause.rs)
 //
 // A frame is made when the line is free, from the state of that clock: it announces the changes until then, except those
 // that were reversed before. A pause is repeated half its time after its frame began, while it is needed.

@@ -2,11 +2,12 @@
 
 use penstock_endpoint::{Acknowledgement, DestinationId};
 use penstock_schemes::{FlowKey, Scheme};
+use penstock_switch::events::FrameId;
+use penstock_switch::state::frame::{Marks, Payload, Slot};
 
 use crate::engine::Sim;
 use crate::network::PortId;
 use crate::probe::Probe;
-use crate::state::frame::{FrameId, Marks, Payload, Slot};
 
 impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// The acknowledgement of a data frame of `flow` leaves destination `from`, as a control frame.

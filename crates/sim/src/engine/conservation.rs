@@ -2,16 +2,17 @@
 
 use penstock_endpoint::{Flow, TrafficClass};
 use penstock_schemes::Scheme;
+use penstock_switch::events::FrameId;
+use penstock_switch::flow_control::pause::Pauses;
+use penstock_switch::state::frame::{Arena, FrameKind};
+use penstock_switch::state::hop_info::HopInfo;
+use penstock_switch::state::port::PortState;
 
 use crate::engine::measure::{Reading, between, whole};
 use crate::engine::run_state::RunState;
-use crate::flow_control::pause::Pauses;
 use crate::network::QueueId;
 use crate::outcome::{Deadlock, FlowEnd, Outcome, Totals};
 use crate::partition::Partition;
-use crate::state::frame::{Arena, FrameId, FrameKind};
-use crate::state::hop_info::HopInfo;
-use crate::state::port::PortState;
 use crate::state::records::FlowRecord;
 
 /// The accounts of a network, or of a part of one, when they are closed.

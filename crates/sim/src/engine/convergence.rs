@@ -9,7 +9,7 @@ use crate::engine::Sim;
 use crate::network::{FlowId, HopId, Network, PortId, Reroute};
 use crate::probe::Probe;
 use crate::state::event::ChangeId;
-use crate::state::hop_info::{CHOICE, HopEnd};
+use crate::state::hops::{CHOICE, HopEnd};
 
 /// The instants at which flows have new routes, each with the first entry of the list that is not earlier.
 pub(crate) fn instants(network: &Network) -> Vec<(Instant, ChangeId)> {

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId, TrafficClass};
 use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, Instant, ReactionPoint, Scheme};
+use penstock_switch::state::hop_info::HopInfo;
 
 use crate::engine::Sim;
 use crate::engine::setup::{Endpoints, source};
@@ -25,7 +26,7 @@ use crate::outcome::FlowEnd;
 use crate::probe::Probe;
 use crate::random::{Owner, Stream};
 use crate::state::event::Event;
-use crate::state::hop_info::{ACK_LEAF, CHOICE, HopEnd, HopInfo, LEAF, SEGMENT_LEAF, Step, TURN};
+use crate::state::hops::{ACK_LEAF, CHOICE, HopEnd, LEAF, SEGMENT_LEAF, Step, TURN};
 use crate::state::records::FlowRecord;
 
 /// Flows that come before slots are looked for that can be used again, at the least.

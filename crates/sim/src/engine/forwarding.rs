@@ -2,20 +2,22 @@
 
 use penstock_endpoint::{DestinationId, Flow, PortId, TrafficClass, acknowledged};
 use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
+use penstock_switch::datapath::enqueue::Enqueued;
+use penstock_switch::datapath::{Arrival, SignalSender};
+use penstock_switch::events::FrameId;
+use penstock_switch::flow_control::pfc::LARGEST_SIGNAL;
+use penstock_switch::state::frame::{FrameKind, Marks, Payload, Slot};
+use penstock_switch::state::hop_info::weight_of;
 
-use crate::datapath::enqueue::Enqueued;
-use crate::datapath::{Arrival, SignalSender};
 use crate::engine::Sim;
 use crate::engine::run_state::RunState;
-use crate::flow_control::pfc::LARGEST_SIGNAL;
 use crate::hosts::generator::Source;
 use crate::hosts::transport::Transports;
 use crate::network::{Feedback, FlowId, Hop, HopId, QueueId};
 use crate::probe::{Probe, SignalSeen};
 use crate::state::event::{Entity, Event};
 use crate::state::event_queue::NO_LANE;
-use crate::state::frame::{FrameId, FrameKind, Marks, Payload, Slot};
-use crate::state::hop_info::{BRANCH, CHOICE, HopEnd, LEAF, LOST, SEGMENT_LEAF, TURN, weight_of};
+use crate::state::hops::{BRANCH, CHOICE, HopEnd, LEAF, LOST, SEGMENT_LEAF, TURN};
 
 /// Where a signal comes from.
 #[derive(Debug, Clone, Copy)]

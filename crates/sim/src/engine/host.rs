@@ -2,9 +2,12 @@
 
 use penstock_endpoint::{Alarms, Flow, Limiter, LimiterId, Line, Permission, Sent, Supply, Timer, Watch};
 use penstock_schemes::{Class, Instant, Out, Scheme, To};
+use penstock_switch::datapath::enqueue::{Enqueued, PoolAnswer};
+use penstock_switch::datapath::{Arrival, HopContext, Outbox};
+use penstock_switch::events::FrameId;
+use penstock_switch::state::frame::{Marks, Payload, Slot};
+use penstock_switch::state::port::PortState;
 
-use crate::datapath::enqueue::{Enqueued, PoolAnswer};
-use crate::datapath::{Arrival, HopContext, Outbox};
 use crate::engine::Sim;
 use crate::engine::run_state::RunState;
 use crate::hosts::Sources;
@@ -13,8 +16,6 @@ use crate::probe::Probe;
 use crate::random::Stream;
 use crate::state::event::Event;
 use crate::state::event_queue::EventQueue;
-use crate::state::frame::{FrameId, Marks, Payload, Slot};
-use crate::state::port::PortState;
 use crate::state::records::{FlowRecord, HostRecord};
 
 /// The parts that sources need to send a frame.
@@ -308,7 +309,7 @@ fn frame_of<S: Scheme>(sent: &Sent<S::Tag>, now: Instant, root: HopId) -> Slot<S
 /// A frame goes onto the free line of a port without queue, or into the queue.
 #[inline(always)]
 fn put_on_line<S: Scheme, const FULL: bool>(
-    mut context: HopContext<'_, S, FULL, false>,
+    mut context: HopContext<'_, S, EventQueue, FULL, false>,
     p: &mut PortState,
     slot: Slot<S>,
     outbox: &mut Outbox<S>,

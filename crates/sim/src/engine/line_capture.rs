@@ -2,18 +2,18 @@
 
 use std::collections::VecDeque;
 
-use penstock_endpoint::{PortId, TrafficClass};
+use penstock_endpoint::PortId;
 use penstock_schemes::{Octets, Scheme};
+use penstock_switch::datapath::line_capture::{OnLine, Transmission};
+use penstock_switch::events::FrameId;
+use penstock_switch::flow_control::pfc;
+use penstock_switch::state::frame::{FrameKind, Marks, Payload};
+use penstock_switch::state::port::CAPTURED;
 
-use crate::datapath::Fabric;
-use crate::datapath::line_capture::{OnLine, Transmission};
 use crate::engine::Sim;
 use crate::engine::run_state::RunState;
-use crate::flow_control::pfc;
 use crate::network::{FlowId, QueueId};
 use crate::probe::{Content, Ecn, FateOnLine, FrameSeen, Load, Probe, SignalPath};
-use crate::state::frame::{FrameId, FrameKind, GONE, Marks, Payload};
-use crate::state::port::CAPTURED;
 
 impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// Captures the lines of the ports that the probe names.
@@ -127,21 +127,5 @@ impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
             Payload::Ack { echo, .. } => Load::Echo { echo, arrived: slot.seq, hop },
         };
         Content::Frame { flow: FlowId(slot.flow.0), priority: fabric.priority(slot.class), load }
-    }
-}
-
-impl<S: Scheme, const FULL: bool> Fabric<S, FULL> {
-    /// The priority of a class; `None` for that of control frames.
-    fn priority(&self, class: TrafficClass) -> Option<u8> {
-        (0..8).find(|&priority| class != GONE && self.class_of(priority) == class)
-    }
-
-    /// A bit for each priority whose class has one among `classes`.
-    fn priorities(&self, classes: u32) -> u8 {
-        let message = |&priority: &u8| {
-            let class = self.class_of(priority);
-            class != GONE && classes & class.bit() != 0
-        };
-        (0..8).filter(message).fold(0, |mask, priority| mask | 1 << priority)
     }
 }

@@ -1,13 +1,13 @@
 //! The choice of a path for a frame, where its switch has one.
 
 use penstock_schemes::Scheme;
+use penstock_switch::datapath::Arrival;
+use penstock_switch::events::FrameId;
 
-use crate::datapath::Arrival;
 use crate::engine::Sim;
 use crate::network::{HopId, PortId};
 use crate::probe::Probe;
 use crate::routing::load_balancing::{OpenPorts, ways};
-use crate::state::frame::FrameId;
 
 impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// A frame has come to a switch that chooses its way.

@@ -7,9 +7,12 @@
 use penstock_endpoint::transport::{Sender, Statistics};
 use penstock_endpoint::{Changes, Flow, TrafficClass};
 use penstock_schemes::{Duration, Instant};
+use penstock_switch::flow_control::pause::Pauses;
+use penstock_switch::flow_control::pool::PoolState;
+use penstock_switch::state::congestion_point::CongestionPoints;
+use penstock_switch::state::histograms::Histograms;
+use penstock_switch::state::port::{PortState, QueueState, queues, queues_mut};
 
-use crate::flow_control::pause::Pauses;
-use crate::flow_control::pool::PoolState;
 use crate::histogram::QueueHistograms;
 use crate::hosts::generator::Source;
 use crate::hosts::transport::Transports;
@@ -19,9 +22,6 @@ use crate::outcome::{
     QueueMeasures, QueueOutcome, Sum, Totals, moments,
 };
 use crate::partition::Partition;
-use crate::state::congestion_point::CongestionPoints;
-use crate::state::histograms::Histograms;
-use crate::state::port::{PortState, QueueState, queues, queues_mut};
 use crate::state::records::{FlowRecord, HostRecord};
 
 /// Everything that is counted or summed, at one instant.
@@ -122,7 +122,7 @@ impl Counted<'_> {
                 .pools()
                 .iter()
                 .zip(self.areas_of_pools())
-                .map(|(pool, area)| pool.reading(area))
+                .map(|(pool, area)| PoolReading::of(pool, area))
                 .collect(),
         }
     }
@@ -332,10 +332,10 @@ impl HostRecord {
     }
 }
 
-impl PoolState {
-    fn reading(&self, area: u128) -> PoolReading {
-        let counts = PoolCounts { frames_refused: self.refused };
-        PoolReading { area, max: self.used.now, headroom_max: self.in_headroom, counts }
+impl PoolReading {
+    fn of(pool: &PoolState, area: u128) -> Self {
+        let counts = PoolCounts { frames_refused: pool.refused };
+        Self { area, max: pool.used.now, headroom_max: pool.in_headroom, counts }
     }
 }
 

@@ -23,20 +23,22 @@ use std::sync::Arc;
 
 use penstock_endpoint::PortId;
 use penstock_schemes::{Instant, Octets, Scheme};
+use penstock_switch::events::CpIndex;
+use penstock_switch::events::ELSEWHERE;
+use penstock_switch::flow_control::deadlock::StoppedQueues;
+use penstock_switch::flow_control::pause_frames::PauseFrame;
+use penstock_switch::state::frame::Slot;
 
 use crate::engine::Sim;
 use crate::engine::conservation::Accounts;
 use crate::engine::setup::event_queue_for;
-use crate::flow_control::deadlock::StoppedQueues;
-use crate::flow_control::pause_frames::PauseFrame;
 use crate::hosts::transport::Carried;
 use crate::network::{FlowId, Network, QueueId};
 use crate::outcome::Outcome;
 use crate::partition::Partition;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
-use crate::state::event::{CpIndex, Entity, Event, MAX_INDEX};
-use crate::state::event_queue::{ELSEWHERE, NO_LANE};
-use crate::state::frame::Slot;
+use crate::state::event::{Entity, Event, MAX_INDEX};
+use crate::state::event_queue::NO_LANE;
 
 /// The part of a network that a simulation has.
 #[derive(Debug)]

@@ -2,13 +2,14 @@
 
 use penstock_endpoint::{DestinationId, LimiterId, TrafficClass};
 use penstock_schemes::{BitRate, CongestionPoint, Instant, Scheme};
+use penstock_switch::datapath::setup::{CpQueue, cp_queues};
+use penstock_switch::events::CpIndex;
 
-use crate::datapath::setup::{CpQueue, cp_queues};
 use crate::engine::Sim;
 use crate::engine::setup::classes_of_reaction_points;
 use crate::network::{Network, PortId};
 use crate::probe::Probe;
-use crate::state::event::{CpIndex, Event, ReconfigurationId};
+use crate::state::event::{Event, ReconfigurationId};
 
 /// From `at` on, the scheme of a priority has these parameters.
 #[derive(Debug, Clone)]
@@ -48,7 +49,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         }
         self.reconfigurations = Some(Box::new(Reconfigurations {
             list: reconfigurations.into_iter().map(|change| (network.class(change.priority), change.config)).collect(),
-            queues: cp_queues(network, seed),
+            queues: cp_queues(&network.switches(), seed),
             classes: classes_of_reaction_points(network),
             lines: network.ports.iter().map(|port| port.rate).collect(),
         }));

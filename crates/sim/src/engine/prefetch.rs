@@ -19,16 +19,17 @@
 use penstock_endpoint::cache::{ask_for, ask_for_entry, ask_for_lines, ask_for_start};
 use penstock_endpoint::{LimiterId, PortId, TrafficClass};
 use penstock_schemes::{Instant, Scheme};
+use penstock_switch::events::FrameId;
+use penstock_switch::state::congestion_point::CpState;
+use penstock_switch::state::frame::GONE;
+use penstock_switch::state::port::{PortState, QueueState};
 
-use crate::datapath::Fabric;
 use crate::engine::Sim;
 use crate::network::{HopId, Network};
 use crate::probe::Probe;
-use crate::state::congestion_point::CpState;
+use crate::state::Fabric;
 use crate::state::event::Event;
-use crate::state::frame::{FrameId, GONE};
-use crate::state::hop_info::Step;
-use crate::state::port::{PortState, QueueState};
+use crate::state::hops::Step;
 
 /// Events from one look ahead to the next.
 pub(crate) const BATCH: u64 = 32;

@@ -2,13 +2,13 @@
 
 use penstock_schemes::{BitRate, Octets, Scheme};
 
-use crate::datapath::Fabric;
 use crate::engine::measure::{Counted, Reading, between, pass_all, restart_extremes};
 use crate::hosts::Sources;
 use crate::hosts::transport::Transports;
 use crate::network::{FlowId, QueueId};
 use crate::outcome::{Outcome, Totals};
 use crate::probe::{FlowNow, QueueNow, View};
+use crate::state::Fabric;
 use crate::state::records::{FlowRecord, HostRecord};
 
 /// The state of a run, without its observer.

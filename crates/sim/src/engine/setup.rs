@@ -1,19 +1,24 @@
 //! The start of a run: the sources and destinations of a network, and an event queue that suits it.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
 use penstock_schemes::{Duration, HEADER, Instant, ReactionPoint, Scheme};
+use penstock_switch::events::Lane;
 
 use crate::engine::convergence;
 use crate::hosts::Sources;
 use crate::hosts::generator::{Generator, Source};
 use crate::hosts::transport::{Connection, Transports};
 use crate::network::{
-    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, PortId, RpId, Ties, Traffic,
+    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, Port, PortId, RpId, Ties, Traffic,
 };
 use crate::random::{Owner, Stream};
+use crate::state::Fabric;
 use crate::state::event::{ChangeId, Event};
-use crate::state::event_queue::EventQueue;
-use crate::state::hop_info::{ACK_LEAF, BRANCH, CHOICE, HopEnd, LEAF, LOST, SEGMENT_LEAF, Step, TURN};
+use crate::state::event_queue::{EventQueue, NO_LANE, RELEASES};
+use crate::state::hops::{ACK_LEAF, BRANCH, CHOICE, HopEnd, LEAF, LOST, SEGMENT_LEAF, Step, TURN, hop_info};
 use crate::state::records::FlowRecord;
 
 /// The sources and destinations of a network, flow by flow.
@@ -197,6 +202,36 @@ pub(crate) fn event_queue_for(network: &Network) -> EventQueue {
     // Flows that come and go are many: as many events as the queue is made for.
     let per_second = if network.processes.list.is_empty() { per_second.sum() } else { f64::INFINITY };
     EventQueue::new(reach, per_second)
+}
+
+/// All ports of a network at the start.
+pub(crate) fn fabric<S: Scheme, const FULL: bool>(
+    network: &Network,
+    configs: &[S::Config],
+    seed: u64,
+) -> Fabric<S, FULL> {
+    let events = event_queue_for(network);
+    let mut fabric = Fabric::new(&network.switches(), hop_info(network), configs, seed, events);
+    for (port, lane) in fabric.ports.iter_mut().zip(lanes(network)) {
+        port.lane = lane;
+    }
+    fabric
+}
+
+/// The lane of each port's deliveries. The kinds of lines that carry most get one each: rate, latency, and whether a host
+/// sends on them. Of two that carry the same, that of hosts goes first. A switch's port with a backlog learns late that its
+/// next frame has started, when hosts' ports have made later deliveries already, so that the two do not go well together.
+fn lanes(network: &Network) -> Vec<Lane> {
+    let kind_of = |port: &Port| (port.rate, port.latency, network.nodes[port.node.index()].kind == NodeKind::Host);
+    let mut kinds = BTreeMap::new();
+    for port in &network.ports {
+        *kinds.entry(kind_of(port)).or_insert(0) += u128::from(port.rate.0);
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|&((_, _, host), rate)| Reverse((rate, host)));
+    let common = &kinds[..kinds.len().min(usize::from(RELEASES))];
+    let lane = |port| common.iter().position(|&(kind, _)| kind == kind_of(port)).map_or(NO_LANE, |lane| lane as Lane);
+    network.ports.iter().map(lane).collect()
 }
 
 /// Schedules what a network says of the course of the run: starts and stops of those flows that are `own`, changes of ports, and the

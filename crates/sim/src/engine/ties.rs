@@ -6,15 +6,15 @@
 
 use penstock_endpoint::PortId;
 use penstock_schemes::Scheme;
+use penstock_switch::datapath::Arrival;
+use penstock_switch::datapath::enqueue::Enqueued;
+use penstock_switch::events::FrameId;
 
-use crate::datapath::Arrival;
-use crate::datapath::enqueue::Enqueued;
 use crate::engine::Sim;
 use crate::network::{HopId, Network, QueueId, Ties};
 use crate::probe::Probe;
 use crate::random::mix;
 use crate::state::event::Event;
-use crate::state::frame::FrameId;
 
 /// A frame that has reached a switch at this instant.
 #[derive(Debug, Clone, Copy)]

@@ -2,15 +2,16 @@
 
 use penstock_endpoint::transport::{Ack, Receiver, Sender};
 use penstock_schemes::{Octets, Scheme};
+use penstock_switch::datapath::Arrival;
+use penstock_switch::events::FrameId;
+use penstock_switch::state::frame::{Marks, Payload, Slot};
 
-use crate::datapath::Arrival;
 use crate::engine::Sim;
 use crate::engine::run_state::RunState;
 use crate::hosts::transport::{Carried, Reception, Transports, frame_around};
 use crate::network::{FlowId, PortId, Traffic};
 use crate::probe::Probe;
 use crate::state::event::Event;
-use crate::state::frame::{FrameId, Marks, Payload, Slot};
 
 impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     /// The frame with the segment that a flow's sender gave last is on its way.

@@ -7,12 +7,12 @@
 use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segment, Sender, Transport};
 use penstock_endpoint::{Taken, TrafficClass};
 use penstock_schemes::{FlowKey, Instant, Octets};
+use penstock_switch::events::FrameId;
 
 use crate::hosts::transmit_queue::{TransmitPart, TransmitQueues};
 use crate::network::{Flow, FlowId, HopId, Transmit};
 use crate::state::event::Event;
 use crate::state::event_queue::EventQueue;
-use crate::state::frame::FrameId;
 
 /// Octets of an Ethernet frame besides its payload: MAC addresses, EtherType, FCS. (IEEE 802.3, clause 3.1.1)
 const ETHERNET_OCTETS: u32 = 18;

@@ -3,10 +3,10 @@
 //! Nothing of it costs a frame that has one way: the step behind a hop says whether there is anything to choose.
 
 use penstock_schemes::{Draw, Duration, FlowKey, Instant};
+use penstock_switch::state::port::PortState;
 
 use crate::network::{Hop, HopId, Multipath, Network, PathChoice, PortId};
 use crate::random::{Owner, Stream, mix};
-use crate::state::port::PortState;
 
 /// The flowlets of a flow at a switch.
 #[derive(Debug, Clone, Copy)]

@@ -2,22 +2,16 @@
 
 use penstock_endpoint::{Alarms, DestinationId, FlowId, LimiterId, PortId, Timer};
 use penstock_schemes::{FlowKey, Instant};
+use penstock_switch::events::{CounterId, CpIndex, Events, FrameId, Lane, PauseId};
 
 use crate::network::QueueId;
-use crate::state::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
-use crate::state::frame::FrameId;
+use crate::state::event_queue::{EventQueue, NO_LANE, RELEASES};
 
 penstock_endpoint::indices!(
-    /// A congestion point.
-    pub(crate) CpIndex,
     /// An entry of the list of changes.
     pub(crate) ChangeId,
     /// An entry of the list of changed parameters.
     pub(crate) ReconfigurationId,
-    /// A pause frame, by its slot.
-    pub(crate) PauseId,
-    /// An ingress counter: see `pause`.
-    pub(crate) CounterId,
     /// The entity whose turn an event has: the sender of a frame (a port, or the origin of a signal), or a number of a kind.
     pub(crate) Entity,
 );
@@ -226,5 +220,29 @@ impl Alarms for EventQueue {
             Timer::Silence(flow) => (NO_LANE, Event::Silence(flow)),
         };
         self.schedule_from(lane, at, event, Entity(turn));
+    }
+}
+
+impl Events for EventQueue {
+    #[inline(always)]
+    fn wake(&mut self, at: Instant, timer: penstock_switch::Timer) {
+        use penstock_switch::Timer;
+        let event = match timer {
+            Timer::LineFree(port) => Event::LineFree(port),
+            Timer::Stopping(port) => Event::Stopping(port),
+            Timer::Refresh(counter) => Event::Refresh(counter),
+            Timer::CongestionPoint(cp) => Event::CpTimer(cp),
+            Timer::Watchdog(queue) => Event::Watchdog(queue),
+        };
+        self.schedule(at, event);
+    }
+
+    #[inline(always)]
+    fn deliver(&mut self, at: Instant, frame: FrameId, port: PortId, lane: Lane) {
+        self.schedule_from(lane, at, Event::Deliver(frame), port.into());
+    }
+
+    fn deliver_pause(&mut self, at: Instant, pause: PauseId, port: PortId) {
+        self.schedule_from(NO_LANE, at, Event::Pause(pause), port.into());
     }
 }

@@ -18,6 +18,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use penstock_schemes::{Duration, Instant};
+use penstock_switch::events::{ELSEWHERE, Lane};
 
 /// The content of an event: a kind and an index, packed by the engine.
 pub(crate) type Packed = u32;
@@ -25,16 +26,12 @@ pub(crate) type Packed = u32;
 /// An event's turn among those of one time.
 pub(crate) type Rank = u32;
 
-/// Names a lane: deliveries over the two most common kinds of lines, releases, or none.
-pub(crate) type Lane = u8;
-/// How many lanes there are.
+/// How many lanes there are: for deliveries over the two most common kinds of lines, and for releases.
 pub(crate) const LANES: usize = 3;
 /// The lane of limiters' releases.
 pub(crate) const RELEASES: Lane = 2;
 /// No lane: straight to the calendar.
 pub(crate) const NO_LANE: Lane = LANES as Lane;
-/// Out of this queue: the event happens in another part of the network (`parts`).
-pub(crate) const ELSEWHERE: Lane = NO_LANE + 1;
 
 /// An event in the queue, packed.
 #[derive(Clone, Copy, Debug)]

@@ -89,7 +89,7 @@ fn a_neighbour_that_does_not_stop_overflows_its_own_buffer_alone() {
         bridge.receive(Instant::ZERO, ports[0], datagram(&plan, h0, h3, 5201, 996));
     }
     // Datagrams without tags have no class; those of priority 0 have.
-    assert_eq!(bridge.ports()[ports[0]].ingress().held(0), 0);
+    assert_eq!(bridge.held(ports[0], 0), 0);
     let mut bridge = Bridge::<NoControl>::new(&plan, node(&plan, "sw0"), &[config(&plan)]);
     bridge.receive(Instant::ZERO, ports[2], frame(&plan, h3, h3, None, 60));
     for _ in 0..70 {
@@ -97,10 +97,10 @@ fn a_neighbour_that_does_not_stop_overflows_its_own_buffer_alone() {
     }
     bridge.receive(Instant::ZERO, ports[1], frame(&plan, h1, h3, Some(1), 996));
     assert_eq!((bridge.dropped(), bridge.queue_len(ports[2], 0)), (&[10, 0, 0][..], 61_000));
-    assert_eq!(bridge.ports()[ports[0]].ingress().held(0), 60_000);
+    assert_eq!(bridge.held(ports[0], 0), 60_000);
     // 61 frames of 0.8 us and more leave: the buffers are empty, and the neighbour goes on.
     bridge.advance(us(100));
-    assert_eq!(bridge.ports()[ports[0]].ingress().held(0), 0);
+    assert_eq!(bridge.held(ports[0], 0), 0);
     let frames: Vec<_> = std::iter::from_fn(|| bridge.poll_departure()).collect();
     let pause_times: Vec<_> = frames.iter().filter_map(|(port, sent)| Some((*port, times(&sent.octets)?[0]))).collect();
     assert_eq!(pause_times.first(), Some(&(ports[0], Some(65_535))));
@@ -217,4 +217,55 @@ fn a_host_sends_nothing_to_addresses_that_no_bridge_forwards() {
     // 01-80-C2-00-00-10 is a group like any other.
     assert_eq!((bridge.counts().refused, bridge.counts().flooded), (16, 1));
     assert_eq!(interface.counts().refused_from_host, 17);
+}
+
+/// Stopped at 0, the queue between two switches drops its ten frames at 200 us, and one that comes at 300 us. At 700 us no pause frame has
+/// come for 400 us, and it sends again.
+#[test]
+fn the_watchdog_lets_a_queue_drop_that_is_stopped_for_too_long() {
+    let text = r#"
+        question = "Does the watchdog act?"
+        duration = "20 ms"
+        scheme = "none"
+        [pfc]
+        response = "0 s"
+        [pfc.watchdog]
+        after = "200 us"
+        restoration = "400 us"
+        poll = "0 s"
+        action = "drop"
+        [topology.dumbbell]
+        sources = 1
+        receivers = 1
+        link_rate = "10 Gbps"
+        bottleneck_rate = "10 Gbps"
+        buffer = "150 KB"
+        [[flow]]
+        from = "h0"
+        to = "h1"
+        frame = "1000 octets"
+    "#;
+    let plan = plan(text);
+    penstock_testbed::layout::Layout::new(&plan).expect("the testbed has a watchdog");
+    let mut bridge = Bridge::<NoControl>::new(&plan, node(&plan, "sw0"), &[config(&plan)]);
+    let (h0, h1) = (node(&plan, "h0"), node(&plan, "h1"));
+    let (from, to) = (port_to(&plan, &bridge, h0), port_to(&plan, &bridge, node(&plan, "sw1")));
+    bridge.receive(Instant::ZERO, to, frame(&plan, h1, h1, None, 60));
+    bridge.receive(Instant::ZERO, to, pause_frame(65_535));
+    let send = |bridge: &mut Bridge<NoControl>, at| {
+        bridge.receive(us(at), from, frame(&plan, h0, h1, Some(0), 996));
+        bridge.dropped()[0]
+    };
+    for _ in 0..10 {
+        assert_eq!(send(&mut bridge, 100), 0);
+    }
+    bridge.advance(us(199));
+    assert_eq!(bridge.dropped(), [0]);
+    bridge.advance(us(200));
+    assert_eq!((bridge.dropped(), bridge.queue_len(to, 0)), (&[10][..], 0));
+    assert_eq!(send(&mut bridge, 300), 11);
+    assert_eq!(send(&mut bridge, 701), 11);
+    bridge.advance(us(800));
+    assert_eq!(std::iter::from_fn(|| bridge.poll_departure()).filter(|(port, _)| *port == to).count(), 1);
+    assert_eq!(bridge.paused(to, 0).2, 1);
 }

@@ -3,4 +3,5 @@
 mod common;
 
 mod flow_control;
+mod shared_switch;
 mod switch;

@@ -1,6 +1,7 @@
 //! Places that are used again: flows of processes that are over are forgotten.
 
 use penstock_schemes::{Instant, Octets, Scheme};
+use penstock_switch::state::frame::Arena;
 
 use crate::engine::Sim;
 use crate::engine::dynamic_flows::FEW;
@@ -8,7 +9,6 @@ use crate::network::FlowId;
 use crate::outcome::{FlowEnd, Totals};
 use crate::probe::Probe;
 use crate::state::event::Event;
-use crate::state::frame::Arena;
 use crate::state::records::FlowRecord;
 
 impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {

@@ -1,0 +1,255 @@
+//! A network as its switches see it, as plain data: nodes, ports, marking, priority flow control (802.1Qbb) with its watchdog, and the
+//! memory that queues share.
+
+use alloc::vec::Vec;
+
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::units::PS_PER_S;
+use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets};
+
+use crate::events::{NodeId, QueueId};
+
+/// All that switches need to be made: part of the network, or all of it.
+#[derive(Debug, Clone)]
+pub struct Config<'a> {
+    /// Hosts and switches.
+    pub nodes: &'a [Node],
+    /// Output ports.
+    pub ports: &'a [Port],
+    /// For each port, that of the opposite direction of its link; none where frames go one way alone. Empty without flow control.
+    pub reverse: Vec<PortId>,
+    /// The priorities that have queues, ascending, each once. A higher priority is served first.
+    pub priorities: &'a [u8],
+    /// Octets that every frame occupies on the line beyond its own length.
+    pub wire_overhead: u16,
+    /// The frame in transmission counts as queued.
+    pub in_service_counts: bool,
+    /// Each node measures at its own offset, drawn from the seed; else all do at the same instants.
+    pub own_clocks: bool,
+    /// A data queue of a switch that is longer than this with the frame that comes marks the frame, if it may be marked (ECN: RFC 3168).
+    pub ecn_threshold: Option<Octets>,
+    /// When it marks, and by which length.
+    pub marking: Marking,
+    /// Priorities whose frames switches trim.
+    pub trimmed: &'a [u8],
+    /// Size of the control queue of each port.
+    pub control_capacity: Octets,
+    /// The longest frame, octets: queues that are counted in frames have so much for each.
+    pub largest_frame: u16,
+    /// Priority flow control, where there is any.
+    pub pfc: Option<&'a Pfc>,
+    /// Memory that queues of switches share.
+    pub pools: &'a [Pool],
+}
+
+impl Config<'_> {
+    /// How many queues a port has: one per priority and the control queue.
+    #[must_use]
+    pub fn queues_per_port(&self) -> usize {
+        self.priorities.len() + 1
+    }
+
+    /// The class of a priority: its index among [`Self::priorities`].
+    ///
+    /// # Panics
+    /// If it is none of them.
+    #[must_use]
+    pub fn class(&self, priority: u8) -> TrafficClass {
+        let index = self.priorities.iter().position(|&p| p == priority);
+        TrafficClass(index.expect("priority of a flow is listed in `priorities`") as u8)
+    }
+
+    /// The queue of `priority` at `port`.
+    ///
+    /// # Panics
+    /// If `priority` has no queues.
+    #[must_use]
+    pub fn queue(&self, port: PortId, priority: u8) -> QueueId {
+        QueueId(port.0 * self.queues_per_port() as u32 + u32::from(self.class(priority).0))
+    }
+
+    /// The identity of the congestion point of `priority` at `port`.
+    #[must_use]
+    pub fn cp_id(&self, port: PortId, priority: u8) -> CpId {
+        let p = &self.ports[port.index()];
+        CpId::new(self.nodes[p.node.index()].station, p.number, priority)
+    }
+}
+
+/// The longest time of anything: a run, a delay, a turn. Times are 64 bits of picoseconds, 18 446 744 s. A frame that
+/// starts at the end of the longest run, takes 139 072 s for the longest frame at 1 bit/s and then the delays of a link, a
+/// node and a host arrives after 8 139 072 s; nothing that the engine adds up comes later.
+pub const LONGEST: Duration = Duration(2_000_000 * PS_PER_S);
+/// The fastest line, limiter and source: 100 Tb/s. In the longest run it sends 2 × 10^32 bit-picoseconds; 128 bits hold
+/// 3.4 × 10^38.
+pub const FASTEST: BitRate = BitRate(100_000_000_000_000);
+/// The largest queue, 4 GB: the square of its length is below 2^64, and in the longest run the integral of it below 2^128.
+pub const LARGEST_QUEUE: Octets = Octets(4_000_000_000);
+
+/// How a port of a switch marks frames where there is a threshold ([`Config::ecn_threshold`]), and when and with which length it asks
+/// congestion points that mark. Anything but the default costs time at every hop there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Marking {
+    /// A frame is marked as it leaves its queue, by the length at the start of its transmission with the frame itself; else as it joins the
+    /// queue.
+    pub at_departure: bool,
+    /// The length that counts is that of all data queues of the port; else that of the frame's own.
+    pub by_port: bool,
+}
+
+/// A host or a switch.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// A host or a switch.
+    pub kind: NodeKind,
+    /// Its MAC address (48 bits), unique.
+    pub station: u64,
+}
+
+/// The kind of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Sources and destinations of flows.
+    Host,
+    /// Forwards.
+    Switch,
+}
+
+/// An output port and the line from it to `peer`.
+#[derive(Debug, Clone)]
+pub struct Port {
+    /// Where the port is.
+    pub node: NodeId,
+    /// Where its line leads.
+    pub peer: NodeId,
+    /// The port's number at its node, for the identity of its congestion points.
+    pub number: u16,
+    /// Rate of the line at the start. Never zero, at most [`FASTEST`].
+    pub rate: BitRate,
+    /// From the end of a frame's transmission until the peer acts on it: propagation, and the delay of the peer. At most
+    /// three times [`LONGEST`].
+    pub latency: Duration,
+    /// Size of each of its data queues, at most [`LARGEST_QUEUE`].
+    pub capacity: Capacity,
+    /// Whether its queues have congestion points.
+    pub congestion_points: bool,
+}
+
+/// The size of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capacity {
+    /// It holds this number of octets.
+    Octets(Octets),
+    /// It holds this number of frames.
+    Frames(u32),
+    /// A host port without queue: reaction points take turns (round robin), each waits until the line is free.
+    Arbiter,
+}
+
+/// Priority flow control (802.1Qbb): a switch that is about to run out of room stops its neighbour, priority by
+/// priority.
+///
+/// A switch counts, for each port by which frames come in and each lossless priority, the octets that it holds. From
+/// XOFF on it sends pause frames against the direction of the data, at XON a resume frame. A frame that arrives beyond
+/// the ingress buffer is dropped, and counts at the output queue that it was bound for. The limit of an output queue
+/// holds only for frames that no ingress buffer holds: those of a host at its own port, those that come in where there
+/// is no flow control.
+///
+/// A copy of a multicast frame counts as long as that copy is held. A frame is held until it departs from its output queue:
+/// to the end of its transmission if [`Config::in_service_counts`], else to its start.
+#[derive(Debug, Clone)]
+pub struct Pfc {
+    /// The lossless priorities, each one of [`Config::priorities`].
+    pub priorities: Vec<u8>,
+    /// For each port, the ingress buffer at the far end of its line, one for each lossless priority; `None` where the far
+    /// end sends no pause frames (a host, or a port without PFC).
+    pub ingress: Vec<Option<Ingress>>,
+    /// How long a pause frame stops a queue, from its arrival: in quanta of 512 bit times of the stopped port. Refreshed half
+    /// of it after its transmission began. Never zero; [`Reach::least_quanta`](crate::flow_control::pfc::Reach::least_quanta) says from
+    /// which number on stops do not run out.
+    pub quanta: u16,
+    /// For each port, from the arrival of a pause frame until the port starts no more frames of that priority; at once at ports that have no
+    /// entry. A resume frame acts at once.
+    pub responses: Vec<Duration>,
+    /// Lets queues go that are stopped for too long.
+    pub watchdog: Option<Watchdog>,
+}
+
+/// An ingress buffer of one priority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ingress {
+    /// The most octets that it holds. The part above `xoff` is the headroom: see [`headroom`](crate::flow_control::pfc::headroom). All of
+    /// a switch and one of its output queues together hold less than 2^32: that queue can be as long.
+    pub buffer: Octets,
+    /// From this number of octets on the neighbour is stopped; at most `buffer`.
+    pub xoff: Octets,
+    /// At this number of octets or less it may go on; below `xoff`.
+    pub xon: Octets,
+}
+
+/// Memory of one switch that the queues of some priorities share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pool {
+    /// The switch. No two of its pools have a priority in common.
+    pub node: NodeId,
+    /// The priorities whose queues share it, each one of [`Config::priorities`].
+    pub priorities: Vec<u8>,
+    /// Octets of a cell: each frame takes whole cells. Never zero.
+    pub cell: u16,
+    /// All of it but the headroom, at most [`LARGEST_QUEUE`]; no less than all reserves.
+    pub size: Octets,
+    /// Memory for frames of lossless priorities that come after their neighbour was signalled to stop, for all lines together.
+    pub headroom: Octets,
+    /// The most of the headroom that the frames of one line and priority take: each with its port, in the order of ports. Frames over other
+    /// lines may take all of it. [`headroom_in_cells`](crate::flow_control::pfc::headroom_in_cells) is enough.
+    pub lines: Vec<(PortId, Octets)>,
+    /// Output queues: a reserve for each.
+    pub egress: Share,
+    /// Frames that came over a line: a reserve for each line and priority.
+    pub ingress: Share,
+}
+
+/// How much of a pool one queue, or the frames of one line, may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// Memory that is kept for it.
+    pub reserve: Octets,
+    /// The factor of its dynamic threshold; `None`: it may take all that is free.
+    pub alpha: Option<f64>,
+}
+
+/// What becomes of a queue that has been stopped for too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// It ignores pause frames and drops its frames.
+    Drop,
+    /// It ignores pause frames and sends its frames.
+    Forward,
+    /// It stays stopped. The storm is counted once, until no pause frame has come for [`Watchdog::restoration`].
+    Alert,
+}
+
+/// The settings of the watchdog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Watchdog {
+    /// How long a queue is stopped before it acts. Never zero.
+    pub after: Duration,
+    /// How long no pause frame has come for the queue when it obeys again. Never zero.
+    pub restoration: Duration,
+    /// Distance of its looks at the queues: it counts whole ones of these. Zero: it sees everything at once.
+    pub poll: Duration,
+    /// What it does meanwhile.
+    pub action: Action,
+}
+
+impl Watchdog {
+    /// When something that has been so since `from` has been so for `time`, by its looks: the first one counts nothing, each
+    /// that follows the time since the one before.
+    pub fn due(&self, from: Instant, time: Duration) -> Instant {
+        if self.poll == Duration::ZERO {
+            return from + time;
+        }
+        let looks = from.0.div_ceil(self.poll.0).saturating_add(time.0.div_ceil(self.poll.0));
+        Instant(looks.saturating_mul(self.poll.0))
+    }
+}

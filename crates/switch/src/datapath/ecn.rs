@@ -1,0 +1,65 @@
+//! Marks of congestion on frames, as they join a queue or as they leave it: by the network's threshold, and by congestion points
+//! (`CongestionPoint::MARKS`). Ports that mark by all their queues or at departure take the longer way.
+
+use penstock_endpoint::TrafficClass;
+use penstock_schemes::{CongestionPoint, Instant, Octets, Scheme};
+
+use crate::datapath::HopContext;
+use crate::events::{Events, FrameId};
+use crate::state::frame::{Frames, Marks};
+use crate::state::hop_info::weight_of;
+use crate::state::port::{Ledger, MARKS_AT_DEPARTURE, PortState};
+
+impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S, E, FULL, POOL> {
+    /// A frame leaves for a line that is looked at, or is marked as it leaves.
+    #[inline(never)]
+    pub fn look_at_start(mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) {
+        if p.attention & MARKS_AT_DEPARTURE != 0 {
+            if p.is_to_mark(class) {
+                self.frames.mark(index, &mut p.ledger, class);
+            }
+            self.ask_for_mark(p, class, index, at);
+        }
+        if p.captured() {
+            self.observed.line_capture.frame_starts(p, Some(class), index, at);
+        }
+    }
+
+    /// The congestion point of a queue may mark a frame.
+    #[inline(always)]
+    pub fn ask_for_mark(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) {
+        if !S::Cp::MARKS {
+            return;
+        }
+        if let Some(state) = self.cps.get_mut(p.queues[class.index()].cp.index())
+            && let Some(slot) = self.frames.peek_mut(index)
+            && let Some(frame) = slot.data(weight_of(self.hop_info, slot.hop))
+        {
+            let octets = frame.octets;
+            if state.cp.mark(at, frame, Octets(p.len_to_mark(class)), &mut state.stream) {
+                p.ledger.mark(class, octets);
+            }
+        }
+    }
+
+    /// A frame has joined a queue of a port that marks by the length of all its queues.
+    #[inline(never)]
+    pub fn mark_as_it_comes(self, p: &mut PortState, class: TrafficClass, index: FrameId) {
+        if p.is_to_mark(class) {
+            self.frames.mark(index, &mut p.ledger, class);
+        }
+    }
+}
+
+impl<S: Scheme> Frames<S> {
+    /// Marks a frame, if it may be marked, and counts it for its queue.
+    #[cold]
+    pub fn mark(&mut self, index: FrameId, ledger: &mut Ledger, class: TrafficClass) {
+        let slot = self.get_mut(index);
+        if slot.marks.contains(Marks::ECN_CAPABLE) {
+            slot.marks = slot.marks.with(Marks::CONGESTION_EXPERIENCED);
+            ledger.mark(class, slot.octets);
+            self.marked += 1;
+        }
+    }
+}

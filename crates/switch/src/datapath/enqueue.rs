@@ -1,0 +1,358 @@
+//! A frame comes to a port: whether it has room there, in its queue, or the ingress buffer that bounds it instead, and in the queue's
+//! pool ([`crate::flow_control::pool`]); and what becomes of it.
+//!
+//! Congestion points may decide on it (`CongestionPoint::ADMITS`). Where there is a pool, a frame takes memory at once if it is sure to
+//! get it; else all ports of the pool are settled before, and the frame comes once more. One that finds no room may be trimmed.
+
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::{CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, Verdict};
+
+use crate::datapath::{Arrival, Classes, Fabric, HopContext, Outbox, SignalSender};
+use crate::events::{CounterId, Events, FrameId};
+use crate::flow_control::pause::Ingress;
+use crate::flow_control::pool::Pools;
+use crate::state::frame::{FrameKind, GONE, Marks};
+use crate::state::hop_info::weight_of;
+use crate::state::port::{
+    DOWN, DRAINS, HISTOGRAMS, Ledger, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS,
+};
+
+/// The outcome of a frame's arrival at a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Enqueued {
+    /// It is in a queue of the port, or on the line.
+    Queued,
+    /// Its header alone is.
+    Trimmed,
+    /// Its header alone went on, and found no room.
+    TrimmedThenDropped,
+    /// It is gone.
+    Dropped,
+    /// It finds no room in the queue of this class, is to be cut down to its header, and nothing has happened.
+    Cut(TrafficClass),
+    /// It is not known yet whether it finds memory, and nothing has happened.
+    Unsure,
+}
+
+/// A port with all its queues, for a congestion point.
+struct Queues<'a, const FULL: bool> {
+    p: &'a PortState,
+    classes: &'a Classes,
+}
+
+impl<const FULL: bool> PortView for Queues<'_, FULL> {
+    fn queue(&self, priority: u8) -> Option<Queue> {
+        let class = *self.classes.get(usize::from(priority)).filter(|&&class| class != GONE)?;
+        Some(self.p.queues[class.index()].seen(self.p.rate, self.p.stops::<FULL>(class)))
+    }
+}
+
+/// The answer of a queue's pool to a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PoolAnswer {
+    /// It has room, or there is no pool.
+    Free,
+    /// The frame has its memory.
+    Taken,
+    /// It has none.
+    Refused,
+    /// It has not been asked.
+    Unknown,
+}
+
+impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
+    /// Puts a frame into the queue of its class at `port`, or into the one that the congestion point there decides on.
+    #[inline(always)]
+    pub fn enqueue(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
+        let (p, mut context) = self.at(port);
+        if FULL && p.attention == POOLED {
+            let entry = context.with_pool_alone().settle_and_enqueue(p, arrival, out);
+            return if entry == Enqueued::Unsure { self.enqueue_in_settled_pool(port, arrival, out) } else { entry };
+        }
+        let entry = context.settle_and_enqueue(p, arrival, out);
+        if FULL && matches!(entry, Enqueued::Unsure | Enqueued::Cut(_)) {
+            return self.enqueue_further(entry, port, arrival, out);
+        }
+        entry
+    }
+
+    /// Cuts a frame that finds no room in its queue at a port down to its header, which comes instead. To the queue's congestion
+    /// point it is dropped.
+    pub fn cut(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Arrival {
+        let Arrival { index, class, .. } = arrival;
+        let header = Arrival { class: self.control_class(), octets: HEADER, ..arrival };
+        let p = &mut self.ports[port.index()];
+        let (rate, stopped) = (p.rate, p.stops::<FULL>(class));
+        let q = &mut p.queues[class.index()];
+        q.arrived += 1;
+        q.dropped += 1;
+        let slot = self.frames.get_mut(index);
+        if let Some(state) = self.cps.get_mut(q.cp.index())
+            && let Some(frame) = slot.data(weight_of(&self.hop_info, slot.hop))
+        {
+            let seen = q.seen(rate, stopped);
+            state.cp.on_arrival(self.now, frame, Fate::Dropped, &seen, &mut state.stream, &mut SignalSender(out));
+            state.arm(&mut self.events, q.cp);
+        }
+        slot.marks = slot.marks.with(Marks::TRIMMED);
+        (slot.class, slot.octets) = (header.class, header.octets);
+        header
+    }
+
+    /// The rest of [`enqueue`](Self::enqueue) for a frame that is not certain to get memory, or is left as its header.
+    #[cold]
+    pub fn enqueue_further(
+        &mut self,
+        entry: Enqueued,
+        port: PortId,
+        arrival: Arrival,
+        out: &mut Outbox<S>,
+    ) -> Enqueued {
+        let entry = match entry {
+            Enqueued::Unsure => self.enqueue_in_settled_pool(port, arrival, out),
+            known => known,
+        };
+        let Enqueued::Cut(class) = entry else { return entry };
+        let header = self.cut(port, Arrival { class, ..arrival }, out);
+        match self.enqueue_in_settled_pool(port, header, out) {
+            Enqueued::Dropped => Enqueued::TrimmedThenDropped,
+            _ => Enqueued::Trimmed,
+        }
+    }
+
+    /// [`Fabric::enqueue`], when all ports that share memory with the queue have been settled.
+    #[cold]
+    pub fn enqueue_in_settled_pool(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
+        let Arrival { class, octets, from, .. } = arrival;
+        let mut memory = PoolAnswer::Free;
+        if let Some(pools) = self.pauses.pools.as_deref() {
+            let claim = pools.claim((port, class, from), octets, self.queue(self.queue_at(port, class)).len);
+            let mut next = 0;
+            while let Some(neighbour) = self.pauses.port_of_pool(claim, next) {
+                if !self.port(neighbour).flow_controlled() {
+                    self.settle(neighbour);
+                }
+                next += 1;
+            }
+            // Where congestion points decide on frames, the pool is asked after that.
+            let refuses = |pools: &Pools| !S::Cp::ADMITS && !pools.has_room(claim);
+            if self.pauses.pools.as_deref().is_some_and(refuses) {
+                memory = PoolAnswer::Refused;
+            }
+        }
+        let (p, mut context) = self.at(port);
+        context.enqueue(p, arrival, memory, out)
+    }
+}
+
+impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S, E, FULL, POOL> {
+    /// See [`Fabric::enqueue`].
+    #[inline(always)]
+    fn settle_and_enqueue(&mut self, p: &mut PortState, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
+        self.settle(p);
+        let memory = if Self::has_pool(p) { PoolAnswer::Unknown } else { PoolAnswer::Free };
+        self.enqueue(p, arrival, memory, out)
+    }
+
+    /// See [`Fabric::enqueue`]; the port is settled, and `memory` is the answer of the queue's pool. Where it is unknown the
+    /// frame is taken only if it is sure to get memory.
+    #[inline(always)]
+    pub fn enqueue(
+        &mut self,
+        p: &mut PortState,
+        arrival: Arrival,
+        memory: PoolAnswer,
+        out: &mut Outbox<S>,
+    ) -> Enqueued {
+        if (FULL || POOL) && S::Cp::ADMITS && memory == PoolAnswer::Unknown {
+            return Enqueued::Unsure;
+        }
+        let admitted = if S::Cp::ADMITS { self.admit(p, arrival) } else { Some(arrival.class) };
+        let Arrival { index, class, octets, from } = Arrival { class: admitted.unwrap_or(arrival.class), ..arrival };
+        let (rate, stopped) = (p.rate, p.stops::<FULL>(class));
+        let (special, held) = (FULL && p.is_special(), FULL && p.flow_controlled());
+        let q = &mut p.queues[class.index()];
+        let len = q.len + u64::from(octets);
+        let mut memory = memory;
+        if (FULL || POOL) && memory == PoolAnswer::Unknown {
+            // A frame that its own queue might refuse or mark is not given memory before.
+            if held || len > u64::from(q.plain_len) || !self.takes_memory((p.index, class), octets, len) {
+                return Enqueued::Unsure;
+            }
+            memory = PoolAnswer::Taken;
+        }
+        let ingress = if held { self.ingress(from, class, octets) } else { Ingress::NONE };
+        let counter = ingress.counter;
+        // One that has memory already was looked at before.
+        let fits = memory == PoolAnswer::Taken
+            || (!(S::Cp::ADMITS && admitted.is_none())
+                && self.takes_in((q, &mut p.ledger), ingress, (index, class), octets, p.marks_above)
+                && !(special && self.refuses((p.index, class, from), (octets, q.len), p.attention, memory)));
+        if !fits
+            && FULL
+            && p.attention & TRIMS != 0
+            && !(S::Cp::ADMITS && admitted.is_none())
+            && self.is_cut(index, (p.index, class), p.attention)
+        {
+            return Enqueued::Cut(class);
+        }
+        q.arrived += 1;
+        if fits {
+            if special {
+                if p.attention & HISTOGRAMS != 0 {
+                    self.observed.histograms.joins((p.index, class), self.now, &q.statistics, q.len);
+                }
+                if memory != PoolAnswer::Taken {
+                    self.pauses.take_from_pool(self.now, index, (p.index, class, from), (octets, q.len), counter);
+                }
+            }
+            q.statistics.pass(self.now, q.len);
+            if len > u64::from(q.statistics.max) {
+                q.statistics.max = len as u32;
+            }
+            (q.len, q.statistics.joined) = (len, self.now);
+            if held {
+                self.pauses.hold(index, counter, octets);
+            }
+        } else {
+            q.dropped += 1;
+            if self.frames.get(index).kind() != FrameKind::Data {
+                p.ledger.drop_control(class);
+            }
+        }
+        let (cp, seen) = (q.cp, q.seen(rate, stopped));
+        if let Some(state) = self.cps.get_mut(cp.index())
+            && let Some(slot) = self.frames.peek_mut(index)
+            && let Some(frame) = slot.data(weight_of(self.hop_info, slot.hop))
+        {
+            let fate = if fits { Fate::Queued } else { Fate::Dropped };
+            state.cp.on_arrival(self.now, frame, fate, &seen, &mut state.stream, &mut SignalSender(out));
+            state.arm(self.events, cp);
+        }
+        if !fits {
+            let tied = p.queues[class.index()].statistics.joined == self.now && class.index() + 1 < p.queues.len();
+            p.ledger.tied += u64::from(tied);
+            self.frames.remove(index);
+            return Enqueued::Dropped;
+        }
+        if !(special && p.attention & MARKS_AT_DEPARTURE != 0) {
+            self.ask_for_mark(p, class, index, self.now);
+        }
+        if special && p.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) == MARKS_BY_PORT {
+            self.reborrow().mark_as_it_comes(p, class, index);
+        }
+        if p.busy_until <= self.now && !stopped {
+            self.start(p, class, index, octets, self.now);
+        } else {
+            self.frames.get_mut(index).next = FrameId::NONE;
+            p.queues[class.index()].waiting.push(self.frames, index);
+            p.ready |= class.bit();
+        }
+        Enqueued::Queued
+    }
+
+    /// The class in which a frame that comes to a queue goes on, by the verdict of the queue's congestion point; `None` if it does not.
+    pub fn admit(&mut self, p: &PortState, arrival: Arrival) -> Option<TrafficClass> {
+        match self.verdict(p, arrival) {
+            Verdict::Accept => Some(arrival.class),
+            Verdict::Drop => None,
+            Verdict::Move(priority) => {
+                let other = self.classes.get(usize::from(priority)).filter(|&&class| class != GONE);
+                Some(*other.expect("frames are moved to priorities that the network has"))
+            }
+        }
+    }
+
+    /// The verdict of a queue's congestion point on a frame that comes to the queue.
+    fn verdict(&mut self, p: &PortState, arrival: Arrival) -> Verdict {
+        let Arrival { index, class, octets, from } = arrival;
+        let q = &p.queues[class.index()];
+        let fits = self.fits(q, self.ingress(from, class, octets), octets)
+            && !(FULL && p.is_special() && !self.pauses.pool_has_room((p.index, class, from), octets, q.len));
+        let port = Queues::<FULL> { p, classes: self.classes };
+        let seen = q.seen(p.rate, p.stops::<FULL>(class));
+        let Some(state) = self.cps.get_mut(q.cp.index()) else { return Verdict::Accept };
+        let slot = self.frames.get_mut(index);
+        let weight = weight_of(self.hop_info, slot.hop);
+        let Some(frame) = slot.data(weight) else { return Verdict::Accept };
+        let verdict = state.cp.admit(self.now, frame, fits, &seen, &port, &mut state.stream);
+        state.moved += u64::from(matches!(verdict, Verdict::Move(_)));
+        state.arm(self.events, q.cp);
+        verdict
+    }
+
+    /// Whether a frame that finds no room in the queue of a port and class is cut down to its header there.
+    #[cold]
+    pub fn is_cut(&self, index: FrameId, (port, class): (PortId, TrafficClass), attention: u16) -> bool {
+        let drains = attention & DOWN != 0 || (attention & DRAINS != 0 && self.pauses.drains(port, class));
+        !drains && self.pauses.trimmed & class.bit() != 0 && self.frames.get(index).can_be_cut()
+    }
+
+    /// Whether a queue's pool gives a frame, with which the queue is `len` octets long, its memory at once; else it may have room
+    /// nevertheless. The port is settled.
+    #[inline(always)]
+    pub fn takes_memory(&mut self, (port, class): (PortId, TrafficClass), octets: u16, len: u64) -> bool {
+        let pools = self.pauses.pools.as_deref_mut();
+        pools.is_some_and(|pools| pools.takes_surely(self.now, port, class, octets, len))
+    }
+
+    /// Whether a frame of `octets` that has room in its queue of `len` is refused: the queue's pool has no memory for it, or the
+    /// watchdog drains the queue, or the line is broken. `at` is the queue's port and class, and the line that the frame came over.
+    #[inline(always)]
+    pub fn refuses(
+        &mut self,
+        at: (PortId, TrafficClass, PortId),
+        (octets, len): (u16, u64),
+        attention: u16,
+        memory: PoolAnswer,
+    ) -> bool {
+        if attention & DOWN != 0 {
+            return true;
+        }
+        if memory == PoolAnswer::Refused || S::Cp::ADMITS {
+            let pools = self.pauses.pools.as_deref_mut();
+            if pools.is_some_and(|pools| !pools.admits(pools.claim(at, octets, len))) {
+                return true;
+            }
+        }
+        attention & DRAINS != 0 && self.pauses.drops_at(at.0, at.1)
+    }
+
+    /// The ingress buffer of a frame of `class` that comes over the line of port `from`, if there is one.
+    #[inline(always)]
+    pub fn ingress(&self, from: PortId, class: TrafficClass, octets: u16) -> Ingress {
+        if FULL { self.pauses.ingress(from, class, octets) } else { Ingress::NONE }
+    }
+
+    /// Whether a frame has room in the queue, or in the ingress buffer that bounds it instead.
+    #[inline(always)]
+    pub fn fits(&self, q: &QueueState, ingress: Ingress, octets: u16) -> bool {
+        if FULL && ingress.counter != CounterId::NONE {
+            ingress.has_room
+        } else {
+            let len = q.len + u64::from(octets);
+            len <= u64::from(q.plain_len) || q.has_room_beyond(len)
+        }
+    }
+
+    /// The same for frame `index`, which is marked where it finds room in a queue that is longer with it than `above`.
+    #[inline(always)]
+    pub fn takes_in(
+        &mut self,
+        (q, ledger): (&QueueState, &mut Ledger),
+        ingress: Ingress,
+        (index, class): (FrameId, TrafficClass),
+        octets: u16,
+        above: u32,
+    ) -> bool {
+        let len = q.len + u64::from(octets);
+        if !(FULL && ingress.counter != CounterId::NONE) && len <= u64::from(q.plain_len) {
+            return true;
+        }
+        let fits = self.fits(q, ingress, octets);
+        if fits && len > u64::from(above) {
+            self.frames.mark(index, ledger, class);
+        }
+        fits
+    }
+}

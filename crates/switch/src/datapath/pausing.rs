@@ -1,0 +1,226 @@
+//! Ports send pause frames and obey them.
+
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::{Duration, Instant, Scheme};
+
+use crate::datapath::{Fabric, HopContext};
+use crate::events::{CounterId, ELSEWHERE, Events, PauseId, Timer};
+use crate::flow_control::pause::{Stop, bits};
+use crate::flow_control::pause_frames::PauseFrame;
+use crate::flow_control::pfc::FRAME;
+use crate::state::port::PortState;
+
+impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S, E, FULL, POOL> {
+    /// The line is free and a pause frame waits for it.
+    #[cold]
+    pub fn send_pause(&mut self, p: &mut PortState) {
+        let at = p.busy_until;
+        let classes = core::mem::take(&mut p.pauses);
+        let wire_octets = u32::from(FRAME) + p.overhead;
+        let finish = at.after(p.serialise(wire_octets));
+        p.busy_until = finish;
+        p.octets += u64::from(wire_octets);
+        let frame = self.pauses.compose(p.index, classes, at);
+        if p.captured() {
+            self.observed.line_capture.pause_starts(p.index, frame, at);
+        }
+        self.events.wake(finish, Timer::LineFree(p.index));
+        let arrival = finish.after(p.latency);
+        self.events.deliver_pause(arrival, frame, p.index);
+        if p.lane == ELSEWHERE {
+            self.pauses.frames.send_abroad(arrival, p.index, frame);
+        }
+        let from = self.pauses.reverse(p.index);
+        for class in bits(self.pauses.frames.get(frame).stop) {
+            let counter = self.pauses.counter_of(from, class);
+            let due = self.pauses.counters[counter.index()].refresh;
+            self.events.wake(due, Timer::Refresh(counter));
+        }
+    }
+}
+
+impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
+    /// Tells neighbours of the counters that have crossed a threshold in this event.
+    #[inline(always)]
+    pub fn review(&mut self) {
+        while let Some(counter) = self.pauses.crossed.pop() {
+            self.review_counter(counter);
+        }
+    }
+
+    #[cold]
+    fn review_counter(&mut self, counter: CounterId) {
+        let pools = self.pauses.pools.as_deref();
+        let state = &mut self.pauses.counters[counter.index()];
+        let is_over = state.held >= state.xoff || pools.is_some_and(|pools| pools.is_over(counter));
+        let offset = state.xoff - state.xon;
+        let is_under = state.held <= state.xon && pools.is_none_or(|pools| pools.is_under(counter, offset));
+        if !state.full && is_over {
+            state.full = true;
+            self.announce(counter);
+        } else if state.full && is_under {
+            state.full = false;
+            if state.announced {
+                self.announce(counter);
+            } else {
+                // The stop still waits for the line.
+                let (from, class) = self.pauses.counted(counter);
+                let back = self.pauses.reverse(from);
+                self.ports[back.index()].pauses &= !class.bit();
+            }
+        }
+    }
+
+    /// A pause frame goes back to the neighbour from whom this counter's frames come, as soon as the line is free.
+    fn announce(&mut self, counter: CounterId) {
+        let (from, class) = self.pauses.counted(counter);
+        let (p, mut context) = self.at(self.pauses.reverse(from));
+        p.pauses |= class.bit();
+        // An idle line; a flow-controlled port has settled the transmissions that ended before.
+        p.busy_until = p.busy_until.max(context.now);
+        context.settle(p);
+    }
+
+    /// A timer of flow control expires.
+    ///
+    /// # Panics
+    /// If the timer is that of a congestion point: see [`cp_timeout`](Self::cp_timeout).
+    #[cold]
+    pub fn expire(&mut self, timer: Timer) {
+        match timer {
+            Timer::LineFree(port) => self.settle(port),
+            Timer::Stopping(port) => self.stopping(port),
+            Timer::Refresh(counter) => self.refresh(counter),
+            Timer::Watchdog(queue) => self.watchdog(queue),
+            Timer::CongestionPoint(_) => unreachable!("congestion points have signals to send"),
+        }
+    }
+
+    /// Half of the pause time has passed: a stop that is still needed is renewed.
+    fn refresh(&mut self, counter: CounterId) {
+        let state = &mut self.pauses.counters[counter.index()];
+        if state.refresh == self.now {
+            state.refresh = Instant::NEVER;
+            if state.full {
+                self.announce(counter);
+            }
+        }
+    }
+
+    /// The line of `port` has broken, with the pause frames on it: they are made again when it is whole, in the part of the network that
+    /// has the port (`own`).
+    pub fn lose_pauses(&mut self, port: PortId, own: bool) {
+        if self.pauses.lines.is_empty() {
+            return;
+        }
+        let (lost, classes) = self.pauses.lose(port, own);
+        let p = &mut self.ports[port.index()];
+        p.ledger.lost += lost;
+        p.pauses |= classes;
+    }
+
+    /// The stops of a queue.
+    fn stop_of(&mut self, port: PortId, class: TrafficClass) -> &mut Stop {
+        let queue = self.queue_at(port, class);
+        &mut self.pauses.stops[queue.index()]
+    }
+
+    /// A pause frame of this switch has reached the far end of its line: what it says. `None` if it was lost on the way.
+    pub fn land_pause(&mut self, frame: PauseId) -> Landed {
+        let Some(frame) = self.pauses.frames.land(frame) else { return Landed::Elsewhere };
+        let Some(line) = self.pauses.lines.get_mut(frame.line.index()) else { return Landed::Lost };
+        line.arrived += 1;
+        self.ports[frame.line.index()].hops += 1;
+        Landed::Arrived(frame)
+    }
+
+    /// A pause frame for the queue of `class` at `port` has arrived: it is to stop for `time`, or to go on if that is zero.
+    pub fn obey(&mut self, port: PortId, class: TrafficClass, time: Duration) {
+        if time != Duration::ZERO {
+            return self.receive_pause(port, class, time);
+        }
+        let queue = self.queue_at(port, class);
+        self.pauses.ignores(queue, self.now);
+        self.go_on(port, class);
+    }
+
+    /// It is to stop for `time`.
+    fn receive_pause(&mut self, port: PortId, class: TrafficClass, time: Duration) {
+        let (now, until) = (self.now, self.now + time);
+        let from = now + self.pauses.lines[port.index()].response;
+        let queue = self.queue_at(port, class);
+        self.pauses.stops[queue.index()].frames += 1;
+        if self.pauses.ignores(queue, now) {
+            return;
+        }
+        let stop = &mut self.pauses.stops[queue.index()];
+        stop.until = until;
+        if stop.since == Instant::NEVER {
+            stop.from = stop.from.min(from);
+            if stop.from <= now {
+                self.stop(port, class);
+            } else {
+                self.events.wake(from, Timer::Stopping(port));
+            }
+        }
+        self.events.wake(until, Timer::Stopping(port));
+    }
+
+    /// A stop of a queue of `port` may be due to begin, or to run out.
+    fn stopping(&mut self, port: PortId) {
+        for class in bits(self.pauses.lossless) {
+            let stop = *self.stop_of(port, class);
+            if stop.until <= self.now {
+                self.go_on(port, class);
+            } else if stop.from <= self.now {
+                self.stop(port, class);
+            }
+        }
+    }
+
+    /// From now on no frame of `class` starts. One that could start at this instant has.
+    fn stop(&mut self, port: PortId, class: TrafficClass) {
+        self.settle(port);
+        self.ports[port.index()].stopped |= class.bit();
+        let now = self.now;
+        let stop = self.stop_of(port, class);
+        (stop.from, stop.since) = (Instant::NEVER, now);
+        stop.stops += 1;
+        if let Some(watchdog) = self.pauses.watchdog
+            && self.port(port).flow_controlled()
+        {
+            self.events.wake(watchdog.due(now, watchdog.after), Timer::Watchdog(self.queue_at(port, class)));
+        }
+    }
+
+    /// Ends the stop of `class`, if there is one.
+    pub(super) fn go_on(&mut self, port: PortId, class: TrafficClass) {
+        let now = self.now;
+        let stop = self.stop_of(port, class);
+        stop.from = Instant::NEVER;
+        if stop.since == Instant::NEVER {
+            return;
+        }
+        let since = core::mem::replace(&mut stop.since, Instant::NEVER);
+        stop.total = stop.total + now.since(since);
+        self.observed.histograms.stopped((port, class), since, now);
+        let (p, mut context) = self.at(port);
+        context.settle(p);
+        p.stopped &= !class.bit();
+        // A waiting frame starts now, not when the line became free.
+        p.busy_until = p.busy_until.max(now);
+        context.settle(p);
+        self.resumed.push((port, class));
+    }
+}
+
+/// A pause frame at the end of its line.
+#[derive(Debug, Clone, Copy)]
+pub enum Landed {
+    /// It has arrived.
+    Arrived(PauseFrame),
+    /// It was lost on the line.
+    Lost,
+    /// It arrives at another driver.
+    Elsewhere,
+}

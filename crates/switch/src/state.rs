@@ -1,0 +1,7 @@
+//! The state of switches, piece by piece: frames, ports and their queues, congestion points, the flows of hops, histograms.
+
+pub mod congestion_point;
+pub mod frame;
+pub mod histograms;
+pub mod hop_info;
+pub mod port;
