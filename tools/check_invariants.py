@@ -83,7 +83,7 @@ LAYERS = {
         *("catalogue", "description", "scenario"),
     ),
     "switch": (
-        *("events", "config", "random", "histogram", "state", "flow_control", "datapath"),
+        *("events", "config", "model", "random", "histogram", "state", "flow_control", "datapath"),
     ),
     "sim": (
         *("metrics", "network", "outcome", "partition", "state"),

@@ -7,8 +7,8 @@ use penstock_scenario::{Choice, Plan, Scenario};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{Instant, Scheme, SchemeConfig, Visitor};
-use penstock_sim::Sim;
 use penstock_sim::probe::{NoProbe, Probe};
+use penstock_sim::{Full, Lean, Model, Sim};
 
 use crate::minimal;
 use crate::stats::Repeated;
@@ -141,7 +141,7 @@ impl Visitor for Watched<'_> {
     type Output = (u64, u64);
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
-        drive::<S, _, false>(self.0, configs, Recorder::<false>::in_memory::<S>(self.0))
+        drive::<S, _, Lean>(self.0, configs, Recorder::<false>::in_memory::<S>(self.0))
     }
 }
 
@@ -149,14 +149,14 @@ impl Visitor for Watched<'_> {
 fn special<S: Scheme>(plan: &Plan, config: &S::Config, probe: bool) -> (u64, u64) {
     let configs = core::slice::from_ref(config);
     match (probe, plan.network.needs_flow_control()) {
-        (true, _) => drive::<S, _, true>(plan, configs, Recorder::<true>::in_memory::<S>(plan)),
-        (false, true) => drive::<S, _, true>(plan, configs, NoProbe),
-        (false, false) => drive::<S, _, false>(plan, configs, NoProbe),
+        (true, _) => drive::<S, _, Full>(plan, configs, Recorder::<true>::in_memory::<S>(plan)),
+        (false, true) => drive::<S, _, Full>(plan, configs, NoProbe),
+        (false, false) => drive::<S, _, Lean>(plan, configs, NoProbe),
     }
 }
 
-fn drive<S: Scheme, P: Probe<S>, const FULL: bool>(plan: &Plan, configs: &[S::Config], probe: P) -> (u64, u64) {
-    let mut sim = Sim::<S, P, FULL>::new(&plan.network, configs, plan.seed, probe);
+fn drive<S: Scheme, P: Probe<S>, M: Model>(plan: &Plan, configs: &[S::Config], probe: P) -> (u64, u64) {
+    let mut sim = Sim::<S, P, M>::new(&plan.network, configs, plan.seed, probe);
     sim.feed(plan.generated.arrivals());
     sim.run_until(Instant::ZERO + plan.warmup);
     sim.start_measuring();

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use penstock_scenario::Plan;
 use penstock_schemes::{Instant, Scheme};
+use penstock_sim::Model;
 use penstock_sim::probe::Probe;
 use penstock_sim::{Outcome, Sim};
 
@@ -29,7 +30,7 @@ pub trait Simulation {
     fn close_window(&mut self, window: usize) -> Option<Outcome>;
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Simulation for Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Simulation for Sim<S, P, M> {
     fn run_slice(&mut self, until: Instant, work: u64) -> bool {
         self.run_slice(until, work)
     }

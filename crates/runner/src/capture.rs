@@ -219,7 +219,7 @@ fn comment(plan: &Plan, subject: Subject, queue: Option<Octets>, fate: FateOnLin
 mod tests {
     use penstock_scenario::{Choice, Scenario};
     use penstock_schemes::{SchemeConfig, qcn::Qcn};
-    use penstock_sim::Sim;
+    use penstock_sim::{Full, Sim};
 
     use super::*;
     use crate::Recorder;
@@ -258,7 +258,7 @@ mod tests {
         let capture = Capture::new(&plan, Frames::new::<Qcn>(&plan, configs), &ports, &folder).unwrap();
         let recorder = Recorder::<true>::new(&plan, &SchemeVars::of::<Qcn>(), Some(&folder)).unwrap();
         let recorder = recorder.capturing(Some(capture));
-        let mut sim = Sim::<Qcn, _, true>::new(&plan.network, configs, plan.seed, recorder);
+        let mut sim = Sim::<Qcn, _, Full>::new(&plan.network, configs, plan.seed, recorder);
         let mut most = 0;
         for us in (0..=100_000).step_by(50) {
             sim.run_until(Instant(us * 1_000_000));

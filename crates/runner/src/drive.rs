@@ -14,7 +14,7 @@ use penstock_results::{Course, Summary};
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::PortId;
-use penstock_sim::{Outcome, Partition, Reconfiguration, Sim};
+use penstock_sim::{Full, Lean, Model, Outcome, Partition, Reconfiguration, Sim};
 
 use crate::capture::{Capture, Frames};
 use crate::completions;
@@ -89,9 +89,9 @@ impl Visitor for Job<'_> {
         let frames = |folder| Capture::new(self.plan, Frames::new::<S>(self.plan, configs), self.capture, folder);
         let capture = folder_of_capture.map(frames).transpose()?;
         let sim: Box<dyn Recorded + '_> = if full {
-            self.simulation::<S, true>(configs, changed, &vars, capture)?
+            self.simulation::<S, Full, true>(configs, changed, &vars, capture)?
         } else {
-            self.simulation::<S, false>(configs, changed, &vars, None)?
+            self.simulation::<S, Lean, false>(configs, changed, &vars, None)?
         };
         self.run(sim, &vars)
     }
@@ -99,7 +99,7 @@ impl Visitor for Job<'_> {
 
 impl<'a> Job<'a> {
     /// The simulation before its start, on one thread or several. `changed` are the parameters of the plan's changes.
-    fn simulation<S: Scheme, const FULL: bool>(
+    fn simulation<S: Scheme, M: Model, const ARRIVALS: bool>(
         &self,
         configs: &[S::Config],
         changed: &[S::Config],
@@ -108,7 +108,7 @@ impl<'a> Job<'a> {
     ) -> Result<Box<dyn Recorded + 'a>, RunError> {
         let (plan, folder) = (self.plan, self.folder.as_ref());
         let kept: &[_] = if plan.record.percentiles { &plan.record.queues } else { &[] };
-        let recorder = Recorder::<FULL>::new(plan, vars, folder)?.capturing(capture);
+        let recorder = Recorder::<ARRIVALS>::new(plan, vars, folder)?.capturing(capture);
         let settings = || {
             let changes = plan.parameter_changes.iter().zip(changed);
             changes.map(|(change, config)| Reconfiguration {
@@ -119,7 +119,7 @@ impl<'a> Job<'a> {
         };
         let Some(partition) = &self.partition else {
             let watcher = RunProbe::Recorder(Box::new(recorder));
-            let mut sim = Sim::<S, _, FULL>::new(&plan.network, configs, plan.seed, watcher);
+            let mut sim = Sim::<S, _, M>::new(&plan.network, configs, plan.seed, watcher);
             sim.feed(plan.generated.arrivals());
             sim.keep_histograms(kept);
             sim.configure(&plan.network, plan.seed, settings().collect());
@@ -127,8 +127,8 @@ impl<'a> Job<'a> {
         };
         let part = |own| {
             let notes = Notes::new(plan.record.interval, plan.record.signals, vars.signal.len());
-            let watcher = RunProbe::<FULL>::Notes(notes);
-            let mut sim = Sim::<S, _, FULL>::part(&plan.network, configs, plan.seed, watcher, partition, own);
+            let watcher = RunProbe::<ARRIVALS>::Notes(notes);
+            let mut sim = Sim::<S, _, M>::part(&plan.network, configs, plan.seed, watcher, partition, own);
             sim.feed(plan.generated.arrivals());
             sim.keep_histograms(kept);
             sim.configure(&plan.network, plan.seed, settings().collect());

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use penstock_results::Simulation;
 use penstock_schemes::{Instant, Scheme};
-use penstock_sim::{CombinedView, Outcome, Partition, RemoteFrames, Sim};
+use penstock_sim::{CombinedView, Model, Outcome, Partition, RemoteFrames, Sim};
 
 use crate::RunError;
 use crate::barrier::{Barrier, Guard};
@@ -24,15 +24,15 @@ use crate::recorder::{Recorder, Recording};
 /// Work of a slice, in slices of a run on one thread: threads take a while to start.
 const LONGER: u64 = 32;
 
-type Part<'p, S, const FULL: bool> = Sim<S, RunProbe<'p, FULL>, FULL>;
+type Part<'p, S, M, const ARRIVALS: bool> = Sim<S, RunProbe<'p, ARRIVALS>, M>;
 
 /// A run in parts.
-pub(crate) struct ParallelRun<'p, S: Scheme, const FULL: bool> {
-    parts: Vec<Mutex<Part<'p, S, FULL>>>,
+pub(crate) struct ParallelRun<'p, S: Scheme, M: Model, const ARRIVALS: bool> {
+    parts: Vec<Mutex<Part<'p, S, M, ARRIVALS>>>,
     partition: Arc<Partition>,
     /// For each part the mail for each other one: that of the windows with even numbers, and that of the others.
     mail: [Vec<Vec<Mutex<RemoteFrames<S>>>>; 2],
-    recorder: Mutex<Recorder<'p, FULL>>,
+    recorder: Mutex<Recorder<'p, ARRIVALS>>,
 }
 
 /// An unfinished slice.
@@ -49,8 +49,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<'p, S: Scheme, const FULL: bool> ParallelRun<'p, S, FULL> {
-    pub(crate) fn new(parts: Vec<Part<'p, S, FULL>>, partition: Arc<Partition>, recorder: Recorder<'p, FULL>) -> Self {
+impl<'p, S: Scheme, M: Model, const ARRIVALS: bool> ParallelRun<'p, S, M, ARRIVALS> {
+    pub(crate) fn new(
+        parts: Vec<Part<'p, S, M, ARRIVALS>>,
+        partition: Arc<Partition>,
+        recorder: Recorder<'p, ARRIVALS>,
+    ) -> Self {
         let of_part = || parts.iter().map(|_| Mutex::default()).collect();
         let mail = [0, 1].map(|_| parts.iter().map(|_| of_part()).collect());
         let parts = parts.into_iter().map(Mutex::new).collect();
@@ -122,17 +126,17 @@ impl<'p, S: Scheme, const FULL: bool> ParallelRun<'p, S, FULL> {
     /// All parts stand at a sample.
     fn sample(&self) {
         let parts: Vec<_> = self.parts.iter().map(lock).collect();
-        let parts: Vec<&Part<'p, S, FULL>> = parts.iter().map(|part| &**part).collect();
+        let parts: Vec<&Part<'p, S, M, ARRIVALS>> = parts.iter().map(|part| &**part).collect();
         let together = CombinedView::new(&parts).expect("they are parts of one network");
         penstock_sim::Probe::<S>::sample(&mut *lock(&self.recorder), parts[0].now(), &together);
     }
 
     /// All parts, while no thread has any.
-    fn all(&mut self) -> impl Iterator<Item = &mut Part<'p, S, FULL>> {
+    fn all(&mut self) -> impl Iterator<Item = &mut Part<'p, S, M, ARRIVALS>> {
         self.parts.iter_mut().map(|part| part.get_mut().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn first(&self) -> MutexGuard<'_, Part<'p, S, FULL>> {
+    fn first(&self) -> MutexGuard<'_, Part<'p, S, M, ARRIVALS>> {
         lock(&self.parts[0])
     }
 
@@ -144,7 +148,7 @@ impl<'p, S: Scheme, const FULL: bool> ParallelRun<'p, S, FULL> {
     }
 }
 
-impl<S: Scheme, const FULL: bool> Simulation for ParallelRun<'_, S, FULL> {
+impl<S: Scheme, M: Model, const ARRIVALS: bool> Simulation for ParallelRun<'_, S, M, ARRIVALS> {
     fn run_slice(&mut self, until: Instant, work: u64) -> bool {
         let now = self.now();
         let slice = Slice {
@@ -194,7 +198,7 @@ impl<S: Scheme, const FULL: bool> Simulation for ParallelRun<'_, S, FULL> {
     }
 }
 
-impl<S: Scheme, const FULL: bool> Recorded for ParallelRun<'_, S, FULL> {
+impl<S: Scheme, M: Model, const ARRIVALS: bool> Recorded for ParallelRun<'_, S, M, ARRIVALS> {
     fn rows_kept(&self) -> usize {
         lock(&self.recorder).rows_kept()
     }

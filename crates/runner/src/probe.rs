@@ -4,7 +4,7 @@ use penstock_results::Simulation;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, Signal};
 use penstock_sim::network::{FlowId, PortId, QueueId};
 use penstock_sim::probe::{FrameSeen, Probe, SignalSeen, View};
-use penstock_sim::{Outcome, Sim};
+use penstock_sim::{Model, Outcome, Sim};
 
 use crate::RunError;
 use crate::recorder::{Recorder, Recording};
@@ -16,7 +16,7 @@ pub(crate) trait Recorded: Simulation {
     fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError>;
 }
 
-impl<S: Scheme, const FULL: bool> Recorded for Sim<S, RunProbe<'_, FULL>, FULL> {
+impl<S: Scheme, M: Model, const ARRIVALS: bool> Recorded for Sim<S, RunProbe<'_, ARRIVALS>, M> {
     fn rows_kept(&self) -> usize {
         self.probe().recorder().map_or(0, Recorder::rows_kept)
     }

@@ -330,7 +330,7 @@ impl RecordedQueues {
 mod tests {
     use penstock_scenario::{Choice, Scenario};
     use penstock_schemes::{SchemeConfig, qcn::Qcn};
-    use penstock_sim::Sim;
+    use penstock_sim::{Full, Sim};
 
     use super::*;
     use crate::file::ROWS_PER_GROUP;
@@ -359,7 +359,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = Folder::create(&root.path().join("out"), false, crate::Holds::Results).unwrap();
         let recorder = Recorder::<true>::new(&plan, &SchemeVars::of::<Qcn>(), Some(&folder)).unwrap();
-        let mut sim = Sim::<Qcn, _, true>::new(&plan.network, std::slice::from_ref(config), plan.seed, recorder);
+        let mut sim = Sim::<Qcn, _, Full>::new(&plan.network, std::slice::from_ref(config), plan.seed, recorder);
         let mut most = 0;
         for ms in (0..=1000).step_by(10) {
             sim.run_until(Instant(ms * 1_000_000_000));

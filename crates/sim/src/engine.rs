@@ -22,6 +22,7 @@ mod transport;
 
 use penstock_endpoint::{Destination, TrafficClass};
 use penstock_schemes::{Duration, Instant, Scheme};
+use penstock_switch::Model;
 use penstock_switch::datapath::Outbox;
 use penstock_switch::events::FrameId;
 use penstock_switch::state::frame::{Arena, FrameKind, GONE, Head};
@@ -54,7 +55,7 @@ const BATCH: u64 = 256;
 /// No hop: it stands where [`LOST`] frames are.
 const NO_HOP: Hop = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
 
-/// A simulation of scheme `S`, watched by `P`. With `FULL` its switches can do everything, which costs time at every hop:
+/// A simulation of scheme `S`, watched by `P`. With [`Full`](crate::Full) its switches can do everything, which costs time at every hop:
 /// see [the two engines](crate#two-engines).
 ///
 /// ```text
@@ -64,8 +65,8 @@ const NO_HOP: Hop = Hop { port: PortId(0), back: PortId(0), parent: None, first_
 ///      .finish()                                conservation is checked, the Outcome made
 /// ```
 #[derive(Debug)]
-pub struct Sim<S: Scheme, P: Probe<S>, const FULL: bool> {
-    pub(crate) state: RunState<S, FULL>,
+pub struct Sim<S: Scheme, P: Probe<S>, M: Model> {
+    pub(crate) state: RunState<S, M>,
     pub(crate) probe: P,
     pub(crate) hops: Vec<Hop>,
     pub(crate) routes: Routes,
@@ -113,12 +114,12 @@ pub struct Sim<S: Scheme, P: Probe<S>, const FULL: bool> {
     pub(crate) prefetch: Option<Box<Prefetch>>,
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Lays out a run. `configs` are the scheme's parameters for each of the network's priorities. Random streams derive
     /// from `seed`.
     ///
     /// # Panics
-    /// If `network` is not as its documentation says, if it [needs flow control](Network::needs_flow_control) without `FULL`,
+    /// If `network` is not as its documentation says, if it [needs flow control](Network::needs_flow_control) without [`Full`](crate::Full),
     /// if it does not trim for a scheme that [needs it](Scheme::needs_trimming), if there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         let flows = network.flows.len() + network.processes.flows();
@@ -128,7 +129,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
         );
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
         assert!(
-            FULL || !network.needs_flow_control(),
+            M::FULL || !network.needs_flow_control(),
             "flow control, pools, trimming, and marks by the port or at departure need the engine that has them"
         );
         let trimmed = |priority| network.trimmed.contains(priority);
@@ -288,7 +289,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
                 Some(frame) => self.deliver(frame),
                 None => self.handle(at, Event::unpack(what)),
             }
-            if FULL {
+            if M::FULL {
                 self.state.fabric.review();
             }
         }
@@ -326,7 +327,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
             Event::Ideal(frame) => self.ideal_arrival(frame),
             Event::Sample => self.sample(),
             Event::LineFree(port) => {
-                if FULL {
+                if M::FULL {
                     self.state.fabric.settle(port);
                 }
             }
@@ -335,14 +336,14 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
             Event::Nothing => {}
             Event::Converge(first) => self.converge(first),
             event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_) | Event::Watchdog(_)) => {
-                if FULL {
+                if M::FULL {
                     self.flow_control(event);
                 }
             }
         }
     }
 
-    /// Keeps histograms of these data queues. To be called before the run begins, of the engine with `FULL`.
+    /// Keeps histograms of these data queues. To be called before the run begins, of the engine with [`Full`](crate::Full).
     pub fn keep_histograms(&mut self, queues: &[QueueId]) {
         let fabric = &mut self.state.fabric;
         for &queue in queues {
@@ -459,7 +460,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
                 for class in (0..=self.state.fabric.control_class().0).map(TrafficClass) {
                     self.flush(port, class);
                 }
-                if FULL {
+                if M::FULL {
                     let own = self.part.as_ref().is_none_or(|part| part.has_port(port));
                     self.state.fabric.lose_pauses(port, own);
                 }

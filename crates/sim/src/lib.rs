@@ -31,7 +31,7 @@
 //!
 //! # Two engines
 //!
-//! `Sim<S, P, FULL>` is compiled for each scheme, and each of them twice. With `FULL` switches can do everything: priority flow control,
+//! `Sim<S, P, M>` is compiled for each scheme, and each of them twice. With [`Full`] switches can do everything: priority flow control,
 //! pools of memory, trimming, marks by port or at departure, line capture. It costs time at every hop; without it,
 //! [`Sim::new`] refuses a network that [needs it](Network::needs_flow_control). A network that does not runs the same in both.
 //!
@@ -98,7 +98,7 @@
 //!     load_balancing: None,
 //!     ties: Ties::Number,
 //! };
-//! let mut sim = Sim::<NoControl, _, false>::new(&network, &[Config {}], 1, NoProbe);
+//! let mut sim = Sim::<NoControl, _, Lean>::new(&network, &[Config {}], 1, NoProbe);
 //! sim.run_until(Instant::ZERO + Duration::from_ms(1));
 //! let (outcome, _) = sim.finish();
 //! // 100 frames of 1.2 us, and 1 us on the line.
@@ -131,5 +131,5 @@ pub use network::Network;
 pub use outcome::Outcome;
 pub use partition::Partition;
 pub use penstock_switch::flow_control::pfc;
-pub use penstock_switch::{histogram, random};
+pub use penstock_switch::{Full, Lean, Model, histogram, random};
 pub use probe::{NoProbe, Probe, View};

@@ -167,7 +167,7 @@ impl Network {
         Some((PortId((queue.index() / per_port) as u32), priority))
     }
 
-    /// Whether it needs the engine with priority flow control (`FULL` of [`Sim`](crate::Sim)): for flow control, for pools, for
+    /// Whether it needs the engine with priority flow control ([`Full`](crate::Full)): for flow control, for pools, for
     /// marks by the port or at departure, or to trim.
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {

@@ -30,7 +30,7 @@ pub trait Probe<S: Scheme> {
     fn arrival(&mut self, _now: Instant, _queue: QueueId, _flow: FlowId, _len: Octets, _dropped: bool) {}
 
     /// The ports whose frames [`frame`](Self::frame) is to see, each once. Asked at the start of the run; where there are
-    /// any, the engine is to be the one with `FULL`.
+    /// any, the engine is to be the one with [`Full`](crate::Full).
     fn captured_ports(&self) -> &[PortId] {
         &[]
     }

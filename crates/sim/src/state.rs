@@ -7,4 +7,4 @@ pub(crate) mod hops;
 pub(crate) mod records;
 
 /// All ports of the network, hosts' among them, as one switch.
-pub(crate) type Fabric<S, const FULL: bool> = penstock_switch::Fabric<S, event_queue::EventQueue, FULL>;
+pub(crate) type Fabric<S, M> = penstock_switch::Fabric<S, event_queue::EventQueue, M>;

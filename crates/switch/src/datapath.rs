@@ -4,7 +4,7 @@
 //! time. Between two accesses nothing arrives, so the departures are determined. Thus a frame costs one event per link,
 //! its delivery at the far end, and a departure at t always precedes an arrival at t.
 //!
-//! With priority flow control (`FULL`) departures from switches have consequences elsewhere: there the end of each
+//! With priority flow control ([`Full`](crate::Full)) departures from switches have consequences elsewhere: there the end of each
 //! transmission is an event as well. Ports that share memory need none ([`crate::flow_control::pool`]).
 
 mod ecn;
@@ -16,6 +16,7 @@ mod telemetry;
 mod watchdog;
 
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 use penstock_endpoint::cache::START;
 use penstock_endpoint::{FlowId, PortId, TrafficClass};
@@ -27,6 +28,7 @@ use crate::datapath::setup::{CpQueue, class_of, cp_queues, ports};
 use crate::events::{CpIndex, Events, FrameId, HopId, QueueId, Timer};
 use crate::flow_control::deadlock::StoppedQueues;
 use crate::flow_control::pause::Pauses;
+use crate::model::{Model, Shared};
 use crate::random::{Owner, Stream};
 use crate::state::congestion_point::CpState;
 use crate::state::frame::{Frames, GONE};
@@ -46,7 +48,7 @@ impl<S: Scheme> Out<S> for SignalSender<'_, S> {
     }
 }
 
-/// What is kept for observers, in the engine with `FULL` alone.
+/// What is kept for observers, in the engine with [`Full`](crate::Full) alone.
 #[derive(Debug, Default)]
 pub struct Observed {
     /// The ports whose frames the probe sees.
@@ -70,7 +72,7 @@ pub struct Arrival {
 
 /// All ports with their queues, lines, congestion points and frames, and the event queue.
 #[derive(Debug)]
-pub struct Fabric<S: Scheme, E, const FULL: bool> {
+pub struct Fabric<S: Scheme, E, M: Model> {
     /// The present: the driver sets it.
     pub now: Instant,
     /// The driver.
@@ -85,7 +87,7 @@ pub struct Fabric<S: Scheme, E, const FULL: bool> {
     pub per_port: u32,
     /// Octets that every frame occupies on the line beyond its own length.
     pub overhead: u32,
-    /// Priority flow control; idle unless `FULL`.
+    /// Priority flow control; idle unless [`Full`](crate::Full).
     pub pauses: Pauses,
     /// What is kept for observers.
     pub observed: Observed,
@@ -96,12 +98,13 @@ pub struct Fabric<S: Scheme, E, const FULL: bool> {
     /// Frames that the watchdog has taken out of a queue, for the driver to take out: it counts them, and removes them from [`Self::frames`].
     pub flushed: Vec<FrameId>,
     classes: Classes,
+    model: PhantomData<M>,
 }
 
 /// The class of each priority; [`GONE`] where no flow has it.
 pub type Classes = [TrafficClass; 8];
 
-impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
+impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     /// All ports of `config`, whose hops are `hop_info`, with the scheme of each class; `seed` is that of random words.
     ///
     /// # Panics
@@ -119,7 +122,7 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
         let mut fabric = Self {
             now: Instant::ZERO,
             events,
-            ports: ports(config, FULL),
+            ports: ports(config, M::FULL),
             cps: cp_queues(config, seed).into_iter().map(cp).collect(),
             frames: Frames::new(),
             per_port: config.queues_per_port() as u32,
@@ -130,6 +133,7 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
             hop_info,
             resumed: Vec::new(),
             flushed: Vec::new(),
+            model: PhantomData,
         };
         for (index, state) in (0..).map(CpIndex).zip(&mut fabric.cps) {
             state.arm(&mut fabric.events, index);
@@ -198,7 +202,7 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
     /// Whether a frame could start on `port` at once. The port must be settled.
     #[inline]
     pub fn idle(&self, port: PortId) -> bool {
-        self.port(port).free::<FULL>(self.now)
+        self.port(port).free::<M>(self.now)
     }
 
     /// Lets every departure up to now happen.
@@ -210,7 +214,7 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
 
     /// A port, and the state that its frames touch.
     #[inline(always)]
-    pub fn at(&mut self, port: PortId) -> (&mut PortState, HopContext<'_, S, E, FULL, false>) {
+    pub fn at(&mut self, port: PortId) -> (&mut PortState, HopContext<'_, S, E, M>) {
         let context = HopContext {
             now: self.now,
             frames: &mut self.frames,
@@ -220,6 +224,7 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
             classes: &self.classes,
             pauses: &mut self.pauses,
             observed: &mut self.observed,
+            model: PhantomData,
         };
         (&mut self.ports[port.index()], context)
     }
@@ -230,12 +235,12 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
         let (p, mut context) = self.at(port);
         p.hops += 1;
         // Before the frame moves on: its departure may edit its tag. And the next transmission may be due.
-        if FULL && p.attention == POOLED {
+        if M::FULL && p.attention == POOLED {
             context.with_pool_alone().settle(p);
             return false;
         }
         context.settle(p);
-        FULL && p.captured()
+        M::FULL && p.captured()
     }
 
     /// The queues that are stopped, and the frames that wait in them.
@@ -254,7 +259,7 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
         // While the timer counts as under way: a departure that happens now must not ask for it again.
         self.settle(port);
         let p = self.port(port);
-        let mut seen = p.queues[class.index()].seen(p.rate, p.stops::<FULL>(class));
+        let mut seen = p.queues[class.index()].seen(p.rate, p.stops::<M>(class));
         if S::Cp::MARKS {
             seen.len = Octets(p.len_to_mark(class));
         }
@@ -279,7 +284,7 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
         let p = &self.ports[port.index()];
         let q = &p.queues[class.index()];
         let state = self.cps.get_mut(q.cp.index())?;
-        let seen = q.seen(p.rate, p.stops::<FULL>(class));
+        let seen = q.seen(p.rate, p.stops::<M>(class));
         state.cp.on_signal(self.now, flow, signal, &seen, &mut state.stream, &mut SignalSender(out));
         state.arm(&mut self.events, q.cp);
         Some(state.queue)
@@ -290,7 +295,7 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
         let (p, mut context) = self.at(port);
         context.settle(p);
         p.set_rate(context.now, rate);
-        if FULL {
+        if M::FULL {
             context.pauses.set_rate(port, rate);
         }
     }
@@ -330,16 +335,16 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
     pub fn settle_all(&mut self) {
         for port in (0..self.ports.len() as u32).map(PortId) {
             let p = self.port(port);
-            if p.is_due::<FULL>(self.now) && !(FULL && p.flow_controlled()) {
+            if p.is_due::<M>(self.now) && !(M::FULL && p.flow_controlled()) {
                 self.settle(port);
             }
         }
     }
 }
 
-/// Everything that the frames of a port touch besides the port itself, borrowed once for a whole hop. With `POOL` the port has a pool,
-/// and nothing else of what the engine with flow control can do: a hop need not ask for any of it.
-pub struct HopContext<'a, S: Scheme, E, const FULL: bool, const POOL: bool> {
+/// Everything that the frames of a port touch besides the port itself, borrowed once for a whole hop. With [`Shared`] the port has a pool,
+/// and nothing else of what [`Full`](crate::Full) can do: a hop need not ask for any of it.
+pub struct HopContext<'a, S: Scheme, E, M: Model> {
     /// The present: the driver sets it.
     pub now: Instant,
     /// See [`Fabric`].
@@ -356,27 +361,28 @@ pub struct HopContext<'a, S: Scheme, E, const FULL: bool, const POOL: bool> {
     pub pauses: &'a mut Pauses,
     /// See [`Fabric`].
     pub observed: &'a mut Observed,
+    model: PhantomData<M>,
 }
 
-impl<'a, S: Scheme, E: Events, const FULL: bool> HopContext<'a, S, E, FULL, false> {
+impl<'a, S: Scheme, E: Events, M: Model> HopContext<'a, S, E, M> {
     /// The same for a port that has a pool and nothing else.
     #[inline(always)]
-    fn with_pool_alone(self) -> HopContext<'a, S, E, false, true> {
-        let HopContext { now, frames, events, cps, hop_info, classes, pauses, observed } = self;
-        HopContext { now, frames, events, cps, hop_info, classes, pauses, observed }
+    fn with_pool_alone(self) -> HopContext<'a, S, E, Shared> {
+        let HopContext { now, frames, events, cps, hop_info, classes, pauses, observed, .. } = self;
+        HopContext { now, frames, events, cps, hop_info, classes, pauses, observed, model: PhantomData }
     }
 }
 
-impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S, E, FULL, POOL> {
+impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// Whether the queues of a port may have a pool.
     #[inline(always)]
     fn has_pool(p: &PortState) -> bool {
-        POOL || (FULL && p.pooled())
+        M::SHARED || (M::FULL && p.pooled())
     }
 
     /// The same by value: a struct that is never lent as a whole stays in registers.
     #[inline(always)]
-    fn reborrow(&mut self) -> HopContext<'_, S, E, FULL, POOL> {
+    fn reborrow(&mut self) -> HopContext<'_, S, E, M> {
         HopContext {
             now: self.now,
             frames: self.frames,
@@ -386,6 +392,7 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
             classes: self.classes,
             pauses: self.pauses,
             observed: self.observed,
+            model: PhantomData,
         }
     }
 
@@ -396,7 +403,7 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
             if p.in_service != TrafficClass::NONE {
                 self.end_service(p);
             }
-            if p.has_work::<FULL>() {
+            if p.has_work::<M>() {
                 self.reborrow().start_waiting(p);
             }
         }
@@ -414,10 +421,10 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
     #[inline(never)]
     fn start_waiting(mut self, p: &mut PortState) {
         loop {
-            if FULL && p.pauses != 0 {
+            if M::FULL && p.pauses != 0 {
                 self.send_pause(p);
             } else {
-                let class = TrafficClass((31 - p.eligible::<FULL>().leading_zeros()) as u8);
+                let class = TrafficClass((31 - p.eligible::<M>().leading_zeros()) as u8);
                 let q = &mut p.queues[class.index()];
                 let index = q.waiting.pop(self.frames);
                 if q.waiting.is_empty() {
@@ -432,7 +439,7 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
             if p.in_service != TrafficClass::NONE {
                 self.end_service(p);
             }
-            if !p.has_work::<FULL>() {
+            if !p.has_work::<M>() {
                 break;
             }
         }
@@ -441,7 +448,7 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
     /// The transmission of a queued frame starts at `at`.
     #[inline(always)]
     fn start(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, octets: u16, at: Instant) {
-        if FULL && p.attention & (CAPTURED | MARKS_AT_DEPARTURE) != 0 {
+        if M::FULL && p.attention & (CAPTURED | MARKS_AT_DEPARTURE) != 0 {
             self.reborrow().look_at_start(p, class, index, at);
         }
         if S::Cp::STAMPS {
@@ -464,7 +471,7 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
         let finish = at.after(p.serialise(wire_octets));
         p.busy_until = finish;
         p.octets += u64::from(wire_octets);
-        if FULL && p.flow_controlled() {
+        if M::FULL && p.flow_controlled() {
             self.events.wake(finish, Timer::LineFree(p.index));
         }
         let delivery = finish.after(p.latency);
@@ -478,7 +485,7 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
         q.arrived += 1;
         q.departed += 1;
         q.sent_octets += u64::from(octets);
-        if FULL && p.captured() {
+        if M::FULL && p.captured() {
             self.observed.line_capture.frame_starts(p, None, index, self.now);
         }
         self.transmit(p, index, octets, self.now);
@@ -487,17 +494,17 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
     /// The frame in transmission no longer counts as queued.
     #[inline(always)]
     fn depart(&mut self, p: &mut PortState, class: TrafficClass, at: Instant) {
-        let (rate, stopped) = (p.rate, p.stops::<FULL>(class));
-        if FULL && p.flow_controlled() {
+        let (rate, stopped) = (p.rate, p.stops::<M>(class));
+        if M::FULL && p.flow_controlled() {
             self.pauses.let_go(p.in_service_frame, p.in_service_octets);
         }
-        if POOL || (FULL && p.attention & (POOLED | HISTOGRAMS) != 0) {
+        if M::SHARED || (M::FULL && p.attention & (POOLED | HISTOGRAMS) != 0) {
             if Self::has_pool(p)
                 && let Some(pools) = self.pauses.pools.as_deref_mut()
             {
                 pools.give_back(at, p.index, class, p.in_service_frame, p.in_service_octets);
             }
-            if FULL && p.attention & HISTOGRAMS != 0 {
+            if M::FULL && p.attention & HISTOGRAMS != 0 {
                 let q = &p.queues[class.index()];
                 self.observed.histograms.leaves((p.index, class), at, &q.statistics, q.len);
             }

@@ -16,7 +16,7 @@
 //!
 //! | Layer | Contents |
 //! |---|---|
-//! | [`config`], [`events`], [`histogram`], [`random`] | the switch as plain data, its timers and indices, histograms, random words |
+//! | [`config`], [`events`], [`model`], [`histogram`], [`random`] | the switch as plain data, its timers and indices, what it can do, histograms, random words |
 //! | [`state`] | frames, ports and queues, congestion points, hops, histograms of queues |
 //! | [`flow_control`] | counters, stops and pause frames (`pause`), shared memory (`pool`), deadlocks, headroom (`pfc`) |
 //! | [`datapath`] | [`Fabric`]: arrival at a port (`enqueue`), ECN, headers that switches write (`telemetry`), pauses sent and obeyed (`pausing`), line capture |
@@ -36,9 +36,11 @@ pub mod datapath;
 pub mod events;
 pub mod flow_control;
 pub mod histogram;
+pub mod model;
 pub mod random;
 pub mod state;
 
 pub use config::Config;
 pub use datapath::{Arrival, Fabric};
 pub use events::{Events, Timer};
+pub use model::{Full, Lean, Model, Shared};

@@ -22,7 +22,7 @@ use penstock_switch::flow_control::pause_frames::PauseFrame;
 use penstock_switch::state::frame::{Marks, Payload, Slot};
 use penstock_switch::state::hop_info::HopInfo;
 use penstock_switch::state::port::PortState;
-use penstock_switch::{Arrival, Config, Fabric, Timer};
+use penstock_switch::{Arrival, Config, Fabric, Full, Timer};
 use penstock_wire::{MacAddress, ipv4};
 
 use crate::addressing::{FIRST_PORT, control_priority, flow_ports, is_reserved, ports_of, station};
@@ -93,7 +93,7 @@ struct OwnPort {
 pub struct Bridge<S: OnWire> {
     own: MacAddress,
     /// All ports of the network, of which only its own have frames.
-    fabric: Fabric<S, Agenda, true>,
+    fabric: Fabric<S, Agenda, Full>,
     /// The octets of each frame that is here, from the destination address to before the check sequence, by its slot.
     octets: Vec<Vec<u8>>,
     ports: Vec<OwnPort>,

@@ -8,7 +8,7 @@ use penstock_scenario::limits::Limits;
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_schemes::Instant;
 use penstock_schemes::mixed::Mixed;
-use penstock_sim::Sim;
+use penstock_sim::{Full, Sim};
 use serde::Serialize;
 
 use crate::store::{QUEUE_COLUMNS, Store, width};
@@ -67,7 +67,7 @@ enum State {
 
 #[derive(Debug)]
 struct Running {
-    sim: Sim<Mixed, Store, true>,
+    sim: Sim<Mixed, Store, Full>,
     course: Course,
 }
 
@@ -104,7 +104,7 @@ impl Session {
             let hint = "record less: [record] interval = \"…\", queues = [\"…\"], or a shorter duration";
             return Err(Refusal::new(message, hint));
         }
-        let mut sim = Sim::<Mixed, _, true>::new(&plan.network, &plan.configs(), plan.seed, Store::new(&plan));
+        let mut sim = Sim::<Mixed, _, Full>::new(&plan.network, &plan.configs(), plan.seed, Store::new(&plan));
         sim.feed(plan.generated.arrivals());
         sim.configure(&plan.network, plan.seed, plan.settings());
         let course = Course::new(&plan);
@@ -239,7 +239,7 @@ impl Session {
 }
 
 /// Refuses to go on with more frames than a page holds.
-fn check(sim: &Sim<Mixed, Store, true>) -> Result<(), Refusal> {
+fn check(sim: &Sim<Mixed, Store, Full>) -> Result<(), Refusal> {
     let at = sim.now().as_seconds();
     if sim.frames_held() > MOST_FRAMES {
         let message = format!("at {at} s there are more than {MOST_FRAMES} frames in the network");

@@ -4,14 +4,14 @@ use own_scheme::halving::Halving;
 use own_scheme::star;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Configuration, Duration, Instant, Scheme};
-use penstock_sim::{NoProbe, Outcome, Sim};
+use penstock_sim::{Lean, NoProbe, Outcome, Sim};
 
 /// 100 ms of four greedy sources of 10 Gb/s that share a port of the same rate; measured from 20 ms on.
 fn run<S: Scheme>() -> (Outcome, usize) {
     let values: Vec<_> = S::INFO.parameters.iter().map(|p| p.default).collect();
     let config = S::Config::from_values(&values).expect("defaults are of their parameters' kinds");
     let network = star::star(4, BitRate::from_gbps(10));
-    let mut sim = Sim::<S, _, false>::new(&network, &[config], 1, NoProbe);
+    let mut sim = Sim::<S, _, Lean>::new(&network, &[config], 1, NoProbe);
     sim.run_until(Instant::ZERO + Duration::from_ms(20));
     sim.start_measuring();
     sim.run_until(Instant::ZERO + Duration::from_ms(100));

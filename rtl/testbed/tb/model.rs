@@ -6,7 +6,7 @@ use penstock_scenario::{Choice, Plan, Scenario};
 use penstock_schemes::{Draw as _, Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::QueueId;
 use penstock_sim::random::{Owner, Stream as Words};
-use penstock_sim::{Probe, Sim, View};
+use penstock_sim::{Probe, Sim, View, Lean};
 
 use super::driver::{self, Bus, CLOCK_HZ, Measured, NICS, POINTS, POINTS_A_NIC, Stream};
 use super::lines;
@@ -171,7 +171,7 @@ impl Visitor for Job<'_> {
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Vec<Phase> {
         let Experiment { phases, octets, .. } = self.experiment;
         let samples = Samples { queue: self.plan.record.queues[0], seen: Vec::new() };
-        let mut sim = Sim::<S, _, false>::new(&self.plan.network, configs, self.plan.seed, samples);
+        let mut sim = Sim::<S, _, Lean>::new(&self.plan.network, configs, self.plan.seed, samples);
         sim.run_until(Instant((self.experiment.clocks() + self.offset) * CLOCK_PS));
         let (_, samples) = sim.finish();
         let mut from = 0;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use penstock_runner::Recorder;
 use penstock_scenario::{Choice, Plan, Scenario};
 use penstock_schemes::{Instant, SCHEMES, Scheme, SchemeConfig, Visitor};
-use penstock_sim::{Outcome, Sim};
+use penstock_sim::{Full, Outcome, Sim};
 
 /// Work of each run, in events.
 const WORK: u64 = 1500;
@@ -18,7 +18,7 @@ impl Visitor for Job<'_> {
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
         let plan = self.0;
-        let mut sim = Sim::<S, _, true>::new(&plan.network, configs, plan.seed, Recorder::<true>::in_memory::<S>(plan));
+        let mut sim = Sim::<S, _, Full>::new(&plan.network, configs, plan.seed, Recorder::<true>::in_memory::<S>(plan));
         let end = Instant::ZERO + plan.duration;
         if !sim.run_slice(Instant(end.0 / 2), WORK) {
             // Statistics start again in the middle of it.

@@ -7,7 +7,7 @@ use penstock_scenario::{Choice, Scenario};
 use penstock_schemes::Instant;
 use penstock_schemes::none::{Config, NoControl};
 use penstock_sim::network::NodeKind;
-use penstock_sim::{NoProbe, Sim};
+use penstock_sim::{Lean, NoProbe, Sim};
 
 /// The measures of one run.
 struct Measured {
@@ -29,7 +29,7 @@ fn measure(load_balancing: &str, reordering: u64) -> Measured {
     scenario.set("flow.0.transport", &format!("{{ selective = {{ reordering = {reordering} }} }}")).unwrap();
     let plan = scenario.plan(&Choice::default()).unwrap_or_else(|error| panic!("{error}"));
     let network = &plan.network;
-    let mut sim = Sim::<NoControl, _, false>::new(network, &[Config {}], plan.seed, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(network, &[Config {}], plan.seed, NoProbe);
     sim.run_until(Instant(plan.duration.0));
     let outcome = sim.finish().0;
     let time = |i: usize| outcome.flows[i].completed.expect("all complete").since(network.flows[i].start).0 / 1_000_000;

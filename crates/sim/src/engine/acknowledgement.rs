@@ -2,6 +2,7 @@
 
 use penstock_endpoint::{Acknowledgement, DestinationId};
 use penstock_schemes::{FlowKey, Scheme};
+use penstock_switch::Model;
 use penstock_switch::events::FrameId;
 use penstock_switch::state::frame::{Marks, Payload, Slot};
 
@@ -9,7 +10,7 @@ use crate::engine::Sim;
 use crate::network::PortId;
 use crate::probe::Probe;
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// The acknowledgement of a data frame of `flow` leaves destination `from`, as a control frame.
     pub(crate) fn send_ack(&mut self, from: DestinationId, flow: FlowKey, ack: Acknowledgement<S::Echo>) {
         let leaf = self.leaves[from.index()];

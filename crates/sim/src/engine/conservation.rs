@@ -2,6 +2,7 @@
 
 use penstock_endpoint::{Flow, TrafficClass};
 use penstock_schemes::Scheme;
+use penstock_switch::Model;
 use penstock_switch::events::FrameId;
 use penstock_switch::flow_control::pause::Pauses;
 use penstock_switch::state::frame::{Arena, FrameKind};
@@ -172,7 +173,7 @@ impl Inside {
     }
 }
 
-impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
+impl<S: Scheme, M: Model> RunState<S, M> {
     /// Brings everything to the present. Closes and checks the accounts of each queue and each pool. `on_lines` counts
     /// the frames on the line of each port, `outside` the signals that travel outside of the network; `ends` are those of the
     /// flows of processes.

@@ -4,6 +4,7 @@
 //! was sent by, which no later one changes, and the way to a switch that has not heard yet costs no hop anything.
 
 use penstock_schemes::{Instant, Scheme};
+use penstock_switch::Model;
 
 use crate::engine::Sim;
 use crate::network::{FlowId, HopId, Network, PortId, Reroute};
@@ -21,7 +22,7 @@ pub(crate) fn instants(network: &Network) -> Vec<(Instant, ChangeId)> {
     instants.into_iter().map(|at| (at, first(at))).collect()
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Flows have new routes, from entry `first` of the list on.
     #[cold]
     pub(crate) fn converge(&mut self, first: ChangeId) {

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId, TrafficClass};
 use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, Instant, ReactionPoint, Scheme};
+use penstock_switch::Model;
 use penstock_switch::state::hop_info::HopInfo;
 
 use crate::engine::Sim;
@@ -208,7 +209,7 @@ fn numbered(network: &Network, fixed: u32) -> Vec<Numbered> {
     network.processes.list.iter().map(number).collect()
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// The flows of the network's processes come from `arrivals`. To be called before the run begins.
     pub fn feed(&mut self, arrivals: Box<dyn Arrivals>) {
         self.dynamic_flows.arrivals = Some(arrivals);

@@ -1,6 +1,7 @@
 //! Ends of flows: which flows begin then, and whether all have ended.
 
 use penstock_schemes::{Duration, Scheme};
+use penstock_switch::Model;
 
 use crate::engine::Sim;
 use crate::network::{FlowId, Network};
@@ -66,7 +67,7 @@ impl FlowCompletion {
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// The last octet of a flow has reached its destinations.
     #[cold]
     pub(crate) fn complete(&mut self, flow: FlowId) {

@@ -2,6 +2,7 @@
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{Duration, Scheme};
+use penstock_switch::Model;
 use penstock_switch::Timer;
 use penstock_switch::datapath::pausing::Landed;
 use penstock_switch::events::{FrameId, PauseId};
@@ -11,7 +12,7 @@ use crate::engine::Sim;
 use crate::probe::Probe;
 use crate::state::event::Event;
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Handles the events of flow control.
     #[cold]
     pub(crate) fn flow_control(&mut self, event: Event) {

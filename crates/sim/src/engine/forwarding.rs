@@ -2,6 +2,7 @@
 
 use penstock_endpoint::{DestinationId, Flow, PortId, TrafficClass, acknowledged};
 use penstock_schemes::{Class, Duration, FlowKey, Octets, ReactionPoint, Scheme, Signal, SignalKind, To};
+use penstock_switch::Model;
 use penstock_switch::datapath::enqueue::Enqueued;
 use penstock_switch::datapath::{Arrival, SignalSender};
 use penstock_switch::events::FrameId;
@@ -28,7 +29,7 @@ enum SignalSource {
     Destination(DestinationId),
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// A frame has reached the far end of a line.
     #[inline(always)]
     pub(crate) fn deliver(&mut self, index: FrameId) {

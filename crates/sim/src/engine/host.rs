@@ -2,6 +2,7 @@
 
 use penstock_endpoint::{Alarms, Flow, Limiter, LimiterId, Line, Permission, Sent, Supply, Timer, Watch};
 use penstock_schemes::{Class, Instant, Out, Scheme, To};
+use penstock_switch::Model;
 use penstock_switch::datapath::enqueue::{Enqueued, PoolAnswer};
 use penstock_switch::datapath::{Arrival, HopContext, Outbox};
 use penstock_switch::events::FrameId;
@@ -72,7 +73,7 @@ impl<S: Scheme> Watch<S, Stream> for LimiterContext<'_, S> {
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     pub(crate) fn start(&mut self, flow: FlowId) {
         self.state.pass_rate(flow);
         let now = self.state.fabric.now;
@@ -186,8 +187,8 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
             context.settle(p);
         }
         // In turn, only priority flow control can have come in between.
-        if p.arbiter && (FULL || !in_turn) {
-            let line = line_of::<S, FULL>(p, &self.state.sources, limiter, context.now);
+        if p.arbiter && (M::FULL || !in_turn) {
+            let line = line_of::<S, M>(p, &self.state.sources, limiter, context.now);
             match self.state.sources.may_send(context.now, limiter, line, in_turn) {
                 Permission::Send => {}
                 Permission::Turn => return self.take_turn(port, limiter),
@@ -232,7 +233,8 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     #[inline(never)]
     fn take_turn(&mut self, port: PortId, limiter: LimiterId) {
         let RunState { fabric, sources, .. } = &mut self.state;
-        if !(FULL && fabric.pauses.stops_neighbours()) && fabric.events.would_be_first(fabric.now, Event::NicFree(port))
+        if !(M::FULL && fabric.pauses.stops_neighbours())
+            && fabric.events.would_be_first(fabric.now, Event::NicFree(port))
         {
             sources.take_turn(limiter);
             self.events_at_once += 1;
@@ -280,10 +282,10 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
 
 /// The line of a port without queue, as a limiter finds it.
 #[inline(always)]
-fn line_of<S: Scheme, const FULL: bool>(p: &PortState, sources: &Sources<S>, limiter: LimiterId, now: Instant) -> Line {
-    if FULL && p.stops::<FULL>(sources.class_in_turn(limiter)) {
+fn line_of<S: Scheme, M: Model>(p: &PortState, sources: &Sources<S>, limiter: LimiterId, now: Instant) -> Line {
+    if M::FULL && p.stops::<M>(sources.class_in_turn(limiter)) {
         Line::Stopped
-    } else if p.free::<FULL>(now) {
+    } else if p.free::<M>(now) {
         Line::Free
     } else {
         Line::Busy
@@ -308,8 +310,8 @@ fn frame_of<S: Scheme>(sent: &Sent<S::Tag>, now: Instant, root: HopId) -> Slot<S
 
 /// A frame goes onto the free line of a port without queue, or into the queue.
 #[inline(always)]
-fn put_on_line<S: Scheme, const FULL: bool>(
-    mut context: HopContext<'_, S, EventQueue, FULL, false>,
+fn put_on_line<S: Scheme, M: Model>(
+    mut context: HopContext<'_, S, EventQueue, M>,
     p: &mut PortState,
     slot: Slot<S>,
     outbox: &mut Outbox<S>,

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use penstock_endpoint::PortId;
 use penstock_schemes::{Octets, Scheme};
+use penstock_switch::Model;
 use penstock_switch::datapath::line_capture::{OnLine, Transmission};
 use penstock_switch::events::FrameId;
 use penstock_switch::flow_control::pfc;
@@ -15,11 +16,11 @@ use crate::engine::run_state::RunState;
 use crate::network::{FlowId, QueueId};
 use crate::probe::{Content, Ecn, FateOnLine, FrameSeen, Load, Probe, SignalPath};
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Captures the lines of the ports that the probe names.
     pub(crate) fn capture_lines(&mut self) {
         for &port in self.probe.captured_ports() {
-            assert!(FULL, "line capture needs the engine that has it");
+            assert!(M::FULL, "line capture needs the engine that has it");
             self.state.fabric.ports[port.index()].attention |= CAPTURED;
             self.state.fabric.observed.line_capture.lines.insert(port, VecDeque::new());
         }
@@ -91,7 +92,7 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
     }
 }
 
-impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
+impl<S: Scheme, M: Model> RunState<S, M> {
     /// The content of a frame of `flow`.
     fn content(&self, frame: FrameId, flow: FlowId) -> Content<'_, S> {
         let fabric = &self.fabric;

@@ -1,6 +1,7 @@
 //! The choice of a path for a frame, where its switch has one.
 
 use penstock_schemes::Scheme;
+use penstock_switch::Model;
 use penstock_switch::datapath::Arrival;
 use penstock_switch::events::FrameId;
 
@@ -9,7 +10,7 @@ use crate::network::{HopId, PortId};
 use crate::probe::Probe;
 use crate::routing::load_balancing::{OpenPorts, ways};
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// A frame has come to a switch that chooses its way.
     #[inline(never)]
     pub(crate) fn choose(&mut self, index: FrameId) {

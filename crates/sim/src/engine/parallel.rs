@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use penstock_endpoint::PortId;
 use penstock_schemes::{Instant, Octets, Scheme};
+use penstock_switch::Model;
 use penstock_switch::events::CpIndex;
 use penstock_switch::events::ELSEWHERE;
 use penstock_switch::flow_control::deadlock::StoppedQueues;
@@ -102,7 +103,7 @@ struct Crossing<S: Scheme> {
     slot: Slot<S>,
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Part `own` of a network. The probe sees signals that reach sources there; [`CombinedView`] shows samples.
     ///
     /// # Panics
@@ -233,29 +234,29 @@ impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
 
 /// All parts of a network as one, for samples.
 #[derive(Debug)]
-pub struct CombinedView<'a, S: Scheme, P: Probe<S>, const FULL: bool>(&'a [&'a Sim<S, P, FULL>], &'a Partition);
+pub struct CombinedView<'a, S: Scheme, P: Probe<S>, M: Model>(&'a [&'a Sim<S, P, M>], &'a Partition);
 
-impl<'a, S: Scheme, P: Probe<S>, const FULL: bool> CombinedView<'a, S, P, FULL> {
+impl<'a, S: Scheme, P: Probe<S>, M: Model> CombinedView<'a, S, P, M> {
     /// The parts, in order, at one time. `None` if they are not parts.
     #[must_use]
-    pub fn new(parts: &'a [&'a Sim<S, P, FULL>]) -> Option<Self> {
+    pub fn new(parts: &'a [&'a Sim<S, P, M>]) -> Option<Self> {
         let part = parts.first()?.part.as_deref()?;
         Some(Self(parts, &part.partition))
     }
 
-    fn of_queue(&self, queue: QueueId) -> &'a Sim<S, P, FULL> {
+    fn of_queue(&self, queue: QueueId) -> &'a Sim<S, P, M> {
         let Self(parts, partition) = *self;
         let (port, _) = parts[0].state.fabric.port_and_class(queue);
         parts[partition.of_port(port)]
     }
 
-    fn of_flow(&self, flow: FlowId) -> &'a Sim<S, P, FULL> {
+    fn of_flow(&self, flow: FlowId) -> &'a Sim<S, P, M> {
         let Self(parts, partition) = *self;
         parts[partition.of_flow(flow)]
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> View<S> for CombinedView<'_, S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> View<S> for CombinedView<'_, S, P, M> {
     fn queue(&self, queue: QueueId) -> QueueNow {
         self.of_queue(queue).state.queue(queue)
     }

@@ -2,6 +2,7 @@
 
 use penstock_endpoint::{DestinationId, LimiterId, TrafficClass};
 use penstock_schemes::{BitRate, CongestionPoint, Instant, Scheme};
+use penstock_switch::Model;
 use penstock_switch::datapath::setup::{CpQueue, cp_queues};
 use penstock_switch::events::CpIndex;
 
@@ -34,7 +35,7 @@ pub(crate) struct Reconfigurations<S: Scheme> {
     lines: Vec<BitRate>,
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Parameters change during the run: `reconfigurations`, in order of time; of several at one instant and priority the last counts. `network` and
     /// `seed` are those of the run. To be called once, before the run begins.
     ///

@@ -19,6 +19,7 @@
 use penstock_endpoint::cache::{ask_for, ask_for_entry, ask_for_lines, ask_for_start};
 use penstock_endpoint::{LimiterId, PortId, TrafficClass};
 use penstock_schemes::{Instant, Scheme};
+use penstock_switch::Model;
 use penstock_switch::events::FrameId;
 use penstock_switch::state::congestion_point::CpState;
 use penstock_switch::state::frame::GONE;
@@ -76,7 +77,7 @@ impl Prefetch {
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Sees frames and limiters in the event queue, and lets each group ask for its next piece of memory.
     pub(crate) fn look_ahead(&mut self) {
         let Some(prefetch) = self.prefetch.as_deref_mut() else { return };

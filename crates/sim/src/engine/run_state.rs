@@ -1,6 +1,7 @@
 //! The state of a run: everything but its observer and its course.
 
 use penstock_schemes::{BitRate, Octets, Scheme};
+use penstock_switch::Model;
 
 use crate::engine::measure::{Counted, Reading, between, pass_all, restart_extremes};
 use crate::hosts::Sources;
@@ -13,8 +14,8 @@ use crate::state::records::{FlowRecord, HostRecord};
 
 /// The state of a run, without its observer.
 #[derive(Debug)]
-pub(crate) struct RunState<S: Scheme, const FULL: bool> {
-    pub(crate) fabric: Fabric<S, FULL>,
+pub(crate) struct RunState<S: Scheme, M: Model> {
+    pub(crate) fabric: Fabric<S, M>,
     pub(crate) sources: Sources<S>,
     /// How many flows last: those of the network. Slots after them are reused.
     pub(crate) static_flows: u32,
@@ -31,7 +32,7 @@ pub(crate) struct RunState<S: Scheme, const FULL: bool> {
     pub(crate) ideal_in_flight: u64,
 }
 
-impl<S: Scheme, const FULL: bool> View<S> for RunState<S, FULL> {
+impl<S: Scheme, M: Model> View<S> for RunState<S, M> {
     fn queue(&self, queue: QueueId) -> QueueNow {
         let (port, class) = self.fabric.port_and_class(queue);
         let p = self.fabric.port(port);
@@ -72,7 +73,7 @@ impl<S: Scheme, const FULL: bool> View<S> for RunState<S, FULL> {
     }
 }
 
-impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
+impl<S: Scheme, M: Model> RunState<S, M> {
     /// The warm-up has ended.
     pub(crate) fn start_measuring(&mut self) {
         self.measuring = self.read();
@@ -136,7 +137,7 @@ impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
     }
 }
 
-impl<S: Scheme, const FULL: bool> RunState<S, FULL> {
+impl<S: Scheme, M: Model> RunState<S, M> {
     /// Lets the sum of a flow's rate reach the present.
     pub(crate) fn pass_rate(&mut self, flow: FlowId) {
         let state = self.sources.flow(flow);

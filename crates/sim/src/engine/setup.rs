@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
 use penstock_schemes::{Duration, HEADER, Instant, ReactionPoint, Scheme};
+use penstock_switch::Model;
 use penstock_switch::events::Lane;
 
 use crate::engine::convergence;
@@ -205,11 +206,7 @@ pub(crate) fn event_queue_for(network: &Network) -> EventQueue {
 }
 
 /// All ports of a network at the start.
-pub(crate) fn fabric<S: Scheme, const FULL: bool>(
-    network: &Network,
-    configs: &[S::Config],
-    seed: u64,
-) -> Fabric<S, FULL> {
+pub(crate) fn fabric<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], seed: u64) -> Fabric<S, M> {
     let events = event_queue_for(network);
     let mut fabric = Fabric::new(&network.switches(), hop_info(network), configs, seed, events);
     for (port, lane) in fabric.ports.iter_mut().zip(lanes(network)) {

@@ -6,6 +6,7 @@
 
 use penstock_endpoint::PortId;
 use penstock_schemes::Scheme;
+use penstock_switch::Model;
 use penstock_switch::datapath::Arrival;
 use penstock_switch::datapath::enqueue::Enqueued;
 use penstock_switch::events::FrameId;
@@ -56,7 +57,7 @@ impl Arbiters {
     }
 }
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// A frame has reached a switch, and waits for the others of this instant.
     #[cold]
     pub(crate) fn wait_for_turn(&mut self, index: FrameId) {

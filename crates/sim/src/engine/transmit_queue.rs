@@ -3,12 +3,13 @@
 use penstock_endpoint::LimiterId;
 use penstock_endpoint::transport::Sender;
 use penstock_schemes::Scheme;
+use penstock_switch::Model;
 
 use crate::engine::Sim;
 use crate::network::{FlowId, Transmit};
 use crate::probe::Probe;
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Lets the transport of a flow send the segments that it may into the transmit queue, if there is one.
     #[inline(always)]
     pub(crate) fn fill_transmit_queue(&mut self, flow: FlowId) {

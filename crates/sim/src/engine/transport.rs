@@ -2,6 +2,7 @@
 
 use penstock_endpoint::transport::{Ack, Receiver, Sender};
 use penstock_schemes::{Octets, Scheme};
+use penstock_switch::Model;
 use penstock_switch::datapath::Arrival;
 use penstock_switch::events::FrameId;
 use penstock_switch::state::frame::{Marks, Payload, Slot};
@@ -13,7 +14,7 @@ use crate::network::{FlowId, PortId, Traffic};
 use crate::probe::Probe;
 use crate::state::event::Event;
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// The frame with the segment that a flow's sender gave last is on its way.
     #[inline(never)]
     pub(crate) fn segment_sent(&mut self, flow: FlowId, frame: FrameId) {

@@ -9,7 +9,7 @@ mod sawtooth;
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{Instant, SchemeConfig};
 use penstock_sim::network::Network;
-use penstock_sim::{NoProbe, Outcome, Sim};
+use penstock_sim::{Lean, NoProbe, Outcome, Sim};
 
 #[path = "../sim/common/mod.rs"]
 #[expect(dead_code, reason = "shared with other programs")]
@@ -18,7 +18,7 @@ mod common;
 /// Runs to `end` with one scheme, and measures from `warmup` on.
 fn run(network: &Network, config: &SchemeConfig, warmup: Instant, end: Instant) -> Outcome {
     let configs = vec![config.clone(); network.priorities.len()];
-    let mut sim = Sim::<Mixed, _, false>::new(network, &configs, 1, NoProbe);
+    let mut sim = Sim::<Mixed, _, Lean>::new(network, &configs, 1, NoProbe);
     sim.run_until(warmup);
     sim.start_measuring();
     sim.run_until(end);

@@ -24,7 +24,7 @@
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, Value};
 use penstock_sim::network::{Network, QueueId};
-use penstock_sim::{Probe, Sim, View};
+use penstock_sim::{Lean, Probe, Sim, View};
 
 use crate::common::star;
 use crate::{configured, ms};
@@ -108,7 +108,7 @@ fn lengths(n: usize, k: u64) -> Vec<f64> {
     let config = configured("dctcp", &[("k", Value::Octets(Octets(k * SEGMENT)))]);
     let network: &Network = &b.network;
     let configs = vec![config; network.priorities.len()];
-    let mut sim = Sim::<Mixed, _, false>::new(network, &configs, 1, probe);
+    let mut sim = Sim::<Mixed, _, Lean>::new(network, &configs, 1, probe);
     sim.run_until(ms(100));
     let (outcome, probe) = sim.finish();
     assert_eq!(outcome.totals.frames_dropped, 0);

@@ -6,7 +6,7 @@ use crate::common::{lossless, star};
 use allocation_counter::measure;
 use penstock_schemes::*;
 use penstock_sim::network::*;
-use penstock_sim::{NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Lean, Model, NoProbe, Outcome, Sim};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 
@@ -28,13 +28,8 @@ fn incast(pfc: bool) -> Network {
 }
 
 /// The outcome at `end` of a run that has warmed up until `warm`, and how often it has allocated in between.
-fn run<S: Scheme, const FULL: bool>(
-    network: &Network,
-    configs: &[S::Config],
-    warm: Instant,
-    end: Instant,
-) -> (Outcome, u64) {
-    let mut sim = Sim::<S, _, FULL>::new(network, configs, 1, NoProbe);
+fn run<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], warm: Instant, end: Instant) -> (Outcome, u64) {
+    let mut sim = Sim::<S, _, M>::new(network, configs, 1, NoProbe);
     sim.run_until(warm);
     sim.open_window(0);
     let counted = measure(|| sim.run_until(end));
@@ -50,7 +45,7 @@ impl Visitor for Warm<'_> {
     type Output = (Outcome, u64);
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> (Outcome, u64) {
-        run::<S, false>(self.0, configs, ms(300), ms(400))
+        run::<S, Lean>(self.0, configs, ms(300), ms(400))
     }
 }
 
@@ -70,7 +65,7 @@ fn no_scheme_makes_a_run_allocate() {
 #[test]
 fn flow_control_does_not_allocate() {
     fn paused<S: Scheme>(config: S::Config) -> Outcome {
-        let (outcome, allocations) = run::<S, true>(&incast(true), &[config], ms(300), ms(400));
+        let (outcome, allocations) = run::<S, Full>(&incast(true), &[config], ms(300), ms(400));
         assert_eq!(allocations, 0, "{}: allocations in {} packet hops", S::INFO.name, outcome.totals.packet_hops);
         outcome
     }
@@ -86,7 +81,7 @@ fn flow_control_does_not_allocate() {
 #[test]
 fn acknowledgements_and_signals_to_the_previous_hop_do_not_allocate() {
     let config = Config { window: Some(15_000), tells_previous_hop: true, ..PLAIN };
-    let (outcome, allocations) = run::<Trial, false>(&incast(false), &[config], ms(300), ms(400));
+    let (outcome, allocations) = run::<Trial, Lean>(&incast(false), &[config], ms(300), ms(400));
     assert!(outcome.totals.acks_delivered > 5_000, "{:?}", outcome.totals);
     assert!(outcome.totals.signals_to_previous_hops > 5_000, "{:?}", outcome.totals);
     assert_eq!(allocations, 0, "allocations");
@@ -97,7 +92,7 @@ fn acknowledgements_and_signals_to_the_previous_hop_do_not_allocate() {
 fn the_start_of_a_run_allocates() {
     let (network, config) = (incast(false), none::Config {});
     let mut sim = None;
-    let layout = measure(|| sim = Some(Sim::<none::NoControl, _, false>::new(&network, &[config], 1, NoProbe)));
+    let layout = measure(|| sim = Some(Sim::<none::NoControl, _, Lean>::new(&network, &[config], 1, NoProbe)));
     let mut sim = sim.expect("it was made");
     let warm_up = measure(|| sim.run_until(ms(1)));
     assert!(layout.count_total > 50 && warm_up.count_total > 0, "{layout:?} {warm_up:?}");

@@ -6,7 +6,7 @@ use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{NoProbe, Outcome, Sim};
+use penstock_sim::{Full, Lean, NoProbe, Outcome, Sim};
 use proptest::prelude::*;
 
 const S: u64 = 1_000_000_000_000;
@@ -17,7 +17,7 @@ fn none() -> Config {
     config
 }
 
-fn sim(network: &Network) -> Sim<NoControl, NoProbe, false> {
+fn sim(network: &Network) -> Sim<NoControl, NoProbe, Lean> {
     Sim::new(network, &[none()], 1, NoProbe)
 }
 
@@ -140,7 +140,7 @@ fn work_beyond_events_counts() {
     for flow in &mut b.network.flows {
         flow.start = Instant(S);
     }
-    let mut sim = Sim::<NoControl, Looks, false>::new(&b.network, &[none()], 1, Looks);
+    let mut sim = Sim::<NoControl, Looks, Lean>::new(&b.network, &[none()], 1, Looks);
     assert!(!sim.run_slice(Instant(S), 10_000));
     // A sample each picosecond counts as 1 event, 300 flows and 602 ports.
     assert_eq!((sim.now(), sim.events()), (Instant(11), 12));
@@ -163,7 +163,7 @@ fn many_flows_are_laid_out_in_time_that_grows_with_their_number() {
 
 fn sliced<Sch: Scheme>(network: &Network, config: &Sch::Config, works: &[u64]) -> Outcome {
     let configs = vec![config.clone(); network.priorities.len()];
-    let mut sim = Sim::<Sch, _, true>::new(network, &configs, 1, NoProbe);
+    let mut sim = Sim::<Sch, _, Full>::new(network, &configs, 1, NoProbe);
     let mut works = works.iter().cycle();
     while !sim.run_slice(Instant(5_000_000_000), *works.next().expect("a cycle")) {}
     sim.finish().0

@@ -5,7 +5,7 @@ use crate::common::trial::{Config, PLAIN, Trial};
 use crate::common::{Builder, star};
 use penstock_schemes::*;
 use penstock_sim::network::*;
-use penstock_sim::{Outcome, Probe, Sim, View};
+use penstock_sim::{Full, Lean, Outcome, Probe, Sim, View};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 const US: Duration = Duration(1_000_000);
@@ -43,11 +43,11 @@ fn run(b: &Builder, config: Config, until: Instant, queues: &[QueueId]) -> (Outc
     let probe = Last { flows: b.network.flows.len() as u32, queues: queues.to_vec(), rps: Vec::new(), cps: Vec::new() };
     let configs = vec![config; b.network.priorities.len()];
     if b.network.needs_flow_control() {
-        let mut sim = Sim::<Trial, _, true>::new(&b.network, &configs, 1, probe);
+        let mut sim = Sim::<Trial, _, Full>::new(&b.network, &configs, 1, probe);
         sim.run_until(until);
         return sim.finish();
     }
-    let mut sim = Sim::<Trial, _, false>::new(&b.network, &configs, 1, probe);
+    let mut sim = Sim::<Trial, _, Lean>::new(&b.network, &configs, 1, probe);
     sim.run_until(until);
     sim.finish()
 }

@@ -4,7 +4,7 @@ use crate::common::{Builder, cases, lossless};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{NoProbe, Outcome, Sim};
+use penstock_sim::{Full, NoProbe, Outcome, Sim};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -23,7 +23,7 @@ fn ms(n: u64) -> Instant {
 
 fn run(network: &Network, cuts: &[Instant]) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, true>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
     cuts.iter().for_each(|&cut| sim.run_until(cut));
     sim.finish().0
 }

@@ -11,7 +11,7 @@ use penstock_schemes::{
 };
 use penstock_sim::network::*;
 use penstock_sim::outcome::FlowEnd;
-use penstock_sim::{NoProbe, Outcome, Partition, RemoteFrames, Sim};
+use penstock_sim::{Full, NoProbe, Outcome, Partition, RemoteFrames, Sim};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -167,7 +167,7 @@ fn configs<S: Scheme>(network: &Network) -> Vec<S::Config> {
 /// The outcome, and the places that were there for flows of processes.
 fn run<S: Scheme>(network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -> (Outcome, usize) {
     let configs = configs::<S>(network);
-    let mut sim = Sim::<S, _, true>::new(network, &configs, 1, NoProbe);
+    let mut sim = Sim::<S, _, Full>::new(network, &configs, 1, NoProbe);
     if let Some(arrivals) = arrivals {
         sim.feed(Box::new(arrivals.into_iter()));
     }
@@ -191,7 +191,7 @@ fn run_in_parts<S: Scheme>(network: &Network, arrivals: &[Arrival], of_node: Vec
     let partition = Arc::new(Partition::by_node(network, 3, of_node).expect("it can be cut"));
     let configs = configs::<S>(network);
     let part = |own| {
-        let mut part = Sim::<S, _, true>::part(network, &configs, 1, NoProbe, &partition, own);
+        let mut part = Sim::<S, _, Full>::part(network, &configs, 1, NoProbe, &partition, own);
         part.feed(Box::new(Vec::from(arrivals).into_iter()));
         part
     };

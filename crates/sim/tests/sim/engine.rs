@@ -8,7 +8,7 @@ use penstock_schemes::none::NoControl;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{NoProbe, Outcome, Probe, Sim, View};
+use penstock_sim::{Full, Lean, NoProbe, Outcome, Probe, Sim, View};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -21,7 +21,7 @@ fn us(n: u64) -> Instant {
 
 fn run<S: Scheme>(network: &Network, config: &S::Config, until: Instant) -> Outcome {
     let configs = vec![config.clone(); network.priorities.len()];
-    let mut sim = Sim::<S, _, false>::new(network, &configs, 1, NoProbe);
+    let mut sim = Sim::<S, _, Lean>::new(network, &configs, 1, NoProbe);
     sim.run_until(until);
     sim.finish().0
 }
@@ -71,7 +71,7 @@ fn switches_have_clocks_of_their_own() {
     let mut b = star(2, GBPS, US, ROOMY);
     let mut outcome = |own_clocks, seed| {
         b.network.own_clocks = own_clocks;
-        let mut sim = Sim::<ForwardExplicitRate, _, false>::new(&b.network, &[config.clone()], seed, NoProbe);
+        let mut sim = Sim::<ForwardExplicitRate, _, Lean>::new(&b.network, &[config.clone()], seed, NoProbe);
         sim.run_until(us(20_000));
         sim.finish().0
     };
@@ -133,7 +133,7 @@ fn measuring_begins_after_the_warm_up() {
         flow.size = Some(Octets(1500));
     }
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[config], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, NoProbe);
     sim.run_until(us(20));
     sim.start_measuring();
     sim.run_until(us(120));
@@ -171,7 +171,7 @@ fn windows_have_statistics_and_counts_of_their_own() {
         flow.size = Some(Octets(1500));
     }
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[config], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, NoProbe);
     sim.start_measuring();
     sim.run_until(us(20));
     sim.open_window(7);
@@ -232,7 +232,7 @@ fn no_line_takes_back_what_it_has_sent() {
         b.network.flows[0].traffic = Traffic::Constant(BitRate(20_000_000_000_000));
         let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
         let line = Line(b.network.queue(port, 0), 0);
-        let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[config], 1, line);
+        let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, line);
         sim.run_until(Instant(6000));
         assert!(sim.finish().1.1 > 50_000);
     }
@@ -496,7 +496,7 @@ fn probes_watch_and_do_not_steer() {
     let b = star(4, GBPS, US, Octets(150_000));
     let config = qcn_config();
     let plain = run::<Qcn>(&b.network, &config, us(50_000));
-    let mut sim = Sim::<Qcn, _, false>::new(&b.network, &[config], 1, Counting { samples: 0, octets: 0, arrivals: 0 });
+    let mut sim = Sim::<Qcn, _, Lean>::new(&b.network, &[config], 1, Counting { samples: 0, octets: 0, arrivals: 0 });
     sim.run_until(us(50_000));
     let (mut watched, seen) = sim.finish();
     assert_eq!(seen.samples, 5001, "at 0, 10, … us, and at the end, which is no event");
@@ -513,7 +513,7 @@ fn runs_repeat_and_seeds_differ() {
     let b = star(4, GBPS, US, Octets(150_000));
     let config = qcn_config();
     let outcome = |seed, steps: u64| {
-        let mut sim = Sim::<Qcn, _, false>::new(&b.network, std::slice::from_ref(&config), seed, NoProbe);
+        let mut sim = Sim::<Qcn, _, Lean>::new(&b.network, std::slice::from_ref(&config), seed, NoProbe);
         for step in 1..=steps {
             sim.run_until(Instant(50_000_000_000 / steps * step));
         }
@@ -546,7 +546,7 @@ fn the_bits_sent_never_decrease() {
     let mut b = star(1, BitRate(7_000_000_000), US, ROOMY);
     b.network.flows[0].traffic = Traffic::Constant(BitRate(1_200_000_000));
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[config], 1, Bits::default());
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, Bits::default());
     sim.run_until(us(1000));
     let Bits(samples) = sim.finish().1;
     for pair in samples.windows(2) {
@@ -564,11 +564,11 @@ proptest! {
     fn frames_are_conserved(network in random_network(), cut in 0u64..5000) {
         let config = qcn_config();
         let whole = run::<Qcn>(&network, &config, us(5000));
-        let mut sim = Sim::<Qcn, _, false>::new(&network, &vec![config.clone(); network.priorities.len()], 1, NoProbe);
+        let mut sim = Sim::<Qcn, _, Lean>::new(&network, &vec![config.clone(); network.priorities.len()], 1, NoProbe);
         sim.run_until(us(cut));
         sim.run_until(us(5000));
         prop_assert_eq!(&whole, &sim.finish().0);
-        let mut full = Sim::<Qcn, _, true>::new(&network, &vec![config; network.priorities.len()], 1, NoProbe);
+        let mut full = Sim::<Qcn, _, Full>::new(&network, &vec![config; network.priorities.len()], 1, NoProbe);
         full.run_until(us(5000));
         prop_assert_eq!(&whole, &full.finish().0, "the engine with flow control, in a network without");
         let t = whole.totals;

@@ -6,7 +6,7 @@ use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
 use penstock_sim::network::*;
 use penstock_sim::pfc::headroom;
-use penstock_sim::{NoProbe, Outcome, Probe, Sim, View};
+use penstock_sim::{Full, NoProbe, Outcome, Probe, Sim, View};
 use proptest::prelude::*;
 
 /// How long the runs are.
@@ -26,7 +26,7 @@ impl<S: Scheme> Probe<S> for Watching {
     }
 }
 
-fn sim<P: Probe<Qcn>>(network: &Network, probe: P) -> Sim<Qcn, P, true> {
+fn sim<P: Probe<Qcn>>(network: &Network, probe: P) -> Sim<Qcn, P, Full> {
     let Some(SchemeConfig::Qcn(config)) = SchemeConfig::with_defaults("qcn") else { unreachable!() };
     Sim::new(network, &vec![config; network.priorities.len()], 1, probe)
 }

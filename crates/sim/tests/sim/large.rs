@@ -4,12 +4,12 @@ use crate::common::random::random_network;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{Duration, Instant, SchemeConfig};
 use penstock_sim::network::{Network, Port};
-use penstock_sim::{NoProbe, Outcome, Sim};
+use penstock_sim::{Lean, NoProbe, Outcome, Sim};
 use proptest::prelude::*;
 
 fn run(network: &Network) -> Outcome {
     let Some(SchemeConfig::Qcn(config)) = SchemeConfig::with_defaults("qcn") else { unreachable!() };
-    let mut sim = Sim::<Qcn, _, false>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
+    let mut sim = Sim::<Qcn, _, Lean>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
     sim.run_until(Instant::ZERO + Duration::from_ms(5));
     sim.finish().0
 }

@@ -5,7 +5,7 @@ use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
 use penstock_sim::probe::{Content, FateOnLine, FrameSeen, Load, Probe};
-use penstock_sim::{Outcome, Sim};
+use penstock_sim::{Full, Outcome, Sim};
 
 const US: Duration = Duration(1_000_000);
 
@@ -61,7 +61,7 @@ fn chain() -> Builder {
 fn run(network: &Network, ports: Vec<PortId>, until: Duration) -> (Outcome, Keeper) {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
     let keeper = Keeper { ports, frames: Vec::new(), bounds: Vec::new(), pauses: Vec::new() };
-    let mut sim = Sim::<NoControl, _, true>::new(network, &[config], 1, keeper);
+    let mut sim = Sim::<NoControl, _, Full>::new(network, &[config], 1, keeper);
     sim.run_until(Instant::ZERO + until);
     sim.finish()
 }

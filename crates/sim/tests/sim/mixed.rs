@@ -4,7 +4,7 @@ use crate::common::{Builder, star};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::Network;
-use penstock_sim::{NoProbe, Outcome, Sim};
+use penstock_sim::{Lean, NoProbe, Outcome, Sim};
 
 const RATE: BitRate = BitRate::from_gbps(10);
 const END: Instant = Instant(20_000_000_000);
@@ -16,7 +16,7 @@ impl Visitor for Run<'_> {
     type Output = (&'static str, Outcome);
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
-        let mut sim = Sim::<S, _, false>::new(self.0, configs, 7, NoProbe);
+        let mut sim = Sim::<S, _, Lean>::new(self.0, configs, 7, NoProbe);
         sim.run_until(END);
         (S::INFO.name, sim.finish().0)
     }

@@ -4,7 +4,7 @@ use crate::common::{Builder, star};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::{NoProbe, Outcome, Probe, Sim};
+use penstock_sim::{Lean, NoProbe, Outcome, Probe, Sim};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 const US: Duration = Duration(1_000_000);
@@ -20,7 +20,7 @@ fn mbps(n: u64) -> BitRate {
 
 fn run(network: &Network, until: Instant) -> Outcome {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _, false>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(network, &vec![config; network.priorities.len()], 1, NoProbe);
     sim.run_until(until);
     sim.finish().0
 }
@@ -160,7 +160,7 @@ fn poisson_flows_wait_at_their_host_as_the_textbook_says() {
             let port = b.network.queue(b.port(flows.len(), flows.len() + 1), 0);
             let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
             let probe = Departures { port, at: vec![Vec::new(); flows.len()] };
-            let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[config], 1, probe);
+            let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[config], 1, probe);
             sim.run_until(us(20_000_000));
             sim.finish().1.at
         };

@@ -11,7 +11,9 @@ use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, Scheme
 use penstock_sim::network::*;
 use penstock_sim::partition::Obstacle;
 use penstock_sim::probe::{FlowNow, QueueNow, SignalSeen};
-use penstock_sim::{CombinedView, Outcome, Partition, Probe, RemoteFrames, Sim, View, longest_frame};
+use penstock_sim::{
+    CombinedView, Full, Lean, Model, Outcome, Partition, Probe, RemoteFrames, Sim, View, longest_frame,
+};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -69,8 +71,8 @@ struct Given {
     signals: Vec<(Instant, Option<PortId>, FlowId, BitRate)>,
 }
 
-fn whole<S: Scheme, const FULL: bool>(network: &Network, configs: &[S::Config], at: Times) -> Given {
-    let mut sim = Sim::<S, _, FULL>::new(network, configs, 1, Witness::new(network));
+fn whole<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], at: Times) -> Given {
+    let mut sim = Sim::<S, _, M>::new(network, configs, 1, Witness::new(network));
     sim.run_until(at.warm);
     sim.start_measuring();
     sim.open_window(7);
@@ -81,21 +83,16 @@ fn whole<S: Scheme, const FULL: bool>(network: &Network, configs: &[S::Config], 
     Given { outcome, window, samples, signals }
 }
 
-type Parts<S, const FULL: bool> = Vec<Sim<S, Witness, FULL>>;
+type Parts<S, M> = Vec<Sim<S, Witness, M>>;
 
-fn together<S: Scheme, const FULL: bool>(parts: &Parts<S, FULL>, witness: &mut Witness) {
+fn together<S: Scheme, M: Model>(parts: &Parts<S, M>, witness: &mut Witness) {
     let parts: Vec<_> = parts.iter().collect();
     let now = parts[0].now();
     Probe::<S>::sample(witness, now, &CombinedView::new(&parts).expect("they are parts"));
 }
 
 /// Lets all parts come to `end`, one after the other, in windows of no more than the lookahead.
-fn run_parts<S: Scheme, const FULL: bool>(
-    parts: &mut Parts<S, FULL>,
-    lookahead: Duration,
-    end: Instant,
-    witness: &mut Witness,
-) {
+fn run_parts<S: Scheme, M: Model>(parts: &mut Parts<S, M>, lookahead: Duration, end: Instant, witness: &mut Witness) {
     while parts[0].now() < end {
         let window = (parts[0].now() + lookahead).min(end);
         loop {
@@ -115,15 +112,10 @@ fn run_parts<S: Scheme, const FULL: bool>(
     }
 }
 
-fn in_parts<S: Scheme, const FULL: bool>(
-    network: &Network,
-    configs: &[S::Config],
-    partition: Partition,
-    at: Times,
-) -> Given {
+fn in_parts<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], partition: Partition, at: Times) -> Given {
     let partition = Arc::new(partition);
-    let part = |own| Sim::<S, _, FULL>::part(network, configs, 1, Witness::new(network), &partition, own);
-    let mut parts: Parts<S, FULL> = (0..partition.parts()).map(part).collect();
+    let part = |own| Sim::<S, _, M>::part(network, configs, 1, Witness::new(network), &partition, own);
+    let mut parts: Parts<S, M> = (0..partition.parts()).map(part).collect();
     let mut witness = Witness::new(network);
     run_parts(&mut parts, partition.lookahead(), at.warm, &mut witness);
     for part in &mut parts {
@@ -142,14 +134,9 @@ fn in_parts<S: Scheme, const FULL: bool>(
 }
 
 /// Compares a network in one part and in some.
-fn compare<S: Scheme, const FULL: bool>(
-    network: &Network,
-    configs: &[S::Config],
-    partition: Partition,
-    at: Times,
-) -> Given {
-    let one = whole::<S, FULL>(network, configs, at);
-    let some = in_parts::<S, FULL>(network, configs, partition, at);
+fn compare<S: Scheme, M: Model>(network: &Network, configs: &[S::Config], partition: Partition, at: Times) -> Given {
+    let one = whole::<S, M>(network, configs, at);
+    let some = in_parts::<S, M>(network, configs, partition, at);
     // The largest of it would be reported last.
     assert_eq!(one.outcome.totals, some.outcome.totals);
     assert_eq!(one.outcome, some.outcome);
@@ -215,15 +202,15 @@ proptest! {
         match Partition::by_node(&network, 3, of_node) {
             // Others have too many windows for a short test.
             Ok(partition) if partition.lookahead() > Duration(200_000) => match kind {
-                0 => drop(compare::<Qcn, false>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
-                1 | 4 | 5 => drop(compare::<Qcn, true>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
-                2 => drop(compare::<NoControl, false>(&network, &defaults::<NoControl>(&network), partition, TIMES)),
+                0 => drop(compare::<Qcn, Lean>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
+                1 | 4 | 5 => drop(compare::<Qcn, Full>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
+                2 => drop(compare::<NoControl, Lean>(&network, &defaults::<NoControl>(&network), partition, TIMES)),
                 _ => {
                     network.priorities = vec![0, 2, 5];
                     network.flows.iter_mut().for_each(|flow| flow.priority = flow.priority.min(5));
                     let configs: Vec<_> = network.priorities.iter().map(|_| TRIAL).collect();
                     network.trimmed = network.priorities.clone();
-                    drop(compare::<trial::Trial, true>(&network, &configs, partition, TIMES));
+                    drop(compare::<trial::Trial, Full>(&network, &configs, partition, TIMES));
                 }
             },
             Ok(_) | Err(Obstacle::NoDelay) => {}
@@ -254,7 +241,7 @@ fn a_cut_goes_between_the_switches() {
     assert_eq!(partition.lookahead(), Duration::from_us(5));
     let work = partition.work(&b.network);
     assert!((work[0] / work[1] - 1.0).abs() < 1e-9, "{work:?}");
-    let given = compare::<Qcn, false>(&b.network, &defaults::<Qcn>(&b.network), partition, TIMES);
+    let given = compare::<Qcn, Lean>(&b.network, &defaults::<Qcn>(&b.network), partition, TIMES);
     assert!(given.outcome.totals.frames_delivered > 500 && !given.signals.is_empty());
     assert!(given.signals.iter().all(|(_, over, ..)| over.is_some()));
 }
@@ -273,7 +260,7 @@ fn frames_are_lost_on_a_cut_line_once() {
         b.network.changes.push(Change { at: us(at), port, event });
     }
     let partition = Partition::new(&b.network, 2).unwrap();
-    let given = compare::<Qcn, false>(&b.network, &defaults::<Qcn>(&b.network), partition, TIMES);
+    let given = compare::<Qcn, Lean>(&b.network, &defaults::<Qcn>(&b.network), partition, TIMES);
     // Eight frames of 12 us are on 100 us of line, and one before it. Those that wait behind it, or come while it is cut, are flushed.
     let flushed: u64 = given.outcome.queues.iter().map(|queue| queue.frames_flushed).sum();
     assert!(flushed > 0);
@@ -297,7 +284,7 @@ fn pauses_are_lost_on_a_cut_line_once() {
         b.network.changes.push(Change { at: us(at), port: back, event });
     }
     let partition = Partition::new(&b.network, 2).unwrap();
-    let given = compare::<Qcn, true>(&b.network, &defaults::<Qcn>(&b.network), partition, TIMES);
+    let given = compare::<Qcn, Full>(&b.network, &defaults::<Qcn>(&b.network), partition, TIMES);
     let heard: u64 = given.outcome.queues.iter().map(|queue| queue.pause_frames).sum();
     let sent = given.outcome.totals.pause_frames;
     assert!(heard > 20 && sent > heard + 4, "{sent} sent, {heard} stops heard");
@@ -309,7 +296,7 @@ fn a_finite_flow_completes_at_the_same_time() {
     let mut b = two_switches(Duration::from_us(5));
     b.network.flows[1].size = Some(Octets(30_000));
     let partition = Partition::new(&b.network, 2).unwrap();
-    let given = compare::<NoControl, false>(&b.network, &defaults::<NoControl>(&b.network), partition, TIMES);
+    let given = compare::<NoControl, Lean>(&b.network, &defaults::<NoControl>(&b.network), partition, TIMES);
     assert!(given.outcome.flows[1].completed.is_some());
 }
 
@@ -349,7 +336,7 @@ fn a_network_that_cannot_be_cut_says_why() {
 fn a_deadlock_across_parts_is_found() {
     let b = crate::deadlocks::stopping(crate::deadlocks::ring(3, 2, Octets(100_000)), None);
     let partition = Partition::by_node(&b.network, 3, vec![0, 1, 2, 0, 1, 2]).unwrap();
-    let given = compare::<NoControl, true>(&b.network, &defaults::<NoControl>(&b.network), partition, TIMES);
+    let given = compare::<NoControl, Full>(&b.network, &defaults::<NoControl>(&b.network), partition, TIMES);
     let [deadlock] = &given.outcome.deadlocks[..] else { panic!("{:?}", given.outcome.deadlocks) };
     assert_eq!(deadlock.cycle.len(), 3);
     assert!(given.outcome.totals.pause_frames > 3);

@@ -6,7 +6,7 @@ use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
 use penstock_sim::pfc::{headroom, headroom_in_cells};
-use penstock_sim::{NoProbe, Outcome, Sim};
+use penstock_sim::{Full, NoProbe, Outcome, Sim};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -18,7 +18,7 @@ fn ms(n: u64) -> Instant {
     Instant(n * 1_000_000_000)
 }
 
-fn sim(network: &Network) -> Sim<NoControl, NoProbe, true> {
+fn sim(network: &Network) -> Sim<NoControl, NoProbe, Full> {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
     Sim::new(network, &vec![config; network.priorities.len()], 1, NoProbe)
 }

@@ -12,7 +12,7 @@ use penstock_schemes::swift::Swift;
 use penstock_schemes::timely::Timely;
 use penstock_schemes::{BitRate, Configuration, Duration, HEADER, Instant, Octets, ReactionPoint, Scheme, Value};
 use penstock_sim::network::{FlowId, Marking, Network};
-use penstock_sim::{Outcome, Probe, Sim, View};
+use penstock_sim::{Full, Lean, Model, Outcome, Probe, Sim, View};
 
 const US: Duration = Duration(1_000_000);
 
@@ -53,18 +53,14 @@ fn run<S: Scheme>(network: &Network, config: S::Config, warmup: Instant, end: In
     let vars = Vars { from: warmup, rows: Vec::new() };
     let configs: Vec<_> = network.priorities.iter().map(|_| config.clone()).collect();
     let (outcome, vars) = if network.needs_flow_control() {
-        measure(Sim::<S, _, true>::new(network, &configs, 1, vars), warmup, end)
+        measure(Sim::<S, _, Full>::new(network, &configs, 1, vars), warmup, end)
     } else {
-        measure(Sim::<S, _, false>::new(network, &configs, 1, vars), warmup, end)
+        measure(Sim::<S, _, Lean>::new(network, &configs, 1, vars), warmup, end)
     };
     (outcome, vars.rows)
 }
 
-fn measure<S: Scheme, P: Probe<S>, const FULL: bool>(
-    mut sim: Sim<S, P, FULL>,
-    warmup: Instant,
-    end: Instant,
-) -> (Outcome, P) {
+fn measure<S: Scheme, P: Probe<S>, M: Model>(mut sim: Sim<S, P, M>, warmup: Instant, end: Instant) -> (Outcome, P) {
     sim.run_until(warmup);
     sim.start_measuring();
     sim.run_until(end);

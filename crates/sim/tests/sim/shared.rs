@@ -7,7 +7,7 @@ use penstock_schemes::{
     Place, Queue, ReactionPoint, Release, Scheme, SchemeConfig,
 };
 use penstock_sim::network::*;
-use penstock_sim::{Outcome, Probe, Sim, View};
+use penstock_sim::{Full, Outcome, Probe, Sim, View};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
 const ROOMY: Octets = Octets(10_000_000);
@@ -111,7 +111,7 @@ impl ReactionPoint<Regulated> for Rp {
 
 fn run<P: Probe<Regulated>>(network: &Network, until: Instant, probe: P) -> (Outcome, P) {
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<Regulated, P, true>::new(network, &[config], 1, probe);
+    let mut sim = Sim::<Regulated, P, Full>::new(network, &[config], 1, probe);
     sim.run_until(until);
     sim.finish()
 }

@@ -5,7 +5,7 @@ use penstock_endpoint::transport::{Transport, tcp};
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, Scheme};
 use penstock_sim::network::*;
-use penstock_sim::{NoProbe, Outcome, Sim, longest_frame};
+use penstock_sim::{Lean, NoProbe, Outcome, Sim, longest_frame};
 use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -33,7 +33,7 @@ fn host(flows: usize, transmit: Transmit, size: Option<u64>) -> Builder {
 }
 
 fn run(network: &Network, end: Instant) -> Outcome {
-    let mut sim = Sim::<NoControl, _, false>::new(network, &[Config {}], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(network, &[Config {}], 1, NoProbe);
     sim.run_until(end);
     sim.finish().0
 }
@@ -117,14 +117,14 @@ proptest! {
         b.network.until_complete = true;
         let end = Instant(100_000_000_000_000);
         let config = [defaults::<penstock_schemes::qcn::Qcn>()];
-        let mut whole = Sim::<penstock_schemes::qcn::Qcn, _, false>::new(&b.network, &config, 1, NoProbe);
+        let mut whole = Sim::<penstock_schemes::qcn::Qcn, _, Lean>::new(&b.network, &config, 1, NoProbe);
         whole.run_until(end);
         let whole = whole.finish().0;
         prop_assert!(whole.flows.iter().all(|flow| flow.completed.is_some()));
         if !drops {
             prop_assert!(whole.flows.iter().all(|flow| flow.retransmissions == 0));
         }
-        let mut sliced = Sim::<penstock_schemes::qcn::Qcn, _, false>::new(&b.network, &config, 1, NoProbe);
+        let mut sliced = Sim::<penstock_schemes::qcn::Qcn, _, Lean>::new(&b.network, &config, 1, NoProbe);
         while !sliced.run_slice(end, slice) {}
         prop_assert_eq!(sliced.finish().0, whole);
     }

@@ -8,7 +8,7 @@ use penstock_schemes::none::NoControl;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, Scheme};
 use penstock_sim::network::*;
-use penstock_sim::{NoProbe, Outcome, Sim, longest_frame};
+use penstock_sim::{Full, Lean, NoProbe, Outcome, Sim, longest_frame};
 use proptest::prelude::*;
 
 const GBPS_10: BitRate = BitRate(10_000_000_000);
@@ -53,7 +53,7 @@ fn run<S: Scheme>(network: &Network, end: Instant) -> Outcome {
 }
 
 fn run_with<S: Scheme>(network: &Network, configs: &[S::Config], end: Instant) -> Outcome {
-    let mut sim = Sim::<S, _, true>::new(network, configs, 1, NoProbe);
+    let mut sim = Sim::<S, _, Full>::new(network, configs, 1, NoProbe);
     sim.run_until(end);
     sim.finish().0
 }
@@ -156,7 +156,7 @@ fn marks_keep_the_queue_short() {
         for flow in 0..b.network.flows.len() {
             carry(&mut b.network, flow, tcp(congestion), None);
         }
-        let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[defaults::<NoControl>()], 1, NoProbe);
+        let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[defaults::<NoControl>()], 1, NoProbe);
         sim.run_until(us(20_000));
         sim.start_measuring();
         sim.run_until(us(60_000));
@@ -184,7 +184,7 @@ fn flows_that_pace_fill_the_line_and_stop_at_their_window() {
         let config = tcp::Config { congestion: tcp::Congestion::Bbr, offload: false, ..tcp::Config::default() };
         carry(&mut b.network, flow, Transport::Tcp(config), None);
     }
-    let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[defaults::<NoControl>()], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, Lean>::new(&b.network, &[defaults::<NoControl>()], 1, NoProbe);
     sim.run_until(us(20_000));
     sim.start_measuring();
     sim.run_until(us(60_000));
@@ -305,7 +305,7 @@ proptest! {
         for flow in &whole.flows {
             prop_assert!(flow.completed.is_some(), "{:?}", flow);
         }
-        let mut sim = Sim::<NoControl, _, true>::new(&network, &[defaults::<NoControl>()], 1, NoProbe);
+        let mut sim = Sim::<NoControl, _, Full>::new(&network, &[defaults::<NoControl>()], 1, NoProbe);
         while !sim.run_slice(us(8_000_000), slice) {}
         let mut sliced = sim.finish().0;
         sliced.totals.events = whole.totals.events;

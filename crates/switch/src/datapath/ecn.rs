@@ -6,11 +6,12 @@ use penstock_schemes::{CongestionPoint, Instant, Octets, Scheme};
 
 use crate::datapath::HopContext;
 use crate::events::{Events, FrameId};
+use crate::model::Model;
 use crate::state::frame::{Frames, Marks};
 use crate::state::hop_info::weight_of;
 use crate::state::port::{Ledger, MARKS_AT_DEPARTURE, PortState};
 
-impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S, E, FULL, POOL> {
+impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// A frame leaves for a line that is looked at, or is marked as it leaves.
     #[inline(never)]
     pub fn look_at_start(mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) {

@@ -4,6 +4,8 @@
 //! Congestion points may decide on it (`CongestionPoint::ADMITS`). Where there is a pool, a frame takes memory at once if it is sure to
 //! get it; else all ports of the pool are settled before, and the frame comes once more. One that finds no room may be trimmed.
 
+use core::marker::PhantomData;
+
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, Verdict};
 
@@ -11,6 +13,7 @@ use crate::datapath::{Arrival, Classes, Fabric, HopContext, Outbox, SignalSender
 use crate::events::{CounterId, Events, FrameId};
 use crate::flow_control::pause::Ingress;
 use crate::flow_control::pool::Pools;
+use crate::model::Model;
 use crate::state::frame::{FrameKind, GONE, Marks};
 use crate::state::hop_info::weight_of;
 use crate::state::port::{
@@ -35,15 +38,16 @@ pub enum Enqueued {
 }
 
 /// A port with all its queues, for a congestion point.
-struct Queues<'a, const FULL: bool> {
+struct Queues<'a, M> {
     p: &'a PortState,
     classes: &'a Classes,
+    model: PhantomData<M>,
 }
 
-impl<const FULL: bool> PortView for Queues<'_, FULL> {
+impl<M: Model> PortView for Queues<'_, M> {
     fn queue(&self, priority: u8) -> Option<Queue> {
         let class = *self.classes.get(usize::from(priority)).filter(|&&class| class != GONE)?;
-        Some(self.p.queues[class.index()].seen(self.p.rate, self.p.stops::<FULL>(class)))
+        Some(self.p.queues[class.index()].seen(self.p.rate, self.p.stops::<M>(class)))
     }
 }
 
@@ -60,17 +64,17 @@ pub enum PoolAnswer {
     Unknown,
 }
 
-impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
+impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     /// Puts a frame into the queue of its class at `port`, or into the one that the congestion point there decides on.
     #[inline(always)]
     pub fn enqueue(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
         let (p, mut context) = self.at(port);
-        if FULL && p.attention == POOLED {
+        if M::FULL && p.attention == POOLED {
             let entry = context.with_pool_alone().settle_and_enqueue(p, arrival, out);
             return if entry == Enqueued::Unsure { self.enqueue_in_settled_pool(port, arrival, out) } else { entry };
         }
         let entry = context.settle_and_enqueue(p, arrival, out);
-        if FULL && matches!(entry, Enqueued::Unsure | Enqueued::Cut(_)) {
+        if M::FULL && matches!(entry, Enqueued::Unsure | Enqueued::Cut(_)) {
             return self.enqueue_further(entry, port, arrival, out);
         }
         entry
@@ -82,7 +86,7 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
         let Arrival { index, class, .. } = arrival;
         let header = Arrival { class: self.control_class(), octets: HEADER, ..arrival };
         let p = &mut self.ports[port.index()];
-        let (rate, stopped) = (p.rate, p.stops::<FULL>(class));
+        let (rate, stopped) = (p.rate, p.stops::<M>(class));
         let q = &mut p.queues[class.index()];
         q.arrived += 1;
         q.dropped += 1;
@@ -145,7 +149,7 @@ impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
     }
 }
 
-impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S, E, FULL, POOL> {
+impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// See [`Fabric::enqueue`].
     #[inline(always)]
     fn settle_and_enqueue(&mut self, p: &mut PortState, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
@@ -164,17 +168,17 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
         memory: PoolAnswer,
         out: &mut Outbox<S>,
     ) -> Enqueued {
-        if (FULL || POOL) && S::Cp::ADMITS && memory == PoolAnswer::Unknown {
+        if (M::FULL || M::SHARED) && S::Cp::ADMITS && memory == PoolAnswer::Unknown {
             return Enqueued::Unsure;
         }
         let admitted = if S::Cp::ADMITS { self.admit(p, arrival) } else { Some(arrival.class) };
         let Arrival { index, class, octets, from } = Arrival { class: admitted.unwrap_or(arrival.class), ..arrival };
-        let (rate, stopped) = (p.rate, p.stops::<FULL>(class));
-        let (special, held) = (FULL && p.is_special(), FULL && p.flow_controlled());
+        let (rate, stopped) = (p.rate, p.stops::<M>(class));
+        let (special, held) = (M::FULL && p.is_special(), M::FULL && p.flow_controlled());
         let q = &mut p.queues[class.index()];
         let len = q.len + u64::from(octets);
         let mut memory = memory;
-        if (FULL || POOL) && memory == PoolAnswer::Unknown {
+        if (M::FULL || M::SHARED) && memory == PoolAnswer::Unknown {
             // A frame that its own queue might refuse or mark is not given memory before.
             if held || len > u64::from(q.plain_len) || !self.takes_memory((p.index, class), octets, len) {
                 return Enqueued::Unsure;
@@ -189,7 +193,7 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
                 && self.takes_in((q, &mut p.ledger), ingress, (index, class), octets, p.marks_above)
                 && !(special && self.refuses((p.index, class, from), (octets, q.len), p.attention, memory)));
         if !fits
-            && FULL
+            && M::FULL
             && p.attention & TRIMS != 0
             && !(S::Cp::ADMITS && admitted.is_none())
             && self.is_cut(index, (p.index, class), p.attention)
@@ -268,9 +272,9 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
         let Arrival { index, class, octets, from } = arrival;
         let q = &p.queues[class.index()];
         let fits = self.fits(q, self.ingress(from, class, octets), octets)
-            && !(FULL && p.is_special() && !self.pauses.pool_has_room((p.index, class, from), octets, q.len));
-        let port = Queues::<FULL> { p, classes: self.classes };
-        let seen = q.seen(p.rate, p.stops::<FULL>(class));
+            && !(M::FULL && p.is_special() && !self.pauses.pool_has_room((p.index, class, from), octets, q.len));
+        let port = Queues::<M> { p, classes: self.classes, model: PhantomData };
+        let seen = q.seen(p.rate, p.stops::<M>(class));
         let Some(state) = self.cps.get_mut(q.cp.index()) else { return Verdict::Accept };
         let slot = self.frames.get_mut(index);
         let weight = weight_of(self.hop_info, slot.hop);
@@ -321,13 +325,13 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
     /// The ingress buffer of a frame of `class` that comes over the line of port `from`, if there is one.
     #[inline(always)]
     pub fn ingress(&self, from: PortId, class: TrafficClass, octets: u16) -> Ingress {
-        if FULL { self.pauses.ingress(from, class, octets) } else { Ingress::NONE }
+        if M::FULL { self.pauses.ingress(from, class, octets) } else { Ingress::NONE }
     }
 
     /// Whether a frame has room in the queue, or in the ingress buffer that bounds it instead.
     #[inline(always)]
     pub fn fits(&self, q: &QueueState, ingress: Ingress, octets: u16) -> bool {
-        if FULL && ingress.counter != CounterId::NONE {
+        if M::FULL && ingress.counter != CounterId::NONE {
             ingress.has_room
         } else {
             let len = q.len + u64::from(octets);
@@ -346,7 +350,7 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
         above: u32,
     ) -> bool {
         let len = q.len + u64::from(octets);
-        if !(FULL && ingress.counter != CounterId::NONE) && len <= u64::from(q.plain_len) {
+        if !(M::FULL && ingress.counter != CounterId::NONE) && len <= u64::from(q.plain_len) {
             return true;
         }
         let fits = self.fits(q, ingress, octets);

@@ -4,7 +4,7 @@
 //! line, or is lost on it, or the run ends. Only then is its content settled: a port's departures happen lazily, and a
 //! departure may edit the frame's tag. A line carries one frame after the other, so that the notes of a port are a queue.
 //!
-//! Nothing here changes a result. Lines are captured in the engine with `FULL` alone.
+//! Nothing here changes a result. Lines are captured in the engine with [`Full`](crate::Full) alone.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -8,9 +8,10 @@ use crate::events::{CounterId, ELSEWHERE, Events, PauseId, Timer};
 use crate::flow_control::pause::{Stop, bits};
 use crate::flow_control::pause_frames::PauseFrame;
 use crate::flow_control::pfc::FRAME;
+use crate::model::Model;
 use crate::state::port::PortState;
 
-impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S, E, FULL, POOL> {
+impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// The line is free and a pause frame waits for it.
     #[cold]
     pub fn send_pause(&mut self, p: &mut PortState) {
@@ -39,7 +40,7 @@ impl<S: Scheme, E: Events, const FULL: bool, const POOL: bool> HopContext<'_, S,
     }
 }
 
-impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
+impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     /// Tells neighbours of the counters that have crossed a threshold in this event.
     #[inline(always)]
     pub fn review(&mut self) {

@@ -14,10 +14,11 @@ use penstock_schemes::Scheme;
 use crate::config::Action;
 use crate::datapath::Fabric;
 use crate::events::{Events, FrameId, QueueId, Timer};
+use crate::model::Model;
 use crate::state::frame::{Chain, FrameKind};
 use crate::state::port::{DRAINS, HISTOGRAMS};
 
-impl<S: Scheme, E: Events, const FULL: bool> Fabric<S, E, FULL> {
+impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     /// The watchdog of a queue may be due, or the end of its action.
     pub(super) fn watchdog(&mut self, queue: QueueId) {
         let (now, (port, class)) = (self.now, self.port_and_class(queue));

@@ -9,6 +9,7 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets, Queue};
 
 use crate::config::{Capacity, Config, Port};
 use crate::events::{CpIndex, FrameId, Lane};
+use crate::model::Model;
 use crate::state::frame::Chain;
 
 /// Time-weighted statistics of a queue's length, in integers: octets, picoseconds and their products.
@@ -402,32 +403,32 @@ impl PortState {
 
     /// A bit for each queue from which a frame may start when the line is free.
     #[inline(always)]
-    pub fn eligible<const FULL: bool>(&self) -> u32 {
-        if FULL { self.ready & !self.stopped } else { self.ready }
+    pub fn eligible<M: Model>(&self) -> u32 {
+        if M::FULL { self.ready & !self.stopped } else { self.ready }
     }
 
     /// Whether something is to start when the line is free: a frame, or a pause frame.
     #[inline(always)]
-    pub fn has_work<const FULL: bool>(&self) -> bool {
-        self.eligible::<FULL>() != 0 || (FULL && self.pauses != 0)
+    pub fn has_work<M: Model>(&self) -> bool {
+        self.eligible::<M>() != 0 || (M::FULL && self.pauses != 0)
     }
 
     /// Whether priority flow control stops the queue of `class`.
     #[inline(always)]
-    pub fn stops<const FULL: bool>(&self, class: TrafficClass) -> bool {
-        FULL && self.stopped & class.bit() != 0
+    pub fn stops<M: Model>(&self, class: TrafficClass) -> bool {
+        M::FULL && self.stopped & class.bit() != 0
     }
 
     /// Whether settling it changes anything: a transmission has ended, or something waits for the free line.
     #[inline(always)]
-    pub fn is_due<const FULL: bool>(&self, now: Instant) -> bool {
-        self.busy_until <= now && (self.in_service != TrafficClass::NONE || self.has_work::<FULL>())
+    pub fn is_due<M: Model>(&self, now: Instant) -> bool {
+        self.busy_until <= now && (self.in_service != TrafficClass::NONE || self.has_work::<M>())
     }
 
     /// Whether a frame could start at once. The port must be settled.
     #[inline(always)]
-    pub fn free<const FULL: bool>(&self, now: Instant) -> bool {
-        self.busy_until <= now && !self.has_work::<FULL>()
+    pub fn free<M: Model>(&self, now: Instant) -> bool {
+        self.busy_until <= now && !self.has_work::<M>()
     }
 
     /// Time to send `octets`; remainders are carried, so that back-to-back frames keep the line's rate exactly.

@@ -4,8 +4,8 @@ use crate::common::{Arrivals, THREE, bottleneck, datagram, frame, node, plan, po
 use penstock_scenario::Plan;
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{Duration, Instant, SchemeConfig};
-use penstock_sim::Sim;
 use penstock_sim::network::NodeId;
+use penstock_sim::{Full, Sim};
 use penstock_testbed::bridge::Bridge;
 use penstock_testbed::frame::{Header, put_tags};
 use penstock_testbed::interface::Interface;
@@ -39,7 +39,7 @@ fn the_switch_pauses_as_the_simulators_does() {
     let config = config(&plan);
     let (_, queue) = bottleneck(&plan);
     let probe = Arrivals { queue, seen: Vec::new() };
-    let mut sim = Sim::<NoControl, _, true>::new(&plan.network, std::slice::from_ref(&config), plan.seed, probe);
+    let mut sim = Sim::<NoControl, _, Full>::new(&plan.network, std::slice::from_ref(&config), plan.seed, probe);
     sim.run_until(Instant::ZERO + plan.duration);
     let (outcome, probe) = sim.finish();
     assert!(outcome.totals.pause_frames > 100, "{}", outcome.totals.pause_frames);

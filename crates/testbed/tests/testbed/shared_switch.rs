@@ -6,7 +6,7 @@ use penstock_scenario::Plan;
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{Duration, Instant, SchemeConfig};
 use penstock_sim::network::NodeId;
-use penstock_sim::{Outcome, Sim};
+use penstock_sim::{Full, Outcome, Sim};
 use penstock_testbed::bridge::Bridge;
 use penstock_testbed::frame::{Header, put_tags};
 use penstock_testbed::interface::Interface;
@@ -45,7 +45,7 @@ fn both(settings: &str) -> (Bridge<NoControl>, Outcome) {
     let config = config(&plan);
     let (_, queue) = bottleneck(&plan);
     let probe = Arrivals { queue, seen: Vec::new() };
-    let mut sim = Sim::<NoControl, _, true>::new(&plan.network, std::slice::from_ref(&config), plan.seed, probe);
+    let mut sim = Sim::<NoControl, _, Full>::new(&plan.network, std::slice::from_ref(&config), plan.seed, probe);
     let end = Instant::ZERO + plan.duration;
     sim.run_until(end);
     let (outcome, probe) = sim.finish();

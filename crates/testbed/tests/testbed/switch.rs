@@ -4,8 +4,8 @@ use crate::common::{Arrivals, THREE, bottleneck, datagram, frame, node, plan, po
 use penstock_scenario::Plan;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{Duration, Instant, SchemeConfig};
-use penstock_sim::Sim;
 use penstock_sim::network::NodeId;
+use penstock_sim::{Full, Sim};
 use penstock_testbed::addressing::station;
 use penstock_testbed::bridge::Bridge;
 use penstock_testbed::frame::{Header, put_tags};
@@ -24,7 +24,7 @@ fn the_switch_holds_the_simulators_queue_and_sends_its_notifications() {
     let config = config(&plan);
     let (_, queue) = bottleneck(&plan);
     let probe = Arrivals { queue, seen: Vec::new() };
-    let mut sim = Sim::<Qcn, _, true>::new(&plan.network, std::slice::from_ref(&config), plan.seed, probe);
+    let mut sim = Sim::<Qcn, _, Full>::new(&plan.network, std::slice::from_ref(&config), plan.seed, probe);
     sim.run_until(Instant::ZERO + plan.duration);
     let (outcome, probe) = sim.finish();
     assert!(probe.seen.len() > 20_000, "{}", probe.seen.len());

@@ -1,6 +1,7 @@
 //! Places that are used again: flows of processes that are over are forgotten.
 
 use penstock_schemes::{Instant, Octets, Scheme};
+use penstock_switch::Model;
 use penstock_switch::state::frame::Arena;
 
 use crate::engine::Sim;
@@ -11,7 +12,7 @@ use crate::probe::Probe;
 use crate::state::event::Event;
 use crate::state::records::FlowRecord;
 
-impl<S: Scheme, P: Probe<S>, const FULL: bool> Sim<S, P, FULL> {
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Whether it is time to look for slots.
     #[must_use]
     pub fn wants_slots(&self) -> bool {
