@@ -47,7 +47,7 @@
 //! use penstock_schemes::none::{Config, NoControl};
 //! use penstock_schemes::{BitRate, Duration, Instant, Octets};
 //! use penstock_sim::network::*;
-//! use penstock_sim::{NoProbe, Sim};
+//! use penstock_sim::{Lean, NoProbe, Sim};
 //!
 //! let port = |from, to| Port {
 //!     node: NodeId(from),
