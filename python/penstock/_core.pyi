@@ -46,9 +46,7 @@ class OutputError(PenstockError):
 def schemes() -> str:
     """Every scheme, as a JSON list.
 
-    Each has name, title, source, description, parameters (each with name, unit, default, minimum, maximum, source,
-    description, queue_length, when, written), profiles (each with name, description, settings, written), set_point,
-    signals, actions, tuned, recovers_alone, raises_on_signal, integer_state; ``penstock.catalogue`` explains them.
+    :class:`penstock.declared.Scheme` has their keys.
     Numbers are in the parameter's unit: "octets", "s", "bit/s", "count" or "ratio". The unit of a word is the list of
     words, "a | b"; that of a switch "true or false"; neither has a minimum or a maximum. ``written`` gives default,
     minimum and maximum, or a profile's settings, as a scenario file would have them: "33 KB".
@@ -153,9 +151,16 @@ def metrics() -> str:
 def objects() -> str:
     """Every object of a summary, as a JSON list, those that hold others after them.
 
-    Each has name, description and keys (each with name, type, unit, description, optional). ``type`` is Python's, with
-    the names of other objects. A key that is optional is not there in every run.
+    Each has name, description, base (the object whose keys it has too, or null) and keys (each with name, type, unit,
+    description, optional). ``type`` is Python's, with the names of other objects. A key that is optional is not there
+    in every run.
     """
+
+def description_objects() -> str:
+    """Every object of a scenario's description, in the form of :func:`objects`."""
+
+def catalogue_objects() -> str:
+    """Every object of :func:`schemes` and :func:`reference`, in the form of :func:`objects`."""
 
 def tables() -> str:
     """Every table of a result, as a JSON list.

@@ -26,6 +26,22 @@ pub(crate) fn tables() -> String {
 /// Every object of a summary with its keys, as JSON.
 #[pyfunction]
 pub(crate) fn objects() -> String {
+    declared(OBJECTS)
+}
+
+/// Every object of a description with its keys, as JSON.
+#[pyfunction]
+pub(crate) fn description_objects() -> String {
+    declared(penstock_scenario::description::OBJECTS)
+}
+
+/// Every object of the catalogue with its keys, as JSON.
+#[pyfunction]
+pub(crate) fn catalogue_objects() -> String {
+    declared(penstock_scenario::catalogue::OBJECTS)
+}
+
+fn declared(objects: &[Object]) -> String {
     let key = |key: &Key| KeyEntry {
         name: key.name,
         r#type: python_type(key),
@@ -36,9 +52,10 @@ pub(crate) fn objects() -> String {
     let object = |object: &Object| ObjectEntry {
         name: object.name,
         description: object.description.trim(),
+        base: object.base,
         keys: object.keys.iter().map(key).collect(),
     };
-    to_json(&OBJECTS.iter().map(object).collect::<Vec<_>>())
+    to_json(&objects.iter().map(object).collect::<Vec<_>>())
 }
 
 /// Every metric, as JSON.
@@ -52,11 +69,16 @@ fn python_type(key: &Key) -> String {
     fn of(shape: Shape) -> String {
         match shape {
             Shape::Text => "str".to_owned(),
+            Shape::Word(words) => {
+                format!("Literal[{}]", words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(", "))
+            }
             Shape::Whole => "int".to_owned(),
             Shape::Real => "float".to_owned(),
             Shape::Switch => "bool".to_owned(),
+            Shape::Plain => "float | str | bool".to_owned(),
             Shape::Object(name) => name.to_owned(),
             Shape::List(inner) => format!("list[{}]", of(*inner)),
+            Shape::Map(inner) => format!("dict[str, {}]", of(*inner)),
             Shape::Maybe(inner) => format!("{} | None", of(*inner)),
         }
     }
@@ -102,6 +124,7 @@ struct TableEntry {
 struct ObjectEntry {
     name: &'static str,
     description: &'static str,
+    base: Option<&'static str>,
     keys: Vec<KeyEntry>,
 }
 

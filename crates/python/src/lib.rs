@@ -26,7 +26,9 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::catalogue::{limits, metrics, objects, reference, schema, schemes, tables};
+    use super::catalogue::{
+        catalogue_objects, description_objects, limits, metrics, objects, reference, schema, schemes, tables,
+    };
     #[pymodule_export]
     use super::dcb::{
         dcb_fit, dcb_get, dcb_negotiate, dcb_objects, dcb_read, dcb_reply, dcb_set, dcb_show, dcb_show_member,

@@ -1,72 +1,11 @@
-//! The objects of a summary as data: their keys with types, units and descriptions.
+//! The objects of a summary as data: their keys with types, units and descriptions, as `penstock_scenario::declared` has them.
 //!
 //! [`record!`](record) declares an object key by key; [`object!`](object) declares one whose keys are metrics, out of the
 //! declaration in `penstock_sim::metrics`. Both make the type that is written and read, and its [`Object`], from which the
 //! reference page and Python's types follow.
 
-/// An object of the summary.
-#[derive(Debug, Clone, Copy)]
-pub struct Object {
-    /// Its type's name.
-    pub name: &'static str,
-    /// Description of the object.
-    pub description: &'static str,
-    /// Its keys, in the order in which they are written.
-    pub keys: &'static [Key],
-}
-
-/// A key of an object.
-#[derive(Debug, Clone, Copy)]
-pub struct Key {
-    /// Its name, ending in the unit where there is one.
-    pub name: &'static str,
-    /// The unit; empty for names and plain numbers.
-    pub unit: &'static str,
-    /// Description of its value.
-    pub description: &'static str,
-    /// The type of its value.
-    pub shape: Shape,
-    /// Some runs do not have the key; the description says which do.
-    pub optional: bool,
-}
-
-/// The type of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// A text.
-    Text,
-    /// A whole number.
-    Whole,
-    /// A number.
-    Real,
-    /// True or false.
-    Switch,
-    /// The object of this name.
-    Object(&'static str),
-    /// A list of such values.
-    List(&'static Shape),
-    /// Such a value, or null.
-    Maybe(&'static Shape),
-}
-
-/// A Rust type that a key can have.
-pub(crate) trait Shaped {
-    /// Its shape.
-    const SHAPE: Shape;
-}
-
-macro_rules! shaped {
-    ($($type:ty: $shape:ident),+) => { $(impl Shaped for $type { const SHAPE: Shape = Shape::$shape; })+ };
-}
-shaped!(String: Text, u8: Whole, u32: Whole, u64: Whole, f64: Real, bool: Switch);
-
-impl<T: Shaped> Shaped for Vec<T> {
-    const SHAPE: Shape = Shape::List(&T::SHAPE);
-}
-
-impl<T: Shaped> Shaped for Option<T> {
-    const SHAPE: Shape = Shape::Maybe(&T::SHAPE);
-}
+pub(crate) use penstock_scenario::declared::Shaped;
+pub use penstock_scenario::declared::{Key, Object, Shape};
 
 /// Declares an object: `key: Type, "unit";` after its description. A key that some runs do not have says in the end which
 /// function finds it absent: `key: Option<f64>, "s", unless "Option::is_none";`.
@@ -88,6 +27,7 @@ macro_rules! record {
             pub const OBJECT: Object = Object {
                 name: stringify!($name),
                 description: concat!($($doc),+),
+                base: None,
                 keys: &[$(Key {
                     name: stringify!($key),
                     unit: $unit,
@@ -124,6 +64,7 @@ macro_rules! object {
             pub const OBJECT: Object = Object {
                 name: stringify!($name),
                 description: $doc,
+                base: None,
                 keys: &[$(Key {
                     name: stringify!($metric),
                     unit: $unit,

@@ -117,13 +117,13 @@ const fn columns<const N: usize>(keys: &[Key]) -> [Column; N] {
 
 const fn metric_column(key: &Key, shape: Shape) -> Column {
     let kind = match shape {
-        Shape::Text => Kind::Text,
+        Shape::Text | Shape::Word(_) => Kind::Text,
         Shape::Whole => Kind::U64,
         Shape::Real => Kind::F64,
         Shape::Switch => Kind::Bool,
         Shape::List(Shape::Text) => Kind::Texts,
         Shape::Maybe(inner) => return Column { nullable: true, ..metric_column(key, *inner) },
-        Shape::Object(_) | Shape::List(_) => panic!("no column has such values"),
+        Shape::Object(_) | Shape::List(_) | Shape::Map(_) | Shape::Plain => panic!("no column has such values"),
     };
     column(key.name, kind, key.unit, key.description)
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use penstock_schemes::info::{Action, Condition, Info, Parameter, Profile, SignalPath, Signals};
 use penstock_schemes::{SCHEMES, Unit, Value};
-use serde::Serialize;
+
+use crate::declared::{Number, Object, SchemeName, entry, words};
+use crate::keys::schema::KeyEntry;
 
 /// Every scheme with its parameters and profiles, as JSON.
 ///
@@ -16,29 +18,62 @@ pub fn schemes() -> String {
     serde_json::to_string(&entries).expect("an entry has text keys only")
 }
 
-#[derive(Serialize)]
-struct SchemeEntry {
-    name: &'static str,
-    title: &'static str,
-    source: &'static str,
-    parameters: Vec<ParameterEntry>,
-    description: &'static str,
-    profiles: Vec<ProfileEntry>,
-    set_point: Option<&'static str>,
-    signals: Option<SignalsEntry>,
-    actions: Vec<ActionEntry>,
-    tuned: &'static [&'static [&'static str]],
-    recovers_alone: bool,
-    raises_on_signal: bool,
-    integer_state: bool,
-    needs_order: bool,
+/// The objects of the catalogue, each before those that hold it, and that of [`reference`](crate::reference).
+pub const OBJECTS: &[Object] = &[
+    Written::OBJECT,
+    ConditionEntry::OBJECT,
+    ParameterEntry::OBJECT,
+    ProfileEntry::OBJECT,
+    SignalsEntry::OBJECT,
+    ActionEntry::OBJECT,
+    SchemeEntry::OBJECT,
+    KeyEntry::OBJECT,
+];
+
+entry! {
+    /// A congestion-management scheme.
+    SchemeEntry as Scheme {
+        /// Its name.
+        name: SchemeName, "";
+        /// Its full name.
+        title: &'static str, "";
+        /// Where it is defined.
+        source: &'static str, "";
+        /// Its parameters.
+        parameters: Vec<ParameterEntry>, "";
+        /// The working of the scheme, in a sentence or two.
+        description: &'static str, "";
+        /// Its profiles.
+        profiles: Vec<ProfileEntry>, "";
+        /// The parameter that says at which length the queue is to be held. Null without one.
+        set_point: Option<&'static str>, "";
+        /// How sources receive the state of their queues. Null in a scheme without signals.
+        signals: Option<SignalsEntry>, "";
+        /// Its actions, which results count.
+        actions: Vec<ActionEntry>, "";
+        /// The parameters that an operator sets: each entry is a parameter, followed by those that take its value too.
+        tuned: &'static [&'static [&'static str]], "";
+        /// Whether the rate returns to line rate by itself, without signals.
+        recovers_alone: bool, "";
+        /// Whether a signal can raise the rate.
+        raises_on_signal: bool, "";
+        /// Whether its state is integer only, so that hardware can be held to it bit for bit.
+        integer_state: bool, "";
+        /// Whether it takes a late frame for a lost one, or assumes that all frames of a flow take one path.
+        needs_order: bool, "";
+    }
 }
 
-#[derive(Serialize)]
-struct ActionEntry {
-    name: &'static str,
-    description: &'static str,
-    effect: bool,
+entry! {
+    /// An action of a scheme, which results count.
+    ActionEntry as Action {
+        /// Its name.
+        name: &'static str, "";
+        /// What is counted.
+        description: &'static str, "";
+        /// Whether it answers congestion by changing traffic.
+        effect: bool, "";
+    }
 }
 
 impl ActionEntry {
@@ -47,53 +82,87 @@ impl ActionEntry {
     }
 }
 
-#[derive(Serialize)]
-struct SignalsEntry {
-    path: &'static str,
-    octets: u16,
+words! {
+    /// Paths of signals.
+    PathWord { Backward = "backward", ByDestination = "by destination" }
 }
 
-#[derive(Serialize)]
-struct ParameterEntry {
-    name: &'static str,
-    unit: String,
-    default: serde_json::Value,
-    minimum: Option<serde_json::Value>,
-    maximum: Option<serde_json::Value>,
-    source: &'static str,
-    description: String,
-    queue_length: bool,
-    when: Option<ConditionEntry>,
-    written: Written,
+entry! {
+    /// How a source receives the state of its queue.
+    SignalsEntry as Signals {
+        /// Whether the signal comes from the congestion point, or by the destination.
+        path: PathWord, "";
+        /// Length of its frame, with FCS, without preamble and gap.
+        octets: u16, "octets";
+    }
 }
 
-#[derive(Serialize)]
-struct ConditionEntry {
-    parameter: &'static str,
-    values: Vec<serde_json::Value>,
+entry! {
+    /// One parameter of a scheme.
+    ParameterEntry as Parameter {
+        /// Its name.
+        name: &'static str, "";
+        /// Its unit. A choice lists its values here.
+        unit: String, "";
+        /// Its default, in its unit.
+        default: serde_json::Value, "";
+        /// The least value, in its unit. Null for a choice or a switch, which have no range.
+        minimum: Option<Number>, "";
+        /// The greatest value, in its unit. Null for a choice or a switch.
+        maximum: Option<Number>, "";
+        /// The source of the default.
+        source: &'static str, "";
+        /// Its meaning.
+        description: String, "";
+        /// Whether it is a length of the queue, which the buffer bounds.
+        queue_length: bool, "";
+        /// Where it has an effect. Null for everywhere.
+        when: Option<ConditionEntry>, "";
+        /// Its values as a scenario file would have them.
+        written: Written, "";
+    }
 }
 
-/// The values of a parameter as a scenario file would have them, exact.
-#[derive(Serialize)]
-struct Written {
-    default: String,
-    minimum: Option<String>,
-    maximum: Option<String>,
+entry! {
+    /// That another parameter of the scheme, a choice or a switch, has one of some values.
+    ConditionEntry as Condition {
+        /// The other parameter.
+        parameter: &'static str, "";
+        /// The values.
+        values: Vec<serde_json::Value>, "";
+    }
 }
 
-#[derive(Serialize)]
-struct ProfileEntry {
-    name: &'static str,
-    description: &'static str,
-    settings: BTreeMap<&'static str, serde_json::Value>,
-    /// The settings as a scenario file would have them.
-    written: BTreeMap<&'static str, String>,
+entry! {
+    /// The values of a parameter as a scenario file would have them, such as `33 KB`, exact.
+    Written as Written {
+        /// The default.
+        default: String, "";
+        /// The least value. Null for a choice or a switch.
+        minimum: Option<String>, "";
+        /// The greatest value. Null for a choice or a switch.
+        maximum: Option<String>, "";
+    }
+}
+
+entry! {
+    /// A named set of parameter values.
+    ProfileEntry as Profile {
+        /// Its name.
+        name: &'static str, "";
+        /// Its meaning.
+        description: &'static str, "";
+        /// Values by the names of their parameters, in their units.
+        settings: BTreeMap<&'static str, serde_json::Value>, "";
+        /// The same as a scenario file would have them.
+        written: BTreeMap<&'static str, String>, "";
+    }
 }
 
 impl SchemeEntry {
     fn new(info: &Info) -> Self {
         Self {
-            name: info.name,
+            name: SchemeName(info.name),
             title: info.title,
             source: info.source,
             parameters: info.parameters.iter().map(ParameterEntry::new).collect(),
@@ -114,8 +183,8 @@ impl SchemeEntry {
 impl SignalsEntry {
     fn new(signals: Signals) -> Self {
         let path = match signals.path {
-            SignalPath::Backward => "backward",
-            SignalPath::ByDestination => "by destination",
+            SignalPath::Backward => PathWord::Backward,
+            SignalPath::ByDestination => PathWord::ByDestination,
         };
         Self { path, octets: signals.octets }
     }
@@ -136,8 +205,8 @@ impl ParameterEntry {
             name: p.name,
             unit: p.unit.to_string(),
             default: value(p.default),
-            minimum: ranged.then(|| value(p.minimum)),
-            maximum: ranged.then(|| value(p.maximum)),
+            minimum: ranged.then(|| Number(value(p.minimum))),
+            maximum: ranged.then(|| Number(value(p.maximum))),
             source: p.source,
             description: p.meaning(),
             queue_length: p.unit == Unit::Threshold,

@@ -8,150 +8,261 @@ use penstock_sim::network::{
     Capacity, Feedback, Flow, FlowId, HopId, Limiting, NodeId, NodeKind, PortEvent, PortId, Traffic,
 };
 use penstock_sim::pfc::{Reach, headroom, headroom_in_cells};
-use serde::Serialize;
 use serde_json::Value;
 
+use crate::declared::{Object, SchemeName, entry, words};
 use crate::{Assigned, GeneratedFlow, ParameterChange, Plan, catalogue};
 
-/// Description of the run that a plan lays out.
-#[derive(Serialize)]
-pub struct Description<'p> {
-    #[serde(flatten)]
-    outline: Outline<'p>,
-    flows: Vec<FlowEntry<'p>>,
-    fair: Vec<FairEntry<'p>>,
+/// The objects of a description, each before those that hold it.
+pub const OBJECTS: &[Object] = &[
+    SchemeEntry::OBJECT,
+    NodeEntry::OBJECT,
+    PoolEntry::OBJECT,
+    FlowControlEntry::OBJECT,
+    LinkEntry::OBJECT,
+    ChangeEntry::OBJECT,
+    ParameterChangeEntry::OBJECT,
+    HopEntry::OBJECT,
+    FlowEntry::OBJECT,
+    FairEntry::OBJECT,
+    Outline::OBJECT,
+    Description::OBJECT,
+];
+
+entry! {
+    /// A scenario laid out, as it would run.
+    pub Description<'p> as Description, after outline: Outline<'p> {
+        /// The flows, those of `[[flow]]` tables first.
+        flows: Vec<FlowEntry<'p>>, "";
+        /// The reference allocation of each time in which nothing changes; empty where loads, incasts or traces make flows.
+        fair: Vec<FairEntry<'p>>, "";
+    }
 }
 
-/// The same without its flows: short, however many there are.
-#[derive(Serialize)]
-pub struct Outline<'p> {
-    name: &'p str,
-    question: &'p str,
-    scheme: &'static str,
-    profile: Option<&'p str>,
-    seed: u64,
-    duration_s: f64,
-    warmup_s: f64,
-    interval_s: f64,
-    wire_overhead_octets: u16,
-    in_service_counts: bool,
-    /// The fixed delay of signals; none where they travel in band.
-    feedback_s: Option<f64>,
-    schemes: Vec<SchemeEntry<'p>>,
-    nodes: Vec<NodeEntry<'p>>,
-    links: Vec<LinkEntry<'p>>,
-    changes: Vec<ChangeEntry<'p>>,
-    parameter_changes: Vec<ParameterChangeEntry>,
-    queues: Vec<&'p str>,
-    notes: &'p [String],
+entry! {
+    /// A scenario laid out, as it would run, without its flows.
+    pub Outline<'p> as Outline {
+        /// Name of the scenario.
+        name: &'p str, "";
+        /// The question that the scenario answers.
+        question: &'p str, "";
+        /// Name of the scheme; `mixed` where priorities have different ones.
+        scheme: &'static str, "";
+        /// The profile that the scheme's parameters start from, the same for all priorities.
+        profile: Option<&'p str>, "";
+        /// Seed of all random streams.
+        seed: u64, "";
+        /// Simulated time.
+        duration_s: f64, "s";
+        /// The time at the start that means and other statistics leave out.
+        warmup_s: f64, "s";
+        /// From one sample to the next.
+        interval_s: f64, "s";
+        /// What each frame takes on the line beyond its octets: preamble and gap.
+        wire_overhead_octets: u16, "octets";
+        /// Whether the frame that is sent counts as a part of its queue.
+        in_service_counts: bool, "";
+        /// The fixed delay of signals. Null where they travel as frames.
+        feedback_s: Option<f64>, "s";
+        /// The scheme of each priority.
+        schemes: Vec<SchemeEntry<'p>>, "";
+        /// Hosts and switches.
+        nodes: Vec<NodeEntry<'p>>, "";
+        /// The output ports.
+        links: Vec<LinkEntry<'p>>, "";
+        /// Changes of links, in order of time.
+        changes: Vec<ChangeEntry<'p>>, "";
+        /// Changes of schemes' parameters, in order of time.
+        parameter_changes: Vec<ParameterChangeEntry>, "";
+        /// The port of each recorded queue.
+        queues: Vec<&'p str>, "";
+        /// Sentences on what the layout takes for granted.
+        notes: &'p [String], "";
+    }
 }
 
-#[derive(Serialize)]
-struct SchemeEntry<'p> {
-    priority: u8,
-    name: &'static str,
-    profile: Option<&'p str>,
-    parameters: BTreeMap<&'static str, Value>,
+entry! {
+    /// The scheme of a priority.
+    SchemeEntry<'p> as AssignedScheme {
+        /// The priority, 0 to 7.
+        priority: u8, "";
+        /// Name of the scheme.
+        name: SchemeName, "";
+        /// The profile that its parameters start from.
+        profile: Option<&'p str>, "";
+        /// Its parameters, in the units of the catalogue (`penstock.schemes`).
+        parameters: BTreeMap<&'static str, Value>, "";
+    }
 }
 
-#[derive(Serialize)]
-struct NodeEntry<'p> {
-    name: &'p str,
-    kind: &'static str,
+words! {
+    /// Kinds of nodes.
+    NodeWord { Host = "host", Switch = "switch" }
 }
 
-#[derive(Serialize)]
-struct LinkEntry<'p> {
-    name: &'p str,
-    rate_bps: u64,
-    latency_s: f64,
-    buffer_octets: Option<u64>,
-    buffer_frames: Option<u32>,
-    congestion_points: bool,
-    /// The ingress buffer at the far end, where priority flow control can stop the port.
-    flow_control: Option<FlowControlEntry<'p>>,
+entry! {
+    /// A node.
+    NodeEntry<'p> as Node {
+        /// Its name.
+        name: &'p str, "";
+        /// Whether it is a host or a switch.
+        kind: NodeWord, "";
+    }
 }
 
-#[derive(Serialize)]
-struct FlowControlEntry<'p> {
-    buffer_octets: u64,
-    xoff_octets: u64,
-    xon_octets: u64,
-    /// Room in the buffer above xoff.
-    headroom_octets: u64,
-    /// Headroom that frames, delays and response ask for.
-    headroom_needed_octets: u64,
-    /// From the arrival of a pause frame until the port starts no more frames.
-    response_s: f64,
-    /// The pools of the switch at the far end that lossless priorities share.
-    pools: Vec<PoolEntry<'p>>,
+entry! {
+    /// An output port and the line after it, as it is at the start.
+    LinkEntry<'p> as LinkDescription {
+        /// Its name, `node->peer`.
+        name: &'p str, "";
+        /// The line rate.
+        rate_bps: u64, "bit/s";
+        /// From the end of a frame's transmission until the peer acts on it.
+        latency_s: f64, "s";
+        /// Size of its buffer. Null where that is a number of frames, and at a host's port where reaction points take turns.
+        buffer_octets: Option<u64>, "octets";
+        /// Size of its buffer. Null where that is a number of octets, and at a host's port where reaction points take turns.
+        buffer_frames: Option<u32>, "frames";
+        /// Whether its queues have congestion points.
+        congestion_points: bool, "";
+        /// The ingress buffer at the far end. Null where priority flow control cannot stop the port.
+        flow_control: Option<FlowControlEntry<'p>>, "";
+    }
 }
 
-/// What a pool makes of the limits of a line.
-#[derive(Serialize)]
-struct PoolEntry<'p> {
-    name: &'p str,
-    cell_octets: u16,
-    /// The memory of a line and priority at which it is stopped if no other holds any; `xoff_octets` where that is less.
-    xoff_alone_octets: u64,
-    /// The same if all lossless lines and priorities hold as much.
-    xoff_together_octets: u64,
-    /// The most that the line and a priority take of the headroom, in whole cells.
-    headroom_octets: u64,
-    /// Headroom that frames, delays and response ask for, in whole cells.
-    headroom_needed_octets: u64,
+entry! {
+    /// The ingress buffer after a port that priority flow control can stop. Where there are `pools`, the line is stopped by the first
+    /// that is at its threshold.
+    FlowControlEntry<'p> as FlowControlDescription {
+        /// Its size.
+        buffer_octets: u64, "octets";
+        /// The length at which it stops the port.
+        xoff_octets: u64, "octets";
+        /// The length at which the port goes on.
+        xon_octets: u64, "octets";
+        /// Room in the buffer above xoff.
+        headroom_octets: u64, "octets";
+        /// Headroom that frames, delays and response need (802.1Qbb; the page on priority flow control has the formula).
+        headroom_needed_octets: u64, "octets";
+        /// From the arrival of a pause frame until the port starts no more frames.
+        response_s: f64, "s";
+        /// The pools of the switch at the far end that lossless priorities share.
+        pools: Vec<PoolEntry<'p>>, "";
+    }
 }
 
-#[derive(Serialize)]
-struct ChangeEntry<'p> {
-    at_s: f64,
-    link: &'p str,
-    event: &'static str,
-    rate_bps: Option<u64>,
+entry! {
+    /// The limits of a line in a pool that its switch has for lossless priorities. A pool stops a line at a dynamic threshold.
+    PoolEntry<'p> as PoolOfLine {
+        /// The pool.
+        name: &'p str, "";
+        /// Size of a memory cell.
+        cell_octets: u16, "octets";
+        /// The memory of a line and priority at which it is stopped if no other holds any; `xoff_octets` where that is less.
+        xoff_alone_octets: u64, "octets";
+        /// The same if all lossless lines and priorities hold as much.
+        xoff_together_octets: u64, "octets";
+        /// The most that the line and a priority take of the headroom, in whole cells.
+        headroom_octets: u64, "octets";
+        /// Headroom that frames, delays and response need, in whole cells.
+        headroom_needed_octets: u64, "octets";
+    }
 }
 
-#[derive(Serialize)]
-struct ParameterChangeEntry {
-    at_s: f64,
-    priority: u8,
-    /// The scheme.
-    name: &'static str,
-    /// All its parameters from then on.
-    parameters: BTreeMap<&'static str, Value>,
+words! {
+    /// Events of links.
+    EventWord { Rate = "rate", Down = "down", Up = "up" }
 }
 
-#[derive(Serialize)]
-struct FlowEntry<'p> {
-    name: Cow<'p, str>,
-    source: &'p str,
-    destinations: Vec<&'p str>,
-    controlled: bool,
-    priority: u8,
-    weight: u16,
-    frame_octets: u16,
-    start_s: Option<f64>,
-    stop_s: Option<f64>,
-    size_octets: Option<u64>,
-    traffic: &'static str,
-    /// Mean rate; none for a greedy flow.
-    rate_bps: Option<f64>,
-    hops: Vec<HopEntry<'p>>,
+entry! {
+    /// A change of a link.
+    ChangeEntry<'p> as ChangeDescription {
+        /// Its time.
+        at_s: f64, "s";
+        /// The link.
+        link: &'p str, "";
+        /// What changes: it has another rate, breaks, or is whole again.
+        event: EventWord, "";
+        /// The new rate. Null where that does not change.
+        rate_bps: Option<u64>, "bit/s";
+    }
 }
 
-#[derive(Serialize)]
-struct HopEntry<'p> {
-    link: &'p str,
-    back: &'p str,
-    /// Index of the hop before.
-    after: Option<usize>,
+entry! {
+    /// The scheme of a priority with all its parameters from a time on.
+    ParameterChangeEntry as ParameterChange {
+        /// The time.
+        at_s: f64, "s";
+        /// The priority, 0 to 7.
+        priority: u8, "";
+        /// Name of the scheme.
+        name: SchemeName, "";
+        /// All its parameters from then on, in the units of the catalogue.
+        parameters: BTreeMap<&'static str, Value>, "";
+    }
 }
 
-#[derive(Serialize)]
-struct FairEntry<'p> {
-    start_s: f64,
-    stop_s: f64,
-    max_min_bps: &'p [f64],
-    proportional_bps: &'p [f64],
+words! {
+    /// Kinds of traffic.
+    TrafficWord { Greedy = "greedy", Constant = "constant", Poisson = "poisson", OnOff = "on-off" }
+}
+
+entry! {
+    /// A flow: the nodes at its ends, its route, its traffic.
+    FlowEntry<'p> as FlowDescription {
+        /// Its name.
+        name: Cow<'p, str>, "";
+        /// The host that sends.
+        source: &'p str, "";
+        /// The hosts that receive.
+        destinations: Vec<&'p str>, "";
+        /// Whether a reaction point controls it.
+        controlled: bool, "";
+        /// Its priority, 0 to 7.
+        priority: u8, "";
+        /// Its weight among the flows of its host.
+        weight: u16, "";
+        /// Length of its frames, without preamble and gap.
+        frame_octets: u16, "octets";
+        /// Its start. Null where it follows from the end of other flows.
+        start_s: Option<f64>, "s";
+        /// The time at which it stops. Null where it has none.
+        stop_s: Option<f64>, "s";
+        /// Its size. Null where it has none.
+        size_octets: Option<u64>, "octets";
+        /// The kind of its traffic.
+        traffic: TrafficWord, "";
+        /// Mean rate of its traffic, without wire overhead. Null for a greedy flow.
+        rate_bps: Option<f64>, "bit/s";
+        /// The links of its route; that of a multicast flow is a tree.
+        hops: Vec<HopEntry<'p>>, "";
+    }
+}
+
+entry! {
+    /// A link of a route.
+    HopEntry<'p> as Hop {
+        /// The link.
+        link: &'p str, "";
+        /// The link of the opposite direction.
+        back: &'p str, "";
+        /// Index of the hop before. Null for the first.
+        after: Option<usize>, "";
+    }
+}
+
+entry! {
+    /// The reference allocation while nothing changes.
+    FairEntry<'p> as FairPeriod {
+        /// Its start.
+        start_s: f64, "s";
+        /// Its end.
+        stop_s: f64, "s";
+        /// The max-min fair rate of each flow, with wire overhead.
+        max_min_bps: &'p [f64], "bit/s";
+        /// The proportionally fair rate of each flow, with wire overhead.
+        proportional_bps: &'p [f64], "bit/s";
+    }
 }
 
 impl<'p> Description<'p> {
@@ -189,8 +300,8 @@ impl<'p> Outline<'p> {
         let nodes = network.nodes.iter().zip(&plan.node_names).map(|(node, name)| NodeEntry {
             name,
             kind: match node.kind {
-                NodeKind::Host => "host",
-                NodeKind::Switch => "switch",
+                NodeKind::Host => NodeWord::Host,
+                NodeKind::Switch => NodeWord::Switch,
             },
         });
         let mut pools: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
@@ -199,9 +310,9 @@ impl<'p> Outline<'p> {
         }
         let changes = network.changes.iter().map(|change| {
             let (event, rate_bps) = match change.event {
-                PortEvent::Rate(rate) => ("rate", Some(rate.0)),
-                PortEvent::Down => ("down", None),
-                PortEvent::Up => ("up", None),
+                PortEvent::Rate(rate) => (EventWord::Rate, Some(rate.0)),
+                PortEvent::Down => (EventWord::Down, None),
+                PortEvent::Up => (EventWord::Up, None),
             };
             ChangeEntry { at_s: change.at.as_seconds(), link: plan.port_name(change.port), event, rate_bps }
         });
@@ -237,7 +348,7 @@ impl<'p> SchemeEntry<'p> {
         let parameters = info.parameters.iter().zip(&assigned.values);
         Self {
             priority: assigned.priority,
-            name: info.name,
+            name: SchemeName(info.name),
             profile: assigned.profile.as_deref(),
             parameters: parameters.map(|(p, &value)| (p.name, catalogue::value(value))).collect(),
         }
@@ -251,7 +362,7 @@ impl ParameterChangeEntry {
         Self {
             at_s: change.at.as_seconds(),
             priority: change.priority,
-            name: info.name,
+            name: SchemeName(info.name),
             parameters: parameters.map(|(p, &value)| (p.name, catalogue::value(value))).collect(),
         }
     }
@@ -323,10 +434,10 @@ impl<'p> FlowEntry<'p> {
             }
         });
         let traffic = match flow.traffic {
-            Traffic::Greedy => "greedy",
-            Traffic::Constant(_) => "constant",
-            Traffic::Poisson(_) => "poisson",
-            Traffic::OnOff { .. } => "on-off",
+            Traffic::Greedy => TrafficWord::Greedy,
+            Traffic::Constant(_) => TrafficWord::Constant,
+            Traffic::Poisson(_) => TrafficWord::Poisson,
+            Traffic::OnOff { .. } => TrafficWord::OnOff,
         };
         Self {
             name: Cow::Borrowed(&plan.flow_names[index]),
@@ -364,7 +475,7 @@ impl<'p> FlowEntry<'p> {
             start_s: Some(flow.start.as_seconds()),
             stop_s: None,
             size_octets: Some(flow.size.0),
-            traffic: "greedy",
+            traffic: TrafficWord::Greedy,
             rate_bps: None,
             hops: hops.collect(),
         }

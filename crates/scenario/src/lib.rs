@@ -15,6 +15,7 @@
 //! - `plan`: what the engine runs. The holder of a [`Plan`] need not check anything again.
 
 pub mod catalogue;
+pub mod declared;
 pub mod description;
 mod error;
 mod hash;

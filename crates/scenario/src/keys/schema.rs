@@ -3,6 +3,7 @@
 use penstock_schemes::quantity::Dimension;
 use serde_json::{Map, Value as Json, json};
 
+use crate::declared::entry;
 use crate::keys::fields::Table;
 use crate::keys::key::{Fallback, Key, Kind, Section};
 use crate::keys::sections::Experiment;
@@ -18,9 +19,8 @@ pub fn schema() -> Json {
     schema
 }
 
-/// Every key of a scenario file: a list of `{"section", "section_description", "key", "unit", "default", "required",
-/// "minimum", "maximum", "description"}`, sections in the order in which they are shown. `default` is TOML, or text
-/// for the value where the key is absent.
+/// Every key of a scenario file, sections in the order in which they are shown: a list of the object `Key` of
+/// [`catalogue::OBJECTS`](crate::catalogue::OBJECTS).
 #[must_use]
 pub fn reference() -> Json {
     let mut list = Vec::new();
@@ -104,20 +104,51 @@ fn plain(node: &Node) -> Json {
     }
 }
 
+entry! {
+    /// One key of a scenario file.
+    pub(crate) KeyEntry<'k> as Key {
+        /// The table that has it, as a dotted path; empty for the file itself.
+        section: &'k str, "";
+        /// The meaning of that table.
+        section_description: &'k str, "";
+        /// Its name.
+        key: &'k str, "";
+        /// The kind of its value.
+        unit: String, "";
+        /// The default as a file would have it, or a text for the value where the key is absent. Null for a key that must be there.
+        default: Option<&'k str>, "";
+        /// Whether it must be there.
+        required: bool, "";
+        /// The least value. Null where there is none.
+        minimum: Option<Json>, "";
+        /// The greatest value. Null where there is none.
+        maximum: Option<Json>, "";
+        /// Its meaning.
+        description: &'k str, "";
+    }
+}
+
 fn collect(section: &Section, path: &str, list: &mut Vec<Json>) {
     for key in &section.keys {
         if matches!(key.kind, Kind::Table(_) | Kind::OneOf(_) | Kind::Tables(_)) {
             continue;
         }
-        let (default, required) = match &key.fallback {
-            Fallback::Required => (Json::Null, true),
-            Fallback::Value(text) => (text.clone().into(), false),
-            Fallback::None(words) => ((*words).into(), false),
+        let default = match &key.fallback {
+            Fallback::Required => None,
+            Fallback::Value(text) => Some(text.as_str()),
+            Fallback::None(words) => Some(*words),
         };
         let (minimum, maximum) = bounds(&key.kind);
-        list.push(json!({
-            "section": path, "section_description": section.doc, "key": key.name, "unit": unit(&key.kind),
-            "default": default, "required": required, "minimum": minimum, "maximum": maximum, "description": key.doc,
+        list.push(json!(KeyEntry {
+            section: path,
+            section_description: &section.doc,
+            key: key.name,
+            unit: unit(&key.kind),
+            default,
+            required: default.is_none(),
+            minimum,
+            maximum,
+            description: &key.doc,
         }));
     }
     for key in &section.keys {
@@ -154,13 +185,13 @@ fn unit(kind: &Kind) -> String {
     }
 }
 
-fn bounds(kind: &Kind) -> (Json, Json) {
-    let text = |d: Dimension, x: u64| Json::from(d.write(x));
+fn bounds(kind: &Kind) -> (Option<Json>, Option<Json>) {
+    let text = |d: Dimension, x: u64| Some(Json::from(d.write(x)));
     match kind {
         Kind::Quantity(d, low, high) => (text(*d, *low), text(*d, *high)),
-        Kind::Count(low, high) | Kind::Counts(low, high) => ((*low).into(), (*high).into()),
-        Kind::Real(low, high) => ((*low).into(), (*high).into()),
-        _ => (Json::Null, Json::Null),
+        Kind::Count(low, high) | Kind::Counts(low, high) => (Some((*low).into()), Some((*high).into())),
+        Kind::Real(low, high) => (Some((*low).into()), Some((*high).into())),
+        _ => (None, None),
     }
 }
 
