@@ -81,6 +81,8 @@ test: .venv/.dev check-test
 	@$(MAKE) --no-print-directory test-testbed
 	@echo 'make test: all passed'
 
+# The types that tools/generate_types.py writes are checked by python/tests/test_types.py: the declarations are read from the
+# extension, which lint does without.
 lint: .venv/.dev check-test
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings

@@ -30,9 +30,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Literal
 
 from penstock import Scenario
+from penstock.document import FlowTransportTcp, Network
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / ".build" / "ns3"
@@ -51,7 +52,7 @@ FRAME_AROUND = 58
 class Dumbbell:
     """A dumbbell and its flows, with ns-3's rates, and queues in packets; ``mark_packets`` is 0 where nothing marks."""
 
-    congestion: str
+    congestion: Literal["newreno", "cubic", "dctcp"]
     ns3_tcp: str
     host_bps: int
     bottleneck_bps: int
@@ -148,7 +149,7 @@ def in_penstock(at: Dumbbell) -> Measured:
     def time(seconds: float) -> str:
         return f"{round(seconds * 1e6)} us"
 
-    tcp: dict[str, Any] = {
+    tcp: FlowTransportTcp = {
         "congestion": at.congestion,
         "mss": f"{at.mss} octets",
         "initial_window": 10,
@@ -161,7 +162,7 @@ def in_penstock(at: Dumbbell) -> Measured:
         "ecn": at.mark_packets > 0,
     }
     # Two packets have left the queue discipline that marks in ns-3: one is in the device, one in transmission.
-    marks = {"ecn_threshold": f"{(at.mark_packets + 2) * frame} octets"} if at.mark_packets else {}
+    marks: Network = {"ecn_threshold": f"{(at.mark_packets + 2) * frame} octets"} if at.mark_packets else {}
     hosts = at.flows
     scenario = Scenario(
         question="Does TCP here do as TCP in ns-3?",

@@ -2,111 +2,11 @@
 
 import json
 from functools import cache
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, cast
 
 from penstock import _core, library
+from penstock.declared import Key, Scheme
 from penstock.errors import ArgumentError, nearest
-
-
-class Written(TypedDict):
-    """The values of a parameter as a scenario file would have them, such as ``33 KB``."""
-
-    default: str
-    minimum: str | None
-    maximum: str | None
-
-
-class Condition(TypedDict):
-    """That another parameter of the scheme, a choice or a switch, has one of some values."""
-
-    parameter: str
-    values: list[str | bool]
-
-
-class Parameter(TypedDict):
-    """One parameter of a scheme; ``default``, ``minimum`` and ``maximum`` are in its ``unit``.
-
-    A choice lists its values as its unit; it and a switch have no range (``None``). ``queue_length`` says that it is a
-    length of the queue, which the buffer bounds; ``when`` says where it has an effect (``None`` for everywhere).
-    """
-
-    name: str
-    unit: str
-    default: Any
-    minimum: Any
-    maximum: Any
-    source: str
-    description: str
-    queue_length: bool
-    when: Condition | None
-    written: Written
-
-
-class Profile(TypedDict):
-    """A named set of parameter values; ``written`` gives them as a scenario file would have them."""
-
-    name: str
-    description: str
-    settings: dict[str, Any]
-    written: dict[str, str]
-
-
-class Signals(TypedDict):
-    """How a source hears of its queue.
-
-    The signal comes ``backward`` from the congestion point, or ``by destination``; ``octets`` is the length of its
-    frame, with FCS, without preamble and gap.
-    """
-
-    path: Literal["backward", "by destination"]
-    octets: int
-
-
-class Action(TypedDict):
-    """An action of a scheme, which results count; ``effect`` says whether it answers congestion by changing traffic."""
-
-    name: str
-    description: str
-    effect: bool
-
-
-class Scheme(TypedDict):
-    """A congestion-management scheme.
-
-    ``set_point`` names the parameter that says at which length the queue is to be held (``None`` without one).
-    ``signals`` is ``None`` in a scheme without any. ``actions`` are counted in results. ``tuned`` lists what an
-    operator sets: each entry is a parameter, followed by those that take its value too.
-    """
-
-    name: str
-    title: str
-    source: str
-    description: str
-    parameters: list[Parameter]
-    profiles: list[Profile]
-    set_point: str | None
-    signals: Signals | None
-    actions: list[Action]
-    tuned: list[list[str]]
-    recovers_alone: bool
-    raises_on_signal: bool
-    integer_state: bool
-    needs_order: bool
-
-
-class Key(TypedDict):
-    """One key of a scenario file; ``default`` is as a file would have it, or says what a lack means."""
-
-    section: str
-    section_description: str
-    key: str
-    unit: str
-    default: str | None
-    required: bool
-    minimum: Any
-    maximum: Any
-    description: str
-
 
 FIELDS = {
     "flows": "count",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from penstock import __version__, _core, interrupts
+from penstock.declared import Outline
 from penstock.errors import ArgumentError, nearest
 from penstock.executors.executor import Executor
 from penstock.files import held, write_text
@@ -19,7 +20,7 @@ from penstock.metrics.seeds import measure, spreads
 from penstock.metrics.values import busiest
 from penstock.result import CLAIMS, ClaimError, FrameLossError, Result
 from penstock.runs import PERCENTILES, Run, Watch, copies, run_many
-from penstock.scenario import Outline, Scenario
+from penstock.scenario import Scenario
 from penstock.sweeps.axes import Axis
 from penstock.variants import Variant, varied
 

@@ -4,177 +4,21 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, cast
+from typing import TYPE_CHECKING, Literal, Self, cast
 
 import tomli_w
 
 from penstock import _core, library
+from penstock.declared import Description, Outline
 from penstock.files import write_text
 from penstock.result import Result
 
 if TYPE_CHECKING:
+    from penstock import document as tables
     from penstock.lab.widget import LabWidget
 
 Progress = Callable[[float, float, int, float], object]
 """Called at most about ten times a second with simulated time (s), duration (s), events so far, and wall time (s)."""
-
-Table = Mapping[str, Any]
-"""A TOML table: text with unit for quantities, numbers for counts, tables for tables."""
-
-
-class Node(TypedDict):
-    """A node; ``kind`` is ``host`` or ``switch``."""
-
-    name: str
-    kind: str
-
-
-class AssignedScheme(TypedDict):
-    """The scheme of a priority; ``parameters`` in the units of :func:`penstock.schemes`."""
-
-    priority: int
-    name: str
-    profile: str | None
-    parameters: dict[str, float | str | bool]
-
-
-class PoolOfLine(TypedDict):
-    """The limits of a line in a pool that its switch has for lossless priorities, octets.
-
-    A pool stops a line at a dynamic threshold: ``xoff_alone_octets`` if no other line holds memory,
-    ``xoff_together_octets`` if all hold as much. Headroom is in whole cells.
-    """
-
-    name: str
-    cell_octets: int
-    xoff_alone_octets: int
-    xoff_together_octets: int
-    headroom_octets: int
-    headroom_needed_octets: int
-
-
-class FlowControlDescription(TypedDict):
-    """The ingress buffer behind a port that priority flow control can stop, octets.
-
-    ``headroom_octets`` is what the buffer holds above xoff, ``headroom_needed_octets`` what frames, delays and response
-    ask for (802.1Qbb; the page on priority flow control has the formula). ``response_s`` is the time from a pause frame
-    until the port obeys. Where there are ``pools``, the line is stopped by the first that is at its threshold.
-    """
-
-    buffer_octets: int
-    xoff_octets: int
-    xon_octets: int
-    headroom_octets: int
-    headroom_needed_octets: int
-    response_s: float
-    pools: list[PoolOfLine]
-
-
-class LinkDescription(TypedDict):
-    """An output port and the line behind it, named ``node->peer``, as it is at the start.
-
-    ``latency_s`` goes from the end of a frame's transmission until the peer acts on it. A buffer is a number of octets
-    or of frames; a host's port where reaction points take turns has neither. ``flow_control`` is ``None`` where nothing
-    stops the port.
-    """
-
-    name: str
-    rate_bps: int
-    latency_s: float
-    buffer_octets: int | None
-    buffer_frames: int | None
-    congestion_points: bool
-    flow_control: FlowControlDescription | None
-
-
-class ChangeDescription(TypedDict):
-    """A change of a link; ``event`` is ``rate``, ``down`` or ``up``."""
-
-    at_s: float
-    link: str
-    event: str
-    rate_bps: int | None
-
-
-class ParameterChange(TypedDict):
-    """The scheme of a priority with all its parameters from a time on; ``parameters`` as in :class:`AssignedScheme`."""
-
-    at_s: float
-    priority: int
-    name: str
-    parameters: dict[str, float | str | bool]
-
-
-class Hop(TypedDict):
-    """A link of a route, that of the opposite direction, and the index of the hop before."""
-
-    link: str
-    back: str
-    after: int | None
-
-
-class FlowDescription(TypedDict):
-    """A flow: the nodes at its ends, its route, its traffic.
-
-    ``traffic`` is ``greedy``, ``constant``, ``poisson`` or ``on-off``; ``rate_bps`` its mean rate, if it is not greedy.
-    """
-
-    name: str
-    source: str
-    destinations: list[str]
-    controlled: bool
-    priority: int
-    weight: int
-    frame_octets: int
-    start_s: float | None
-    stop_s: float | None
-    size_octets: int | None
-    traffic: str
-    rate_bps: float | None
-    hops: list[Hop]
-
-
-class FairPeriod(TypedDict):
-    """The reference allocation while nothing changes, one rate per flow, bit/s with wire overhead."""
-
-    start_s: float
-    stop_s: float
-    max_min_bps: list[float]
-    proportional_bps: list[float]
-
-
-class Outline(TypedDict):
-    """A scenario laid out, as it would run, without its flows.
-
-    ``feedback_s`` is the fixed delay of signals, ``None`` where they travel as frames. ``notes`` are sentences on what
-    the layout takes for granted.
-    """
-
-    name: str
-    question: str
-    scheme: str
-    profile: str | None
-    seed: int
-    duration_s: float
-    warmup_s: float
-    interval_s: float
-    wire_overhead_octets: int
-    in_service_counts: bool
-    feedback_s: float | None
-    schemes: list[AssignedScheme]
-    nodes: list[Node]
-    links: list[LinkDescription]
-    changes: list[ChangeDescription]
-    parameter_changes: list[ParameterChange]
-    queues: list[str]
-    notes: list[str]
-
-
-class Description(Outline):
-    """A scenario laid out, as it would run."""
-
-    flows: list[FlowDescription]
-    fair: list[FairPeriod]
 
 
 class Scenario:
@@ -212,28 +56,28 @@ class Scenario:
         question: str,
         duration: str,
         scheme: str,
-        topology: Table,
-        flow: Sequence[Table] | None = None,
-        load: Sequence[Table] | None = None,
-        incast: Sequence[Table] | None = None,
-        trace: Sequence[Table] | None = None,
+        topology: "tables.Topology",
+        flow: "Sequence[tables.Flow] | None" = None,
+        load: "Sequence[tables.Load] | None" = None,
+        incast: "Sequence[tables.Incast] | None" = None,
+        trace: "Sequence[tables.Trace] | None" = None,
         name: str | None = None,
-        until: str | None = None,
+        until: Literal["duration", "flows complete"] | None = None,
         warmup: str | None = None,
         seed: int | None = None,
         lossless: bool | None = None,
         acted: bool | None = None,
-        schemes: Mapping[str, Table] | None = None,
-        priority: Sequence[Table] | None = None,
-        network: Table | None = None,
-        buffer: Sequence[Table] | None = None,
-        pfc: Table | None = None,
-        hosts: Table | None = None,
-        group: Sequence[Table] | None = None,
-        change: Sequence[Table] | None = None,
-        window: Sequence[Table] | None = None,
-        record: Table | None = None,
-        testbed: Table | None = None,
+        schemes: "tables.Schemes | None" = None,
+        priority: "Sequence[tables.Priority] | None" = None,
+        network: "tables.Network | None" = None,
+        buffer: "Sequence[tables.Buffer] | None" = None,
+        pfc: "tables.Pfc | None" = None,
+        hosts: "tables.Hosts | None" = None,
+        group: "Sequence[tables.Group] | None" = None,
+        change: "Sequence[tables.Change] | None" = None,
+        window: "Sequence[tables.Window] | None" = None,
+        record: "tables.Record | None" = None,
+        testbed: "tables.Testbed | None" = None,
     ) -> None:
         document = {
             "name": name,

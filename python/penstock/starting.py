@@ -3,7 +3,8 @@
 import textwrap
 from itertools import groupby
 
-from penstock.catalogue import Key, keys, schemes
+from penstock.catalogue import keys, schemes
+from penstock.declared import Key
 from penstock.errors import ArgumentError, nearest
 
 _WIDTH = 100

@@ -17,9 +17,9 @@ from conftest import SMALL, Command
 
 import penstock
 from penstock import OutputError, PenstockError, Result, Scenario, ScenarioError
-from penstock.catalogue import Key, Parameter, Profile, Scheme, keys
+from penstock.catalogue import keys
+from penstock.declared import Description, FairPeriod, FlowDescription, Key, Node, Outline, Parameter, Profile, Scheme
 from penstock.runs import copies
-from penstock.scenario import Description, FairPeriod, FlowDescription, Node, Outline
 from penstock.summary import FlowSummary, HostSummary, QueueSummary, RunSummary, Summary, Totals
 from penstock.tuning.answer import _standard
 

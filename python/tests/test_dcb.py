@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from penstock import ArgumentError, DeviceError, Scenario, dcb, schemes
 from penstock.cli import app
 from penstock.dcb import device as device_module
+from penstock.document import Priority
 
 
 def structure(priority: int = 3) -> bytes:
@@ -286,7 +287,7 @@ def test_variants_of_qcn_are_planned_with_a_note() -> None:
 
 
 def _with_priorities(qcn: int, none: int) -> Scenario:
-    assigned = [{"priority": priority, "scheme": "qcn"} for priority in range(qcn)]
+    assigned: list[Priority] = [{"priority": priority, "scheme": "qcn"} for priority in range(qcn)]
     assigned += [{"priority": priority, "scheme": "none"} for priority in range(qcn, qcn + none)]
     return Scenario(
         question="Which priorities?",

@@ -9,7 +9,6 @@ from inspect import signature
 from pathlib import Path
 
 import generate_docs
-import generate_types
 import markdown
 import paper_searches
 import pytest
@@ -107,11 +106,6 @@ def test_public_names_have_their_page() -> None:
     for name in ("Comparison.open", "Result.plot", "Result.to_pandas", "Scenario.named", "theory.margins", "scenarios"):
         assert f"`{name}`\n" in page
     assert "theory.Report" in page
-
-
-def test_types_of_a_summary_are_as_declared() -> None:
-    hint = "the declaration has changed: python tools/generate_types.py"
-    assert generate_types.FILE.read_text(encoding="utf-8") == generate_types.text(), hint
 
 
 def test_the_recipe_for_a_metric_is_followed_by_the_code() -> None:

@@ -1,10 +1,11 @@
 """Connections of TCP in one host: a reaction point for each or for all, and a queue above it with a limit."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from penstock import Scenario, ScenarioError
+from penstock.document import Hosts
 from penstock.summary import FlowSummary
 
 # Four hosts send to h4, whose link is the bottleneck; h0 also sends to h5, whose link is idle.
@@ -24,7 +25,7 @@ SHARED: dict[str, Any] = {
 
 def flows(**hosts: Any) -> dict[str, FlowSummary]:
     """Return the flows' summaries of a run with these settings of hosts."""
-    summary = Scenario(**SHARED, hosts=hosts).run().summary
+    summary = Scenario(**SHARED, hosts=cast(Hosts, hosts)).run().summary
     return {flow["name"]: flow for flow in summary["flows"]}
 
 

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from penstock import Scenario
 from penstock.cli import app
+from penstock.document import Schemes
 from penstock.theory import axes, maps, samples
 from penstock.theory.configuration import Configuration, Unsuited, configuration
 from penstock.theory.cycle import balance, harmonic_balance, return_map, settled
@@ -39,7 +40,7 @@ def _smcc(delay_us: float, **settings: Any) -> Configuration:
         duration="1.2 s",
         warmup="600 ms",
         scheme="smcc",
-        schemes={"smcc": {"profile": "paper-sliding-mode", **settings}},
+        schemes=cast(Schemes, {"smcc": {"profile": "paper-sliding-mode", **settings}}),
         topology={
             "dumbbell": {
                 "sources": 1,

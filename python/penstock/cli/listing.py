@@ -10,9 +10,10 @@ import typer
 from rich.markup import escape
 
 from penstock import ScenarioError, library
-from penstock.catalogue import Scheme, keys, schema, schemes
+from penstock.catalogue import keys, schema, schemes
 from penstock.cli.failure import InputError
 from penstock.cli.report import add_row, console, listing
+from penstock.declared import Scheme
 from penstock.scenario import Scenario
 
 _SCHEME_KEYS = ("name", "title", "source", "parameters")

@@ -13,11 +13,11 @@ from rich.segment import Segment
 from rich.table import Column, Table
 
 from penstock.columns import to_floats
+from penstock.declared import LinkDescription, Outline
 from penstock.highlights import notable_queues, schemes_in_words
 from penstock.metrics.registry import COMPARED, WRITERS, Metric
 from penstock.metrics.seeds import SLOWDOWNS, CompletionSpread, Sizes, Spread, by_size, in_words, sizes_of, written
 from penstock.result import Result, action_counts
-from penstock.scenario import LinkDescription, Outline
 from penstock.summary import CompletionSummary, DeadlockSummary, FlowSummary, PoolSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
 from penstock.text import UNDRAWN, bit_rate, count, duration, events, fair_rate, octets, ratio, share

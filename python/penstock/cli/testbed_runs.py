@@ -8,8 +8,9 @@ import typer
 from penstock import interrupts
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find
+from penstock.declared import Outline
 from penstock.result import Result
-from penstock.scenario import Outline, Scenario
+from penstock.scenario import Scenario
 from penstock.terminal import printable_json
 from penstock.text import duration
 

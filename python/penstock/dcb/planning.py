@@ -10,8 +10,9 @@ from typing import Any
 from penstock._core import dcb_fit, dcb_negotiate, dcb_read, dcb_show, write_quantity
 from penstock.catalogue import schemes
 from penstock.dcb.objects import Object, members, table
+from penstock.declared import AssignedScheme, Outline
 from penstock.errors import ArgumentError, nearest
-from penstock.scenario import AssignedScheme, Outline, Scenario
+from penstock.scenario import Scenario
 
 _CP, _RP = table("ieee8021CnCpTable"), table("ieee8021CnRpGroupTable")
 _PORT_RATE = "rpg_max_rate"

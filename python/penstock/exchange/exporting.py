@@ -11,11 +11,12 @@ from typing import Any
 
 from penstock import files, workloads
 from penstock._core import read_quantity
+from penstock.declared import Description, FlowDescription, LinkDescription
 from penstock.errors import ArgumentError, nearest
 from penstock.exchange import completions, hpcc, htsim
 from penstock.exchange.trees import fabric_of
 from penstock.result import Result
-from penstock.scenario import Description, FlowDescription, LinkDescription, Scenario
+from penstock.scenario import Scenario
 
 FORMATS = ("hpcc", "htsim")
 """The simulators for which files are written."""

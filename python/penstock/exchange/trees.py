@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
+from penstock.declared import Description, LinkDescription
 from penstock.errors import ArgumentError
 from penstock.exchange.htsim import Fabric, Tier
-from penstock.scenario import Description, LinkDescription
 
 _HINT = "htsim's .topo has trees of two or three tiers of switches that are alike, such as leaf-spine and fat-tree"
 

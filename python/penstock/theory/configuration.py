@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from penstock._core import PenstockError
 from penstock.catalogue import about
-from penstock.scenario import AssignedScheme, Description, FlowDescription, Scenario
+from penstock.declared import AssignedScheme, Description, FlowDescription
+from penstock.scenario import Scenario
 
 BITS_PER_OCTET = 8
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -38,6 +38,8 @@ METRICS: dict[Metric, tuple[str, str, float]] = {
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from penstock.document import Flow, Schemes
 
 Progress = Callable[[float], object]
 """Called with the share that is done."""
@@ -273,22 +275,28 @@ def as_scenario(given: Configuration, duration_s: float, *, seed: int = 1) -> Sc
     background = given.link_bps - given.capacity_bps
     wire = (given.frame_octets + given.wire_overhead_octets) * 8 / given.line_rate_bps
     latency = max(0.0, given.forward_delay_s - wire)
-    flows: list[dict[str, Any]] = [
-        {"name": f"s0..s{count - 1}" if count > 1 else "s0", "from": f"h0..h{count - 1}" if count > 1 else "h0"}
+    sources = count + (1 if background > 0 else 0)
+    receiver, frame = f"h{sources}", write_quantity(given.frame_octets, "octets")
+    flows: list[Flow] = [
+        {
+            "name": f"s0..s{count - 1}" if count > 1 else "s0",
+            "from": f"h0..h{count - 1}" if count > 1 else "h0",
+            "to": receiver,
+            "frame": frame,
+        }
     ]
     if background > 0:
         flows.append(
             {
                 "name": "others",
                 "from": f"h{count}",
+                "to": receiver,
+                "frame": frame,
                 "traffic": "constant",
                 "rate": write_quantity(background, "bit/s"),
                 "controlled": False,
             }
         )
-    sources = count + (1 if background > 0 else 0)
-    for flow in flows:
-        flow |= {"to": f"h{sources}", "frame": write_quantity(given.frame_octets, "octets")}
     return Scenario(
         name="map",
         question="What does the packet simulator do at a point of a map?",
@@ -296,7 +304,7 @@ def as_scenario(given: Configuration, duration_s: float, *, seed: int = 1) -> Sc
         warmup=write_quantity(duration_s / 2, "s"),
         seed=seed,
         scheme=given.scheme,
-        schemes={given.scheme: _parameters(given)},
+        schemes=cast("Schemes", {given.scheme: _parameters(given)}),
         topology={
             "dumbbell": {
                 "sources": sources,

@@ -422,7 +422,7 @@ def _limits(configuration: Configuration, mode: int) -> tuple[Limit, ...]:
     ranges = {
         entry["name"]: (float(entry["minimum"]), float(entry["maximum"]))
         for entry in known["parameters"]
-        if entry["minimum"] is not None and not isinstance(entry["default"], bool)
+        if entry["minimum"] is not None and entry["maximum"] is not None and not isinstance(entry["default"], bool)
     }
     found = []
     for parameter in (*FIELDS, *ranges):

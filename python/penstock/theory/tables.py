@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from penstock.catalogue import about
-from penstock.scenario import Description, Scenario
+from penstock.declared import Description
+from penstock.scenario import Scenario
 from penstock.theory import delay, hybrid
 from penstock.theory.axes import Axis, apply, meaning
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited, configuration
@@ -126,7 +127,7 @@ def _axes(scenario: Scenario, base: Configuration) -> tuple[list[Axis], list[str
     ranges = {
         entry["name"]: (float(entry["minimum"]), float(entry["maximum"]))
         for entry in about(base.scheme)["parameters"]
-        if entry["minimum"] is not None
+        if entry["minimum"] is not None and entry["maximum"] is not None
     }
     tuned = {name for names in about(base.scheme)["tuned"] for name in names}
     axes = [_axis(base, name, 1.0 if name == "flows" else 0.0, np.inf) for name in _FIELDS if _value(base, name) > 0]

@@ -12,10 +12,11 @@ import tomli_w
 
 from penstock._core import PenstockError, ScenarioError
 from penstock.catalogue import about
+from penstock.declared import AssignedScheme, Description
 from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
 from penstock.runs import Watch
-from penstock.scenario import AssignedScheme, Description, Scenario, joined, parts_of
+from penstock.scenario import Scenario, joined, parts_of
 from penstock.text import octets
 from penstock.theory.configuration import Unsuited, configurations
 from penstock.theory.models import DELAYED

@@ -7,9 +7,10 @@ times them, within the catalogue's range, the buffer and the line.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import floor, log10
+from math import floor, inf, log10
 
-from penstock.catalogue import Condition, Parameter, about
+from penstock.catalogue import about
+from penstock.declared import Condition, Parameter
 from penstock.scenario import Scenario
 from penstock.theory.axes import meaning, read, written
 from penstock.theory.configuration import Configuration, Unsuited
@@ -117,7 +118,8 @@ def _asked(
         named = wrong.reason if wrong.reason.startswith(key) else f"{text}: {wrong.reason}"
         raise Unsuited(named, wrong.hint) from None
     low, high = float(axis.values[0]), float(axis.values[-1])
-    if low < parameter["minimum"] or high > parameter["maximum"]:
+    least, most = _range(parameter)
+    if low < least or high > most:
         raise Unsuited(
             f"{text}: {name} reaches from {parameter['written']['minimum']} to {parameter['written']['maximum']}",
             "write bounds within that",
@@ -125,11 +127,17 @@ def _asked(
     return replace(_usual(own, parameter, standard), low=low, high=high)
 
 
+def _range(parameter: Parameter) -> tuple[float, float]:
+    """The least and the greatest value of a parameter that is a number: all that are tuned are."""
+    least, most = parameter["minimum"], parameter["maximum"]
+    return -inf if least is None else float(least), inf if most is None else float(most)
+
+
 def _usual(own: Configuration, parameter: Parameter, standard: Mapping[str, float | str | bool]) -> Knob:
     """The knob of a parameter with the bounds that it has unless others are asked for."""
     name, unit = parameter["name"], parameter["unit"]
     known = [value for value in (own.number(name), float(standard[name])) if value > 0] or [1.0]
-    least, most = float(parameter["minimum"]), float(parameter["maximum"])
+    least, most = _range(parameter)
     if parameter["queue_length"]:
         # A set point of less than a frame empties the queue at every sample.
         least, most = max(least, own.frame_octets), min(most, _ROOM * own.buffer_octets)

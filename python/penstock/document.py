@@ -1,0 +1,1423 @@
+"""The types of a scenario file, table by table, as :class:`penstock.Scenario` takes them.
+
+Quantities are text with a unit. :func:`penstock.keys` and ``penstock schema`` explain each key.
+
+Written by ``python tools/generate_types.py`` from the JSON schema: change the declaration in Rust, not this file.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, Required, TypedDict
+
+from penstock.declared import SchemeName
+
+
+class Buffer(TypedDict, total=False):
+    """``buffer`` of a scenario file."""
+
+    alpha: Literal["none"] | float
+    cell: str
+    headroom: Literal["auto"] | str
+    ingress_alpha: Literal["none"] | float
+    ingress_reserve: str
+    name: str
+    priorities: Sequence[int]
+    reserve: str
+    size: Required[str]
+    switches: Literal["all"] | str | Sequence[str]
+
+
+class ChangeSchemesAfQcn(TypedDict, total=False):
+    """``change.schemes.af-qcn`` of a scenario file."""
+
+    af_alone: bool
+    ai_hai_sequence: Literal["counters", "serial"]
+    alpha: float
+    below_share: Literal["weighted", "qcn", "nothing"]
+    cycle_halving: Literal["per-counter", "hai-only", "never"]
+    decrease_order: Literal["simultaneous", "printed"]
+    efr: Literal["byte-stage", "neither-fired", "off"]
+    flow_gain: float
+    flow_interval: str
+    flow_lifetime: str
+    flow_sample: str
+    flow_table_size: int
+    fr_cycles: Literal["threshold", "threshold-less-one"]
+    gd_inverse: int
+    hai_multiplier: Literal["min-count", "min-count-plus-one", "ordinal", "one"]
+    jitter_rp: Literal["reload", "always", "off"]
+    q_eq: str
+    qold_update: Literal["every-sample", "last-sent"]
+    quantise: Literal["linear63", "shift6", "none"]
+    rl_create: Literal["above-set-point", "any", "always"]
+    rl_idle_time: str
+    rl_release: Literal["line-rate", "idle", "never"]
+    rp_jitter: float
+    rpg_ai_rate: str
+    rpg_byte_reset: str
+    rpg_hai_rate: str
+    rpg_max_rate: str
+    rpg_min_dec_fac: int
+    rpg_min_rate: str
+    rpg_threshold: int
+    rpg_time_reset: str
+    sample_base: str
+    sample_count: int
+    sample_dropped: bool
+    sample_jitter: float
+    sample_probability: float
+    sample_probability_max: float
+    sample_step: int
+    sample_table: Literal["paper", "harmonic"]
+    sampling: Literal["table", "probability", "step", "count", "every-frame"]
+    send_qf0: bool
+    timer_on: bool
+    tr_clamp: bool
+    trr: Literal["first-cycle", "any-time", "off"]
+    w: float
+
+
+class ChangeSchemesAnnulus(TypedDict, total=False):
+    """``change.schemes.annulus`` of a scenario file."""
+
+    ai_hai_sequence: Literal["counters", "serial"]
+    at_most_bdp: bool
+    base_rtt: str | Literal["auto"]
+    cycle_halving: Literal["per-counter", "hai-only", "never"]
+    decrease_order: Literal["simultaneous", "printed"]
+    efr: Literal["byte-stage", "neither-fired", "off"]
+    end_to_end: Literal["dctcp", "none"]
+    first_window: Literal["segments", "bdp"]
+    fr_cycles: Literal["threshold", "threshold-less-one"]
+    g_inverse: int
+    gate: Literal["whole", "open"]
+    gd_inverse: int
+    hai_multiplier: Literal["min-count", "min-count-plus-one", "ordinal", "one"]
+    initial_window: int
+    jitter_rp: Literal["reload", "always", "off"]
+    k: str
+    marking: Literal["threshold", "pi"]
+    near_hops: int
+    paced: bool
+    pi_a: float
+    pi_b: float
+    pi_interval: str
+    pi_q_ref: str
+    q_eq: str
+    qold_update: Literal["every-sample", "last-sent"]
+    quantise: Literal["linear63", "shift6", "none"]
+    rl_create: Literal["above-set-point", "any", "always"]
+    rl_idle_time: str
+    rl_release: Literal["line-rate", "idle", "never"]
+    rp_jitter: float
+    rpg_ai_rate: str
+    rpg_byte_reset: str
+    rpg_hai_rate: str
+    rpg_max_rate: str
+    rpg_min_dec_fac: int
+    rpg_min_rate: str
+    rpg_threshold: int
+    rpg_time_reset: str
+    sample_base: str
+    sample_count: int
+    sample_dropped: bool
+    sample_jitter: float
+    sample_probability: float
+    sample_probability_max: float
+    sample_step: int
+    sample_table: Literal["paper", "harmonic"]
+    sampling: Literal["table", "probability", "step", "count", "every-frame"]
+    segment: str
+    send_qf0: bool
+    thresholds_at: str
+    timer_on: bool
+    tr_clamp: bool
+    trr: Literal["first-cycle", "any-time", "off"]
+    w: float
+
+
+class ChangeSchemesBcn(TypedDict, total=False):
+    """``change.schemes.bcn`` of a scenario file."""
+
+    bcn_00: bool
+    bcn_max: bool
+    drift: bool
+    gd_inverse: int
+    gi: float
+    over_sampling: bool
+    positive_below_q_eq: bool
+    q_eq: str
+    q_sc: str
+    rd: str
+    rmin: str
+    ru: str
+    sample_dropped: bool
+    sample_interval: str
+    sample_interval_severe: str
+    sample_jitter: float
+    td: str
+    td_jitter: float
+    tmax: str
+    w: float
+
+
+class SchemesCi(TypedDict, total=False):
+    """``schemes.ci`` of a scenario file."""
+
+    cim_interval: str
+    congesting_priority: int
+    k_max: str
+    k_min: str
+    max_cim_tx: int
+    max_flow_life: str
+    min_header_octets: int
+    stream_table_size: int
+
+
+class ChangeSchemesDcqcn(TypedDict, total=False):
+    """``change.schemes.dcqcn`` of a scenario file."""
+
+    alpha0: float
+    alpha_order: Literal["cut-first", "update-first"]
+    alpha_time: str
+    alpha_update: Literal["per-cnp", "per-interval"]
+    byte_reset: str
+    cnp_interval: str
+    cnp_rule: Literal["next-mark", "end-of-interval"]
+    counters: Literal["both", "timer"]
+    decrease_time: str
+    f: int
+    first_cnp_percent: int
+    g_inverse: int
+    hai_boundary: Literal["above", "at-or-above"]
+    hai_factor: Literal["stages", "one"]
+    k_max: str
+    k_min: str
+    marking: Literal["threshold", "pi"]
+    min_rate: str
+    p_max: float
+    pi_a: float
+    pi_b: float
+    pi_interval: str
+    pi_q_ref: str
+    r_ai: str
+    r_hai: str
+    rt_update: Literal["every-cut", "after-increase"]
+    thresholds_at: str
+    time_reset: str
+    tr_clamp: bool
+
+
+class ChangeSchemesDctcp(TypedDict, total=False):
+    """``change.schemes.dctcp`` of a scenario file."""
+
+    at_most_bdp: bool
+    base_rtt: str | Literal["auto"]
+    first_window: Literal["segments", "bdp"]
+    g_inverse: int
+    gate: Literal["whole", "open"]
+    initial_window: int
+    k: str
+    marking: Literal["threshold", "pi"]
+    paced: bool
+    pi_a: float
+    pi_b: float
+    pi_interval: str
+    pi_q_ref: str
+    segment: str
+    thresholds_at: str
+
+
+class SchemesE2cm(TypedDict, total=False):
+    """``schemes.e2cm`` of a scenario file."""
+
+    bcn_00: bool
+    bcn_max: bool
+    drift: bool
+    gd_inverse: int
+    gi: float
+    latency_threshold: str
+    over_sampling: bool
+    positive_below_q_eq: bool
+    probe_interval: str
+    q_eq: str
+    q_sc: str
+    rd: str
+    recovery_most: int
+    recovery_step: str
+    rmin: str
+    ru: str
+    sample_dropped: bool
+    sample_interval: str
+    sample_interval_severe: str
+    sample_jitter: float
+    td: str
+    td_jitter: float
+    tmax: str
+    w: float
+
+
+class ChangeSchemesEfecn(TypedDict, total=False):
+    """``change.schemes.efecn`` of a scenario file."""
+
+    a: float
+    averaging: Literal["off", "turns", "always"]
+    averaging_weight: float
+    b: float
+    bcn_00_rule: Literal["per-frame", "once-per-source"]
+    c: float
+    capacity: Literal["measured", "line"]
+    capacity_adjustment: bool
+    fecn_branch: Literal["ab", "ba"]
+    flow_table: int
+    interval: str
+    limited_increase: bool
+    load: Literal["accepted", "offered"]
+    load_probes: bool
+    min_rate: str
+    phase: str
+    probe_class: Literal["data", "control"]
+    probe_spread: str
+    q_eq: str
+    q_sc: str
+    regulators: Literal["per-flow", "per-congestion-point"]
+    rmin_n0: int
+    timeout: str
+
+
+class ChangeSchemesFecn(TypedDict, total=False):
+    """``change.schemes.fecn`` of a scenario file."""
+
+    a: float
+    averaging: Literal["off", "turns", "always"]
+    averaging_weight: float
+    b: float
+    c: float
+    capacity: Literal["measured", "line"]
+    capacity_adjustment: bool
+    fecn_branch: Literal["ab", "ba"]
+    flow_table: int
+    interval: str
+    limited_increase: bool
+    load: Literal["accepted", "offered"]
+    load_probes: bool
+    min_rate: str
+    n0: int
+    phase: str
+    probe_class: Literal["data", "control"]
+    probe_spread: str
+    q_eq: str
+    regulators: Literal["per-flow", "per-congestion-point"]
+    rmin_n0: int
+    timeout: str
+
+
+class ChangeSchemesFqcn(TypedDict, total=False):
+    """``change.schemes.fqcn`` of a scenario file."""
+
+    ai_hai_sequence: Literal["counters", "serial"]
+    cycle_halving: Literal["per-counter", "hai-only", "never"]
+    decrease_order: Literal["simultaneous", "printed"]
+    efr: Literal["byte-stage", "neither-fired", "off"]
+    flow_gain: float
+    flow_interval: str
+    flow_lifetime: str
+    flow_sample: str
+    flow_table_size: int
+    fr_cycles: Literal["threshold", "threshold-less-one"]
+    gd_inverse: int
+    hai_multiplier: Literal["min-count", "min-count-plus-one", "ordinal", "one"]
+    jitter_rp: Literal["reload", "always", "off"]
+    q_eq: str
+    qold_update: Literal["every-sample", "last-sent"]
+    quantise: Literal["linear63", "shift6", "none"]
+    rl_create: Literal["above-set-point", "any", "always"]
+    rl_idle_time: str
+    rl_release: Literal["line-rate", "idle", "never"]
+    rp_jitter: float
+    rpg_ai_rate: str
+    rpg_byte_reset: str
+    rpg_hai_rate: str
+    rpg_max_rate: str
+    rpg_min_dec_fac: int
+    rpg_min_rate: str
+    rpg_threshold: int
+    rpg_time_reset: str
+    sample_base: str
+    sample_count: int
+    sample_dropped: bool
+    sample_jitter: float
+    sample_probability: float
+    sample_probability_max: float
+    sample_step: int
+    sample_table: Literal["paper", "harmonic"]
+    sampling: Literal["table", "probability", "step", "count", "every-frame"]
+    send_qf0: bool
+    timer_on: bool
+    tr_clamp: bool
+    trr: Literal["first-cycle", "any-time", "off"]
+    w: float
+
+
+class ChangeSchemesHpcc(TypedDict, total=False):
+    """``change.schemes.hpcc`` of a scenario file."""
+
+    base_rtt: str | Literal["auto"]
+    eta: float
+    gap: Literal["rest", "whole"]
+    gate: Literal["whole", "open"]
+    max_stage: int
+    min_rate: str
+    telemetry: Literal["records", "pint"]
+    unit_factor: int
+    w_ai: str
+
+
+class SchemesNone(TypedDict, total=False):
+    """``schemes.none`` of a scenario file."""
+
+
+class ChangeSchemesNscc(TypedDict, total=False):
+    """``change.schemes.nscc`` of a scenario file."""
+
+    alpha_frames: float
+    delay_alpha: float
+    eta_frames: float
+    fi_frames: float
+    gamma: float
+    k_max: str
+    k_min: str
+    marking: Literal["threshold", "pi"]
+    network_rtt: str | Literal["auto"]
+    packet: str
+    pi_a: float
+    pi_b: float
+    pi_interval: str
+    pi_q_ref: str
+    qa_gate: int
+    qa_targets: float
+    target_qdelay: str
+    thresholds_at: str
+    trimming: bool
+
+
+class ChangeSchemesQcn(TypedDict, total=False):
+    """``change.schemes.qcn`` of a scenario file."""
+
+    ai_hai_sequence: Literal["counters", "serial"]
+    cycle_halving: Literal["per-counter", "hai-only", "never"]
+    decrease_order: Literal["simultaneous", "printed"]
+    efr: Literal["byte-stage", "neither-fired", "off"]
+    fr_cycles: Literal["threshold", "threshold-less-one"]
+    gd_inverse: int
+    hai_multiplier: Literal["min-count", "min-count-plus-one", "ordinal", "one"]
+    jitter_rp: Literal["reload", "always", "off"]
+    q_eq: str
+    qold_update: Literal["every-sample", "last-sent"]
+    quantise: Literal["linear63", "shift6", "none"]
+    rl_create: Literal["above-set-point", "any", "always"]
+    rl_idle_time: str
+    rl_release: Literal["line-rate", "idle", "never"]
+    rp_jitter: float
+    rpg_ai_rate: str
+    rpg_byte_reset: str
+    rpg_hai_rate: str
+    rpg_max_rate: str
+    rpg_min_dec_fac: int
+    rpg_min_rate: str
+    rpg_threshold: int
+    rpg_time_reset: str
+    sample_base: str
+    sample_count: int
+    sample_dropped: bool
+    sample_jitter: float
+    sample_probability: float
+    sample_probability_max: float
+    sample_step: int
+    sample_table: Literal["paper", "harmonic"]
+    sampling: Literal["table", "probability", "step", "count", "every-frame"]
+    send_qf0: bool
+    timer_on: bool
+    tr_clamp: bool
+    trr: Literal["first-cycle", "any-time", "off"]
+    w: float
+
+
+class ChangeSchemesQcnAdaptive(TypedDict, total=False):
+    """``change.schemes.qcn-adaptive`` of a scenario file."""
+
+    ai_hai_sequence: Literal["counters", "serial"]
+    cycle_halving: Literal["per-counter", "hai-only", "never"]
+    decrease_order: Literal["simultaneous", "printed"]
+    efr: Literal["byte-stage", "neither-fired", "off"]
+    fr_cycles: Literal["threshold", "threshold-less-one"]
+    gd_inverse: int
+    hai_multiplier: Literal["min-count", "min-count-plus-one", "ordinal", "one"]
+    halve_adaptive: bool
+    jitter_rp: Literal["reload", "always", "off"]
+    k: str
+    q_eq: str
+    qold_update: Literal["every-sample", "last-sent"]
+    quantise: Literal["linear63", "shift6", "none"]
+    rl_create: Literal["above-set-point", "any", "always"]
+    rl_idle_time: str
+    rl_release: Literal["line-rate", "idle", "never"]
+    rp_jitter: float
+    rpg_ai_rate: str
+    rpg_hai_rate: str
+    rpg_max_rate: str
+    rpg_min_dec_fac: int
+    rpg_min_rate: str
+    rpg_threshold: int
+    rpg_time_reset: str
+    sample_base: str
+    sample_count: int
+    sample_dropped: bool
+    sample_jitter: float
+    sample_probability: float
+    sample_probability_max: float
+    sample_step: int
+    sample_table: Literal["paper", "harmonic"]
+    sampling: Literal["table", "probability", "step", "count", "every-frame"]
+    send_qf0: bool
+    timer_on: bool
+    tr_clamp: bool
+    trr: Literal["first-cycle", "any-time", "off"]
+    w: float
+
+
+class ChangeSchemesQcnBs(TypedDict, total=False):
+    """``change.schemes.qcn-bs`` of a scenario file."""
+
+    ai_hai_sequence: Literal["counters", "serial"]
+    bs_first: Literal["create-then-decrease", "create-only"]
+    cycle_halving: Literal["per-counter", "hai-only", "never"]
+    decrease_order: Literal["simultaneous", "printed"]
+    efr: Literal["byte-stage", "neither-fired", "off"]
+    entry_create: Literal["any", "above-set-point"]
+    entry_idle_time: str
+    entry_key: Literal["switch", "queue"]
+    entry_release: Literal["line-rate", "idle", "never"]
+    fr_cycles: Literal["threshold", "threshold-less-one"]
+    gd_inverse: int
+    hai_multiplier: Literal["min-count", "min-count-plus-one", "ordinal", "one"]
+    jitter_rp: Literal["reload", "always", "off"]
+    q_eq: str
+    qold_update: Literal["every-sample", "last-sent"]
+    quantise: Literal["linear63", "shift6", "none"]
+    rp_jitter: float
+    rpg_ai_rate: str
+    rpg_byte_reset: str
+    rpg_hai_rate: str
+    rpg_max_rate: str
+    rpg_min_dec_fac: int
+    rpg_min_rate: str
+    rpg_threshold: int
+    rpg_time_reset: str
+    sample_base: str
+    sample_count: int
+    sample_dropped: bool
+    sample_jitter: float
+    sample_probability: float
+    sample_probability_max: float
+    sample_step: int
+    sample_table: Literal["paper", "harmonic"]
+    sampling: Literal["table", "probability", "step", "count", "every-frame"]
+    send_qf0: bool
+    table_size: int
+    timer_on: bool
+    tr_clamp: bool
+    trr: Literal["first-cycle", "any-time", "off"]
+    w: float
+
+
+class ChangeSchemesQcnBsAdaptive(TypedDict, total=False):
+    """``change.schemes.qcn-bs-adaptive`` of a scenario file."""
+
+    ai_hai_sequence: Literal["counters", "serial"]
+    bs_first: Literal["create-then-decrease", "create-only"]
+    cycle_halving: Literal["per-counter", "hai-only", "never"]
+    decrease_order: Literal["simultaneous", "printed"]
+    efr: Literal["byte-stage", "neither-fired", "off"]
+    entry_create: Literal["any", "above-set-point"]
+    entry_idle_time: str
+    entry_key: Literal["switch", "queue"]
+    entry_release: Literal["line-rate", "idle", "never"]
+    fr_cycles: Literal["threshold", "threshold-less-one"]
+    gd_inverse: int
+    hai_multiplier: Literal["min-count", "min-count-plus-one", "ordinal", "one"]
+    halve_adaptive: bool
+    jitter_rp: Literal["reload", "always", "off"]
+    k: str
+    q_eq: str
+    qold_update: Literal["every-sample", "last-sent"]
+    quantise: Literal["linear63", "shift6", "none"]
+    rp_jitter: float
+    rpg_ai_rate: str
+    rpg_hai_rate: str
+    rpg_max_rate: str
+    rpg_min_dec_fac: int
+    rpg_min_rate: str
+    rpg_threshold: int
+    rpg_time_reset: str
+    sample_base: str
+    sample_count: int
+    sample_dropped: bool
+    sample_jitter: float
+    sample_probability: float
+    sample_probability_max: float
+    sample_step: int
+    sample_table: Literal["paper", "harmonic"]
+    sampling: Literal["table", "probability", "step", "count", "every-frame"]
+    send_qf0: bool
+    table_size: int
+    timer_on: bool
+    tr_clamp: bool
+    trr: Literal["first-cycle", "any-time", "off"]
+    w: float
+
+
+class ChangeSchemesQcnMulticast(TypedDict, total=False):
+    """``change.schemes.qcn-multicast`` of a scenario file."""
+
+    ai_hai_sequence: Literal["counters", "serial"]
+    cycle_halving: Literal["per-counter", "hai-only", "never"]
+    decrease_order: Literal["simultaneous", "printed"]
+    efr: Literal["byte-stage", "neither-fired", "off"]
+    fr_cycles: Literal["threshold", "threshold-less-one"]
+    gd_inverse: int
+    hai_multiplier: Literal["min-count", "min-count-plus-one", "ordinal", "one"]
+    jitter_rp: Literal["reload", "always", "off"]
+    q_eq: str
+    qold_update: Literal["every-sample", "last-sent"]
+    quantise: Literal["linear63", "shift6", "none"]
+    rl_create: Literal["above-set-point", "any", "always"]
+    rl_idle_time: str
+    rl_release: Literal["line-rate", "idle", "never"]
+    rp_jitter: float
+    rpg_ai_rate: str
+    rpg_byte_reset: str
+    rpg_hai_rate: str
+    rpg_max_rate: str
+    rpg_min_dec_fac: int
+    rpg_min_rate: str
+    rpg_threshold: int
+    rpg_time_reset: str
+    sample_base: str
+    sample_count: int
+    sample_dropped: bool
+    sample_jitter: float
+    sample_probability: float
+    sample_probability_max: float
+    sample_step: int
+    sample_table: Literal["paper", "harmonic"]
+    sampling: Literal["table", "probability", "step", "count", "every-frame"]
+    send_qf0: bool
+    tie: Literal["cpid", "all"]
+    timer_on: bool
+    tr_clamp: bool
+    trr: Literal["first-cycle", "any-time", "off"]
+    w: float
+
+
+class SchemesRocc(TypedDict, total=False):
+    """``schemes.rocc`` of a scenario file."""
+
+    alpha: float
+    beta: float
+    f_min: str
+    flow_table_size: int
+    interval: str
+    q_max: str
+    q_mid: str
+    q_ref: str
+    self_rise: str
+
+
+class SchemesSfc(TypedDict, total=False):
+    """``schemes.sfc`` of a scenario file."""
+
+    flow_table_size: int
+    max_pause: str
+    q_off: str
+    q_on: str
+
+
+class ChangeSchemesSmcc(TypedDict, total=False):
+    """``change.schemes.smcc`` of a scenario file."""
+
+    bind_on: Literal["above-target", "decrease"]
+    delta_zero: Literal["state-a", "state-b", "sign-bit"]
+    first_interval: Literal["whole", "drawn"]
+    hold_change: bool
+    increase_from: Literal["bound", "any"]
+    increase_to: Literal["all", "bound"]
+    min_rate: str
+    offset_zero: Literal["sign-bit", "state-b", "no-change"]
+    q0: str
+    ra: str
+    ra_at: str
+    ra_small: str
+    rb: str
+    rb_at: str
+    sample_count: int
+    sample_dropped: bool
+    sample_jitter: float
+    sample_probability: float
+    sampling: Literal["count", "probability"]
+    t1: str
+    two_stage: bool
+
+
+class ChangeSchemesSwift(TypedDict, total=False):
+    """``change.schemes.swift`` of a scenario file."""
+
+    base_delay_target: str
+    delay_smoothing_alpha: float
+    fabric_additive_increment: float
+    fabric_multiplicative_decrease_factor: float
+    initial_fcwnd: float
+    max_fabric_multiplicative_decrease_factor: float
+    max_fcwnd: float
+    max_flow_scaling: str
+    max_flow_scaling_window: float
+    max_ncwnd: int
+    max_nic_multiplicative_decrease_factor: float
+    min_fcwnd: float
+    min_flow_scaling_window: float
+    min_ncwnd: int
+    min_rate: str
+    nic_additive_increment: int
+    packet: str
+    receive_buffer: str
+    receive_rate: str
+    retransmit_limit: int
+    target_rx_buffer_level: int
+    topology_scaling_per_hop: str
+
+
+class ChangeSchemesTimely(TypedDict, total=False):
+    """``change.schemes.timely`` of a scenario file."""
+
+    alpha: float
+    beta: float
+    d_min: str | Literal["auto"]
+    delta: str
+    hai_after: int
+    hai_counts: Literal["gradient", "every-rise"]
+    initial: float
+    law: Literal["gradient", "patched"]
+    min_rate: str
+    most_cut: float
+    segment: str
+    t_high: str
+    t_low: str
+    t_ref: str
+    updates: Literal["each-acknowledgement", "each-round-trip"]
+    window_time: str | Literal["auto"]
+
+
+ChangeSchemes = TypedDict(
+    "ChangeSchemes",
+    {
+        "af-qcn": ChangeSchemesAfQcn,
+        "annulus": ChangeSchemesAnnulus,
+        "bcn": ChangeSchemesBcn,
+        "ci": SchemesCi,
+        "dcqcn": ChangeSchemesDcqcn,
+        "dctcp": ChangeSchemesDctcp,
+        "e2cm": SchemesE2cm,
+        "efecn": ChangeSchemesEfecn,
+        "fecn": ChangeSchemesFecn,
+        "fqcn": ChangeSchemesFqcn,
+        "hpcc": ChangeSchemesHpcc,
+        "none": SchemesNone,
+        "nscc": ChangeSchemesNscc,
+        "qcn": ChangeSchemesQcn,
+        "qcn-adaptive": ChangeSchemesQcnAdaptive,
+        "qcn-bs": ChangeSchemesQcnBs,
+        "qcn-bs-adaptive": ChangeSchemesQcnBsAdaptive,
+        "qcn-multicast": ChangeSchemesQcnMulticast,
+        "rocc": SchemesRocc,
+        "sfc": SchemesSfc,
+        "smcc": ChangeSchemesSmcc,
+        "swift": ChangeSchemesSwift,
+        "timely": ChangeSchemesTimely,
+    },
+    total=False,
+)
+"""``change.schemes`` of a scenario file."""
+
+
+class Change(TypedDict, total=False):
+    """``change`` of a scenario file."""
+
+    at: Required[str]
+    link: str
+    rate: str
+    schemes: ChangeSchemes
+    state: Literal["down", "up"]
+
+
+class FlowExcess(TypedDict, total=False):
+    """``flow.excess`` of a scenario file."""
+
+    queue: Required[str]
+
+
+class FlowResponseExponential(TypedDict, total=False):
+    """``flow.response.exponential`` of a scenario file."""
+
+    mean: Required[str]
+
+
+class FlowResponsePareto(TypedDict, total=False):
+    """``flow.response.pareto`` of a scenario file."""
+
+    maximum: Required[str]
+    minimum: Required[str]
+    shape: Required[float]
+
+
+class FlowResponsePoints(TypedDict, total=False):
+    """``flow.response.points`` of a scenario file."""
+
+    share: Required[float]
+    size: Required[str]
+
+
+class FlowResponseUniform(TypedDict, total=False):
+    """``flow.response.uniform`` of a scenario file."""
+
+    maximum: Required[str]
+    minimum: Required[str]
+
+
+class FlowResponse(TypedDict, total=False):
+    """``flow.response`` of a scenario file."""
+
+    exponential: FlowResponseExponential
+    pareto: FlowResponsePareto
+    points: Sequence[FlowResponsePoints]
+    uniform: FlowResponseUniform
+    workload: Literal["websearch", "hadoop", "alistorage", "googlerpc", "solar"]
+
+
+class FlowStart(TypedDict, total=False):
+    """``flow.start`` of a scenario file."""
+
+    uniform: Required[FlowResponseUniform]
+
+
+class FlowThink(TypedDict, total=False):
+    """``flow.think`` of a scenario file."""
+
+    exponential: Required[FlowResponseExponential]
+
+
+class FlowTransportGoBackN(TypedDict, total=False):
+    """``flow.transport.go-back-n`` of a scenario file."""
+
+    ack_every: int
+    mtu: str
+    timeout: str
+
+
+class FlowTransportSelective(TypedDict, total=False):
+    """``flow.transport.selective`` of a scenario file."""
+
+    ack_every: int
+    bdp_cap: int
+    mtu: str
+    reordering: int
+    rto_few: int
+    rto_high: str
+    rto_low: str
+
+
+class FlowTransportTcp(TypedDict, total=False):
+    """``flow.transport.tcp`` of a scenario file."""
+
+    ack_delay: str
+    ack_every: int
+    congestion: Literal["newreno", "cubic", "dctcp", "bbr"]
+    ecn: bool
+    ecn_floor: int
+    fast_convergence: bool
+    g_inverse: int
+    idle_restart: bool
+    initial_window: int
+    min_rtt_window: str
+    mss: str
+    offload: bool
+    probe_rtt: str
+    rack: bool
+    receive_window: str
+    rto_initial: str
+    rto_max: str
+    rto_min: str
+    sack: bool
+    validate_window: bool
+
+
+FlowTransport = TypedDict(
+    "FlowTransport",
+    {
+        "go-back-n": FlowTransportGoBackN,
+        "selective": FlowTransportSelective,
+        "tcp": FlowTransportTcp,
+    },
+    total=False,
+)
+"""``flow.transport`` of a scenario file."""
+
+
+Flow = TypedDict(
+    "Flow",
+    {
+        "acks": Literal["control"] | int,
+        "after": str | Sequence[str],
+        "after_each": str | Sequence[str],
+        "controlled": bool,
+        "delay": str,
+        "every": str,
+        "excess": Literal["wait", "discard", "stall"] | FlowExcess,
+        "frame": str,
+        "from": Required[str | Sequence[str]],
+        "name": str,
+        "off": str,
+        "on": str,
+        "path": Sequence[str],
+        "priority": int,
+        "random": bool,
+        "rate": str,
+        "repeat": int,
+        "response": str | FlowResponse,
+        "size": str | FlowResponse,
+        "stagger": str,
+        "start": str | FlowStart,
+        "stop": str,
+        "think": str | FlowThink,
+        "to": Required[str | Sequence[str]],
+        "traffic": Literal["greedy", "constant", "poisson", "on-off"],
+        "transport": Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport,
+        "weight": int,
+    },
+    total=False,
+)
+"""``flow`` of a scenario file."""
+
+
+class Group(TypedDict, total=False):
+    """``group`` of a scenario file."""
+
+    links: Sequence[str]
+    members: Required[str | Sequence[str]]
+    name: Required[str]
+
+
+class HostsPacerTokenBucket(TypedDict, total=False):
+    """``hosts.pacer.token_bucket`` of a scenario file."""
+
+    depth: Required[str]
+    granularity: Required[str]
+    interval: Required[str]
+
+
+class HostsPacer(TypedDict, total=False):
+    """``hosts.pacer`` of a scenario file."""
+
+    token_bucket: Required[HostsPacerTokenBucket]
+
+
+class HostsTransmitQueue(TypedDict, total=False):
+    """``hosts.transmit_queue`` of a scenario file."""
+
+    limit: Required[str]
+    when_full: Literal["wait", "drop"]
+
+
+class Hosts(TypedDict, total=False):
+    """``hosts`` of a scenario file."""
+
+    pacer: Literal["ideal"] | HostsPacer
+    queue: Literal["arbiter"] | str
+    reaction_points: Literal["per-flow", "per-host"]
+    transmit_queue: Literal["none"] | HostsTransmitQueue
+
+
+class Incast(TypedDict, total=False):
+    """``incast`` of a scenario file."""
+
+    acks: Literal["control"] | int
+    controlled: bool
+    end: str
+    every: Required[str]
+    fan_in: Required[int]
+    frame: str
+    hosts: str | Sequence[str]
+    name: str
+    priority: int
+    random: bool
+    seed: int
+    size: Required[str | FlowResponse]
+    start: str
+    to: str
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
+    weight: int
+
+
+class Load(TypedDict, total=False):
+    """``load`` of a scenario file."""
+
+    acks: Literal["control"] | int
+    burst: int
+    controlled: bool
+    end: str
+    flows: int
+    frame: str
+    gaps: Literal["poisson", "lognormal", "even"]
+    hosts: str | Sequence[str]
+    load: Required[float]
+    name: str
+    pairs: Literal["random", "permutation", "all-to-all", "racks"]
+    priority: int
+    reference: Literal["hosts", "bisection"]
+    seed: int
+    sigma: float
+    size: Required[str | FlowResponse]
+    start: str
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
+    weight: int
+
+
+class NetworkFeedback(TypedDict, total=False):
+    """``network.feedback`` of a scenario file."""
+
+    ideal: Required[str]
+
+
+class Network(TypedDict, total=False):
+    """``network`` of a scenario file."""
+
+    clock_tolerance: str
+    congestion_points: Literal["switches", "everywhere"] | Sequence[str]
+    control_buffer: str
+    convergence: str
+    ecmp_seed: int
+    ecn_at: Literal["arrival", "departure"]
+    ecn_by: Literal["queue", "port"]
+    ecn_threshold: str
+    feedback: Literal["in-band"] | NetworkFeedback
+    flowlet_gap: str
+    host_delay: str
+    in_service_counts: bool
+    load_balancing: Literal["flow", "flowlet", "spray", "spray-random", "adaptive", "adaptive-flowlet"]
+    node_delay: str
+    node_delay_at: Literal["switches", "hosts", "all"]
+    switch_clocks: Literal["aligned", "own"]
+    ties: Literal["number", "in-turn", "drawn"]
+    trimming: bool
+    wire_overhead: str
+
+
+class PfcLink(TypedDict, total=False):
+    """``pfc.link`` of a scenario file."""
+
+    buffer: str
+    headroom: str
+    ports: Required[Sequence[str]]
+    response: str
+    xoff: str
+    xon: str
+
+
+class PfcWatchdog(TypedDict, total=False):
+    """``pfc.watchdog`` of a scenario file."""
+
+    action: Literal["drop", "forward", "alert"]
+    after: str
+    poll: str
+    restoration: str
+
+
+class Pfc(TypedDict, total=False):
+    """``pfc`` of a scenario file."""
+
+    buffer: str
+    headroom: Literal["auto"] | str
+    link: Sequence[PfcLink]
+    mtu: str
+    ports: Literal["all"] | Sequence[str]
+    priorities: Sequence[int]
+    quanta: int
+    response: str
+    watchdog: PfcWatchdog
+    xoff: str
+    xon: str
+
+
+class Priority(TypedDict, total=False):
+    """``priority`` of a scenario file."""
+
+    priority: Required[int]
+    profile: str
+    scheme: Required[SchemeName]
+
+
+class Record(TypedDict, total=False):
+    """``record`` of a scenario file."""
+
+    arrivals: bool
+    interval: str
+    most_flows: int
+    percentiles: bool
+    queues: Literal["used", "switches"] | Sequence[str]
+    signals: bool
+
+
+class SchemesAfQcn(ChangeSchemesAfQcn, total=False):
+    """``schemes.af-qcn`` of a scenario file."""
+
+    profile: Literal["pan-10g"]
+
+
+class SchemesAnnulus(ChangeSchemesAnnulus, total=False):
+    """``schemes.annulus`` of a scenario file."""
+
+    profile: Literal["pan-10g"]
+
+
+class SchemesBcn(ChangeSchemesBcn, total=False):
+    """``schemes.bcn`` of a scenario file."""
+
+    profile: Literal["paper-efecn"]
+
+
+class SchemesDcqcn(ChangeSchemesDcqcn, total=False):
+    """``schemes.dcqcn`` of a scenario file."""
+
+    profile: Literal[
+        "zhu-2015",
+        "ns3-rdma",
+        "hpcc-mlx",
+        "hpcc-100g",
+        "hpcc-100g-paper",
+        "conweave",
+        "simai",
+        "simai-100g",
+        "simai-200g",
+        "simai-400g",
+    ]
+
+
+class SchemesDctcp(ChangeSchemesDctcp, total=False):
+    """``schemes.dctcp`` of a scenario file."""
+
+    profile: Literal["hpcc-ns3"]
+
+
+class SchemesEfecn(ChangeSchemesEfecn, total=False):
+    """``schemes.efecn`` of a scenario file."""
+
+    profile: Literal["paper-efecn"]
+
+
+class SchemesFecn(ChangeSchemesFecn, total=False):
+    """``schemes.fecn`` of a scenario file."""
+
+    profile: Literal["paper-efecn"]
+
+
+class SchemesFqcn(ChangeSchemesFqcn, total=False):
+    """``schemes.fqcn`` of a scenario file."""
+
+    profile: Literal["pan-10g"]
+
+
+class SchemesHpcc(ChangeSchemesHpcc, total=False):
+    """``schemes.hpcc`` of a scenario file."""
+
+    profile: Literal["pint"]
+
+
+class SchemesNscc(ChangeSchemesNscc, total=False):
+    """``schemes.nscc`` of a scenario file."""
+
+    profile: Literal["trimming"]
+
+
+class SchemesQcn(ChangeSchemesQcn, total=False):
+    """``schemes.qcn`` of a scenario file."""
+
+    profile: Literal[
+        "ieee-2010",
+        "pan-10g",
+        "paper-multicast",
+        "paper-netfpga",
+        "paper-bottleneck",
+        "paper-sliding-mode",
+    ]
+
+
+class SchemesQcnAdaptive(ChangeSchemesQcnAdaptive, total=False):
+    """``schemes.qcn-adaptive`` of a scenario file."""
+
+    profile: Literal["pan-10g", "paper-bottleneck"]
+
+
+class SchemesQcnBs(ChangeSchemesQcnBs, total=False):
+    """``schemes.qcn-bs`` of a scenario file."""
+
+    profile: Literal["pan-10g", "paper-bottleneck"]
+
+
+class SchemesQcnBsAdaptive(ChangeSchemesQcnBsAdaptive, total=False):
+    """``schemes.qcn-bs-adaptive`` of a scenario file."""
+
+    profile: Literal["pan-10g", "paper-bottleneck"]
+
+
+class SchemesQcnMulticast(ChangeSchemesQcnMulticast, total=False):
+    """``schemes.qcn-multicast`` of a scenario file."""
+
+    profile: Literal["pan-10g", "paper-multicast"]
+
+
+class SchemesSmcc(ChangeSchemesSmcc, total=False):
+    """``schemes.smcc`` of a scenario file."""
+
+    profile: Literal["paper-sliding-mode", "two-stage", "dealbreaker", "scaled-10g"]
+
+
+class SchemesSwift(ChangeSchemesSwift, total=False):
+    """``schemes.swift`` of a scenario file."""
+
+    profile: Literal["slow-host"]
+
+
+class SchemesTimely(ChangeSchemesTimely, total=False):
+    """``schemes.timely`` of a scenario file."""
+
+    profile: Literal["mittal-2015", "hpcc-100g", "patched"]
+
+
+Schemes = TypedDict(
+    "Schemes",
+    {
+        "af-qcn": SchemesAfQcn,
+        "annulus": SchemesAnnulus,
+        "bcn": SchemesBcn,
+        "ci": SchemesCi,
+        "dcqcn": SchemesDcqcn,
+        "dctcp": SchemesDctcp,
+        "e2cm": SchemesE2cm,
+        "efecn": SchemesEfecn,
+        "fecn": SchemesFecn,
+        "fqcn": SchemesFqcn,
+        "hpcc": SchemesHpcc,
+        "none": SchemesNone,
+        "nscc": SchemesNscc,
+        "qcn": SchemesQcn,
+        "qcn-adaptive": SchemesQcnAdaptive,
+        "qcn-bs": SchemesQcnBs,
+        "qcn-bs-adaptive": SchemesQcnBsAdaptive,
+        "qcn-multicast": SchemesQcnMulticast,
+        "rocc": SchemesRocc,
+        "sfc": SchemesSfc,
+        "smcc": SchemesSmcc,
+        "swift": SchemesSwift,
+        "timely": SchemesTimely,
+    },
+    total=False,
+)
+"""``schemes`` of a scenario file."""
+
+
+class TestbedApplication(TypedDict, total=False):
+    """``testbed.application`` of a scenario file."""
+
+    host: Required[str]
+    run: Required[str]
+    start: str
+
+
+class Testbed(TypedDict, total=False):
+    """``testbed`` of a scenario file."""
+
+    application: Sequence[TestbedApplication]
+    flows: Literal["iperf3", "none"]
+    lateness: str
+    time_scale: int
+
+
+class TopologyDragonfly(TypedDict, total=False):
+    """``topology.dragonfly`` of a scenario file."""
+
+    buffer: Required[str]
+    global_delay: str
+    global_links: Required[int]
+    global_rate: Required[str]
+    groups: Required[int]
+    host_rate: Required[str]
+    hosts_per_switch: Required[int]
+    link_delay: str
+    local_rate: Required[str]
+    routing: Literal["ecmp", "d-mod-k"]
+    switches_per_group: Required[int]
+
+
+class TopologyDumbbell(TypedDict, total=False):
+    """``topology.dumbbell`` of a scenario file."""
+
+    bottleneck_delay: str
+    bottleneck_rate: Required[str]
+    buffer: Required[str]
+    link_delay: str
+    link_rate: Required[str]
+    receivers: int
+    sources: Required[int]
+
+
+class TopologyFatTree(TypedDict, total=False):
+    """``topology.fat-tree`` of a scenario file."""
+
+    buffer: Required[str]
+    k: Required[int]
+    link_delay: str
+    link_rate: Required[str]
+    routing: Literal["ecmp", "d-mod-k"]
+
+
+class TopologyGraphLinkDelay(TypedDict, total=False):
+    """``topology.graph.link.delay`` of a scenario file."""
+
+    down: Required[str]
+    up: Required[str]
+
+
+class TopologyGraphLink(TypedDict, total=False):
+    """``topology.graph.link`` of a scenario file."""
+
+    buffer: str
+    delay: str | TopologyGraphLinkDelay
+    ends: Required[Sequence[str]]
+    rate: Required[str | TopologyGraphLinkDelay]
+
+
+class TopologyGraphNode(TypedDict, total=False):
+    """``topology.graph.node`` of a scenario file."""
+
+    delay: Required[str]
+    name: Required[str]
+
+
+class TopologyGraph(TypedDict, total=False):
+    """``topology.graph`` of a scenario file."""
+
+    buffer: Required[str]
+    hosts: Required[str | Sequence[str]]
+    link: Required[Sequence[TopologyGraphLink]]
+    node: Sequence[TopologyGraphNode]
+    routing: Literal["ecmp", "d-mod-k"]
+    switches: Required[str | Sequence[str]]
+
+
+class TopologyLeafSpine(TypedDict, total=False):
+    """``topology.leaf-spine`` of a scenario file."""
+
+    buffer: Required[str]
+    fabric_rate: Required[str]
+    host_rate: Required[str]
+    hosts_per_leaf: Required[int]
+    leaves: Required[int]
+    link_delay: str
+    routing: Literal["ecmp", "d-mod-k"]
+    spines: Required[int]
+
+
+class TopologyParkingLot(TypedDict, total=False):
+    """``topology.parking-lot`` of a scenario file."""
+
+    buffer: Required[str]
+    hosts_per_switch: int
+    link_delay: str
+    link_rate: Required[str]
+    switches: Required[int]
+    trunk_delay: str
+    trunk_rate: Required[str]
+
+
+class TopologyStar(TypedDict, total=False):
+    """``topology.star`` of a scenario file."""
+
+    buffer: Required[str]
+    hosts: Required[int]
+    link_delay: str
+    link_rate: Required[str]
+
+
+Topology = TypedDict(
+    "Topology",
+    {
+        "dragonfly": TopologyDragonfly,
+        "dumbbell": TopologyDumbbell,
+        "fat-tree": TopologyFatTree,
+        "graph": TopologyGraph,
+        "leaf-spine": TopologyLeafSpine,
+        "parking-lot": TopologyParkingLot,
+        "star": TopologyStar,
+    },
+    total=False,
+)
+"""``topology`` of a scenario file."""
+
+
+class Trace(TypedDict, total=False):
+    """``trace`` of a scenario file."""
+
+    acks: Literal["control"] | int
+    controlled: bool
+    flows: Required[str]
+    frame: str
+    name: str
+    priority: int
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
+    weight: int
+
+
+class Window(TypedDict, total=False):
+    """``window`` of a scenario file."""
+
+    end: str
+    name: Required[str]
+    start: Required[str]
+
+
+class Document(TypedDict, total=False):
+    """A scenario file."""
+
+    acted: bool
+    buffer: Sequence[Buffer]
+    change: Sequence[Change]
+    duration: Required[str]
+    flow: Sequence[Flow]
+    group: Sequence[Group]
+    hosts: Hosts
+    incast: Sequence[Incast]
+    load: Sequence[Load]
+    lossless: bool
+    name: str
+    network: Network
+    pfc: Pfc
+    priority: Sequence[Priority]
+    question: Required[str]
+    record: Record
+    scheme: Required[SchemeName]
+    schemes: Schemes
+    seed: int
+    testbed: Testbed
+    topology: Required[Topology]
+    trace: Sequence[Trace]
+    until: Literal["duration", "flows complete"]
+    warmup: str
+    window: Sequence[Window]
