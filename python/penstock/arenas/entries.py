@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Literal
 
 from penstock import ScenarioError, library
 from penstock.catalogue import about as about_scheme
 from penstock.catalogue import schemes as every_scheme
+from penstock.declared import Better
 from penstock.errors import ArgumentError
 from penstock.metrics.registry import COMPARED
 from penstock.reading import PlacedError, Table, lines_of, nearest, parse
@@ -21,7 +21,7 @@ from penstock.variants import Variant
 STANDARD = Path(__file__).parent / "arena.toml"
 """The arena that comes with Penstock."""
 
-_JUDGES = {metric.name: metric.better or "less" for metric in COMPARED}
+_JUDGES: dict[str, Better] = {metric.name: metric.better or "less" for metric in COMPARED}
 _OF_FLOWS = tuple(key for key in _JUDGES if key.startswith("slowdown_"))
 
 
@@ -41,7 +41,7 @@ class Judge:
 
     metric: str
     group: str | None
-    better: Literal["less", "more"]
+    better: Better
 
     @property
     def of_flows(self) -> bool:

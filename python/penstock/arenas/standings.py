@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.arenas.entries import Competitor, Entries, Judge, Workload
+from penstock.declared import MetricName
 from penstock.sweeps.sweep import Sweep
 from penstock.sweeps.tables import RUNS
 
@@ -22,7 +23,7 @@ LEFT_SHARE = 0.01
 TIE_SHARE = 0.01
 """With one seed, numbers that differ by no more than this share of the worse one share a rank."""
 
-SHOWN = (
+SHOWN: tuple[MetricName, ...] = (
     "slowdown_p50",
     "flows_left",
     "frames_lost",
@@ -190,7 +191,7 @@ def _ratio(mean: float, best: float, judge: Judge) -> float:
 
 
 def _shown(runs: Sequence[_Row]) -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     for key in SHOWN:
         values = [float(value) for run in runs if (value := run[key]) is not None and math.isfinite(value)]
         if values:

@@ -67,7 +67,7 @@ def judge(of: Judge) -> str:
 
 def shown(standings: Sequence[Standing]) -> list[str]:
     """Return the numbers that stand in a workload's table: those that some competitor has, and that differ."""
-    found = []
+    found: list[str] = []
     for key in SHOWN:
         values = {round(standing.shown[key], 12) for standing in standings if key in standing.shown}
         if len(values) > 1 and key != standings[0].workload.judge.metric:

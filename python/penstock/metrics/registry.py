@@ -3,13 +3,13 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from penstock import _core
 from penstock.text import bit_rate, count, duration, octets, ratio, share
 
-Kind = Literal["count", "octets", "share", "rate", "index", "time", "ratio"]
-Level = Literal["run", "queue", "flow", "class", "host", "pool"]
+if TYPE_CHECKING:
+    from penstock.declared import Better, MetricKind, MetricLevel, MetricName
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class Metric:
         needs_histograms: whether a run has it by ``record.percentiles`` alone, or has a better value by that.
     """
 
-    name: str
-    level: Level
-    kind: Kind
-    better: Literal["less", "more"] | None
+    name: "MetricName"
+    level: "MetricLevel"
+    kind: "MetricKind"
+    better: "Better | None"
     title: str
     column: str | None
     source: Mapping[str, Sequence[Any]] | str
@@ -52,11 +52,11 @@ METRICS = tuple(Metric(**entry) for entry in json.loads(_core.metrics()))
 COMPARED = tuple(metric for metric in METRICS if metric.compared)
 """The metrics of comparisons."""
 
-TITLED = {metric.name: metric for metric in reversed(METRICS) if metric.better is not None}
+TITLED: dict[str, Metric] = {metric.name: metric for metric in reversed(METRICS) if metric.better is not None}
 """The metrics by which runs are judged, by name."""
 
 
-WRITERS: dict[Kind, Callable[[float], str]] = {
+WRITERS: "dict[MetricKind, Callable[[float], str]]" = {
     "count": lambda x: count(round(x)) if x == round(x) or x >= 100 else f"{x:.3g}",
     "octets": octets,
     "share": share,
@@ -68,6 +68,6 @@ WRITERS: dict[Kind, Callable[[float], str]] = {
 """How values of each kind are written; a mean of counts is whole where it is, or large."""
 
 
-def levels(name: str) -> dict[Level, Metric]:
+def levels(name: str) -> "dict[MetricLevel, Metric]":
     """Return the metrics of a name, by what they are of; none if there is no such metric."""
     return {metric.level: metric for metric in METRICS if metric.name == name}

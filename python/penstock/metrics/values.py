@@ -19,6 +19,7 @@ from penstock.metrics.registry import Metric, levels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from penstock.declared import MetricName
     from penstock.figures.series import QueueSeries
     from penstock.result import Result
     from penstock.summary import FlowSummary, QueueSummary, Summary
@@ -131,7 +132,7 @@ def _end_s(flow: "FlowSummary", time_s: "NDArray[Any]", fair_bps: "NDArray[Any]"
     return float(time_s[active[0]]) + flow["completion_time_s"] if len(active) else END
 
 
-FUNCTIONS: Mapping[str, Callable[[Judged], float | None]] = {
+FUNCTIONS: Mapping["MetricName", Callable[[Judged], float | None]] = {
     "queue_p50_octets": _percentile(50),
     "queue_p90_octets": _percentile(90),
     "queue_p95_octets": _percentile(95),
@@ -148,7 +149,7 @@ FUNCTIONS: Mapping[str, Callable[[Judged], float | None]] = {
 
 _Taken = Callable[["NDArray[Any]"], Any]
 
-WINDOWED: Mapping[str, tuple[str, _Taken]] = {
+WINDOWED: Mapping["MetricName", tuple[str, _Taken]] = {
     "queue_mean_octets": ("octets", np.mean),
     "queue_std_octets": ("octets", np.std),
     "min_octets": ("octets", np.min),
@@ -172,7 +173,7 @@ class Taken:
         name: the metric.
     """
 
-    name: str
+    name: "MetricName"
 
     @property
     def __signature__(self) -> Signature:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from penstock.errors import ArgumentError, nearest
-from penstock.metrics.registry import TITLED, Kind
+from penstock.metrics.registry import TITLED
 from penstock.sweeps.axes import Key, Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from penstock.declared import Better, MetricKind
     from penstock.sweeps.sweep import Sweep
 
 FIGURES = ("lines", "map", "pareto")
@@ -93,8 +94,8 @@ class Metric:
     column: str
     name: str
     unit: str
-    kind: Kind
-    better: Literal["less", "more"]
+    kind: "MetricKind"
+    better: "Better"
 
 
 @dataclass(frozen=True)
@@ -306,11 +307,11 @@ def _metric(sweep: "Sweep", name: str) -> Metric:
         raise ArgumentError(f"metric={name}: no number of a run has this name", hint)
     about = TITLED.get(column)
     unit = table.schema.field(column).metadata_str["unit"]
-    better: Literal["less", "more"] = (about and about.better) or "less"
+    better: Better = (about and about.better) or "less"
     if name[0] in "+-":
         better = "more" if name[0] == "+" else "less"
     words = column.removesuffix("_octets").removesuffix("_bps").removesuffix("_s").replace("_", " ")
-    kinds: dict[str, Kind] = {"octets": "octets", "bit/s": "rate", "s": "time"}
+    kinds: dict[str, MetricKind] = {"octets": "octets", "bit/s": "rate", "s": "time"}
     return Metric(column, words, unit, about.kind if about else kinds.get(unit, "index"), better)
 
 

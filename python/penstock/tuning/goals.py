@@ -17,13 +17,14 @@ from penstock.metrics.registry import TITLED
 from penstock.metrics.values import Judged, longest
 
 if TYPE_CHECKING:
+    from penstock.declared import MetricName
     from penstock.result import Result
 
 
 Observed = Mapping[str, float]
 """A run in numbers, by the keys of :data:`OBSERVED`."""
 
-OBSERVED = (
+OBSERVED: tuple["MetricName", ...] = (
     "queue_mean_octets",
     "queue_std_octets",
     "queue_p99_octets",
@@ -58,7 +59,7 @@ Under flow control nothing is lost, and all that a queue holds is paid for by pa
 RESERVE = 0.5
 """The search leaves so large a share of the slacks unused: a guard just kept on its seeds may break on others."""
 
-_DROPS = ("frames_dropped", "frames_dropped_measured")
+_DROPS: tuple["MetricName", ...] = ("frames_dropped", "frames_dropped_measured")
 
 _FULL_QUEUE_COSTS = 0.001
 """A mean queue as long as the buffer costs so much of a utilisation: of two that use all, the shorter queue wins."""
@@ -76,7 +77,7 @@ class Goal:
     """
 
     name: str
-    measure: str
+    measure: "MetricName"
     sign: int
     definition: str
 
@@ -109,7 +110,7 @@ class Guard:
         sign: 1 if less is better, -1 if more is.
     """
 
-    measure: str
+    measure: "MetricName"
     bound: float
     sign: int
 
