@@ -1,11 +1,7 @@
 /** The control of the background traffic over a link: constant, and controlled by no scheme. */
 
 import type { EngineClient } from "./engine";
-
-interface Counted {
-  rate_bps: number;
-  link_bps: number;
-}
+import type { Background as Counted } from "./protocol";
 
 /** A slider in hundredths of the link's rate. */
 export class Background {

@@ -1,14 +1,14 @@
 /** The page's side of the Worker: it is ended and started again where it does not answer. */
 
 import { address } from "./files";
-import type { Call, FromWorker, Refusal, RunRequest, Scheme, ToWorker } from "./protocol";
+import type { Call, FromWorker, Refusal, RunRequest, Scheme, Sources, ToWorker } from "./protocol";
 
 /** A scenario that is not laid out after so long will not be. */
 const PATIENCE_MS = 15_000;
 
 export interface Listener {
   ready(schemes: Scheme[]): void;
-  opened(descriptions: string[], sources: { active: number; most: number } | null): void;
+  opened(descriptions: string[], sources: Sources | null): void;
   refused(refusal: Refusal): void;
   rows(message: Extract<FromWorker, { type: "rows" }>): void;
 }
@@ -116,7 +116,7 @@ export class EngineClient {
         this.id = message.id;
         this.holds = true;
         clearTimeout(this.patience);
-        this.listener.opened(message.descriptions, message.sources === null ? null : JSON.parse(message.sources));
+        this.listener.opened(message.descriptions, message.sources === null ? null : (JSON.parse(message.sources) as Sources));
         break;
       case "refused":
         if (message.id !== this.asked) return;

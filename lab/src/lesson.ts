@@ -3,6 +3,7 @@
 import { EngineClient } from "./engine";
 import { quantity } from "./plots";
 import type { Place } from "./share";
+import type { Summary } from "./types";
 
 /** A scenario of the gallery, with keys set. */
 interface Setting {
@@ -52,7 +53,7 @@ export interface Stage {
 }
 
 /** The number at the end of a path through a summary. */
-export function metric(summary: unknown, way: string[]): number {
+export function metric(summary: Summary, way: string[]): number {
   let place: unknown = summary;
   for (const part of way) {
     place = Array.isArray(place) ? place.find((item) => item.name === part) : (place as Record<string, unknown> | undefined)?.[part];
@@ -62,7 +63,7 @@ export function metric(summary: unknown, way: string[]): number {
 }
 
 /** The index of the right choice, and the number behind it. */
-export function answer(question: Question, summaries: unknown[]): { right: number; found: number[] } {
+export function answer(question: Question, summaries: Summary[]): { right: number; found: number[] } {
   const found = summaries.map((summary) => metric(summary, question.metric));
   if (question.measure === "largest") return { right: found.indexOf(Math.max(...found)), found };
   const [first, second] = found as [number, number];
@@ -166,21 +167,22 @@ export class LessonPanel {
   }
 
   /** Runs what the question compares, in a separate Worker. */
-  private async simulate(question: Question): Promise<unknown[]> {
+  private async simulate(question: Question): Promise<Summary[]> {
     const texts = await Promise.all(question.runs.map((run) => this.scenario(run)));
     const runs = texts.map((text, i) => ({ text, scheme: question.runs[i]?.scheme ?? null }));
     return new Promise((resolve, reject) => {
-      const summaries: unknown[] = runs.map(() => null);
+      const summaries: (Summary | null)[] = runs.map(() => null);
       this.engine?.close();
       this.engine = new EngineClient({
         ready: () => undefined,
         opened: () => undefined,
         refused: reject,
         rows: ({ runs: rows }) => {
-          for (const { run, summary } of rows) if (summary !== null) summaries[run] = JSON.parse(summary);
-          if (summaries.some((summary) => summary === null)) return;
+          for (const { run, summary } of rows) if (summary !== null) summaries[run] = JSON.parse(summary) as Summary;
+          const all = summaries.filter((summary) => summary !== null);
+          if (all.length < summaries.length) return;
           this.engine?.close();
-          resolve(summaries);
+          resolve(all);
         },
       });
       this.engine.open(runs, Number.MAX_VALUE, null);
@@ -203,7 +205,7 @@ function labels({ runs, measure, choices }: Question, i: number): string {
 }
 
 /** The verdict as text, with the numbers that were found. */
-function verdictText(question: Question, summaries: unknown[], chosen: number): string {
+function verdictText(question: Question, summaries: Summary[], chosen: number): string {
   const { right, found } = answer(question, summaries);
   const written = found.map((number, i) => `${written_as(number, question.unit)}${labels(question, i)}`);
   const numbers = `${question.name}: ${written.join(", ")}`;

@@ -1,6 +1,7 @@
 /** The controls of the link that is changed, and of the number of sources. */
 
 import type { EngineClient } from "./engine";
+import type { Sources } from "./protocol";
 import type { Series } from "./series";
 
 /** A change of the link: a rate such as "2 Gbps", or "down", or "up". */
@@ -55,7 +56,7 @@ export class LinkControls {
 }
 
 /** Shows how many of the sources send, unless the slider is under a hand. */
-export function showSources(slider: HTMLInputElement, shown: HTMLElement, { active, most }: { active: number; most: number }, moved: boolean): void {
+export function showSources(slider: HTMLInputElement, shown: HTMLElement, { active, most }: Sources, moved: boolean): void {
   if (document.activeElement === slider && moved) return;
   slider.max = String(Math.max(1, most));
   slider.value = String(active);

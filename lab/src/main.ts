@@ -9,7 +9,7 @@ import { EngineClient, refusal } from "./engine";
 import { csv, download } from "./exports";
 import { address, has, inNotebook } from "./files";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
-import type { Description, FromWorker, Refusal, Scheme } from "./protocol";
+import type { Description, FromWorker, Refusal, Scheme, Sources } from "./protocol";
 import { LinkControls, showSources } from "./links";
 import { legend } from "./network";
 import { byId, type Entry, listed, press } from "./page";
@@ -47,7 +47,7 @@ class Lab {
   private ending = false;
   private saved = "";
   private saving = 0;
-  private sources = { active: 0, most: 0 };
+  private sources: Sources = { active: 0, most: 0 };
   /** Asked for while the engine is compiled. */
   private readonly lists = Promise.all([listed<Entry>("gallery.json"), listed<Lesson>("lessons.json")]);
   private readonly engine: EngineClient;
@@ -169,7 +169,7 @@ class Lab {
     this.engine.open(runs, state.now_s, speed);
   }
 
-  private opened(descriptions: string[], sources: { active: number; most: number } | null): void {
+  private opened(descriptions: string[], sources: Sources | null): void {
     if (this.pending) this.state = this.pending;
     this.pending = null;
     this.target = this.state.now_s;
@@ -250,7 +250,7 @@ class Lab {
     this.background.show(this.calm !== 0);
     this.engine.ask("countSources", this.state.text, this.now()).then(
       (text) => {
-        this.sources = JSON.parse(String(text)) as { active: number; most: number };
+        this.sources = JSON.parse(String(text)) as Sources;
         this.showSources();
       },
       () => undefined,

@@ -5,6 +5,7 @@ import { layout } from "./layout";
 import { flowColour, short } from "./plots";
 import type { Plan } from "./protocol";
 import type { Series } from "./series";
+import type { QueuesColumn } from "./types";
 
 const SVG = "http://www.w3.org/2000/svg";
 /** Larger networks are not drawn. */
@@ -166,7 +167,7 @@ export class NetworkView {
   draw(wall_ms: number, speed: number): void {
     const last = this.series.time.length - 1;
     for (const { queue, link, bar, box, signs, full, title } of this.gauges) {
-      const value = (column: string) => this.series.queue(queue, column)[last] ?? 0;
+      const value = (column: QueuesColumn) => this.series.queue(queue, column)[last] ?? 0;
       const octets = value("queue_octets");
       const part = Math.min(1, octets / full);
       const bottom = Number(box.getAttribute("y")) + 2 * GAUGE.y;

@@ -1,5 +1,14 @@
-/** Messages between the page and its Worker, and the shapes of the engine's JSON. */
+/**
+ * Messages between the page and its Worker, and JSON that the engine makes for a page alone; a test in crates/web/src/export.rs holds
+ * the keys of that. All other JSON of the engine is declared in types.ts.
+ */
 
+import type { AssignedScheme, Description as Plan, QueuesColumn, RatesColumn } from "./types";
+
+export type { LinkDescription as Link, Parameter, Scheme } from "./types";
+export type { Plan };
+
+/** A scenario that is wrong, or a run that is too large for a page. */
 export interface Refusal {
   line: number | null;
   key: string | null;
@@ -7,86 +16,28 @@ export interface Refusal {
   hint: string | null;
 }
 
-export interface Parameter {
-  name: string;
-  unit: string;
-  default: number | string | boolean;
-  minimum: number | null;
-  maximum: number | null;
-  source: string;
-  description: string;
-  when: { parameter: string; values: (number | string | boolean)[] } | null;
-  written: { default: string; minimum: string | null; maximum: string | null };
-}
-
 /** Values by their names. */
-export type Parameters = Record<string, number | string | boolean>;
+export type Parameters = AssignedScheme["parameters"];
 
-export interface Scheme {
-  name: string;
-  title: string;
-  source: string;
-  description: string;
-  parameters: Parameter[];
-  profiles: { name: string; description: string }[];
-  set_point: string | null;
-  tuned: string[][];
+/** The long flows of a scenario: how many send, and how many can. */
+export interface Sources {
+  active: number;
+  most: number;
 }
 
-export interface Link {
-  name: string;
+/** The background traffic of a link. */
+export interface Background {
   rate_bps: number;
-  latency_s: number;
-  buffer_octets: number | null;
-  buffer_frames: number | null;
+  link_bps: number;
 }
 
-export interface Flow {
-  name: string;
-  source: string;
-  destinations: string[];
-  controlled: boolean;
-  frame_octets: number;
-  start_s: number | null;
-  stop_s: number | null;
-  /** Mean rate of its traffic, without wire overhead; null for a greedy flow. */
-  rate_bps: number | null;
-  hops: { link: string; back: string; after: number | null }[];
-}
-
-export interface Change {
-  at_s: number;
-  link: string;
-  event: string;
-  rate_bps: number | null;
-}
-
-export interface Plan {
-  name: string;
-  question: string;
-  scheme: string;
-  seed: number;
-  duration_s: number;
-  interval_s: number;
-  wire_overhead_octets: number;
-  /** The time that feedback takes without a frame; null where it is frames. */
-  feedback_s: number | null;
-  schemes: { priority: number; name: string; profile: string | null; parameters: Parameters }[];
-  nodes: { name: string; kind: "host" | "switch" }[];
-  links: Link[];
-  changes: Change[];
-  parameter_changes: { at_s: number; priority: number; name: string; parameters: Parameters }[];
-  queues: string[];
-  flows: Flow[];
-  fair: { start_s: number; stop_s: number; max_min_bps: number[] }[];
-}
-
+/** A run that is laid out. */
 export interface Description {
   plan: Plan;
   /** The priority of each of the plan's queues. */
   queue_priorities: number[];
-  queue_columns: string[];
-  flow_columns: string[];
+  queue_columns: QueuesColumn[];
+  flow_columns: RatesColumn[];
   signal_columns: string[];
   frame_columns: string[];
   frame_kinds: string[];

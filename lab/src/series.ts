@@ -1,6 +1,7 @@
 /** The rows of a run as they have come, with names instead of indices. */
 
 import type { Description, Parameters, Plan, Rows } from "./protocol";
+import type { QueuesColumn, RatesColumn } from "./types";
 
 /** Signals that wait to be drawn; older ones of a jump are not drawn. */
 const MOST_SIGNALS = 1000;
@@ -50,11 +51,11 @@ export class Series {
     this.flows = this.plan.flows.map(() => description.flow_columns.map(() => []));
   }
 
-  queue(index: number, column: string): number[] {
+  queue(index: number, column: QueuesColumn): number[] {
     return this.queues[index]?.[this.description.queue_columns.indexOf(column)] ?? [];
   }
 
-  flow(index: number, column: string): number[] {
+  flow(index: number, column: RatesColumn): number[] {
     return this.flows[index]?.[this.description.flow_columns.indexOf(column)] ?? [];
   }
 
@@ -116,7 +117,7 @@ export class Series {
     const queue = this.queueAt(port);
     const lengths = this.queue(queue, "queue_octets");
     const mean = (values: number[], from = 0) => values.slice(from).reduce((sum, own) => sum + own, 0) / Math.max(1, values.length - from);
-    const sum = (column: string) => this.queue(queue, column).reduce((all, own) => all + own, 0);
+    const sum = (column: QueuesColumn) => this.queue(queue, column).reduce((all, own) => all + own, 0);
     const from = Math.floor(this.time.length * LATE);
     const rates = this.through(port).map((flow) => mean(this.flow(flow, "throughput_bps"), from));
     const squares = rates.reduce((all, own) => all + own * own, 0);

@@ -18,7 +18,7 @@ import init, {
   writeQuantity,
 } from "engine";
 
-import type { FromWorker, Rows, ToWorker } from "./protocol";
+import type { Description, FromWorker, Rows, ToWorker } from "./protocol";
 
 /** Events of a call of the engine. */
 const SLICE = 20_000;
@@ -92,7 +92,7 @@ function open(request: Extract<ToWorker, { type: "open" }>): void {
 }
 
 function widthOf(description: string): number {
-  const { plan, queue_columns, flow_columns } = JSON.parse(description);
+  const { plan, queue_columns, flow_columns } = JSON.parse(description) as Description;
   return 1 + plan.queues.length * queue_columns.length + plan.flows.length * flow_columns.length;
 }
 
