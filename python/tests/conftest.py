@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Commands
 
 from penstock import Result, Scenario
 from penstock.testbed import TestbedError, system
@@ -124,19 +125,20 @@ def result() -> Result:
     return Scenario.from_toml(SMALL, name="small").run(seed=1)
 
 
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    """Return the server that forks a process for each command."""
+    server = Commands()
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def penstock(tmp_path: Path) -> Command:
+def penstock(commands: Commands, tmp_path: Path) -> Command:
     """Return a function that runs the command line in an empty folder."""
 
     def command(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "penstock", *map(str, arguments)],
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        return commands.run([str(argument) for argument in arguments], cwd, timeout_s=300)
 
     return command
 

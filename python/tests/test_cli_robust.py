@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SMALL
+from conftest import SMALL, Command
 from typer.testing import CliRunner
 
 from penstock import OutputError, Result, Scenario
@@ -159,7 +159,7 @@ def test_a_back_end_of_notebooks_draws_files(here: Path) -> None:
     assert (here / "out" / "overview.png").is_file()
 
 
-def test_escape_sequences_are_shown_not_obeyed(here: Path) -> None:
+def test_escape_sequences_are_shown_not_obeyed(penstock: Command, here: Path) -> None:
     (here / f"{EVIL}.toml").write_text(SMALL)
     (here / "broken.toml").write_text(SMALL.replace("hosts = 3", f'"{"ho"}\\u001b[31m" = 3'))
     for arguments in (
@@ -171,9 +171,8 @@ def test_escape_sequences_are_shown_not_obeyed(here: Path) -> None:
         ("run", "small.toml", "--seed", EVIL),
         ("theory", "margin", f"{EVIL}.toml"),
     ):
-        done = command(*arguments, stdout=subprocess.PIPE)
-        for stream in (done.stdout, done.stderr):
-            text = stream.decode()
+        done = penstock(*arguments)
+        for text in (done.stdout, done.stderr):
             assert not {"\x1b", "\x9b", "\u202e"} & set(text), (arguments, text)
             assert "Traceback" not in text
 
