@@ -23,7 +23,7 @@ from penstock.theory.models import DELAYED
 from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, Observed, companions, guards, score
 from penstock.tuning.outlook import Outlook, outlook
 from penstock.tuning.region import Critic, Region, narrow, whole
-from penstock.tuning.search import Interrupted, Search, Tried, simulate
+from penstock.tuning.search import Interrupted, Search, Tried, require_optuna, simulate
 from penstock.tuning.space import Knob, Point, knobs, point_of, set_to
 from penstock.tuning.spread import spread
 from penstock.tuning.verdict import Verdict, judge
@@ -213,6 +213,7 @@ def tune(
     for name, number, least in (("trials", trials, 1), ("seeds", seeds, 1), ("verdict_seeds", verdict_seeds, 2)):
         if number < least:
             raise ArgumentError(f"{name}={number}: must be at least {least}", f"write {name}={least} or more")
+    require_optuna()
     watch = watch or Watch()
     own = _chosen(scenario, scheme, profile)
     plan = own.describe()

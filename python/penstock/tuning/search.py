@@ -10,6 +10,7 @@ Points come in batches of fixed size, on any number of cores, so that the same s
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,16 @@ _STEP = 0.1
 
 _ROUNDS = 6
 """Times that the theory is asked for each batch; it leaves some proposals out."""
+
+
+def require_optuna() -> None:
+    """Refuse a search without Optuna before the theory, which takes a while, is asked.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    if find_spec("optuna") is None:
+        raise MissingExtraError("optuna", "tune")
 
 
 class Interrupted(KeyboardInterrupt):
@@ -141,13 +152,10 @@ class Search:
         buffer_octets: float,
         executor: Executor | None = None,
     ) -> None:
-        try:
-            with warnings.catch_warnings():
-                # Its bar of progress asks for a package of notebooks, and is not shown.
-                warnings.simplefilter("ignore")
-                import optuna
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("optuna", "tune") from error
+        with warnings.catch_warnings():
+            # Its bar of progress asks for a package of notebooks, and is not shown.
+            warnings.simplefilter("ignore")
+            import optuna
 
         # Its messages on each trial would be most of what a person sees.
         optuna.logging.set_verbosity(optuna.logging.ERROR)
