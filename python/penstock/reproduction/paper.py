@@ -15,7 +15,7 @@
 import importlib.util
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -118,7 +118,11 @@ def _acting(profile: Mapping[str, Setting], run: Run) -> dict[str, Setting]:
 
 
 def _with(path: Path, settings: Mapping[str, Setting]) -> Scenario:
-    scenario = Scenario.load(path)
+    return set_all(Scenario.load(path), settings)
+
+
+def set_all(scenario: Scenario, settings: Mapping[str, Setting]) -> Scenario:
+    """Set keys of a scenario in their order, and return it."""
     for key, value in settings.items():
         scenario.set(key, value if not isinstance(value, tuple) else json.dumps(value))
     return scenario
@@ -274,13 +278,14 @@ def _states_only_what_the_paper_states(path: Path, profile: Mapping[str, Setting
             raise PaperError(path, key, "is also set in profile.toml", hint)
 
 
-def states(path: Path, key: str) -> bool:
-    """Whether an experiment sets a key, because the paper states it.
+def stated(path: Path, keys: Iterable[str]) -> list[str]:
+    """Return which of the keys an experiment sets, because the paper states them.
 
     Raises:
         PaperError: the experiment cannot be read.
     """
-    return _leads_somewhere(read(path), key)
+    document = read(path)
+    return [key for key in keys if _leads_somewhere(document, key)]
 
 
 def _leads_somewhere(document: Any, key: str) -> bool:

@@ -26,9 +26,9 @@ from itertools import combinations, product
 from math import prod
 from typing import Any
 
-from penstock import ScenarioError
+from penstock import Scenario, ScenarioError
 from penstock.reading import Table, lines_of, nearest
-from penstock.reproduction.paper import Paper, Profile, profile_of, states
+from penstock.reproduction.paper import Paper, Profile, profile_of, set_all, stated
 from penstock.reproduction.plan import Run
 from penstock.reproduction.reading import whole
 
@@ -253,9 +253,8 @@ def _alternative(readings: Table, name: str, schemes: list[str], paper: Paper) -
     inner.values["every"] = every.values
     part = profile_of(inner, paper.experiments, paper.metrics)
     for experiment, path in paper.experiments.items():
-        for key in part.of(experiment):
-            if states(path, key):
-                raise inner.error(f'"{key}"', f"is stated in {path.name}", "the paper's own values are not open")
+        for key in stated(path, part.of(experiment)):
+            raise inner.error(f'"{key}"', f"is stated in {path.name}", "the paper's own values are not open")
     return Alternative(name, _flat(part))
 
 
@@ -283,6 +282,7 @@ def _check(found: Space, tables: list[Table]) -> None:
     for claim in found.paper.claims:
         if claim.testable is not None:
             runs |= dict.fromkeys(want.run for want in claim.testable.question.wanted(()))
+    own: dict[Run, Scenario] = {}
     for number, (choice, table) in enumerate(zip(found.choices, tables, strict=True)):
         for taken, alternative in enumerate(choice.alternatives):
             if taken == choice.own or all(place[0] == "metric" for place in choice.places):
@@ -291,10 +291,20 @@ def _check(found: Space, tables: list[Table]) -> None:
             paper = found.paper_of(reading)
             for run in runs:
                 try:
-                    paper.scenario(run).outline(scheme=run.scheme)
+                    _varied(found.paper, paper, run, own).outline(scheme=run.scheme)
                 except ScenarioError as error:
                     message = f"{run}: {error.key}: {error.message}" if error.key else f"{run}: {error.message}"
                     raise table.error(f"readings.{alternative.name}", message, error.hint or "") from None
+
+
+def _varied(paper: Paper, varied: Paper, run: Run, own: dict[Run, Scenario]) -> Scenario:
+    """Return the scenario of a run of the varied paper; ``own`` keeps those of the paper, which differ by few keys."""
+    before, after = paper.acting(run), varied.acting(run)
+    if not before.keys() <= after.keys():
+        return varied.scenario(run)
+    if run not in own:
+        own[run] = paper.scenario(run)
+    return set_all(own[run].copy(), {key: value for key, value in after.items() if before.get(key) != value})
 
 
 def _flat(profile: Profile) -> _Flat:
