@@ -135,6 +135,8 @@ COMMANDS = {
         "small.toml",
         "--for",
         "latency",
+        "--keys",
+        "w",
         "--trials",
         "4",
         "--seeds",

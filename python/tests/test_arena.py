@@ -191,15 +191,16 @@ def test_a_stop_loses_no_finished_run(file: Path, tmp_path: Path) -> None:
     assert again.document == arena(tmp_path / "whole", file=file, competitors=two, seeds=5).document
 
 
-def test_competitors_are_tuned_and_ranked_once_more(file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("tuned", [["fecn"], pytest.param(["qcn", "fecn"], marks=pytest.mark.science)])
+def test_competitors_are_tuned_and_ranked_once_more(file: Path, tmp_path: Path, tuned: list[str]) -> None:
     left: list[int] = []
     done: list[int] = []
     watch = Watch(planned=left.append, done=lambda: done.append(1))
-    names = ["none", "qcn", "fecn"]
+    names = ["none", *tuned]
     found = arena(tmp_path / "out", file=file, workloads=["shared"], competitors=names, tune=8, watch=watch)
     assert found.tuned is not None
     assert left == [len(done)]
-    assert set(found.tunings) == {"qcn", "fecn"}
+    assert set(found.tunings) == set(tuned)
     proposals = {name: answer.settings for name, answer in found.tunings.items() if answer.settings}
     assert proposals or all(answer.why for answer in found.tunings.values())
     expected = {f"{name}-tuned" if name in proposals else name for name in names}
@@ -215,7 +216,7 @@ def test_competitors_are_tuned_and_ranked_once_more(file: Path, tmp_path: Path) 
     for name in proposals:
         key, value = next(iter(proposals[name].items()))
         assert f"{key}={value}" in pages[f"tuned-scheme-{name}-tuned.html"]
-    for name in {"qcn", "fecn"} - set(proposals):
+    for name in set(tuned) - set(proposals):
         assert "It runs with the settings of its source: no gain" in pages[f"tuned-scheme-{name}.html"]
     # Nobody is tuned again.
     again = arena(

@@ -228,7 +228,7 @@ def test_a_wrong_variant_is_refused(penstock: Command, small: Path, tmp_path: Pa
 
 def test_results_folders_are_put_side_by_side(penstock: Command, small: Path, tmp_path: Path) -> None:
     for scheme in ("qcn", "none"):
-        options = ("--scheme", scheme, "--set", "record.percentiles=true", "--quiet")
+        options = ("--scheme", scheme, "--set", "record.percentiles=true", "--quiet", "--no-figures")
         assert penstock("run", small, *options, "--out", tmp_path / f"own-{scheme}").returncode == 0
     folders = [tmp_path / "own-none", tmp_path / "own-qcn"]
     done = penstock("compare", *folders, "--json", "--out", tmp_path / "both")
@@ -246,7 +246,7 @@ def test_results_folders_are_put_side_by_side(penstock: Command, small: Path, tm
 
 
 def test_runs_that_are_over_take_no_settings(penstock: Command, small: Path, tmp_path: Path) -> None:
-    assert penstock("run", small, "--quiet", "--out", tmp_path / "one").returncode == 0
+    assert penstock("run", small, "--quiet", "--no-figures", "--out", tmp_path / "one").returncode == 0
     one = tmp_path / "one"
     wrong = {
         (one,): "a comparison needs at least two runs",

@@ -347,7 +347,7 @@ FLOW_CONTROL = 'lossless = true\npfc = { buffer = "60 KB" }\n'
 
 def test_kept_claim_of_losslessness(penstock: Command, tmp_path: Path) -> None:
     (tmp_path / "kept.toml").write_text(FLOW_CONTROL + SMALL)
-    done = penstock("run", "kept.toml", "--scheme", "none", "--out", "out")
+    done = penstock("run", "kept.toml", "--scheme", "none", "--no-figures", "--out", "out")
     assert done.returncode == 0
     assert "lossless, as claimed" in done.stdout
     result = Result.open(tmp_path / "out")
@@ -380,7 +380,7 @@ def test_broken_claim_of_losslessness_fails_after_all_is_written(penstock: Comma
     assert "hint: " in done.stderr
     kept = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"summary.json", "queues.parquet", "overview.png"} <= kept
-    output = penstock("run", "broken.toml", "--scheme", "none", "--out", "results")
+    output = penstock("run", "broken.toml", "--scheme", "none", "--no-figures", "--out", "results")
     assert "not lossless, though the scenario claims it" in " ".join(output.stdout.split())
     result = Scenario.load(tmp_path / "broken.toml").run(scheme="none")
     with pytest.raises(FrameLossError) as caught:
@@ -399,7 +399,7 @@ def test_a_scheme_without_effect_fails_a_run_that_claims_it_acts(penstock: Comma
     assert "claims that its scheme acts, and qcn had no effect: notifications 0, cuts 0, raises 0" in done.stderr
     assert "hint: " in done.stderr
     assert (tmp_path / "out" / "overview.png").exists()
-    output = penstock("run", "idle.toml", "--out", "results")
+    output = penstock("run", "idle.toml", "--no-figures", "--out", "results")
     assert "it did not act, though the scenario claims it" in " ".join(output.stdout.split())
     result = Scenario.load(tmp_path / "idle.toml").run()
     assert [(claim.name, claim.holds) for claim in result.claims] == [("acted", False)]
@@ -410,7 +410,7 @@ def test_a_scheme_without_effect_fails_a_run_that_claims_it_acts(penstock: Comma
     # No scheme that declares no actions breaks the claim, and none breaks it where there is something to do.
     assert Scenario.load(tmp_path / "idle.toml").run(scheme="none").summary.get("acted") is None
     (tmp_path / "busy.toml").write_text("acted = true\n" + SMALL)
-    done = penstock("run", "busy.toml", "--out", "busy")
+    done = penstock("run", "busy.toml", "--no-figures", "--out", "busy")
     assert done.returncode == 0, done.stderr
     assert "actions of the scheme: notifications " in done.stdout
     assert "it acted, as claimed" in done.stdout

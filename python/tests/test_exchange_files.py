@@ -303,6 +303,7 @@ def test_a_matrix_of_many_connections_comes_back_in_its_order(tmp_path: Path) ->
         assert export(scenario, to="htsim")["connections.cm"] == matrix
 
 
+@pytest.mark.science
 def test_files_of_a_hundred_thousand_flows_are_imported_and_run(tmp_path: Path) -> None:
     text = many(100_000)
     scenario = import_files(given(tmp_path, topology_txt=TOPOLOGY, flow_txt=text)).scenario

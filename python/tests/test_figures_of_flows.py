@@ -193,8 +193,8 @@ def test_times_that_are_close_have_a_plain_axis() -> None:
     assert distributions({"a": [table(50)]}, "fct").axes[0].get_xscale() == "log"
 
 
-@pytest.mark.parametrize("width_in", [None, 3.3])
-@pytest.mark.parametrize("decades", [2, 4, 7, 12])
+@pytest.mark.parametrize("width_in", [pytest.param(None, marks=pytest.mark.science), 3.3])
+@pytest.mark.parametrize("decades", [2, pytest.param(4, marks=pytest.mark.science), 7, 12])
 def test_numbers_along_an_axis_stand_apart(decades: int, width_in: float | None) -> None:
     spread = [1.5e-6 * 10.0 ** (decades * i / 50) for i in range(51)]
     with on(Page(width_in, None if width_in is None else 8)):

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, paper
 
 from penstock import Scenario
-from penstock.reproduction.paper import load
 from penstock.reproduction.plan import Run
 
 
@@ -23,11 +22,11 @@ def topology(scenario: Scenario) -> dict[str, Any]:
 
 def test_the_example_is_the_papers_network() -> None:
     example = Scenario.load(ROOT / "scenarios/bottleneck/parking-lot.toml")
-    paper = load(ROOT / "papers/bottleneck").scenario(Run.of("three-bottlenecks", "qcn"))
-    assert topology(example) == topology(paper)
+    theirs = paper("bottleneck").scenario(Run.of("three-bottlenecks", "qcn"))
+    assert topology(example) == topology(theirs)
     ends = [
         [(flow["source"], flow["destinations"]) for flow in scenario.describe()["flows"]]
-        for scenario in (example, paper)
+        for scenario in (example, theirs)
     ]
     assert ends[0] == ends[1]
 
@@ -47,7 +46,7 @@ class Made:
 
 
 def test_how_long_a_flow_is_below_its_share() -> None:
-    longest_below_s = load(ROOT / "papers/bottleneck").metrics["longest_below_s"]
+    longest_below_s = paper("bottleneck").metrics["longest_below_s"]
     # The first 0.2 s do not count. Then five samples at 100, ten at 50, five at 100: of the averages over five samples
     # those with three or more samples of 50 are below 80: with two the average is 80, with three 70.
     first = [0.0] * 20 + [100.0] * 5 + [50.0] * 10 + [100.0] * 5

@@ -6,19 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, paper
 
 from penstock import Result, Scenario
-from penstock.reproduction.paper import load
 from penstock.reproduction.plan import Run
 
-PAPER = load(ROOT / "papers/efecn")
 GBPS = 1e9
 
 
 def metric(name: str) -> Callable[..., Any]:
     """Return a metric of the paper."""
-    return PAPER.metrics[name]
+    return paper("efecn").metrics[name]
 
 
 def topology(scenario: Scenario) -> Any:
@@ -28,13 +26,13 @@ def topology(scenario: Scenario) -> Any:
 
 def run(experiment: str, scheme: str, settings: dict[str, Any] | None = None, seed: int = 1) -> Result:
     """Return a run of the paper."""
-    return PAPER.scenario(Run.of(experiment, scheme, settings)).run(scheme=scheme, seed=seed)
+    return paper("efecn").scenario(Run.of(experiment, scheme, settings)).run(scheme=scheme, seed=seed)
 
 
 @pytest.mark.parametrize("experiment", ["four-sources", "link-break", "seven-flows"])
 def test_the_example_is_the_papers_network(experiment: str) -> None:
     example = Scenario.load(ROOT / "scenarios/four-sources.toml")
-    assert topology(example) == topology(PAPER.scenario(Run.of(experiment, "efecn")))
+    assert topology(example) == topology(paper("efecn").scenario(Run.of(experiment, "efecn")))
 
 
 class Made:
@@ -114,7 +112,9 @@ def test_the_cost_of_control_frames() -> None:
 
 
 def test_an_answer_takes_two_links_and_a_node() -> None:
-    scenario = PAPER.scenario(Run.of("four-sources", "efecn")).set("duration", "6 ms").set("record.arrivals", True)
+    scenario = (
+        paper("efecn").scenario(Run.of("four-sources", "efecn")).set("duration", "6 ms").set("record.arrivals", True)
+    )
     for flow in (0, 1):
         scenario.set(f"flow.{flow}.stop", "6 ms")
     result = scenario.run(scheme="efecn")
@@ -129,7 +129,7 @@ def test_over_sampling_answers_one_frame_in_ten() -> None:
     short = {"duration": "6 ms", "flow.0.stop": "6 ms", "flow.1.stop": "6 ms"}
     for on, share in ((True, 0.1), (False, 0.02)):
         run = Run.of("four-sources", "bcn", {**short, "schemes.bcn.over_sampling": on})
-        scenario = PAPER.scenario(run).set("record.arrivals", True)
+        scenario = paper("efecn").scenario(run).set("record.arrivals", True)
         assert metric("severe_sampling")(scenario.run(scheme="bcn")) == pytest.approx(share, abs=0.004)
 
 

@@ -1,37 +1,34 @@
 """Kabbani and Yasuda 2010: the examples have the network of the paper's experiments, and the metrics count right."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import ROOT
+from conftest import ROOT, paper
 
 from penstock import Scenario
-from penstock.reproduction.paper import load
 from penstock.reproduction.plan import Run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PAPER = ROOT / "papers/netfpga"
-
 
 @pytest.mark.parametrize("count", ["one", "eight"])
 def test_the_examples_are_the_papers_network(count: str) -> None:
     example = Scenario.load(ROOT / f"scenarios/netfpga/{count}-source{'s' if count == 'eight' else ''}-100us.toml")
-    paper = load(PAPER).scenario(Run.of(f"simulator-{count}", "qcn"))
-    ours, theirs = (tomllib.loads(scenario.resolved()) for scenario in (example, paper))
+    whole = paper("netfpga").scenario(Run.of(f"simulator-{count}", "qcn"))
+    ours, theirs = (tomllib.loads(scenario.resolved()) for scenario in (example, whole))
     assert ours["topology"] == theirs["topology"]
     assert ours["change"] == theirs["change"]
 
 
 def test_both_models_differ_in_pacer_and_ports_alone() -> None:
-    paper = load(PAPER)
+    whole = paper("netfpga")
     hardware, simulator = (
-        tomllib.loads(paper.scenario(Run.of(f"{model}-eight", "qcn")).resolved()) for model in ("hardware", "simulator")
+        tomllib.loads(whole.scenario(Run.of(f"{model}-eight", "qcn")).resolved()) for model in ("hardware", "simulator")
     )
     assert hardware.pop("hosts") != simulator.pop("hosts")
     assert hardware["flow"][0].pop("from") != simulator["flow"][0].pop("from")
@@ -72,7 +69,9 @@ class Made:
         return {"sw0->h8": {column: self.column(table, column) for column in columns}}
 
 
-METRICS = load(PAPER).metrics
+def metric(name: str) -> Callable[..., Any]:
+    """Return a metric of the paper."""
+    return paper("netfpga").metrics[name]
 
 
 def test_drained_and_recovered() -> None:
@@ -82,18 +81,18 @@ def test_drained_and_recovered() -> None:
     # Half of the link up to 6.5 s, then all of it: the mean of 20 samples is 0.95 when 18 are full, at 6.518 s.
     used[6000:6500] = 0.5
     result = Made(octets, used)
-    assert METRICS["drained_s"](result) == pytest.approx(0.101)
-    assert METRICS["recovery_s"](result) == pytest.approx(0.518)
+    assert metric("drained_s")(result) == pytest.approx(0.101)
+    assert metric("recovery_s")(result) == pytest.approx(0.518)
     # Half of that second with half of it.
-    assert METRICS["link_use"](result, "rise") == pytest.approx(0.75)
-    assert METRICS["link_idle"](result, "rise") == pytest.approx(0.25)
+    assert metric("link_use")(result, "rise") == pytest.approx(0.75)
+    assert metric("link_idle")(result, "rise") == pytest.approx(0.25)
 
 
 def test_a_queue_that_never_fills_is_drained_at_once_and_one_that_never_drains_has_no_time() -> None:
     used = np.ones(10_000)
-    assert METRICS["drained_s"](Made(np.full(10_000, 40_000), used)) == 0.0
-    assert METRICS["drained_s"](Made(np.full(10_000, 60_000), used)) is None
-    assert METRICS["recovery_s"](Made(np.full(10_000, 40_000), 0.9 * used)) is None
+    assert metric("drained_s")(Made(np.full(10_000, 40_000), used)) == 0.0
+    assert metric("drained_s")(Made(np.full(10_000, 60_000), used)) is None
+    assert metric("recovery_s")(Made(np.full(10_000, 40_000), 0.9 * used)) is None
 
 
 def test_lengths_in_a_period() -> None:
@@ -101,9 +100,9 @@ def test_lengths_in_a_period() -> None:
     # "low" is from 3.3 to 6 s, 2700 samples; a third of them is 3 frames longer.
     octets[3300:4200] = 33_000
     result = Made(octets, np.ones(10_000))
-    assert len(METRICS["length_samples_frames"](result, "low")) == 2700
-    assert METRICS["length_mean_frames"](result, "low") == pytest.approx(31.0)
-    assert METRICS["length_std_octets"](result, "before") == 0.0
+    assert len(metric("length_samples_frames")(result, "low")) == 2700
+    assert metric("length_mean_frames")(result, "low") == pytest.approx(31.0)
+    assert metric("length_std_octets")(result, "before") == 0.0
 
 
 class Recorded:
@@ -123,7 +122,7 @@ def test_slowdown_is_that_of_a_bucket_and_none_while_a_flow_goes_on() -> None:
             {**sizes, "least_octets": 10_000_001, "most_octets": None, "slowdown_mean": 8.0, "completed": 3},
         ]
     )
-    slowdown = METRICS["slowdown"]
+    slowdown = metric("slowdown")
     assert slowdown(result) == 3.0
     assert slowdown(result, of="p99", most_octets=10_000) == 5.0
     assert slowdown(result, least_octets=10_000_001) is None
@@ -137,9 +136,9 @@ def test_the_queue_in_the_host_counts_flows_by_name() -> None:
             for name, lost, octets in flows
         ]
     )
-    assert METRICS["host_queue_drops"](result) == 9.0
-    assert METRICS["host_queue_drops"](result, "short") == 6.0
-    assert METRICS["host_queue_octets"](result) == 20.0
+    assert metric("host_queue_drops")(result) == 9.0
+    assert metric("host_queue_drops")(result, "short") == 6.0
+    assert metric("host_queue_octets")(result) == 20.0
 
 
 def test_the_sawtooth_above_the_path_has_seven_ninths_of_its_peak() -> None:
@@ -148,8 +147,8 @@ def test_the_sawtooth_above_the_path_has_seven_ninths_of_its_peak() -> None:
     product = 25_828.0
     expected = 7 / 9 * (150_000 + product) - product
     result = Made(np.full(10_000, expected), np.ones(10_000))
-    assert METRICS["sawtooth_ratio"](result, 2e-4) == pytest.approx(1.0, abs=1e-3)
-    assert METRICS["sawtooth_ratio"](Made(np.full(10_000, 33_000), np.ones(10_000)), 2e-4) < 0.4
+    assert metric("sawtooth_ratio")(result, 2e-4) == pytest.approx(1.0, abs=1e-3)
+    assert metric("sawtooth_ratio")(Made(np.full(10_000, 33_000), np.ones(10_000)), 2e-4) < 0.4
 
 
 def test_timeouts_are_those_of_the_connections_that_are_named() -> None:
@@ -158,14 +157,14 @@ def test_timeouts_are_those_of_the_connections_that_are_named() -> None:
             assert table == "completions"
             return np.array({"flow": ["short0", "short1", "long"], "timeouts": [1, 2, 4]}[name])
 
-    assert METRICS["timeouts_of"](Recorded(), "short") == 3.0
-    assert METRICS["timeouts_of"](Recorded(), "other") == 0.0
+    assert metric("timeouts_of")(Recorded(), "short") == 3.0
+    assert metric("timeouts_of")(Recorded(), "other") == 0.0
 
 
 def test_connections_without_rack_differ_in_that_alone() -> None:
-    paper = load(PAPER)
+    whole = paper("netfpga")
     without, like = (
-        tomllib.loads(paper.scenario(Run.of(name, "qcn")).resolved()) for name in ("tcp-without-rack", "tcp-long")
+        tomllib.loads(whole.scenario(Run.of(name, "qcn")).resolved()) for name in ("tcp-without-rack", "tcp-long")
     )
     assert without["flow"][0]["transport"]["tcp"].pop("rack") is False
     assert like["flow"][0]["transport"]["tcp"].pop("rack") is True
@@ -175,16 +174,16 @@ def test_connections_without_rack_differ_in_that_alone() -> None:
 
 
 def test_connections_have_frames_as_long_as_the_papers() -> None:
-    paper = load(PAPER)
+    whole = paper("netfpga")
     for experiment in ("tcp-long", "tcp-without-rack", "tcp-neighbour", "tcp-load"):
-        described = paper.scenario(Run.of(experiment, "none")).describe()
+        described = whole.scenario(Run.of(experiment, "none")).describe()
         assert {flow["frame_octets"] for flow in described["flows"]} == {1000}
 
 
 def test_the_switch_of_long_connections_is_the_papers() -> None:
-    paper = load(PAPER)
+    whole = paper("netfpga")
     ours, theirs = (
-        tomllib.loads(paper.scenario(Run.of(name, "qcn")).resolved()) for name in ("tcp-long", "simulator-eight")
+        tomllib.loads(whole.scenario(Run.of(name, "qcn")).resolved()) for name in ("tcp-long", "simulator-eight")
     )
     for table in ("topology", "change", "schemes"):
         assert ours[table] == theirs[table]

@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import paper
 
 from penstock.figures.series import QueueSeries
-from penstock.reproduction.paper import load
 
-METRICS = load(ROOT / "papers/sliding-mode").metrics
 STEP_S = 0.001
 QUEUE = "sw0->sw1"
 
@@ -34,7 +32,7 @@ def of(monkeypatch: pytest.MonkeyPatch) -> Measure:
         time_s = STEP_S * np.arange(1, len(octets) + 1, dtype=np.float64)
         used = np.array([0.0 if np.isnan(length) else 1.0 for length in kilobytes], dtype=np.float64)
         series = QueueSeries(QUEUE, time_s, np.nan_to_num(octets), used, np.zeros(len(octets)), 0.0, 0)
-        function = METRICS[metric]
+        function = paper("sliding-mode").metrics[metric]
         monkeypatch.setitem(function.__globals__, "queue_series", lambda result, chosen: [series])
         return function(Made(), queue=QUEUE, **arguments)
 

@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, paper
 
 from penstock import Scenario
-from penstock.reproduction.paper import load
 from penstock.reproduction.plan import Run
-
-PAPER = load(ROOT / "papers/todays-schemes")
 
 
 def network(scenario: Scenario) -> Any:
@@ -37,7 +34,7 @@ def network(scenario: Scenario) -> Any:
 def test_the_examples_are_the_experiments_networks(experiment: str, example: str, settings: dict[str, Any]) -> None:
     shown = Scenario.load(ROOT / "scenarios" / f"{example}.toml")
     scheme = shown.describe()["scheme"]
-    assert network(PAPER.scenario(Run.of(experiment, scheme, settings))) == network(shown)
+    assert network(paper("todays-schemes").scenario(Run.of(experiment, scheme, settings))) == network(shown)
 
 
 class Made:
@@ -62,7 +59,7 @@ class Made:
 
 
 def test_counts_and_shares() -> None:
-    made, metrics = Made(), PAPER.metrics
+    made, metrics = Made(), paper("todays-schemes").metrics
     assert metrics["messages_per_neighbour"](made, flows=2, neighbours=3) == 2
     assert metrics["frames_dropped"](made) == 4
     assert [metrics["completion_time_s"](made, flow) for flow in ("a", "b")] == [None, 0.003]
@@ -75,15 +72,15 @@ def test_the_delay_after_the_warm_up_over_its_target() -> None:
         rp_delay_ps=[9e9, 0, 9e9, 0, 20e6, 0, 40e6, 0],
         rp_delay_target_ps=[9e9, 0, 9e9, 0, 25e6, 0, 25e6, 0],
     )
-    assert PAPER.metrics["round_trip_s"](made, "a") == pytest.approx(30e-6)
-    assert PAPER.metrics["round_trip_over_target"](made, "a") == pytest.approx(1.2)
+    assert paper("todays-schemes").metrics["round_trip_s"](made, "a") == pytest.approx(30e-6)
+    assert paper("todays-schemes").metrics["round_trip_over_target"](made, "a") == pytest.approx(1.2)
 
 
 def test_how_long_a_flow_is_isolated(monkeypatch: pytest.MonkeyPatch) -> None:
     # Flow b ends at 3 ms. At 4 and 6 ms frames of a are moved, and the monitored queue is empty; at 9 ms one joins it.
     made = Made(time_s=[0.001, 0.004, 0.005, 0.006, 0.009, 0.010], queue_octets=[1500, 0, 1500, 0, 1500, 1500])
     codes = {"queue": (np.zeros(6, int), ["q"]), "flow": (np.array([0, 0, 1, 0, 0, 0]), ["a", "b"])}
-    isolated = PAPER.metrics["isolated_s"]
+    isolated = paper("todays-schemes").metrics["isolated_s"]
     monkeypatch.setitem(isolated.__globals__, "codes", lambda name: codes[name])
     assert isolated(made, "q", "a", ["b"]) == pytest.approx(0.006)
     # A flow that never ends says nothing on the time after it.
@@ -92,4 +89,4 @@ def test_how_long_a_flow_is_isolated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_claim_names_its_source() -> None:
     sources = ("Saeed", "Li et al", "Ben Basat", "Taheri", "Alizadeh", "Zhu", "Kumar", "802.1Qcz", "Ultra Ethernet")
-    assert all(claim.says.startswith(sources) for claim in PAPER.claims)
+    assert all(claim.says.startswith(sources) for claim in paper("todays-schemes").claims)

@@ -20,8 +20,8 @@ from penstock.wire.dissector import DISSECTOR
 FILE = "capture.pcapng"
 
 TEN = {
-    "qcn": {"scheme": "qcn"},
-    "qcn-small": {"scheme": "qcn", "flow.0.frame": "64 B"},
+    "qcn": {"scheme": "qcn", "duration": "8 ms"},
+    "qcn-small": {"scheme": "qcn", "flow.0.frame": "64 B", "duration": "1 ms"},
     "tcp": {"scheme": "qcn", "flow.0.transport": "tcp", "topology.star.buffer": "30 KB", "schemes.qcn.q_eq": "20 KB"},
     "smcc": {"scheme": "smcc"},
     "bcn": {"scheme": "bcn"},
@@ -61,7 +61,7 @@ FORMATS = {
 def scenario(settings: dict[str, str]) -> Scenario:
     """Return the small scenario without its scheme's settings, with others, for a short while."""
     made = Scenario.from_toml(SMALL.replace('[schemes.qcn]\nq_eq = "33 KB"\n', ""), name="small")
-    made = made.set("duration", "8 ms").set("topology.star.buffer", "150 KB")
+    made = made.set("duration", "5 ms").set("topology.star.buffer", "150 KB")
     for key, value in settings.items():
         made = made.set(key, value)
     return made
@@ -73,7 +73,9 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("captures")
     for name, settings in TEN.items():
         if name == "ci":
-            made, ports = Scenario.named("victim-flow/ci"), ["edge->core", "core->left", "core->right"]
+            # Its switches are done with their messages within 20 ms.
+            made = Scenario.named("victim-flow/ci").set("duration", "20 ms")
+            ports = ["edge->core", "core->left", "core->right"]
         else:
             made = scenario(settings)
             ports = [link["name"] for link in made.outline()["links"]]

@@ -434,7 +434,7 @@ sweep(_small(), BUFFERS, seeds=10, out="out", workers=1)
 def test_a_killed_sweep_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     # Killed while its first file is filled, then its second: by the runs that have finished, however quick they are.
     # Two at a time, for the many cores of some machine would be through with the rest before they are counted.
-    folder = sweep_trial.prepared(tmp_path, "2 s", series=False)
+    folder = sweep_trial.prepared(tmp_path, "500 ms", series=False)
     undisturbed = sweep_trial.finished(folder, "undisturbed")
     assert Sweep(folder / "undisturbed").table().num_rows == sweep_trial.RUNS
     moments = [sweep_trial.Moment(runs=20), sweep_trial.Moment(runs=110)]

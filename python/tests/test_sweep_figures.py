@@ -127,7 +127,10 @@ def _check_texts(found: Sweep, keywords: dict[str, Any]) -> None:
 COLUMN: dict[str, Any] = {"width": 3.3, "font_size": 8}
 
 
-@pytest.mark.parametrize("page", [{}, COLUMN, COLUMN | {"title": False}], ids=["default", "column", "no title"])
+UNTITLED = pytest.param(COLUMN | {"title": False}, marks=pytest.mark.science, id="no title")
+
+
+@pytest.mark.parametrize("page", [pytest.param({}, id="default"), pytest.param(COLUMN, id="column"), UNTITLED])
 @pytest.mark.parametrize(
     "keywords",
     [
@@ -159,7 +162,9 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
     return sweep(scenario, vary, schemes=["none"], out=tmp_path_factory.mktemp("wide") / "out")
 
 
-@pytest.mark.parametrize("page", [{}, COLUMN], ids=["default", "column"])
+@pytest.mark.parametrize(
+    "page", [pytest.param({}, marks=pytest.mark.science, id="default"), pytest.param(COLUMN, id="column")]
+)
 @pytest.mark.parametrize(
     "keywords",
     [

@@ -196,6 +196,7 @@ def test_qcn_rests_and_settles_as_its_packets_do() -> None:
     assert distance.fluid_std_octets == pytest.approx(distance.packet_std_octets, rel=0.34)
 
 
+@pytest.mark.science
 @pytest.mark.parametrize("qold", ["every-sample", "last-sent"])
 def test_qcn_with_drawn_samples_rests_as_its_packets_do(qold: str) -> None:
     # 4.6 % of the buffer without chance in the model, 14 % with Qold of the last message.

@@ -163,7 +163,10 @@ def test_dcqcn_with_many_flows_rests_where_marks_jump() -> None:
 
 
 # Published constants: Zhu et al., SIGCOMM 2015 (R_AI 40 Mb/s); "ECN or Delay", CoNEXT 2016, figure 3 (b) (10 Mb/s).
-@pytest.mark.parametrize(("flows", "r_ai_mbps"), [(20, 40), (64, 40), (64, 10)])
+@pytest.mark.parametrize(
+    ("flows", "r_ai_mbps"),
+    [(20, 40), pytest.param(64, 40, marks=pytest.mark.science), pytest.param(64, 10, marks=pytest.mark.science)],
+)
 def test_dcqcn_without_equilibrium_oscillates_about_k_max_in_packets_as_it_is_said_to(
     flows: int, r_ai_mbps: int
 ) -> None:
@@ -310,10 +313,10 @@ def _grown(a1: float, b2: float, interval_s: float, delays_s: Array) -> Array:
 @pytest.mark.parametrize(
     ("rb_mbps", "spans_us"),
     [
-        (64, [(929, None)]),
+        pytest.param(64, [(929, None)], marks=pytest.mark.science),
         (192, [(620, 809), (1496, None)]),
-        (256, [(448, 1095), (1600, None)]),
-        (512, [(131, None)]),
+        pytest.param(256, [(448, 1095), (1600, None)], marks=pytest.mark.science),
+        pytest.param(512, [(131, None)], marks=pytest.mark.science),
     ],
 )
 def test_large_oscillations_of_smcc_grow_between_these_delays_and_die_in_windows(
@@ -332,6 +335,7 @@ def test_large_oscillations_of_smcc_grow_between_these_delays_and_die_in_windows
     assert (grown > 0).tolist() == [k % 2 == 1 for k in range(len(borders))] + [k % 2 == 0 for k in range(len(borders))]
 
 
+@pytest.mark.science
 def test_the_fluid_with_its_limits_rests_in_a_window_and_oscillates_beside_it() -> None:
     model = _three(192)
     wide = model.with_changes(delay_s=np.array([700e-6, 1150e-6, 1700e-6]))
@@ -361,7 +365,15 @@ def test_margin_of_smcc_at_its_defaults_has_a_critical_delay() -> None:
     assert "window: large ones die again at         809 us to 1.50 ms" in outcome.stdout
 
 
-@pytest.mark.parametrize(("delay_us", "octets"), [(200, 0), (600, 6000), (1000, 64_000), (1200, 64_000)])
+@pytest.mark.parametrize(
+    ("delay_us", "octets"),
+    [
+        (200, 0),
+        pytest.param(600, 6000, marks=pytest.mark.science),
+        (1000, 64_000),
+        pytest.param(1200, 64_000, marks=pytest.mark.science),
+    ],
+)
 def test_smcc_oscillates_in_packets_as_the_models_say(delay_us: float, octets: float) -> None:
     given = _smcc(delay_us)
     model = model_of(given)
@@ -466,6 +478,7 @@ def test_each_point_of_a_map_decides_its_own_modes() -> None:
     assert np.isfinite(drawn.values).sum() > 15
 
 
+@pytest.mark.science
 def test_a_map_of_200_by_200_margins_is_whole_and_tells_how_far_it_is() -> None:
     x, y = axes.read("r_ai=1Mbps..40Mbps:200", "dcqcn"), axes.read("delay=5us..200us:200", "dcqcn")
     shares: list[float] = []

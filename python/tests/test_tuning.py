@@ -372,6 +372,7 @@ def test_a_share_of_the_way_between_bounds_and_its_value(key: str) -> None:
     assert place_of(replace(knob, high=knob.low), knob.low) == 0.0
 
 
+@pytest.mark.science
 def test_a_longer_run_does_not_make_the_forecast_oscillate() -> None:
     # DCQCN at 10 Gb/s with four flows, a quick timer and small steps: it rests, with 5 degrees of margin. With a step
     # that grows with the run, Heun's method itself oscillates here, and the forecast loses four fifths of the rate.
@@ -389,7 +390,7 @@ def test_a_point_is_forecast_alike_whatever_stands_beside_it() -> None:
     scenario = quick("dcqcn")
     periods = configurations(scenario)
     space = knobs(periods[0], periods[0].parameters, ["time_reset", "k_max"])
-    points = spread(scenario, periods[0], space, 8, 1)
+    points = spread(scenario, periods[0], space, 4, 1)
     critic, goal = Critic.of(periods, 0.04, space).in_steps_for(points), GOALS["latency"]
     alone = [critic.scores(goal, critic.forecasts([point]), 1)[0] for point in points]
     together = critic.scores(goal, critic.forecasts(points), len(points))
@@ -401,7 +402,10 @@ def test_starts_are_the_best_and_some_between_them_and_the_last(kept: int, ranks
     assert starting_ranks(kept, 8) == ranks
 
 
-@pytest.mark.parametrize("scheme", ["qcn", "smcc", "bcn", "fecn", "dcqcn"])
+SLOW = [pytest.param(scheme, marks=pytest.mark.science) for scheme in ("smcc", "bcn")]
+
+
+@pytest.mark.parametrize("scheme", ["qcn", "fecn", "dcqcn", *SLOW])
 def test_every_scheme_with_a_model_can_be_narrowed(scheme: str) -> None:
     settings: dict[str, Any] = {"smcc": {"profile": "paper-sliding-mode"}}.get(scheme, {})
     scenario = quick(scheme, **settings)
