@@ -124,11 +124,10 @@ def needs_tshark() -> None:
 def test_tshark_finds_nothing_malformed(captures: dict[str, Path]) -> None:
     needs_tshark()
     for name, file in captures.items():
-        wrong = "_ws.malformed or _ws.expert.severity == error or ip.checksum.status == 0"
+        wrong = "_ws.malformed or _ws.expert.severity == error"
+        bad = "ip.checksum.status == 0 or tcp.checksum.status == 0 or udp.checksum.status == 0"
         checks = ("-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE")
-        assert tshark(file, *checks, "-Y", wrong) == [], name
-        bad = "tcp.checksum.status == 0 or udp.checksum.status == 0 or _ws.malformed"
-        assert tshark(file, *checks, "-Y", bad) == [], name
+        assert tshark(file, *checks, "-Y", f"{wrong} or {bad}") == [], name
 
 
 def test_tshark_reads_tags_and_notifications_by_name(captures: dict[str, Path]) -> None:
@@ -223,7 +222,7 @@ def test_a_capture_changes_no_number(tmp_path: Path) -> None:
 
 
 def test_as_many_frames_as_are_counted(tmp_path: Path) -> None:
-    made = scenario({"scheme": "qcn", "flow.0.stop": "7 ms"})
+    made = scenario({"scheme": "qcn", "flow.0.stop": "4 ms"})
     summary = made.run(out=tmp_path / "out", pcap=["sw0->h2", "sw0->h0"]).summary
     counted = Counter(captured.interface_name for captured in wire.read(tmp_path / "out" / FILE))
     assert counted["sw0->h2"] == sum(flow["frames_delivered"] for flow in summary["flows"])

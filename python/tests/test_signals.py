@@ -27,7 +27,8 @@ from penstock.theory.overlay import overlay
         ("reproduce-search", "kill", 1.5, 0.0),
         ("reproduce-search", "int", 1.5, 0.0),
         ("overlay", "int", 1.5, 0.0),
-        ("tune", "kill", 1.5, 0.0),
+        # The next command searches to its end, for a quarter of a minute.
+        pytest.param("tune", "kill", 1.5, 0.0, marks=pytest.mark.science),
         ("figures", "int", 0.3, 0.0),
     ],
 )

@@ -290,6 +290,7 @@ def test_no_period_with_a_full_link_is_refused() -> None:
         sliding_verdicts(alone, scheme="smcc")
 
 
+@pytest.mark.science
 def test_smcc_that_oscillates_for_its_delay_does_not_rest() -> None:
     outcome = CliRunner().invoke(
         app, ["theory", "sliding", str(THREE_SOURCES), "--set", "network.feedback.ideal=10 ms"]
