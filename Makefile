@@ -8,6 +8,8 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 export XDG_CACHE_HOME := $(CURDIR)/.build/cache
 export MPLCONFIGDIR := $(CURDIR)/.build/cache/matplotlib
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Each worker of the tests, and each process that they start, would compile all that it imports once more.
+export PYTHONDONTWRITEBYTECODE :=
 export PYTHON
 
 BIN := .venv/bin
@@ -26,16 +28,17 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-switch penstock-sim penstock-conformance
 
-.PHONY: testbed-packages quick lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
+.PHONY: testbed-packages quick lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-unit test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
         verify-frames verify-papers verify-tools verify-bench verify-cores portable
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
-	@echo 'make check    between two edits: lint, format, types, and the unit tests in the Rust crates; leaves out whole runs,'
-	@echo '              conformance, all tests in Python, the fingerprints among them (they need the extension), documentation and the cores.'
-	@echo '              Some ten seconds after a change in one crate that few use; minutes after one in schemes or sim, since all'
-	@echo '              crates that use them are checked again'
+	@echo 'make check    between two edits: lint, format, types, and the unit tests in Rust and in Python; leaves out whole runs, commands,'
+	@echo '              conformance, fingerprints, documentation and the cores. The tests in Python take the extension as it was built last;'
+	@echo '              it is built only where there is none. A minute after a change in Python or in one crate that few use;'
+	@echo '              some more after one in schemes or sim, since all crates that use them are checked again'
 	@echo 'make quick    the extension in seconds after an edit of a scheme or the engine: compiled once for all schemes, half as fast'
+	@echo 'make test-unit   the unit tests in Python alone'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step (unless nothing that'
 	@echo '              they are built from has changed since they passed here)'
 	@echo 'make verify   the long checks: the tests, make lab-test, make fuzz, 100 million wrong frames, property tests with many more cases,'
@@ -68,9 +71,9 @@ quick: .venv/.run
 	rm -f .venv/.extension
 	cp target/quick/lib_core.so python/penstock/_core.abi3.so
 
-# It builds no extension and no release profile, so that it is quick when no crate has changed that many others use.
-# `make help` says what it leaves out.
-check: lint
+# It builds no release profile, and no extension where there is one, so that it is quick when no crate has changed that many
+# others use. `make help` says what it leaves out.
+check: lint test-unit
 	cargo test --locked --quiet --lib --bins --features penstock-schemes/one-engine
 	@echo 'make check: all passed'
 
@@ -103,6 +106,10 @@ test-rust: check-test
 
 test-python: .venv/.extension .venv/.dev
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup -m 'not namespaces and not science'
+
+# With the extension that is there, of whatever sources: it is the Python code that has changed.
+test-unit: .venv/.dev $(if $(wildcard python/penstock/_core.abi3.so),,.venv/.extension)
+	$(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup -m unit
 
 test-testbed: .venv/.extension .venv/.dev
 	$(BIN)/python -m pytest -q -m namespaces
@@ -283,7 +290,7 @@ check-test:
 # Python compiles the modules of a run now, and not at each run where PYTHONDONTWRITEBYTECODE is set: that costs a second.
 .venv/.extension: $(RUST_SOURCES) pyproject.toml .venv/.run
 	MAKEFLAGS= VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/python -m maturin develop --release --locked
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c '$(LOADED)'
+	@$(BIN)/python -c '$(LOADED)'
 	@touch $@
 
 LOADED := import penstock.cli.run, penstock.cli.report, penstock.figures, matplotlib.backends.backend_agg, matplotlib.backends.backend_svg

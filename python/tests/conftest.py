@@ -6,14 +6,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import tiers
 from forked import Commands
 
 from penstock import Result, Scenario
 from penstock.testbed import TestbedError, system
+
+if TYPE_CHECKING:
+    from penstock.reproduction.paper import Paper
 
 # A job of a shell's background begins with Ctrl-C ignored, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -74,6 +79,14 @@ ENDLESS = ["--set", "duration=100000 s", "--set", "record.interval=100 ms"]
 """Options that make the small scenario run for hours."""
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@cache
+def paper(name: str) -> "Paper":
+    """Return a paper of the repository, which takes a second to read; nothing changes it."""
+    from penstock.reproduction.paper import load
+
+    return load(ROOT / "papers" / name)
 
 
 def quick(scheme: str = "qcn", **settings: Any) -> Scenario:
@@ -145,14 +158,35 @@ def penstock(commands: Commands, tmp_path: Path) -> Command:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Keep the tests of a file, which share fixtures, in one process; mark those that make a testbed."""
+    """Keep the tests of a file, which share fixtures, in one process; give each its tier."""
     for item in items:
         item.add_marker(pytest.mark.xdist_group(item.path.stem))
         if "namespaces" in getattr(item, "fixturenames", ()):
             item.add_marker("namespaces")
+        if not any(item.get_closest_marker(tier) for tier in tiers.TIERS):
+            item.add_marker(tiers.tier_of(item))
     yield
     if config.getoption("loadgroup", default=False) and any("@" not in item.nodeid for item in items):
         raise pytest.UsageError("pytest-xdist groups no tests with this pytest: make .venv/.dev installs one that fits")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave modules without unit tests unread where unit tests alone are asked for: to load all takes long."""
+    asked = config.getoption("markexpr") == "unit" and collection_path.suffix == ".py"
+    return True if asked and collection_path.stem not in tiers.UNIT else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests that took longer than their tier allows."""
+    tiers.report(terminalreporter)
+
+
+@pytest.fixture(autouse=True)
+def _tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no unit test run the engine or start a process."""
+    if request.node.get_closest_marker("unit"):
+        monkeypatch.setattr(Scenario, "run", tiers.refused("runs the engine"))
+        monkeypatch.setattr(subprocess, "Popen", tiers.refused("starts a process"))
 
 
 @pytest.fixture

@@ -81,6 +81,7 @@ def _notes(folder: Path) -> tuple[str, ...]:
     return import_files([folder / "a.topo", folder / "a.cm"]).notes
 
 
+@pytest.mark.runs
 def test_flows_run_one_after_another(tmp_path: Path) -> None:
     result = imported(tmp_path, CHAIN).run()
     columns = {key: result.column("completions", key).tolist() for key in ("flow", "start_s", "end_s")}

@@ -133,6 +133,7 @@ def test_only_sources_that_recover_by_themselves_have_something_due() -> None:
     assert not issubclass(Smcc, Recovering) and not issubclass(Bcn, Recovering)
 
 
+@pytest.mark.runs
 def test_bcn_without_jitter_settles_as_its_packets_do() -> None:
     scenario = three_sources(schemes__bcn__sample_jitter="0")
     (distance,) = overlay(scenario, scheme="bcn").distances
