@@ -82,9 +82,7 @@ LAYERS = {
         *("declared", "error", "hash", "limits", "names", "keys", "resolve", "plan"),
         *("catalogue", "description", "scenario"),
     ),
-    "switch": (
-        *("events", "config", "model", "random", "histogram", "state", "flow_control", "datapath"),
-    ),
+    "switch": ("events", "config", "model", "random", "histogram", "state", "flow_control", "datapath"),
     "sim": (
         *("metrics", "network", "outcome", "partition", "state"),
         *("hosts", "routing", "probe", "engine"),
