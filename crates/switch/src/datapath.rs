@@ -470,7 +470,6 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         let wire_octets = u32::from(octets) + p.overhead;
         let finish = at.after(p.serialise(wire_octets));
         p.busy_until = finish;
-        p.octets += u64::from(wire_octets);
         if M::FULL && p.flow_controlled() {
             self.events.wake(finish, Timer::LineFree(p.index));
         }

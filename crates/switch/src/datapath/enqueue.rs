@@ -214,7 +214,11 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             if len > u64::from(q.statistics.max) {
                 q.statistics.max = len as u32;
             }
-            (q.len, q.statistics.joined) = (len, self.now);
+            q.len = len;
+            // Without pools and ingress buffers no frame is dropped at once after one that left room for more.
+            if M::FULL || M::SHARED {
+                q.statistics.joined = self.now;
+            }
             if held {
                 self.pauses.hold(index, counter, octets);
             }
@@ -343,7 +347,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     #[inline(always)]
     pub fn takes_in(
         &mut self,
-        (q, ledger): (&QueueState, &mut Ledger),
+        (q, ledger): (&mut QueueState, &mut Ledger),
         ingress: Ingress,
         (index, class): (FrameId, TrafficClass),
         octets: u16,
@@ -354,8 +358,11 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             return true;
         }
         let fits = self.fits(q, ingress, octets);
-        if fits && len > u64::from(above) {
-            self.frames.mark(index, ledger, class);
+        if fits {
+            q.statistics.joined = self.now;
+            if len > u64::from(above) {
+                self.frames.mark(index, ledger, class);
+            }
         }
         fits
     }

@@ -26,7 +26,7 @@ pub struct LengthStatistics {
     pub min: u32,
     /// See `min`.
     pub max: u32,
-    /// When a frame joined the queue last.
+    /// When a frame joined the queue last; of [`Lean`](crate::Lean) switches when it was the last one that fitted.
     pub joined: Instant,
 }
 
@@ -71,7 +71,8 @@ pub struct QueueState {
     pub waiting: Chain,
     /// Octets that count as queued.
     pub len: u64,
-    /// Up to this length, octets, a frame joins the queue and nothing else happens; 0 for a queue that is counted in frames.
+    /// Up to this length, octets, a frame joins the queue and nothing else happens, and one more would fit; 0 for a queue that is counted in
+    /// frames.
     pub plain_len: u32,
     /// The most octets; 0 for a queue that is counted in frames.
     pub max_len: u32,
@@ -154,8 +155,8 @@ pub struct PortState {
     known_remainder: u64,
     /// Remainder of serialisation that is carried on, 1/rate ps.
     pub remainder: u64,
-    /// Octets put on the line, wire overhead included, the transmission in progress counted whole.
-    pub octets: u64,
+    /// Octets of pause frames put on the line, wire overhead included.
+    pub pause_octets: u64,
     /// Frames that have reached the far end of the line.
     pub hops: u64,
     /// The accounts that no frame touches, apart from those that every frame does.
@@ -277,12 +278,13 @@ struct Closed {
 }
 
 impl QueueState {
-    /// A queue of at most `max_len` octets, or `max_frames` frames, which marks frames where it is longer than `marks_above`.
-    pub fn new(max_len: u32, max_frames: u32, marks_above: u32, cp: CpIndex) -> Self {
+    /// A queue of at most `max_len` octets, or `max_frames` frames, the `largest` of which has this number of octets. It marks frames where it is
+    /// longer than `marks_above`.
+    pub fn new(max_len: u32, max_frames: u32, largest: u16, marks_above: u32, cp: CpIndex) -> Self {
         Self {
             waiting: Chain::EMPTY,
             len: 0,
-            plain_len: max_len.min(marks_above),
+            plain_len: max_len.saturating_sub(u32::from(largest)).min(marks_above),
             max_len,
             max_frames,
             cp,
@@ -337,7 +339,7 @@ impl PortState {
             known_time: Duration::ZERO,
             known_remainder: 0,
             remainder: 0,
-            octets: 0,
+            pause_octets: 0,
             hops: 0,
             ledger: Box::default(),
         }
@@ -481,7 +483,18 @@ impl PortState {
 
     /// Bits put on the line up to `now`. The port must be settled.
     pub fn sent_bits(&self, now: Instant) -> u64 {
-        self.octets * 8 - self.ledger.cut_bits - self.unsent_bits(now)
+        self.octets_begun() * 8 - self.ledger.cut_bits - self.unsent_bits(now)
+    }
+
+    /// Octets put on the line, wire overhead included, the transmission in progress counted whole: no hop has to add them up.
+    fn octets_begun(&self) -> u64 {
+        let overhead = u64::from(self.overhead);
+        let left = |queue: &QueueState| queue.sent_octets + queue.departed * overhead;
+        let in_service = match self.in_service {
+            TrafficClass::NONE => 0,
+            _ => u64::from(self.in_service_octets) + overhead,
+        };
+        self.queues.iter().map(left).sum::<u64>() + in_service + self.pause_octets
     }
 
     /// Bits that the scheduled rate could have carried up to `now`: of an idle line more than 64 bits can count.
