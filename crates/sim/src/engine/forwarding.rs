@@ -18,7 +18,7 @@ use crate::network::{Feedback, FlowId, Hop, HopId, QueueId};
 use crate::probe::{Probe, SignalSeen};
 use crate::state::event::{Entity, Event};
 use crate::state::event_queue::NO_LANE;
-use crate::state::hops::{BRANCH, CHOICE, HopEnd, LEAF, LOST, SEGMENT_LEAF, TURN};
+use crate::state::hops::{ACK_LEAF, BRANCH, CHOICE, HopEnd, LEAF, LOST, SEGMENT_LEAF, Step, TURN};
 
 /// Where a signal comes from.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +44,23 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
             self.cross(step.port, index);
             self.forward(step.to, flow, Arrival { index, class, octets, from: step.port });
+        } else if step.next == LEAF {
+            self.cross(step.port, index);
+            self.arrive(index);
+        } else {
+            self.deliver_otherwise(index, step);
+        }
+    }
+
+    /// The same where the frame's path neither goes on by one link nor ends at a destination of a scheme.
+    #[inline(always)]
+    fn deliver_otherwise(&mut self, index: FrameId, step: Step) {
+        if step.next == SEGMENT_LEAF {
+            self.cross(step.port, index);
+            self.segment_arrives(index);
+        } else if step.next == ACK_LEAF {
+            self.cross(step.port, index);
+            self.segment_ack_arrives(index);
         } else if step.next == LOST {
             // Its slot was kept for this event.
             self.state.fabric.frames.remove(index);
@@ -51,13 +68,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             self.wait_for_turn(index);
         } else {
             self.cross(step.port, index);
-            match step.next {
-                LEAF => self.arrive(index),
-                BRANCH => self.branch(index),
-                SEGMENT_LEAF => self.segment_arrives(index),
-                CHOICE => self.choose(index),
-                _ => self.segment_ack_arrives(index),
-            }
+            if step.next == BRANCH { self.branch(index) } else { self.choose(index) }
         }
     }
 

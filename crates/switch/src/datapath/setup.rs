@@ -31,7 +31,13 @@ pub fn ports(config: &Config<'_>, pfc: bool) -> Vec<PortState> {
             cps += u32::from(port.congestion_points);
             queues.push(QueueState::new(max_len, max_frames, config.largest_frame, marks_above, cp));
         }
-        queues.push(QueueState::new(config.control_capacity.0 as u32, 0, config.largest_frame, u32::MAX, CpIndex::NONE));
+        queues.push(QueueState::new(
+            config.control_capacity.0 as u32,
+            0,
+            config.largest_frame,
+            u32::MAX,
+            CpIndex::NONE,
+        ));
         let mut state = PortState::new(config, port, id, queues.into_boxed_slice());
         let switch = config.nodes[port.node.index()].kind == NodeKind::Switch;
         if pfc && switch {
