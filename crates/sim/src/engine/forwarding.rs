@@ -18,7 +18,7 @@ use crate::network::{Feedback, FlowId, Hop, HopId, QueueId};
 use crate::probe::{Probe, SignalSeen};
 use crate::state::event::{Entity, Event};
 use crate::state::event_queue::NO_LANE;
-use crate::state::hops::{ACK_LEAF, BRANCH, CHOICE, HopEnd, LEAF, LOST, SEGMENT_LEAF, Step, TURN};
+use crate::state::hops::{ACK_LEAF, BRANCH, HopEnd, LEAF, LOST, SEGMENT_LEAF, Step, TURN};
 
 /// Where a signal comes from.
 #[derive(Debug, Clone, Copy)]
