@@ -124,7 +124,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
             events,
             ports: ports(config, M::FULL),
             cps: cp_queues(config, seed).into_iter().map(cp).collect(),
-            frames: Frames::new(),
+            frames: Frames::default(),
             per_port: config.queues_per_port() as u32,
             overhead: u32::from(config.wire_overhead),
             pauses: Pauses::new(config),

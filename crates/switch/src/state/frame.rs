@@ -212,12 +212,13 @@ pub struct Frames<S: Scheme> {
     pub marked: u64,
 }
 
-impl<S: Scheme> Frames<S> {
-    /// No frame.
-    pub fn new() -> Self {
+impl<S: Scheme> Default for Frames<S> {
+    fn default() -> Self {
         Self { slots: Vec::new(), free: FrameId::NONE, marked: 0 }
     }
+}
 
+impl<S: Scheme> Frames<S> {
     /// Gives a frame a slot.
     #[inline(always)]
     pub fn insert(&mut self, slot: Slot<S>) -> FrameId {
