@@ -215,7 +215,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
                 q.statistics.max = len as u32;
             }
             q.len = len;
-            // Without pools and ingress buffers no frame is dropped at once after one that left room for more.
+            // In a lean switch no frame is dropped at once after one that left room for another: see `takes_in`.
             if M::FULL || M::SHARED {
                 q.statistics.joined = self.now;
             }
@@ -358,11 +358,11 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             return true;
         }
         let fits = self.fits(q, ingress, octets);
-        if fits {
+        if fits && len > u64::from(above) {
+            self.frames.mark(index, ledger, class);
+        }
+        if fits && !(M::FULL || M::SHARED) {
             q.statistics.joined = self.now;
-            if len > u64::from(above) {
-                self.frames.mark(index, ledger, class);
-            }
         }
         fits
     }
