@@ -6,7 +6,7 @@ use penstock_scenario::{Choice, Plan, Scenario};
 use penstock_schemes::{Draw as _, Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::QueueId;
 use penstock_sim::random::{Owner, Stream as Words};
-use penstock_sim::{Probe, Sim, View, Lean};
+use penstock_sim::{Lean, Probe, Sim, View};
 
 use super::driver::{self, Bus, CLOCK_HZ, Measured, NICS, POINTS, POINTS_A_NIC, Stream};
 use super::lines;
