@@ -6,9 +6,9 @@
     python/penstock/summary.py     a run's summary: crates/sim/src/metrics.rs and crates/results/src/summary.rs
     python/penstock/declared.py    descriptions and the catalogue: crates/scenario/src/{description,catalogue}.rs
     python/penstock/document.py    a scenario file: the JSON schema
-    lab/src/types.ts               all but the last, for the laboratory
+    lab/src/types.ts               of all but the last what the laboratory imports, and the columns of its tables
 
-declared.py and types.ts begin with lists of names: schemes, metrics, columns. `--check` writes nothing, and fails if a
+declared.py begins with lists of names: schemes, topologies, metrics. `--check` writes nothing, and fails if a
 file is out of date. It reads the declarations from the extension, which `make lint` does without; so test_types.py
 has the check.
 """
@@ -16,6 +16,7 @@ has the check.
 import ast
 import json
 import keyword
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -72,7 +73,7 @@ Names = dict[str, list[str]]
 
 def files() -> dict[Path, str]:
     """The text of each file."""
-    summary = json.loads(_core.objects())
+    summary = related(json.loads(_core.objects()))
     declared = [*json.loads(_core.catalogue_objects()), *json.loads(_core.description_objects())]
     lists = names()
     return {
@@ -80,9 +81,32 @@ def files() -> dict[Path, str]:
         ROOT / "python/penstock/declared.py": "\n\n".join([f"{DECLARED}\n{literals(lists)}\n", *map(typed, declared)]),
         ROOT / "python/penstock/document.py": "\n\n".join([DOCUMENT, *document(json.loads(_core.schema()), lists)]),
         ROOT / "lab/src/types.ts": "\n".join(
-            [TYPES, unions({**lists, **columns()}), *map(interface, [*declared, *summary])]
+            [
+                TYPES,
+                *needed(
+                    {
+                        **unions({**lists, **columns()}),
+                        **{about["name"]: interface(about) for about in [*declared, *summary]},
+                    }
+                ),
+            ]
         ),
     }
+
+
+def related(objects: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Objects without the keys of another one that has part of theirs: that is their base, and precedes them."""
+    ordered: dict[str, dict[str, Any]] = {}
+    for about in objects:
+        parts = [other for other in objects if len(other["keys"]) < len(about["keys"])]
+        parts = [other for other in parts if all(key in about["keys"] for key in other["keys"])]
+        if parts and about["base"] is None:
+            base = max(parts, key=lambda other: len(other["keys"]))
+            ordered.setdefault(base["name"], base)
+            own = [key for key in about["keys"] if key not in base["keys"]]
+            about = {**about, "base": base["name"], "keys": own}
+        ordered.setdefault(about["name"], about)
+    return list(ordered.values())
 
 
 def names() -> Names:
@@ -258,13 +282,26 @@ def python_table(name: str, about: str, keys: dict[str, str], base: str) -> str:
 # TypeScript.
 
 
-def unions(lists: Names) -> str:
+def needed(types: dict[str, str]) -> list[str]:
+    """The types that a file of the laboratory imports, and those that they name."""
+    sources = (source for source in (ROOT / "lab/src").glob("*.ts") if source.name != "types.ts")
+    imports = re.findall(r'import type \{([^}]*)\} from "./types"', "\n".join(map(Path.read_text, sources)))
+    found: set[str] = set()
+    new = {name for names in imports for name in re.findall(r"\w+", names) if name in types}
+    while new:
+        found |= new
+        code = re.sub(r"/\*\*.*?\*/", "", "".join(types[name] for name in new), flags=re.DOTALL)
+        new = {name for name in re.findall(r"\w+", code) if name in types} - found
+    return [text for name, text in types.items() if name in found]
+
+
+def unions(lists: Names) -> dict[str, str]:
     """The lists of names as types of TypeScript."""
-    parts = []
+    types = {}
     for name, words in lists.items():
         lines = textwrap.wrap(" | ".join(f'"{word}"' for word in words), WIDTH, break_on_hyphens=False)
-        parts.append(f"export type {name} =\n  " + "\n  ".join(lines).replace(" |\n  ", "\n  | ") + ";\n")
-    return "\n".join(parts)
+        types[name] = f"export type {name} =\n  " + "\n  ".join(lines).replace(" |\n  ", "\n  | ") + ";\n"
+    return types
 
 
 def interface(about: dict[str, Any]) -> str:

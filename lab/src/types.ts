@@ -9,184 +9,12 @@ export type SchemeName =
   | "af-qcn" | "fqcn" | "smcc" | "dcqcn" | "timely" | "dctcp" | "swift" | "hpcc" | "rocc" | "annulus" | "nscc" | "ci"
   | "sfc";
 
-export type TopologyName =
-  "dragonfly" | "dumbbell" | "fat-tree" | "graph" | "leaf-spine" | "parking-lot" | "star";
-
-export type MetricName =
-  "frames_lost" | "loss_rate" | "queue_mean_octets" | "queue_std_octets" | "queue_p50_octets" | "queue_p90_octets"
-  | "queue_p95_octets" | "queue_p99_octets" | "queue_p999_octets" | "queue_max_octets" | "queue_delay_p50_s"
-  | "queue_delay_p90_s" | "queue_delay_p95_s" | "queue_delay_p99_s" | "queue_delay_p999_s" | "queue_pause_p50_s"
-  | "queue_pause_p90_s" | "queue_pause_p95_s" | "queue_pause_p99_s" | "queue_pause_p999_s" | "queue_amplitude_octets"
-  | "empty_fraction" | "utilization" | "throughput_bps" | "jain_index" | "rate_amplitude_bps" | "feedback_frames"
-  | "feedback_rate" | "settling_time_s" | "completion_time_s" | "slowdown_mean" | "slowdown_p50" | "slowdown_p95"
-  | "slowdown_p99" | "slowdown_p999" | "flows_left" | "retransmissions" | "timeouts" | "paused_s" | "pause_frames"
-  | "frames_dropped" | "frames_dropped_measured" | "goodput_bps" | "throughput_jain_index" | "share_ratio" | "settling_s"
-  | "frames_offered" | "frames_discarded_at_source" | "frames_waiting_at_source" | "frames_sent" | "copies_made"
-  | "frames_delivered" | "frames_lost_on_link" | "frames_in_flight" | "notifications" | "probes_returned" | "tied_losses"
-  | "frames_trimmed" | "headers_delivered" | "headers_lost" | "feedback_discarded" | "watchdog_fired" | "watchdog_dropped"
-  | "packet_hops" | "events" | "min_octets" | "control_frames_dropped" | "frames_flushed" | "octets_sent" | "frames_marked"
-  | "octets_marked" | "stops" | "drop_rate" | "set_point_octets" | "fair_rate_bps" | "active_s" | "mean_rate_bps"
-  | "std_rate_bps" | "feedback_received" | "segments_discarded" | "transmit_queue_mean_octets" | "notifications_received"
-  | "start_s" | "end_s" | "least_octets" | "most_octets" | "flows" | "completed" | "rate_limiters_mean"
-  | "rate_limiters_max" | "size_octets" | "headroom_octets" | "headroom_needed_octets" | "xoff_alone_octets"
-  | "xoff_together_octets" | "mean_octets" | "max_octets" | "headroom_max_octets" | "frames_refused";
-
-export type MetricLevel =
-  "run" | "queue" | "flow" | "class" | "host" | "pool";
-
-export type MetricKind =
-  "count" | "share" | "octets" | "time" | "rate" | "index" | "ratio";
-
-export type Better =
-  "less" | "more";
-
 export type QueuesColumn =
   "time_s" | "queue" | "priority" | "queue_octets" | "queue_frames" | "utilization" | "frames_dropped" | "frames_sent"
   | "octets_sent" | "frames_marked" | "octets_marked" | "paused_s";
 
 export type RatesColumn =
   "time_s" | "flow" | "rate_bps" | "throughput_bps" | "fair_rate_bps";
-
-export type SignalsColumn =
-  "time_s" | "flow" | "queue" | "rate_bps";
-
-export type FlowsColumn =
-  "name" | "source" | "destinations" | "throughput_bps" | "fair_rate_bps" | "mean_rate_bps" | "std_rate_bps"
-  | "frames_sent" | "frames_delivered" | "frames_dropped" | "feedback_received" | "settling_time_s" | "start_s" | "end_s"
-  | "completion_time_s" | "proportional_rate_bps" | "group" | "controlled";
-
-export type CompletionsColumn =
-  "flow" | "group" | "source" | "destinations" | "size_octets" | "start_s" | "end_s" | "acked_s" | "ideal_s"
-  | "ideal_acked_s" | "slowdown" | "retransmissions" | "timeouts";
-
-export type ArrivalsColumn =
-  "time_s" | "queue" | "priority" | "flow" | "queue_octets" | "dropped";
-
-/** The values of a parameter as a scenario file would have them, such as `33 KB`, exact. */
-export interface Written {
-  /** The default. */
-  default: string;
-  /** The least value. Null for a choice or a switch. */
-  minimum: string | null;
-  /** The greatest value. Null for a choice or a switch. */
-  maximum: string | null;
-}
-
-/** That another parameter of the scheme, a choice or a switch, has one of some values. */
-export interface Condition {
-  /** The other parameter. */
-  parameter: string;
-  /** The values. */
-  values: (number | string | boolean)[];
-}
-
-/** One parameter of a scheme. */
-export interface Parameter {
-  /** Its name. */
-  name: string;
-  /** Its unit. A choice lists its values here. */
-  unit: string;
-  /** Its default, in its unit. */
-  default: number | string | boolean;
-  /** The least value, in its unit. Null for a choice or a switch, which have no range. */
-  minimum: number | null;
-  /** The greatest value, in its unit. Null for a choice or a switch. */
-  maximum: number | null;
-  /** The source of the default. */
-  source: string;
-  /** Its meaning. */
-  description: string;
-  /** Whether it is a length of the queue, which the buffer bounds. */
-  queue_length: boolean;
-  /** Where it has an effect. Null for everywhere. */
-  when: Condition | null;
-  /** Its values as a scenario file would have them. */
-  written: Written;
-}
-
-/** A named set of parameter values. */
-export interface Profile {
-  /** Its name. */
-  name: string;
-  /** Its meaning. */
-  description: string;
-  /** Values by the names of their parameters, in their units. */
-  settings: Record<string, number | string | boolean>;
-  /** The same as a scenario file would have them. */
-  written: Record<string, string>;
-}
-
-/** How a source receives the state of its queue. */
-export interface Signals {
-  /** Whether the signal comes from the congestion point, or by the destination. */
-  path: "backward" | "by destination";
-  /** Length of its frame, with FCS, without preamble and gap, octets. */
-  octets: number;
-}
-
-/** An action of a scheme, which results count. */
-export interface Action {
-  /** Its name. */
-  name: string;
-  /** What is counted. */
-  description: string;
-  /** Whether it answers congestion by changing traffic. */
-  effect: boolean;
-}
-
-/** A congestion-management scheme. */
-export interface Scheme {
-  /** Its name. */
-  name: SchemeName;
-  /** Its full name. */
-  title: string;
-  /** Where it is defined. */
-  source: string;
-  /** Its parameters. */
-  parameters: Parameter[];
-  /** The working of the scheme, in a sentence or two. */
-  description: string;
-  /** Its profiles. */
-  profiles: Profile[];
-  /** The parameter that says at which length the queue is to be held. Null without one. */
-  set_point: string | null;
-  /** How sources receive the state of their queues. Null in a scheme without signals. */
-  signals: Signals | null;
-  /** Its actions, which results count. */
-  actions: Action[];
-  /** The parameters that an operator sets: each entry is a parameter, followed by those that take its value too. */
-  tuned: string[][];
-  /** Whether the rate returns to line rate by itself, without signals. */
-  recovers_alone: boolean;
-  /** Whether a signal can raise the rate. */
-  raises_on_signal: boolean;
-  /** Whether its state is integer only, so that hardware can be held to it bit for bit. */
-  integer_state: boolean;
-  /** Whether it takes a late frame for a lost one, or assumes that all frames of a flow take one path. */
-  needs_order: boolean;
-}
-
-/** One key of a scenario file. */
-export interface Key {
-  /** The table that has it, as a dotted path; empty for the file itself. */
-  section: string;
-  /** The meaning of that table. */
-  section_description: string;
-  /** Its name. */
-  key: string;
-  /** The kind of its value. */
-  unit: string;
-  /** The default as a file would have it, or a text for the value where the key is absent. Null for a key that must be there. */
-  default: string | null;
-  /** Whether it must be there. */
-  required: boolean;
-  /** The least value. Null where there is none. */
-  minimum: number | string | boolean | null;
-  /** The greatest value. Null where there is none. */
-  maximum: number | string | boolean | null;
-  /** Its meaning. */
-  description: string;
-}
 
 /** The scheme of a priority. */
 export interface AssignedScheme {
@@ -414,14 +242,10 @@ export interface Actions {
   raises?: number;
 }
 
-/** Counts over the network and the whole run. */
-export interface Totals {
+/** Counts over the network in a window. Those of windows that lie end to end add up to those of the run. */
+export interface WindowTotals {
   /** Data frames that generators made: by their schedules, whether or not they could go. A schedule that stands still (`excess = "stall"`) makes fewer. */
   frames_offered: number;
-  /** Of them, discarded at their source before they reached the network. */
-  frames_discarded_at_source: number;
-  /** Of them, still waiting there at the end. */
-  frames_waiting_at_source: number;
   /** Data frames that reaction points released into the network. */
   frames_sent: number;
   /** Copies made at the branches of multicast trees, beyond the first of each frame. */
@@ -432,8 +256,6 @@ export interface Totals {
   frames_dropped: number;
   /** Data frames and copies lost on broken links, and in the queues before them. */
   frames_lost_on_link: number;
-  /** Data frames and copies in queues and on links at the end. */
-  frames_in_flight: number;
   /** Signals that reached the sources of controlled flows. */
   feedback_frames: number;
   /** Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes. */
@@ -448,8 +270,6 @@ export interface Totals {
   headers_delivered?: number;
   /** Headers of trimmed frames dropped at full control queues or lost on broken links. Present only where switches trim. */
   headers_lost?: number;
-  /** Signals that reached the sources of flows without congestion management and were discarded there. Present only where some flow has no congestion management. */
-  feedback_discarded?: number;
   /** Segments that transports sent again. Present only where some flow has a transport. */
   retransmissions?: number;
   /** Retransmission timeouts of transports. Present only where some flow has a transport. */
@@ -464,6 +284,18 @@ export interface Totals {
   watchdog_dropped?: number;
   /** Frames, data or control, that crossed a link; each link counts. */
   packet_hops: number;
+}
+
+/** Counts over the network and the whole run. */
+export interface Totals extends WindowTotals {
+  /** Of them, discarded at their source before they reached the network. */
+  frames_discarded_at_source: number;
+  /** Of them, still waiting there at the end. */
+  frames_waiting_at_source: number;
+  /** Data frames and copies in queues and on links at the end. */
+  frames_in_flight: number;
+  /** Signals that reached the sources of flows without congestion management and were discarded there. Present only where some flow has no congestion management. */
+  feedback_discarded?: number;
   /** Events that the engine handled. */
   events: number;
 }
@@ -544,14 +376,10 @@ export interface QueueSummary {
   pause_p999_s?: number;
 }
 
-/** A flow. Rates cover the time after the warm-up, those of a flow with a size the part of it from its start to its end. They count wire overhead. Counts cover the whole run. */
-export interface FlowSummary {
+/** A flow in a window. */
+export interface WindowFlow {
   /** The flow. */
   name: string;
-  /** The host that sends. */
-  source: string;
-  /** The hosts that receive. */
-  destinations: string[];
   /** Rate of delivery over the measured time, or, for a flow with a size, over the part of it from the flow's start to its completion; wire overhead included; the mean over the destinations, bit/s. */
   throughput_bps: number;
   /** Time-weighted max-min fair share over the same time; it counts as zero while the flow is not active, and ends with a flow that has a size, bit/s. */
@@ -580,6 +408,14 @@ export interface FlowSummary {
   segments_discarded?: number;
   /** Octets of frames in the host's transmit queue that wait for the rate limiter, mean over time, octets. Present only where hosts have transmit queues. */
   transmit_queue_mean_octets?: number;
+}
+
+/** A flow. Rates cover the time after the warm-up, those of a flow with a size the part of it from its start to its end. They count wire overhead. Counts cover the whole run. */
+export interface FlowSummary extends WindowFlow {
+  /** The host that sends. */
+  source: string;
+  /** The hosts that receive. */
+  destinations: string[];
   /** Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes. */
   notifications_received?: number;
   /** Of them, probes that came back. Present only where sources send probes. */
@@ -672,84 +508,6 @@ export interface CompletionSummary {
   slowdown_p99: number | null;
   /** 99.9th percentile. */
   slowdown_p999: number | null;
-}
-
-/** Counts over the network in a window. Those of windows that lie end to end add up to those of the run. */
-export interface WindowTotals {
-  /** Data frames that generators made: by their schedules, whether or not they could go. A schedule that stands still (`excess = "stall"`) makes fewer. */
-  frames_offered: number;
-  /** Data frames that reaction points released into the network. */
-  frames_sent: number;
-  /** Copies made at the branches of multicast trees, beyond the first of each frame. */
-  copies_made: number;
-  /** Data frames and copies that reached a destination. */
-  frames_delivered: number;
-  /** Data frames and copies dropped at full queues. */
-  frames_dropped: number;
-  /** Data frames and copies lost on broken links, and in the queues before them. */
-  frames_lost_on_link: number;
-  /** Signals that reached the sources of controlled flows. */
-  feedback_frames: number;
-  /** Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes. */
-  notifications?: number;
-  /** Of them, probes that came back. Present only where sources send probes. */
-  probes_returned?: number;
-  /** Of the frames dropped, those that came at an instant at which another frame had joined the same queue: the order of the two decided (`network.ties`). */
-  tied_losses: number;
-  /** Of the frames dropped, those that switches cut down to their headers. Present only where switches trim. */
-  frames_trimmed?: number;
-  /** Headers of trimmed frames that reached destinations. Present only where switches trim. */
-  headers_delivered?: number;
-  /** Headers of trimmed frames dropped at full control queues or lost on broken links. Present only where switches trim. */
-  headers_lost?: number;
-  /** Segments that transports sent again. Present only where some flow has a transport. */
-  retransmissions?: number;
-  /** Retransmission timeouts of transports. Present only where some flow has a transport. */
-  timeouts?: number;
-  /** Frames of priority flow control, pause and resume. Present only where the network has priority flow control. */
-  pause_frames?: number;
-  /** How long priority flow control stopped queues, the sum over all queues of the network, recorded or not, s. Present only where the network has priority flow control. */
-  paused_s?: number;
-  /** How often the watchdog of flow control found a queue that had been stopped for too long. Present only where flow control has a watchdog. */
-  watchdog_fired?: number;
-  /** Frames, data and control, that queues dropped that the watchdog had let go. They count as dropped at their queues, too. Present only where flow control has a watchdog. */
-  watchdog_dropped?: number;
-  /** Frames, data or control, that crossed a link; each link counts. */
-  packet_hops: number;
-}
-
-/** A flow in a window. */
-export interface WindowFlow {
-  /** The flow. */
-  name: string;
-  /** Rate of delivery over the measured time, or, for a flow with a size, over the part of it from the flow's start to its completion; wire overhead included; the mean over the destinations, bit/s. */
-  throughput_bps: number;
-  /** Time-weighted max-min fair share over the same time; it counts as zero while the flow is not active, and ends with a flow that has a size, bit/s. */
-  fair_rate_bps: number;
-  /** The measured time from the start of a flow with a size to its completion; all of it for other flows, s. Present only where some flow of a `[[flow]]` table has a size. */
-  active_s?: number;
-  /** Time-weighted mean of the allowed rate while the flow was active, bit/s. */
-  mean_rate_bps: number;
-  /** Time-weighted standard deviation of the allowed rate while the flow was active, bit/s. */
-  std_rate_bps: number;
-  /** Octets of data that the transport delivered in order, over the same time: neither headers nor what came twice, bit/s. Present only where some flow has a transport. */
-  goodput_bps?: number;
-  /** Frames released into the network. */
-  frames_sent: number;
-  /** Frames and copies that reached a destination. */
-  frames_delivered: number;
-  /** Frames and copies dropped at full queues. */
-  frames_dropped: number;
-  /** Signals that the source received. */
-  feedback_received: number;
-  /** Segments that the transport sent again. Present only where some flow has a transport. */
-  retransmissions?: number;
-  /** Retransmission timeouts of the transport. Present only where some flow has a transport. */
-  timeouts?: number;
-  /** Segments that found no room in the host's transmit queue. Present only where hosts have transmit queues. */
-  segments_discarded?: number;
-  /** Octets of frames in the host's transmit queue that wait for the rate limiter, mean over time, octets. Present only where hosts have transmit queues. */
-  transmit_queue_mean_octets?: number;
 }
 
 /** A window of measurement: statistics and counts from its start to its end. */

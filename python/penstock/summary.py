@@ -44,18 +44,14 @@ class Actions(TypedDict):
     """Changes of a reaction point's rate or window that raised it."""
 
 
-class Totals(TypedDict):
-    """Counts over the network and the whole run."""
+class WindowTotals(TypedDict):
+    """Counts over the network in a window. Those of windows that lie end to end add up to those of the run."""
 
     frames_offered: int
     """Data frames that generators made: by their schedules, whether or not they could go.
 
     A schedule that stands still (``excess = "stall"``) makes fewer.
     """
-    frames_discarded_at_source: int
-    """Of them, discarded at their source before they reached the network."""
-    frames_waiting_at_source: int
-    """Of them, still waiting there at the end."""
     frames_sent: int
     """Data frames that reaction points released into the network."""
     copies_made: int
@@ -66,8 +62,6 @@ class Totals(TypedDict):
     """Data frames and copies dropped at full queues."""
     frames_lost_on_link: int
     """Data frames and copies lost on broken links, and in the queues before them."""
-    frames_in_flight: int
-    """Data frames and copies in queues and on links at the end."""
     feedback_frames: int
     """Signals that reached the sources of controlled flows."""
     notifications: NotRequired[int]
@@ -86,11 +80,6 @@ class Totals(TypedDict):
     """Headers of trimmed frames dropped at full control queues or lost on broken links.
 
     Present only where switches trim.
-    """
-    feedback_discarded: NotRequired[int]
-    """Signals that reached the sources of flows without congestion management and were discarded there.
-
-    Present only where some flow has no congestion management.
     """
     retransmissions: NotRequired[int]
     """Segments that transports sent again. Present only where some flow has a transport."""
@@ -115,6 +104,22 @@ class Totals(TypedDict):
     """
     packet_hops: int
     """Frames, data or control, that crossed a link; each link counts."""
+
+
+class Totals(WindowTotals):
+    """Counts over the network and the whole run."""
+
+    frames_discarded_at_source: int
+    """Of them, discarded at their source before they reached the network."""
+    frames_waiting_at_source: int
+    """Of them, still waiting there at the end."""
+    frames_in_flight: int
+    """Data frames and copies in queues and on links at the end."""
+    feedback_discarded: NotRequired[int]
+    """Signals that reached the sources of flows without congestion management and were discarded there.
+
+    Present only where some flow has no congestion management.
+    """
     events: int
     """Events that the engine handled."""
 
@@ -256,19 +261,11 @@ class QueueSummary(TypedDict):
     """
 
 
-class FlowSummary(TypedDict):
-    """A flow.
-
-    Rates cover the time after the warm-up, those of a flow with a size the part of it from its start to its end. They
-    count wire overhead. Counts cover the whole run.
-    """
+class WindowFlow(TypedDict):
+    """A flow in a window."""
 
     name: str
     """The flow."""
-    source: str
-    """The host that sends."""
-    destinations: list[str]
-    """The hosts that receive."""
     throughput_bps: float
     """Rate of delivery over the measured time, or, for a flow with a size, over the part of it from the flow's start to
     its completion; wire overhead included; the mean over the destinations, bit/s.
@@ -311,6 +308,19 @@ class FlowSummary(TypedDict):
 
     Present only where hosts have transmit queues.
     """
+
+
+class FlowSummary(WindowFlow):
+    """A flow.
+
+    Rates cover the time after the warm-up, those of a flow with a size the part of it from its start to its end. They
+    count wire overhead. Counts cover the whole run.
+    """
+
+    source: str
+    """The host that sends."""
+    destinations: list[str]
+    """The hosts that receive."""
     notifications_received: NotRequired[int]
     """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
     probes_returned: NotRequired[int]
@@ -442,117 +452,6 @@ class CompletionSummary(TypedDict):
     """99th percentile."""
     slowdown_p999: float | None
     """99.9th percentile."""
-
-
-class WindowTotals(TypedDict):
-    """Counts over the network in a window. Those of windows that lie end to end add up to those of the run."""
-
-    frames_offered: int
-    """Data frames that generators made: by their schedules, whether or not they could go.
-
-    A schedule that stands still (``excess = "stall"``) makes fewer.
-    """
-    frames_sent: int
-    """Data frames that reaction points released into the network."""
-    copies_made: int
-    """Copies made at the branches of multicast trees, beyond the first of each frame."""
-    frames_delivered: int
-    """Data frames and copies that reached a destination."""
-    frames_dropped: int
-    """Data frames and copies dropped at full queues."""
-    frames_lost_on_link: int
-    """Data frames and copies lost on broken links, and in the queues before them."""
-    feedback_frames: int
-    """Signals that reached the sources of controlled flows."""
-    notifications: NotRequired[int]
-    """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
-    probes_returned: NotRequired[int]
-    """Of them, probes that came back. Present only where sources send probes."""
-    tied_losses: int
-    """Of the frames dropped, those that came at an instant at which another frame had joined the same queue: the order
-    of the two decided (``network.ties``).
-    """
-    frames_trimmed: NotRequired[int]
-    """Of the frames dropped, those that switches cut down to their headers. Present only where switches trim."""
-    headers_delivered: NotRequired[int]
-    """Headers of trimmed frames that reached destinations. Present only where switches trim."""
-    headers_lost: NotRequired[int]
-    """Headers of trimmed frames dropped at full control queues or lost on broken links.
-
-    Present only where switches trim.
-    """
-    retransmissions: NotRequired[int]
-    """Segments that transports sent again. Present only where some flow has a transport."""
-    timeouts: NotRequired[int]
-    """Retransmission timeouts of transports. Present only where some flow has a transport."""
-    pause_frames: NotRequired[int]
-    """Frames of priority flow control, pause and resume. Present only where the network has priority flow control."""
-    paused_s: NotRequired[float]
-    """How long priority flow control stopped queues, the sum over all queues of the network, recorded or not, s.
-
-    Present only where the network has priority flow control.
-    """
-    watchdog_fired: NotRequired[int]
-    """How often the watchdog of flow control found a queue that had been stopped for too long.
-
-    Present only where flow control has a watchdog.
-    """
-    watchdog_dropped: NotRequired[int]
-    """Frames, data and control, that queues dropped that the watchdog had let go.
-
-    They count as dropped at their queues, too. Present only where flow control has a watchdog.
-    """
-    packet_hops: int
-    """Frames, data or control, that crossed a link; each link counts."""
-
-
-class WindowFlow(TypedDict):
-    """A flow in a window."""
-
-    name: str
-    """The flow."""
-    throughput_bps: float
-    """Rate of delivery over the measured time, or, for a flow with a size, over the part of it from the flow's start to
-    its completion; wire overhead included; the mean over the destinations, bit/s.
-    """
-    fair_rate_bps: float
-    """Time-weighted max-min fair share over the same time; it counts as zero while the flow is not active, and ends
-    with a flow that has a size, bit/s.
-    """
-    active_s: NotRequired[float]
-    """The measured time from the start of a flow with a size to its completion; all of it for other flows, s.
-
-    Present only where some flow of a ``[[flow]]`` table has a size.
-    """
-    mean_rate_bps: float
-    """Time-weighted mean of the allowed rate while the flow was active, bit/s."""
-    std_rate_bps: float
-    """Time-weighted standard deviation of the allowed rate while the flow was active, bit/s."""
-    goodput_bps: NotRequired[float]
-    """Octets of data that the transport delivered in order, over the same time: neither headers nor what came twice,
-    bit/s.
-
-    Present only where some flow has a transport.
-    """
-    frames_sent: int
-    """Frames released into the network."""
-    frames_delivered: int
-    """Frames and copies that reached a destination."""
-    frames_dropped: int
-    """Frames and copies dropped at full queues."""
-    feedback_received: int
-    """Signals that the source received."""
-    retransmissions: NotRequired[int]
-    """Segments that the transport sent again. Present only where some flow has a transport."""
-    timeouts: NotRequired[int]
-    """Retransmission timeouts of the transport. Present only where some flow has a transport."""
-    segments_discarded: NotRequired[int]
-    """Segments that found no room in the host's transmit queue. Present only where hosts have transmit queues."""
-    transmit_queue_mean_octets: NotRequired[float]
-    """Octets of frames in the host's transmit queue that wait for the rate limiter, mean over time, octets.
-
-    Present only where hosts have transmit queues.
-    """
 
 
 class WindowSummary(TypedDict):

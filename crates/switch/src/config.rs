@@ -34,7 +34,7 @@ pub struct Config<'a> {
     pub trimmed: &'a [u8],
     /// Size of the control queue of each port.
     pub control_capacity: Octets,
-    /// The longest frame, octets: queues that are counted in frames have so much for each.
+    /// The longest frame, octets. A queue that is counted in frames has this memory for each.
     pub largest_frame: u16,
     /// Priority flow control, where there is any.
     pub pfc: Option<&'a Pfc>,
@@ -78,7 +78,7 @@ impl Config<'_> {
 
 /// The longest time of anything: a run, a delay, a turn. Times are 64 bits of picoseconds, 18 446 744 s. A frame that
 /// starts at the end of the longest run, takes 139 072 s for the longest frame at 1 bit/s and then the delays of a link, a
-/// node and a host arrives after 8 139 072 s; nothing that the engine adds up comes later.
+/// node and a host arrives after 8 139 072 s; no sum is later.
 pub const LONGEST: Duration = Duration(2_000_000 * PS_PER_S);
 /// The fastest line, limiter and source: 100 Tb/s. In the longest run it sends 2 × 10^32 bit-picoseconds; 128 bits hold
 /// 3.4 × 10^38.

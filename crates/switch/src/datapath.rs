@@ -36,7 +36,7 @@ use crate::state::histograms::Histograms;
 use crate::state::hop_info::{HopInfo, weight_of};
 use crate::state::port::{CAPTURED, HISTOGRAMS, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState};
 
-/// Where congestion points' signals go until the engine routes them.
+/// Signals of congestion points, for the driver to send: addressee, class of the frame, signal.
 pub type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
 
 /// [`Out`] onto an [`Outbox`].
@@ -48,10 +48,10 @@ impl<S: Scheme> Out<S> for SignalSender<'_, S> {
     }
 }
 
-/// What is kept for observers, in the engine with [`Full`](crate::Full) alone.
+/// What is kept for observers, by [`Full`](crate::Full) switches alone.
 #[derive(Debug, Default)]
 pub struct Observed {
-    /// The ports whose frames the probe sees.
+    /// The transmissions on captured lines.
     pub line_capture: LineCapture,
     /// Of the queues of ports with [`HISTOGRAMS`].
     pub histograms: Histograms,
@@ -229,7 +229,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
         (&mut self.ports[port.index()], context)
     }
 
-    /// A frame has crossed the line of `port`. Says whether the probe sees it.
+    /// A frame has reached the far end of the line of `port`. Says whether the line is captured.
     #[inline(always)]
     pub fn cross(&mut self, port: PortId) -> bool {
         let (p, mut context) = self.at(port);
@@ -347,20 +347,15 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
 pub struct HopContext<'a, S: Scheme, E, M: Model> {
     /// The present: the driver sets it.
     pub now: Instant,
-    /// See [`Fabric`].
+    /// All frames.
     pub frames: &'a mut Frames<S>,
-    /// See [`Fabric`].
+    /// The driver.
     pub events: &'a mut E,
-    /// See [`Fabric`].
-    pub cps: &'a mut Vec<CpState<S>>,
-    /// See [`Fabric`].
-    pub hop_info: &'a Vec<HopInfo>,
-    /// See [`Fabric`].
-    pub classes: &'a Classes,
-    /// See [`Fabric`].
-    pub pauses: &'a mut Pauses,
-    /// See [`Fabric`].
-    pub observed: &'a mut Observed,
+    pub(crate) cps: &'a mut Vec<CpState<S>>,
+    pub(crate) hop_info: &'a Vec<HopInfo>,
+    pub(crate) classes: &'a Classes,
+    pub(crate) pauses: &'a mut Pauses,
+    pub(crate) observed: &'a mut Observed,
     model: PhantomData<M>,
 }
 

@@ -12,6 +12,7 @@ pub mod pause;
 pub mod pause_frames;
 pub mod pfc;
 pub mod pool;
+pub mod stop;
 
 /// A cycle of queues that priority flow control has stopped, each of which waits for the next one, and the last for the first.
 #[derive(Debug, Clone, PartialEq, Eq)]

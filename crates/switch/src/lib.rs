@@ -19,7 +19,92 @@
 //! | [`config`], [`events`], [`model`], [`histogram`], [`random`] | the switch as plain data, its timers and indices, what it can do, histograms, random words |
 //! | [`state`] | frames, ports and queues, congestion points, hops, histograms of queues |
 //! | [`flow_control`] | counters, stops and pause frames (`pause`), shared memory (`pool`), deadlocks, headroom (`pfc`) |
-//! | [`datapath`] | [`Fabric`]: arrival at a port (`enqueue`), ECN, headers that switches write (`telemetry`), pauses sent and obeyed (`pausing`), line capture |
+//! | [`datapath`] | [`Fabric`]: arrival at a port and trimming (`enqueue`), ECN, headers that switches write (`telemetry`), pauses sent and obeyed (`pausing`), watchdog, line capture |
+//!
+//! # Example
+//!
+//! Three frames of 1250 octets come to an idle port of 10 Gb/s at once: 1 us each. The queue has room for two, one of which is in
+//! transmission.
+//!
+//! ```
+//! use penstock_endpoint::{FlowId, PortId, TrafficClass};
+//! use penstock_schemes::none::{Config as Parameters, NoControl};
+//! use penstock_schemes::{BitRate, Duration, FlowKey, Instant, Octets};
+//! use penstock_switch::config::{Capacity, Marking, Node, NodeKind, Port};
+//! use penstock_switch::datapath::enqueue::Enqueued;
+//! use penstock_switch::events::{FrameId, HopId, Lane, NodeId, PauseId};
+//! use penstock_switch::state::frame::{Marks, Payload, Slot};
+//! use penstock_switch::state::hop_info::HopInfo;
+//! use penstock_switch::{Arrival, Config, Events, Fabric, Lean, Timer};
+//!
+//! /// The driver's list of deliveries; without flow control and congestion points there are no timers.
+//! #[derive(Debug, Default)]
+//! struct List(Vec<(Instant, FrameId)>);
+//!
+//! impl Events for List {
+//!     fn wake(&mut self, _: Instant, _: Timer) {}
+//!     fn deliver(&mut self, at: Instant, frame: FrameId, _: PortId, _: Lane) {
+//!         self.0.push((at, frame));
+//!     }
+//!     fn deliver_pause(&mut self, _: Instant, _: PauseId, _: PortId) {}
+//! }
+//!
+//! let nodes = [Node { kind: NodeKind::Switch, station: 1 }, Node { kind: NodeKind::Host, station: 2 }];
+//! let ports = [Port {
+//!     node: NodeId(0),
+//!     peer: NodeId(1),
+//!     number: 0,
+//!     rate: BitRate::from_gbps(10),
+//!     latency: Duration::from_us(3),
+//!     capacity: Capacity::Frames(2),
+//!     congestion_points: false,
+//! }];
+//! let config = Config {
+//!     nodes: &nodes,
+//!     ports: &ports,
+//!     reverse: Vec::new(),
+//!     priorities: &[0],
+//!     wire_overhead: 0,
+//!     in_service_counts: true,
+//!     own_clocks: false,
+//!     ecn_threshold: None,
+//!     marking: Marking::default(),
+//!     trimmed: &[],
+//!     control_capacity: Octets(64_000),
+//!     largest_frame: 1250,
+//!     pfc: None,
+//!     pools: &[],
+//! };
+//! let hops = vec![HopInfo { flow: FlowId(0), weight: 1, class: TrafficClass(0) }];
+//! let mut fabric = Fabric::<NoControl, List, Lean>::new(&config, hops, &[Parameters {}], 1, List::default());
+//! let frame = Slot {
+//!     next: FrameId::NONE,
+//!     flow: FlowKey(0),
+//!     hop: HopId(0),
+//!     octets: 1250,
+//!     class: TrafficClass(0),
+//!     marks: Marks::NONE,
+//!     sent_at: Instant::ZERO,
+//!     seq: Octets(0),
+//!     payload: Payload::Data(()),
+//! };
+//! let mut signals = Vec::new();
+//! let answers = [(); 3].map(|()| {
+//!     let index = fabric.frames.insert(frame.clone());
+//!     let arrival = Arrival { index, class: TrafficClass(0), octets: 1250, from: PortId::NONE };
+//!     fabric.enqueue(PortId(0), arrival, &mut signals)
+//! });
+//! assert_eq!(answers, [Enqueued::Queued, Enqueued::Queued, Enqueued::Dropped]);
+//! let mut delivered = Vec::new();
+//! while let Some((at, frame)) = fabric.events.0.pop() {
+//!     fabric.now = at;
+//!     // The transmission of the next frame has begun when this one ended.
+//!     fabric.cross(PortId(0));
+//!     fabric.frames.remove(frame);
+//!     delivered.push(at);
+//! }
+//! assert_eq!(delivered, [4, 5].map(|us| Instant::ZERO + Duration::from_us(us)));
+//! ```
 //!
 //! # Rules for drivers
 //!

@@ -4,6 +4,7 @@
 use penstock_schemes::{BitRate, Duration, Instant, units::PS_PER_S};
 use penstock_sim::network::{Network, PortId};
 use penstock_sim::pfc::QUANTUM_BITS;
+use penstock_switch::flow_control::stop::Stop;
 use penstock_wire::ethernet::{self, LEAST, ether_type};
 use penstock_wire::{MacAddress, mac_control};
 
@@ -17,7 +18,7 @@ pub fn pause_time(quanta: u16, rate: BitRate) -> Duration {
     Duration(time.min(u128::from(u64::MAX >> 2)) as u64)
 }
 
-/// The times of each priority that a PFC frame tells; `None` for any other frame, whatever its destination: one of another
+/// The times of each priority in a PFC frame; `None` for any other frame, whatever its destination: one of another
 /// EtherType or opcode, one with a tag (MAC control has none: 802.3, clause 31), one that ends too early.
 ///
 /// A PAUSE of the whole line (802.3, annex 31B) is none: a line with priority flow control does not use it.
@@ -42,43 +43,6 @@ pub fn frame(own: MacAddress, times: [Option<u16>; 8]) -> Vec<u8> {
     let written = header.emit(&mut frame).and_then(|at| mac_control::pfc::Repr::new(times).emit(&mut frame[at..]));
     debug_assert!(written.is_ok(), "the least frame has room for a PFC frame");
     frame
-}
-
-/// A class as its neighbour stops it.
-#[derive(Debug, Clone, Copy)]
-struct Stop {
-    /// When a stop begins that has been signalled and is not yet in force.
-    from: Instant,
-    /// When the stop runs out.
-    until: Instant,
-    /// Since when it is stopped; never if it is not.
-    since: Instant,
-    /// Time stopped before that.
-    total: Duration,
-    /// Pause frames that stopped it or went on stopping it.
-    frames: u64,
-    /// Times that it was stopped.
-    times: u64,
-}
-
-impl Stop {
-    const NONE: Self = Self {
-        from: Instant::NEVER,
-        until: Instant::ZERO,
-        since: Instant::NEVER,
-        total: Duration::ZERO,
-        frames: 0,
-        times: 0,
-    };
-
-    fn in_force(&self) -> bool {
-        self.since != Instant::NEVER
-    }
-
-    /// When something happens to it by itself.
-    fn next_event(&self) -> Instant {
-        if self.in_force() || self.from != Instant::NEVER { self.from.min(self.until) } else { Instant::NEVER }
-    }
 }
 
 /// The classes of a port as its neighbour stops them.
@@ -117,14 +81,12 @@ impl Stops {
             return;
         }
         let Some(stop) = self.stops.get_mut(class) else { return };
-        stop.until = now + time;
         if time == Duration::ZERO {
+            stop.until = now;
             return;
         }
         stop.frames += 1;
-        if !stop.in_force() {
-            stop.from = stop.from.min(now + self.response);
-        }
+        stop.ask(now + self.response, now + time);
     }
 
     /// When a stop begins or runs out.
@@ -137,28 +99,24 @@ impl Stops {
     pub fn due(&mut self, now: Instant) -> Option<(usize, bool)> {
         let (class, stop) = self.stops.iter_mut().enumerate().find(|(_, stop)| stop.next_event() <= now)?;
         if stop.until <= now {
-            let in_force = stop.in_force();
-            stop.total = stop.total + now.since(stop.since);
-            (stop.from, stop.since) = (Instant::NEVER, Instant::NEVER);
             // A stop that never came into force ends too, and changes nothing.
-            return if in_force { Some((class, false)) } else { self.due(now) };
+            return if stop.end(now).is_some() { Some((class, false)) } else { self.due(now) };
         }
-        (stop.from, stop.since) = (Instant::NEVER, now);
-        stop.times += 1;
+        stop.begin(now);
         Some((class, true))
     }
 
     /// How often `class` has been stopped.
     #[must_use]
     pub fn times(&self, class: usize) -> u64 {
-        self.stops.get(class).map_or(0, |stop| stop.times)
+        self.stops.get(class).map_or(0, |stop| stop.stops)
     }
 
     /// How long `class` has been stopped until `now`, and by how many frames.
     #[must_use]
     pub fn paused(&self, class: usize, now: Instant) -> (Duration, u64) {
         let stop = self.stops.get(class).copied().unwrap_or(Stop::NONE);
-        (stop.total + now.since(stop.since), stop.frames)
+        (stop.paused(now), stop.frames)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::state::port::{Ledger, MARKS_AT_DEPARTURE, PortState};
 impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// A frame leaves for a line that is looked at, or is marked as it leaves.
     #[inline(never)]
-    pub fn look_at_start(mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) {
+    pub(crate) fn look_at_start(mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) {
         if p.attention & MARKS_AT_DEPARTURE != 0 {
             if p.is_to_mark(class) {
                 self.frames.mark(index, &mut p.ledger, class);
@@ -28,7 +28,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
 
     /// The congestion point of a queue may mark a frame.
     #[inline(always)]
-    pub fn ask_for_mark(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) {
+    pub(crate) fn ask_for_mark(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) {
         if !S::Cp::MARKS {
             return;
         }
@@ -45,7 +45,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
 
     /// A frame has joined a queue of a port that marks by the length of all its queues.
     #[inline(never)]
-    pub fn mark_as_it_comes(self, p: &mut PortState, class: TrafficClass, index: FrameId) {
+    pub(crate) fn mark_as_it_comes(self, p: &mut PortState, class: TrafficClass, index: FrameId) {
         if p.is_to_mark(class) {
             self.frames.mark(index, &mut p.ledger, class);
         }
@@ -55,7 +55,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
 impl<S: Scheme> Frames<S> {
     /// Marks a frame, if it may be marked, and counts it for its queue.
     #[cold]
-    pub fn mark(&mut self, index: FrameId, ledger: &mut Ledger, class: TrafficClass) {
+    pub(crate) fn mark(&mut self, index: FrameId, ledger: &mut Ledger, class: TrafficClass) {
         let slot = self.get_mut(index);
         if slot.marks.contains(Marks::ECN_CAPABLE) {
             slot.marks = slot.marks.with(Marks::CONGESTION_EXPERIENCED);

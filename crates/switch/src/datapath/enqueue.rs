@@ -82,7 +82,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
 
     /// Cuts a frame that finds no room in its queue at a port down to its header, which comes instead. To the queue's congestion
     /// point it is dropped.
-    pub fn cut(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Arrival {
+    pub(crate) fn cut(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Arrival {
         let Arrival { index, class, .. } = arrival;
         let header = Arrival { class: self.control_class(), octets: HEADER, ..arrival };
         let p = &mut self.ports[port.index()];
@@ -105,7 +105,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
 
     /// The rest of [`enqueue`](Self::enqueue) for a frame that is not certain to get memory, or is left as its header.
     #[cold]
-    pub fn enqueue_further(
+    pub(crate) fn enqueue_further(
         &mut self,
         entry: Enqueued,
         port: PortId,
@@ -126,7 +126,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
 
     /// [`Fabric::enqueue`], when all ports that share memory with the queue have been settled.
     #[cold]
-    pub fn enqueue_in_settled_pool(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
+    pub(crate) fn enqueue_in_settled_pool(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
         let Arrival { class, octets, from, .. } = arrival;
         let mut memory = PoolAnswer::Free;
         if let Some(pools) = self.pauses.pools.as_deref() {
@@ -260,7 +260,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     }
 
     /// The class in which a frame that comes to a queue goes on, by the verdict of the queue's congestion point; `None` if it does not.
-    pub fn admit(&mut self, p: &PortState, arrival: Arrival) -> Option<TrafficClass> {
+    pub(crate) fn admit(&mut self, p: &PortState, arrival: Arrival) -> Option<TrafficClass> {
         match self.verdict(p, arrival) {
             Verdict::Accept => Some(arrival.class),
             Verdict::Drop => None,
@@ -291,7 +291,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
 
     /// Whether a frame that finds no room in the queue of a port and class is cut down to its header there.
     #[cold]
-    pub fn is_cut(&self, index: FrameId, (port, class): (PortId, TrafficClass), attention: u16) -> bool {
+    pub(crate) fn is_cut(&self, index: FrameId, (port, class): (PortId, TrafficClass), attention: u16) -> bool {
         let drains = attention & DOWN != 0 || (attention & DRAINS != 0 && self.pauses.drains(port, class));
         !drains && self.pauses.trimmed & class.bit() != 0 && self.frames.get(index).can_be_cut()
     }
@@ -299,7 +299,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// Whether a queue's pool gives a frame, with which the queue is `len` octets long, its memory at once; else it may have room
     /// nevertheless. The port is settled.
     #[inline(always)]
-    pub fn takes_memory(&mut self, (port, class): (PortId, TrafficClass), octets: u16, len: u64) -> bool {
+    pub(crate) fn takes_memory(&mut self, (port, class): (PortId, TrafficClass), octets: u16, len: u64) -> bool {
         let pools = self.pauses.pools.as_deref_mut();
         pools.is_some_and(|pools| pools.takes_surely(self.now, port, class, octets, len))
     }
@@ -307,7 +307,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// Whether a frame of `octets` that has room in its queue of `len` is refused: the queue's pool has no memory for it, or the
     /// watchdog drains the queue, or the line is broken. `at` is the queue's port and class, and the line that the frame came over.
     #[inline(always)]
-    pub fn refuses(
+    pub(crate) fn refuses(
         &mut self,
         at: (PortId, TrafficClass, PortId),
         (octets, len): (u16, u64),
@@ -328,13 +328,13 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
 
     /// The ingress buffer of a frame of `class` that comes over the line of port `from`, if there is one.
     #[inline(always)]
-    pub fn ingress(&self, from: PortId, class: TrafficClass, octets: u16) -> Ingress {
+    pub(crate) fn ingress(&self, from: PortId, class: TrafficClass, octets: u16) -> Ingress {
         if M::FULL { self.pauses.ingress(from, class, octets) } else { Ingress::NONE }
     }
 
     /// Whether a frame has room in the queue, or in the ingress buffer that bounds it instead.
     #[inline(always)]
-    pub fn fits(&self, q: &QueueState, ingress: Ingress, octets: u16) -> bool {
+    pub(crate) fn fits(&self, q: &QueueState, ingress: Ingress, octets: u16) -> bool {
         if M::FULL && ingress.counter != CounterId::NONE {
             ingress.has_room
         } else {
@@ -345,7 +345,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
 
     /// The same for frame `index`, which is marked where it finds room in a queue that is longer with it than `above`.
     #[inline(always)]
-    pub fn takes_in(
+    pub(crate) fn takes_in(
         &mut self,
         (q, ledger): (&mut QueueState, &mut Ledger),
         ingress: Ingress,

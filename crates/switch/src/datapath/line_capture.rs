@@ -1,10 +1,10 @@
-//! Line capture: the transmissions on lines whose frames a probe is shown.
+//! Line capture: the transmissions on lines whose frames an observer is shown.
 //!
 //! A transmission's start is noted with the length of its queue; its frame is shown when it has reached the far end of the
 //! line, or is lost on it, or the run ends. Only then is its content settled: a port's departures happen lazily, and a
 //! departure may edit the frame's tag. A line carries one frame after the other, so that the notes of a port are a queue.
 //!
-//! Nothing here changes a result. Lines are captured in the engine with [`Full`](crate::Full) alone.
+//! Nothing here changes a result. [`Full`](crate::Full) switches alone capture lines.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -5,16 +5,17 @@ use penstock_schemes::{Duration, Instant, Scheme};
 
 use crate::datapath::{Fabric, HopContext};
 use crate::events::{CounterId, ELSEWHERE, Events, PauseId, Timer};
-use crate::flow_control::pause::{Stop, bits};
+use crate::flow_control::pause::bits;
 use crate::flow_control::pause_frames::PauseFrame;
 use crate::flow_control::pfc::FRAME;
+use crate::flow_control::stop::Stop;
 use crate::model::Model;
 use crate::state::port::PortState;
 
 impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// The line is free and a pause frame waits for it.
     #[cold]
-    pub fn send_pause(&mut self, p: &mut PortState) {
+    pub(crate) fn send_pause(&mut self, p: &mut PortState) {
         let at = p.busy_until;
         let classes = core::mem::take(&mut p.pauses);
         let wire_octets = u32::from(FRAME) + p.overhead;
@@ -126,7 +127,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
         &mut self.pauses.stops[queue.index()]
     }
 
-    /// A pause frame of this switch has reached the far end of its line: what it says. `None` if it was lost on the way.
+    /// A pause frame of this switch has reached the far end of its line, or was to.
     pub fn land_pause(&mut self, frame: PauseId) -> Landed {
         let Some(frame) = self.pauses.frames.land(frame) else { return Landed::Elsewhere };
         let Some(line) = self.pauses.lines.get_mut(frame.line.index()) else { return Landed::Lost };
@@ -155,14 +156,11 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
             return;
         }
         let stop = &mut self.pauses.stops[queue.index()];
-        stop.until = until;
-        if stop.since == Instant::NEVER {
-            stop.from = stop.from.min(from);
-            if stop.from <= now {
-                self.stop(port, class);
-            } else {
-                self.events.wake(from, Timer::Stopping(port));
-            }
+        stop.ask(from, until);
+        if stop.from <= now {
+            self.stop(port, class);
+        } else if !stop.in_force() {
+            self.events.wake(from, Timer::Stopping(port));
         }
         self.events.wake(until, Timer::Stopping(port));
     }
@@ -184,9 +182,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
         self.settle(port);
         self.ports[port.index()].stopped |= class.bit();
         let now = self.now;
-        let stop = self.stop_of(port, class);
-        (stop.from, stop.since) = (Instant::NEVER, now);
-        stop.stops += 1;
+        self.stop_of(port, class).begin(now);
         if let Some(watchdog) = self.pauses.watchdog
             && self.port(port).flow_controlled()
         {
@@ -197,13 +193,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     /// Ends the stop of `class`, if there is one.
     pub(super) fn go_on(&mut self, port: PortId, class: TrafficClass) {
         let now = self.now;
-        let stop = self.stop_of(port, class);
-        stop.from = Instant::NEVER;
-        if stop.since == Instant::NEVER {
-            return;
-        }
-        let since = core::mem::replace(&mut stop.since, Instant::NEVER);
-        stop.total = stop.total + now.since(since);
+        let Some(since) = self.stop_of(port, class).end(now) else { return };
         self.observed.histograms.stopped((port, class), since, now);
         let (p, mut context) = self.at(port);
         context.settle(p);

@@ -13,14 +13,14 @@ use crate::state::frame::GONE;
 use crate::state::port::{FLOW_CONTROLLED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS};
 
 /// The ports of a network, whatever its scheme. The queues of those with congestion points have them in the order of
-/// [`cp_queues`]. `pfc` says whether the engine can do priority flow control.
-pub fn ports(config: &Config<'_>, pfc: bool) -> Vec<PortState> {
+/// [`cp_queues`]. `full` says whether they are [`Full`](crate::Full).
+pub fn ports(config: &Config<'_>, full: bool) -> Vec<PortState> {
     let marks_above = config.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32);
     let pooled: BTreeSet<NodeId> = config.pools.iter().map(|pool| pool.node).collect();
     let mut cps = 0;
     let state = |(id, port): (PortId, &Port)| {
         let (max_len, max_frames) = match port.capacity {
-            // No queue has 2^32 octets: see `network::LARGEST_QUEUE`.
+            // No queue has 2^32 octets: see `config::LARGEST_QUEUE`.
             Capacity::Octets(o) => (o.0 as u32, 0),
             Capacity::Frames(n) => (0, n),
             Capacity::Arbiter => (u32::MAX, 0),
@@ -40,7 +40,7 @@ pub fn ports(config: &Config<'_>, pfc: bool) -> Vec<PortState> {
         ));
         let mut state = PortState::new(config, port, id, queues.into_boxed_slice());
         let switch = config.nodes[port.node.index()].kind == NodeKind::Switch;
-        if pfc && switch {
+        if full && switch {
             // The neighbours that it stops see its departures.
             state.attention |= if config.pfc.is_some() { FLOW_CONTROLLED } else { 0 };
             state.attention |= if pooled.contains(&port.node) { POOLED } else { 0 };

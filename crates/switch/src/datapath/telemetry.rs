@@ -15,7 +15,7 @@ use crate::state::port::PortState;
 impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// The transmission of a queued frame of `class` and `octets` starts at `at`; its queue still counts it.
     #[inline(always)]
-    pub fn stamp(&mut self, p: &PortState, (class, octets): (TrafficClass, u16), index: FrameId, at: Instant) {
+    pub(crate) fn stamp(&mut self, p: &PortState, (class, octets): (TrafficClass, u16), index: FrameId, at: Instant) {
         let Some(slot) = self.frames.peek_mut(index) else { return };
         if let Some(frame) = slot.data(weight_of(self.hop_info, slot.hop)) {
             let q = &p.queues[class.index()];

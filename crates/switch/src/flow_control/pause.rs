@@ -29,6 +29,7 @@ use crate::flow_control::Deadlock;
 use crate::flow_control::pause_frames::{PauseFrame, PauseFrames};
 use crate::flow_control::pfc::QUANTUM_BITS;
 use crate::flow_control::pool::{Claim, PoolState, Pools};
+use crate::flow_control::stop::Stop;
 
 /// Longer than any run, and with the longest run still below 2^64: a stop of this length is for good.
 const FOREVER: Duration = Duration(1 << 62);
@@ -64,41 +65,6 @@ pub struct Ingress {
 impl Ingress {
     /// The frame's queue bounds it.
     pub const NONE: Self = Self { counter: CounterId::NONE, has_room: false };
-}
-
-/// A queue as pause frames stop it.
-#[derive(Debug, Clone, Copy)]
-pub struct Stop {
-    /// When a stop begins that has been signalled and is not yet in force.
-    pub from: Instant,
-    /// When the stop runs out.
-    pub until: Instant,
-    /// Since when it is stopped; never if it is not.
-    pub since: Instant,
-    /// Time stopped before that.
-    pub total: Duration,
-    /// Pause frames that stopped it or went on stopping it.
-    pub frames: u64,
-    /// Times that it was stopped.
-    pub stops: u64,
-    /// The storm that the watchdog has seen here lasts until then, if no more pause frames come.
-    pub let_off: Instant,
-    /// It drops all frames until then.
-    pub draining: bool,
-}
-
-impl Stop {
-    /// No stop yet.
-    const NONE: Self = Self {
-        from: Instant::NEVER,
-        until: Instant::ZERO,
-        since: Instant::NEVER,
-        total: Duration::ZERO,
-        frames: 0,
-        stops: 0,
-        let_off: Instant::ZERO,
-        draining: false,
-    };
 }
 
 /// A line as it carries pause frames.
@@ -373,7 +339,7 @@ impl Pauses {
 
     /// How long a queue has been stopped until `now`.
     pub fn paused(&self, queue: QueueId, now: Instant) -> Duration {
-        self.stops.get(queue.index()).map_or(Duration::ZERO, |stop| stop.total + now.since(stop.since))
+        self.stops.get(queue.index()).map_or(Duration::ZERO, |stop| stop.paused(now))
     }
 
     /// How often a queue was stopped.
@@ -442,7 +408,7 @@ impl Pauses {
     /// The queues that are stopped, and since when.
     pub fn stopped(&self) -> impl Iterator<Item = (QueueId, Instant)> + '_ {
         let stops = (0..).map(QueueId).zip(&self.stops);
-        stops.filter(|(_, stop)| stop.since != Instant::NEVER).map(|(queue, stop)| (queue, stop.since))
+        stops.filter(|(_, stop)| stop.in_force()).map(|(queue, stop)| (queue, stop.since))
     }
 
     /// The queues whose frames go into a buffer that is full.

@@ -1,4 +1,4 @@
-//! A congestion point in the engine: the scheme's state machine, and the engine's own state beside it.
+//! A congestion point: the scheme's state machine, with its queue, random words, counts and timer.
 
 use alloc::vec::Vec;
 

@@ -58,7 +58,7 @@ impl LengthStatistics {
         let time = now.passed_since(self.since).0;
         self.since = now;
         self.area += u128::from(len) * u128::from(time);
-        // No queue holds 2^32 octets: see `network::LARGEST_QUEUE`.
+        // No queue holds 2^32 octets: see `config::LARGEST_QUEUE`.
         self.area_squared += u128::from(len * len) * u128::from(time);
     }
 }
@@ -94,7 +94,7 @@ pub struct QueueState {
 
 /// The end of each transmission of a port is an event, and its frames are held by ingress counters.
 pub const FLOW_CONTROLLED: u16 = 1;
-/// The probe sees the frames that go over the line of a port.
+/// The line of a port is captured: an observer is shown its frames.
 pub const CAPTURED: u16 = 2;
 /// Queues of a port share memory with others.
 pub const POOLED: u16 = 4;
@@ -357,7 +357,7 @@ impl PortState {
         self.attention & POOLED != 0
     }
 
-    /// Whether the probe sees the frames that go over the line.
+    /// Whether the line is captured.
     #[inline(always)]
     pub fn captured(&self) -> bool {
         self.attention & CAPTURED != 0
