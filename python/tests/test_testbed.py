@@ -179,6 +179,22 @@ def test_two_senders_meet_the_simulators_queue(scheme: str, tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("namespaces")
+def test_real_frames_share_a_switchs_memory(tmp_path: Path) -> None:
+    # With one queue T = 1 x (60 KB - T): it holds 30 KB, of the 150 KB that it could.
+    scenario = Scenario.from_toml(TWO + '\n[[buffer]]\nsize = "60 KB"\nalpha = 1.0\n')
+    simulated = scenario.run(scheme="none")
+    measured = run(scenario, scheme="none", out=tmp_path / "out", keep=tmp_path / "said")
+    nothing_left()
+    about = measured.summary["testbed"]
+    if not about["valid"]:
+        pytest.skip(f"the run is invalid: {' '.join(about['faults'])}")
+    for result in (simulated, measured):
+        assert 28_500 < max(queue["max_octets"] for queue in result.summary["queues"]) <= 30_000
+    assert throughput(measured) == pytest.approx(throughput(simulated), rel=0.05)
+    assert queue_median(measured) == pytest.approx(queue_median(simulated), rel=0.15)
+
+
+@pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize("flow_control", [True, False])
 def test_flow_control_loses_nothing_where_frames_are_lost_without_it(flow_control: bool) -> None:
     text = TWO.replace('duration = "60 ms"', 'duration = "20 ms"').replace('warmup = "20 ms"', 'warmup = "5 ms"')
