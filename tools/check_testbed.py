@@ -58,18 +58,18 @@ def tcp_cases() -> Iterator[Case]:
     """Yield the congestion controls on a star and a dumbbell, over QCN on a star and where a rate drops, and eight."""
     available = AVAILABLE.read_text().split()
     for name, kernel in KERNEL_NAMES.items():
-        if name == "dctcp":
-            reason = (
-                "this kernel has none" if kernel not in available else "switches of the testbed mark for dcqcn alone"
-            )
-            print(f"dctcp: left out, {reason}", flush=True)
-            continue
         if kernel not in available:
             print(f"{name}: left out, this kernel has {', '.join(available)}", flush=True)
             continue
         # The kernel finds losses by time. Where they are many, BBR without that waits for its timer again and again.
         rack = ", rack = true" if name == "bbr" else ""
         transport = f'{{ tcp = {{ congestion = "{name}"{rack} }} }}'
+        if name != "bbr":
+            marked = transport if name == "dctcp" else transport.replace(" }", ", ecn = true }", 1)
+            with_marks = (("flow.0.transport", marked), ("network.ecn_threshold", "30 KB"))
+            yield Case(f"star with marks, {name}", "testbed/two-connections", "none", with_marks)
+        if name == "dctcp":
+            continue
         own = (("flow.0.transport", transport),)
         yield Case(f"star, {name}", "testbed/two-connections", "none", own)
         both = tuple((f"flow.{i}.transport", transport) for i in range(2))

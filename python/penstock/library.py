@@ -37,5 +37,14 @@ def locate(name: str) -> Path | None:
 def near(name: str) -> str | None:
     """Return the name that is most like ``name``; the last part of a name alone is what people remember."""
     words = {word: full for full in known() for word in (full, full.rpartition("/")[2])}
-    matches = get_close_matches(name, words, n=1, cutoff=0.4)
+    matches = get_close_matches(name.removesuffix(".toml"), words, n=1, cutoff=0.65)
     return words[matches[0]] if matches else None
+
+
+def hint(name: str, folder: Path) -> str:
+    """Return what to write instead of a name that is neither a file, seen from ``folder``, nor a scenario."""
+    path = folder / name
+    files = {file.stem: str(Path(name).with_stem(file.stem)) for file in path.parent.glob("*.toml")}
+    matches = get_close_matches(path.stem, files, n=1, cutoff=0.65)
+    found = files[matches[0]] if matches else near(name)
+    return f"did you mean {found}?" if found else "`penstock scenarios` lists those that have a name"

@@ -59,6 +59,8 @@ pub struct Node {
     pub mac: String,
     /// Its IPv4 address (of a host).
     pub address: Option<String>,
+    /// Whether the kernel of a host asks for marks on its connections (RFC 3168).
+    pub ecn: bool,
     /// Its neighbours, in the order of its ports.
     pub peers: Vec<String>,
 }
@@ -119,6 +121,7 @@ impl Layout {
                 host,
                 mac: station(network, id).to_string(),
                 address: host.then(|| address(id)),
+                ecn: flows_with_ecn(plan, id).any(|ecn| ecn),
                 peers: peers.collect(),
             }
         });
@@ -150,6 +153,16 @@ impl Layout {
 pub fn address(node: NodeId) -> String {
     let number = node.0 + 1;
     format!("10.99.{}.{}", number >> 8, number & 0xff)
+}
+
+/// For each TCP flow from a host, whether its segments may be marked.
+fn flows_with_ecn(plan: &Plan, host: NodeId) -> impl Iterator<Item = bool> + '_ {
+    use penstock_endpoint::transport::Transport;
+    let flows = plan.network.flows.iter().zip(&plan.flow_ends).filter(move |(_, ends)| ends.0 == host.index());
+    flows.filter_map(|(flow, _)| match flow.transport.as_ref()?.transport {
+        Transport::Tcp(ref config) => Some(config.marks()),
+        _ => None,
+    })
 }
 
 /// A time of the network in seconds of the machine.
@@ -256,6 +269,15 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
     }
     if control_priority(network).is_none() {
         return refuse("flows have all eight priorities: the testbed needs one for control frames".to_owned());
+    }
+    for host in (0..network.nodes.len() as u32).map(NodeId) {
+        let ecn: Vec<bool> = flows_with_ecn(plan, host).collect();
+        if ecn.contains(&true) && ecn.contains(&false) {
+            return refuse(format!(
+                "{}: TCP flows with ecn and without: the kernel of a host has one setting for all",
+                plan.node_names[host.index()]
+            ));
+        }
     }
     let links = network.ports.len() / 2;
     let hosts_with =

@@ -179,8 +179,7 @@ def _workload(table: Table) -> Workload:
     beside = table.file.parent / source
     path = beside if beside.is_file() else library.locate(source)
     if path is None:
-        near = library.near(source)
-        hint = f"did you mean {near}?" if near else "`penstock scenarios` lists those that have a name"
+        hint = library.hint(source, table.file.parent)
         raise table.error("scenario", f"{source}: neither a file nor a scenario of Penstock", hint)
     settings, with_pfc = settings_of(table.table("set")), settings_of(table.table("with_pfc"))
     try:

@@ -105,6 +105,4 @@ def _path(name: str) -> Path:
     found = library.locate(name)
     if found is not None:
         return found
-    near = library.near(name)
-    hint = f"did you mean {near}?" if near else "`penstock scenarios` lists those that have a name"
-    raise InputError(f"{name}: neither a file nor a scenario of Penstock", hint)
+    raise InputError(f"{name}: neither a file nor a scenario of Penstock", library.hint(name, Path()))

@@ -177,7 +177,8 @@ def read(path: str | PathLike[str]) -> Design:
     beside = file.parent / named
     found = beside if beside.is_file() else library.locate(named)
     if found is None:
-        raise document.error("scenario", f"{named}: neither a file nor a scenario of Penstock", _near(named))
+        hint = library.hint(named, file.parent)
+        raise document.error("scenario", f"{named}: neither a file nor a scenario of Penstock", hint)
     scenario = Scenario.load(found)
     place = Place(file)
     for key, value in settings_of(document.table("set")).items():
@@ -363,8 +364,3 @@ def settings_of(table: Table, before: str = "") -> dict[str, Value]:
         else:
             raise table.error(key, f"{value!r} is not a value of a key", "write a text, a number, true or false")
     return found
-
-
-def _near(name: str) -> str:
-    near = library.near(name)
-    return f"did you mean {near}?" if near else "`penstock scenarios` lists those that have a name"

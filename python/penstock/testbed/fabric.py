@@ -88,6 +88,8 @@ class Fabric:
         mtu, name = self._layout["host_mtu"], node["name"]
         with system.inside(own):
             system.without_ipv6()
+            if node["ecn"]:
+                system.with_ecn()
             try:
                 number = system.tap(HOST_INTERFACE)
             except OSError:

@@ -8,12 +8,16 @@ from penstock.testbed.faults import TestbedError
 
 
 class Node(TypedDict):
-    """A host or a switch; ``address`` is a host's IPv4 address, ``peers`` are the neighbours in the order of ports."""
+    """A host or a switch; ``address`` is a host's IPv4 address, ``peers`` are the neighbours in the order of ports.
+
+    With ``ecn`` the kernel of a host asks for marks on its TCP connections (RFC 3168).
+    """
 
     name: str
     host: bool
     mac: str
     address: str | None
+    ecn: bool
     peers: list[str]
 
 

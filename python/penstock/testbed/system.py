@@ -209,6 +209,11 @@ def without_ipv6() -> None:
             Path(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6").write_text("1")
 
 
+def with_ecn() -> None:
+    """Let TCP connections from the present namespace ask for marks."""
+    Path("/proc/sys/net/ipv4/tcp_ecn").write_text("1")
+
+
 def offload_off(namespace: str, interface: str) -> None:
     """Let the kernel compute checksums itself, and send no frames that are longer than the line's."""
     _run(["ip", "netns", "exec", namespace, "ethtool", "-K", interface, "tx", "off"], None)

@@ -204,8 +204,9 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether data may be marked.
-    fn marks(&self) -> bool {
+    /// Whether data may be marked: it is ECN-capable. (RFC 3168, section 6.1)
+    #[must_use]
+    pub fn marks(&self) -> bool {
         match self.congestion {
             Congestion::NewReno | Congestion::Cubic => self.ecn,
             Congestion::Dctcp => true,
