@@ -46,59 +46,13 @@
 //! ```
 //! use penstock_schemes::none::{Config, NoControl};
 //! use penstock_schemes::{BitRate, Duration, Instant, Octets};
-//! use penstock_sim::network::*;
+//! use penstock_sim::network::Builder;
 //! use penstock_sim::{Lean, NoProbe, Sim};
 //!
-//! let port = |from, to| Port {
-//!     node: NodeId(from),
-//!     peer: NodeId(to),
-//!     number: 0,
-//!     rate: BitRate::from_gbps(10),
-//!     latency: Duration::from_us(1),
-//!     capacity: Capacity::Arbiter,
-//!     congestion_points: false,
-//! };
-//! let network = Network {
-//!     nodes: vec![Node { kind: NodeKind::Host, station: 1 }, Node { kind: NodeKind::Host, station: 2 }],
-//!     ports: vec![port(0, 1), port(1, 0)],
-//!     priorities: vec![0],
-//!     moves: Vec::new(),
-//!     tags: Vec::new(),
-//!     hops: vec![Hop { port: PortId(0), back: PortId(1), parent: None, first_child: HopId(1), children: 0 }],
-//!     flows: vec![Flow {
-//!         root: HopId(0),
-//!         priority: 0,
-//!         frame: 1500,
-//!         weight: 1,
-//!         start: Instant::ZERO,
-//!         stop: None,
-//!         size: Some(Octets(150_000)),
-//!         traffic: Traffic::Greedy,
-//!         excess: Excess::Wait,
-//!         reaction_point: Some(RpId(0)),
-//!         transport: None,
-//!     }],
-//!     processes: Processes::default(),
-//!     dependencies: Vec::new(),
-//!     until_complete: false,
-//!     reaction_points: vec![ReactionPointSpec { port: PortId(0), pacer: Pacer::Ideal }],
-//!     changes: Vec::new(),
-//!     reroutes: Vec::new(),
-//!     wire_overhead: 0,
-//!     in_service_counts: true,
-//!     own_clocks: false,
-//!     ecn_threshold: None,
-//!     marking: Marking::default(),
-//!     trimmed: vec![],
-//!     transmit: Transmit::Pull,
-//!     control_capacity: Octets(64_000),
-//!     feedback: Feedback::InBand,
-//!     pfc: None,
-//!     pools: Vec::new(),
-//!     load_balancing: None,
-//!     ties: Ties::Number,
-//! };
-//! let mut sim = Sim::<NoControl, _, Lean>::new(&network, &[Config {}], 1, NoProbe);
+//! let mut builder = Builder::new(2, 0);
+//! builder.link(0, 1, BitRate::from_gbps(10), Duration::from_us(1), Octets(0));
+//! builder.flow(&[0, 1]).size = Some(Octets(150_000));
+//! let mut sim = Sim::<NoControl, _, Lean>::new(&builder.network, &[Config {}], 1, NoProbe);
 //! sim.run_until(Instant::ZERO + Duration::from_ms(1));
 //! let (outcome, _) = sim.finish();
 //! // 100 frames of 1.2 us, and 1 us on the line.

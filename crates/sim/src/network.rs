@@ -14,11 +14,13 @@
 //!         <===back of hop 0      <===back of hop 1      <===back of hop 2
 //! ```
 
+mod builder;
 mod flow;
 mod processes;
 mod reach;
 mod routing;
 
+pub use builder::Builder;
 pub use flow::{Carriage, Dependency, Excess, Flow, ReactionPointSpec, SEND_BUFFER, Traffic, Transmit};
 pub use processes::{Arrival, Arrivals, Branch, CrossedLink, LaterRoute, Limiting, Process, Processes, Sharing};
 pub use routing::{Multipath, PathChoice, Reroute, Ties};
@@ -42,8 +44,9 @@ penstock_endpoint::indices!(
     pub RpId
 );
 
-/// Everything that a run is made of, but for the scheme, the seed and the duration.
+/// Everything that a run is made of, but for the scheme, the seed and the duration: [`Builder`] makes one.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Network {
     /// Hosts and switches.
     pub nodes: Vec<Node>,
@@ -100,6 +103,41 @@ pub struct Network {
     pub load_balancing: Option<Multipath>,
     /// The order in which a switch takes frames that arrive at one instant.
     pub ties: Ties,
+}
+
+impl Network {
+    /// Nodes without links: one priority, lines without overhead, no flow control, no marks.
+    #[must_use]
+    pub fn new(nodes: Vec<Node>) -> Self {
+        Self {
+            nodes,
+            ports: Vec::new(),
+            priorities: vec![0],
+            moves: Vec::new(),
+            tags: Vec::new(),
+            hops: Vec::new(),
+            flows: Vec::new(),
+            processes: Processes::default(),
+            dependencies: Vec::new(),
+            until_complete: false,
+            reaction_points: Vec::new(),
+            changes: Vec::new(),
+            reroutes: Vec::new(),
+            wire_overhead: 0,
+            in_service_counts: true,
+            own_clocks: false,
+            ecn_threshold: None,
+            marking: Marking::default(),
+            trimmed: Vec::new(),
+            transmit: Transmit::Pull,
+            control_capacity: Octets(64_000),
+            feedback: Feedback::InBand,
+            pfc: None,
+            pools: Vec::new(),
+            load_balancing: None,
+            ties: Ties::Number,
+        }
+    }
 }
 
 /// One link of a route.
@@ -178,22 +216,20 @@ impl Network {
     /// The network as its switches see it.
     #[must_use]
     pub fn switches(&self) -> Config<'_> {
-        Config {
-            nodes: &self.nodes,
-            ports: &self.ports,
-            reverse: if self.pfc.is_some() { self.reverse() } else { Vec::new() },
-            priorities: &self.priorities,
-            wire_overhead: self.wire_overhead,
-            in_service_counts: self.in_service_counts,
-            own_clocks: self.own_clocks,
-            ecn_threshold: self.ecn_threshold,
-            marking: self.marking,
-            trimmed: &self.trimmed,
-            control_capacity: self.control_capacity,
-            largest_frame: self.largest_frame().unwrap_or(0),
-            pfc: self.pfc.as_ref(),
-            pools: &self.pools,
-        }
+        let mut config = Config::new(&self.nodes, &self.ports);
+        config.reverse = if self.pfc.is_some() { self.reverse() } else { Vec::new() };
+        config.priorities = &self.priorities;
+        config.wire_overhead = self.wire_overhead;
+        config.in_service_counts = self.in_service_counts;
+        config.own_clocks = self.own_clocks;
+        config.ecn_threshold = self.ecn_threshold;
+        config.marking = self.marking;
+        config.trimmed = &self.trimmed;
+        config.control_capacity = self.control_capacity;
+        config.largest_frame = self.largest_frame().unwrap_or(0);
+        config.pfc = self.pfc.as_ref();
+        config.pools = &self.pools;
+        config
     }
 
     /// For each port, that of the opposite direction of its link; none for one that no hop leads over.

@@ -11,6 +11,7 @@ use crate::events::{NodeId, QueueId};
 
 /// All that switches need to be made: part of the network, or all of it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Config<'a> {
     /// Hosts and switches.
     pub nodes: &'a [Node],
@@ -42,7 +43,28 @@ pub struct Config<'a> {
     pub pools: &'a [Pool],
 }
 
-impl Config<'_> {
+impl<'a> Config<'a> {
+    /// Switches that drop frames for which there is no room: one priority, lines without overhead, no flow control, no marks.
+    #[must_use]
+    pub fn new(nodes: &'a [Node], ports: &'a [Port]) -> Self {
+        Self {
+            nodes,
+            ports,
+            reverse: Vec::new(),
+            priorities: &[0],
+            wire_overhead: 0,
+            in_service_counts: true,
+            own_clocks: false,
+            ecn_threshold: None,
+            marking: Marking::default(),
+            trimmed: &[],
+            control_capacity: Octets(64_000),
+            largest_frame: 1500,
+            pfc: None,
+            pools: &[],
+        }
+    }
+
     /// How many queues a port has: one per priority and the control queue.
     #[must_use]
     pub fn queues_per_port(&self) -> usize {
@@ -99,11 +121,20 @@ pub struct Marking {
 
 /// A host or a switch.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Node {
     /// A host or a switch.
     pub kind: NodeKind,
     /// Its MAC address (48 bits), unique.
     pub station: u64,
+}
+
+impl Node {
+    /// A node with this MAC address.
+    #[must_use]
+    pub fn new(kind: NodeKind, station: u64) -> Self {
+        Self { kind, station }
+    }
 }
 
 /// The kind of a node.
@@ -117,6 +148,7 @@ pub enum NodeKind {
 
 /// An output port and the line from it to `peer`.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Port {
     /// Where the port is.
     pub node: NodeId,
@@ -133,6 +165,14 @@ pub struct Port {
     pub capacity: Capacity,
     /// Whether its queues have congestion points.
     pub congestion_points: bool,
+}
+
+impl Port {
+    /// A host's port number 0 without queue or congestion points.
+    #[must_use]
+    pub fn new(node: NodeId, peer: NodeId, rate: BitRate, latency: Duration) -> Self {
+        Self { node, peer, number: 0, rate, latency, capacity: Capacity::Arbiter, congestion_points: false }
+    }
 }
 
 /// The size of a queue.
@@ -158,6 +198,7 @@ pub enum Capacity {
 /// A copy of a multicast frame counts as long as that copy is held. A frame is held until it departs from its output queue:
 /// to the end of its transmission if [`Config::in_service_counts`], else to its start.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Pfc {
     /// The lossless priorities, each one of [`Config::priorities`].
     pub priorities: Vec<u8>,
@@ -175,6 +216,14 @@ pub struct Pfc {
     pub watchdog: Option<Watchdog>,
 }
 
+impl Pfc {
+    /// Flow control with the longest pauses, which act when they arrive, and without a watchdog.
+    #[must_use]
+    pub fn new(priorities: Vec<u8>, ingress: Vec<Option<Ingress>>) -> Self {
+        Self { priorities, ingress, quanta: u16::MAX, responses: Vec::new(), watchdog: None }
+    }
+}
+
 /// An ingress buffer of one priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ingress {
@@ -189,6 +238,7 @@ pub struct Ingress {
 
 /// Memory of one switch that the queues of some priorities share.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Pool {
     /// The switch. No two of its pools have a priority in common.
     pub node: NodeId,
@@ -209,6 +259,15 @@ pub struct Pool {
     pub ingress: Share,
 }
 
+impl Pool {
+    /// Memory in cells of one octet without reserves, thresholds or headroom.
+    #[must_use]
+    pub fn new(node: NodeId, priorities: Vec<u8>, size: Octets) -> Self {
+        let (egress, ingress) = (Share::FREE, Share::FREE);
+        Self { node, priorities, cell: 1, size, headroom: Octets(0), lines: Vec::new(), egress, ingress }
+    }
+}
+
 /// How much of a pool one queue, or the frames of one line, may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
@@ -216,6 +275,11 @@ pub struct Share {
     pub reserve: Octets,
     /// The factor of its dynamic threshold; `None`: it may take all that is free.
     pub alpha: Option<f64>,
+}
+
+impl Share {
+    /// No reserve, and all that is free.
+    pub const FREE: Self = Self { reserve: Octets(0), alpha: None };
 }
 
 /// What becomes of a queue that has been stopped for too long.

@@ -30,7 +30,7 @@
 //! use penstock_endpoint::{FlowId, PortId, TrafficClass};
 //! use penstock_schemes::none::{Config as Parameters, NoControl};
 //! use penstock_schemes::{BitRate, Duration, FlowKey, Instant, Octets};
-//! use penstock_switch::config::{Capacity, Marking, Node, NodeKind, Port};
+//! use penstock_switch::config::{Capacity, Node, NodeKind, Port};
 //! use penstock_switch::datapath::enqueue::Enqueued;
 //! use penstock_switch::events::{FrameId, HopId, Lane, NodeId, PauseId};
 //! use penstock_switch::state::frame::{Marks, Payload, Slot};
@@ -49,32 +49,11 @@
 //!     fn deliver_pause(&mut self, _: Instant, _: PauseId, _: PortId) {}
 //! }
 //!
-//! let nodes = [Node { kind: NodeKind::Switch, station: 1 }, Node { kind: NodeKind::Host, station: 2 }];
-//! let ports = [Port {
-//!     node: NodeId(0),
-//!     peer: NodeId(1),
-//!     number: 0,
-//!     rate: BitRate::from_gbps(10),
-//!     latency: Duration::from_us(3),
-//!     capacity: Capacity::Frames(2),
-//!     congestion_points: false,
-//! }];
-//! let config = Config {
-//!     nodes: &nodes,
-//!     ports: &ports,
-//!     reverse: Vec::new(),
-//!     priorities: &[0],
-//!     wire_overhead: 0,
-//!     in_service_counts: true,
-//!     own_clocks: false,
-//!     ecn_threshold: None,
-//!     marking: Marking::default(),
-//!     trimmed: &[],
-//!     control_capacity: Octets(64_000),
-//!     largest_frame: 1250,
-//!     pfc: None,
-//!     pools: &[],
-//! };
+//! let nodes = [Node::new(NodeKind::Switch, 1), Node::new(NodeKind::Host, 2)];
+//! let mut port = Port::new(NodeId(0), NodeId(1), BitRate::from_gbps(10), Duration::from_us(3));
+//! port.capacity = Capacity::Frames(2);
+//! let ports = [port];
+//! let config = Config::new(&nodes, &ports);
 //! let hops = vec![HopInfo { flow: FlowId(0), weight: 1, class: TrafficClass(0) }];
 //! let mut fabric = Fabric::<NoControl, List, Lean>::new(&config, hops, &[Parameters {}], 1, List::default());
 //! let frame = Slot {

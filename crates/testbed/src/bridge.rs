@@ -22,7 +22,7 @@ use penstock_switch::flow_control::pause_frames::PauseFrame;
 use penstock_switch::state::frame::{Marks, Payload, Slot};
 use penstock_switch::state::hop_info::HopInfo;
 use penstock_switch::state::port::PortState;
-use penstock_switch::{Arrival, Config, Fabric, Full, Timer};
+use penstock_switch::{Arrival, Fabric, Full, Timer};
 use penstock_wire::{MacAddress, ipv4};
 
 use crate::addressing::{FIRST_PORT, control_priority, flow_ports, is_reserved, ports_of, station};
@@ -134,7 +134,8 @@ impl<S: OnWire> Bridge<S> {
         }
         hops.push(HopInfo { flow: penstock_sim::network::FlowId::NONE, weight: 1, class: TrafficClass::NONE });
         let reverse = opposites(network);
-        let config = Config { reverse: reverse.clone(), ..network.switches() };
+        let mut config = network.switches();
+        config.reverse.clone_from(&reverse);
         let mut fabric = Fabric::new(&config, hops, configs, plan.seed, Agenda::default());
         for &PortId(id) in &ids {
             // A line that changes counts as it is fastest: a pause that is renewed early does no harm.

@@ -129,7 +129,6 @@ fn pool(
 ) -> Result<Pool, Fault> {
     let cell = table.cell.0 as u16;
     let priorities: Vec<u8> = priorities.iter().copied().filter(|own| network.priorities.contains(own)).collect();
-    let own = NodeId(node as u32);
     let queues = ports * priorities.len();
     let name = &layout.nodes[node].name;
     let reserved = (queues as u64).saturating_mul(table.reserve.0 + table.ingress_reserve.0);
@@ -161,16 +160,11 @@ fn pool(
         let message = format!("{} and a headroom of {headroom} at {name} are more than {LARGEST_QUEUE}", *table.size);
         return Err(table.headroom.fault(message).with_hint("a smaller size, or a smaller headroom"));
     }
-    Ok(Pool {
-        node: own,
-        priorities,
-        cell,
-        size: *table.size,
-        headroom,
-        lines,
-        egress: Share { reserve: *table.reserve, alpha: alpha(&table.alpha) },
-        ingress: Share { reserve: *table.ingress_reserve, alpha: alpha(&table.ingress_alpha) },
-    })
+    let mut pool = Pool::new(NodeId(node as u32), priorities, *table.size);
+    (pool.cell, pool.headroom, pool.lines) = (cell, headroom, lines);
+    pool.egress = Share { reserve: *table.reserve, alpha: alpha(&table.alpha) };
+    pool.ingress = Share { reserve: *table.ingress_reserve, alpha: alpha(&table.ingress_alpha) };
+    Ok(pool)
 }
 
 fn alpha(alpha: &Either<NoThreshold, f64>) -> Option<f64> {

@@ -6,7 +6,7 @@ use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{
     self, Capacity, Change, Dependency, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Marking, Network, Node,
-    NodeId, Pacer, Port, PortEvent, PortId, Processes, ReactionPointSpec, RpId, Ties, Transmit,
+    NodeId, Pacer, Port, PortEvent, PortId, ReactionPointSpec, RpId, Ties, Transmit,
 };
 
 use super::clocks::Clocks;
@@ -33,44 +33,30 @@ pub(super) fn network(
 ) -> Result<(Network, Points), Fault> {
     let generated = census.tables.iter().map(|table| table.model.priority);
     let (settings, hosts) = (&*resolved.network, &*resolved.hosts);
-    let node = |(i, n): (usize, &topology::LayoutNode)| Node { kind: n.kind, station: STATION + 1 + i as u64 };
-    let mut network = Network {
-        nodes: layout.nodes.iter().enumerate().map(node).collect(),
-        ports: ports(settings, hosts, layout, clocks)?,
-        priorities: flows.iter().map(|f| f.priority).chain(generated).collect::<BTreeSet<u8>>().into_iter().collect(),
-        moves: Vec::new(),
-        tags: Vec::new(),
-        hops: Vec::new(),
-        flows: Vec::new(),
-        processes: Processes::default(),
-        dependencies: Vec::new(),
-        until_complete: *resolved.until == sections::Until::Complete,
-        reaction_points: Vec::new(),
-        changes: Vec::new(),
-        reroutes: Vec::new(),
-        wire_overhead: settings.wire_overhead.0 as u16,
-        in_service_counts: *settings.in_service_counts,
-        own_clocks: *settings.switch_clocks == SwitchClocks::Own,
-        ecn_threshold: *settings.ecn_threshold,
-        marking: Marking {
-            at_departure: *settings.ecn_at == MarkedAt::Departure,
-            by_port: *settings.ecn_by == MarkedBy::Port,
-        },
-        trimmed: Vec::new(),
-        transmit: transmit(hosts),
-        control_capacity: *settings.control_buffer,
-        pfc: None,
-        pools: Vec::new(),
-        load_balancing: None,
-        ties: match *settings.ties {
-            sections::Ties::Number => Ties::Number,
-            sections::Ties::InTurn => Ties::InTurn,
-            sections::Ties::Drawn => Ties::Drawn,
-        },
-        feedback: match &*settings.feedback {
-            Either::First(_) => Feedback::InBand,
-            Either::Second(delay) => Feedback::Ideal(*delay.ideal),
-        },
+    let node = |(i, n): (usize, &topology::LayoutNode)| Node::new(n.kind, STATION + 1 + i as u64);
+    let mut network = Network::new(layout.nodes.iter().enumerate().map(node).collect());
+    network.ports = ports(settings, hosts, layout, clocks)?;
+    let used = flows.iter().map(|f| f.priority).chain(generated).collect::<BTreeSet<u8>>();
+    network.priorities = used.into_iter().collect();
+    network.until_complete = *resolved.until == sections::Until::Complete;
+    network.wire_overhead = settings.wire_overhead.0 as u16;
+    network.in_service_counts = *settings.in_service_counts;
+    network.own_clocks = *settings.switch_clocks == SwitchClocks::Own;
+    network.ecn_threshold = *settings.ecn_threshold;
+    network.marking = Marking {
+        at_departure: *settings.ecn_at == MarkedAt::Departure,
+        by_port: *settings.ecn_by == MarkedBy::Port,
+    };
+    network.transmit = transmit(hosts);
+    network.control_capacity = *settings.control_buffer;
+    network.ties = match *settings.ties {
+        sections::Ties::Number => Ties::Number,
+        sections::Ties::InTurn => Ties::InTurn,
+        sections::Ties::Drawn => Ties::Drawn,
+    };
+    network.feedback = match &*settings.feedback {
+        Either::First(_) => Feedback::InBand,
+        Either::Second(delay) => Feedback::Ideal(*delay.ideal),
     };
     let pacer = pacer(hosts);
     let shared = *hosts.reaction_points == Limiters::PerHost;
@@ -92,19 +78,12 @@ pub(super) fn network(
                 next
             }
         });
-        network.flows.push(Flow {
-            root,
-            priority: spec.priority,
-            frame: spec.frame,
-            weight: spec.weight,
-            start: spec.start,
-            stop: spec.stop,
-            size: spec.size,
-            traffic: spec.traffic,
-            excess: spec.excess,
-            reaction_point,
-            transport,
-        });
+        let mut flow = Flow::new(root);
+        (flow.priority, flow.frame, flow.weight) = (spec.priority, spec.frame, spec.weight);
+        (flow.start, flow.stop, flow.size) = (spec.start, spec.stop, spec.size);
+        (flow.traffic, flow.excess) = (spec.traffic, spec.excess);
+        (flow.reaction_point, flow.transport) = (reaction_point, transport);
+        network.flows.push(flow);
     }
     let waits = (0..).map(FlowId).zip(flows).filter_map(|(flow, spec)| Some((flow, spec.wait.as_ref()?)));
     network.dependencies = waits
@@ -171,15 +150,10 @@ fn ports(
             let hint = "give hosts a queue: hosts.queue = \"150 KB\"";
             return Err(settings.congestion_points.fault(message).with_hint(hint));
         }
-        ports.push(Port {
-            node: NodeId(p.node as u32),
-            peer: NodeId(p.peer as u32),
-            number: p.number,
-            rate: clocks.rate(p.node, p.rate),
-            latency,
-            capacity,
-            congestion_points,
-        });
+        let (node, peer) = (NodeId(p.node as u32), NodeId(p.peer as u32));
+        let mut port = Port::new(node, peer, clocks.rate(p.node, p.rate), latency);
+        (port.number, port.capacity, port.congestion_points) = (p.number, capacity, congestion_points);
+        ports.push(port);
     }
     Ok(ports)
 }

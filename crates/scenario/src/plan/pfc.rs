@@ -46,13 +46,9 @@ pub(crate) fn pfc(table: &sections::Pfc, network: &Network, layout: &Layout, alo
     let responses = responses(table, &stoppable, &links, network);
     // The lossless priorities of flows; of others there is nothing to stop.
     let priorities: Vec<u8> = lossless.iter().copied().filter(|own| network.priorities.contains(own)).collect();
-    let mut pfc = Pfc {
-        priorities,
-        ingress: vec![None; network.ports.len()],
-        quanta: *table.quanta,
-        responses,
-        watchdog: table.watchdog.as_ref().map(watchdog),
-    };
+    let mut pfc = Pfc::new(priorities, vec![None; network.ports.len()]);
+    (pfc.quanta, pfc.responses) = (*table.quanta, responses);
+    pfc.watchdog = table.watchdog.as_ref().map(watchdog);
     let mut needed = needed(network, &lossless, mtu.0 as u16, &pfc.responses);
     let mut links_of: BTreeMap<LinkSizes, Vec<String>> = BTreeMap::new();
     let mut short = Vec::new();

@@ -213,7 +213,6 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 self.state.totals.headers_lost += u64::from(entry == Enqueued::TrimmedThenDropped);
             }
             Enqueued::Queued | Enqueued::Dropped => self.count_drop(hop, kind),
-            Enqueued::Cut(_) | Enqueued::Unsure => unreachable!("it was enqueued further"),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::network::{FlowId, HopId, Pacer, PortId, RpId};
 
 /// A flow of data frames.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Flow {
     /// Its first hop.
     pub root: HopId,
@@ -71,6 +72,24 @@ pub struct Carriage {
 }
 
 impl Flow {
+    /// A greedy flow of frames of 1500 octets from time zero on, of priority 0, which nothing controls.
+    #[must_use]
+    pub fn new(root: HopId) -> Self {
+        Self {
+            root,
+            priority: 0,
+            frame: 1500,
+            weight: 1,
+            start: Instant::ZERO,
+            stop: None,
+            size: None,
+            traffic: Traffic::Greedy,
+            excess: Excess::Stall,
+            reaction_point: None,
+            transport: None,
+        }
+    }
+
     /// Octets of a flow's size in a full frame.
     #[must_use]
     pub fn payload(&self) -> u64 {

@@ -11,8 +11,9 @@ use std::fmt::Write as _;
 
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, SchemeConfig, Value};
 use penstock_sim::Outcome;
+use penstock_sim::network::Builder;
 
-use crate::common::{Builder, star};
+use crate::common::star;
 use crate::{configured, ms, run};
 
 /// The most that a share may be off.

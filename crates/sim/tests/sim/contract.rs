@@ -2,7 +2,7 @@
 //! that has no other purpose.
 
 use crate::common::trial::{Config, PLAIN, Trial};
-use crate::common::{Builder, star};
+use crate::common::star;
 use penstock_schemes::*;
 use penstock_sim::network::*;
 use penstock_sim::{Full, Lean, Outcome, Probe, Sim, View};

@@ -1,6 +1,6 @@
 //! Deadlocks of priority flow control are found and named, and the watchdog ends them.
 
-use crate::common::{Builder, cases, lossless};
+use crate::common::{cases, lossless};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
@@ -266,15 +266,11 @@ proptest! {
         b.network.in_service_counts = in_service;
         b.network.trimmed = if trims { vec![0] } else { Vec::new() };
         if pooled {
-            b.network.pools = (n..2 * n).map(|node| Pool {
-                node: NodeId(node as u32),
-                priorities: vec![0],
-                cell: 208,
-                size: Octets(60_000),
-                headroom: Octets(30_000),
-                lines: Vec::new(),
-                egress: Share { reserve: Octets(0), alpha: None },
-                ingress: Share { reserve: Octets(1500), alpha: Some(0.25) },
+            b.network.pools = (n..2 * n).map(|node| {
+                let mut pool = Pool::new(NodeId(node as u32), vec![0], Octets(60_000));
+                (pool.cell, pool.headroom) = (208, Octets(30_000));
+                pool.ingress = Share { reserve: Octets(1500), alpha: Some(0.25) };
+                pool
             }).collect();
         }
         let whole = run(&b.network, &[ms(8)]);

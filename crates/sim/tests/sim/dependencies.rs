@@ -1,6 +1,6 @@
 //! Flows that begin when others have ended, and runs that end with their flows: times computed by hand.
 
-use crate::common::{Builder, star};
+use crate::common::star;
 use penstock_endpoint::transport::{Transport, tcp};
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Duration, Instant, Octets};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::common::{Builder, cases};
+use crate::common::{cases, pfc};
 use penstock_endpoint::transport::{Transport, go_back_n, tcp};
 use penstock_schemes::{
     BitRate, Configuration, Duration, Instant, Octets, Scheme, dcqcn::Dcqcn, e2cm::ExtendedEcm, fqcn::Fqcn,
@@ -248,13 +248,9 @@ fn trial() -> impl Strategy<Value = Trial> {
 fn with_flow_control(network: &mut Network) {
     let ingress = Ingress { buffer: Octets(26_000), xoff: Octets(20_000), xon: Octets(15_000) };
     let to_switch = |port: &Port| (port.peer.index() == HOSTS).then_some(ingress);
-    network.pfc = Some(Pfc {
-        priorities: network.priorities.clone(),
-        ingress: network.ports.iter().map(to_switch).collect(),
-        quanta: 200,
-        responses: vec![Duration::from_us(1); network.ports.len()],
-        watchdog: None,
-    });
+    let ingress = network.ports.iter().map(to_switch).collect();
+    let responses = vec![Duration::from_us(1); network.ports.len()];
+    network.pfc = Some(pfc(network.priorities.clone(), ingress, 200, responses));
 }
 
 /// Circumstances of a comparison.

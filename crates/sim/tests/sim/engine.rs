@@ -1,7 +1,7 @@
 //! The engine against numbers computed by hand, and conservation over random networks.
 
 use crate::common::random::random_network;
-use crate::common::{Builder, cases, star};
+use crate::common::{cases, star};
 use penstock_schemes::efecn::EnhancedForwardExplicitRate;
 use penstock_schemes::fecn::ForwardExplicitRate;
 use penstock_schemes::none::NoControl;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{Builder, lossless};
+use crate::common::lossless;
 use penstock_endpoint::transport::{Transport, selective};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};

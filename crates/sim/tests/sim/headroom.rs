@@ -1,7 +1,7 @@
 //! Headroom in cells, by attack: a source that sends the frames which take most memory, against the longest wait of the pause frame. With
 //! the memory that is computed nothing is lost; with a cell less something is.
 
-use crate::common::{Builder, lossless, respond};
+use crate::common::{lossless, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
@@ -109,16 +109,9 @@ impl Line {
         (back.frame, back.priority, back.reaction_point) = (self.mtu, 5, None);
         back.start = Instant(self.time(mtu + u64::from(OVERHEAD)) - early);
         let port = b.port(0, 3);
-        b.network.pools = vec![Pool {
-            node: NodeId(3),
-            priorities: vec![3],
-            cell: self.cell,
-            size: Octets(2 * mtu.div_ceil(cell) * cell),
-            headroom: room,
-            lines: vec![(port, room)],
-            egress: Share { reserve: Octets(0), alpha: None },
-            ingress: Share { reserve: Octets(0), alpha: None },
-        }];
+        let mut pool = Pool::new(NodeId(3), vec![3], Octets(2 * mtu.div_ceil(cell) * cell));
+        (pool.cell, pool.headroom, pool.lines) = (self.cell, room, vec![(port, room)]);
+        b.network.pools = vec![pool];
         let until = Instant(self.time(begun) + 4 * self.delay_ns * 1000 + self.time(4 * mtu) + 10_000_000);
         let outcome = run(&b.network, until);
         assert!(outcome.totals.pause_frames > 0, "{self:?}: nothing stopped the source");

@@ -1,7 +1,7 @@
 //! Priority flow control over random incasts: with the computed headroom nothing is lost, without it something is.
 
 use crate::common::random::random_network;
-use crate::common::{Builder, cases};
+use crate::common::{cases, pfc};
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
 use penstock_sim::network::*;
@@ -141,7 +141,7 @@ impl Tree {
             }));
         }
         let quanta = quanta.saturating_add(self.quanta);
-        b.network.pfc = Some(Pfc { priorities: vec![3], ingress, quanta, responses, watchdog: None });
+        b.network.pfc = Some(pfc(vec![3], ingress, quanta, responses));
         b.network
     }
 }
@@ -207,7 +207,7 @@ fn careless(network: Network) -> impl Strategy<Value = Network> {
             Some(Ingress { buffer: Octets(xoff + room), xoff: Octets(xoff), xon: Octets(xoff * percent / 100) })
         };
         let ingress = network.ports.iter().zip(ingress).map(entry).collect();
-        network.pfc = Some(Pfc { priorities, ingress, quanta, responses, watchdog: None });
+        network.pfc = Some(pfc(priorities, ingress, quanta, responses));
         network
     })
 }
@@ -260,12 +260,7 @@ proptest! {
             let reach = reach(index).filter(|_| port.node.index() < sources)?;
             Some(Ingress { buffer: Octets(xoff + headroom(&reach).0), xoff: Octets(xoff), xon: Octets(xoff / 2) })
         });
-        b.network.pfc = Some(Pfc {
-            priorities: vec![3],
-            ingress: ingress.collect(),
-            quanta: u16::MAX,
-            responses: responses.clone(), watchdog: None
-        });
+        b.network.pfc = Some(pfc(vec![3], ingress.collect(), u16::MAX, responses.clone()));
         let outcome = run(&b.network, &[]);
         prop_assert_eq!(lossless_drops(&b.network, &outcome), 0);
         prop_assert!(outcome.totals.copies_made > 0);
@@ -293,13 +288,8 @@ fn headroom_is_not_more_than_needed() {
     let needed = headroom(&b.network.reaches(3, 1500, &responses)[port.index()].expect("a flow passes"));
     let mut lost = |room: u64, start: u64| {
         let ingress = Ingress { buffer: Octets(13_501 + room), xoff: Octets(13_501), xon: Octets(0) };
-        b.network.pfc = Some(Pfc {
-            priorities: vec![3],
-            ingress: b.network.ports.iter().map(|p| (p.node == NodeId(0)).then_some(ingress)).collect(),
-            quanta: u16::MAX,
-            responses: responses.clone(),
-            watchdog: None,
-        });
+        let ingress = b.network.ports.iter().map(|p| (p.node == NodeId(0)).then_some(ingress)).collect();
+        b.network.pfc = Some(pfc(vec![3], ingress, u16::MAX, responses.clone()));
         b.network.flows[1].start = Instant(start);
         lossless_drops(&b.network, &run(&b.network, &[]))
     };

@@ -3,7 +3,7 @@
 use crate::common::random::random_network;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{Duration, Instant, SchemeConfig};
-use penstock_sim::network::{Network, Port};
+use penstock_sim::network::Network;
 use penstock_sim::{Lean, NoProbe, Outcome, Sim};
 use proptest::prelude::*;
 
@@ -22,7 +22,9 @@ proptest! {
     fn a_large_network_runs_as_a_small_one_does(network in random_network()) {
         let small = run(&network);
         let mut large = network.clone();
-        large.ports.extend(vec![Port { congestion_points: false, ..network.ports[0].clone() }; 20_000]);
+        let mut port = network.ports[0].clone();
+        port.congestion_points = false;
+        large.ports.extend(vec![port; 20_000]);
         let Outcome { totals, mut queues, flows, .. } = run(&large);
         queues.truncate(small.queues.len());
         prop_assert_eq!((small.totals, small.queues, small.flows), (totals, queues, flows));

@@ -1,6 +1,5 @@
 //! Frames over several ways: choices computed by hand on a leaf and spine, order and disorder, congested and broken links.
 
-use crate::common::Builder;
 use penstock_endpoint::transport::{Transport, go_back_n, selective};
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Duration, Instant, Octets};

@@ -1,9 +1,9 @@
 //! Several schemes in one network: each priority behaves as if its scheme ran alone.
 
-use crate::common::{Builder, star};
+use crate::common::star;
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, Scheme, SchemeConfig, Visitor};
-use penstock_sim::network::Network;
+use penstock_sim::network::{Builder, Network};
 use penstock_sim::{Lean, NoProbe, Outcome, Sim};
 
 const RATE: BitRate = BitRate::from_gbps(10);

@@ -1,6 +1,6 @@
 //! A source offers what is written: every kind of traffic, one flow alone and several at a host; and equal senders lose equally.
 
-use crate::common::{Builder, star};
+use crate::common::star;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::random::random_network;
-use crate::common::{Builder, cases, trial};
+use crate::common::{cases, trial};
 use penstock_endpoint::transport::{Transport, go_back_n, tcp};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::qcn::Qcn;

@@ -1,6 +1,6 @@
 //! Priority flow control against times computed by hand.
 
-use crate::common::{Builder, lossless, respond};
+use crate::common::{lossless, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;

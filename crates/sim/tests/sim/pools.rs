@@ -1,7 +1,7 @@
 //! Memory that the queues of a switch share: thresholds in closed form, headroom to the octet, conservation in random networks.
 
 use crate::common::random::random_network;
-use crate::common::{Builder, cases, lossless, respond};
+use crate::common::{pfc, cases, lossless, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
@@ -32,24 +32,15 @@ fn run(network: &Network, from: Instant, cuts: &[Instant]) -> Outcome {
     sim.finish().0
 }
 
-const FREE: Share = Share { reserve: Octets(0), alpha: None };
-
 fn dynamic(alpha: f64) -> Share {
     Share { reserve: Octets(0), alpha: Some(alpha) }
 }
 
 /// A pool of all of the network's priorities at `node`, in octets, without headroom.
 fn pool(network: &Network, node: usize, size: u64, egress: Share) -> Pool {
-    Pool {
-        node: NodeId(node as u32),
-        priorities: network.priorities.clone(),
-        cell: 1,
-        size: Octets(size),
-        headroom: Octets(0),
-        lines: Vec::new(),
-        egress,
-        ingress: FREE,
-    }
+    let mut pool = Pool::new(NodeId(node as u32), network.priorities.clone(), Octets(size));
+    pool.egress = egress;
+    pool
 }
 
 /// Two sources at 1 Gb/s for each of `n` receivers behind lines of 1 Gb/s; the switch is the last node.
@@ -94,7 +85,8 @@ fn n_congested_queues_stand_at_the_steady_threshold() {
 #[test]
 fn a_frame_takes_whole_cells() {
     let mut b = congested(1, 100);
-    b.network.pools = vec![Pool { cell: 208, ..pool(&b.network, 3, 208_000, dynamic(1.0)) }];
+    b.network.pools = vec![pool(&b.network, 3, 208_000, dynamic(1.0))];
+    b.network.pools[0].cell = 208;
     let outcome = run(&b.network, ms(20), &[ms(30)]);
     let queue = &outcome.queues[b.network.queue(b.port(3, 0), 0).index()];
     // T = 104 000 octets, 500 cells.
@@ -106,7 +98,8 @@ fn a_frame_takes_whole_cells() {
 fn a_frame_of_one_octet_more_takes_a_cell_more() {
     for (frame, cells) in [(208, 1), (209, 2)] {
         let mut b = congested(1, frame);
-        b.network.pools = vec![Pool { cell: 208, ..pool(&b.network, 3, 10 * 208, FREE) }];
+        b.network.pools = vec![pool(&b.network, 3, 10 * 208, Share::FREE)];
+        b.network.pools[0].cell = 208;
         let outcome = run(&b.network, ms(1), &[ms(2)]);
         let queue = &outcome.queues[b.network.queue(b.port(3, 0), 0).index()];
         assert_eq!(queue.max_octets, u64::from(frame) * 10 / cells);
@@ -169,7 +162,7 @@ fn an_incast_that_overflows_a_dynamic_threshold_passes_in_a_partition() {
 #[test]
 fn a_reserve_is_kept() {
     let kept = Share { reserve: Octets(60_000), alpha: None };
-    let none = lost(burst(true), FREE);
+    let none = lost(burst(true), Share::FREE);
     let some = lost(burst(true), kept);
     assert!(some + 60_000 / 1500 - 1 <= none, "{some} of {none} frames are lost with a reserve of 40 frames");
 }
@@ -190,7 +183,9 @@ fn headroom_is_used_to_the_octet() {
         respond(&mut b.network, Duration(500_000));
         let ingress = Share { reserve: Octets(5999), alpha: Some(0.0) };
         let size = 2 * 5999;
-        b.network.pools = vec![Pool { headroom: Octets(headroom), ingress, ..pool(&b.network, 2, size, FREE) }];
+        let mut pool = pool(&b.network, 2, size, Share::FREE);
+        (pool.headroom, pool.ingress) = (Octets(headroom), ingress);
+        b.network.pools = vec![pool];
         b
     };
     let enough = network(1500);
@@ -217,8 +212,9 @@ fn a_dynamic_threshold_stops_a_neighbour() {
     b.flow(&[0, 2, 1]);
     lossless(&mut b.network, vec![0], Ingress { buffer: Octets(60_000), xoff: Octets(50_000), xon: Octets(44_000) });
     respond(&mut b.network, Duration(500_000));
-    let ingress = dynamic(1.0);
-    b.network.pools = vec![Pool { headroom: Octets(10_001), ingress, ..pool(&b.network, 2, 12_000, FREE) }];
+    let mut pool = pool(&b.network, 2, 12_000, Share::FREE);
+    (pool.headroom, pool.ingress) = (Octets(10_001), dynamic(1.0));
+    b.network.pools = vec![pool];
     let outcome = run(&b.network, ms(0), &[Instant(140_000_000)]);
     let queue = &outcome.queues[b.network.queue(b.port(0, 2), 0).index()];
     assert_eq!((queue.paused, queue.pause_frames), (Duration(134_512_000 - 75_012_000), 1));
@@ -241,7 +237,7 @@ fn pooled(network: Network) -> impl Strategy<Value = Network> {
             Some(Ingress { buffer: Octets(xoff + room), xoff: Octets(xoff), xon: Octets(xoff * percent / 100) })
         };
         let ingress = network.ports.iter().zip(ingress).map(entry).collect();
-        let pfc = Pfc { priorities: vec![0, 7], ingress, quanta, responses: Vec::new(), watchdog: None };
+        let pfc = pfc(vec![0, 7], ingress, quanta, Vec::new());
         for node in (0..nodes).filter(|&node| at_switch(NodeId(node as u32))) {
             // Each priority is in the first pool, in the second one, or in none.
             for half in 0..2 {
@@ -249,16 +245,11 @@ fn pooled(network: Network) -> impl Strategy<Value = Network> {
                 let which = network.priorities.iter().zip(&split).filter(|(_, part)| usize::from(**part) == half);
                 let priorities: Vec<u8> = which.map(|(&priority, _)| priority).collect();
                 let reserves = (reserve + reserve_in) * priorities.len() as u64 * ports as u64;
-                network.pools.push(Pool {
-                    node: NodeId(node as u32),
-                    priorities,
-                    cell,
-                    size: Octets(size + reserves),
-                    headroom: Octets(headroom),
-                    lines: Vec::new(),
-                    egress: Share { reserve: Octets(reserve), alpha },
-                    ingress: Share { reserve: Octets(reserve_in), alpha: alpha_in },
-                });
+                let mut pool = Pool::new(NodeId(node as u32), priorities, Octets(size + reserves));
+                (pool.cell, pool.headroom) = (cell, Octets(headroom));
+                pool.egress = Share { reserve: Octets(reserve), alpha };
+                pool.ingress = Share { reserve: Octets(reserve_in), alpha: alpha_in };
+                network.pools.push(pool);
             }
         }
         network.trimmed = if trims { network.priorities.clone() } else { Vec::new() };
@@ -295,15 +286,11 @@ proptest! {
     /// A pool that learns of departures when it has to gives the same as one that sees each at once, as under flow control.
     #[test]
     fn a_pool_may_learn_late_of_departures(network in random_network().prop_flat_map(pooled), cut in 0u64..END.0) {
-        let nobody_stops = Pfc {
-            priorities: Vec::new(),
-            ingress: vec![None; network.ports.len()],
-            quanta: 1,
-            responses: Vec::new(),
-            watchdog: None,
-        };
+        let nobody_stops = pfc(Vec::new(), vec![None; network.ports.len()], 1, Vec::new());
         let outcomes = [None, Some(nobody_stops)].map(|pfc| {
-            let mut outcome = run(&Network { pfc, ..network.clone() }, Instant(cut), &[END]);
+            let mut network = network.clone();
+            network.pfc = pfc;
+            let mut outcome = run(&network, Instant(cut), &[END]);
             // The end of each transmission is an event there.
             outcome.totals.events = 0;
             outcome
@@ -339,15 +326,10 @@ proptest! {
             Some(Ingress { buffer: Octets(xoff + headroom(reach).0), xoff: Octets(xoff), xon: Octets(xoff - 3000) })
         }).collect();
         let of_lines = lines.iter().filter(|(line, _)| ingress[line.index()].is_some()).map(|(_, room)| room.0).sum();
-        b.network.pfc =
-            Some(Pfc { priorities: vec![0], ingress, quanta: u16::MAX, responses, watchdog: None });
-        b.network.pools = vec![Pool {
-            cell,
-            headroom: Octets(of_lines),
-            lines,
-            ingress: dynamic(alpha),
-            ..pool(&b.network, n + 1, size, FREE)
-        }];
+        b.network.pfc = Some(pfc(vec![0], ingress, u16::MAX, responses));
+        let mut pool = pool(&b.network, n + 1, size, Share::FREE);
+        (pool.cell, pool.headroom, pool.lines, pool.ingress) = (cell, Octets(of_lines), lines, dynamic(alpha));
+        b.network.pools = vec![pool];
         let outcome = run(&b.network, Instant(0), &[END]);
         prop_assert_eq!(outcome.totals.frames_dropped, 0);
         prop_assert!(outcome.totals.pause_frames > 0 || outcome.pools[0].max_octets < size);

@@ -1,6 +1,6 @@
 //! Published statements on schemes of today, in packets, each beside a run that must not show it.
 
-use crate::common::{Builder, star};
+use crate::common::star;
 use penstock_schemes::annulus::Annulus;
 use penstock_schemes::dcqcn::Dcqcn;
 use penstock_schemes::dctcp::Dctcp;
@@ -11,7 +11,7 @@ use penstock_schemes::rocc::Rocc;
 use penstock_schemes::swift::Swift;
 use penstock_schemes::timely::Timely;
 use penstock_schemes::{BitRate, Configuration, Duration, HEADER, Instant, Octets, ReactionPoint, Scheme, Value};
-use penstock_sim::network::{FlowId, Marking, Network};
+use penstock_sim::network::{Builder, FlowId, Marking, Network};
 use penstock_sim::{Full, Lean, Model, Outcome, Probe, Sim, View};
 
 const US: Duration = Duration(1_000_000);

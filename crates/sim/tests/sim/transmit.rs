@@ -1,6 +1,6 @@
 //! Transmit queues of hosts: the segments that wait, those that are lost, and the flows that find room.
 
-use crate::common::{Builder, star};
+use crate::common::star;
 use penstock_endpoint::transport::{Transport, tcp};
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, Scheme};

@@ -1,6 +1,6 @@
 //! Transports over the engine: times computed by hand, losses, marks, link failures, flow control.
 
-use crate::common::{Builder, lossless, star};
+use crate::common::{lossless, star};
 use penstock_endpoint::transport::{TRANSPORTS, Transport, go_back_n, selective, tcp};
 use penstock_schemes::dcqcn::{self, Dcqcn};
 use penstock_schemes::info::Threshold;

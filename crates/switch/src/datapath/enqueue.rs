@@ -1,8 +1,6 @@
-//! A frame comes to a port: whether it has room there, in its queue, or the ingress buffer that bounds it instead, and in the queue's
-//! pool ([`crate::flow_control::pool`]); and what becomes of it.
-//!
-//! Congestion points may decide on it (`CongestionPoint::ADMITS`). Where there is a pool, a frame takes memory at once if it is sure to
-//! get it; else all ports of the pool are settled before, and the frame comes once more. One that finds no room may be trimmed.
+//! A frame comes to a port. First it is decided what becomes of it ([`Admission`]): by the congestion point of its queue, where that
+//! decides (`CongestionPoint::ADMITS`), by the room in the queue, or in the ingress buffer that bounds it instead, and by the queue's pool
+//! ([`crate::flow_control::pool`]). Then that is done.
 
 use core::marker::PhantomData;
 
@@ -12,12 +10,11 @@ use penstock_schemes::{CongestionPoint, Fate, HEADER, PortView, Queue, Scheme, V
 use crate::datapath::{Arrival, Classes, Fabric, HopContext, Outbox, SignalSender};
 use crate::events::{CounterId, Events, FrameId};
 use crate::flow_control::pause::Ingress;
-use crate::flow_control::pool::Pools;
 use crate::model::Model;
 use crate::state::frame::{FrameKind, GONE, Marks};
 use crate::state::hop_info::weight_of;
 use crate::state::port::{
-    DOWN, DRAINS, HISTOGRAMS, Ledger, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS,
+    DOWN, DRAINS, HISTOGRAMS, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS,
 };
 
 /// The outcome of a frame's arrival at a queue.
@@ -31,10 +28,29 @@ pub enum Enqueued {
     TrimmedThenDropped,
     /// It is gone.
     Dropped,
-    /// It finds no room in the queue of this class, is to be cut down to its header, and nothing has happened.
-    Cut(TrafficClass),
-    /// It is not known yet whether it finds memory, and nothing has happened.
-    Unsure,
+}
+
+/// What becomes of a frame at a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Admission {
+    /// It joins the queue, which is short with it: nothing else can happen.
+    Queue,
+    /// It joins the queue, which is longer with it than `QueueState::plain_len`, and may be marked.
+    QueueLong,
+    /// Its header goes on in the class of control frames.
+    Trim,
+    /// It is dropped.
+    Drop,
+}
+
+/// An admission, and what it rests on.
+struct Decision {
+    /// The frame, in the class in which it goes on.
+    arrival: Arrival,
+    admission: Admission,
+    /// The counter of its ingress buffer, or none.
+    counter: CounterId,
+    memory: PoolAnswer,
 }
 
 /// A port with all its queues, for a congestion point.
@@ -60,8 +76,6 @@ pub enum PoolAnswer {
     Taken,
     /// It has none.
     Refused,
-    /// It has not been asked.
-    Unknown,
 }
 
 impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
@@ -70,19 +84,68 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     pub fn enqueue(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
         let (p, mut context) = self.at(port);
         if M::FULL && p.attention == POOLED {
-            let entry = context.with_pool_alone().settle_and_enqueue(p, arrival, out);
-            return if entry == Enqueued::Unsure { self.enqueue_in_settled_pool(port, arrival, out) } else { entry };
+            let mut context = context.with_pool_alone();
+            context.settle(p);
+            return match context.take_memory(p, arrival) {
+                Some(memory) => context.enqueue(p, arrival, memory, out),
+                None => self.enqueue_in_settled_pool(port, arrival, out),
+            };
         }
-        let entry = context.settle_and_enqueue(p, arrival, out);
-        if M::FULL && matches!(entry, Enqueued::Unsure | Enqueued::Cut(_)) {
-            return self.enqueue_further(entry, port, arrival, out);
+        context.settle(p);
+        let Some(memory) = context.take_memory(p, arrival) else {
+            return self.enqueue_in_settled_pool(port, arrival, out);
+        };
+        let decision = context.decide(p, arrival, memory);
+        if M::FULL && decision.admission == Admission::Trim {
+            return self.trim(port, decision.arrival, out);
         }
-        entry
+        context.carry_out(p, decision, out)
+    }
+
+    /// The same for a frame that is not certain to get memory: all ports that share it are settled before its pool is asked.
+    #[cold]
+    fn enqueue_in_settled_pool(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
+        let memory = self.ask_settled_pool(port, arrival);
+        let (p, mut context) = self.at(port);
+        let decision = context.decide(p, arrival, memory);
+        if decision.admission == Admission::Trim {
+            return self.trim(port, decision.arrival, out);
+        }
+        context.carry_out(p, decision, out)
+    }
+
+    /// The answer of a frame's pool when all ports that share the memory have been settled.
+    fn ask_settled_pool(&mut self, port: PortId, arrival: Arrival) -> PoolAnswer {
+        let Arrival { class, octets, from, .. } = arrival;
+        let Some(pools) = self.pauses.pools.as_deref() else { return PoolAnswer::Free };
+        let claim = pools.claim((port, class, from), octets, self.queue(self.queue_at(port, class)).len);
+        let mut next = 0;
+        while let Some(neighbour) = self.pauses.port_of_pool(claim, next) {
+            if !self.port(neighbour).flow_controlled() {
+                self.settle(neighbour);
+            }
+            next += 1;
+        }
+        // Where congestion points decide on frames, the pool is asked after that.
+        let has_room = S::Cp::ADMITS || self.pauses.pools.as_deref().is_none_or(|pools| pools.has_room(claim));
+        if has_room { PoolAnswer::Free } else { PoolAnswer::Refused }
+    }
+
+    /// Sends the header of a frame that finds no room in its queue at a port.
+    #[cold]
+    fn trim(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
+        let header = self.cut(port, arrival, out);
+        let memory = self.ask_settled_pool(port, header);
+        let (p, mut context) = self.at(port);
+        match context.enqueue(p, header, memory, out) {
+            Enqueued::Dropped => Enqueued::TrimmedThenDropped,
+            _ => Enqueued::Trimmed,
+        }
     }
 
     /// Cuts a frame that finds no room in its queue at a port down to its header, which comes instead. To the queue's congestion
     /// point it is dropped.
-    pub(crate) fn cut(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Arrival {
+    fn cut(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Arrival {
         let Arrival { index, class, .. } = arrival;
         let header = Arrival { class: self.control_class(), octets: HEADER, ..arrival };
         let p = &mut self.ports[port.index()];
@@ -102,64 +165,10 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
         (slot.class, slot.octets) = (header.class, header.octets);
         header
     }
-
-    /// The rest of [`enqueue`](Self::enqueue) for a frame that is not certain to get memory, or is left as its header.
-    #[cold]
-    pub(crate) fn enqueue_further(
-        &mut self,
-        entry: Enqueued,
-        port: PortId,
-        arrival: Arrival,
-        out: &mut Outbox<S>,
-    ) -> Enqueued {
-        let entry = match entry {
-            Enqueued::Unsure => self.enqueue_in_settled_pool(port, arrival, out),
-            known => known,
-        };
-        let Enqueued::Cut(class) = entry else { return entry };
-        let header = self.cut(port, Arrival { class, ..arrival }, out);
-        match self.enqueue_in_settled_pool(port, header, out) {
-            Enqueued::Dropped => Enqueued::TrimmedThenDropped,
-            _ => Enqueued::Trimmed,
-        }
-    }
-
-    /// [`Fabric::enqueue`], when all ports that share memory with the queue have been settled.
-    #[cold]
-    pub(crate) fn enqueue_in_settled_pool(&mut self, port: PortId, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
-        let Arrival { class, octets, from, .. } = arrival;
-        let mut memory = PoolAnswer::Free;
-        if let Some(pools) = self.pauses.pools.as_deref() {
-            let claim = pools.claim((port, class, from), octets, self.queue(self.queue_at(port, class)).len);
-            let mut next = 0;
-            while let Some(neighbour) = self.pauses.port_of_pool(claim, next) {
-                if !self.port(neighbour).flow_controlled() {
-                    self.settle(neighbour);
-                }
-                next += 1;
-            }
-            // Where congestion points decide on frames, the pool is asked after that.
-            let refuses = |pools: &Pools| !S::Cp::ADMITS && !pools.has_room(claim);
-            if self.pauses.pools.as_deref().is_some_and(refuses) {
-                memory = PoolAnswer::Refused;
-            }
-        }
-        let (p, mut context) = self.at(port);
-        context.enqueue(p, arrival, memory, out)
-    }
 }
 
 impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
-    /// See [`Fabric::enqueue`].
-    #[inline(always)]
-    fn settle_and_enqueue(&mut self, p: &mut PortState, arrival: Arrival, out: &mut Outbox<S>) -> Enqueued {
-        self.settle(p);
-        let memory = if Self::has_pool(p) { PoolAnswer::Unknown } else { PoolAnswer::Free };
-        self.enqueue(p, arrival, memory, out)
-    }
-
-    /// See [`Fabric::enqueue`]; the port is settled, and `memory` is the answer of the queue's pool. Where it is unknown the
-    /// frame is taken only if it is sure to get memory.
+    /// Puts a frame into a queue of a settled port that trims no frames; `memory` is the answer of the queue's pool.
     #[inline(always)]
     pub fn enqueue(
         &mut self,
@@ -168,40 +177,74 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         memory: PoolAnswer,
         out: &mut Outbox<S>,
     ) -> Enqueued {
-        if (M::FULL || M::SHARED) && S::Cp::ADMITS && memory == PoolAnswer::Unknown {
-            return Enqueued::Unsure;
+        let decision = self.decide(p, arrival, memory);
+        self.carry_out(p, decision, out)
+    }
+
+    /// Takes memory for a frame that comes to a settled port where it is sure to get it; else `None`. A frame that its own queue might
+    /// refuse or mark is not given memory.
+    #[inline(always)]
+    fn take_memory(&mut self, p: &PortState, arrival: Arrival) -> Option<PoolAnswer> {
+        if !Self::has_pool(p) {
+            return Some(PoolAnswer::Free);
         }
+        let Arrival { class, octets, .. } = arrival;
+        let q = &p.queues[class.index()];
+        let len = q.len + u64::from(octets);
+        let held = M::FULL && p.flow_controlled();
+        if S::Cp::ADMITS || held || len > u64::from(q.plain_len) {
+            return None;
+        }
+        let pools = self.pauses.pools.as_deref_mut()?;
+        pools.takes_surely(self.now, p.index, class, octets, len).then_some(PoolAnswer::Taken)
+    }
+
+    /// Decides on a frame that comes to a settled port.
+    #[inline(always)]
+    fn decide(&mut self, p: &PortState, arrival: Arrival, memory: PoolAnswer) -> Decision {
         let admitted = if S::Cp::ADMITS { self.admit(p, arrival) } else { Some(arrival.class) };
         let Arrival { index, class, octets, from } = Arrival { class: admitted.unwrap_or(arrival.class), ..arrival };
+        let q = &p.queues[class.index()];
+        let ingress = if M::FULL && p.flow_controlled() { self.ingress(from, class, octets) } else { Ingress::NONE };
+        let by_ingress = M::FULL && ingress.counter != CounterId::NONE;
+        let short = !by_ingress && q.len + u64::from(octets) <= u64::from(q.plain_len);
+        let at = (p.index, class, from);
+        let admission = if memory == PoolAnswer::Taken {
+            Admission::Queue
+        } else if S::Cp::ADMITS && admitted.is_none() {
+            Admission::Drop
+        } else if (short || self.fits(q, ingress, octets))
+            && !(M::FULL && p.is_special() && self.refuses(at, (octets, q.len), p.attention, memory))
+        {
+            if short { Admission::Queue } else { Admission::QueueLong }
+        } else if M::FULL && p.attention & TRIMS != 0 && self.is_cut(index, (p.index, class), p.attention) {
+            Admission::Trim
+        } else {
+            Admission::Drop
+        };
+        Decision { arrival: Arrival { class, ..arrival }, admission, counter: ingress.counter, memory }
+    }
+
+    /// Puts a frame into its queue, or drops it, as was decided.
+    #[inline(always)]
+    fn carry_out(&mut self, p: &mut PortState, decision: Decision, out: &mut Outbox<S>) -> Enqueued {
+        let Decision { arrival: Arrival { index, class, octets, from }, admission, counter, memory } = decision;
+        let fits = matches!(admission, Admission::Queue | Admission::QueueLong);
         let (rate, stopped) = (p.rate, p.stops::<M>(class));
         let (special, held) = (M::FULL && p.is_special(), M::FULL && p.flow_controlled());
         let q = &mut p.queues[class.index()];
         let len = q.len + u64::from(octets);
-        let mut memory = memory;
-        if (M::FULL || M::SHARED) && memory == PoolAnswer::Unknown {
-            // A frame that its own queue might refuse or mark is not given memory before.
-            if held || len > u64::from(q.plain_len) || !self.takes_memory((p.index, class), octets, len) {
-                return Enqueued::Unsure;
-            }
-            memory = PoolAnswer::Taken;
-        }
-        let ingress = if held { self.ingress(from, class, octets) } else { Ingress::NONE };
-        let counter = ingress.counter;
-        // One that has memory already was looked at before.
-        let fits = memory == PoolAnswer::Taken
-            || (!(S::Cp::ADMITS && admitted.is_none())
-                && self.takes_in((q, &mut p.ledger), ingress, (index, class), octets, p.marks_above)
-                && !(special && self.refuses((p.index, class, from), (octets, q.len), p.attention, memory)));
-        if !fits
-            && M::FULL
-            && p.attention & TRIMS != 0
-            && !(S::Cp::ADMITS && admitted.is_none())
-            && self.is_cut(index, (p.index, class), p.attention)
-        {
-            return Enqueued::Cut(class);
-        }
         q.arrived += 1;
         if fits {
+            if admission == Admission::QueueLong {
+                if len > u64::from(p.marks_above) {
+                    self.frames.mark(index, &mut p.ledger, class);
+                }
+                // In a lean switch no frame is dropped at once after one that left room for another.
+                if !(M::FULL || M::SHARED) {
+                    q.statistics.joined = self.now;
+                }
+            }
             if special {
                 if p.attention & HISTOGRAMS != 0 {
                     self.observed.histograms.joins((p.index, class), self.now, &q.statistics, q.len);
@@ -215,7 +258,6 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
                 q.statistics.max = len as u32;
             }
             q.len = len;
-            // In a lean switch no frame is dropped at once after one that left room for another: see `takes_in`.
             if M::FULL || M::SHARED {
                 q.statistics.joined = self.now;
             }
@@ -296,14 +338,6 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         !drains && self.pauses.trimmed & class.bit() != 0 && self.frames.get(index).can_be_cut()
     }
 
-    /// Whether a queue's pool gives a frame, with which the queue is `len` octets long, its memory at once; else it may have room
-    /// nevertheless. The port is settled.
-    #[inline(always)]
-    pub(crate) fn takes_memory(&mut self, (port, class): (PortId, TrafficClass), octets: u16, len: u64) -> bool {
-        let pools = self.pauses.pools.as_deref_mut();
-        pools.is_some_and(|pools| pools.takes_surely(self.now, port, class, octets, len))
-    }
-
     /// Whether a frame of `octets` that has room in its queue of `len` is refused: the queue's pool has no memory for it, or the
     /// watchdog drains the queue, or the line is broken. `at` is the queue's port and class, and the line that the frame came over.
     #[inline(always)]
@@ -341,29 +375,5 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             let len = q.len + u64::from(octets);
             len <= u64::from(q.plain_len) || q.has_room_beyond(len)
         }
-    }
-
-    /// The same for frame `index`, which is marked where it finds room in a queue that is longer with it than `above`.
-    #[inline(always)]
-    pub(crate) fn takes_in(
-        &mut self,
-        (q, ledger): (&mut QueueState, &mut Ledger),
-        ingress: Ingress,
-        (index, class): (FrameId, TrafficClass),
-        octets: u16,
-        above: u32,
-    ) -> bool {
-        let len = q.len + u64::from(octets);
-        if !(M::FULL && ingress.counter != CounterId::NONE) && len <= u64::from(q.plain_len) {
-            return true;
-        }
-        let fits = self.fits(q, ingress, octets);
-        if fits && len > u64::from(above) {
-            self.frames.mark(index, ledger, class);
-        }
-        if fits && !(M::FULL || M::SHARED) {
-            q.statistics.joined = self.now;
-        }
-        fits
     }
 }
