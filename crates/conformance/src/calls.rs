@@ -86,12 +86,12 @@ pub(crate) struct Setting<S: Scheme> {
 }
 
 /// The settings that a point goes through, one after the other and again, and the one that it has.
-struct Course<'a, S: Scheme> {
+struct SettingCycle<'a, S: Scheme> {
     settings: &'a [Setting<S>],
     at: usize,
 }
 
-impl<'a, S: Scheme> Course<'a, S> {
+impl<'a, S: Scheme> SettingCycle<'a, S> {
     fn new(settings: &'a [Setting<S>]) -> Self {
         Self { settings, at: 0 }
     }
@@ -122,7 +122,7 @@ fn drive_cp<S: Scheme>(
     log: &mut Log,
 ) -> Result<(), TestCaseError> {
     let (mut now, mut signals) = (Instant(1), given.for_previous_hop.iter().cycle());
-    let (mut waiting, mut course) = (VecDeque::<u16>::new(), Course::new(settings));
+    let (mut waiting, mut cycle) = (VecDeque::<u16>::new(), SettingCycle::new(settings));
     for &call in calls {
         let state = |waiting: &VecDeque<u16>| Queue {
             len: Octets(waiting.iter().map(|&octets| u64::from(octets)).sum()),
@@ -185,7 +185,7 @@ fn drive_cp<S: Scheme>(
                     rule((format!("{cp:?}"), log.text.len()) == before, "an early timeout does nothing")?;
                 }
             }
-            Call::Configure => course.go_on(cp, |cp, config| cp.configure(config, place()))?,
+            Call::Configure => cycle.go_on(cp, |cp, config| cp.configure(config, place()))?,
         }
         let mut row = vec![i64::MIN; S::Cp::VARS.len()];
         cp.vars(&mut row);
@@ -226,7 +226,7 @@ fn drive_rp<S: Scheme>(
     let (mut now, mut signals) = (Instant(1), given.for_source.iter().cycle());
     let mut echoes = given.echoes.iter().cycle();
     let own = |log: &Log| log.addressees.iter().all(|to| FLOWS.iter().any(|&flow| *to == To::Destination(flow)));
-    let (mut sent, mut course) = (Log::default(), Course::new(settings));
+    let (mut sent, mut cycle) = (Log::default(), SettingCycle::new(settings));
     for flow in FLOWS {
         rp.on_start(now, flow, words, &mut sent);
     }
@@ -277,10 +277,10 @@ fn drive_rp<S: Scheme>(
                     rule((format!("{rp:?}"), sent.text.len()) == before, "an early timeout does nothing")?;
                 }
             }
-            Call::Configure => course.go_on(rp, |rp, config| rp.configure(config, LINE))?,
+            Call::Configure => cycle.go_on(rp, |rp, config| rp.configure(config, LINE))?,
         }
         let rate = rp.allowance().rate;
-        let least = course.now().least_rate;
+        let least = cycle.now().least_rate;
         rule(rate.0 == 0 || (least..=LINE.0).contains(&rate.0), "the allowed rate is zero or within [minimum, line]")?;
         let window = rp.allowance().window;
         rule(window.is_none() || given.acknowledged, "only a scheme with acknowledgements has a window")?;
@@ -308,7 +308,7 @@ fn drive_np<S: Scheme>(
 ) -> Result<(), TestCaseError> {
     let (mut now, mut probes) = (Instant(1), given.for_destination.iter().cycle());
     let mut tags = given.tags.iter().cycle();
-    let (mut sent, mut course) = (Log::default(), Course::new(settings));
+    let (mut sent, mut cycle) = (Log::default(), SettingCycle::new(settings));
     for &call in calls {
         match call {
             Call::Frame(octets) => {
@@ -338,7 +338,7 @@ fn drive_np<S: Scheme>(
                     rule((format!("{np:?}"), sent.text.len()) == before, "an early timeout does nothing")?;
                 }
             }
-            Call::Configure => course.go_on(np, |np, config| np.configure(config))?,
+            Call::Configure => cycle.go_on(np, |np, config| np.configure(config))?,
         }
         if !matches!(call, Call::Configure) {
             log.note(np.next_timeout());

@@ -7,7 +7,7 @@ use penstock_schemes::{FlowKey, Instant, Octets, Release};
 
 use crate::ids::{FlowId, LimiterId, TrafficClass};
 use crate::in_flight::{InFlight, Known};
-use crate::source::Supply;
+use crate::source::DataSource;
 use crate::timer::{Alarms, Timer};
 
 /// The properties of a flow, apart from its data.
@@ -49,7 +49,7 @@ pub struct Flow<X> {
     pub(crate) known: Box<[Known]>,
 }
 
-impl<X: Supply> Flow<X> {
+impl<X: DataSource> Flow<X> {
     pub(crate) fn new(
         key: FlowKey,
         spec: FlowSpec,
@@ -82,7 +82,7 @@ impl<X: Supply> Flow<X> {
         &self.supply
     }
 
-    /// Its data, to be changed. A caller that makes [`Supply::when`] earlier lets its limiter know ([`Sources::wake`]).
+    /// Its data, to be changed. A caller that makes [`DataSource::when`] earlier lets its limiter know ([`Sources::wake`]).
     ///
     /// [`Sources::wake`]: crate::Sources::wake
     #[inline(always)]

@@ -9,10 +9,10 @@ use crate::destination::acknowledged;
 use crate::flow::{Flow, FlowSpec};
 use crate::ids::{FlowId, LimiterId, PortId};
 use crate::limiter::{Limiter, LimiterSpec};
-use crate::source::Supply;
+use crate::source::DataSource;
 use crate::sources::Sources;
 
-impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
+impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
     /// Several flows will be added and removed behind `limiter`.
     ///
     /// # Panics

@@ -1,11 +1,11 @@
 //! A network interface as a state machine without input or output.
 //!
 //! Nothing here owns a clock, a socket, a random generator or an event queue. Time is an argument. Random words come
-//! from [`Draw`](penstock_schemes::Draw), data from a [`Supply`]. Frames are returned with their times; signals and
+//! from [`Draw`](penstock_schemes::Draw), data from a [`DataSource`]. Frames are returned with their times; signals and
 //! acknowledgements are passed in. A simulator drives it by events, a program on a host by a poll loop.
 //!
 //! ```text
-//!   Supply --> flow --> limiter: reaction point, pacer, window --> turn at the port --> frames with times
+//!   DataSource --> flow --> limiter: reaction point, pacer, window --> turn at the port --> frames with times
 //!                          ^                                                                |
 //!                          +------ signals, acknowledgements ------ Destination <-----------+
 //! ```
@@ -14,7 +14,7 @@
 //! - [`Sources`]: flows, limiters and arbiters of many ports, for drivers that bring their own lines and timers
 //! - [`transport`]: transmission, retransmission and acknowledgement of octets, above the limiter
 //! - [`Destination`]: the receiver: notification point, receipt, acknowledgements
-//! - [`Supply`]: the source of data
+//! - [`DataSource`]: the source of data
 //! - [`Pacer`], [`TokenBucket`]: release times of frames at a rate
 //! - [`Timer`], [`Alarms`], [`Timers`]: calls that are due at a time
 //!
@@ -29,14 +29,14 @@
 //! Two flows share a port of 10 Gb/s, driven by a poll loop. A frame of 1250 octets takes 1 us.
 //!
 //! ```
-//! use penstock_endpoint::{FlowSpec, Nic, Outgoing, Pacer, Supply, Taken, TrafficClass};
+//! use penstock_endpoint::{FlowSpec, Nic, Outgoing, Pacer, DataSource, Taken, TrafficClass};
 //! use penstock_schemes::none::NoControl;
 //! use penstock_schemes::{BitRate, Draw, Duration, Instant};
 //!
 //! /// An application with this number of frames of 1250 octets left to send.
 //! struct Frames(u32);
 //!
-//! impl Supply for Frames {
+//! impl DataSource for Frames {
 //!     fn when(&mut self, now: Instant) -> Instant {
 //!         if self.0 > 0 { now } else { Instant::NEVER }
 //!     }
@@ -118,6 +118,6 @@ pub use ids::{DestinationId, FlowId, LimiterId, PortId, TrafficClass};
 pub use limiter::{Limiter, LimiterSpec};
 pub use nic::{Nic, Outgoing, Transmit};
 pub use pacer::{Pacer, TokenBucket};
-pub use source::{Supply, Taken};
+pub use source::{DataSource, Taken};
 pub use sources::{Changes, Line, Permission, Sent, Sources, Watch};
 pub use timer::{Alarms, Timer, Timers};

@@ -8,7 +8,7 @@ use crate::destination::acknowledged;
 use crate::flow::Flow;
 use crate::ids::{FlowId, LimiterId, PortId};
 use crate::pacer::{Pacer, PacerState};
-use crate::source::Supply;
+use crate::source::DataSource;
 use crate::timer::{Alarms, Timer};
 
 /// The window of a limiter without one.
@@ -237,7 +237,12 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
     }
 
     /// When the next frame may go as far as traffic, regulators, pacer and window are concerned; its flow is the one in turn.
-    pub(crate) fn next_release<X: Supply>(&mut self, now: Instant, flows: &mut [Flow<X>], overhead: u32) -> Instant {
+    pub(crate) fn next_release<X: DataSource>(
+        &mut self,
+        now: Instant,
+        flows: &mut [Flow<X>],
+        overhead: u32,
+    ) -> Instant {
         let earliest = if self.alone { Instant::ZERO } else { self.select(now, flows) };
         match flows.get_mut(self.in_turn.index()) {
             Some(flow) => self.next_release_of(flow, now, overhead).max(earliest),
@@ -247,7 +252,12 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
 
     /// The same for a frame of `flow`.
     #[inline(always)]
-    pub(crate) fn next_release_of<X: Supply>(&mut self, flow: &mut Flow<X>, now: Instant, overhead: u32) -> Instant {
+    pub(crate) fn next_release_of<X: DataSource>(
+        &mut self,
+        flow: &mut Flow<X>,
+        now: Instant,
+        overhead: u32,
+    ) -> Instant {
         let available = flow.when(now);
         if available == Instant::NEVER || (acknowledged::<S>() && !self.window_allows(flow)) {
             return Instant::NEVER;
@@ -257,7 +267,7 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
 
     /// Whether the window has room for the next frame of `flow`, or for an octet of it where that is enough ([`Gate`]). One frame is
     /// let go in any case.
-    fn window_allows<X: Supply>(&self, flow: &Flow<X>) -> bool {
+    fn window_allows<X: DataSource>(&self, flow: &Flow<X>) -> bool {
         let next = match self.rp.as_ref().map_or(Gate::Whole, ReactionPoint::gate) {
             Gate::Whole => u64::from(flow.next_octets()),
             Gate::Open => 1,
@@ -267,7 +277,7 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
 
     /// Gives the turn to the first flow that has a frame now and whose own regulator lets it go, or else to the one that is
     /// so far first; returns that time.
-    fn select<X: Supply>(&mut self, now: Instant, flows: &mut [Flow<X>]) -> Instant {
+    fn select<X: DataSource>(&mut self, now: Instant, flows: &mut [Flow<X>]) -> Instant {
         let n = self.flows.len();
         let (mut best, mut at) = (self.turn, Instant::NEVER);
         for i in 0..n {

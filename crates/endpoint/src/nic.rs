@@ -10,7 +10,7 @@ use crate::flow::FlowSpec;
 use crate::ids::{DestinationId, FlowId, LimiterId, PortId, TrafficClass};
 use crate::limiter::LimiterSpec;
 use crate::pacer::Pacer;
-use crate::source::Supply;
+use crate::source::DataSource;
 use crate::sources::{Line, Permission, Sent, Sources, Watch};
 use crate::timer::{Alarms, Timer, Timers};
 
@@ -77,7 +77,7 @@ const PORT: PortId = PortId(0);
 /// One picosecond.
 const LEAST: Duration = Duration(1);
 
-impl<S: Scheme, X: Supply, D: Draw> Nic<S, X, D> {
+impl<S: Scheme, X: DataSource, D: Draw> Nic<S, X, D> {
     /// A network interface whose line has `rate`. `overhead` are the octets that every frame occupies on the line beyond its
     /// own length.
     ///
@@ -151,7 +151,7 @@ impl<S: Scheme, X: Supply, D: Draw> Nic<S, X, D> {
         self.post(now);
     }
 
-    /// Lets the data of `flow` be changed, as by an application that writes: its [`Supply::when`] may become earlier.
+    /// Lets the data of `flow` be changed, as by an application that writes: its [`DataSource::when`] may become earlier.
     pub fn write(&mut self, now: Instant, flow: FlowId, change: impl FnOnce(&mut X)) {
         self.expire(now);
         let state = self.sources.flow_mut(flow);

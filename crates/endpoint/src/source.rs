@@ -5,7 +5,7 @@ use penstock_schemes::Instant;
 /// The data of one flow: a generator of a simulation, an application behind a socket.
 ///
 /// The order of calls: `when` until it answers with a time that has come, then one `take`.
-pub trait Supply {
+pub trait DataSource {
     /// When data for a frame is there, seen from `now`: `now` or later, or never. `now` never decreases. Where the answer can
     /// become earlier than it was, as with an application that writes whenever it likes, it is changed through
     /// [`Nic::write`](crate::Nic::write).

@@ -3,7 +3,7 @@
 //! A frame of a flow passes these:
 //!
 //! ```text
-//!   Supply --> regulator, window, pacer of its limiter --> turn at the port --> Sent
+//!   DataSource --> regulator, window, pacer of its limiter --> turn at the port --> Sent
 //!                ^ rate, window
 //!              reaction point <-- signals, acknowledgements, silence, timers
 //! ```
@@ -22,13 +22,13 @@ use crate::destination::{Acknowledgement, acknowledged};
 use crate::flow::{Flow, FlowSpec};
 use crate::ids::{FlowId, LimiterId, PortId, TrafficClass};
 use crate::limiter::{Limiter, LimiterSpec};
-use crate::source::Supply;
+use crate::source::DataSource;
 use crate::timer::{Alarms, Timer};
 
 /// Sees rates and limiters change, for statistics.
 pub trait Watch<S: Scheme, D> {
     /// The allowed rate of `limiter` and its flows changes; it still has the old one.
-    fn rate_changes<X: Supply>(&mut self, _limiter: &Limiter<S, D>, _flows: &[Flow<X>]) {}
+    fn rate_changes<X: DataSource>(&mut self, _limiter: &Limiter<S, D>, _flows: &[Flow<X>]) {}
 
     /// A rate limiter is installed at `limiter`, or is no longer.
     fn limiting_changes(&mut self, _limiter: LimiterId, _limiting: bool) {}
@@ -103,7 +103,7 @@ pub struct Sources<S: Scheme, X, D> {
     changes: Changes,
 }
 
-impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
+impl<S: Scheme, X: DataSource, D: Draw> Sources<S, X, D> {
     /// The sources at `ports` ports. `overhead` are the octets that every frame occupies on a line beyond its own length.
     #[must_use]
     pub fn new(ports: usize, overhead: u16) -> Self {

@@ -38,9 +38,9 @@ pub(crate) fn events(plan: &Plan) -> f64 {
     });
     let made = plan.generated.flows().map(|flow| {
         let process = &network.processes.list[flow.table];
-        let line = network.ports[flow.way[0].index()].rate.0 as f64;
+        let line = network.ports[flow.path[0].index()].rate.0 as f64;
         let most = line / 8.0 * seconds(duration.saturating_sub(flow.start.0));
-        (most.min(flow.size.0 as f64) / f64::from(process.frame) + 1.0) * (flow.way.len() as f64 * per_hop + 1.0)
+        (most.min(flow.size.0 as f64) / f64::from(process.frame) + 1.0) * (flow.path.len() as f64 * per_hop + 1.0)
     });
     let samples = (duration / plan.record.interval.0.max(1)) as f64;
     let rows = (plan.record.queues.len() + network.flows.len()) as f64;

@@ -200,8 +200,8 @@ fn flows(plan: &Plan, summary: &Summary) -> Option<String> {
     let end = summary.end_s();
     for (i, f) in summary.flows.iter().enumerate() {
         let flow = &network.flows[i];
-        let ways = ways(network, &fastest, i);
-        let (shortest, longest_way) = (ways.iter().copied().min()?, ways.iter().copied().max()?);
+        let paths = paths(network, &fastest, i);
+        let (shortest, longest_path) = (paths.iter().copied().min()?, paths.iter().copied().max()?);
         // A flow that waits for others begins some time later.
         let start = if flow.start == Instant::NEVER { 0.0 } else { flow.start.0 as f64 / 1e12 };
         let arrives = start + shortest as f64 / 1e12;
@@ -209,7 +209,7 @@ fn flows(plan: &Plan, summary: &Summary) -> Option<String> {
             return Some(format!("{} delivered by {end} s; its first frame arrives at {arrives} s", f.name));
         }
         // When a flow is complete all of its destinations have its data, or the one to which several paths lead.
-        let least = if network.is_multipath(FlowId(i as u32)) { shortest } else { longest_way } as f64 / 1e12;
+        let least = if network.is_multipath(FlowId(i as u32)) { shortest } else { longest_path } as f64 / 1e12;
         if let Some(time) = f.completion_time_s
             && time < least * (1.0 - ROUNDING) - STEP
         {
@@ -239,7 +239,7 @@ fn flows(plan: &Plan, summary: &Summary) -> Option<String> {
             ));
         }
         let arrived = f.frames_delivered + f.frames_dropped;
-        if network.hops[flow.root.index()].children <= 1 && ways.len() == 1 && arrived > f.frames_sent {
+        if network.hops[flow.root.index()].children <= 1 && paths.len() == 1 && arrived > f.frames_sent {
             return Some(format!("{} sent {} frames; {arrived} arrived or were dropped", f.name, f.frames_sent));
         }
     }
@@ -247,7 +247,7 @@ fn flows(plan: &Plan, summary: &Summary) -> Option<String> {
 }
 
 /// For each destination of a flow, the least time in which a frame reaches it, ps.
-fn ways(network: &Network, fastest: &[u64], flow: usize) -> Vec<u128> {
+fn paths(network: &Network, fastest: &[u64], flow: usize) -> Vec<u128> {
     let mut list = Vec::new();
     for hop in network.route(FlowId(flow as u32)).filter(|hop| network.hops[hop.index()].children == 0) {
         let (mut time, mut at) = (0, Some(hop));

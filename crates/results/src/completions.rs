@@ -49,7 +49,7 @@ record! {
         acked_s: Option<f64>, "s";
         /// The least flow completion time: that on an empty network without control, whose frames, the last one shorter, go from link
         /// to link as fast as lines send them, with the links' delays, headers and wire overhead. Of a line whose rate changes the fastest
-        /// counts. Where switches spread frames over several ways it is a bound, over the fastest links between switches.
+        /// counts. Where switches spread frames over several paths it is a bound, over the fastest links between switches.
         ideal_s: f64, "s";
         /// The least time to `acked_s`: the ideal one, and that of the shortest frame on the way back. Null without a transport.
         ideal_acked_s: Option<f64>, "s";
@@ -113,7 +113,7 @@ pub struct Completion {
     acked: Option<Instant>,
     ideal: Duration,
     /// From there to the acknowledgement, for a flow with a transport.
-    way_back: Option<Duration>,
+    time_back: Option<Duration>,
     retransmissions: u64,
     timeouts: u64,
 }
@@ -143,7 +143,7 @@ pub fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome, ending: &Ending) ->
         if outcome.started.is_none() && spec.start != Instant::NEVER && spec.start > until {
             return None;
         }
-        let (ideal, way_back) = ideal(&plan.network, &links, FlowId(flow as u32))?;
+        let (ideal, time_back) = ideal(&plan.network, &links, FlowId(flow as u32))?;
         Some(Completion {
             flow: Whose::Single(flow),
             size: spec.size?.0,
@@ -151,7 +151,7 @@ pub fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome, ending: &Ending) ->
             end: outcome.completed,
             acked: outcome.acked,
             ideal,
-            way_back: spec.transport.as_ref().map(|_| way_back),
+            time_back: spec.transport.as_ref().map(|_| time_back),
             retransmissions: outcome.retransmissions,
             timeouts: outcome.timeouts,
         })
@@ -167,8 +167,8 @@ pub fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome, ending: &Ending) ->
             start: Some(flow.start),
             end: (end.completed != Instant::NEVER).then_some(end.completed),
             acked: (end.acked != Instant::NEVER).then_some(end.acked),
-            ideal: of_made.time(frames, &flow.way),
-            way_back: process.transport.as_ref().map(|_| of_made.time_back(&flow.way)),
+            ideal: of_made.time(frames, &flow.path),
+            time_back: process.transport.as_ref().map(|_| of_made.time_back(&flow.path)),
             retransmissions: end.retransmissions.into(),
             timeouts: end.timeouts.into(),
             flow: Whose::Generated(flow),
@@ -178,18 +178,18 @@ pub fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome, ending: &Ending) ->
     of_network.chain(plan.generated.begun(until).map(made))
 }
 
-/// The least flow completion time, and that of the way back of its last acknowledgement; `None` for a flow without size.
+/// The least flow completion time, and that of the path back of its last acknowledgement; `None` for a flow without size.
 fn ideal(network: &Network, links: &Links, flow: FlowId) -> Option<(Duration, Duration)> {
     let spec = &network.flows[flow.index()];
     let frames = Frames::new(network, spec.size?.0, spec.frame, spec.payload());
-    let way = |leaf: HopId| {
+    let path = |leaf: HopId| {
         let hops = std::iter::successors(Some(leaf), |hop| network.hops[hop.index()].parent);
         let mut ports: Vec<PortId> = hops.map(|hop| network.hops[hop.index()].port).collect();
         ports.reverse();
         ports
     };
-    let ways = network.last_hops(flow).map(way);
-    ways.map(|way| (links.time(frames, &way), links.time_back(&way))).max()
+    let paths = network.last_hops(flow).map(path);
+    paths.map(|path| (links.time(frames, &path), links.time_back(&path))).max()
 }
 
 impl Completion {
@@ -226,7 +226,7 @@ impl Completion {
             end_s: self.end.map(|end| end.since(Instant::ZERO).as_seconds()),
             acked_s: self.acked.map(|acked| acked.since(Instant::ZERO).as_seconds()),
             ideal_s: self.ideal.as_seconds(),
-            ideal_acked_s: self.way_back.map(|back| (self.ideal + back).as_seconds()),
+            ideal_acked_s: self.time_back.map(|back| (self.ideal + back).as_seconds()),
             slowdown: self.slowdown(),
             retransmissions: self.retransmissions,
             timeouts: self.timeouts,

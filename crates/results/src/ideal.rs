@@ -1,6 +1,6 @@
 //! The least flow completion time, on an empty network: a bound, so that no slowdown is below 1.
 //!
-//! Frames of one way keep their order. The last of them is there when, for some link k of the way, the first frame has crossed the links
+//! Frames of one way keep their order. The last of them is there when, for some link k of the path, the first frame has crossed the links
 //! up to k, all others but the last have followed it over the slowest of these, and the last frame has gone on from k:
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! with n frames of F octets, the last one of L, over m links. Nothing is quicker, and an idle network is as quick. Where switches spread
-//! frames over several ways, frames overtake one another, and the ways share the load: there the lines of the two hosts, which have
+//! frames over several paths, frames overtake one another, and the paths share the load: there the lines of the two hosts, which have
 //! no others beside them, bound the time from below, with the fastest links between switches for the rest.
 
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ pub(crate) struct Links {
     all: Vec<Link>,
     /// The port of the opposite direction, by port.
     back: Vec<Option<PortId>>,
-    /// Between switches, where frames of a flow take several ways: the least delay, the greatest rate.
+    /// Between switches, where frames of a flow take several paths: the least delay, the greatest rate.
     spread: Option<Link>,
     /// Octets of the shortest frame on the wire.
     shortest: u64,
@@ -94,17 +94,17 @@ impl Links {
         Self { all, back, spread, shortest: SHORTEST + u64::from(network.wire_overhead) }
     }
 
-    /// The time that the shortest frame takes over the ports of a way in the opposite direction.
-    pub(crate) fn time_back(&self, way: &[PortId]) -> Duration {
-        let links = way.iter().rev().filter_map(|port| self.back[port.index()]).map(|port| self.all[port.index()]);
+    /// The time that the shortest frame takes over the ports of a path in the opposite direction.
+    pub(crate) fn time_back(&self, path: &[PortId]) -> Duration {
+        let links = path.iter().rev().filter_map(|port| self.back[port.index()]).map(|port| self.all[port.index()]);
         let links: Vec<Link> = links.collect();
         let frame = Frames { count: 1, full: self.shortest, last: self.shortest };
         in_order(frame, &links)
     }
 
-    /// The time that `frames` take over the ports of a way.
-    pub(crate) fn time(&self, frames: Frames, way: &[PortId]) -> Duration {
-        let links: Vec<Link> = way.iter().map(|port| self.all[port.index()]).collect();
+    /// The time that `frames` take over the ports of a path.
+    pub(crate) fn time(&self, frames: Frames, path: &[PortId]) -> Duration {
+        let links: Vec<Link> = path.iter().map(|port| self.all[port.index()]).collect();
         match self.spread {
             Some(best) if links.len() > 2 => spread(frames, &links, best),
             _ => in_order(frames, &links),
@@ -194,15 +194,15 @@ mod tests {
             let mut free = vec![Duration::ZERO; stage.len()];
             coming.sort_by_key(|(at, _)| *at);
             for (at, octets) in &mut coming {
-                let way = numbers.below(stage.len() as u64) as usize;
-                free[way] = free[way].max(*at) + stage[way].takes(*octets);
-                *at = free[way] + stage[way].latency;
+                let path = numbers.below(stage.len() as u64) as usize;
+                free[path] = free[path].max(*at) + stage[path].takes(*octets);
+                *at = free[path] + stage[path].latency;
             }
         }
         coming.into_iter().map(|(at, _)| at).max().unwrap_or(Duration::ZERO)
     }
 
-    /// 20 000 ways of up to six links: the time is that of the recursion where frames keep their order, and never above it where they do
+    /// 20 000 paths of up to six links: the time is that of the recursion where frames keep their order, and never above it where they do
     /// not.
     #[test]
     fn nothing_is_quicker_than_the_ideal() {
@@ -215,16 +215,17 @@ mod tests {
             let frames = frames(count, full, last);
             let (first, end) = (any(&mut numbers), any(&mut numbers));
             let between: Vec<Vec<Link>> = (0..numbers.below(5)).map(|_| vec![any(&mut numbers)]).collect();
-            let way: Vec<Link> = [first].into_iter().chain(between.iter().map(|stage| stage[0])).chain([end]).collect();
+            let path: Vec<Link> =
+                [first].into_iter().chain(between.iter().map(|stage| stage[0])).chain([end]).collect();
             assert_eq!(
-                in_order(frames, &way),
+                in_order(frames, &path),
                 simulated(frames, first, &between, end, &mut numbers),
-                "{frames:?} {way:?}"
+                "{frames:?} {path:?}"
             );
 
-            let ways = 1 + numbers.below(4);
+            let paths = 1 + numbers.below(4);
             let several: Vec<Vec<Link>> =
-                (0..1 + numbers.below(3)).map(|_| (0..ways).map(|_| any(&mut numbers)).collect()).collect();
+                (0..1 + numbers.below(3)).map(|_| (0..paths).map(|_| any(&mut numbers)).collect()).collect();
             let all = several.iter().flatten();
             let best = all.copied().reduce(|a, b| Link { latency: a.latency.min(b.latency), rate: a.rate.max(b.rate) });
             let links: Vec<Link> =

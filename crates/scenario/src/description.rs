@@ -458,7 +458,7 @@ impl<'p> FlowEntry<'p> {
     /// The entry of a flow that a load or an incast makes.
     fn generated(plan: &'p Plan, flow: &GeneratedFlow) -> Self {
         let process = &plan.network.processes.list[flow.table];
-        let hops = flow.way.iter().enumerate().map(|(place, &port)| HopEntry {
+        let hops = flow.path.iter().enumerate().map(|(place, &port)| HopEntry {
             link: plan.port_name(port),
             // The two directions of a link differ in the last bit.
             back: plan.port_name(PortId(port.0 ^ 1)),

@@ -99,7 +99,7 @@ pub struct Network {
     pub pfc: Option<Pfc>,
     /// Memory that queues of switches share. The limit of each queue, and of each ingress buffer, holds as well.
     pub pools: Vec<Pool>,
-    /// How switches spread the frames of flows with several ways; `None` where each flow has one.
+    /// How switches spread the frames of flows with several paths; `None` where each flow has one.
     pub load_balancing: Option<Multipath>,
     /// The order in which a switch takes frames that arrive at one instant.
     pub ties: Ties,
@@ -278,7 +278,7 @@ impl Network {
         })
     }
 
-    /// Whether switches choose the ways of a flow's frames.
+    /// Whether switches choose the paths of a flow's frames.
     #[must_use]
     pub fn is_multipath(&self, flow: FlowId) -> bool {
         let chosen = self.load_balancing.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
@@ -291,7 +291,7 @@ impl Network {
         self.route(flow).filter(|hop| self.hops[hop.index()].children == 0).take(most)
     }
 
-    /// The last hop of a chain of hops, or of the first way of a tree.
+    /// The last hop of a chain of hops, or of the first path of a tree.
     pub(crate) fn last_hop(&self, root: HopId) -> HopId {
         let mut hop = root;
         while self.hops[hop.index()].children > 0 {
@@ -301,7 +301,7 @@ impl Network {
     }
 
     /// Adds the hops by which acknowledgements of a flow go, whose hops are the chain from `root`: over the same links back, those of the
-    /// first way where there are several.
+    /// first path where there are several.
     /// Returns the first one.
     pub fn add_reverse_path(&mut self, root: HopId) -> HopId {
         let first = self.hops.len() as u32;
@@ -329,17 +329,17 @@ impl Network {
     }
 
     /// The time from the release of a flow's longest frame until its acknowledgement of `ack` octets has arrived, through an empty
-    /// network: that of its longest way.
+    /// network: that of its longest path.
     #[must_use]
     pub fn round_trip(&self, flow: FlowId, acknowledgement: u16) -> Option<Duration> {
         let octets = [self.longest_of(&self.flows[flow.index()]), acknowledgement];
-        let way = |leaf: HopId| {
+        let path = |leaf: HopId| {
             let hops = std::iter::successors(Some(&self.hops[leaf.index()]), |hop| {
                 hop.parent.map(|parent| &self.hops[parent.index()])
             });
             self.round_trip_over(hops.map(|hop| (hop.port, hop.back)), octets)
         };
-        self.last_hops(flow).map(way).max()
+        self.last_hops(flow).map(path).max()
     }
 
     /// Round-trip time of an empty network over `links`, pairs of a port and its opposite direction, for a frame of `octets[0]` and

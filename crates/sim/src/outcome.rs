@@ -116,7 +116,7 @@ macro_rules! plus {
 }
 
 metrics_of!(totals, engine => outcome!(Totals
-    "Sums over the network and the whole run, or the window. A window does not say what is under way at its end, nor what was \
+    "Sums over the network and the whole run, or the window. A window does not say what is under path at its end, nor what was \
      discarded at sources, nor events: these are 0 there."));
 metrics_of!(totals, counts => since!(Totals));
 metrics_of!(totals, counts => plus!(Totals));

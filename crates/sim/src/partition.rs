@@ -294,7 +294,7 @@ impl Clusters {
         let total: f64 = self.work.iter().sum();
         let room = (total / parts as f64 * SLACK).max(f64::MIN_POSITIVE);
         let nobody = vec![u32::MAX; self.work.len()];
-        let ways = [nobody, self.blocks(parts)].map(|begun| {
+        let paths = [nobody, self.blocks(parts)].map(|begun| {
             let (mut of, mut held) = self.stream(begun, parts, room);
             for _ in 0..ROUNDS {
                 if !self.improve(&mut of, &mut held, room) {
@@ -303,7 +303,7 @@ impl Clusters {
             }
             (self.cut(&of), of)
         });
-        let [one, other] = ways;
+        let [one, other] = paths;
         if other.0 <= one.0 { other.1 } else { one.1 }
     }
 

@@ -149,7 +149,7 @@ pub enum Load<'a, S: Scheme> {
     },
 }
 
-/// The way of a signal.
+/// The path of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalPath {
     /// From the source to the destinations.

@@ -19,7 +19,7 @@ pub enum Owner {
     Generator,
     /// A node's, under its [`NodeId`](crate::events::NodeId).
     Clock,
-    /// A node's too, for the ways of frames.
+    /// A node's too, for the paths of frames.
     Switch,
 }
 

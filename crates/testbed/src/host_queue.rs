@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use penstock_endpoint::{Supply, Taken};
+use penstock_endpoint::{DataSource, Taken};
 use penstock_schemes::Instant;
 
 use crate::frame::length;
@@ -37,7 +37,7 @@ impl HostQueue {
     }
 }
 
-impl Supply for HostQueue {
+impl DataSource for HostQueue {
     fn when(&mut self, now: Instant) -> Instant {
         if self.waiting.is_empty() { Instant::NEVER } else { now }
     }

@@ -72,8 +72,8 @@ impl<'p> Frames<'p> {
                         let ack = self.tcp_number(flow, *arrived);
                         transports::tcp_ack(route, headers::port(flow), &scheme_ack(ack, S::echoes_mark(echo)))
                     }
-                    Load::Signal { signal, path: way } => {
-                        let about = self.about(flow, *way, priority, seen.port);
+                    Load::Signal { signal, path } => {
+                        let about = self.about(flow, *path, priority, seen.port);
                         messages::message(signal.message(), &about, |octets| self.first_octets(flow, octets))
                     }
                 }
@@ -176,10 +176,10 @@ impl<'p> Frames<'p> {
     }
 
     /// The path of a frame of a flow on the line of `port`.
-    fn route(&self, flow: FlowId, way: SignalPath, priority: u8, port: PortId) -> Route {
+    fn route(&self, flow: FlowId, path: SignalPath, priority: u8, port: PortId) -> Route {
         let (plan, network) = (self.plan, &self.plan.network);
         let forth = self.forth(flow, priority);
-        let (source, destination) = match way {
+        let (source, destination) = match path {
             SignalPath::Down => (forth.source, forth.destination),
             SignalPath::Up { origin, hop } => {
                 let from = origin.and_then(|queue| network.port_and_priority(queue)).map_or_else(
@@ -197,10 +197,10 @@ impl<'p> Frames<'p> {
         Route { source, destination, ..forth }
     }
 
-    fn about(&self, flow: FlowId, way: SignalPath, priority: u8, port: PortId) -> About {
+    fn about(&self, flow: FlowId, path: SignalPath, priority: u8, port: PortId) -> About {
         let (number, facts) = (headers::number(flow), self.flows.of(flow));
         About {
-            route: self.route(flow, way, priority, port),
+            route: self.route(flow, path, priority, port),
             flow: facts.controlled.then_some(number),
             pair: number,
             port: headers::port(flow),

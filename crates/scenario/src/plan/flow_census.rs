@@ -164,35 +164,35 @@ impl FlowCensus {
             let name = table.name_of(table.flows);
             let grow = |hops| bounds.search(1).and_then(|()| bounds.check(HOPS, hops as u64, "fewer paths"));
             let routes = self.paths.routes(layout, &name, &arrival, grow).map_err(excess)?;
-            let Some(((way, tree), later)) = routes else {
+            let Some(((path, tree), later)) = routes else {
                 let (from, to) = (&layout.nodes[arrival.source].name, &layout.nodes[arrival.destination].name);
                 let error = origin.fault(resolved, format!("\"{to}\" cannot be reached from \"{from}\""));
                 return Err(error.with_hint(routing::within_reach(layout, arrival.source)));
             };
-            bounds.search(routing::effort(layout, gate, &way)).map_err(excess)?;
-            for &port in &way {
+            bounds.search(routing::effort(layout, gate, &path)).map_err(excess)?;
+            for &port in &path {
                 let octets = footprint.octets[port].get_or_insert(0);
                 *octets = octets.saturating_add(arrival.size.0);
             }
-            for (_, (way, tree)) in &later {
-                bounds.search(routing::effort(layout, gate, way)).map_err(excess)?;
-                for &port in way.iter().chain(tree.iter().map(|branch| &branch.port)) {
+            for (_, (path, tree)) in &later {
+                bounds.search(routing::effort(layout, gate, path)).map_err(excess)?;
+                for &port in path.iter().chain(tree.iter().map(|branch| &branch.port)) {
                     footprint.octets[port].get_or_insert(0);
                 }
-                self.longest = self.longest.max(way.len());
-                self.most_hops = self.most_hops.max(tree.len()).max(way.len());
+                self.longest = self.longest.max(path.len());
+                self.most_hops = self.most_hops.max(tree.len()).max(path.len());
                 spreads |= !tree.is_empty();
             }
             let begun: Duration = *first_start.get_or_insert(arrival.start);
             footprint.span = arrival.start - begun;
-            self.longest = self.longest.max(way.len());
+            self.longest = self.longest.max(path.len());
             for branch in &tree {
                 footprint.octets[branch.port].get_or_insert(0);
             }
-            self.most_hops = self.most_hops.max(tree.len()).max(way.len());
+            self.most_hops = self.most_hops.max(tree.len()).max(path.len());
             spreads |= !tree.is_empty();
-            let first = *place[way[0]].get_or_insert_with(|| {
-                begins.push((way[0], 0));
+            let first = *place[path[0]].get_or_insert_with(|| {
+                begins.push((path[0], 0));
                 begins.len() - 1
             });
             begins[first].1 += 1;
@@ -210,12 +210,12 @@ impl FlowCensus {
     /// For each controlled flow of a priority the links of its path at its start, with the opposite direction of each.
     pub(crate) fn paths_of(&self, layout: &Layout, priority: u8) -> impl Iterator<Item = Vec<(PortId, PortId)>> {
         let tables = self.tables.iter().filter(move |table| table.model.controlled && table.model.priority == priority);
-        let way = |table: &Table, (number, arrival): (u32, Arrival)| {
-            let (_, way) = self.paths.first(layout, &table.name_of(number), &arrival)?;
-            Some(way.into_iter().map(|port| link(PortId(port as u32))).collect())
+        let path = |table: &Table, (number, arrival): (u32, Arrival)| {
+            let (_, path) = self.paths.first(layout, &table.name_of(number), &arrival)?;
+            Some(path.into_iter().map(|port| link(PortId(port as u32))).collect())
         };
         tables.flat_map(move |table| {
-            (0..).zip(table.arrivals.clone()).filter_map(move |flow| way(table, flow)).collect::<Vec<_>>()
+            (0..).zip(table.arrivals.clone()).filter_map(move |flow| path(table, flow)).collect::<Vec<_>>()
         })
     }
 

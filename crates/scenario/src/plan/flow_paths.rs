@@ -98,16 +98,16 @@ impl KnownPaths {
         arrival: &Arrival,
         grow: impl Fn(usize) -> Result<(), Excess>,
     ) -> Result<Option<Routes>, Excess> {
-        let Some((epoch, way)) = self.first(layout, flow, arrival) else { return Ok(None) };
+        let Some((epoch, path)) = self.first(layout, flow, arrival) else { return Ok(None) };
         let (known, paths) = self.at(layout, epoch);
         let tree = paths.tree(known, flow, arrival, None, &grow)?;
-        let port = Some(way[0]);
+        let port = Some(path[0]);
         let mut later: Vec<(Duration, Route)> = Vec::new();
-        let first = (way, tree);
+        let first = (path, tree);
         for (number, epoch) in (1..).zip(&layout.later).filter(|(_, epoch)| epoch.at > arrival.start) {
             let (known, paths) = self.at(layout, number);
-            let Some(way) = paths.find(known, flow, arrival, port) else { continue };
-            let route = (way, paths.tree(known, flow, arrival, port, &grow)?);
+            let Some(path) = paths.find(known, flow, arrival, port) else { continue };
+            let route = (path, paths.tree(known, flow, arrival, port, &grow)?);
             if later.last().map_or(&first, |(_, last)| last) != &route {
                 later.push((epoch.at, route));
             }

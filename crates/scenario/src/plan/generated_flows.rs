@@ -42,7 +42,7 @@ pub struct GeneratedFlow {
     /// Octets to send.
     pub size: Octets,
     /// The ports that it crosses; if switches choose, those of its first path.
-    pub way: Vec<PortId>,
+    pub path: Vec<PortId>,
 }
 
 impl GeneratedFlow {
@@ -118,8 +118,8 @@ impl GeneratedFlows {
 impl Inner {
     fn flow(&self, table: usize, number: u32, arrival: &Arrival) -> GeneratedFlow {
         let name = self.tables[table].name_of(number);
-        let way = self.paths.first(&self.layout, &name, arrival);
-        let (_, way) = way.expect("flows were counted with their paths");
+        let path = self.paths.first(&self.layout, &name, arrival);
+        let (_, path) = path.expect("flows were counted with their paths");
         GeneratedFlow {
             table,
             number,
@@ -127,7 +127,7 @@ impl Inner {
             destination: arrival.destination,
             start: Instant(arrival.start.0),
             size: arrival.size,
-            way: way.into_iter().map(|port| PortId(port as u32)).collect(),
+            path: path.into_iter().map(|port| PortId(port as u32)).collect(),
         }
     }
 }
@@ -158,22 +158,22 @@ impl Iterator for Merged {
             link: link(PortId(branch.port as u32)),
             parent: branch.parent.map(|parent| parent as u32),
         };
-        let route = |(way, tree): &Route| {
-            let way = way.iter().map(|&port| link(PortId(port as u32))).collect();
-            (way, tree.iter().map(branch).collect())
+        let route = |(path, tree): &Route| {
+            let path = path.iter().map(|&port| link(PortId(port as u32))).collect();
+            (path, tree.iter().map(branch).collect())
         };
         let onward = |(at, later): &(Duration, Route)| {
-            let (way, tree) = route(later);
-            network::LaterRoute { at: Instant(at.0), way, tree }
+            let (path, tree) = route(later);
+            network::LaterRoute { at: Instant(at.0), path, tree }
         };
-        let (way, tree) = route(&first);
-        let point = self.generated.points.get(&(flow.way[0].index(), self.generated.tables[table].model.priority));
+        let (path, tree) = route(&first);
+        let point = self.generated.points.get(&(flow.path[0].index(), self.generated.tables[table].model.priority));
         Some(network::Arrival {
             process: table as u32,
             number: flow.number,
             start: flow.start,
             size: flow.size,
-            way,
+            path,
             tree,
             later: later.iter().map(onward).collect(),
             reaction_point: point.copied(),

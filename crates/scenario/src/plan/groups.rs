@@ -92,19 +92,19 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: 
     let node = |index: usize| &layout.nodes[index].name;
     let mut links = Vec::with_capacity(names.len());
     // By which listed link a node is reached.
-    let mut way_in: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut path_in: BTreeMap<usize, usize> = BTreeMap::new();
     for name in names {
         let link = layout
             .port(name)
             .ok_or_else(|| wrong(format!("there is no link \"{name}\"")).with_hint(layout.suggest_port(name)))?;
         let port = &layout.ports[link];
-        let above = against(port.node, &way_in, layout);
+        let above = against(port.node, &path_in, layout);
         if let Some(at) = above.iter().position(|above| *above == port.peer) {
             let round = above[..=at].iter().rev().chain([&port.peer]).map(|n| node(*n).as_str());
             let message = format!("the links run in a loop: {}", round.collect::<Vec<_>>().join("->"));
             return Err(wrong(message).with_hint("a tree has no loop: remove one of the links"));
         }
-        match way_in.insert(port.peer, link) {
+        match path_in.insert(port.peer, link) {
             Some(other) if other == link => {
                 return Err(wrong(format!("the link \"{name}\" is listed twice")).with_hint("list each link once"));
             }
@@ -116,7 +116,7 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: 
             None => links.push(link),
         }
     }
-    let root = against(layout.ports[links[0]].node, &way_in, layout).pop().expect("the node itself at least");
+    let root = against(layout.ports[links[0]].node, &path_in, layout).pop().expect("the node itself at least");
     let route = routing::ordered(layout, root, &links);
     if route.len() < links.len() {
         let reached: BTreeSet<usize> = route.iter().map(|branch| branch.port).collect();
@@ -130,7 +130,7 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: 
         let message = format!("a branch ends at \"{}\", which is no member", node(end));
         return Err(wrong(message).with_hint("each branch of a tree ends at a member"));
     }
-    if let Some(member) = members.iter().find(|member| !way_in.contains_key(member)) {
+    if let Some(member) = members.iter().find(|member| !path_in.contains_key(member)) {
         let message = format!("no link leads to the member \"{}\"", node(*member));
         return Err(wrong(message).with_hint("the tree reaches each member"));
     }
@@ -138,10 +138,10 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: 
 }
 
 /// The nodes from `node` against the links, to where they begin.
-fn against(node: usize, way_in: &BTreeMap<usize, usize>, layout: &Layout) -> Vec<usize> {
+fn against(node: usize, path_in: &BTreeMap<usize, usize>, layout: &Layout) -> Vec<usize> {
     let mut nodes = vec![node];
     let mut at = node;
-    while let Some(link) = way_in.get(&at) {
+    while let Some(link) = path_in.get(&at) {
         at = layout.ports[*link].node;
         nodes.push(at);
     }
@@ -175,20 +175,20 @@ impl Group {
                 return Err((message, "let it begin at a switch; sources reach that by shortest paths".to_owned()));
             }
             let wanted = Wanted { flow, source, destination: tree.root, first: None };
-            let Some(way) = routing::paths(layout, &[wanted], bounds)?.pop().flatten() else {
+            let Some(path) = routing::paths(layout, &[wanted], bounds)?.pop().flatten() else {
                 let message = format!("\"{root}\", where the tree of \"{}\" begins, cannot be reached", self.name);
                 return Err((format!("{message} from \"{from}\""), routing::within_reach(layout, source)));
             };
-            bounds.search(tree.links.len() * way.len())?;
+            bounds.search(tree.links.len() * path.len())?;
             let inside = |link: &usize| tree.links.iter().any(|l| layout.ports[*l].peer == layout.ports[*link].peer);
-            if let Some(link) = way.iter().find(|link| inside(link)) {
+            if let Some(link) = path.iter().find(|link| inside(link)) {
                 let node = &layout.nodes[layout.ports[*link].peer].name;
                 let message =
                     format!("the path from \"{from}\" to \"{root}\", where the tree of \"{}\" begins", self.name);
                 let hint = "let the tree begin at the first of its switches on that path".to_owned();
                 return Err((format!("{message}, runs through \"{node}\" in the tree"), hint));
             }
-            links.extend(way);
+            links.extend(path);
         }
         if links.iter().filter(|link| layout.ports[**link].node == source).count() > 1 {
             let message = format!("the tree of \"{}\" leaves its source \"{from}\" over several links", self.name);

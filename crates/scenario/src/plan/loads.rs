@@ -443,14 +443,14 @@ fn bisection(layout: &Layout, hosts: &[usize]) -> f64 {
             }
         }
         let Some(end) = end else { return flow as f64 * 2.0 };
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         let mut node = end;
         while let Some(port) = by[node] {
-            way.push(port);
+            path.push(port);
             node = layout.ports[port].node;
         }
-        let most = way.iter().map(|&port| left[port]).min().unwrap_or(0);
-        for port in way {
+        let most = path.iter().map(|&port| left[port]).min().unwrap_or(0);
+        for port in path {
             left[port] -= most;
             // Flow in the other direction takes this one back. The two directions of a link differ in the last bit.
             left[port ^ 1] += most;

@@ -43,10 +43,8 @@ pub(super) fn network(
     network.in_service_counts = *settings.in_service_counts;
     network.own_clocks = *settings.switch_clocks == SwitchClocks::Own;
     network.ecn_threshold = *settings.ecn_threshold;
-    network.marking = Marking {
-        at_departure: *settings.ecn_at == MarkedAt::Departure,
-        by_port: *settings.ecn_by == MarkedBy::Port,
-    };
+    network.marking =
+        Marking { at_departure: *settings.ecn_at == MarkedAt::Departure, by_port: *settings.ecn_by == MarkedBy::Port };
     network.transmit = transmit(hosts);
     network.control_capacity = *settings.control_buffer;
     network.ties = match *settings.ties {

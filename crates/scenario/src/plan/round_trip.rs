@@ -66,8 +66,8 @@ impl PlannedNetwork<'_> {
         let processes = network.processes.list.iter().filter(|process| process.priority == own.priority);
         let frame = processes.map(|process| network.longest_of_process(process)).max().unwrap_or(0);
         let to_come = census.paths_of(layout, own.priority);
-        let of_way = |way: Vec<_>| network.round_trip_over(way.into_iter(), [frame, acknowledgement]);
-        round_trips(own, network).into_iter().chain(to_come.map(of_way)).max()
+        let of_path = |path: Vec<_>| network.round_trip_over(path.into_iter(), [frame, acknowledgement]);
+        round_trips(own, network).into_iter().chain(to_come.map(of_path)).max()
     }
 }
 

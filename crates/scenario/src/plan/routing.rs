@@ -284,14 +284,14 @@ fn nearer(layout: &Layout, Distances { gate, hops }: &Distances, node: usize) ->
 }
 
 /// The steps of the search that found this path through `gate`: one per link, and one per eight ports examined.
-pub(crate) fn effort(layout: &Layout, gate: usize, way: &[usize]) -> usize {
+pub(crate) fn effort(layout: &Layout, gate: usize, path: &[usize]) -> usize {
     let degree = |node: usize| layout.nodes[node].ports.len();
     let looked_at = |&port: &usize| match (layout.ports[port].node, layout.ports[port].peer) {
         (node, _) if node == gate => 0,
         (node, peer) if peer == gate => degree(node).min(degree(gate)),
         (node, _) => degree(node),
     };
-    way.iter().map(|port| 1 + looked_at(port) / 8).sum()
+    path.iter().map(|port| 1 + looked_at(port) / 8).sum()
 }
 
 /// Which of `n` ports of `node` a flow takes that keeps to one path; `quotient` is that of d-mod-k.

@@ -12,7 +12,7 @@ fn plan(body: &str) -> Plan {
 }
 
 /// The nodes that a flow passes.
-fn way(plan: &Plan, flow: u32) -> Vec<&str> {
+fn path(plan: &Plan, flow: u32) -> Vec<&str> {
     let ports: Vec<PortId> = plan.network.route(FlowId(flow)).map(|hop| plan.network.hops[hop.index()].port).collect();
     let first = plan.network.ports[ports[0].index()].node;
     let rest = ports.iter().map(|p| plan.network.ports[p.index()].peer);
@@ -38,23 +38,23 @@ buffer = "100 frames"
 fn every_topology_has_its_nodes_and_paths() {
     let dumbbell = "[topology.dumbbell]\nsources = 2\nreceivers = 2\nlink_rate = \"10 Gbps\"\n\
         bottleneck_rate = \"5 Gbps\"\nbuffer = \"150 KB\"\n[[flow]]\nfrom = \"h0..h1\"\nto = \"h2..h3\"";
-    assert_eq!(way(&plan(dumbbell), 1), ["h1", "sw0", "sw1", "h3"]);
+    assert_eq!(path(&plan(dumbbell), 1), ["h1", "sw0", "sw1", "h3"]);
 
     let row = "[topology.parking-lot]\nswitches = 3\nlink_rate = \"10 Gbps\"\ntrunk_rate = \"10 Gbps\"\n\
         buffer = \"150 KB\"\n[[flow]]\nfrom = \"h1\"\nto = \"h4\"";
-    assert_eq!(way(&plan(row), 0), ["h1", "sw0", "sw1", "sw2", "h4"]);
+    assert_eq!(path(&plan(row), 0), ["h1", "sw0", "sw1", "sw2", "h4"]);
 
     let tree = "[topology.fat-tree]\nk = 4\nlink_rate = \"10 Gbps\"\nbuffer = \"150 KB\"\nrouting = \"d-mod-k\"\n\
         [[flow]]\nfrom = \"h0\"\nto = [\"h1\", \"h2\", \"h7\", \"h15\"]";
     let tree = plan(tree);
     assert_eq!(tree.network.nodes.len(), 16 + 8 + 8 + 4);
     assert_eq!(tree.network.ports.len(), 2 * (16 + 16 + 16));
-    assert_eq!(way(&tree, 0), ["h0", "edge0", "h1"]);
+    assert_eq!(path(&tree, 0), ["h0", "edge0", "h1"]);
     // h2: edge0 goes up by 2 mod 2 = 0; the aggregation switch of the same pod has one path down.
-    assert_eq!(way(&tree, 1), ["h0", "edge0", "agg0", "edge1", "h2"]);
+    assert_eq!(path(&tree, 1), ["h0", "edge0", "agg0", "edge1", "h2"]);
     // h7: up by 7 mod 2 = 1, then by 3 mod 2 = 1: core 1 * 2 + 1.
-    assert_eq!(way(&tree, 2), ["h0", "edge0", "agg1", "core3", "agg3", "edge3", "h7"]);
-    assert_eq!(way(&tree, 3), ["h0", "edge0", "agg1", "core3", "agg7", "edge7", "h15"]);
+    assert_eq!(path(&tree, 2), ["h0", "edge0", "agg1", "core3", "agg3", "edge3", "h7"]);
+    assert_eq!(path(&tree, 3), ["h0", "edge0", "agg1", "core3", "agg7", "edge7", "h15"]);
 }
 
 /// Five groups of two switches with two links to other groups each: the largest of that shape. The groups that group 0 sees are
@@ -68,12 +68,12 @@ fn a_dragonfly_links_every_two_groups_once() {
     let plan = plan(shape);
     assert_eq!(plan.network.nodes.len(), 20 + 10);
     assert_eq!(plan.network.ports.len(), 2 * (20 + 5 + 10));
-    assert_eq!(way(&plan, 0), ["h0", "sw0", "h1"]);
-    assert_eq!(way(&plan, 1), ["h0", "sw0", "sw1", "h2"]);
+    assert_eq!(path(&plan, 0), ["h0", "sw0", "h1"]);
+    assert_eq!(path(&plan, 1), ["h0", "sw0", "sw1", "h2"]);
     // Group 1 sees 0, 2, 3, 4: its first switch, sw2, has the link to group 0.
-    assert_eq!(way(&plan, 2), ["h0", "sw0", "sw2", "h4"]);
+    assert_eq!(path(&plan, 2), ["h0", "sw0", "sw2", "h4"]);
     // Group 4 sees 0, 1, 2, 3: sw8 leads to group 0, where sw1 leads to group 4; h19 is at sw9.
-    assert_eq!(way(&plan, 3), ["h0", "sw0", "sw1", "sw8", "sw9", "h19"]);
+    assert_eq!(path(&plan, 3), ["h0", "sw0", "sw1", "sw8", "sw9", "h19"]);
     assert_eq!(port(&plan, "sw1->sw8").rate, BitRate::from_gbps(40));
     assert_eq!(port(&plan, "sw0->sw1").rate, BitRate::from_gbps(20));
 }
@@ -82,17 +82,17 @@ fn a_dragonfly_links_every_two_groups_once() {
 fn equal_paths_are_spread_or_chosen() {
     let flows = "[[flow]]\nfrom = \"h0\"\nto = \"h7\"\n".repeat(32);
     let ecmp = plan(&format!("{LEAF_SPINE}{flows}"));
-    let spines: Vec<String> = (0..32).map(|f| way(&ecmp, f)[2].to_owned()).collect();
+    let spines: Vec<String> = (0..32).map(|f| path(&ecmp, f)[2].to_owned()).collect();
     let on_first = spines.iter().filter(|s| *s == "spine0").count();
     assert!((8..=24).contains(&on_first), "{on_first} of 32 flows go over spine0");
     let again = plan(&format!("{LEAF_SPINE}{flows}"));
-    assert_eq!(spines, (0..32).map(|f| way(&again, f)[2].to_owned()).collect::<Vec<_>>());
+    assert_eq!(spines, (0..32).map(|f| path(&again, f)[2].to_owned()).collect::<Vec<_>>());
 
     let listed = format!(
         "{LEAF_SPINE}[[flow]]\nfrom = \"h0\"\nto = \"h7\"\npath = [\"h0\", \"leaf0\", \"spine1\", \"leaf2\", \"spine0\", \
          \"leaf3\", \"h7\"]"
     );
-    assert_eq!(way(&plan(&listed), 0), ["h0", "leaf0", "spine1", "leaf2", "spine0", "leaf3", "h7"]);
+    assert_eq!(path(&plan(&listed), 0), ["h0", "leaf0", "spine1", "leaf2", "spine0", "leaf3", "h7"]);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_seed_gives_other_paths() {
     let text = |network: &str| format!("{network}{LEAF_SPINE}{flows}");
     let spines = |network: &str| {
         let plan = plan(&text(network));
-        (0..64).map(|f| way(&plan, f)[2].to_owned()).collect::<Vec<_>>()
+        (0..64).map(|f| path(&plan, f)[2].to_owned()).collect::<Vec<_>>()
     };
     let none = spines("");
     assert_eq!(spines("seed = 9\n"), none, "the run's seed changes no path");
@@ -162,7 +162,7 @@ fn delays_add_up() {
     assert_eq!(port(&plan, "s0->s1").capacity, Capacity::Octets(Octets(9000)));
     assert_eq!(port(&plan, "s0->a").capacity, Capacity::Frames(100));
     assert_eq!(port(&plan, "a->s0").capacity, Capacity::Arbiter);
-    assert_eq!(way(&plan, 0), ["a", "s0", "s1", "b"]);
+    assert_eq!(path(&plan, 0), ["a", "s0", "s1", "b"]);
 }
 
 #[test]

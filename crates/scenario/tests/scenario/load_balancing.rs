@@ -65,8 +65,8 @@ fn a_fat_tree_has_four_paths() {
     );
     let tree = links(&plan, 0);
     let first: Vec<_> = tree.iter().take(6).map(|link| link.0).collect();
-    let way = ["h0->edge0", "edge0->agg1", "agg1->core3", "core3->agg3", "agg3->edge3", "edge3->h7"];
-    assert_eq!(first, way);
+    let path = ["h0->edge0", "edge0->agg1", "agg1->core3", "core3->agg3", "agg3->edge3", "edge3->h7"];
+    assert_eq!(first, path);
     assert_eq!(tree.len(), 1 + 2 + 4 + 4 + 4 + 4);
     assert_eq!(plan.network.load_balancing.unwrap().hops.len(), 1 + 2);
 }
@@ -103,7 +103,7 @@ fn flows_of_loads_are_spread_too() {
     let arrival = plan.generated.arrivals().next().unwrap();
     assert!(arrival.start < Instant(1_000_000_000));
     assert_eq!(arrival.tree.len(), 10);
-    assert_eq!(arrival.tree[1].link, arrival.way[1], "the flow's own path is the first");
+    assert_eq!(arrival.tree[1].link, arrival.path[1], "the flow's own path is the first");
     let error = outcome(&format!("{head}{load}transport = \"go-back-n\"\n")).map(|_| ()).unwrap_err();
     assert!(error.starts_with("x.toml:5: network.load_balancing: frames of load0 would be reordered"), "{error}");
 }

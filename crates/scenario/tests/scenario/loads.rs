@@ -124,10 +124,10 @@ fn the_flows_of_all_tables_come_in_the_order_of_their_starts() {
     for (arrival, flow) in merged.iter().zip(&expected) {
         assert_eq!((arrival.start, arrival.process as usize, arrival.number), key(flow));
         let ports = &plan.network.ports;
-        assert!(flow.way.windows(2).all(|pair| ports[pair[0].index()].peer == ports[pair[1].index()].node));
-        let ends = (flow.way[0].index(), flow.way[flow.way.len() - 1].index());
+        assert!(flow.path.windows(2).all(|pair| ports[pair[0].index()].peer == ports[pair[1].index()].node));
+        let ends = (flow.path[0].index(), flow.path[flow.path.len() - 1].index());
         assert_eq!((ports[ends.0].node.index(), ports[ends.1].peer.index()), (flow.source, flow.destination));
-        for (&(port, back), own) in arrival.way.iter().zip(&flow.way) {
+        for (&(port, back), own) in arrival.path.iter().zip(&flow.path) {
             assert_eq!(port, *own);
             assert_eq!(
                 (ports[port.index()].node, ports[port.index()].peer),

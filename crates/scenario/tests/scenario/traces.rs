@@ -75,8 +75,8 @@ fn a_flow_takes_the_path_of_a_flow_of_its_table() {
     for (i, flow) in traced.generated.flows().enumerate() {
         let network = &alone.network;
         let hops = network.route(penstock_sim::network::FlowId(i as u32));
-        let way: Vec<_> = hops.map(|hop| network.hops[hop.index()].port).collect();
-        assert_eq!(flow.way, way, "f{i}");
+        let path: Vec<_> = hops.map(|hop| network.hops[hop.index()].port).collect();
+        assert_eq!(flow.path, path, "f{i}");
     }
 }
 

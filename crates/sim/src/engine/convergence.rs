@@ -1,7 +1,7 @@
 //! Convergence: some time after a line has broken, or is whole again, all switches have heard of it, and flows take other routes.
 //!
 //! The plan of a run computes the routes ([`Network::reroutes`]), and each has its own hops. So a frame keeps to the route that it
-//! was sent by, which no later one changes, and the way to a switch that has not heard yet costs no hop anything.
+//! was sent by, which no later one changes, and the path to a switch that has not heard yet costs no hop anything.
 
 use penstock_schemes::{Instant, Scheme};
 use penstock_switch::Model;
@@ -39,7 +39,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     }
 
     /// Frames of a flow that are sent from now on take another route; signals and acknowledgements go back over the links of the first of
-    /// its ways.
+    /// its paths.
     pub(crate) fn move_flow(&mut self, flow: FlowId, root: HopId, reverse_path: Option<HopId>) {
         let destination = self.state.records[flow.index()].first_destination;
         let mut route: Vec<(PortId, HopId)> = Vec::new();

@@ -50,7 +50,7 @@ pub(crate) struct DynamicFlows<S: Scheme> {
     hops_per_slot: usize,
     /// By slot, the routes that its flow has later: when, first hop, reverse path.
     later: Vec<Vec<(Instant, HopId, Option<HopId>)>>,
-    /// Frames of a flow with several ways may overtake one another.
+    /// Frames of a flow with several paths may overtake one another.
     disorders: bool,
     /// The flow in each slot; none in those that are free, which are listed.
     taken: Vec<Option<FlowKey>>,
@@ -334,17 +334,17 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let end = root.index() + self.dynamic_flows.hops_per_slot;
         let (hops, steps, ends) = (&mut self.hops, &mut self.steps, &mut self.end_of_hop);
         let turns = self.arbiters.is_some();
-        let mut ways = RouteWriter { hops, steps, ends, hop_info: &mut fabric.hop_info, turns };
-        ways.make_room(end, hop_info);
+        let mut paths = RouteWriter { hops, steps, ends, hop_info: &mut fabric.hop_info, turns };
+        paths.make_room(end, hop_info);
         if let Some(load_balancer) = &mut self.load_balancer {
             load_balancer.renew(root, end);
         }
-        let flow = ways.lay_out(process, arrival, root, hop_info);
+        let flow = paths.lay_out(process, arrival, root, hop_info);
         let mut next = root;
         let transported = process.transport.is_some();
         let later = arrival.later.iter().map(|onward| {
             next = HopId(next.0 + self.dynamic_flows.hops as u32);
-            let reverse_path = ways.lay_out_route((&onward.way, &onward.tree), next, hop_info, transported);
+            let reverse_path = paths.lay_out_route((&onward.path, &onward.tree), next, hop_info, transported);
             (onward.at, next, transported.then_some(reverse_path))
         });
         let later = later.collect();
@@ -370,7 +370,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let Numbered { process, flow: first, limiter: limiters } = &dynamic_flows.processes[arrival.process as usize];
         let class = self.state.fabric.class_of(flow.priority);
         let config = &dynamic_flows.configs[class.index()];
-        let port = arrival.way[0].0;
+        let port = arrival.path[0].0;
         let host = dynamic_flows.ports[port.index()];
         let (own, sources) = (dynamic_flows.limiter(slot), &mut self.state.sources);
         let (pacer, reaction_point) = match process.limiting {
@@ -385,7 +385,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             let round_trip = S::Rp::LEARNS_ROUND_TRIP.then(|| {
                 let line = |port: PortId| (self.state.fabric.port(port).rate, self.state.fabric.port(port).latency);
                 let octets = [flow.frame + spec.tag_octets, HEADER + S::echo_octets(config)];
-                network::round_trip(arrival.way.iter().copied(), octets, dynamic_flows.overhead, line)
+                network::round_trip(arrival.path.iter().copied(), octets, dynamic_flows.overhead, line)
             });
             let spec = spec.with_round_trip(round_trip);
             sources.put_limiter(own, number, spec, host.shared);
@@ -416,7 +416,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             destination.expect_disorder();
         }
         put(&mut self.destinations, id.index(), destination);
-        let hops = flow.root.0..flow.root.0 + arrival.way.len().max(arrival.tree.len()) as u32;
+        let hops = flow.root.0..flow.root.0 + arrival.path.len().max(arrival.tree.len()) as u32;
         let leaves = hops.map(HopId).filter(|hop| self.hops[hop.index()].children == 0);
         let first = leaves.clone().next().expect("a way has a last link");
         put(&mut self.leaves, id.index(), first);
@@ -450,7 +450,7 @@ impl RouteWriter<'_> {
     /// Writes the hops of a flow from `root` on. Returns the flow.
     fn lay_out(&mut self, process: &Process, arrival: &Arrival, root: HopId, hop_info: HopInfo) -> Flow {
         let transported = process.transport.is_some();
-        let reverse_path = self.lay_out_route((&arrival.way, &arrival.tree), root, hop_info, transported);
+        let reverse_path = self.lay_out_route((&arrival.path, &arrival.tree), root, hop_info, transported);
         Flow {
             root,
             priority: process.priority,
@@ -470,20 +470,20 @@ impl RouteWriter<'_> {
     /// of these.
     fn lay_out_route(
         &mut self,
-        (way, tree): (&[(PortId, PortId)], &[Branch]),
+        (path, tree): (&[(PortId, PortId)], &[Branch]),
         root: HopId,
         hop_info: HopInfo,
         transported: bool,
     ) -> HopId {
-        let reverse_path = HopId(root.0 + way.len().max(tree.len()) as u32);
+        let reverse_path = HopId(root.0 + path.len().max(tree.len()) as u32);
         let leaf = if transported { SEGMENT_LEAF } else { LEAF };
         if tree.is_empty() {
-            self.write_chain(root, way.iter().copied(), leaf, hop_info);
+            self.write_chain(root, path.iter().copied(), leaf, hop_info);
         } else {
             self.write_tree(root, tree, leaf, hop_info);
         }
         if transported {
-            self.write_chain(reverse_path, way.iter().rev().map(|&(port, back)| (back, port)), ACK_LEAF, hop_info);
+            self.write_chain(reverse_path, path.iter().rev().map(|&(port, back)| (back, port)), ACK_LEAF, hop_info);
         }
         reverse_path
     }

@@ -1,6 +1,6 @@
 //! Hosts: the engine drives the sources and destinations of `penstock_endpoint`, by its events and on its lines.
 
-use penstock_endpoint::{Alarms, Flow, Limiter, LimiterId, Line, Permission, Sent, Supply, Timer, Watch};
+use penstock_endpoint::{Alarms, DataSource, Flow, Limiter, LimiterId, Line, Permission, Sent, Timer, Watch};
 use penstock_schemes::{Class, Instant, Out, Scheme, To};
 use penstock_switch::Model;
 use penstock_switch::datapath::enqueue::{Enqueued, PoolAnswer};
@@ -61,7 +61,7 @@ impl<S: Scheme> Out<S> for LimiterContext<'_, S> {
 }
 
 impl<S: Scheme> Watch<S, Stream> for LimiterContext<'_, S> {
-    fn rate_changes<X: Supply>(&mut self, limiter: &Limiter<S, Stream>, flows: &[Flow<X>]) {
+    fn rate_changes<X: DataSource>(&mut self, limiter: &Limiter<S, Stream>, flows: &[Flow<X>]) {
         for flow in limiter.flows() {
             let active = flows[flow.index()].active();
             self.records[flow.index()].pass_rate(self.now, limiter.rate(), active);
@@ -292,7 +292,7 @@ fn line_of<S: Scheme, M: Model>(p: &PortState, sources: &Sources<S>, limiter: Li
     }
 }
 
-/// The frame that has been sent at `now`, before the first hop of its way.
+/// The frame that has been sent at `now`, before the first hop of its path.
 #[inline(always)]
 fn frame_of<S: Scheme>(sent: &Sent<S::Tag>, now: Instant, root: HopId) -> Slot<S> {
     Slot {

@@ -8,29 +8,29 @@ use penstock_switch::events::FrameId;
 use crate::engine::Sim;
 use crate::network::{HopId, PortId};
 use crate::probe::Probe;
-use crate::routing::load_balancing::{OpenPorts, ways};
+use crate::routing::load_balancing::{OpenPorts, paths};
 
 impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
-    /// A frame has come to a switch that chooses its way.
+    /// A frame has come to a switch that chooses its path.
     #[inline(never)]
     pub(crate) fn choose(&mut self, index: FrameId) {
         let slot = self.state.fabric.frames.get(index);
         let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
         let from: PortId = self.hops[slot.hop.index()].port;
-        let next = self.way_of(index);
+        let next = self.path_of(index);
         self.state.fabric.frames.get_mut(index).hop = next;
         self.forward(self.hops[next.index()].port, flow, Arrival { index, class, octets, from });
     }
 
     /// The hop that a switch chooses for a frame.
-    pub(crate) fn way_of(&mut self, index: FrameId) -> HopId {
+    pub(crate) fn path_of(&mut self, index: FrameId) -> HopId {
         let slot = self.state.fabric.frames.get(index);
         let (hop, flow) = (slot.hop, slot.flow);
         let load_balancer = self.load_balancer.as_mut().expect("steps lead to choices in networks with choices");
         let fabric = &mut self.state.fabric;
         load_balancer.goes_on(fabric.now, &OpenPorts::new(&fabric.ports, &self.hops, hop), hop).unwrap_or_else(|| {
             if load_balancer.looks_at_queues() {
-                ways(&self.hops, hop).for_each(|way| fabric.settle(self.hops[way.index()].port));
+                paths(&self.hops, hop).for_each(|path| fabric.settle(self.hops[path.index()].port));
             }
             load_balancer.choose(&OpenPorts::new(&fabric.ports, &self.hops, hop), hop, flow)
         })

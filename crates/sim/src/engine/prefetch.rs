@@ -1,7 +1,7 @@
 //! Asks for the memory of the frames that are about to cross a link, before they do.
 //!
 //! A hop reads and writes some fifteen lines of the processor's cache, and most of their addresses stand in another one of them: event,
-//! frame, way, port, queue, congestion point. In a large network few of them are in a cache, and a hop that waits for one
+//! frame, path, port, queue, congestion point. In a large network few of them are in a cache, and a hop that waits for one
 //! after the other takes several times as long as its work. But most frames that cross a link in the next moments are known: they
 //! are in the event queue. So the run of a large network looks ahead between two short batches of events. Frames come in
 //! groups, and a group asks for one thing at a time:
@@ -43,7 +43,7 @@ const MOST: usize = 4 * BATCH as usize;
 /// Octets of ports, queues and congestion points from which on a network is large: those of a smaller one stay in a cache.
 const LARGE: usize = 8 << 20;
 
-/// A frame that is about to cross the line of a port, and the part of its way that is known by now.
+/// A frame that is about to cross the line of a port, and the part of its path that is known by now.
 #[derive(Debug, Clone, Copy)]
 struct Coming {
     frame: FrameId,
@@ -119,7 +119,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             if let Some(queue) = queue(ports, coming.port, coming.class) {
                 frames.ask(queue.waiting.first());
             }
-            // None where its way ends here.
+            // None where its path ends here.
             coming.port = steps.get(coming.hop.index()).map_or(PortId::NONE, |step| step.to);
             if coming.port == PortId::NONE {
                 ask_for_start(&self.end_of_hop, coming.hop.index());

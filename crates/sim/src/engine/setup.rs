@@ -110,7 +110,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
             self.leaves.push(leaf);
         }
         if network.is_multipath(id) {
-            self.join_ways(id, first);
+            self.join_paths(id, first);
         }
         let destinations = self.destinations.len() as u32 - first.0;
         let limiter = match flow.reaction_point {
@@ -133,8 +133,8 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
 }
 
 impl<S: Scheme> Endpoints<'_, S> {
-    /// All ways of a flow lead to its one destination.
-    fn join_ways(&mut self, id: FlowId, destination: DestinationId) {
+    /// All paths of a flow lead to its one destination.
+    fn join_paths(&mut self, id: FlowId, destination: DestinationId) {
         let network = self.network;
         for leaf in network.route(id).filter(|hop| network.hops[hop.index()].children == 0) {
             self.end_of_hop[leaf.index()] = HopEnd { destination, flow: id };
@@ -253,7 +253,7 @@ pub(crate) fn schedule(network: &Network, sampled: bool, own: &dyn Fn(FlowId) ->
     }
 }
 
-/// The way of a frame from each hop, and behind them that of frames that a broken link has lost.
+/// The path of a frame from each hop, and behind them that of frames that a broken link has lost.
 pub(crate) fn steps(network: &Network) -> Vec<Step> {
     let turns = network.ties != Ties::Number;
     let step = |hop: &Hop| Step {

@@ -63,7 +63,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     pub(crate) fn wait_for_turn(&mut self, index: FrameId) {
         let slot = self.state.fabric.frames.get(index);
         let (hop, class) = (self.hops[slot.hop.index()], slot.class);
-        let next = if hop.children > 1 { self.way_of(index) } else { hop.first_child };
+        let next = if hop.children > 1 { self.path_of(index) } else { hop.first_child };
         let fabric = &mut self.state.fabric;
         let queue = fabric.queue_at(self.hops[next.index()].port, class);
         let arbiters = self.arbiters.as_mut().expect("steps lead here in networks with arbiters");

@@ -1,6 +1,6 @@
 //! Generators: they make the data of flows.
 
-use penstock_endpoint::{Supply, Taken};
+use penstock_endpoint::{DataSource, Taken};
 use penstock_schemes::{BitRate, Draw, Duration, Instant, Octets};
 
 use crate::hosts::transmit_queue::TransmitPart;
@@ -220,7 +220,7 @@ impl Generator {
     }
 }
 
-impl Supply for Generator {
+impl DataSource for Generator {
     #[inline(always)]
     fn when(&mut self, now: Instant) -> Instant {
         if !self.on_demand {
@@ -309,7 +309,7 @@ impl Source {
     }
 }
 
-impl Supply for Source {
+impl DataSource for Source {
     #[inline(always)]
     fn when(&mut self, now: Instant) -> Instant {
         // A connection makes nothing on demand, so that it is looked for where frames are made beforehand alone.

@@ -1,6 +1,6 @@
 //! Transports: the halves of connections at their flows' ends, and the paths of segments and acknowledgements between them.
 //!
-//! Queues, schemes and flow control treat a segment as a data frame, and an acknowledgement too, on the flow's way
+//! Queues, schemes and flow control treat a segment as a data frame, and an acknowledgement too, on the flow's path
 //! back. The part that the two halves of the transport read lies outside of the frame's slot: it is written when the
 //! frame is sent, and read when it arrives, so that no hop touches it.
 

@@ -75,7 +75,7 @@ pub struct Process {
 pub struct CrossedLink {
     /// Its port, and the port of the opposite direction.
     pub link: (PortId, PortId),
-    /// Octets that they bring there, where each takes the first of its ways.
+    /// Octets that they bring there, where each takes the first of its paths.
     pub octets: u64,
 }
 
@@ -120,8 +120,8 @@ pub struct Arrival {
     /// Octets to send.
     pub size: Octets,
     /// The links to its destination: the port of each, and the port of the opposite direction.
-    pub way: Vec<(PortId, PortId)>,
-    /// The ways among which switches choose, `way` first, as a tree: parents come before children, the children of a link together. Empty where there
+    pub path: Vec<(PortId, PortId)>,
+    /// The paths among which switches choose, `path` first, as a tree: parents come before children, the children of a link together. Empty where there
     /// is nothing to choose.
     pub tree: Vec<Branch>,
     /// The routes that it has later, in order of time: see [`Reroute`](crate::network::Reroute).
@@ -135,9 +135,9 @@ pub struct Arrival {
 pub struct LaterRoute {
     /// When: one of the times of [`Processes::converged`].
     pub at: Instant,
-    /// Its links, as those of [`Arrival::way`], the same one first.
-    pub way: Vec<(PortId, PortId)>,
-    /// All of its ways, as [`Arrival::tree`].
+    /// Its links, as those of [`Arrival::path`], the same one first.
+    pub path: Vec<(PortId, PortId)>,
+    /// All of its paths, as [`Arrival::tree`].
     pub tree: Vec<Branch>,
 }
 

@@ -24,7 +24,7 @@ impl Network {
         }
         let ends = self.ports.iter().enumerate().map(|(index, port)| ((port.node, port.peer), index));
         let between: BTreeMap<(NodeId, NodeId), usize> = ends.collect();
-        // Signals in a flow's own priority go down its way, or up.
+        // Signals in a flow's own priority go down its path, or up.
         let largest = largest.max(LARGEST_SIGNAL);
         let reach = |port: usize| {
             let own = &self.ports[port];

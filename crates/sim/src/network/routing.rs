@@ -4,14 +4,14 @@ use penstock_schemes::{Duration, Instant};
 
 use crate::network::{FlowId, HopId, Network};
 
-/// How switches spread the frames of a flow over several ways. The route of such a flow is a tree whose leaves all lead
-/// to its one destination. Frames of switches and destinations go back over the links of the first of its ways that
+/// How switches spread the frames of a flow over several paths. The route of such a flow is a tree whose leaves all lead
+/// to its one destination. Frames of switches and destinations go back over the links of the first of its paths that
 /// passes there: that of the first child behind each hop.
 #[derive(Debug, Clone)]
 pub struct Multipath {
     /// How a switch chooses.
     pub by: PathChoice,
-    /// Seed of the hash by which flowlets find their ways.
+    /// Seed of the hash by which flowlets find their paths.
     pub seed: u64,
     /// The hops behind which a frame takes one of the hops that follow, ascending. Behind all others each that follows gets a copy.
     pub hops: Vec<HopId>,
@@ -20,7 +20,7 @@ pub struct Multipath {
 /// How a switch chooses one of several ports for a frame. A port whose line is broken is no choice as long as there is another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathChoice {
-    /// By a hash of the flow, the switch and the number of the flowlet; the first takes the first way. A frame that comes so long after the last
+    /// By a hash of the flow, the switch and the number of the flowlet; the first takes the first path. A frame that comes so long after the last
     /// one of its flow at this switch, or longer, begins a flowlet.
     Flowlet(Duration),
     /// Each frame takes the port that was chosen the longest ago: turns, where all flows of the switch have the same ports to choose among.

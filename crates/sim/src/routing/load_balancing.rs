@@ -15,12 +15,12 @@ struct Flowlets {
     last: Instant,
     /// How many there have been.
     count: u32,
-    /// The way of the last one.
-    way: HopId,
+    /// The path of the last one.
+    path: HopId,
 }
 
 impl Flowlets {
-    const NONE: Self = Self { last: Instant::NEVER, count: 0, way: HopId::NONE };
+    const NONE: Self = Self { last: Instant::NEVER, count: 0, path: HopId::NONE };
 
     /// Whether a frame that comes now begins one.
     fn begin(&mut self, now: Instant, gap: Duration) -> bool {
@@ -46,7 +46,7 @@ pub(crate) struct LoadBalancer {
 }
 
 impl LoadBalancer {
-    /// That of a network whose switches choose; `None` for one whose flows have a way each.
+    /// That of a network whose switches choose; `None` for one whose flows have a path each.
     pub(crate) fn new(network: &Network, seed: u64) -> Option<Box<Self>> {
         let Multipath { by, seed: of_hash, .. } = network.load_balancing.as_ref()?;
         let stream = |node| Stream::new(seed, Owner::Switch, node);
@@ -79,56 +79,56 @@ impl LoadBalancer {
         matches!(self.by, PathChoice::Queue | PathChoice::QueueOfFlowlet(_))
     }
 
-    /// The way of the flowlet that goes on at `now`; `None` where a frame behind `hop` has a choice.
+    /// The path of the flowlet that goes on at `now`; `None` where a frame behind `hop` has a choice.
     pub(crate) fn goes_on(&mut self, now: Instant, open: &OpenPorts<'_>, hop: HopId) -> Option<HopId> {
         let (PathChoice::Flowlet(gap) | PathChoice::QueueOfFlowlet(gap)) = self.by else { return None };
         let flowlets = &mut self.flowlets[hop.index()];
         let begins = flowlets.begin(now, gap);
-        (!begins && open.is_open(flowlets.way)).then_some(flowlets.way)
+        (!begins && open.is_open(flowlets.path)).then_some(flowlets.path)
     }
 
     /// Which of the hops behind `hop` a frame of `flow` takes.
     pub(crate) fn choose(&mut self, open: &OpenPorts<'_>, hop: HopId, flow: FlowKey) -> HopId {
         let first_child = open.hops[hop.index()].first_child;
-        let all = ways(open.hops, hop);
+        let all = paths(open.hops, hop);
         let node = self.nodes[open.port_of(hop).index()];
         let flowlets = &mut self.flowlets[hop.index()];
-        let way = match self.by {
+        let path = match self.by {
             PathChoice::Flowlet(_) if flowlets.count == 0 && open.is_open(first_child) => first_child,
             PathChoice::Flowlet(_) => {
                 let word = mix(self.seed ^ mix(node as u64 ^ mix(u64::from(flow.0) << 32 | u64::from(flowlets.count))));
-                nth(all.filter(|&way| open.is_open(way)), word as u32)
+                nth(all.filter(|&path| open.is_open(path)), word as u32)
             }
             PathChoice::Turns => {
-                let ports = all.filter(|&way| open.is_open(way)).map(|way| (open.port_of(way), way));
+                let ports = all.filter(|&path| open.is_open(path)).map(|path| (open.port_of(path), path));
                 let longest_ago = ports.min_by_key(|(port, _)| (self.chosen[port.index()], *port));
                 longest_ago.expect("there is a way").1
             }
-            PathChoice::Random => nth(all.filter(|&way| open.is_open(way)), self.words[node].draw()),
+            PathChoice::Random => nth(all.filter(|&path| open.is_open(path)), self.words[node].draw()),
             PathChoice::Queue | PathChoice::QueueOfFlowlet(_) => {
-                let octets = |way: &HopId| open.ports[open.port_of(*way).index()].data_octets();
-                let candidates = all.filter(|&way| open.is_open(way));
-                let least = candidates.clone().map(|way| octets(&way)).min();
-                let shortest = candidates.filter(|way| Some(octets(way)) == least);
+                let octets = |path: &HopId| open.ports[open.port_of(*path).index()].data_octets();
+                let candidates = all.filter(|&path| open.is_open(path));
+                let least = candidates.clone().map(|path| octets(&path)).min();
+                let shortest = candidates.filter(|path| Some(octets(path)) == least);
                 match shortest.clone().count() {
                     1 => nth(shortest, 0),
                     _ => nth(shortest, self.words[node].draw()),
                 }
             }
         };
-        flowlets.way = way;
+        flowlets.path = path;
         flowlets.count = flowlets.count.saturating_add(1);
         self.choices += 1;
-        self.chosen[open.port_of(way).index()] = self.choices;
-        way
+        self.chosen[open.port_of(path).index()] = self.choices;
+        path
     }
 }
 
-/// That of several ways which a random word chooses, each as likely as the others.
-fn nth(ways: impl Iterator<Item = HopId> + Clone, word: u32) -> HopId {
-    let mut ways = ways;
-    let position = (u64::from(word) * ways.clone().count() as u64) >> 32;
-    ways.nth(position as usize).expect("there is a way")
+/// That of several paths which a random word chooses, each as likely as the others.
+fn nth(paths: impl Iterator<Item = HopId> + Clone, word: u32) -> HopId {
+    let mut paths = paths;
+    let position = (u64::from(word) * paths.clone().count() as u64) >> 32;
+    paths.nth(position as usize).expect("there is a way")
 }
 
 /// The network as a choice sees it. A port with a broken line is no choice as long as there are others.
@@ -141,21 +141,21 @@ pub(crate) struct OpenPorts<'a> {
 
 impl<'a> OpenPorts<'a> {
     pub(crate) fn new(ports: &'a [PortState], hops: &'a [Hop], hop: HopId) -> Self {
-        let any = ways(hops, hop).any(|way| ports[hops[way.index()].port.index()].is_up());
+        let any = paths(hops, hop).any(|path| ports[hops[path.index()].port.index()].is_up());
         Self { ports, hops, any }
     }
 
-    fn port_of(&self, way: HopId) -> PortId {
-        self.hops[way.index()].port
+    fn port_of(&self, path: HopId) -> PortId {
+        self.hops[path.index()].port
     }
 
-    fn is_open(&self, way: HopId) -> bool {
-        !self.any || self.ports[self.port_of(way).index()].is_up()
+    fn is_open(&self, path: HopId) -> bool {
+        !self.any || self.ports[self.port_of(path).index()].is_up()
     }
 }
 
 /// The hops behind one.
-pub(crate) fn ways(hops: &[Hop], hop: HopId) -> impl Iterator<Item = HopId> + Clone + use<> {
+pub(crate) fn paths(hops: &[Hop], hop: HopId) -> impl Iterator<Item = HopId> + Clone + use<> {
     let Hop { first_child, children, .. } = hops[hop.index()];
     (first_child.0..first_child.0 + u32::from(children)).map(HopId)
 }

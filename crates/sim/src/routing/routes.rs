@@ -23,20 +23,20 @@ impl Routes {
             let start = routes.entries.len();
             routes.entries.extend(network.route(flow).map(|hop| (network.hops[hop.index()].port, hop)));
             routes.entries[start..].sort_unstable();
-            routes.keep_first_ways(start);
+            routes.keep_first_paths(start);
             routes.first.push(routes.entries.len() as u32);
         }
         routes
     }
 
     /// Of several hops of a flow at one port, keeps the first; the flow's entries are those from `start` on.
-    fn keep_first_ways(&mut self, start: usize) {
+    fn keep_first_paths(&mut self, start: usize) {
         let mut own = self.entries.split_off(start);
         own.dedup_by_key(|entry| entry.0);
         self.entries.append(&mut own);
     }
 
-    /// A flow has another route, over these ports; of several ways over one port the first counts.
+    /// A flow has another route, over these ports; of several paths over one port the first counts.
     pub(crate) fn move_to(&mut self, flow: FlowId, route: &[(PortId, HopId)]) {
         let entries = self.moved.entry(flow).or_default();
         route.iter().rev().for_each(|&(port, hop)| {
@@ -44,7 +44,7 @@ impl Routes {
         });
     }
 
-    /// The hop of `flow` that leaves by `port`, if its data passes there; the first where several ways do.
+    /// The hop of `flow` that leaves by `port`, if its data passes there; the first where several paths do.
     pub(crate) fn hop(&self, flow: FlowId, port: PortId) -> Option<HopId> {
         if let Some(entries) = self.moved.get(&flow)
             && let Some(&hop) = entries.get(&port)

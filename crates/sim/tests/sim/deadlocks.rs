@@ -139,7 +139,7 @@ fn the_watchdog_waits_for_its_time() {
         let outcome = run(&b.network, &[Instant(160_000_000)]);
         (outcome.totals.watchdog_fired, outcome.queues[queue].paused, outcome.deadlocks.len())
     };
-    // Twelve microseconds later than in `pfc.rs`, for the way through the first switch; no response time.
+    // Twelve microseconds later than in `pfc.rs`, for the path through the first switch; no response time.
     let (fired, paused, deadlocks) = chain(1_000_000_000);
     assert_eq!((fired, deadlocks), (0, 0));
     assert!(paused >= Duration(50_000_000), "{paused:?}");
@@ -161,7 +161,7 @@ fn storm(watchdog: Watchdog, ends: Option<Instant>) -> (u64, Vec<u64>) {
     lossless(&mut b.network, vec![0], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
     let pfc = b.network.pfc.as_mut().expect("just set");
     (pfc.quanta, pfc.watchdog) = (20, Some(watchdog));
-    // The way back breaks: no pause frame comes any more.
+    // The path back breaks: no pause frame comes any more.
     let port = b.port(4, 3);
     b.network.changes = ends.map(|at| Change { at, port, event: PortEvent::Down }).into_iter().collect();
     let mut fired = 0;

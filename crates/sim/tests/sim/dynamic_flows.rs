@@ -117,11 +117,11 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
             } else {
                 processes.limiters[port.index()] += 1;
             }
-            let way = vec![(port, b.port(HOSTS, from)), (b.port(HOSTS, to), b.port(to, HOSTS))];
-            way.iter().for_each(|&link| *links.entry(link).or_default() += size.0);
+            let path = vec![(port, b.port(HOSTS, from)), (b.port(HOSTS, to), b.port(to, HOSTS))];
+            path.iter().for_each(|&link| *links.entry(link).or_default() += size.0);
             let (process, number, tree) = (process as u32, number as u32, Vec::new());
             let later = Vec::new();
-            arrivals.push(Arrival { process, number, start, size, way, tree, later, reaction_point });
+            arrivals.push(Arrival { process, number, start, size, path, tree, later, reaction_point });
         }
         processes.list.push(Process {
             flows: trial.flows.len() as u32,

@@ -453,7 +453,7 @@ fn signals_reach_their_source_and_only_controlled_ones_act() {
     }
 }
 
-/// A tree with two leaves: the copy is made where the ways part.
+/// A tree with two leaves: the copy is made where the paths part.
 #[test]
 fn branches_copy_frames() {
     let mut b = Builder::new(3, 1);

@@ -48,7 +48,7 @@ fn run_in_parts(network: &Network, until: Instant) -> Outcome {
     Sim::finish_parts(parts).0
 }
 
-/// A host (0 and 1) at each of two switches (2 and 3), joined by way of 4 and of 5. The flow goes over 4; `later` it has a route over 5, and at last
+/// A host (0 and 1) at each of two switches (2 and 3), joined by path of 4 and of 5. The flow goes over 4; `later` it has a route over 5, and at last
 /// the first one again. The link 2--4 is broken from 100 us on, and whole again at 600 us.
 fn fabric(later: &[(u64, usize)], transported: bool) -> Builder {
     let mut b = Builder::new(2, 4);

@@ -92,7 +92,7 @@ impl Line {
     }
 
     /// Frames lost with this headroom: two of full length fill the shared memory and a third one crosses into the headroom; then come the
-    /// frames of `worst`, and others of full length without end. On the way back a frame starts `early` ps before the pause frame wants to.
+    /// frames of `worst`, and others of full length without end. On the path back a frame starts `early` ps before the pause frame wants to.
     fn lost(self, worst: &[(u16, u64)], room: Octets, early: u64) -> u64 {
         let (mut b, _) = self.network();
         let (cell, mtu) = (u64::from(self.cell), u64::from(self.mtu));
@@ -118,7 +118,7 @@ impl Line {
         outcome.totals.frames_dropped
     }
 
-    /// The memory that is computed is enough, whatever the phase of the way back, and a cell less is not.
+    /// The memory that is computed is enough, whatever the phase of the path back, and a cell less is not.
     fn attack(self) {
         let (_, reach) = self.network();
         let room = headroom_in_cells(&reach, self.cell);

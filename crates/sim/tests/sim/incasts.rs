@@ -72,16 +72,16 @@ struct Tree {
 fn tree() -> impl Strategy<Value = Tree> {
     let line = || (400u64..10_000, 0u64..20_000);
     let shape = (prop::collection::vec(source(), 2..9), prop::collection::vec(line(), 3), line());
-    let ways = (any::<bool>(), any::<bool>(), any::<bool>(), prop::option::of((64u16..3000, any::<bool>())));
+    let paths = (any::<bool>(), any::<bool>(), any::<bool>(), prop::option::of((64u16..3000, any::<bool>())));
     let limits = (0u64..3000, 1u64..40_000, 0u64..100, prop_oneof![0u16..20, 0u16..5000]);
-    (shape, ways, limits).prop_map(|((sources, trunks, receiver), ways, (response, xoff, xon, quanta))| Tree {
+    (shape, paths, limits).prop_map(|((sources, trunks, receiver), paths, (response, xoff, xon, quanta))| Tree {
         sources,
         trunks,
         receiver,
-        wire_overhead: if ways.0 { 24 } else { 0 },
-        in_service_counts: ways.1,
-        host_queues: ways.2,
-        answers: ways.3,
+        wire_overhead: if paths.0 { 24 } else { 0 },
+        in_service_counts: paths.1,
+        host_queues: paths.2,
+        answers: paths.3,
         response,
         xoff,
         xon,

@@ -1,4 +1,4 @@
-//! Frames over several ways: choices computed by hand on a leaf and spine, order and disorder, congested and broken links.
+//! Frames over several paths: choices computed by hand on a leaf and spine, order and disorder, congested and broken links.
 
 use penstock_endpoint::transport::{Transport, go_back_n, selective};
 use penstock_schemes::none::{Config, NoControl};
@@ -31,7 +31,7 @@ fn fabric(hosts: usize, spines: usize, slow: Duration) -> Builder {
     b
 }
 
-/// A flow between hosts of the two leaves over all spines, the first of them the first way.
+/// A flow between hosts of the two leaves over all spines, the first of them the first path.
 fn spread(b: &mut Builder, from: usize, to: usize, hosts: usize, spines: usize) -> FlowId {
     let (up, down) = (2 * hosts, 2 * hosts + 1);
     let first = b.network.hops.len() as u32;
@@ -126,7 +126,7 @@ fn random_choices_are_even() {
     assert_ne!(frames(&b, &sim.finish().0, 2, 4..8), uplinks);
 }
 
-/// A flow that is never silent for the gap is one flowlet, which takes the first way: to the last bit as without a choice.
+/// A flow that is never silent for the gap is one flowlet, which takes the first path: to the last bit as without a choice.
 #[test]
 fn one_flowlet_is_a_flow_without_choice() {
     let mut chosen = fabric(1, 3, US);
@@ -196,7 +196,7 @@ fn a_broken_line_is_no_choice() {
     }
 }
 
-/// Acknowledgements go back over the first way.
+/// Acknowledgements go back over the first path.
 #[test]
 fn answers_go_back_over_the_first_way() {
     let mut b = fabric(1, 2, US);
@@ -211,7 +211,7 @@ fn answers_go_back_over_the_first_way() {
     assert_eq!(frames(&b, &outcome, 3, 4..6), [outcome.totals.acks_sent, 0]);
 }
 
-/// Over ways whose delays differ by 2 x 30 us spraying disorders frames, so that go-back-n sends again, and selective repeat has all of the
+/// Over paths whose delays differ by 2 x 30 us spraying disorders frames, so that go-back-n sends again, and selective repeat has all of the
 /// data nevertheless.
 #[test]
 fn spraying_over_unequal_ways_disorders() {
@@ -232,7 +232,7 @@ fn spraying_over_unequal_ways_disorders() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::common::cases(60)))]
 
-    /// Frames keep their order as long as the gap exceeds the difference of the ways' delays: go-back-n, which sends
+    /// Frames keep their order as long as the gap exceeds the difference of the paths' delays: go-back-n, which sends
     /// again what comes early, has nothing to send again.
     #[test]
     fn flowlets_keep_their_order(slow in 1..40_u64, on in 1..40_u64, off in 1..200_u64, spines in 2..5_usize) {

@@ -121,7 +121,7 @@ fn a_rate_that_rises_under_a_pause_frame_does_not_shorten_the_stop() {
     assert_eq!(outcome.totals.frames_sent, 7);
 }
 
-/// The way back breaks after the pause frame has arrived (74.512 us): the stop runs out at 84.752 us. At 125 us the
+/// The path back breaks after the pause frame has arrived (74.512 us): the stop runs out at 84.752 us. At 125 us the
 /// line is whole, and the waiting frames go at once.
 #[test]
 fn a_stop_runs_out_where_its_renewal_is_lost() {

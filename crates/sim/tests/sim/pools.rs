@@ -1,7 +1,7 @@
 //! Memory that the queues of a switch share: thresholds in closed form, headroom to the octet, conservation in random networks.
 
 use crate::common::random::random_network;
-use crate::common::{pfc, cases, lossless, respond};
+use crate::common::{cases, lossless, pfc, respond};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;

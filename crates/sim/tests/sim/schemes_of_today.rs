@@ -305,7 +305,7 @@ fn annulus_shortens_the_queue_that_far_and_near_flows_share() {
 /// all share alike. Without trimming 16 still do; of 128 those whose windows were all lost wait for time-outs. Headers that find a full
 /// queue of control frames are conserved too: the run checks it.
 ///
-/// The empty network's round trip is 4 us and two frames of 120 ns. Sources know it from their ways, also where the network's parameter
+/// The empty network's round trip is 4 us and two frames of 120 ns. Sources know it from their paths, also where the network's parameter
 /// is longer: those that start too late to see an empty queue do not take part of the queue for the network's.
 #[test]
 fn nscc_comes_down_to_what_arrives() {
@@ -349,6 +349,6 @@ fn a_source_knows_the_round_trip_of_its_way() {
     for row in &vars {
         assert_eq!(&row[1..], &[0, expected.0 as i64], "mean delay and base");
     }
-    // Without it the base would be the parameter's until the acknowledgement, or for good where the way is longer.
+    // Without it the base would be the parameter's until the acknowledgement, or for good where the path is longer.
     assert!(Duration::from_us(12) < expected);
 }

@@ -101,15 +101,15 @@ fn sum(by_queue: Option<&BTreeMap<QueueId, (u64, u64)>>, stuck: &BTreeSet<QueueI
     within.fold((0, 0), |(octets, memory), (_, own)| (octets + own.0, memory + own.1))
 }
 
-/// The cycle that the way from the first stuck queue ends in, going to the first that each waits for.
+/// The cycle that the path from the first stuck queue ends in, going to the first that each waits for.
 fn cycle(waiting: &Waiting, stuck: &BTreeSet<QueueId>) -> Option<Vec<QueueId>> {
-    let mut way = vec![*stuck.first()?];
+    let mut path = vec![*stuck.first()?];
     loop {
-        let last = way.last()?;
+        let last = path.last()?;
         let next = waiting.get(last)?.keys().copied().find(|queue| stuck.contains(queue))?;
-        if let Some(start) = way.iter().position(|&queue| queue == next) {
-            return Some(way.split_off(start));
+        if let Some(start) = path.iter().position(|&queue| queue == next) {
+            return Some(path.split_off(start));
         }
-        way.push(next);
+        path.push(next);
     }
 }

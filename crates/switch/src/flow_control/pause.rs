@@ -4,7 +4,7 @@
 //!   port P ====== data ======> switch: counter of P and priority       held >= xoff: full, held <= xon: no longer
 //!    stops[P, priority]           |
 //!      ^                          v
-//!      +------- PFC frame ------ port B, the way back                  PortState::pauses: the classes to signal
+//!      +------- PFC frame ------ port B, the path back                  PortState::pauses: the classes to signal
 //! ```
 //!
 //! A PFC frame has a time for each of the eight priorities. Here it is made when its transmission starts, from the
@@ -12,7 +12,7 @@
 //! back before is not.
 //!
 //! *Lines that break.* A PFC frame on a broken line is lost, and the queue that it would have stopped or let go is left
-//! to its pause time. A stop goes on while its own line is down. When the way back comes up again, the state that was
+//! to its pause time. A stop goes on while its own line is down. When the path back comes up again, the state that was
 //! lost on it is signalled again, ahead of all frames, as the counters stand then.
 
 use alloc::boxed::Box;

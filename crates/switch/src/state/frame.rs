@@ -11,7 +11,7 @@ use crate::events::{FrameId, HopId, QueueId};
 /// The class of no frame.
 pub const GONE: TrafficClass = TrafficClass::NONE;
 
-/// The payload of a frame, and the way that the frame goes.
+/// The payload of a frame, and the path that the frame goes.
 #[derive(Debug, Clone, Copy)]
 pub enum Payload<S: Scheme> {
     /// Data, down its flow's tree.

@@ -1,7 +1,7 @@
 //! Data, random words and a scheme with a window, for tests.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use penstock_endpoint::{Supply, Taken};
+use penstock_endpoint::{DataSource, Taken};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::*;
 
@@ -24,7 +24,7 @@ impl Frames {
     }
 }
 
-impl Supply for Frames {
+impl DataSource for Frames {
     fn when(&mut self, now: Instant) -> Instant {
         if self.left > 0 { self.next.max(now) } else { Instant::NEVER }
     }

@@ -236,15 +236,15 @@ fn check_order(tables: &[sections::Flow], flows: &[FlowSpec]) -> Result<(), Faul
         let after = flows[flow].wait.iter().flat_map(|wait| &wait.after);
         after.copied().find(|&other| open[other] > 0).expect("a flow that never begins waits for another one")
     };
-    let mut way = vec![stuck];
+    let mut path = vec![stuck];
     let begins = loop {
-        let flow = next(way[way.len() - 1]);
-        if let Some(begins) = way.iter().position(|&other| other == flow) {
+        let flow = next(path[path.len() - 1]);
+        if let Some(begins) = path.iter().position(|&other| other == flow) {
             break begins;
         }
-        way.push(flow);
+        path.push(flow);
     };
-    let circle = &way[begins..];
+    let circle = &path[begins..];
     // Answers and closed loops alone make no circle: one of these flows stands in a table with after.
     let names_keys = |flow: usize| match flows[flow].origin {
         SourceTable::Flow(table) if !flows[flow].answers => {

@@ -13,7 +13,6 @@ pub(crate) fn pfc(priorities: Vec<u8>, ingress: Vec<Option<Ingress>>, quanta: u1
     pfc
 }
 
-
 /// The number of cases: `usual`, or the value of PROPTEST_CASES in the environment.
 pub(crate) fn cases(usual: u32) -> u32 {
     std::env::var("PROPTEST_CASES").map_or(usual, |n| n.parse().expect("PROPTEST_CASES is a number"))

@@ -4,7 +4,6 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
 use proptest::prelude::*;
 
-
 /// A random chain of switches with hosts, random traffic, capacities and failures. `finish` checks conservation itself.
 pub(crate) fn random_network() -> impl Strategy<Value = Network> {
     let flow = (
