@@ -406,13 +406,13 @@ impl<'p> PoolEntry<'p> {
     /// The pool at this index for the line of `port`, which is stopped at `xoff` at the latest; `None` if it stops none.
     fn new(plan: &'p Plan, index: usize, port: PortId, xoff: Octets, reach: &Reach) -> Option<Self> {
         let (pool, stopping) = (&plan.network.pools[index], plan.stopping[index]?);
-        let place = pool.lines.binary_search_by_key(&port, |(line, _)| *line).ok()?;
+        let index = pool.lines.binary_search_by_key(&port, |(line, _)| *line).ok()?;
         Some(Self {
             name: &plan.pool_names[index],
             cell_octets: pool.cell,
             xoff_alone_octets: stopping.alone.min(xoff).0,
             xoff_together_octets: stopping.together.min(xoff).0,
-            headroom_octets: pool.lines[place].1.0.min(pool.headroom.0),
+            headroom_octets: pool.lines[index].1.0.min(pool.headroom.0),
             headroom_needed_octets: headroom_in_cells(reach, pool.cell).0,
         })
     }
@@ -458,11 +458,11 @@ impl<'p> FlowEntry<'p> {
     /// The entry of a flow that a load or an incast makes.
     fn generated(plan: &'p Plan, flow: &GeneratedFlow) -> Self {
         let process = &plan.network.processes.list[flow.table];
-        let hops = flow.path.iter().enumerate().map(|(place, &port)| HopEntry {
+        let hops = flow.path.iter().enumerate().map(|(index, &port)| HopEntry {
             link: plan.port_name(port),
             // The two directions of a link differ in the last bit.
             back: plan.port_name(PortId(port.0 ^ 1)),
-            after: place.checked_sub(1),
+            after: index.checked_sub(1),
         });
         Self {
             name: Cow::Owned(flow.name(&plan.generated)),

@@ -175,14 +175,14 @@ impl Scenario {
             return Err(fault("a part of the key is empty").with_hint("for instance schemes.qcn.q_eq, or flow.0.rate"));
         }
         let mut changed = self.document.clone();
-        let place = reach(changed.as_item_mut(), &path).map_err(|(message, hint)| fault(&message).with_hint(hint))?;
+        let entry = reach(changed.as_item_mut(), &path).map_err(|(message, hint)| fault(&message).with_hint(hint))?;
         let value: Toml = value.trim().parse().unwrap_or_else(|_| Toml::from(value.trim()));
-        if let (Some(old), mut new) = (place.as_value(), value.clone()) {
+        if let (Some(old), mut new) = (entry.as_value(), value.clone()) {
             // The comment behind the old value stays where it is.
             *new.decor_mut() = old.decor().clone();
-            *place = Item::Value(new);
+            *entry = Item::Value(new);
         } else {
-            *place = toml_edit::value(value);
+            *entry = toml_edit::value(value);
         }
         let mut tree = Node::parse(&changed.to_string())?;
         tree.graft(&self.tree);
@@ -294,15 +294,15 @@ fn known_of(list: &str, tables: &ArrayOfTables) -> String {
 /// `[[load]]` has that name. A number is one, whatever names there are. A name may have dots, as `f0..f7` has: of several that fit,
 /// the longest is meant.
 fn numbered(document: &Item, path: &str) -> String {
-    let (mut place, mut rest, mut parts) = (Some(document), Some(path), Vec::new());
+    let (mut entry, mut rest, mut parts) = (Some(document), Some(path), Vec::new());
     while let Some(left) = rest {
-        let (part, behind) = match place.and_then(|place| by_name(place, left)) {
+        let (part, behind) = match entry.and_then(|entry| by_name(entry, left)) {
             Some((number, behind)) => (number.to_string(), behind),
             None => {
                 left.split_once('.').map_or((left.to_owned(), None), |(part, behind)| (part.to_owned(), Some(behind)))
             }
         };
-        place = place.and_then(|item| match item {
+        entry = entry.and_then(|item| match item {
             Item::ArrayOfTables(_) => item.get(part.parse::<usize>().ok()?),
             _ => item.get(part.as_str()),
         });
@@ -330,18 +330,18 @@ fn by_name<'p>(list: &Item, path: &'p str) -> Option<(usize, Option<&'p str>)> {
 
 /// The entry at a path of a document; missing tables are added. An error has its hint.
 fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, (String, String)> {
-    let mut place = item;
+    let mut entry = item;
     for (i, part) in path.iter().enumerate() {
-        if place.is_none() {
+        if entry.is_none() {
             let mut table = Table::new();
             table.set_implicit(i + 1 < path.len());
-            *place = Item::Table(table);
+            *entry = Item::Table(table);
         }
-        if let Item::Value(Toml::Array(_)) = place {
+        if let Item::Value(Toml::Array(_)) = entry {
             let list = path[..i].join(".");
             return Err((format!("{list} is a list within a line"), format!("set the whole of it: {list} = […]")));
         }
-        if let Item::ArrayOfTables(tables) = place {
+        if let Item::ArrayOfTables(tables) = entry {
             let list = path[..i].join(".");
             let known = known_of(&list, tables);
             let table = part.parse::<usize>().ok().and_then(|n| tables.get_mut(n));
@@ -351,16 +351,16 @@ fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, (String,
             let (first, rest) = rest.split_first().ok_or_else(whole)?;
             return reach(table.entry(first).or_insert(Item::None), rest);
         }
-        let table = place.as_table_like_mut().ok_or_else(|| {
+        let table = entry.as_table_like_mut().ok_or_else(|| {
             let key = path[..i].join(".");
             (format!("{key} is not a table"), format!("it is a value: set {key} itself"))
         })?;
-        place = table.entry(part).or_insert(Item::None);
+        entry = table.entry(part).or_insert(Item::None);
     }
-    match place {
+    match entry {
         Item::Table(_) | Item::ArrayOfTables(_) => {
             Err(("is a table".to_owned(), format!("set one key of it, as in {}.KEY", path.join("."))))
         }
-        _ => Ok(place),
+        _ => Ok(entry),
     }
 }

@@ -20,10 +20,10 @@ macro_rules! section {
     (@fallback $type:ty {}) => { $crate::keys::key::Fallback::Value("{}".to_owned()) };
     (@read $given:ident $key:ident $range:ident) => { $given.required(stringify!($key), $range) };
     (@read $given:ident $key:ident $range:ident = $default:expr) => {
-        $given.or_else(stringify!($key), || $default, |node, place| $crate::keys::fields::Field::read($range, node, place))
+        $given.or_else(stringify!($key), || $default, |node, location| $crate::keys::fields::Field::read($range, node, location))
     };
     (@read $given:ident $key:ident $range:ident => $otherwise:literal) => {
-        $given.or_else(stringify!($key), || None, |node, place| $crate::keys::fields::Field::read($range, node, place))
+        $given.or_else(stringify!($key), || None, |node, location| $crate::keys::fields::Field::read($range, node, location))
     };
     (@read $given:ident $key:ident $range:ident {}) => {{
         let () = $range;
@@ -52,8 +52,8 @@ macro_rules! section {
                 $crate::keys::key::Section { doc: $crate::keys::key::description(&[$(&$doc),*]), keys }
             }
 
-            fn read(node: &$crate::keys::tree::Node, place: $crate::keys::location::Location<'_>) -> Result<Self, $crate::error::Fault> {
-                let given = $crate::keys::read::Given::new(node, place, &[$(stringify!($key)),*])?;
+            fn read(node: &$crate::keys::tree::Node, location: $crate::keys::location::Location<'_>) -> Result<Self, $crate::error::Fault> {
+                let given = $crate::keys::read::Given::new(node, location, &[$(stringify!($key)),*])?;
                 Ok(Self {
                     $($key: {
                         let range: &<$type as $crate::keys::fields::Field>::Range = &section!(@range $($range)?);
@@ -88,10 +88,10 @@ macro_rules! words {
                 $crate::keys::key::Kind::Word(vec![$($word),+])
             }
 
-            fn read((): &(), node: &$crate::keys::tree::Node, place: $crate::keys::location::Location<'_>)
+            fn read((): &(), node: &$crate::keys::tree::Node, location: $crate::keys::location::Location<'_>)
                 -> Result<Self, $crate::error::Fault>
             {
-                $crate::keys::fields::word(Self::WORDS, node, place)
+                $crate::keys::fields::word(Self::WORDS, node, location)
             }
 
             fn write(&self) -> Option<$crate::keys::write::Written> {
@@ -138,13 +138,13 @@ macro_rules! one_of {
                 $crate::keys::key::Kind::OneOf($crate::keys::key::Section { doc: $crate::keys::key::description(&[$(&$doc),*]), keys })
             }
 
-            fn read((): &(), node: &$crate::keys::tree::Node, place: $crate::keys::location::Location<'_>)
+            fn read((): &(), node: &$crate::keys::tree::Node, location: $crate::keys::location::Location<'_>)
                 -> Result<Self, $crate::error::Fault>
             {
                 if !matches!(node.data, $crate::keys::tree::Data::Table(_)) {
-                    return Err(place.unlike(&Self::kind(&()), node));
+                    return Err(location.unlike(&Self::kind(&()), node));
                 }
-                let given = $crate::keys::read::Given::new(node, place, &[$($word),+])?;
+                let given = $crate::keys::read::Given::new(node, location, &[$($word),+])?;
                 let one = given.the_one($noun, &[$($word),+])?;
                 $(if one == $word {
                     let range: &<$type as $crate::keys::fields::Field>::Range = &section!(@range $($range)?);

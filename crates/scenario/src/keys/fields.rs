@@ -18,8 +18,8 @@ pub(crate) trait Field: Sized {
     type Range;
     /// How it is described.
     fn kind(range: &Self::Range) -> Kind;
-    /// Reads the value written at `place`.
-    fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault>;
+    /// Reads the value written at `location`.
+    fn read(range: &Self::Range, node: &Node, location: Location<'_>) -> Result<Self, Fault>;
     /// As it is written; `None` for a value that is not there.
     fn write(&self) -> Option<Written>;
 }
@@ -29,7 +29,7 @@ pub(crate) trait Table: Sized {
     /// Its keys.
     fn section() -> Section;
     /// Reads it.
-    fn read(node: &Node, place: Location<'_>) -> Result<Self, Fault>;
+    fn read(node: &Node, location: Location<'_>) -> Result<Self, Fault>;
     /// Its keys with their values, those without one left out.
     fn write(&self) -> Vec<(&'static str, Written)>;
 }
@@ -55,8 +55,8 @@ macro_rules! quantities {
             fn kind(range: &Self::Range) -> Kind {
                 Kind::Quantity(Self::DIMENSION, range.start().0, range.end().0)
             }
-            fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
-                quantity(range, node, place)
+            fn read(range: &Self::Range, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
+                quantity(range, node, location)
             }
             fn write(&self) -> Option<Written> {
                 Some(Written::Line(quoted(&Self::DIMENSION.write(self.0))))
@@ -66,35 +66,35 @@ macro_rules! quantities {
 }
 quantities!(Duration, Octets, BitRate, Tolerance);
 
-fn quantity<T: Quantity>(range: &RangeInclusive<T>, node: &Node, place: Location<'_>) -> Result<T, Fault> {
+fn quantity<T: Quantity>(range: &RangeInclusive<T>, node: &Node, location: Location<'_>) -> Result<T, Fault> {
     match &node.data {
-        Data::Text(text) => amount(range, text, place),
+        Data::Text(text) => amount(range, text, location),
         Data::Integer(_) | Data::Real(_) => {
             let hint = format!("write a number and a unit, as in \"{}\"", T::DIMENSION.example());
-            Err(place.error(format!("{} has no unit", node.data.noun()), hint))
+            Err(location.error(format!("{} has no unit", node.data.noun()), hint))
         }
-        _ => Err(place.unlike(&Kind::Quantity(T::DIMENSION, range.start().base(), range.end().base()), node)),
+        _ => Err(location.unlike(&Kind::Quantity(T::DIMENSION, range.start().base(), range.end().base()), node)),
     }
 }
 
 /// Reads a number with a unit that is in `range`.
-pub(crate) fn amount<T: Quantity>(range: &RangeInclusive<T>, text: &str, place: Location<'_>) -> Result<T, Fault> {
+pub(crate) fn amount<T: Quantity>(range: &RangeInclusive<T>, text: &str, location: Location<'_>) -> Result<T, Fault> {
     let d = T::DIMENSION;
     let (low, high) = (range.start().base(), range.end().base());
     let (least, most) = (d.write(low), d.write(high));
     let all = || format!("from {least} to {most}");
     let x = d.read(text).map_err(|wrong| {
         let hint = wrong.hint.unwrap_or_else(|| format!("at most {most}"));
-        place.error(wrong.message, hint)
+        location.error(wrong.message, hint)
     })?;
     if x == 0 && low > 0 {
-        return Err(place.error(format!("\"{text}\" is zero; this {} must be more", d.noun()), all()));
+        return Err(location.error(format!("\"{text}\" is zero; this {} must be more", d.noun()), all()));
     }
     if x < low {
-        return Err(place.error(format!("\"{text}\" is below the minimum of {least}"), all()));
+        return Err(location.error(format!("\"{text}\" is below the minimum of {least}"), all()));
     }
     if x > high {
-        return Err(place.error(format!("\"{text}\" is above the maximum of {most}"), all()));
+        return Err(location.error(format!("\"{text}\" is above the maximum of {most}"), all()));
     }
     Ok(T::of(x))
 }
@@ -124,17 +124,17 @@ impl Field for Capacity {
         Kind::Capacity
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         match &node.data {
             Data::Text(text) if Dimension::Frames.has_unit_of(text) => {
-                amount(&FRAMES, text, place).map(|FrameCount(frames)| Self::Frames(frames as u32))
+                amount(&FRAMES, text, location).map(|FrameCount(frames)| Self::Frames(frames as u32))
             }
-            Data::Text(text) => amount(&(Octets(1)..=LARGEST_QUEUE), text, place).map(Self::Octets),
+            Data::Text(text) => amount(&(Octets(1)..=LARGEST_QUEUE), text, location).map(Self::Octets),
             Data::Integer(_) | Data::Real(_) => {
                 let hint = "write a number and a unit, as in \"150 KB\" or \"100 frames\"";
-                Err(place.error(format!("{} has no unit", node.data.noun()), hint))
+                Err(location.error(format!("{} has no unit", node.data.noun()), hint))
             }
-            _ => Err(place.unlike(&Kind::Capacity, node)),
+            _ => Err(location.unlike(&Kind::Capacity, node)),
         }
     }
 
@@ -154,10 +154,10 @@ macro_rules! counts {
             fn kind(range: &Self::Range) -> Kind {
                 Kind::Count(u64::from(*range.start()), u64::from(*range.end()))
             }
-            fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
-                let Data::Integer(x) = node.data else { return Err(place.unlike(&Self::kind(range), node)) };
+            fn read(range: &Self::Range, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
+                let Data::Integer(x) = node.data else { return Err(location.unlike(&Self::kind(range), node)) };
                 let x = Self::try_from(x).ok().filter(|x| range.contains(x));
-                x.ok_or_else(|| place.unlike(&Self::kind(range), node))
+                x.ok_or_else(|| location.unlike(&Self::kind(range), node))
             }
             fn write(&self) -> Option<Written> {
                 Some(Written::Line(self.to_string()))
@@ -178,18 +178,18 @@ impl Field for Counts {
         Kind::Counts(u64::from(*range.start()), u64::from(*range.end()))
     }
 
-    fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn read(range: &Self::Range, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let kind = Self::kind(range);
-        let Data::List(items) = &node.data else { return Err(place.unlike(&kind, node)) };
+        let Data::List(items) = &node.data else { return Err(location.unlike(&kind, node)) };
         if items.is_empty() {
-            return Err(place.error("an empty list".into(), format!("expected {}", kind.expects())));
+            return Err(location.error("an empty list".into(), format!("expected {}", kind.expects())));
         }
         let mut counts = Vec::with_capacity(items.len());
         for item in items {
-            let place = Location { origin: item.origin, ..place };
-            let x = u8::read(range, item, place)?;
+            let location = Location { origin: item.origin, ..location };
+            let x = u8::read(range, item, location)?;
             if counts.contains(&x) {
-                return Err(place.error(format!("{x} is listed twice"), "list each number once"));
+                return Err(location.error(format!("{x} is listed twice"), "list each number once"));
             }
             counts.push(x);
         }
@@ -208,13 +208,13 @@ impl Field for f64 {
         Kind::Real(*range.start(), *range.end())
     }
 
-    fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn read(range: &Self::Range, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let x = match node.data {
             Data::Integer(x) => Some(x as Self),
             Data::Real(x) => Some(x),
             _ => None,
         };
-        x.filter(|x| range.contains(x)).ok_or_else(|| place.unlike(&Self::kind(range), node))
+        x.filter(|x| range.contains(x)).ok_or_else(|| location.unlike(&Self::kind(range), node))
     }
 
     fn write(&self) -> Option<Written> {
@@ -229,8 +229,8 @@ impl Field for bool {
         Kind::Switch
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
-        if let Data::Switch(x) = node.data { Ok(x) } else { Err(place.unlike(&Kind::Switch, node)) }
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
+        if let Data::Switch(x) = node.data { Ok(x) } else { Err(location.unlike(&Kind::Switch, node)) }
     }
 
     fn write(&self) -> Option<Written> {
@@ -246,12 +246,12 @@ impl Field for String {
         Kind::Text
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
-        let Data::Text(text) = &node.data else { return Err(place.unlike(&Kind::Text, node)) };
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
+        let Data::Text(text) = &node.data else { return Err(location.unlike(&Kind::Text, node)) };
         if text.trim().is_empty() || text.contains(char::is_control) {
             let found = if text.trim().is_empty() { "nothing" } else { "line ends or other control characters" };
-            let hint = format!("for instance {}", Kind::Text.example(place.path));
-            return Err(place.error(format!("expected one line of text, found {found}"), hint));
+            let hint = format!("for instance {}", Kind::Text.example(location.path));
+            return Err(location.error(format!("expected one line of text, found {found}"), hint));
         }
         Ok(text.clone())
     }
@@ -272,8 +272,8 @@ impl Field for Lines {
         Kind::Lines
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
-        let Data::Text(text) = &node.data else { return Err(place.unlike(&Kind::Lines, node)) };
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
+        let Data::Text(text) = &node.data else { return Err(location.unlike(&Kind::Lines, node)) };
         Ok(Self(text.clone()))
     }
 
@@ -286,9 +286,9 @@ impl Field for Lines {
 const FORMER: [(&str, &str); 1] = [("hold", "stall")];
 
 /// The value of one of some names.
-pub(crate) fn word<T: Copy>(words: &[(&'static str, T)], node: &Node, place: Location<'_>) -> Result<T, Fault> {
+pub(crate) fn word<T: Copy>(words: &[(&'static str, T)], node: &Node, location: Location<'_>) -> Result<T, Fault> {
     let kind = Kind::Word(words.iter().map(|(word, _)| *word).collect());
-    let Data::Text(text) = &node.data else { return Err(place.unlike(&kind, node)) };
+    let Data::Text(text) = &node.data else { return Err(location.unlike(&kind, node)) };
     if let Some((_, value)) = words.iter().find(|(word, _)| word == text) {
         return Ok(*value);
     }
@@ -297,9 +297,9 @@ pub(crate) fn word<T: Copy>(words: &[(&'static str, T)], node: &Node, place: Loc
         Some((_, now)) => Some(format!("it is called \"{now}\"")),
         None => nearest(text, words.iter().map(|(word, _)| *word)),
     };
-    Err(place.error(
+    Err(location.error(
         format!("\"{text}\" is not known here, expected {}", kind.expects()),
-        hint.unwrap_or_else(|| format!("for instance {}", kind.example(place.path))),
+        hint.unwrap_or_else(|| format!("for instance {}", kind.example(location.path))),
     ))
 }
 
@@ -332,8 +332,8 @@ impl Field for List {
         Kind::List
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
-        names(&Kind::List, node, place).map(Self)
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
+        names(&Kind::List, node, location).map(Self)
     }
 
     fn write(&self) -> Option<Written> {
@@ -348,10 +348,10 @@ impl Field for Names {
         Kind::Names
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         match &node.data {
             Data::Text(text) => Ok(Self(vec![text.clone()])),
-            _ => names(&Kind::Names, node, place).map(Self),
+            _ => names(&Kind::Names, node, location).map(Self),
         }
     }
 
@@ -360,16 +360,16 @@ impl Field for Names {
     }
 }
 
-fn names(kind: &Kind, node: &Node, place: Location<'_>) -> Result<Vec<String>, Fault> {
-    let Data::List(items) = &node.data else { return Err(place.unlike(kind, node)) };
+fn names(kind: &Kind, node: &Node, location: Location<'_>) -> Result<Vec<String>, Fault> {
+    let Data::List(items) = &node.data else { return Err(location.unlike(kind, node)) };
     if items.is_empty() {
-        return Err(place.error("an empty list".into(), format!("expected {}", kind.expects())));
+        return Err(location.error("an empty list".into(), format!("expected {}", kind.expects())));
     }
     let name = |item: &Node| match &item.data {
         Data::Text(text) => Ok(text.clone()),
         other => {
-            let place = Location { origin: item.origin, ..place };
-            Err(place.error(format!("expected a name, found {}", other.noun()), "for instance \"h0\""))
+            let location = Location { origin: item.origin, ..location };
+            Err(location.error(format!("expected a name, found {}", other.noun()), "for instance \"h0\""))
         }
     };
     items.iter().map(name).collect()
@@ -382,8 +382,8 @@ impl<T: Table> Field for T {
         Kind::Table(T::section())
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
-        table(node, place)
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
+        table(node, location)
     }
 
     fn write(&self) -> Option<Written> {
@@ -392,10 +392,10 @@ impl<T: Table> Field for T {
 }
 
 /// A table, if it is one.
-pub(crate) fn table<T: Table>(node: &Node, place: Location<'_>) -> Result<T, Fault> {
+pub(crate) fn table<T: Table>(node: &Node, location: Location<'_>) -> Result<T, Fault> {
     match node.data {
-        Data::Table(_) => T::read(node, place),
-        _ => Err(place.unlike(&Kind::Table(T::section()), node)),
+        Data::Table(_) => T::read(node, location),
+        _ => Err(location.unlike(&Kind::Table(T::section()), node)),
     }
 }
 
@@ -407,19 +407,19 @@ impl<T: Table> Field for Vec<T> {
         Kind::Tables(T::section())
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         match &node.data {
             Data::List(items) => {
                 let read = |(i, item): (usize, &Node)| {
-                    T::read(item, Location { path: &format!("{}.{i}", place.path), origin: item.origin })
+                    T::read(item, Location { path: &format!("{}.{i}", location.path), origin: item.origin })
                 };
                 items.iter().enumerate().map(read).collect()
             }
             Data::Table(_) => {
                 let message = "expected a list of tables, found a table".to_owned();
-                Err(place.error(message, format!("write [[{}]]", place.path)))
+                Err(location.error(message, format!("write [[{}]]", location.path)))
             }
-            _ => Err(place.unlike(&Self::kind(&()), node)),
+            _ => Err(location.unlike(&Self::kind(&()), node)),
         }
     }
 
@@ -436,8 +436,8 @@ impl<T: Field> Field for Option<T> {
         T::kind(range)
     }
 
-    fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
-        T::read(range, node, place).map(Some)
+    fn read(range: &Self::Range, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
+        T::read(range, node, location).map(Some)
     }
 
     fn write(&self) -> Option<Written> {
@@ -461,14 +461,14 @@ impl<A: Field, B: Field> Field for Either<A, B> {
         Kind::Either(vec![A::kind(first), B::kind(second)])
     }
 
-    fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn read(range: &Self::Range, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let (first, second) = (A::kind(&range.0), B::kind(&range.1));
         let by_word = [&first, &second].into_iter().position(|kind| kind.has_word(&node.data));
         let by_form = || [&first, &second].into_iter().position(|kind| kind.fits(&node.data));
         match by_word.or_else(by_form) {
-            Some(0) => A::read(&range.0, node, place).map(Self::First),
-            Some(_) => B::read(&range.1, node, place).map(Self::Second),
-            None => Err(place.unlike(&Kind::Either(vec![first, second]), node)),
+            Some(0) => A::read(&range.0, node, location).map(Self::First),
+            Some(_) => B::read(&range.1, node, location).map(Self::Second),
+            None => Err(location.unlike(&Kind::Either(vec![first, second]), node)),
         }
     }
 

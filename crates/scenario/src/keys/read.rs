@@ -108,9 +108,9 @@ pub(crate) struct Given<'a> {
 
 impl<'a> Given<'a> {
     /// The table `node`, if it has none but the `known` keys.
-    pub(crate) fn new(node: &'a Node, place: Location<'_>, known: &[&'static str]) -> Result<Self, Fault> {
+    pub(crate) fn new(node: &'a Node, location: Location<'_>, known: &[&'static str]) -> Result<Self, Fault> {
         let Data::Table(entries) = &node.data else {
-            let hint = match place.path {
+            let hint = match location.path {
                 "" => "a scenario is a table".to_owned(),
                 // An entry of a list.
                 path if path.rsplit('.').next().is_some_and(|last| last.parse::<usize>().is_ok()) => {
@@ -119,15 +119,15 @@ impl<'a> Given<'a> {
                 }
                 path => format!("write [{path}]"),
             };
-            return Err(place.error(format!("expected a table, found {}", node.data.noun()), hint));
+            return Err(location.error(format!("expected a table, found {}", node.data.noun()), hint));
         };
         for (name, entry) in entries {
             if !known.contains(&name.as_str()) {
-                let place = Location { path: &join(place.path, name), origin: entry.origin };
-                return Err(place.error("unknown key".into(), suggest(name, known.iter().copied())));
+                let location = Location { path: &join(location.path, name), origin: entry.origin };
+                return Err(location.error("unknown key".into(), suggest(name, known.iter().copied())));
             }
         }
-        Ok(Self { entries, table: Rc::new(Stand { path: place.path.to_owned(), origin: node.origin }) })
+        Ok(Self { entries, table: Rc::new(Stand { path: location.path.to_owned(), origin: node.origin }) })
     }
 
     /// A key that must be written.
@@ -138,10 +138,10 @@ impl<'a> Given<'a> {
                 Origin::Set => (Origin::Default, "missing beside what is given by --set"),
                 other => (other, "missing"),
             };
-            let place = Location { path: &join(&self.table.path, key), origin };
-            return Err(place.error(message.into(), format!("expected {}", T::kind(range).expects())));
+            let location = Location { path: &join(&self.table.path, key), origin };
+            return Err(location.error(message.into(), format!("expected {}", T::kind(range).expects())));
         };
-        self.entry(key, node, |node, place| T::read(range, node, place))
+        self.entry(key, node, |node, location| T::read(range, node, location))
     }
 
     /// A key that need not be written, by this reader.
@@ -159,18 +159,18 @@ impl<'a> Given<'a> {
 
     /// A table whose keys need not be written.
     pub(crate) fn or_defaults<T: Table>(&self, key: &'static str) -> Result<Entry<T>, Fault> {
-        self.entry(key, self.find(key).unwrap_or(&Node::EMPTY), |node, place| fields::table(node, place))
+        self.entry(key, self.find(key).unwrap_or(&Node::EMPTY), |node, location| fields::table(node, location))
     }
 
     /// Which one of the `known` keys is given.
     pub(crate) fn the_one(&self, noun: &str, known: &[&'static str]) -> Result<&'static str, Fault> {
-        let place = Location { path: &self.table.path, origin: self.table.origin };
+        let location = Location { path: &self.table.path, origin: self.table.origin };
         match self.entries {
             [(one, _)] => Ok(known.iter().find(|key| *key == one).copied().unwrap_or_default()),
-            [] => Err(place.error(format!("no {noun}"), format!("exactly one of {}", known.join(", ")))),
+            [] => Err(location.error(format!("no {noun}"), format!("exactly one of {}", known.join(", ")))),
             [(first, _), (second, node), ..] => {
-                let place = Location { path: &join(place.path, second), origin: node.origin };
-                Err(place.error(format!("a second {noun}; there is \"{first}\" already"), "keep one of them"))
+                let location = Location { path: &join(location.path, second), origin: node.origin };
+                Err(location.error(format!("a second {noun}; there is \"{first}\" already"), "keep one of them"))
             }
         }
     }

@@ -116,7 +116,10 @@ impl Node {
         let below = |part: &str| if path.is_empty() { part.to_owned() } else { format!("{path}.{part}") };
         match &self.data {
             Data::List(items) => {
-                items.iter().enumerate().for_each(|(place, item)| item.visit_set(&below(&place.to_string()), found));
+                items
+                    .iter()
+                    .enumerate()
+                    .for_each(|(location, item)| item.visit_set(&below(&location.to_string()), found));
             }
             Data::Table(entries) => entries.iter().for_each(|(key, entry)| entry.visit_set(&below(key), found)),
             _ => {}
@@ -149,18 +152,18 @@ impl Node {
 /// The line on which most brackets are open and most parts of keys stand. Those in texts and comments count too: a
 /// reader should look there.
 fn deepest(text: &str) -> usize {
-    let (mut depth, mut deepest, mut place) = (0, 0, 1);
+    let (mut depth, mut deepest, mut location) = (0, 0, 1);
     for (number, line) in (1..).zip(text.lines()) {
         let mut parts = 0;
         for c in line.chars() {
             depth += i32::from(matches!(c, '[' | '{')) - i32::from(matches!(c, ']' | '}'));
             parts += i32::from(c == '.');
             if depth + parts > deepest {
-                (deepest, place) = (depth + parts, number);
+                (deepest, location) = (depth + parts, number);
             }
         }
     }
-    place
+    location
 }
 
 /// Where the lines of a text end, so that an offset becomes a line number without another count.
@@ -217,8 +220,8 @@ fn of_value(value: &Toml, lines: &Lines, line: usize) -> Node {
         Toml::Boolean(x) => Data::Switch(*x.value()),
         Toml::Datetime(_) => Data::Date,
         Toml::Array(items) => {
-            let place = |v: &Toml| v.span().map_or(line, |span| lines.at(span.start));
-            Data::List(items.iter().map(|v| of_value(v, lines, place(v))).collect())
+            let location = |v: &Toml| v.span().map_or(line, |span| lines.at(span.start));
+            Data::List(items.iter().map(|v| of_value(v, lines, location(v))).collect())
         }
         Toml::InlineTable(t) => table(t, lines, line),
     };

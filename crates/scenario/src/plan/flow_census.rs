@@ -152,7 +152,7 @@ impl FlowCensus {
         };
         let mut footprint = TableFootprint { octets: vec![None; layout.ports.len()], span: Duration::ZERO };
         let mut first_start = None;
-        let mut place: Vec<Option<usize>> = vec![None; layout.ports.len()];
+        let mut first_of: Vec<Option<usize>> = vec![None; layout.ports.len()];
         let mut begins: Vec<(usize, u32)> = Vec::new();
         let mut spreads = false;
         for arrival in table.arrivals.clone() {
@@ -191,7 +191,7 @@ impl FlowCensus {
             }
             self.most_hops = self.most_hops.max(tree.len()).max(path.len());
             spreads |= !tree.is_empty();
-            let first = *place[path[0]].get_or_insert_with(|| {
+            let first = *first_of[path[0]].get_or_insert_with(|| {
                 begins.push((path[0], 0));
                 begins.len() - 1
             });

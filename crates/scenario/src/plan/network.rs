@@ -67,12 +67,12 @@ pub(super) fn network(
             reverse_path: network.add_reverse_path(root),
         });
         let next = RpId(network.reaction_points.len() as u32);
-        let place = (spec.route[0].port, spec.priority);
-        let reaction_point = spec.controlled.then(|| match limiters.get(&place) {
+        let key = (spec.route[0].port, spec.priority);
+        let reaction_point = spec.controlled.then(|| match limiters.get(&key) {
             Some(limiter) if shared => *limiter,
             _ => {
-                network.reaction_points.push(ReactionPointSpec { port: PortId(place.0 as u32), pacer });
-                limiters.insert(place, next);
+                network.reaction_points.push(ReactionPointSpec { port: PortId(key.0 as u32), pacer });
+                limiters.insert(key, next);
                 next
             }
         });

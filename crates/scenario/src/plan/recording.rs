@@ -49,7 +49,7 @@ pub(crate) fn recorded(
     let single = network.flows.len();
     let all = |port: PortId| network.priorities.iter().map(move |priority| (port, *priority));
     let ports = (0..network.ports.len()).map(|i| PortId(i as u32));
-    let places: Vec<(PortId, u8)> = match &*settings.queues {
+    let chosen: Vec<(PortId, u8)> = match &*settings.queues {
         Either::First(Shown::Switches) => ports
             .filter(|p| network.nodes[network.ports[p.index()].node.index()].kind == NodeKind::Switch)
             .flat_map(all)
@@ -60,28 +60,28 @@ pub(crate) fn recorded(
             used.into_iter().filter(|(port, _)| network.pfc.is_some() || shows(*port)).collect()
         }
         Either::Second(names) => {
-            let mut places = Vec::new();
+            let mut chosen = Vec::new();
             let mut listed = BTreeSet::new();
             for name in names.iter() {
                 let port = layout.port(name).ok_or_else(|| {
                     let message = format!("there is no port \"{name}\"");
                     settings.queues.fault(message).with_hint(layout.suggest_port(name))
                 })?;
-                let before = places.len();
-                places.extend(all(PortId(port as u32)).filter(|place| used.contains(place)));
-                if places.len() == before {
-                    places.extend(all(PortId(port as u32)));
+                let before = chosen.len();
+                chosen.extend(all(PortId(port as u32)).filter(|queue| used.contains(queue)));
+                if chosen.len() == before {
+                    chosen.extend(all(PortId(port as u32)));
                 }
                 if !listed.insert(port) {
                     let message = format!("the port \"{name}\" is listed twice");
                     return Err(settings.queues.fault(message).with_hint("list each port once"));
                 }
             }
-            places
+            chosen
         }
     };
     let by_default = settings.interval.is_none();
-    let interval = settings.interval.unwrap_or_else(|| interval(duration, places.len() + single));
+    let interval = settings.interval.unwrap_or_else(|| interval(duration, chosen.len() + single));
     if interval > duration {
         let message = "the interval is longer than the run";
         return Err(settings.interval.fault(message).with_hint(format!("at most {}", duration)));
@@ -90,10 +90,10 @@ pub(crate) fn recorded(
     let at_interval = |e| settings.interval.excess(e);
     bounds.check(SAMPLES, samples, "a longer interval").map_err(at_interval)?;
     let flows = Sampled { of: single, most: usize::try_from(*settings.most_flows).unwrap_or(usize::MAX) };
-    let rows = samples.saturating_mul((places.len() + flows.count()) as u64);
-    let less = format!("a longer interval: each sample has {} queues and {} flows", places.len(), flows.count());
+    let rows = samples.saturating_mul((chosen.len() + flows.count()) as u64);
+    let less = format!("a longer interval: each sample has {} queues and {} flows", chosen.len(), flows.count());
     bounds.check(ROWS, rows, &less).map_err(|e| settings.interval.excess(e))?;
-    let queues: Vec<QueueId> = places.into_iter().map(|(port, priority)| network.queue(port, priority)).collect();
+    let queues: Vec<QueueId> = chosen.into_iter().map(|(port, priority)| network.queue(port, priority)).collect();
     let (signals, arrivals, percentiles) = (*settings.signals, *settings.arrivals, *settings.percentiles);
     let record = super::Record { interval, queues, flows, signals, arrivals, percentiles };
     let notes = notes(&record, by_default.then_some(duration));

@@ -59,29 +59,29 @@ struct Columns {
 }
 
 impl Columns {
-    fn read(line: &str, place: Location<'_>) -> Result<Self, Fault> {
+    fn read(line: &str, location: Location<'_>) -> Result<Self, Fault> {
         let mut columns = Self { of: [None; COLUMNS.len()], count: 0 };
         for word in line.split(',').map(str::trim) {
             let Some(column) = COLUMNS.iter().position(|column| *column == word) else {
                 let message = format!("the first line names the columns, and \"{word}\" is none");
-                return Err(place.error(message, suggest(word, COLUMNS)));
+                return Err(location.error(message, suggest(word, COLUMNS)));
             };
             if columns.of[column].replace(columns.count).is_some() {
-                return Err(place.error(format!("the column \"{word}\" is there twice"), "name each column once"));
+                return Err(location.error(format!("the column \"{word}\" is there twice"), "name each column once"));
             }
             columns.count += 1;
         }
         match (0..REQUIRED).find(|column| columns.of[*column].is_none()) {
             Some(column) => {
                 let hint = format!("the first line names them, for instance: {EXAMPLE}");
-                Err(place.error(format!("there is no column \"{}\"", COLUMNS[column]), hint))
+                Err(location.error(format!("there is no column \"{}\"", COLUMNS[column]), hint))
             }
             None => Ok(columns),
         }
     }
 
     /// The cells of a line, in the order of [`COLUMNS`].
-    fn cells<'l>(&self, line: &'l str, place: Location<'_>) -> Result<[&'l str; COLUMNS.len()], Fault> {
+    fn cells<'l>(&self, line: &'l str, location: Location<'_>) -> Result<[&'l str; COLUMNS.len()], Fault> {
         let mut cells = [""; COLUMNS.len()];
         let mut found = 0;
         for (at, cell) in line.split(',').enumerate() {
@@ -94,7 +94,7 @@ impl Columns {
             return Ok(cells);
         }
         let message = format!("{found} entries for {} columns", self.count);
-        Err(place.error(message, "write one for each column of the first line, with commas between"))
+        Err(location.error(message, "write one for each column of the first line, with commas between"))
     }
 }
 
@@ -121,18 +121,18 @@ impl Trace {
         let mut flows: Vec<(Arrival, &str)> = Vec::new();
         let (mut listed, mut left_out) = (0, 0);
         for (row, line) in lines {
-            let place = Location { path: &path, origin: at(row) };
-            let (flow, name) = flow(&columns.cells(line, place)?, place, layout)?;
+            let location = Location { path: &path, origin: at(row) };
+            let (flow, name) = flow(&columns.cells(line, location)?, location, layout)?;
             if columns.of[REQUIRED].is_some() {
-                names::check(name).map_err(|(message, hint)| place.error(message, hint))?;
+                names::check(name).map_err(|(message, hint)| location.error(message, hint))?;
                 if !taken.insert(name.to_owned()) {
                     let message = format!("the name \"{name}\" is used twice");
-                    return Err(place.error(message, "give each flow a different name"));
+                    return Err(location.error(message, "give each flow a different name"));
                 }
             }
             listed += 1;
-            bounds.check(ARRIVALS, listed, LESS).map_err(|(message, hint)| place.error(message, hint))?;
-            bounds.go_on().map_err(|(message, hint)| place.error(message, hint))?;
+            bounds.check(ARRIVALS, listed, LESS).map_err(|(message, hint)| location.error(message, hint))?;
+            bounds.go_on().map_err(|(message, hint)| location.error(message, hint))?;
             if flow.start < run {
                 flows.push((flow, name));
             } else {
@@ -158,15 +158,15 @@ impl Trace {
 /// The flow of a line, and its name.
 fn flow<'l>(
     cells: &[&'l str; COLUMNS.len()],
-    place: Location<'_>,
+    location: Location<'_>,
     layout: &Layout,
 ) -> Result<(Arrival, &'l str), Fault> {
     let [from, to, size, start, name] = *cells;
-    let host = |name| layout.host(name).map_err(|(message, hint)| place.error(message, hint));
+    let host = |name| layout.host(name).map_err(|(message, hint)| location.error(message, hint));
     let (source, destination) = (host(from)?, host(to)?);
     if source == destination {
-        return Err(place.error(format!("\"{from}\" would send to itself"), "send to another host"));
+        return Err(location.error(format!("\"{from}\" would send to itself"), "send to another host"));
     }
-    let (size, start): (Octets, Duration) = (amount(&SIZE, size, place)?, amount(&TIME, start, place)?);
+    let (size, start): (Octets, Duration) = (amount(&SIZE, size, location)?, amount(&TIME, start, location)?);
     Ok((Arrival { start, source, destination, size }, name))
 }

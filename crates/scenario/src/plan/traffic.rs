@@ -150,8 +150,8 @@ fn of_tables(
         let sizes = (*table.size).as_ref().map(Sizes::read).transpose()?;
         let starts = Starts::read(&table.start)?;
         let stagger = table.stagger.0;
-        let later = |round: usize, place: usize| {
-            stagger.saturating_mul(place as u64).saturating_add(every.saturating_mul(round as u64))
+        let later = |round: usize, pair: usize| {
+            stagger.saturating_mul(pair as u64).saturating_add(every.saturating_mul(round as u64))
         };
         let last = starts.latest.saturating_add(later(rounds - 1, pairs.len() - 1));
         let chained = dependencies::chained(table);
@@ -163,9 +163,9 @@ fn of_tables(
                 let message = format!("the name \"{name}\" is used twice");
                 return Err(named.fault(message).with_hint("give each flow a different name"));
             }
-            let (round, place) = (i / pairs.len(), i % pairs.len());
-            let (source, to) = pairs[place];
-            let later = later(round, place);
+            let (round, pair) = (i / pairs.len(), i % pairs.len());
+            let (source, to) = pairs[pair];
+            let later = later(round, pair);
             let start = starts.of(seed, &name).saturating_add(later);
             if is_cut {
                 if start >= end.at.0 {
@@ -173,7 +173,7 @@ fn of_tables(
                     continue;
                 }
                 check_stop(table, start, &model)?;
-                kept.push(truncate::Kept { round, place, start: Duration(start), name: name.clone() });
+                kept.push(truncate::Kept { round, pair, start: Duration(start), name: name.clone() });
             } else if dependencies::has_start(table, round) {
                 check_times(table, starts.latest.saturating_add(later), later > 0, &model, end.at)?;
             }

@@ -56,7 +56,7 @@ fn leave_out<T>(list: &mut Vec<T>, which: impl Fn(&T) -> bool) -> usize {
 pub(crate) struct Kept {
     pub(crate) round: usize,
     /// Which of the flows of its round it is.
-    pub(crate) place: usize,
+    pub(crate) pair: usize,
     pub(crate) start: Duration,
     pub(crate) name: String,
 }
@@ -69,12 +69,12 @@ pub(crate) struct Kept {
 /// drawn, and each flow is a table.
 pub(crate) fn pieces(table: &sections::Flow, kept: &[Kept], ends: &[(&str, &str)]) -> Vec<(sections::Flow, usize)> {
     let drawn = matches!(*table.start, Either::Second(_));
-    let whole = kept.iter().filter(|flow| flow.place + 1 == ends.len()).count();
+    let whole = kept.iter().filter(|flow| flow.pair + 1 == ends.len()).count();
     let together = |a: &Kept, b: &Kept| !drawn && (a.round == b.round || b.round < whole);
     let piece = |own: &[Kept]| {
         let (first, last) = (&own[0], &own[own.len() - 1]);
         let rounds = last.round - first.round + 1;
-        let ends = &ends[first.place..=last.place];
+        let ends = &ends[first.pair..=last.pair];
         let mut piece = table.clone();
         let name = if own.len() == 1 { first.name.clone() } else { format!("{}..{}", first.name, last.name) };
         piece.name.replace(Some(name));

@@ -109,10 +109,10 @@ impl EventQueue {
     /// Replaces each event's content by what `change` makes of it. Times and turns stay.
     pub(crate) fn change(&mut self, change: &mut dyn FnMut(Packed) -> Packed) {
         for lane in &mut self.lanes {
-            let mut place = lane.head;
-            while place != lane.tail {
-                lane.events[place].what = change(lane.events[place].what);
-                place = (place + 1) % LANE_SIZE;
+            let mut slot = lane.head;
+            while slot != lane.tail {
+                lane.events[slot].what = change(lane.events[slot].what);
+                slot = (slot + 1) % LANE_SIZE;
             }
         }
         let calendar = &mut self.calendar;
@@ -123,10 +123,10 @@ impl EventQueue {
         calendar.far = far.into();
         let held: Vec<Chain> = calendar.buckets.held().collect();
         for chain in held {
-            let mut place = chain.first;
-            while let Some(node) = calendar.buckets.nodes.get_mut(place as usize) {
+            let mut slot = chain.first;
+            while let Some(node) = calendar.buckets.nodes.get_mut(slot as usize) {
                 node.event.what = change(node.event.what);
-                place = node.next;
+                slot = node.next;
             }
         }
     }
@@ -190,8 +190,8 @@ impl Ring {
             return false;
         }
         // Not as a whole: it would be put together first.
-        let place = &mut self.events[self.tail % LANE_SIZE];
-        (place.at, place.what, place.rank) = (at, what, rank);
+        let slot = &mut self.events[self.tail % LANE_SIZE];
+        (slot.at, slot.what, slot.rank) = (at, what, rank);
         if self.first_at == Instant::NEVER {
             self.first_at = at;
         }
@@ -218,14 +218,14 @@ impl Ring {
     /// Moves the last event before those of its time that come after it.
     #[cold]
     fn sink(&mut self) {
-        let before = |place: usize| place.wrapping_sub(1) % LANE_SIZE;
-        let mut place = before(self.tail);
-        let event = self.events[place];
-        while place != self.head && event.before(self.events[before(place)]) {
-            self.events[place] = self.events[before(place)];
-            place = before(place);
+        let before = |slot: usize| slot.wrapping_sub(1) % LANE_SIZE;
+        let mut slot = before(self.tail);
+        let event = self.events[slot];
+        while slot != self.head && event.before(self.events[before(slot)]) {
+            self.events[slot] = self.events[before(slot)];
+            slot = before(slot);
         }
-        self.events[place] = event;
+        self.events[slot] = event;
     }
 
     /// Takes the first event; there must be one.
@@ -518,7 +518,7 @@ impl Buckets {
     #[inline(always)]
     fn put(&mut self, bucket: u64, event: Scheduled) {
         let index = (bucket & MASK) as usize;
-        let place = if let Some(node) = self.nodes.get_mut(self.free as usize) {
+        let slot = if let Some(node) = self.nodes.get_mut(self.free as usize) {
             let next = node.next;
             (node.event, node.next) = (event, NO_NODE);
             std::mem::replace(&mut self.free, next)
@@ -528,13 +528,13 @@ impl Buckets {
         };
         let chain = &mut self.chains[index];
         if let Some(last) = self.nodes.get_mut(chain.last as usize) {
-            last.next = place;
+            last.next = slot;
         } else {
-            chain.first = place;
+            chain.first = slot;
             self.occupied[index / 64] |= 1 << (index % 64);
             self.summary |= 1 << (index / 64);
         }
-        chain.last = place;
+        chain.last = slot;
     }
 
     /// The chains that hold something.
@@ -545,10 +545,10 @@ impl Buckets {
 
     /// The events of a bucket.
     fn events(&self, bucket: u64) -> impl Iterator<Item = Scheduled> + '_ {
-        let mut place = self.chains[(bucket & MASK) as usize].first;
+        let mut slot = self.chains[(bucket & MASK) as usize].first;
         std::iter::from_fn(move || {
-            let node = self.nodes.get(place as usize)?;
-            place = node.next;
+            let node = self.nodes.get(slot as usize)?;
+            slot = node.next;
             Some(node.event)
         })
     }
@@ -564,10 +564,10 @@ impl Buckets {
         }
         let chain = &mut self.chains[index];
         let first = chain.first;
-        let mut place = first;
-        while let Some(node) = self.nodes.get(place as usize) {
+        let mut slot = first;
+        while let Some(node) = self.nodes.get(slot as usize) {
             events.push(node.event);
-            place = node.next;
+            slot = node.next;
         }
         if let Some(last) = self.nodes.get_mut(chain.last as usize) {
             last.next = std::mem::replace(&mut self.free, first);

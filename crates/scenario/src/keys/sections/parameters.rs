@@ -23,7 +23,8 @@ pub(super) fn keys(parameters: &'static [Parameter]) -> impl Iterator<Item = Key
 
 /// Their values, in the order of the list.
 pub(super) fn read(parameters: &'static [Parameter], given: &Given<'_>) -> Result<Vec<Entry<Value>>, Fault> {
-    let value = |p: &'static Parameter| given.or_else(p.name, || p.default, |node, place| read_one(p, node, place));
+    let value =
+        |p: &'static Parameter| given.or_else(p.name, || p.default, |node, location| read_one(p, node, location));
     parameters.iter().map(value).collect()
 }
 
@@ -32,7 +33,8 @@ pub(super) fn read_new(
     parameters: &'static [Parameter],
     given: &Given<'_>,
 ) -> Result<Vec<Entry<Option<Value>>>, Fault> {
-    let read = |p: &'static Parameter| given.or_else(p.name, || None, |node, place| read_one(p, node, place).map(Some));
+    let read =
+        |p: &'static Parameter| given.or_else(p.name, || None, |node, location| read_one(p, node, location).map(Some));
     parameters.iter().map(read).collect()
 }
 
@@ -80,25 +82,25 @@ fn kind(p: &Parameter) -> Kind {
 }
 
 /// Reads the value of a parameter.
-fn read_one(p: &Parameter, node: &Node, place: Location<'_>) -> Result<Value, Fault> {
+fn read_one(p: &Parameter, node: &Node, location: Location<'_>) -> Result<Value, Fault> {
     match (p.minimum, p.maximum) {
         (Value::Time(low), Value::Time(high)) if follows(p) => {
-            Either::<Duration, Computed>::read(&(low..=high, ()), node, place).map(|value| match value {
+            Either::<Duration, Computed>::read(&(low..=high, ()), node, location).map(|value| match value {
                 Either::First(time) => Value::Time(time),
                 Either::Second(Computed::Auto) => Value::Choice(AUTO),
             })
         }
-        (Value::Octets(low), Value::Octets(high)) => Octets::read(&(low..=high), node, place).map(Value::Octets),
-        (Value::Time(low), Value::Time(high)) => Duration::read(&(low..=high), node, place).map(Value::Time),
-        (Value::Rate(low), Value::Rate(high)) => BitRate::read(&(low..=high), node, place).map(Value::Rate),
-        (Value::Count(low), Value::Count(high)) => u64::read(&(low..=high), node, place).map(Value::Count),
-        (Value::Real(low), Value::Real(high)) => f64::read(&(low..=high), node, place).map(Value::Real),
+        (Value::Octets(low), Value::Octets(high)) => Octets::read(&(low..=high), node, location).map(Value::Octets),
+        (Value::Time(low), Value::Time(high)) => Duration::read(&(low..=high), node, location).map(Value::Time),
+        (Value::Rate(low), Value::Rate(high)) => BitRate::read(&(low..=high), node, location).map(Value::Rate),
+        (Value::Count(low), Value::Count(high)) => u64::read(&(low..=high), node, location).map(Value::Count),
+        (Value::Real(low), Value::Real(high)) => f64::read(&(low..=high), node, location).map(Value::Real),
         _ => match p.unit {
             Unit::Choice(words) => {
                 let words: Vec<_> = words.iter().map(|word| (*word, Value::Choice(word))).collect();
-                fields::word(&words, node, place)
+                fields::word(&words, node, location)
             }
-            _ => bool::read(&(), node, place).map(Value::Switch),
+            _ => bool::read(&(), node, location).map(Value::Switch),
         },
     }
 }

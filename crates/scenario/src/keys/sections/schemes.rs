@@ -22,9 +22,9 @@ impl Field for SchemeName {
         Kind::Word(SCHEMES.iter().map(|info| info.name).collect())
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let words: Vec<_> = SCHEMES.iter().map(|info| (info.name, Self(info))).collect();
-        fields::word(&words, node, place)
+        fields::word(&words, node, location)
     }
 
     fn write(&self) -> Option<Written> {
@@ -91,11 +91,11 @@ impl Table for Schemes {
         }
     }
 
-    fn read(node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn read(node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let known: Vec<&'static str> = SCHEMES.iter().map(|info| info.name).collect();
-        let given = Given::new(node, place, &known)?;
+        let given = Given::new(node, location, &known)?;
         let settings = |info: &'static Info| {
-            let read = |node: &Node, place: Location<'_>| Settings::read(info, node, place).map(Some);
+            let read = |node: &Node, location: Location<'_>| Settings::read(info, node, location).map(Some);
             given.or_else(info.name, || None, read).map(|settings| (info, settings))
         };
         SCHEMES.iter().map(settings).collect::<Result<_, _>>().map(Self)
@@ -125,12 +125,12 @@ impl Settings {
     }
 
     /// Reads the table of a scheme.
-    pub(crate) fn read(info: &'static Info, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    pub(crate) fn read(info: &'static Info, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let profile = (!info.profiles.is_empty()).then_some("profile");
         let known: Vec<&'static str> = profile.into_iter().chain(info.parameters.iter().map(|p| p.name)).collect();
-        let given = Given::new(node, place, &known)?;
+        let given = Given::new(node, location, &known)?;
         let words: Vec<_> = info.profiles.iter().map(|profile| (profile.name, ProfileName(profile))).collect();
-        let named = |node: &Node, place: Location<'_>| fields::word(&words, node, place).map(Some);
+        let named = |node: &Node, location: Location<'_>| fields::word(&words, node, location).map(Some);
         let profile = profile.map(|key| given.or_else(key, || None, named)).transpose()?;
         let values = parameters::read(info.parameters, &given)?;
         Ok(Self { profile, values, info })
@@ -192,13 +192,13 @@ impl Field for NewValues {
         Kind::Parameters(Self::section())
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let known: Vec<&'static str> = SCHEMES.iter().map(|info| info.name).collect();
-        let given = Given::new(node, place, &known)?;
+        let given = Given::new(node, location, &known)?;
         let new = |info: &'static Info| {
             let known: Vec<&'static str> = info.parameters.iter().map(|p| p.name).collect();
-            let read = |node: &Node, place: Location<'_>| {
-                parameters::read_new(info.parameters, &Given::new(node, place, &known)?).map(Some)
+            let read = |node: &Node, location: Location<'_>| {
+                parameters::read_new(info.parameters, &Given::new(node, location, &known)?).map(Some)
             };
             given.or_else(info.name, || None, read).map(|new| (info, new))
         };

@@ -38,9 +38,9 @@ impl Field for TransportName {
         Kind::Word(["none"].into_iter().chain(TRANSPORTS.iter().map(|info| info.name)).collect())
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let all = TRANSPORTS.iter().map(|info| (info.name, Self(Some(info))));
-        fields::word(&[("none", Self(None))].into_iter().chain(all).collect::<Vec<_>>(), node, place)
+        fields::word(&[("none", Self(None))].into_iter().chain(all).collect::<Vec<_>>(), node, location)
     }
 
     fn write(&self) -> Option<Written> {
@@ -67,9 +67,9 @@ impl TransportTable {
         Self::of(info, &Node { origin: by, ..Node::EMPTY }, Location { path, origin: by })
     }
 
-    fn of(info: &'static TransportInfo, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn of(info: &'static TransportInfo, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let known: Vec<&'static str> = info.parameters.iter().map(|p| p.name).collect();
-        Ok(Self { info, values: parameters::read(info.parameters, &Given::new(node, place, &known)?)? })
+        Ok(Self { info, values: parameters::read(info.parameters, &Given::new(node, location, &known)?)? })
     }
 
     /// The transport, if its parameters agree with one another.
@@ -92,13 +92,13 @@ impl Field for TransportTable {
         Kind::OneOf(Self::section())
     }
 
-    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let names: Vec<&'static str> = TRANSPORTS.iter().map(|info| info.name).collect();
-        let given = Given::new(node, place, &names)?;
+        let given = Given::new(node, location, &names)?;
         let name = given.the_one("transport", &names)?;
         let info = TRANSPORTS.iter().find(|info| info.name == name).expect("it is one of the names");
-        let Data::Table(entries) = &node.data else { return Err(place.unlike(&Self::kind(&()), node)) };
-        let path = format!("{}.{name}", place.path);
+        let Data::Table(entries) = &node.data else { return Err(location.unlike(&Self::kind(&()), node)) };
+        let path = format!("{}.{name}", location.path);
         let own = &entries[0].1;
         Self::of(info, own, Location { path: &path, origin: own.origin })
     }

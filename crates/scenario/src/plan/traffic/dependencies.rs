@@ -169,10 +169,10 @@ pub(super) fn across(tables: &[sections::Flow], flows: &mut [FlowSpec], bounds: 
         }
         let every = table.every.map_or(0, |every| every.0);
         let pairs = own.len() / (*table.repeat as usize).max(1);
-        for (place, &flow) in waiting.iter().enumerate() {
-            let after = if each { vec![others[place]] } else { others.clone() };
-            let (round, place) = (place / pairs.max(1), place % pairs.max(1));
-            let later = table.stagger.0.saturating_mul(place as u64).saturating_add(every.saturating_mul(round as u64));
+        for (pair, &flow) in waiting.iter().enumerate() {
+            let after = if each { vec![others[pair]] } else { others.clone() };
+            let (round, pair) = (pair / pairs.max(1), pair % pairs.max(1));
+            let later = table.stagger.0.saturating_mul(pair as u64).saturating_add(every.saturating_mul(round as u64));
             let delay = Duration(table.delay.0.saturating_add(later)).min(LONGEST);
             flows[flow].wait = Some(Wait { after, delay });
         }
