@@ -112,6 +112,17 @@ def test_switches_do_what_the_simulators_do(settings: str, scheme: str) -> None:
     assert lay_out(resolved(text, scheme=scheme))["nodes"]
 
 
+def test_a_host_whose_tcp_has_ecn_lets_the_kernel_ask_for_it() -> None:
+    tcp = 'transport = { tcp = { congestion = "cubic", ecn = true } }\nacks = "control"'
+    text = TWO.replace('traffic = "constant"\nrate = "8 Gbps"', tcp)
+    layout = lay_out(resolved(text, scheme="none"))
+    assert {node["name"]: node["ecn"] for node in layout["nodes"] if node["host"]} == {"h0": True, "h1": True, "h2": False}
+    # One setting is for all connections of a network namespace; the default of a destination answers to ECN.
+    without = '\n[[flow]]\nfrom = "h0"\nto = "h2"\ntransport = { tcp = { congestion = "cubic" } }\nacks = "control"\n'
+    with pytest.raises(TestbedError, match="h0: TCP flows with ecn and without"):
+        lay_out(resolved(text + without, scheme="none"))
+
+
 def test_an_application_needs_a_host_and_a_command() -> None:
     wrong = {
         'host = "h9"\nrun = "true"': "there is no host h9",
