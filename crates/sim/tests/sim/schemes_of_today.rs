@@ -1,16 +1,13 @@
 //! Published statements on schemes of today, in packets, each beside a run that must not show it.
 
 use crate::common::star;
-use penstock_schemes::annulus::Annulus;
-use penstock_schemes::dcqcn::Dcqcn;
-use penstock_schemes::dctcp::Dctcp;
-use penstock_schemes::hpcc::Hpcc;
+use penstock_schemes::mixed::Mixed;
 use penstock_schemes::nscc::Nscc;
-use penstock_schemes::qcn::Qcn;
-use penstock_schemes::rocc::Rocc;
 use penstock_schemes::swift::Swift;
-use penstock_schemes::timely::Timely;
-use penstock_schemes::{BitRate, Configuration, Duration, HEADER, Instant, Octets, ReactionPoint, Scheme, Value};
+use penstock_schemes::{
+    BitRate, Configuration, Duration, HEADER, Info, Instant, Octets, ReactionPoint, SCHEMES, Scheme, SchemeConfig,
+    Value,
+};
 use penstock_sim::network::{Builder, FlowId, Marking, Network};
 use penstock_sim::{Full, Lean, Model, Outcome, Probe, Sim, View};
 
@@ -20,11 +17,21 @@ fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_ms(n)
 }
 
-/// The scheme's configuration with these changes of its defaults.
-fn config<S: Scheme>(changes: &[(&str, Value)]) -> S::Config {
+/// A scheme's parameters with these changes of its defaults.
+fn values(info: &Info, changes: &[(&str, Value)]) -> Vec<Value> {
     let changed = |name: &str| changes.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
-    let values: Vec<_> = S::INFO.parameters.iter().map(|p| changed(p.name).unwrap_or(p.default)).collect();
-    S::Config::from_values(&values).expect("values are of their parameters' kinds")
+    info.parameters.iter().map(|p| changed(p.name).unwrap_or(p.default)).collect()
+}
+
+/// The configuration of a scheme whose variables are looked at: an engine of its own is compiled for it.
+fn config<S: Scheme>(changes: &[(&str, Value)]) -> S::Config {
+    S::Config::from_values(&values(&S::INFO, changes)).expect("values are of their parameters' kinds")
+}
+
+/// The configuration of any other, for the one engine of all schemes.
+fn of(scheme: &str, changes: &[(&str, Value)]) -> SchemeConfig {
+    let info = SCHEMES.iter().find(|info| info.name == scheme).expect("a scheme");
+    SchemeConfig::new(scheme, &values(info, changes)).expect("values are of their parameters' kinds")
 }
 
 /// Keeps the variables of the first source at each sample after the warm-up.
@@ -134,7 +141,7 @@ fn hpcc_leaves_five_percent_free_and_the_queue_near_zero() {
             ("eta", Value::Real(eta)),
             ("telemetry", Value::Choice(telemetry)),
         ];
-        let (outcome, _) = run::<Hpcc>(&network, config::<Hpcc>(&changes), ms(2), ms(8));
+        let (outcome, _) = run::<Mixed>(&network, of("hpcc", &changes), ms(2), ms(8));
         assert!(fairness(&outcome) > 0.999 && outcome.totals.frames_dropped == 0);
         outcome.queues[queue]
     });
@@ -149,11 +156,11 @@ fn hpcc_leaves_five_percent_free_and_the_queue_near_zero() {
 #[test]
 fn rocc_is_fair_at_once_without_loss() {
     let (network, queue) = incast(8, 10, 1500, 1_000_000);
-    let (outcome, _) = run::<Rocc>(&network, config::<Rocc>(&[]), ms(5), ms(15));
+    let (outcome, _) = run::<Mixed>(&network, of("rocc", &[]), ms(5), ms(15));
     let q = outcome.queues[queue];
     assert!(fairness(&outcome) > 0.9999 && outcome.totals.frames_dropped == 0, "{}", fairness(&outcome));
     assert!(q.utilization > 0.999 && (q.mean_octets / 37_500.0 - 1.0).abs() < 0.1, "{q:?}");
-    let (control, _) = run::<Qcn>(&network, config::<Qcn>(&[]), ms(5), ms(15));
+    let (control, _) = run::<Mixed>(&network, of("qcn", &[]), ms(5), ms(15));
     assert!(fairness(&control) < 0.999, "{}", fairness(&control));
 }
 
@@ -163,7 +170,7 @@ fn rocc_is_fair_at_once_without_loss() {
 fn dctcp_keeps_the_queue_near_k_and_its_sawtooth_grows_with_the_root() {
     let (network, queue) = incast(2, 10, 1500, 400_000);
     let seen = |k: u64| {
-        let (outcome, _) = run::<Dctcp>(&network, config::<Dctcp>(&[("k", Value::Octets(Octets(k)))]), ms(20), ms(60));
+        let (outcome, _) = run::<Mixed>(&network, of("dctcp", &[("k", Value::Octets(Octets(k)))]), ms(20), ms(60));
         let q = outcome.queues[queue];
         assert!(q.utilization > 0.999, "{q:?}");
         (q.max_octets as f64 / 1500.0, q.std_octets / 1500.0, outcome.totals.frames_dropped)
@@ -192,7 +199,7 @@ fn timely_has_no_equilibrium_of_its_own_and_patched_it_has() {
         let mut network = network.clone();
         network.flows[1].start = Instant::ZERO + Duration::from_us(late);
         let changes = [("law", Value::Choice(law)), ("beta", Value::Real(beta))];
-        let (outcome, _) = run::<Timely>(&network, config::<Timely>(&changes), ms(100), ms(200));
+        let (outcome, _) = run::<Mixed>(&network, of("timely", &changes), ms(100), ms(200));
         outcome.flows[1].throughput_bps / outcome.flows.iter().map(|flow| flow.throughput_bps).sum::<f64>()
     };
     let gradient = [0, 5_000].map(|late| share("gradient", 0.8, late));
@@ -207,8 +214,8 @@ fn timely_has_no_equilibrium_of_its_own_and_patched_it_has() {
 fn a_pi_controller_holds_the_queue_for_any_number_of_flows() {
     let mean = |n: usize, marking: &'static str| {
         let (network, queue) = incast(n, 10, 1500, 4_000_000);
-        let config = config::<Dcqcn>(&[("marking", Value::Choice(marking))]);
-        run::<Dcqcn>(&network, config, ms(100), ms(200)).0.queues[queue].mean_octets
+        let config = of("dcqcn", &[("marking", Value::Choice(marking))]);
+        run::<Mixed>(&network, config, ms(100), ms(200)).0.queues[queue].mean_octets
     };
     let pi = [8, 32].map(|n| mean(n, "pi"));
     assert!(pi.iter().all(|mean| (mean / 50_000.0 - 1.0).abs() < 0.05), "{pi:?}");
@@ -216,8 +223,8 @@ fn a_pi_controller_holds_the_queue_for_any_number_of_flows() {
     assert!(ramp[1] > 1.4 * ramp[0], "{ramp:?}");
     let dctcp = [2, 8].map(|n| {
         let (network, queue) = incast(n, 10, 1500, 4_000_000);
-        let config = config::<Dctcp>(&[("marking", Value::Choice("pi"))]);
-        run::<Dctcp>(&network, config, ms(100), ms(200)).0.queues[queue].mean_octets
+        let config = of("dctcp", &[("marking", Value::Choice("pi"))]);
+        run::<Mixed>(&network, config, ms(100), ms(200)).0.queues[queue].mean_octets
     });
     assert!(dctcp.iter().all(|mean| (mean / 50_000.0 - 1.0).abs() < 0.05), "{dctcp:?}");
 }
@@ -229,7 +236,7 @@ fn a_trimmed_frame_has_come_to_its_queue() {
     let seen = |trims: bool| {
         let (mut network, _) = incast(16, 10, 1500, 40_000);
         network.trimmed = if trims { vec![0] } else { Vec::new() };
-        let totals = run::<Qcn>(&network, config::<Qcn>(&[]), ms(0), ms(2)).0.totals;
+        let totals = run::<Mixed>(&network, of("qcn", &[]), ms(0), ms(2)).0.totals;
         assert_eq!(totals.frames_trimmed, if trims { totals.frames_dropped } else { 0 });
         assert!(totals.frames_dropped > 1_000 && totals.signals_sent > 100 && totals.cuts > 100, "{totals:?}");
         (totals.frames_sent, totals.signals_sent, totals.cuts)
@@ -261,7 +268,7 @@ fn a_controller_goes_by_the_length_that_marks() {
             ("pi_b", Value::Real(0.0)),
         ];
         // The other flow's frames have all come before an interval has passed, and none is marked.
-        let (outcome, _) = run::<Dcqcn>(&b.network, config::<Dcqcn>(&changes), Instant::ZERO, ms(10));
+        let (outcome, _) = run::<Mixed>(&b.network, of("dcqcn", &changes), Instant::ZERO, ms(10));
         assert_eq!(outcome.totals.frames_marked, marked);
     }
 }
@@ -290,10 +297,10 @@ fn two_distances() -> (Network, usize) {
 #[test]
 fn annulus_shortens_the_queue_that_far_and_near_flows_share() {
     let (network, queue) = two_distances();
-    let near = |hops| config::<Annulus>(&[("q_eq", Value::Octets(Octets(33_000))), ("near_hops", Value::Count(hops))]);
-    let (annulus, _) = run::<Annulus>(&network, near(1), ms(20), ms(100));
-    let (dctcp, _) = run::<Dctcp>(&network, config::<Dctcp>(&[]), ms(20), ms(100));
-    let (silent, _) = run::<Annulus>(&network, near(0), ms(20), ms(100));
+    let near = |hops| of("annulus", &[("q_eq", Value::Octets(Octets(33_000))), ("near_hops", Value::Count(hops))]);
+    let (annulus, _) = run::<Mixed>(&network, near(1), ms(20), ms(100));
+    let (dctcp, _) = run::<Mixed>(&network, of("dctcp", &[]), ms(20), ms(100));
+    let (silent, _) = run::<Mixed>(&network, near(0), ms(20), ms(100));
     let far = |outcome: &Outcome| outcome.flows[..4].iter().map(|flow| flow.throughput_bps).sum::<f64>();
     let [with, without] = [&annulus, &dctcp].map(|outcome| outcome.queues[queue]);
     assert!(with.mean_octets < 0.25 * without.mean_octets && with.utilization > 0.95, "{with:?}, {without:?}");
@@ -318,8 +325,8 @@ fn nscc_comes_down_to_what_arrives() {
             ("k_max", Value::Octets(Octets(70_000))),
             ("trimming", Value::Switch(trimming)),
         ];
-        let (early, _) = run::<Nscc>(&network, config::<Nscc>(&changes), ms(0), ms(1));
-        let (late, _) = run::<Nscc>(&network, config::<Nscc>(&changes), ms(5), ms(15));
+        let (early, _) = run::<Mixed>(&network, of("nscc", &changes), ms(0), ms(1));
+        let (late, _) = run::<Mixed>(&network, of("nscc", &changes), ms(5), ms(15));
         let lost = late.totals.frames_dropped - early.totals.frames_dropped;
         assert!(late.queues[queue].utilization > 0.99 && lost < 10, "{n} {trimming}: {lost} lost late");
         (fairness(&late), late.queues[queue].mean_octets)
