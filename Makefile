@@ -18,6 +18,7 @@ DEMO := scenarios/netfpga/eight-sources-100us.toml
 BENCH_TARGET := .build/bench
 CARGO_MUTANTS := .build/cargo-mutants-27.1.0
 CARGO_DENY := .build/cargo-deny-0.20.2
+CARGO_SEMVER := .build/cargo-semver-checks-0.51.0
 # Cargo counts its own jobs.
 CARGO := MAKEFLAGS= cargo
 # Each is checked by itself: their files have the same names.
@@ -28,7 +29,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-switch penstock-sim penstock-conformance
 
-.PHONY: testbed-packages quick lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-unit test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
+.PHONY: testbed-packages quick engines semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-unit test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
         verify-frames verify-papers verify-tools verify-bench verify-cores portable
 
 help:
@@ -38,6 +39,7 @@ help:
 	@echo '              it is built only where there is none. A minute after a change in Python or in one crate that few use;'
 	@echo '              some more after one in schemes or sim, since all crates that use them are checked again'
 	@echo 'make quick    the extension in seconds after an edit of a scheme or the engine: compiled once for all schemes, half as fast'
+	@echo 'make engines  the extension as it is in wheels, with an engine for each scheme: runs take a fifth less time, the build three times as long'
 	@echo 'make test-unit   the unit tests in Python alone'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step (unless nothing that'
 	@echo '              they are built from has changed since they passed here)'
@@ -50,6 +52,7 @@ help:
 	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
 	@echo 'make portable the crates without a standard library, with the oldest Rust, in a browser, and the decoder of frames in miri'
 	@echo 'make deny     licences and sources of the crates that Penstock is built from'
+	@echo 'make semver   what a user of the published crates would have to change since the last release, or since SINCE=COMMIT'
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
@@ -98,8 +101,7 @@ lint: .venv/.dev check-test
 	$(BIN)/python -m mypy rtl/tools
 	for paper in $(PAPERS_WITH_CODE); do $(BIN)/python -m mypy $$paper*.py || exit; done
 
-# With one engine for all schemes, which is compiled in a tenth of the time; those of the release build, one for each scheme, are
-# held by the fingerprints of test-python.
+# With one engine for all schemes; the engines of the wheels, one for each scheme, are held by the fingerprints in verify-science.
 test-rust: check-test
 	$(CARGO) test --locked --features penstock-schemes/one-engine
 	$(CARGO) package --locked --offline --allow-dirty --no-verify --quiet $(PUBLISHED:%=-p %)
@@ -130,7 +132,7 @@ docs: .venv/.extension .venv/.dev
 	if [ -f $(LAB_PAGE)/index.html ]; then cp -r $(LAB_PAGE) site/lab; fi
 
 # A run that is there already is not repeated.
-arena: .venv/.extension
+arena: .venv/.engines
 	$(BIN)/penstock arena --tune 32 --out .build/arena --resume
 
 # With overflow checks, as the release build has none.
@@ -141,8 +143,9 @@ verify: test verify-science fuzz lab-test verify-rust verify-frames verify-paper
 	$(MAKE) -C rtl experiment
 
 # Tests in Python with many seeds, of whole papers, of long theory.
-verify-science: .venv/.extension .venv/.dev
+verify-science: .venv/.engines .venv/.dev
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup -m science
+	$(BIN)/python -m pytest -q --numprocesses auto python/tests/test_fingerprints.py
 
 verify-rust: check-test
 	PROPTEST_CASES=2000 cargo test --locked
@@ -153,10 +156,10 @@ verify-rust: check-test
 verify-frames: check-test
 	WIRE_FUZZ_INPUTS=100000000 cargo test --locked --quiet --profile overflow -p penstock-wire --test wire fuzz
 
-verify-papers: .venv/.extension
+verify-papers: .venv/.engines
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
 
-verify-tools: .venv/.extension .venv/.dev
+verify-tools: .venv/.engines .venv/.dev
 	$(BIN)/python tools/plan_growth.py
 	$(BIN)/python tools/check_tuning.py
 	$(BIN)/python tools/signal_trial.py
@@ -192,6 +195,15 @@ deny: $(CARGO_DENY)/bin/cargo-deny
 
 $(CARGO_DENY)/bin/cargo-deny: | check-build
 	cargo install --locked --quiet --root $(CARGO_DENY) --version 0.20.2 cargo-deny
+
+# The published crates since a release: a change that breaks a user asks for another version. Before the first release, say SINCE=COMMIT.
+SINCE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2> /dev/null)
+semver: $(CARGO_SEMVER)/bin/cargo-semver-checks
+	@test -n '$(SINCE)' || { echo 'there is no release to compare with: make semver SINCE=COMMIT'; exit 2; }
+	$(CARGO_SEMVER)/bin/cargo-semver-checks semver-checks --baseline-rev '$(SINCE)' $(PUBLISHED:%=--package %)
+
+$(CARGO_SEMVER)/bin/cargo-semver-checks: | check-build
+	cargo install --locked --quiet --root $(CARGO_SEMVER) --version 0.51.0 cargo-semver-checks
 
 # Callgrind knows no instructions newer than x86-64-v2's, hence a separate build.
 bench: check-build
@@ -287,10 +299,19 @@ check-test:
 	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements/dev.txt
 	@touch $@
 
-# Python compiles the modules of a run now, and not at each run where PYTHONDONTWRITEBYTECODE is set: that costs a second.
+# One engine for all schemes, which is compiled in a third of the time of one for each: decision 35. Python compiles the modules of
+# a run now, and not at each run where PYTHONDONTWRITEBYTECODE is set: that costs a second.
+DEVELOP := MAKEFLAGS= VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/python -m maturin develop --release --locked
 .venv/.extension: $(RUST_SOURCES) pyproject.toml .venv/.run
-	MAKEFLAGS= VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/python -m maturin develop --release --locked
+	$(DEVELOP) --features one-engine
 	@$(BIN)/python -c '$(LOADED)'
+	@rm -f .venv/.engines
+	@touch $@
+
+# An engine for each scheme, as in the wheels.
+engines: .venv/.engines
+.venv/.engines: .venv/.extension
+	$(DEVELOP)
 	@touch $@
 
 LOADED := import penstock.cli.run, penstock.cli.report, penstock.figures, matplotlib.backends.backend_agg, matplotlib.backends.backend_svg

@@ -53,7 +53,7 @@ macro_rules! visit {
             }
 
             /// The same for a visitor that compiles an engine, of which there is one for all schemes with the feature
-            /// `one-engine`: it is compiled in seconds, and gives the same results at half the speed.
+            /// `one-engine`: compiled once, it gives the same results, a fifth slower.
             ///
             /// # Panics
             /// As [`visit`](Self::visit).
