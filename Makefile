@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHON
 
 BIN := .venv/bin
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml) $(wildcard python/penstock/workloads/*.cdf)
 DEMO := scenarios/netfpga/eight-sources-100us.toml
 BENCH_TARGET := .build/bench
 CARGO_MUTANTS := .build/cargo-mutants-27.1.0

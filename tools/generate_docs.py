@@ -2,8 +2,8 @@
 
     python tools/generate_docs.py .build
 
-writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is added for each scheme (with what
-docs/schemes/ has of it: NAME.md, and NAME.states.toml for its state diagram and a run) and for each core (its
+writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is added for each scheme (with what its
+folder in crates/schemes/src has: page.md, and states.toml for its state diagram and a run) and for each core (its
 rtl/NAME/doc/README.md) and the figures are drawn, and .build/mkdocs.yml, which is mkdocs.yml with each folder of its
 navigation replaced by the pages in it.
 Every whole scenario in the pages is read: one that Penstock refuses fails the build. So does a command
@@ -28,7 +28,7 @@ import penstock
 import penstock.exchange
 import typer
 import yaml
-from penstock import _core, dcb, wire
+from penstock import _core, dcb, wire, workloads
 from penstock.arenas import words
 from penstock.arenas.entries import read as read_arena
 from penstock.cli import app
@@ -43,7 +43,7 @@ from typer.testing import CliRunner
 import state_diagram
 from paper_searches import HEAD, searches
 from run_links import run_it, with_runs
-from scheme_names import heading, hearing
+from scheme_names import code, heading, hearing, scheme_table, table
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = {
@@ -76,7 +76,8 @@ def main(build: Path) -> None:
     page_of_laboratory = Path("how-to/use-the-laboratory.md")
     generated = {
         "commands": commands(),
-        "schemes": scheme_list(schemes),
+        "workloads": workload_list(),
+        "schemes": scheme_table(schemes, lambda name: f"reference/schemes/{name}.md"),
         "laboratory": " ".join(run_it(penstock.Scenario.named("baseline/ten-gig"), page_of_laboratory)),
         "python": python_api(),
         "scenario": scenario_keys(keys),
@@ -112,8 +113,6 @@ def main(build: Path) -> None:
         if page.parent.name == "decisions":
             whole = "---\nsearch:\n  boost: 0.2\n---\n\n" + whole
         page.write_text(with_runs(whole, page.relative_to(docs), linked))
-    # The text that people have written of a scheme is a part of its page, not a page.
-    shutil.rmtree(docs / "schemes", ignore_errors=True)
     for scheme in schemes:
         write(docs / f"reference/schemes/{scheme['name']}.md", scheme_page(scheme, keys, docs))
     for name, scenario in FIGURES.items():
@@ -160,6 +159,17 @@ def arena(build: Path, docs: Path) -> dict[str, str]:
             ),
         ),
     }
+
+
+def workload_list() -> str:
+    """Every workload, with the first line of its file."""
+    folder = ROOT / "python/penstock/workloads"
+    rows = []
+    for name in workloads.names():
+        known = workloads.distribution(name)
+        about = (folder / f"{name}.cdf").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").rstrip(".")
+        rows.append([code(name), f"{known.mean_octets:,.10g} octets".replace(",", " "), str(len(known.points)), about])
+    return table(["Name", "Mean", "Points", "Source"], rows)
 
 
 def formats() -> str:
@@ -449,15 +459,6 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: P
     return "---\nsearch:\n  boost: 4\n---\n\n" + "\n\n".join(parts) + "\n"
 
 
-def scheme_list(schemes: Sequence[dict[str, Any]]) -> str:
-    """Return the table of all schemes, as the registry has them."""
-    rows = []
-    for scheme in schemes:
-        link = f"[{heading(scheme)}](reference/schemes/{scheme['name']}.md)"
-        rows.append([link, code(scheme["name"]), hearing(scheme), scheme["source"].rstrip(".")])
-    return table(["Scheme", "Name", "Messages to sources", "Source"], rows)
-
-
 def facts(scheme: dict[str, Any]) -> list[list[str]]:
     """Return other texts on a scheme, by their kind."""
     taken = (code(action["name"]) for action in scheme["actions"])
@@ -470,15 +471,20 @@ def facts(scheme: dict[str, Any]) -> list[list[str]]:
     ]
 
 
+def scheme_folder(name: str) -> Path:
+    """Return the folder of a scheme, which has its page and its diagram beside its state machines."""
+    return ROOT / "crates/schemes/src" / name.replace("-", "_")
+
+
 def scheme_prose(name: str) -> list[str]:
-    """Return the text of docs/schemes/NAME.md."""
-    written = ROOT / f"docs/schemes/{name}.md"
+    """Return the text of a scheme's page.md."""
+    written = scheme_folder(name) / "page.md"
     return [written.read_text().strip()] if written.exists() else []
 
 
 def scheme_figures(name: str, docs: Path) -> list[str]:
-    """The state diagram and the run that docs/schemes/NAME.states.toml describes, drawn below `docs`."""
-    source = ROOT / f"docs/schemes/{name}.states.toml"
+    """The state diagram and the run that a scheme's states.toml describes, drawn below `docs`."""
+    source = scheme_folder(name) / "states.toml"
     if not source.exists():
         return []
     images = docs / "images/schemes"
@@ -501,7 +507,7 @@ def scheme_figures(name: str, docs: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Run:
-    """The run that a scheme's page shows: the table `run` of docs/schemes/NAME.states.toml."""
+    """The run that a scheme's page shows: the table `run` of its states.toml."""
 
     scenario: str
     caption: str
@@ -581,17 +587,6 @@ def columns(result: penstock.Result, name: str) -> dict[str, list[str]]:
         kind = str(field.type).removeprefix("arro3.core.DataType<").strip(">\n")
         rows[column] = [code(column), kind, about.get("unit", ""), about.get("description", "")]
     return rows
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *cells])
-
-
-def code(value: Any) -> str:
-    """A value as code; nothing for None."""
-    return "" if value is None else f"`{value}`"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes the types of the engine's JSON, in Python and TypeScript, from the declarations in Rust.
+"""Writes the types of the engine's JSON and the table of schemes from the declarations in Rust.
 
     python tools/generate_types.py
     python tools/generate_types.py --check
@@ -7,6 +7,7 @@
     python/penstock/declared.py    descriptions and the catalogue: crates/scenario/src/{description,catalogue}.rs
     python/penstock/document.py    a scenario file: the JSON schema
     lab/src/types.ts               of all but the last what the laboratory imports, and the columns of its tables
+    README.md                      between its two comments, what each scheme can be used for: INFO of each scheme
 
 declared.py begins with lists of names: schemes, topologies, metrics. `--check` writes nothing, and fails if a
 file is out of date. It reads the declarations from the extension, which `make lint` does without; so test_types.py
@@ -25,6 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from penstock import _core
+
+from scheme_names import scheme_table
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python tools/generate_types.py"
@@ -91,7 +94,15 @@ def files() -> dict[Path, str]:
                 ),
             ]
         ),
+        ROOT / "README.md": readme(),
     }
+
+
+def readme() -> str:
+    """README.md with the table of schemes as the registry has them."""
+    before, begin, rest = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"<!-- {COMMAND} -->\n")
+    _, end, after = rest.partition("<!-- end -->\n")
+    return f"{before}{begin}\n{scheme_table(json.loads(_core.schemes()))}\n\n{end}{after}"
 
 
 def related(objects: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

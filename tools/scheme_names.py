@@ -1,6 +1,7 @@
-"""How the documentation names schemes: the headings of their pages, and the table of all of them."""
+"""How README and documentation name schemes: the headings of their pages, and the table of all of them."""
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 
@@ -19,3 +20,28 @@ def hearing(scheme: dict[str, Any]) -> str:
     signals = scheme["signals"]
     ways = {"backward": "from the congestion point", "by destination": "through the destination"}
     return f"{ways[signals['path']]}, in frames of {signals['octets']} octets" if signals else "none"
+
+
+def scheme_table(schemes: Sequence[dict[str, Any]], link: Callable[[str], str] | None = None) -> str:
+    """Return the table of all schemes and what each can be used for, with a link to each page where there is one."""
+    rows = []
+    for scheme in schemes:
+        name = scheme["name"]
+        title = f"[{heading(scheme)}]({link(name)})" if link else heading(scheme)
+        cores = ", ".join(code(core) for core in scheme["cores"])
+        has = ("yes" if scheme[key] else "" for key in ("capture", "testbed"))
+        rows.append(
+            [title, code(name), "yes", *has, cores, *("yes" if scheme[key] else "" for key in ("fluid", "tuned"))]
+        )
+    return table(["Scheme", "Name", "Simulator", "Capture", "Testbed", "Cores", "Fluid", "Tuning"], rows)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *cells])
+
+
+def code(value: Any) -> str:
+    """A value as code; nothing for None."""
+    return "" if value is None else f"`{value}`"

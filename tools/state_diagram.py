@@ -1,6 +1,6 @@
-r"""Draws the state diagram of a scheme from its description, docs/schemes/NAME.states.toml, as SVG.
+r"""Draws the state diagram of a scheme from its description, states.toml in its folder, as SVG.
 
-    python tools/state_diagram.py docs/schemes/qcn.states.toml qcn.svg
+    python tools/state_diagram.py crates/schemes/src/qcn/states.toml qcn.svg
 
 A description has one `[[machine]]` or several (congestion point, reaction point …), drawn below one another:
 

@@ -498,9 +498,6 @@ class TestbedRunError(PenstockError):
 
     unsuited: bool
 
-def testbed_schemes() -> list[str]:
-    """The schemes that have a form on the testbed's wires."""
-
 def testbed_layout(toml: str) -> str:
     """The layout of a resolved scenario's testbed, as JSON.
 

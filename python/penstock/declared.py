@@ -256,6 +256,14 @@ class Scheme(TypedDict):
     """Whether its state is integer only, so that hardware can be held to it bit for bit."""
     needs_order: bool
     """Whether it takes a late frame for a lost one, or assumes that all frames of a flow take one path."""
+    capture: bool
+    """Whether a capture of a run shows all that its frames carry."""
+    testbed: bool
+    """Whether the testbed runs it."""
+    fluid: str | None
+    """The module of its fluid models in ``penstock.theory.models``. Null without one."""
+    cores: list[str]
+    """Its cores in SystemVerilog: folders of ``rtl``."""
 
 
 class Key(TypedDict):

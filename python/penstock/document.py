@@ -799,7 +799,7 @@ class FlowResponse(TypedDict, total=False):
     pareto: FlowResponsePareto
     points: Sequence[FlowResponsePoints]
     uniform: FlowResponseUniform
-    workload: Literal["websearch", "hadoop", "alistorage", "googlerpc", "solar"]
+    workload: Literal["alistorage", "googlerpc", "hadoop", "solar", "websearch"]
 
 
 class FlowStart(TypedDict, total=False):

@@ -12,38 +12,26 @@ _WIDTH = 100
 _VALUES = {
     "question": '"What do four senders do to one port?"',
     "duration": '"100 ms"',
-    "link_rate": '"10 Gbps"',
-    "link_delay": '"1 us"',
-    "buffer": '"150 KB"',
-    "bottleneck_rate": '"10 Gbps"',
-    "trunk_rate": '"10 Gbps"',
-    "host_rate": '"10 Gbps"',
-    "fabric_rate": '"40 Gbps"',
+    "from": '"h0..h3"',
+    "to": '"h4"',
     "hosts": "5",
-    "sources": "4",
     "switches": "3",
     "hosts_per_switch": "2",
     "leaves": "2",
     "spines": "2",
-    "hosts_per_leaf": "4",
-    "k": "4",
+    "fabric_rate": '"40 Gbps"',
     "groups": "5",
     "switches_per_group": "2",
     "global_links": "2",
-    "local_rate": '"10 Gbps"',
-    "global_rate": '"10 Gbps"',
 }
-"""Values of the keys that a scenario must have, or had better have."""
+"""Values of the keys that a scenario must have, where those by their kind do not fit."""
 
-TOPOLOGIES = {
-    "star": ("h0..h3", "h4"),
-    "dumbbell": ("h0..h3", "h4"),
-    "parking-lot": ("h0..h3", "h4"),
-    "leaf-spine": ("h0..h3", "h4"),
-    "fat-tree": ("h0..h3", "h15"),
-    "dragonfly": ("h0..h3", "h9"),
-}
-"""The topologies that can be chosen, with the senders and the receiver of the flows."""
+_VALUES_BY_KIND = {"count": "4", "rate": '"10 Gbps"', "time": '"1 us"', "size, or frames": '"150 KB"'}
+
+TOPOLOGIES = tuple(
+    dict.fromkeys(name for key in keys() if (name := key["section"].removeprefix("topology.")) != key["section"])
+)[:-1]
+"""The topologies that can be chosen: all but the last, the graph, whose nodes have names."""
 
 _OTHERS = ("load", "incast", "pfc", "change", "window", "group", "priority", "network", "hosts")
 """Sections that a scenario can do without: they are named alone."""
@@ -63,7 +51,6 @@ def template(scheme: str, topology: str) -> str:
         message = f'topology="{topology}": unknown topology'
         raise ArgumentError(message, f"start from one of {', '.join(TOPOLOGIES)}")
     values = _VALUES | {"scheme": f'"{scheme}"'}
-    values |= dict(zip(("from", "to"), (f'"{ends}"' for ends in TOPOLOGIES[topology]), strict=True))
     sections = {section: list(group) for section, group in groupby(keys(), key=lambda key: key["section"])}
     parts = [
         _comment(
@@ -101,7 +88,7 @@ def _keys(entries: list[Key], values: dict[str, str]) -> str:
     """Write keys, each below its meaning; those that nobody needs are comments."""
     lines = []
     for key in entries:
-        value = values.get(key["key"])
+        value = values.get(key["key"], _VALUES_BY_KIND.get(key["unit"]))
         if value is not None and (key["required"] or key["key"] == "link_delay"):
             line = f"{key['key']} = {value}"
         else:

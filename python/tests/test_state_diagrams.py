@@ -1,4 +1,4 @@
-"""State diagrams: all of docs/schemes can be drawn, and an unreadable one is refused."""
+"""State diagrams: that of each scheme can be drawn, and an unreadable one is refused."""
 
 import re
 import subprocess
@@ -10,8 +10,9 @@ from conftest import ROOT
 from state_diagram import DiagramError, draw
 
 from penstock import catalogue
+from penstock.theory.models import MODELS
 
-DIAGRAMS = sorted((ROOT / "docs" / "schemes").glob("*.states.toml"))
+DIAGRAMS = sorted((ROOT / "crates/schemes/src").glob("*/states.toml"))
 
 TWO = """\
 [[machine]]
@@ -36,17 +37,25 @@ label = "a cycle ends"
 """
 
 
-@pytest.mark.parametrize("source", DIAGRAMS, ids=lambda path: path.name)
+@pytest.mark.parametrize("source", DIAGRAMS, ids=lambda path: path.parent.name)
 def test_diagrams_of_schemes_can_be_read(source: Path, tmp_path: Path) -> None:
     draw(source, tmp_path / "states.svg")
     assert (tmp_path / "states.svg").read_text().startswith("<?xml")
 
 
-def test_pages_of_schemes_are_of_known_schemes() -> None:
+def test_each_scheme_has_its_folder() -> None:
     names = {scheme["name"] for scheme in catalogue.schemes()}
-    written = {path.name.split(".")[0] for path in (ROOT / "docs" / "schemes").iterdir()}
-    assert "qcn" in written
-    assert written <= names
+    for file in ("page.md", "states.toml"):
+        written = {path.parent.name.replace("_", "-") for path in (ROOT / "crates/schemes/src").glob(f"*/{file}")}
+        assert written == names, file
+
+
+def test_the_forms_of_a_scheme_are_there() -> None:
+    for scheme in catalogue.schemes():
+        for core in scheme["cores"]:
+            assert (ROOT / "rtl" / core / "core.toml").is_file(), core
+        models = [model for model in MODELS if model.scheme == scheme["name"]]
+        assert bool(models) == (scheme["fluid"] is not None), scheme["name"]
 
 
 @pytest.mark.parametrize(

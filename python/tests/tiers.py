@@ -29,6 +29,7 @@ UNIT = frozenset(
         "test_paper_sliding_mode",
         "test_paper_todays_schemes",
         "test_quantity",
+        "test_recipes",
         "test_reproduce_grid",
         "test_reproduce_verdict",
         "test_text",

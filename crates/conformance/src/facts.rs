@@ -36,6 +36,35 @@ pub(crate) fn documented(info: &Info) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether signals, tags and echoes have the formats of the wire that `INFO` says they have.
+pub(crate) fn has_forms<S: Scheme>(given: &Typical<S>) -> Result<(), String> {
+    let Forms { capture, testbed, .. } = S::INFO.forms;
+    let rule = |ok: bool, rule: &str| if ok { Ok(()) } else { Err(rule.to_owned()) };
+    rule(capture || !testbed, "what the testbed carries has formats")?;
+    let signals = || given.for_source.iter().chain(&given.for_destination).chain(&given.for_previous_hop);
+    rule(!capture || signals().all(|signal| signal.message().is_some()), "captures hold signals that have a format")?;
+    // Those that look alike on the wire are alike.
+    let tags = given.tags.iter().map(|tag| (format!("{:?}", S::label(tag)), format!("{tag:?}")));
+    let echoes = given.echoes.iter().map(|echo| (S::echoes_mark(echo).to_string(), format!("{echo:?}")));
+    rule(!capture || one_to_one(tags), "captures hold tags that have a format")?;
+    rule(!capture || one_to_one(echoes), "captures hold echoes that have a format")?;
+    if testbed {
+        let read = |signal: &S::Signal| signal.message().and_then(S::Signal::from_message);
+        let same = |signal: &S::Signal| format!("{:?}", read(signal)) == format!("{:?}", Some(signal));
+        rule(signals().all(same), "a signal is read back from its message")?;
+        let same = |tag: &S::Tag| format!("{:?}", S::from_label(S::label(tag))) == format!("{tag:?}");
+        rule(given.tags.iter().all(same), "a tag is read back from its label")?;
+        rule(!given.acknowledged, "applications of the testbed acknowledge nothing")?;
+    }
+    Ok(())
+}
+
+/// Whether equal forms stand for equal values.
+fn one_to_one(pairs: impl Iterator<Item = (String, String)>) -> bool {
+    let mut known = std::collections::BTreeMap::new();
+    pairs.into_iter().all(|(form, value)| *known.entry(form).or_insert_with(|| value.clone()) == value)
+}
+
 /// Whether a source gets its signals as `INFO` says: from the right role, and with the right length.
 ///
 /// # Errors

@@ -95,6 +95,7 @@ fn cases(usual: u32) -> u32 {
 pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
     facts::documented(&S::INFO)?;
     let given = &Typical::<S>::of(config);
+    facts::has_forms(given)?;
     let settings = &[Setting { config: config.clone(), least_rate: given.least(config) }];
     let run = |(first, then, seed): (Vec<Call>, Vec<Call>, u32)| {
         let mut points = Points::<S>::new(config, Words(seed));

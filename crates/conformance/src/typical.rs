@@ -204,6 +204,7 @@ fn lowest<S: Scheme>(config: &S::Config, inputs: &[Input<S>], times: usize, step
     for flow in FLOWS {
         rp.on_start(now, flow, &mut words, &mut Nobody);
     }
+    see(&rp);
     for &input in inputs.iter().cycle().take(times) {
         now += step;
         if rp.next_timeout().is_some_and(|at| at <= now) {

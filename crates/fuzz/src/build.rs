@@ -118,7 +118,7 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
     if random.one_in(3) {
         set(&mut table, "seed", plain(random.scale(0, i64::MAX as u64)));
     }
-    let (topology, wiring) = topology(&scale, random);
+    let (topology, wiring) = topology(vocabulary, &scale, random);
     set(&mut table, "topology", Node::Table { inline: false, entries: vec![topology] });
     for _ in 0..=random.below(5) {
         flow(&mut table, &wiring, &scale, random);
@@ -163,7 +163,7 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
 }
 
 /// A topology and its wiring.
-fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Wiring) {
+fn topology(vocabulary: &Vocabulary, scale: &Scale, random: &mut Random) -> ((String, Node), Wiring) {
     let mut keys = Table::new();
     let mut wiring = Wiring::default();
     let hosts = |n: usize| (0..n).map(|i| format!("h{i}")).collect::<Vec<_>>();
@@ -177,34 +177,34 @@ fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Wiring) {
             }
         }
     };
-    let kind = match random.below(8) {
-        0 | 1 => {
+    let path = |kind: &str| vec!["topology".to_owned(), kind.to_owned()];
+    let kinds = vocabulary.keys(&["topology".to_owned()]);
+    let kind = if random.one_in(8) { "star" } else { kinds[random.below(kinds.len())] };
+    match kind {
+        "star" => {
             let n = small(random, 2);
             set(&mut keys, "hosts", plain(n));
             rates(&mut keys, random, &["link_rate", "link_delay"]);
             wiring.hosts = hosts(n);
             (0..n).for_each(|i| link(&mut wiring, &format!("h{i}"), "sw0"));
-            "star"
         }
-        2 => {
+        "dumbbell" => {
             let (sources, receivers) = (small(random, 1), small(random, 1));
             set(&mut keys, "sources", plain(sources));
             set(&mut keys, "receivers", plain(receivers));
             rates(&mut keys, random, &["link_rate", "bottleneck_rate", "link_delay", "bottleneck_delay"]);
             wiring.hosts = hosts(sources + receivers);
             link(&mut wiring, "sw0", "sw1");
-            "dumbbell"
         }
-        3 => {
+        "parking-lot" => {
             let (switches, each) = (small(random, 2), small(random, 1));
             set(&mut keys, "switches", plain(switches));
             set(&mut keys, "hosts_per_switch", plain(each));
             rates(&mut keys, random, &["link_rate", "trunk_rate", "link_delay", "trunk_delay"]);
             wiring.hosts = hosts(switches * each);
             (1..switches).for_each(|i| link(&mut wiring, &format!("sw{}", i - 1), &format!("sw{i}")));
-            "parking-lot"
         }
-        4 => {
+        "leaf-spine" => {
             let (leaves, spines, each) = (small(random, 1), small(random, 1), small(random, 1));
             for (key, n) in [("leaves", leaves), ("spines", spines), ("hosts_per_leaf", each)] {
                 set(&mut keys, key, plain(n));
@@ -213,17 +213,15 @@ fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Wiring) {
             wiring.hosts = hosts(leaves * each);
             (0..leaves * spines)
                 .for_each(|i| link(&mut wiring, &format!("leaf{}", i / spines), &format!("spine{}", i % spines)));
-            "leaf-spine"
         }
-        5 => {
+        "fat-tree" => {
             let k = 2 * (1 + random.below(2));
             set(&mut keys, "k", plain(k));
             rates(&mut keys, random, &["link_rate", "link_delay"]);
             wiring.hosts = hosts(k * k * k / 4);
             (0..wiring.hosts.len()).for_each(|i| link(&mut wiring, &format!("h{i}"), &format!("edge{}", i / (k / 2))));
-            "fat-tree"
         }
-        6 => {
+        "dragonfly" => {
             let (size, each, global) = (small(random, 1), small(random, 1), small(random, 1));
             let groups = 2 + random.below(size * global);
             let counts = [
@@ -236,14 +234,17 @@ fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Wiring) {
             rates(&mut keys, random, &["host_rate", "local_rate", "global_rate", "link_delay", "global_delay"]);
             wiring.hosts = hosts(groups * size * each);
             (0..wiring.hosts.len()).for_each(|i| link(&mut wiring, &format!("h{i}"), &format!("sw{}", i / each)));
-            "dragonfly"
         }
-        _ => {
-            graph(&mut keys, &mut wiring, scale, random);
-            "graph"
+        "graph" => graph(&mut keys, &mut wiring, scale, random),
+        // Another one: values of the schema, of which few fit together.
+        other => {
+            for key in vocabulary.keys(&path(other)) {
+                set(&mut keys, key, vocabulary.value(&[&path(other)[..], &[key.to_owned()]].concat(), &[], random));
+            }
+            wiring.hosts = hosts(2);
         }
-    };
-    if matches!(kind, "leaf-spine" | "fat-tree" | "dragonfly" | "graph") && random.one_in(2) {
+    }
+    if vocabulary.keys(&path(kind)).contains(&"routing") && random.one_in(2) {
         set(&mut keys, "routing", text("d-mod-k"));
     }
     set(&mut keys, "buffer", text(&scale.buffer(random)));

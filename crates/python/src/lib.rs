@@ -47,7 +47,7 @@ mod _core {
     use super::scenario::PyScenario;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use super::testbed::{TestbedRunError, testbed_collect, testbed_layout, testbed_node, testbed_schemes};
+    use super::testbed::{TestbedRunError, testbed_collect, testbed_layout, testbed_node};
     #[pymodule_export]
     use super::wire::{PyCapture, wire_decode, wire_encode, wire_formats, wire_pcapng, wire_stats};
 

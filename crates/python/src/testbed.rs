@@ -6,10 +6,10 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use penstock_scenario::{Choice, Plan, Scenario};
+use penstock_testbed::TestbedError;
 use penstock_testbed::collect::{Course, collect};
 use penstock_testbed::layout::Layout;
 use penstock_testbed::node::{self, Settings};
-use penstock_testbed::{TestbedError, scheme_frames};
 use pyo3::create_exception;
 use pyo3::prelude::*;
 
@@ -39,12 +39,6 @@ fn plan(py: Python<'_>, toml: &str) -> PyResult<Plan> {
     let scenario = Scenario::parse(toml, "scenario.toml", "scenario");
     let plan = scenario.and_then(|scenario| py.detach(|| scenario.plan(&Choice::default())));
     plan.map_err(|error| scenario_error(py, &error))
-}
-
-/// Names of the schemes that have a form on the testbed's wires.
-#[pyfunction]
-pub(crate) fn testbed_schemes() -> Vec<&'static str> {
-    scheme_frames::NAMES.to_vec()
 }
 
 /// The layout of a resolved scenario's testbed, as JSON.

@@ -61,6 +61,14 @@ entry! {
         integer_state: bool, "";
         /// Whether it takes a late frame for a lost one, or assumes that all frames of a flow take one path.
         needs_order: bool, "";
+        /// Whether a capture of a run shows all that its frames carry.
+        capture: bool, "";
+        /// Whether the testbed runs it.
+        testbed: bool, "";
+        /// The module of its fluid models in `penstock.theory.models`. Null without one.
+        fluid: Option<&'static str>, "";
+        /// Its cores in SystemVerilog: folders of `rtl`.
+        cores: &'static [&'static str], "";
     }
 }
 
@@ -176,6 +184,10 @@ impl SchemeEntry {
             raises_on_signal: info.raises_on_signal,
             integer_state: info.integer_state,
             needs_order: info.needs_order,
+            capture: info.forms.capture,
+            testbed: info.forms.testbed,
+            fluid: info.forms.fluid,
+            cores: info.forms.cores,
         }
     }
 }

@@ -48,6 +48,27 @@ pub struct Info {
     /// The scheme takes a late frame for a lost one, or assumes that all frames of a flow take one path. Switches may then spray
     /// frames only if a transport tolerates reordering.
     pub needs_order: bool,
+    /// The forms that the scheme has besides these state machines.
+    pub forms: Forms,
+}
+
+/// The forms that a scheme has besides its state machines, from which lists of schemes follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forms {
+    /// Its signals, tags and echoes have formats of the wire: a capture of a run shows all that its frames carry.
+    pub capture: bool,
+    /// They are read back from frames ([`Signal::from_message`](crate::Signal::from_message), [`Scheme::from_label`](crate::Scheme::from_label)),
+    /// and need no acknowledgements: the testbed runs it.
+    pub testbed: bool,
+    /// The module of its fluid models, in `penstock.theory.models`.
+    pub fluid: Option<&'static str>,
+    /// Its cores in SystemVerilog: folders of `rtl`.
+    pub cores: &'static [&'static str],
+}
+
+impl Forms {
+    /// State machines alone.
+    pub const NONE: Self = Self { capture: false, testbed: false, fluid: None, cores: &[] };
 }
 
 /// An action of a scheme, as a caller sees it, whichever of the scheme's points takes it.

@@ -120,7 +120,8 @@
 //!
 //! One file with parameters ([`parameters!`], [`choice!`]), tag, signal and roles, in any crate: a caller that is generic
 //! over [`Scheme`], as the crate `penstock-sim` is, takes it. `penstock_conformance::check` holds it to the rules above. In
-//! this crate it also has a line in [`registry`], from which scenario files and reference pages follow. Pieces that two
+//! this crate it has a folder, with its page and its state diagram, and a line in [`registry`], from which scenario files,
+//! reference pages and the testbed's list follow. Pieces that two
 //! schemes share live in [`parts`].
 #![no_std]
 #![forbid(unsafe_code)]
@@ -165,7 +166,7 @@ pub mod units;
 
 pub use dispatch::Visitor;
 pub use info::{
-    AUTO, Action, Bound, Condition, Configuration, Info, Parameter, Profile, SignalPath, Signals, Unit, Value,
+    AUTO, Action, Bound, Condition, Configuration, Forms, Info, Parameter, Profile, SignalPath, Signals, Unit, Value,
 };
 pub use message::{Label, Message};
 pub use registry::{SCHEMES, SchemeConfig};
@@ -213,6 +214,11 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     /// The part of a tag that data frames carry in a format of the wire.
     fn label(_tag: &Self::Tag) -> Label {
         Label::Bare
+    }
+
+    /// The tag of a data frame that carries `label`: the reverse of [`label`](Self::label), for a scheme that the testbed runs.
+    fn from_label(_label: Label) -> Self::Tag {
+        Self::Tag::default()
     }
 
     /// Whether an echo says that a frame was marked. (RFC 3168, section 6.1.3: ECN-Echo)

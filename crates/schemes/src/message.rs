@@ -1,5 +1,5 @@
-//! The content of control frames and tags in the terms of the wire's formats, for observers that write frames down. The
-//! formats themselves are not this crate's matter.
+//! The content of control frames and tags in the terms of the wire's formats, for captures and the testbed. A scheme's wire
+//! form, in its folder, translates between its types and these; the formats themselves are in the crate `penstock-wire`.
 
 use crate::parts::quantiser::QntzFb;
 use crate::units::{BitRate, CpId, Duration, Instant};

@@ -14,7 +14,7 @@
 //! schemes differ, and [`SchemeConfig::visit_engine`] everywhere with the feature `one-engine`. It declares no variables, since
 //! those of its members differ; a row that is not empty has been made for the one scheme that all priorities have.
 
-use crate::info::{Configuration, Info, Value};
+use crate::info::{Configuration, Forms, Info, Value};
 use crate::registry::{SchemeConfig, for_each_scheme};
 use crate::units::{Duration, FlowKey, Instant, Octets};
 use crate::{
@@ -237,6 +237,7 @@ macro_rules! mixed {
                 raises_on_signal: true,
                 integer_state: false,
                 needs_order: false,
+                forms: Forms::NONE,
             };
             type Config = SchemeConfig;
             type Tag = Tag;

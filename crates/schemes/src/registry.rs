@@ -1,10 +1,12 @@
-//! The one list of schemes, and the only module where a name becomes a type.
+//! The one list of schemes, and the only module where a name becomes a type. Lists of schemes elsewhere (README, documentation,
+//! testbed, theory) follow from it and from each scheme's `INFO`.
 
 use crate::Scheme;
 use crate::info::{Configuration, Info, Value};
 
-/// Calls a macro with the list of schemes: the one line that a scheme needs outside of its file. Parameters are shown, and
-/// schemes listed, in this order.
+/// Calls a macro with the list of schemes: the one line that a scheme needs outside of its folder, beside the `pub mod` of
+/// `lib.rs`. (That is no part of the macro, since rustfmt formats no module that a macro declares.) Parameters are shown, and schemes
+/// listed, in this order.
 macro_rules! for_each_scheme {
     ($callback:ident) => {
         $callback! {

@@ -32,6 +32,12 @@ pub trait Signal: Copy + Debug + Send {
         None
     }
 
+    /// The signal with this content: the reverse of [`message`](Self::message), for a scheme that the testbed runs. `None` if the
+    /// scheme has no such signal.
+    fn from_message(_message: Message) -> Option<Self> {
+        None
+    }
+
     /// Writes its content to `row`, one value for each of [`VARS`](Self::VARS).
     fn vars(&self, _row: &mut [i64]) {}
 }

@@ -8,7 +8,7 @@ use penstock_runner::Run;
 use penstock_runner::external::{Collector, End as MeasuredEnd};
 use penstock_runner::summary::TestbedSummary;
 use penstock_scenario::Plan;
-use penstock_schemes::{BitRate, Duration, Instant, Octets};
+use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 use penstock_sim::network::{NodeKind, QueueId};
 use penstock_sim::outcome::{FlowOutcome, HostOutcome, Outcome, QueueOutcome, Totals};
 use penstock_sim::probe::{FlowNow, QueueNow};
@@ -17,7 +17,7 @@ use crate::TestbedError;
 use crate::lateness::Lateness;
 use crate::progress::FlowCounts;
 use crate::record::{self, End, FlowEnd, FlowSample, QueueSample, Record, SignalSeen};
-use crate::scheme_frames::{self, OnWire};
+use crate::scheme_frames;
 
 /// Facts about a run that no process of it knows.
 #[derive(Debug, Clone, Default)]
@@ -99,10 +99,10 @@ struct Job<'a> {
     force: bool,
 }
 
-impl scheme_frames::Visitor for Job<'_> {
+impl penstock_schemes::Visitor for Job<'_> {
     type Output = Result<Run, TestbedError>;
 
-    fn visit<S: OnWire>(self, _: &[S::Config]) -> Self::Output {
+    fn visit<S: Scheme>(self, _: &[S::Config]) -> Self::Output {
         let Self { plan, mut records, course, out, force } = self;
         let mut collector = Collector::new::<S>(plan, out, force)?;
         let end = records.end();

@@ -54,7 +54,7 @@ impl TestbedError {
     }
 
     pub(crate) fn no_form(plan: &Plan) -> Self {
-        let names = scheme_frames::NAMES.join(", ");
+        let names = scheme_frames::names().collect::<Vec<_>>().join(", ");
         let (scheme, obstacle) = (plan.scheme(), scheme_frames::obstacle(&plan.configs()));
         Self::unsuited(format!("scheme {scheme} has no form on the testbed's wires: {obstacle}; one of {names} has"))
     }

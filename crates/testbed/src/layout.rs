@@ -4,7 +4,7 @@
 
 use penstock_scenario::Plan;
 use penstock_schemes::units::PS_PER_S;
-use penstock_schemes::{BitRate, Instant};
+use penstock_schemes::{BitRate, Instant, Scheme};
 use penstock_sim::network::{Excess, Feedback, Flow, NodeId, NodeKind, PortEvent, Traffic};
 use serde::Serialize;
 
@@ -317,10 +317,10 @@ fn check_flows(plan: &Plan) -> Result<(), TestbedError> {
 /// Answers for every scheme that has a form on the wire.
 struct Known;
 
-impl scheme_frames::Visitor for Known {
+impl penstock_schemes::Visitor for Known {
     type Output = ();
 
-    fn visit<S: scheme_frames::OnWire>(self, _: &[S::Config]) {}
+    fn visit<S: Scheme>(self, _: &[S::Config]) {}
 }
 
 /// Known differences from the simulator.

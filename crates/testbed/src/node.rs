@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 use penstock_scenario::Plan;
-use penstock_schemes::Instant;
+use penstock_schemes::{Instant, Scheme};
 use penstock_sim::network::{NodeId, NodeKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
@@ -21,7 +21,7 @@ use crate::device::{Device, InterfaceDevice, Milestone, SwitchDevice, milestones
 use crate::frame::put_back;
 use crate::lateness::Lateness;
 use crate::record::{self, Record};
-use crate::scheme_frames::{self, OnWire};
+use crate::scheme_frames;
 
 /// The longest frame that is read: Ethernet's longest with both tags, and room to see that one is too long.
 const LONGEST: usize = 2048;
@@ -124,10 +124,10 @@ struct Job<'a> {
     log: &'a mut dyn Write,
 }
 
-impl scheme_frames::Visitor for Job<'_> {
+impl penstock_schemes::Visitor for Job<'_> {
     type Output = Result<(), TestbedError>;
 
-    fn visit<S: OnWire>(self, configs: &[S::Config]) -> Self::Output {
+    fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
         let (plan, node) = (self.plan, self.node);
         match plan.network.nodes[node.index()].kind {
             NodeKind::Switch => self.drive(SwitchDevice::<S>::new(plan, node, configs)),

@@ -1,30 +1,14 @@
 //! How schemes look on the wire: their tags on data frames, their signals as control frames.
 //!
-//! Flows have the numbers of [`crate::frame::number`]. A controlled data frame carries its flow's number in a CN-TAG, whatever the
-//! scheme: congestion points copy it into their messages, and nothing else names a flow on these wires.
+//! A scheme says its content in the terms of the wire's formats ([`Label`], [`Message`]); here these become octets, and octets
+//! these. So each scheme of the registry whose `INFO` has the form `testbed` is on these wires.
 //!
-//! | scheme | tag | signal |
-//! |---|---|---|
-//! | QCN and its variants | | CNM (802.1Qau), with the first octets of the sampled frame |
-//! | BCN | rate-limited tag behind the CN-TAG | BCN message |
-//! | E2CM | rate-limited tag | BCN message, path probe |
-//! | FECN | | rate probe |
-//! | E-FECN | | rate probe; BCN(0,0), a BCN message with both lengths 0 |
-//! | SMCC | rate-limited tag | SMCC's message |
-//! | DCQCN | ECN field of the IP header | CNP (RoCEv2) |
+//! Flows have the numbers of [`crate::frame::number`]. A controlled data frame carries its flow's number in a CN-TAG, whatever the
+//! scheme: congestion points copy it into their messages, and nothing else names a flow on these wires. A rate-limited tag
+//! stands behind the CN-TAG; DCQCN's mark is the ECN field of the IP header. A CNM has the first octets of the sampled frame.
 
-use penstock_schemes::dcqcn::{Cnp, Dcqcn};
-use penstock_schemes::e2cm::{self, ExtendedEcm};
-use penstock_schemes::efecn::{self, EnhancedForwardExplicitRate};
-use penstock_schemes::none::NoControl;
-use penstock_schemes::parts::ecm::{Bcn, Rlt};
-use penstock_schemes::parts::explicit_rate::Probe;
-use penstock_schemes::parts::marking::Ce;
-use penstock_schemes::parts::notification::Cnm;
 use penstock_schemes::parts::quantiser::QntzFb;
-use penstock_schemes::smcc::{Notice, Smcc};
-use penstock_schemes::{BitRate, CpId, Instant, Never, Scheme, SchemeConfig};
-use penstock_schemes::{af_qcn, bcn, fecn, fqcn, qcn, qcn_adaptive, qcn_bs, qcn_bs_adaptive};
+use penstock_schemes::{BitRate, CpId, Instant, Label, Message, SCHEMES, Scheme, SchemeConfig, Signal as _, Visitor};
 use penstock_wire::ethernet::{LEAST, ether_type};
 use penstock_wire::experimental::{self, subtype};
 use penstock_wire::{MacAddress, cnm, ipv4, roce, smcc, udp};
@@ -46,81 +30,95 @@ pub struct Addressing<'a> {
     pub sampled: &'a [u8],
 }
 
-/// A scheme whose tags and signals have a form on the wire.
+/// The tags and signals of a scheme as octets.
 pub trait OnWire: Scheme {
     /// Whether controlled data frames carry a CN-TAG.
-    const TAGGED: bool = true;
+    const TAGGED: bool = Self::INFO.signals.is_some();
     /// Whether a data frame carries more than that, or than its IP header.
-    const MARKS: bool = false;
+    const MARKS: bool = size_of::<Self::Tag>() > 0;
 
     /// Writes the tag to a data frame that leaves its source.
-    fn put(_tag: Self::Tag, _flow: u16, _frame: &mut Vec<u8>) {}
+    fn put(tag: Self::Tag, flow: u16, frame: &mut Vec<u8>) {
+        match Self::label(&tag) {
+            Label::Rlt(cp) => put_rlt(cp, flow, frame),
+            _ => Self::edit(tag, frame),
+        }
+    }
 
     /// Writes the tag that a congestion point has edited.
-    fn edit(_tag: Self::Tag, _frame: &mut [u8]) {}
+    fn edit(tag: Self::Tag, frame: &mut [u8]) {
+        if let Label::Ecn(marked) | Label::Roce(marked) = Self::label(&tag) {
+            set_ecn(frame, if marked { ipv4::ecn::CE } else { ipv4::ecn::ECT_0 });
+        }
+    }
 
     /// Reads the tag of a data frame.
-    fn tag(_frame: &[u8]) -> Self::Tag {
-        Self::Tag::default()
+    fn tag(frame: &[u8]) -> Self::Tag {
+        if !Self::MARKS {
+            return Self::Tag::default();
+        }
+        let marked = || ecn(frame) == Some(ipv4::ecn::CE);
+        Self::from_label(match Self::label(&Self::Tag::default()) {
+            Label::Ecn(_) => Label::Ecn(marked()),
+            Label::Roce(_) => Label::Roce(marked()),
+            other => rlt(frame).map_or(other, |tag| Label::Rlt(CpId(tag.cp_id))),
+        })
     }
 
     /// Takes off what [`put`](Self::put) has put on.
-    fn take(_frame: &mut Vec<u8>) {}
+    fn take(frame: &mut Vec<u8>) {
+        match Self::label(&Self::Tag::default()) {
+            // The mark was for the interface; the application has not asked for it.
+            Label::Ecn(_) | Label::Roce(_) => set_ecn(frame, 0),
+            _ if Self::MARKS => take_rlt(frame),
+            _ => {}
+        }
+    }
 
     /// The control frame of a signal.
-    fn emit(signal: Self::Signal, way: &Addressing<'_>) -> Vec<u8>;
+    fn emit(signal: Self::Signal, way: &Addressing<'_>) -> Vec<u8> {
+        padded(match signal.message() {
+            Some(message) => octets_of(message, way),
+            None => panic!("{signal:?} has no format, and {} is on the testbed", Self::INFO.name),
+        })
+    }
 
     /// The flow and the signal of a control frame; `None` for any other frame.
-    fn parse(frame: &[u8]) -> Option<(u16, Self::Signal)>;
+    fn parse(frame: &[u8]) -> Option<(u16, Self::Signal)> {
+        let (flow, message) = message_of(frame)?;
+        Some((flow, Self::Signal::from_message(message)?))
+    }
 }
 
-/// Something that can be done with any scheme that has a form on the wire.
-pub trait Visitor {
-    /// The result of a visit.
-    type Output;
-    /// Does it for scheme `S`, with its parameters for each priority.
-    fn visit<S: OnWire>(self, configs: &[S::Config]) -> Self::Output;
+impl<S: Scheme> OnWire for S {}
+
+/// Names of the schemes that have a form on the wire.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SCHEMES.iter().filter(|info| info.forms.testbed).map(|info| info.name)
 }
 
-macro_rules! visits {
-    ($($variant:ident: $scheme:ty),+ $(,)?) => {
-        /// Names of the schemes that have a form on the wire.
-        pub const NAMES: &[&str] = &[$(<$scheme as Scheme>::INFO.name),+];
+/// Calls `visitor` with the type of the scheme of all of `configs`; `None` where they differ, or where that scheme has no form on
+/// the wire.
+pub fn visit<V: Visitor>(configs: &[SchemeConfig], visitor: V) -> Option<V::Output> {
+    struct OnTestbed<V>(V);
 
-        /// Calls `visitor` with the type of the scheme of all of `configs`; `None` where they differ, or where that scheme has
-        /// no form on the wire.
-        pub fn visit<V: Visitor>(configs: &[SchemeConfig], visitor: V) -> Option<V::Output> {
-            match configs.first()? {
-                $(SchemeConfig::$variant(_) => {
-                    let own = configs.iter().map(|c| if let SchemeConfig::$variant(c) = c { Some(c.clone()) } else { None });
-                    Some(visitor.visit::<$scheme>(&own.collect::<Option<Vec<_>>>()?))
-                })+
-                _ => None,
-            }
+    impl<V: Visitor> Visitor for OnTestbed<V> {
+        type Output = Option<V::Output>;
+
+        fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
+            // Known when this is compiled: for other schemes the testbed is not.
+            if const { S::INFO.forms.testbed } { Some(self.0.visit::<S>(configs)) } else { None }
         }
-    };
-}
-visits! {
-    None: NoControl,
-    Qcn: qcn::Qcn,
-    QcnBs: qcn_bs::QcnBs,
-    QcnAdaptive: qcn_adaptive::QcnAdaptive,
-    QcnBsAdaptive: qcn_bs_adaptive::QcnBsAdaptive,
-    AfQcn: af_qcn::AfQcn,
-    Fqcn: fqcn::Fqcn,
-    Bcn: bcn::BackwardCongestionNotification,
-    Fecn: fecn::ForwardExplicitRate,
-    Efecn: EnhancedForwardExplicitRate,
-    E2cm: ExtendedEcm,
-    Smcc: Smcc,
-    Dcqcn: Dcqcn,
+    }
+
+    SchemeConfig::visit(configs, OnTestbed(visitor))
 }
 
 /// Why a scheme has no form on the wire, in a clause.
 pub(crate) fn obstacle(configs: &[SchemeConfig]) -> &'static str {
     struct Acknowledges;
 
-    impl penstock_schemes::Visitor for Acknowledges {
+    impl Visitor for Acknowledges {
         type Output = bool;
 
         fn visit<S: Scheme>(self, _: &[S::Config]) -> bool {
@@ -137,40 +135,6 @@ pub(crate) fn obstacle(configs: &[SchemeConfig]) -> &'static str {
         false => "nothing says how its messages would look",
     }
 }
-
-impl OnWire for NoControl {
-    const TAGGED: bool = false;
-
-    fn emit(signal: Never, _: &Addressing<'_>) -> Vec<u8> {
-        match signal {}
-    }
-
-    fn parse(_: &[u8]) -> Option<(u16, Never)> {
-        None
-    }
-}
-
-macro_rules! qcn_family {
-    ($($scheme:ty),+) => { $(
-        impl OnWire for $scheme {
-            fn emit(signal: Cnm, way: &Addressing<'_>) -> Vec<u8> {
-                emit_cnm(signal, way)
-            }
-
-            fn parse(frame: &[u8]) -> Option<(u16, Cnm)> {
-                parse_cnm(frame)
-            }
-        }
-    )+ };
-}
-qcn_family!(
-    qcn::Qcn,
-    qcn_bs::QcnBs,
-    qcn_adaptive::QcnAdaptive,
-    qcn_bs_adaptive::QcnBsAdaptive,
-    af_qcn::AfQcn,
-    fqcn::Fqcn
-);
 
 /// Appends `octets` octets that `write` fills.
 fn append(frame: &mut Vec<u8>, octets: usize, write: impl FnOnce(&mut [u8])) {
@@ -190,44 +154,180 @@ fn message(frame: &[u8], kind: u16) -> Option<(Header, &[u8])> {
     Some((header, frame.get(header.data..)?))
 }
 
-fn emit_cnm(signal: Cnm, way: &Addressing<'_>) -> Vec<u8> {
+/// The control frame of a message, not padded.
+fn octets_of(message: Message, way: &Addressing<'_>) -> Vec<u8> {
     let sampled = Header::read(way.sampled);
-    let msdu = msdu(way.sampled);
-    let msdu = &msdu[..msdu.len().min(usize::from(cnm::MSDU_MOST))];
-    let repr = cnm::Repr {
-        version: 0,
-        quantized_feedback: signal.fb.steps(),
-        cp_id: signal.cp.0,
-        // The standard's sign: set point less length.
-        q_offset: cnm::Repr::units(-i64::from(signal.q_off)),
-        q_delta: cnm::Repr::units(i64::from(signal.q_delta)),
-        encapsulated_priority: sampled.and_then(|header| header.priority).unwrap_or(0),
-        encapsulated_destination: sampled.map_or(MacAddress([0; 6]), |header| header.destination),
-        encapsulated_msdu_length: msdu.len() as u16,
-    };
-    let mut frame = control(way.destination, way.source, way.priority, Some(way.flow), ether_type::CNM);
-    append(&mut frame, cnm::Repr::OCTETS, |place| _ = repr.emit(place));
-    frame.extend(msdu);
-    padded(frame)
+    let encapsulated_priority = sampled.and_then(|header| header.priority).unwrap_or(0);
+    let encapsulated_destination = sampled.map_or(MacAddress([0; 6]), |header| header.destination);
+    let begin = |flow, kind| control(way.destination, way.source, way.priority, flow, kind);
+    let experimental = || begin(None, ether_type::EXPERIMENTAL);
+    let rlq_id = number(way.flow);
+    match message {
+        Message::Cnm { cp, fb, q_off, q_delta } => {
+            let msdu = msdu(way.sampled);
+            let msdu = &msdu[..msdu.len().min(usize::from(cnm::MSDU_MOST))];
+            let repr = cnm::Repr {
+                version: 0,
+                quantized_feedback: fb.steps(),
+                cp_id: cp.0,
+                // The standard's sign: set point less length.
+                q_offset: cnm::Repr::units(-q_off),
+                q_delta: cnm::Repr::units(q_delta),
+                encapsulated_priority,
+                encapsulated_destination,
+                encapsulated_msdu_length: msdu.len() as u16,
+            };
+            let mut frame = begin(Some(way.flow), ether_type::CNM);
+            append(&mut frame, cnm::Repr::OCTETS, |place| _ = repr.emit(place));
+            frame.extend(msdu);
+            frame
+        }
+        Message::Smcc { cp, q_off, q_delta } => {
+            let repr = smcc::Repr {
+                version: 0,
+                cp_id: cp.0,
+                encapsulated_priority,
+                encapsulated_destination,
+                encapsulated_msdu_length: 0,
+                q_off,
+                q_delta,
+            };
+            let mut frame = begin(Some(way.flow), ether_type::SMCC);
+            append(&mut frame, smcc::Repr::OCTETS, |place| _ = repr.emit(place));
+            frame
+        }
+        Message::Bcn { cp, q_off, q_delta } => {
+            let units = |n: i32| n.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
+            let repr = experimental::bcn::Repr {
+                version: 0,
+                subtype: subtype::BCN,
+                cp_id: cp.0,
+                q_off: units(q_off.saturating_neg()),
+                q_delta: units(q_delta),
+                rlq_id,
+            };
+            let mut frame = experimental();
+            append(&mut frame, experimental::bcn::Repr::OCTETS, |place| _ = repr.emit(place));
+            frame
+        }
+        Message::RateProbe { round, rate, cp, returned } => {
+            let repr = experimental::rate_probe::Repr {
+                version: 0,
+                subtype: subtype::RATE_PROBE,
+                returned,
+                rlq_id,
+                round,
+                rate: rate.map_or(experimental::UNLIMITED, |rate| rate.0),
+                cp_id: cp.0,
+            };
+            let mut frame = experimental();
+            append(&mut frame, experimental::rate_probe::Repr::OCTETS, |place| _ = repr.emit(place));
+            frame
+        }
+        Message::PathProbe { sent_at, q_off, returned } => {
+            let repr = experimental::path_probe::Repr {
+                version: 0,
+                subtype: subtype::PATH_PROBE,
+                returned,
+                measured: q_off.is_some(),
+                rlq_id,
+                sent_at: sent_at.0,
+                q_off: q_off.unwrap_or(0),
+            };
+            let mut frame = experimental();
+            append(&mut frame, experimental::path_probe::Repr::OCTETS, |place| _ = repr.emit(place));
+            frame
+        }
+        Message::Cnp => cnp(way),
+        other => panic!("{other:?} has no octets on the testbed"),
+    }
 }
 
-fn parse_cnm(frame: &[u8]) -> Option<(u16, Cnm)> {
-    let (header, octets) = message(frame, ether_type::CNM)?;
-    let repr = cnm::Repr::parse(&cnm::Packet::new_checked(octets).ok()?).ok()?;
-    let octets = |units: i16| i32::from(units) * cnm::UNIT as i32;
-    let signal = Cnm {
-        fb: QntzFb::from_steps(repr.quantized_feedback),
-        cp: CpId(repr.cp_id),
-        q_off: -octets(repr.q_offset),
-        q_delta: octets(repr.q_delta),
+/// DCQCN's message: a congestion notification packet of RoCEv2.
+fn cnp(way: &Addressing<'_>) -> Vec<u8> {
+    let behind = udp::Repr::OCTETS + roce::Repr::OCTETS + roce::CNP_RESERVED + roce::ICRC;
+    let address = |station: MacAddress| {
+        let [.., high, low] = station.0;
+        [10, 99, high, low]
     };
-    // A notification without CN-TAG names no flow: its sender was not answering us.
-    Some((header.flow?, signal))
+    let ip = ipv4::Repr::new(address(way.source), address(way.destination), ipv4::protocol::UDP, behind as u16);
+    let datagram = udp::Repr { source_port: 49_152, destination_port: udp::ROCE, length: behind as u16, checksum: 0 };
+    let mut frame = control(way.destination, way.source, way.priority, None, ether_type::IPV4);
+    let start = frame.len();
+    append(&mut frame, ipv4::Repr::OCTETS, |place| _ = ip.emit(place));
+    append(&mut frame, udp::Repr::OCTETS, |place| _ = datagram.emit(place));
+    append(&mut frame, roce::Repr::OCTETS, |place| _ = roce::Repr::cnp(u32::from(number(way.flow))).emit(place));
+    append(&mut frame, roce::CNP_RESERVED, |_| ());
+    let icrc = roce::icrc(ether_type::IPV4, &frame[start..]).unwrap_or_default();
+    frame.extend(icrc);
+    frame
 }
 
-/// Puts a rate-limited tag behind the other tags, if the source is limited.
-fn put_rlt(tag: Rlt, flow: u16, frame: &mut Vec<u8>) {
-    let (Rlt(Some(cp)), Some(header)) = (tag, Header::read(frame)) else { return };
+/// The flow and the message of a control frame; `None` for any other frame.
+fn message_of(frame: &[u8]) -> Option<(u16, Message)> {
+    let header = Header::read(frame)?;
+    let octets = frame.get(header.data..)?;
+    match header.ether_type {
+        ether_type::CNM => {
+            let repr = cnm::Repr::parse(&cnm::Packet::new_checked(octets).ok()?).ok()?;
+            let message = Message::Cnm {
+                fb: QntzFb::from_steps(repr.quantized_feedback),
+                cp: CpId(repr.cp_id),
+                q_off: -i64::from(repr.q_offset) * cnm::UNIT,
+                q_delta: i64::from(repr.q_delta) * cnm::UNIT,
+            };
+            // A notification without CN-TAG names no flow: its sender was not answering us.
+            Some((header.flow?, message))
+        }
+        ether_type::SMCC => {
+            let repr = smcc::Repr::parse(&smcc::Packet::new_checked(octets).ok()?).ok()?;
+            Some((header.flow?, Message::Smcc { cp: CpId(repr.cp_id), q_off: repr.q_off, q_delta: repr.q_delta }))
+        }
+        ether_type::EXPERIMENTAL => {
+            let (rlq_id, message) = experimental_message(octets)?;
+            Some((numbered(rlq_id)?, message))
+        }
+        ether_type::IPV4 => Some((numbered(queue_pair_of_cnp(octets)?)?, Message::Cnp)),
+        _ => None,
+    }
+}
+
+/// The number of the flow and the message in the octets behind the local experimental EtherType.
+fn experimental_message(octets: &[u8]) -> Option<(u16, Message)> {
+    use experimental::{UNLIMITED, bcn, path_probe, rate_probe};
+    if let Some(repr) = bcn::Packet::new_checked(octets).ok().and_then(|packet| bcn::Repr::parse(&packet).ok()) {
+        let (q_off, q_delta) = (-i32::from(repr.q_off), i32::from(repr.q_delta));
+        return Some((repr.rlq_id, Message::Bcn { cp: CpId(repr.cp_id), q_off, q_delta }));
+    }
+    if let Some(repr) =
+        rate_probe::Packet::new_checked(octets).ok().and_then(|packet| rate_probe::Repr::parse(&packet).ok())
+    {
+        let rate = (repr.rate != UNLIMITED).then_some(BitRate(repr.rate));
+        let (round, cp, returned) = (repr.round, CpId(repr.cp_id), repr.returned);
+        return Some((repr.rlq_id, Message::RateProbe { round, rate, cp, returned }));
+    }
+    let repr = path_probe::Repr::parse(&path_probe::Packet::new_checked(octets).ok()?).ok()?;
+    let (sent_at, q_off) = (Instant(repr.sent_at), repr.measured.then_some(repr.q_off));
+    Some((repr.rlq_id, Message::PathProbe { sent_at, q_off, returned: repr.returned }))
+}
+
+/// The queue pair of a congestion notification packet.
+fn queue_pair_of_cnp(octets: &[u8]) -> Option<u16> {
+    let ip = ipv4::Packet::new_checked(octets).ok()?;
+    if ip.protocol() != ipv4::protocol::UDP {
+        return None;
+    }
+    let datagram = udp::Packet::new_checked(ip.payload()).ok()?;
+    if datagram.destination_port() != udp::ROCE {
+        return None;
+    }
+    let header = roce::Packet::new_checked(datagram.payload()).ok()?;
+    u16::try_from(header.dest_qp()).ok().filter(|_| header.opcode() == roce::CNP)
+}
+
+/// Puts a rate-limited tag behind the other tags: the source is limited.
+fn put_rlt(cp: CpId, flow: u16, frame: &mut Vec<u8>) {
+    let Some(header) = Header::read(frame) else { return };
     let repr = experimental::rlt::Repr {
         version: 0,
         subtype: subtype::RLT,
@@ -254,180 +354,7 @@ fn take_rlt(frame: &mut Vec<u8>) {
     }
 }
 
-macro_rules! rate_limited_tag {
-    () => {
-        const MARKS: bool = true;
-
-        fn put(tag: Rlt, flow: u16, frame: &mut Vec<u8>) {
-            put_rlt(tag, flow, frame);
-        }
-
-        fn tag(frame: &[u8]) -> Rlt {
-            Rlt(rlt(frame).map(|tag| CpId(tag.cp_id)))
-        }
-
-        fn take(frame: &mut Vec<u8>) {
-            take_rlt(frame);
-        }
-    };
-}
-
-fn emit_bcn(signal: Bcn, way: &Addressing<'_>) -> Vec<u8> {
-    let units = |n: i32| n.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
-    let repr = experimental::bcn::Repr {
-        version: 0,
-        subtype: subtype::BCN,
-        cp_id: signal.cp.0,
-        q_off: units(signal.q_off.saturating_neg()),
-        q_delta: units(signal.q_delta),
-        rlq_id: number(way.flow),
-    };
-    let mut frame = control(way.destination, way.source, way.priority, None, ether_type::EXPERIMENTAL);
-    append(&mut frame, experimental::bcn::Repr::OCTETS, |place| _ = repr.emit(place));
-    padded(frame)
-}
-
-fn parse_bcn(frame: &[u8]) -> Option<(u16, Bcn)> {
-    let (_, octets) = message(frame, ether_type::EXPERIMENTAL)?;
-    let repr = experimental::bcn::Repr::parse(&experimental::bcn::Packet::new_checked(octets).ok()?).ok()?;
-    let signal = Bcn { cp: CpId(repr.cp_id), q_off: -i32::from(repr.q_off), q_delta: i32::from(repr.q_delta) };
-    Some((numbered(repr.rlq_id)?, signal))
-}
-
-impl OnWire for bcn::BackwardCongestionNotification {
-    rate_limited_tag!();
-
-    fn emit(signal: Bcn, way: &Addressing<'_>) -> Vec<u8> {
-        emit_bcn(signal, way)
-    }
-
-    fn parse(frame: &[u8]) -> Option<(u16, Bcn)> {
-        parse_bcn(frame)
-    }
-}
-
-impl OnWire for ExtendedEcm {
-    rate_limited_tag!();
-
-    fn emit(signal: e2cm::Message, way: &Addressing<'_>) -> Vec<u8> {
-        let (sent_at, q_off, returned) = match signal {
-            e2cm::Message::Ecm(signal) => return emit_bcn(signal, way),
-            e2cm::Message::Probe { sent_at, q_off } => (sent_at, q_off, false),
-            e2cm::Message::Reply { sent_at, q_off } => (sent_at, q_off, true),
-        };
-        let repr = experimental::path_probe::Repr {
-            version: 0,
-            subtype: subtype::PATH_PROBE,
-            returned,
-            measured: q_off.is_some(),
-            rlq_id: number(way.flow),
-            sent_at: sent_at.0,
-            q_off: q_off.unwrap_or(0),
-        };
-        let mut frame = control(way.destination, way.source, way.priority, None, ether_type::EXPERIMENTAL);
-        append(&mut frame, experimental::path_probe::Repr::OCTETS, |place| _ = repr.emit(place));
-        padded(frame)
-    }
-
-    fn parse(frame: &[u8]) -> Option<(u16, e2cm::Message)> {
-        if let Some((flow, signal)) = parse_bcn(frame) {
-            return Some((flow, e2cm::Message::Ecm(signal)));
-        }
-        let (_, octets) = message(frame, ether_type::EXPERIMENTAL)?;
-        let packet = experimental::path_probe::Packet::new_checked(octets).ok()?;
-        let repr = experimental::path_probe::Repr::parse(&packet).ok()?;
-        let (sent_at, q_off) = (Instant(repr.sent_at), repr.measured.then_some(repr.q_off));
-        let signal = match repr.returned {
-            true => e2cm::Message::Reply { sent_at, q_off },
-            false => e2cm::Message::Probe { sent_at, q_off },
-        };
-        Some((numbered(repr.rlq_id)?, signal))
-    }
-}
-
-fn emit_rate_probe(signal: Probe, way: &Addressing<'_>) -> Vec<u8> {
-    let repr = experimental::rate_probe::Repr {
-        version: 0,
-        subtype: subtype::RATE_PROBE,
-        returned: signal.returned,
-        rlq_id: number(way.flow),
-        round: signal.round,
-        rate: signal.rate.map_or(experimental::UNLIMITED, |rate| rate.0),
-        cp_id: signal.cp.0,
-    };
-    let mut frame = control(way.destination, way.source, way.priority, None, ether_type::EXPERIMENTAL);
-    append(&mut frame, experimental::rate_probe::Repr::OCTETS, |place| _ = repr.emit(place));
-    padded(frame)
-}
-
-fn parse_rate_probe(frame: &[u8]) -> Option<(u16, Probe)> {
-    let (_, octets) = message(frame, ether_type::EXPERIMENTAL)?;
-    let packet = experimental::rate_probe::Packet::new_checked(octets).ok()?;
-    let repr = experimental::rate_probe::Repr::parse(&packet).ok()?;
-    let signal = Probe {
-        round: repr.round,
-        rate: (repr.rate != experimental::UNLIMITED).then_some(BitRate(repr.rate)),
-        cp: CpId(repr.cp_id),
-        returned: repr.returned,
-    };
-    Some((numbered(repr.rlq_id)?, signal))
-}
-
-impl OnWire for fecn::ForwardExplicitRate {
-    fn emit(signal: Probe, way: &Addressing<'_>) -> Vec<u8> {
-        emit_rate_probe(signal, way)
-    }
-
-    fn parse(frame: &[u8]) -> Option<(u16, Probe)> {
-        parse_rate_probe(frame)
-    }
-}
-
-impl OnWire for EnhancedForwardExplicitRate {
-    fn emit(signal: efecn::Message, way: &Addressing<'_>) -> Vec<u8> {
-        match signal {
-            efecn::Message::Probe(probe) => emit_rate_probe(probe, way),
-            efecn::Message::Bcn00 { cp } => emit_bcn(Bcn { cp, q_off: 0, q_delta: 0 }, way),
-        }
-    }
-
-    fn parse(frame: &[u8]) -> Option<(u16, efecn::Message)> {
-        if let Some((flow, probe)) = parse_rate_probe(frame) {
-            return Some((flow, efecn::Message::Probe(probe)));
-        }
-        let (flow, Bcn { cp, .. }) = parse_bcn(frame).filter(|(_, bcn)| (bcn.q_off, bcn.q_delta) == (0, 0))?;
-        Some((flow, efecn::Message::Bcn00 { cp }))
-    }
-}
-
-impl OnWire for Smcc {
-    rate_limited_tag!();
-
-    fn emit(signal: Notice, way: &Addressing<'_>) -> Vec<u8> {
-        let sampled = Header::read(way.sampled);
-        let repr = smcc::Repr {
-            version: 0,
-            cp_id: signal.cp.0,
-            encapsulated_priority: sampled.and_then(|header| header.priority).unwrap_or(0),
-            encapsulated_destination: sampled.map_or(MacAddress([0; 6]), |header| header.destination),
-            encapsulated_msdu_length: 0,
-            q_off: signal.q_off,
-            q_delta: signal.q_delta,
-        };
-        let mut frame = control(way.destination, way.source, way.priority, Some(way.flow), ether_type::SMCC);
-        append(&mut frame, smcc::Repr::OCTETS, |place| _ = repr.emit(place));
-        padded(frame)
-    }
-
-    fn parse(frame: &[u8]) -> Option<(u16, Notice)> {
-        let (header, octets) = message(frame, ether_type::SMCC)?;
-        let repr = smcc::Repr::parse(&smcc::Packet::new_checked(octets).ok()?).ok()?;
-        Some((header.flow?, Notice { cp: CpId(repr.cp_id), q_off: repr.q_off, q_delta: repr.q_delta }))
-    }
-}
-
-/// Changes the ECN field of an IPv4 packet, and its checksum; other frames stay as they are.
-/// Sets the ECN field of a frame's IPv4 header, if it has one.
+/// Sets the ECN field of a frame's IPv4 header, and its checksum; other frames stay as they are.
 pub(crate) fn set_ecn(frame: &mut [u8], ecn: u8) {
     let Some(header) = Header::read(frame).filter(|header| header.ether_type == ether_type::IPV4) else { return };
     let Some(mut packet) = frame.get_mut(header.data..).and_then(|octets| ipv4::Packet::new_checked(octets).ok())
@@ -446,66 +373,20 @@ pub(crate) fn ecn(frame: &[u8]) -> Option<u8> {
     Some(ipv4::Packet::new_checked(octets).ok()?.ecn())
 }
 
-impl OnWire for Dcqcn {
-    const MARKS: bool = true;
-
-    fn put(tag: Ce, _: u16, frame: &mut Vec<u8>) {
-        Self::edit(tag, frame);
-    }
-
-    fn edit(tag: Ce, frame: &mut [u8]) {
-        set_ecn(frame, if tag.0 { ipv4::ecn::CE } else { ipv4::ecn::ECT_0 });
-    }
-
-    fn tag(frame: &[u8]) -> Ce {
-        Ce(ecn(frame) == Some(ipv4::ecn::CE))
-    }
-
-    fn take(frame: &mut Vec<u8>) {
-        // The mark was for the interface; the application has not asked for it.
-        set_ecn(frame, 0);
-    }
-
-    fn emit(_: Cnp, way: &Addressing<'_>) -> Vec<u8> {
-        let behind = udp::Repr::OCTETS + roce::Repr::OCTETS + roce::CNP_RESERVED + roce::ICRC;
-        let address = |station: MacAddress| {
-            let [.., high, low] = station.0;
-            [10, 99, high, low]
-        };
-        let protocol = ipv4::protocol::UDP;
-        let ip = ipv4::Repr::new(address(way.source), address(way.destination), protocol, behind as u16);
-        let datagram =
-            udp::Repr { source_port: 49_152, destination_port: udp::ROCE, length: behind as u16, checksum: 0 };
-        let mut frame = control(way.destination, way.source, way.priority, None, ether_type::IPV4);
-        let start = frame.len();
-        append(&mut frame, ipv4::Repr::OCTETS, |place| _ = ip.emit(place));
-        append(&mut frame, udp::Repr::OCTETS, |place| _ = datagram.emit(place));
-        append(&mut frame, roce::Repr::OCTETS, |place| _ = roce::Repr::cnp(u32::from(number(way.flow))).emit(place));
-        append(&mut frame, roce::CNP_RESERVED, |_| ());
-        let icrc = roce::icrc(ether_type::IPV4, &frame[start..]).unwrap_or_default();
-        frame.extend(icrc);
-        padded(frame)
-    }
-
-    fn parse(frame: &[u8]) -> Option<(u16, Cnp)> {
-        let (_, octets) = message(frame, ether_type::IPV4)?;
-        let ip = ipv4::Packet::new_checked(octets).ok()?;
-        if ip.protocol() != ipv4::protocol::UDP {
-            return None;
-        }
-        let datagram = udp::Packet::new_checked(ip.payload()).ok()?;
-        if datagram.destination_port() != udp::ROCE {
-            return None;
-        }
-        let header = roce::Packet::new_checked(datagram.payload()).ok()?;
-        let pair = u16::try_from(header.dest_qp()).ok().filter(|_| header.opcode() == roce::CNP)?;
-        Some((numbered(pair)?, Cnp))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use penstock_wire::layers::{Types, layers};
+
+    use penstock_schemes::dcqcn::{Cnp, Dcqcn};
+    use penstock_schemes::e2cm::{self, ExtendedEcm};
+    use penstock_schemes::efecn::{self, EnhancedForwardExplicitRate};
+    use penstock_schemes::parts::ecm::{Bcn, Rlt};
+    use penstock_schemes::parts::explicit_rate::Probe;
+    use penstock_schemes::parts::marking::Ce;
+    use penstock_schemes::parts::notification::Cnm;
+    use penstock_schemes::qcn::Qcn;
+    use penstock_schemes::smcc::{Notice, Smcc};
+    use penstock_schemes::{bcn, fecn};
 
     use super::*;
     use crate::frame::{length, put_tags};
@@ -537,13 +418,13 @@ mod tests {
     fn a_notification_names_flow_queue_and_sampled_frame() {
         let sampled = data();
         let cnm = Cnm { fb: QntzFb::from_steps(25), cp: CpId(0x0200_0000_00aa_0001), q_off: 26_048, q_delta: -640 };
-        let frame = emit_cnm(cnm, &way(&sampled));
+        let frame = Qcn::emit(cnm, &way(&sampled));
         assert_eq!(faultless(&frame)[..4], ["eth", "vlan", "cn_tag", "cnm"]);
         // 26 048 octets are 407 units above the set point: -407 is fe69. -640 octets are -10 units: fff6.
         let at = Header::read(&frame).unwrap().data;
         assert_eq!(frame[at..at + 2], [0x00, 0x19]);
         assert_eq!(frame[at + 10..at + 14], [0xfe, 0x69, 0xff, 0xf6]);
-        assert_eq!(parse_cnm(&frame), Some((5, cnm)));
+        assert_eq!(Qcn::parse(&frame), Some((5, cnm)));
         // 18 octets of header and tags, 4 of CN-TAG, 24, and the sampled frame's EtherType and 46 octets behind it.
         assert_eq!(length(frame.len()), 18 + 4 + 24 + 48 + 4);
     }
@@ -551,14 +432,14 @@ mod tests {
     #[test]
     fn a_notification_without_flow_is_refused() {
         let cnm = Cnm { fb: QntzFb::from_steps(1), cp: CpId(1), q_off: 64, q_delta: 0 };
-        let mut frame = emit_cnm(cnm, &way(&[]));
-        assert!(parse_cnm(&frame).is_some());
+        let mut frame = Qcn::emit(cnm, &way(&[]));
+        assert!(Qcn::parse(&frame).is_some());
         // Without its CN-TAG.
         frame.drain(16..20);
-        assert_eq!(parse_cnm(&frame), None);
-        assert_eq!(parse_cnm(&data()), None);
+        assert_eq!(Qcn::parse(&frame), None);
+        assert_eq!(Qcn::parse(&data()), None);
         for end in 0..46 {
-            assert_eq!(parse_cnm(&emit_cnm(cnm, &way(&[]))[..end]), None, "{end} octets");
+            assert_eq!(Qcn::parse(&Qcn::emit(cnm, &way(&[]))[..end]), None, "{end} octets");
         }
     }
 
@@ -624,7 +505,7 @@ mod tests {
             faultless(&frame);
             assert_eq!(S::parse(&frame), Some((5, message)));
         }
-        let other = emit_bcn(Bcn { cp: CpId(7), q_off: 1, q_delta: 0 }, &way(&[]));
+        let other = bcn::BackwardCongestionNotification::emit(Bcn { cp: CpId(7), q_off: 1, q_delta: 0 }, &way(&[]));
         assert_eq!(S::parse(&other), None);
     }
 

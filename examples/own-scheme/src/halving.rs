@@ -96,6 +96,7 @@ impl Scheme for Halving {
         raises_on_signal: false,
         integer_state: true,
         needs_order: false,
+        forms: Forms::NONE,
     }
     .checked();
     type Config = Config;

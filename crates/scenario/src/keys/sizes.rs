@@ -9,9 +9,13 @@ use penstock_schemes::Octets;
 
 use crate::error::Fault;
 use crate::hash::hash;
-use crate::keys::declare::{one_of, section, words};
-use crate::keys::fields::Either;
+use crate::keys::declare::{one_of, section};
+use crate::keys::fields::{Either, Field, word};
+use crate::keys::key::Kind;
+use crate::keys::location::Location;
 use crate::keys::read::Entry;
+use crate::keys::tree::Node;
+use crate::keys::write::{Written, quoted};
 
 /// Where the sizes of a table's flows come from, octets.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,27 +81,31 @@ section! {
     }
 }
 
-words! {
-    /// A distribution that was measured, and that papers of the field use.
-    pub(crate) enum Workload {
-        WebSearch = "websearch",
-        Hadoop = "hadoop",
-        AliStorage = "alistorage",
-        GoogleRpc = "googlerpc",
-        Solar = "solar",
+/// A distribution that was measured, and that papers of the field use: its name, and the text of its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Workload(&'static str, &'static str);
+
+include!(concat!(env!("OUT_DIR"), "/workloads.rs"));
+
+impl Field for Workload {
+    type Range = ();
+
+    fn kind((): &()) -> Kind {
+        Kind::Word(WORKLOADS.iter().map(|(name, _)| *name).collect())
+    }
+
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+        word(WORKLOADS, node, place)
+    }
+
+    fn write(&self) -> Option<Written> {
+        Some(Written::Line(quoted(self.0)))
     }
 }
 
 impl Drawn for Workload {
     fn sizes(&self) -> Result<Sizes, Fault> {
-        let text = match self {
-            Self::WebSearch => include_str!("../workloads/websearch.cdf"),
-            Self::Hadoop => include_str!("../workloads/hadoop.cdf"),
-            Self::AliStorage => include_str!("../workloads/alistorage.cdf"),
-            Self::GoogleRpc => include_str!("../workloads/googlerpc.cdf"),
-            Self::Solar => include_str!("../workloads/solar.cdf"),
-        };
-        let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+        let lines = self.1.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
         let point = |line: &str| {
             let (size, percent) = line.split_once(' ').expect("a line has a size and a share");
             let number = |text: &str| text.trim().parse::<f64>().expect("sizes and shares are numbers");
@@ -282,18 +290,17 @@ mod tests {
         }
     }
 
-    /// The means that the files' own readers in Python give.
+    /// The means that the files' own readers in Python give; and every file ends with all flows.
     #[test]
     fn workloads_have_the_means_of_their_points() {
-        for (workload, mean) in [
-            (Workload::WebSearch, 1_711_250.0),
-            (Workload::Hadoop, 120_421.0),
-            (Workload::AliStorage, 40_870.0),
-            (Workload::GoogleRpc, 2892.0),
-            (Workload::Solar, 39_424.0),
-        ] {
+        for (word, mean) in [("websearch", 1_711_250.0), ("hadoop", 120_421.0), ("solar", 39_424.0)] {
+            let (_, workload) = WORKLOADS.iter().find(|(name, _)| *name == word).expect("it has a file");
             let sizes = workload.sizes().expect("a workload is a distribution");
-            assert!((sizes.mean() - mean).abs() < 1.0, "{workload:?}: {}", sizes.mean());
+            assert!((sizes.mean() - mean).abs() < 1.0, "{word}: {}", sizes.mean());
+        }
+        for (word, workload) in WORKLOADS {
+            let Ok(Sizes::Points(points)) = workload.sizes() else { panic!("{word} is no list of points") };
+            assert_eq!(points.last().map(|point| point.1), Some(1.0), "{word} is in percent");
         }
     }
 

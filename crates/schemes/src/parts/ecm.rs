@@ -22,7 +22,7 @@ use crate::info::values::{bps, count, mbps, octets, real, switch, us};
 use crate::info::{Threshold, parameters};
 use crate::parts::jitter::Spread;
 use crate::units::{BitRate, CpId, Duration, Instant, Octets};
-use crate::{Draw, Fate, Message, Place, Queue, Signal, Var};
+use crate::{Draw, Fate, Label, Message, Place, Queue, Signal, Var};
 
 parameters! {
     /// BCN's parameters.
@@ -192,6 +192,11 @@ impl Signal for Bcn {
         Some(Message::Bcn { cp, q_off, q_delta })
     }
 
+    fn from_message(message: Message) -> Option<Self> {
+        let Message::Bcn { cp, q_off, q_delta } = message else { return None };
+        Some(Self { cp, q_off, q_delta })
+    }
+
     fn vars(&self, row: &mut [i64]) {
         let octets = |units: i32| i64::from(units) * UNIT as i64;
         row.copy_from_slice(&[octets(self.q_off), octets(self.q_delta)]);
@@ -201,6 +206,14 @@ impl Signal for Bcn {
 /// The rate-limited tag of data frames: the congestion point with which their limiter is associated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rlt(pub Option<CpId>);
+
+impl Rlt {
+    /// The tag of a data frame that carries `label`.
+    #[must_use]
+    pub const fn of(label: Label) -> Self {
+        Self(if let Label::Rlt(cp) = label { Some(cp) } else { None })
+    }
+}
 
 /// How a queue's state becomes Fb.
 #[derive(Debug, Clone, Copy)]

@@ -271,6 +271,11 @@ impl Signal for Probe {
         Some(Message::RateProbe { round, rate, cp, returned })
     }
 
+    fn from_message(message: Message) -> Option<Self> {
+        let Message::RateProbe { round, rate, cp, returned } = message else { return None };
+        Some(Self { round, rate, cp, returned })
+    }
+
     fn kind(&self) -> SignalKind {
         if self.returned { SignalKind::Reply } else { SignalKind::Probe }
     }

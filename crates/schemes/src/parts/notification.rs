@@ -44,6 +44,11 @@ impl Signal for Cnm {
         Some(Message::Cnm { cp, fb, q_off: q_off.into(), q_delta: q_delta.into() })
     }
 
+    fn from_message(message: Message) -> Option<Self> {
+        let Message::Cnm { cp, fb, q_off, q_delta } = message else { return None };
+        Some(Self { cp, fb, q_off: saturate(q_off), q_delta: saturate(q_delta) })
+    }
+
     fn vars(&self, row: &mut [i64]) {
         row.copy_from_slice(&[i64::from(self.fb.steps()), i64::from(self.q_off), i64::from(self.q_delta)]);
     }

@@ -107,6 +107,7 @@ fn a_broken_scheme_is_found_out() {
         (conforms::<Broken<31>>(&CONFIG), "marked by `mark` alone"),
         (conforms::<Broken<32>>(&CONFIG), "writes into frames that leave says so"),
         (conforms::<Broken<33>>(&CONFIG), "a frame that has left stays as it is"),
+        (conforms::<Broken<34>>(&CONFIG), "captures hold signals that have a format"),
         (conforms::<Deaf>(&CONFIG), "only a scheme with acknowledgements has a window"),
         (tells_the_source::<Deaf>(&CONFIG), "the congestion point signals the source"),
     ];

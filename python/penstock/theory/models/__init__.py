@@ -1,25 +1,24 @@
-"""Fluid models of the schemes."""
+"""Fluid models of the schemes.
 
+A scheme names the module of its models in its ``INFO``. The module lists them in ``MODELS``, the nearest to the
+algorithm first.
+"""
+
+from importlib import import_module
+
+from penstock.catalogue import schemes
 from penstock.theory.configuration import Configuration, Unsuited
 from penstock.theory.models.base import FluidModel
-from penstock.theory.models.bcn import Bcn
-from penstock.theory.models.dcqcn import Controlled, Dcqcn
-from penstock.theory.models.dctcp import Dctcp
-from penstock.theory.models.fecn import Fecn
-from penstock.theory.models.qcn import Averaged, Printed, Sampled
-from penstock.theory.models.rocc import Rocc
-from penstock.theory.models.smcc import Smcc
-from penstock.theory.models.timely import Patched, Timely
 
-MODELS: tuple[type[FluidModel], ...] = (
-    *(Sampled, Averaged, Printed, Bcn, Smcc, Fecn),
-    *(Dcqcn, Controlled, Dctcp, Rocc, Timely, Patched),
+MODELS: tuple[type[FluidModel], ...] = tuple(
+    model
+    for scheme in schemes()
+    if scheme["fluid"]
+    for model in import_module(f"penstock.theory.models.{scheme['fluid']}").MODELS
 )
 """All models; of a scheme's, the first is the nearest to the algorithm."""
 
-DELAYED: dict[str, type[FluidModel]] = {
-    model.scheme: model for model in (Averaged, Bcn, Smcc, Fecn, Dcqcn, Dctcp, Rocc, Timely)
-}
+DELAYED: dict[str, type[FluidModel]] = {model.scheme: model for model in reversed(MODELS) if model.delayed}
 """The model of each scheme that has a delay, for questions of stability."""
 
 
@@ -30,7 +29,7 @@ def kind_of(scheme: str) -> type[FluidModel]:
         Unsuited: the scheme has none.
     """
     if scheme not in DELAYED:
-        raise Unsuited(f"there is no fluid model of {scheme}", f"use one of {', '.join(DELAYED)}")
+        raise Unsuited(f"there is no fluid model of {scheme}", f"use one of {', '.join(sorted(DELAYED))}")
     return DELAYED[scheme]
 
 

@@ -98,6 +98,8 @@ class FluidModel(ABC):
     """Names of the modes."""
     lines: ClassVar[tuple[str, ...]]
     """The expression that is zero on each switching line, as text."""
+    delayed: ClassVar[bool] = True
+    """Whether questions of stability may be put to it: it has the delay of feedback."""
     linear: ClassVar[bool] = True
     """Whether it has a linearisation at equilibrium; a model whose equilibrium lies on its switching lines has none."""
     forecasts: ClassVar[bool] = True

@@ -176,3 +176,6 @@ class Bcn(Stateless):
         up = self.raise_per_octet * self.octets_per_bit * self.share_sampled * frames
         down = self.cut_per_octet * self.frame_octets * self.share_sampled * frames**2 / self.flows
         return cast(Array, np.minimum(1 / np.sqrt(np.maximum(up, down)), 1 / (self.share_severe * frames)))
+
+
+MODELS = (Bcn,)

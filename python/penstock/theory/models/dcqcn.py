@@ -327,3 +327,6 @@ class Controlled(Dcqcn):
 
     def _scale_s(self) -> Value:
         return cast(Array, np.minimum(super()._scale_s(), 5 * np.asarray(self.update_s)))
+
+
+MODELS = (Dcqcn, Controlled)

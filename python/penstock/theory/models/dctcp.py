@@ -171,3 +171,6 @@ class Dctcp(EndToEnd):
     def _scale_s(self) -> Value:
         # The round trip through a queue of K.
         return self.base_s + self.k_octets / self.drain_octets_per_s
+
+
+MODELS = (Dctcp,)

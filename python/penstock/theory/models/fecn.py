@@ -141,3 +141,6 @@ class Fecn(AtIntervals, Clocked):
 
     def _scale_s(self) -> Value:
         return self.interval_s
+
+
+MODELS = (Fecn,)

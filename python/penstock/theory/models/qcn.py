@@ -258,6 +258,7 @@ class Sampled(_Qcn, Recovering):
     parameters: Mapping[str, float | str | bool] = field(default_factory=dict)
 
     form: ClassVar[str] = "sampled"
+    delayed: ClassVar[bool] = False
     source: ClassVar[str] = "Jiang et al. 2015, equation (15), with the rate of samples; Kabbani and Yasuda 2010"
     per: ClassVar[str] = "per second: the effect of a message or a cycle, times how many a flow has in a second"
     omits: ClassVar[tuple[str, ...]] = (
@@ -501,3 +502,6 @@ def unbroken(probability: Value, kept: Value, frames: Value) -> Array:
 def survival(kept: Value, frames: Value) -> Array:
     """Return (1 - p)^frames: the probability that as many frames bring no message."""
     return np.asarray(np.exp(np.maximum(kept * frames, -700.0)))
+
+
+MODELS = (Sampled, Averaged, Printed)

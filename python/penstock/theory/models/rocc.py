@@ -32,7 +32,7 @@ from penstock.theory.models.base import (
 )
 from penstock.theory.models.delays import AtIntervals
 
-# The units in which the scheme computes (`crates/schemes/src/rocc.rs`).
+# The units in which the scheme computes (`crates/schemes/src/rocc/mod.rs`).
 _BPS_PER_OCTET = 10e6 / 600
 _HIGHEST_LEVEL = 64
 
@@ -114,3 +114,6 @@ class Rocc(AtIntervals):
 
     def _scale_s(self) -> Value:
         return self.interval_s
+
+
+MODELS = (Rocc,)

@@ -245,3 +245,6 @@ class Smcc(Stateless):
         layer = np.where(np.asarray(self.grain_octets) > 0, layer / (a1 * self.q0_octets), np.inf)
         fast = np.where(np.asarray(self.interval_s) > 0, self.interval_s, layer)
         return cast(Array, np.minimum(np.minimum(fast, 1 / np.sqrt(a1)), 1 / np.asarray(self.b2_per_s())))
+
+
+MODELS = (Smcc,)

@@ -216,3 +216,6 @@ class Patched(Timely):
     def set_point_octets(self) -> Value:
         """Return the queue at equilibrium, octets."""
         return cast(Value, np.maximum(self.state_at_rest()[0], 0.0))
+
+
+MODELS = (Timely, Patched)

@@ -35,8 +35,8 @@ section! {
         /// its size (from the seed and the flow's name). Uniform: { uniform = { minimum = "10 KB", maximum = "1 MB" } }. Exponential:
         /// { exponential = { mean = "1 MB" } }. Bounded Pareto: { pareto = { shape = 1.2, minimum = "1 KB", maximum = "1 GB" } }.
         /// Measured points: { points = [{ size = "10 KB", share = 0.5 }, { size = "1 MB", share = 1.0 }] }. There, share is the share of
-        /// flows up to that size; sizes between two points are interpolated, and none is below the first. Workloads of papers:
-        /// { workload = "websearch" }, "hadoop", "alistorage", "googlerpc" or "solar".
+        /// flows up to that size; sizes between two points are interpolated, and none is below the first. Workloads of papers by their
+        /// names: { workload = "websearch" }.
         size: Option<Either<Octets, Distribution>> [(sizes::SIZE, ())] => "no end";
         /// Length of a frame, with FCS, without wire overhead.
         frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "that around a full segment of the transport; without one 1500 octets";

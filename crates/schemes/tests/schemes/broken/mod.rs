@@ -101,6 +101,8 @@ impl<const RULE: u8> Scheme for Broken<RULE> {
         raises_on_signal: false,
         integer_state: true,
         needs_order: false,
+        // Rule 34: its signals have no format.
+        forms: Forms { capture: RULE == 34, ..Forms::NONE },
     };
     type Config = Config;
     type Tag = bool;

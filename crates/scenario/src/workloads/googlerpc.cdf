@@ -1,1 +1,0 @@
-../../../../python/penstock/workloads/googlerpc.cdf

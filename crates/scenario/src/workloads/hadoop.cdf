@@ -1,1 +1,0 @@
-../../../../python/penstock/workloads/hadoop.cdf
