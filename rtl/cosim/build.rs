@@ -271,7 +271,7 @@ impl Sources {
 const LARGE: u64 = 1_000_000;
 
 /// Verilator's options: to find faults, and to be fast. A module that stands in a design many times is one piece of C++ in the
-/// former, which halves the C++ of a test bed.
+/// former, which halves the C++ of a set-up.
 const CAREFUL: [&str; 7] = ["--assert", "--x-assign", "unique", "--x-initial", "unique", "--inline-mult", "1"];
 const FAST: [&str; 6] = ["--no-assert", "--x-assign", "fast", "--x-initial", "fast", "-DPENSTOCK_FAST"];
 

@@ -161,8 +161,8 @@ def _module(name: str, width: int, registers: list[Register]) -> str:
         f"{_LICENCE}`default_nettype none\n\nmodule {name} (\n" + "\n".join(ports) + "\n);\n" + "\n".join(wires) + "\n"
         f"\n  axil_front #(\n    .AddressW({width})\n  ) u_front (\n    .clk_i,\n    .rst_i,\n"
         f"{bus}\n{asks}\n{answers}\n  );\n\n"
-        "  // Nothing happens between accesses.\n  logic clk;\n  sleep_clock u_clock (\n    .clk_i,\n"
-        f"    .awake_i(rst_i || req),\n    .clk_o(clk)\n  );\n\n{body}"
+        "  // Nothing happens between accesses.\n  logic clk;\n  clock_gate u_clock (\n    .clk_i,\n"
+        f"    .enable_i(rst_i || req),\n    .clk_o(clk)\n  );\n\n{body}"
         "endmodule\n\n`default_nettype wire\n"
     )
 

@@ -39,10 +39,10 @@ module stream_buffer #(
   beat_t beat;
   beat_t shown;
   // Holds a second beat, which arrived in the clock in which the beat at the output was first not taken.
-  logic  keeps_q;
-  // The inverse of keeps_q, as a separate register: keeps_q drives a wide multiplexer.
+  logic  skid_valid_q;
+  // The inverse of skid_valid_q, as a separate register: skid_valid_q drives a wide multiplexer.
   logic  ready_q;
-  logic  moves;
+  logic  advance;
 
   assign beat = '{
           user: s_axis_tuser,
@@ -50,21 +50,21 @@ module stream_buffer #(
           keep: s_axis_tkeep,
           data: s_axis_tdata
       };
-  assign moves = !m_axis_tvalid || m_axis_tready;
+  assign advance = !m_axis_tvalid || m_axis_tready;
   assign s_axis_tready = ready_q;
   assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = shown;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       m_axis_tvalid <= 1'b0;
-      keeps_q       <= 1'b0;
+      skid_valid_q  <= 1'b0;
       ready_q       <= 1'b1;
-    end else if (moves) begin
-      m_axis_tvalid <= keeps_q || s_axis_tvalid;
-      keeps_q       <= 1'b0;
+    end else if (advance) begin
+      m_axis_tvalid <= skid_valid_q || s_axis_tvalid;
+      skid_valid_q  <= 1'b0;
       ready_q       <= 1'b1;
     end else if (s_axis_tvalid) begin
-      keeps_q <= 1'b1;
+      skid_valid_q <= 1'b1;
       ready_q <= 1'b0;
     end
   end
@@ -75,24 +75,24 @@ module stream_buffer #(
     beat_t even_q;
     beat_t odd_q;
     logic  write_q;
-    logic  shows_even_q;
-    logic  shows_odd_q;
+    logic  select_even_q;
+    logic  select_odd_q;
 
-    assign shown.user = shows_even_q ? even_q.user : odd_q.user;
-    assign shown.last = shows_even_q ? even_q.last : odd_q.last;
-    assign shown.keep = shows_odd_q ? odd_q.keep : even_q.keep;
-    assign shown.data = shows_odd_q ? odd_q.data : even_q.data;
+    assign shown.user = select_even_q ? even_q.user : odd_q.user;
+    assign shown.last = select_even_q ? even_q.last : odd_q.last;
+    assign shown.keep = select_odd_q ? odd_q.keep : even_q.keep;
+    assign shown.data = select_odd_q ? odd_q.data : even_q.data;
 
     always_ff @(posedge clk_i) begin
       if (rst_i) begin
-        write_q      <= 1'b0;
-        shows_even_q <= 1'b1;
-        shows_odd_q  <= 1'b0;
+        write_q       <= 1'b0;
+        select_even_q <= 1'b1;
+        select_odd_q  <= 1'b0;
       end else begin
         if (s_axis_tvalid && ready_q) write_q <= !write_q;
         if (m_axis_tvalid && m_axis_tready) begin
-          shows_even_q <= shows_odd_q;
-          shows_odd_q  <= shows_even_q;
+          select_even_q <= select_odd_q;
+          select_odd_q  <= select_even_q;
         end
       end
     end
@@ -103,13 +103,13 @@ module stream_buffer #(
     end
   end else begin : gen_early
     beat_t shown_q;
-    beat_t kept_q;
+    beat_t skid_q;
 
     assign shown = shown_q;
 
     always_ff @(posedge clk_i) begin
-      if (moves) shown_q <= keeps_q ? kept_q : beat;
-      if (!keeps_q) kept_q <= beat;
+      if (advance) shown_q <= skid_valid_q ? skid_q : beat;
+      if (!skid_valid_q) skid_q <= beat;
     end
   end
 
@@ -127,11 +127,11 @@ module stream_buffer #(
   logic        in_turn;
 
   if (Late) begin : gen_places
-    assign kept = gen_late.shows_odd_q ? gen_late.even_q : gen_late.odd_q;
-    assign in_turn = gen_late.shows_even_q != gen_late.shows_odd_q
-        && (gen_late.write_q != gen_late.shows_odd_q) == (m_axis_tvalid && !keeps_q);
+    assign kept = gen_late.select_odd_q ? gen_late.even_q : gen_late.odd_q;
+    assign in_turn = gen_late.select_even_q != gen_late.select_odd_q
+        && (gen_late.write_q != gen_late.select_odd_q) == (m_axis_tvalid && !skid_valid_q);
   end else begin : gen_registers
-    assign kept    = gen_early.kept_q;
+    assign kept    = gen_early.skid_q;
     assign in_turn = 1'b1;
   end
 
@@ -150,12 +150,12 @@ module stream_buffer #(
     if (s_axis_tvalid && s_axis_tready && came_q == watched_q) seen_q <= beat;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
-      assert (4'(came_q - left_q) == 4'(m_axis_tvalid) + 4'(keeps_q));
-      if (keeps_q) assert (m_axis_tvalid);
-      assert (ready_q != keeps_q);
+      assert (4'(came_q - left_q) == 4'(m_axis_tvalid) + 4'(skid_valid_q));
+      if (skid_valid_q) assert (m_axis_tvalid);
+      assert (ready_q != skid_valid_q);
       assert (in_turn);
       if (m_axis_tvalid && left_q == watched_q) assert (shown == seen_q);
-      if (keeps_q && 4'(left_q + 1'b1) == watched_q) assert (kept == seen_q);
+      if (skid_valid_q && 4'(left_q + 1'b1) == watched_q) assert (kept == seen_q);
       if (past_held_q) assert (m_axis_tvalid && shown == past_shown_q);
     end
   end
@@ -163,7 +163,7 @@ module stream_buffer #(
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (keeps_q && past_held_q);
+      cover (skid_valid_q && past_held_q);
       cover (m_axis_tvalid && m_axis_tready && left_q == watched_q && left_q == 4'd2);
     end
   end

@@ -37,7 +37,7 @@ module stream_check #(
     // Octets of the frame up to the beat before, with the FCS; its length as it was said.
     logic [      31:0] counted_q;
     logic [      31:0] counted;
-    logic [      15:0] said_q;
+    logic [      15:0] declared_q;
 
     assign beat    = {tuser_i[n], tlast_i[n], tkeep_i[n], tdata_i[n]};
     assign counted = (first_q ? 32'd4 : counted_q) + 32'($countones(tkeep_i[n]));
@@ -52,7 +52,7 @@ module stream_check #(
           first_q   <= tlast_i[n];
           counted_q <= counted;
         end
-        if (first_q) said_q <= octets_i[n];
+        if (first_q) declared_q <= octets_i[n];
       end
       if (!rst_i) begin
         if (waits_q) begin
@@ -68,13 +68,13 @@ module stream_check #(
           else $error("stream %0d: tkeep %b, and it is not the last beat (%m)", n, tkeep_i[n]);
         end
         if (tvalid_i[n] && tready_i[n] && tlast_i[n] && Lengths) begin
-          assert (counted == 32'(first_q ? octets_i[n] : said_q))
+          assert (counted == 32'(first_q ? octets_i[n] : declared_q))
           else
             $error(
                 "stream %0d: the frame has %0d octets with its FCS, and %0d were said (%m)",
                 n,
                 counted,
-                first_q ? octets_i[n] : said_q
+                first_q ? octets_i[n] : declared_q
             );
         end
       end

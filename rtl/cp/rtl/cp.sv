@@ -197,7 +197,7 @@ module cp
       .beat_last_i(beat_last),
       .full_o(store_full),
       .end_i(end_q),
-      .keep_i(queued),
+      .commit_i(queued),
       .m_axis_tdata,
       .m_axis_tkeep,
       .m_axis_tvalid,
@@ -213,7 +213,7 @@ module cp
     header_t       header;
     frame_octets_t octets;
     logic          dropped;
-    queue_octets_t met;
+    queue_octets_t queue_octets;
   } arrival_t;
   arrival_t arrival;
   arrival_t head;
@@ -227,7 +227,7 @@ module cp
     if (rst_i) arrived_q <= 1'b0;
     else arrived_q <= decided;
   end
-  assign arrival = '{header: header, octets: octets, dropped: dropped_q, met: queue_o};
+  assign arrival = '{header: header, octets: octets, dropped: dropped_q, queue_octets: queue_o};
 
   small_fifo #(
       .Width($bits(arrival_t)),
@@ -266,7 +266,7 @@ module cp
       .event_valid_i(!no_event),
       .event_octets_i(head.octets),
       .event_dropped_i(head.dropped),
-      .event_queue_i(head.met),
+      .event_queue_i(head.queue_octets),
       .event_o,
       .event_done_o(event_done),
       .sample_o,
@@ -279,7 +279,7 @@ module cp
   );
   assign event_octets_o  = head.octets;
   assign event_dropped_o = head.dropped;
-  assign event_queue_o   = head.met;
+  assign event_queue_o   = head.queue_octets;
 
   logic notifies;
   logic lost;

@@ -63,17 +63,17 @@ module cp_notifier
     return whole[15:0];
   endfunction
 
-  message_t waits;
+  message_t message;
   message_t head;
   logic     full;
   logic     empty;
   logic     sent;
 
-  assign waits.header = message_header_i;
-  assign waits.fb = message_fb_i;
+  assign message.header = message_header_i;
+  assign message.fb = message_fb_i;
   if (Smcc) begin : gen_octets
-    assign waits.q_off   = $unsigned(message_q_off_i);
-    assign waits.q_delta = $unsigned(message_q_delta_i);
+    assign message.q_off   = $unsigned(message_q_off_i);
+    assign message.q_delta = $unsigned(message_q_delta_i);
   end else begin : gen_units
     logic q_off_up_q;
     logic q_delta_up_q;
@@ -81,8 +81,8 @@ module cp_notifier
     always_ff @(posedge clk_i) begin
       q_off_up_q    <= message_q_off_i[QueueW] && message_q_off_i[5:0] != '0;
       q_delta_up_q  <= message_q_delta_i[QueueW] && message_q_delta_i[5:0] != '0;
-      waits.q_off   <= of_64($unsigned(message_q_off_i), q_off_up_q, 1'b1);
-      waits.q_delta <= of_64($unsigned(message_q_delta_i), q_delta_up_q, 1'b0);
+      message.q_off   <= of_64($unsigned(message_q_off_i), q_off_up_q, 1'b1);
+      message.q_delta <= of_64($unsigned(message_q_delta_i), q_delta_up_q, 1'b0);
     end
   end
   assign lost_o = message_valid_i && full;
@@ -94,7 +94,7 @@ module cp_notifier
       .clk_i,
       .rst_i,
       .push_i (message_valid_i),
-      .data_i (waits),
+      .data_i (message),
       .full_o (full),
       .pop_i  (sent),
       .data_o (head),

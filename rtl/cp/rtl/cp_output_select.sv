@@ -32,14 +32,14 @@ module cp_output_select (
   output var logic        m_axis_tlast,
   output var logic        m_axis_tuser
 );
-  logic inside_q;
+  logic in_frame_q;
   logic message_q;
   logic message;
   logic valid;
   logic last;
   logic free;
 
-  assign message = inside_q ? message_q : s_axis_message_tvalid;
+  assign message = in_frame_q ? message_q : s_axis_message_tvalid;
   assign valid = message ? s_axis_message_tvalid : s_axis_tvalid;
   assign last = message ? s_axis_message_tlast : s_axis_tlast;
   assign free = !m_axis_tvalid || m_axis_tready;
@@ -48,14 +48,14 @@ module cp_output_select (
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      inside_q      <= 1'b0;
+      in_frame_q    <= 1'b0;
       message_q     <= 1'b0;
       m_axis_tvalid <= 1'b0;
     end else if (free) begin
       m_axis_tvalid <= valid;
       if (valid) begin
-        inside_q  <= !last;
-        message_q <= message;
+        in_frame_q <= !last;
+        message_q  <= message;
       end
     end
   end
@@ -73,7 +73,7 @@ module cp_output_select (
   // Each input is marked by a bit of its data. Safety: within a frame at the output all beats are of one input, and a
   // frame ends where its input ends it; data never begins while a message waits; a beat that shows stays.
   logic past_valid_q = 1'b0;
-  logic out_inside_q;
+  logic out_in_frame_q;
   logic out_message_q;
   logic stays_q;
   logic stays_last_q;
@@ -89,18 +89,18 @@ module cp_output_select (
     assume (s_axis_message_tdata[0]);
     assume (!s_axis_tdata[0]);
     if (rst_i) begin
-      out_inside_q <= 1'b0;
+      out_in_frame_q <= 1'b0;
     end else if (goes) begin
-      out_inside_q  <= !m_axis_tlast;
-      out_message_q <= m_axis_tdata[0];
+      out_in_frame_q <= !m_axis_tlast;
+      out_message_q  <= m_axis_tdata[0];
     end
     if (past_valid_q) begin
-      if (goes && out_inside_q) assert (m_axis_tdata[0] == out_message_q);
-      if (m_axis_tvalid) assert (inside_q == !m_axis_tlast && message_q == m_axis_tdata[0]);
-      if (m_axis_tvalid && out_inside_q) assert (m_axis_tdata[0] == out_message_q);
-      if (!m_axis_tvalid) assert (inside_q == out_inside_q);
-      if (!m_axis_tvalid && inside_q) assert (message_q == out_message_q);
-      if (!inside_q && s_axis_message_tvalid) assert (!s_axis_tready);
+      if (goes && out_in_frame_q) assert (m_axis_tdata[0] == out_message_q);
+      if (m_axis_tvalid) assert (in_frame_q == !m_axis_tlast && message_q == m_axis_tdata[0]);
+      if (m_axis_tvalid && out_in_frame_q) assert (m_axis_tdata[0] == out_message_q);
+      if (!m_axis_tvalid) assert (in_frame_q == out_in_frame_q);
+      if (!m_axis_tvalid && in_frame_q) assert (message_q == out_message_q);
+      if (!in_frame_q && s_axis_message_tvalid) assert (!s_axis_tready);
       if (stays_q)
         assert (m_axis_tvalid && m_axis_tdata == stays_data_q && m_axis_tlast == stays_last_q);
     end
@@ -109,8 +109,8 @@ module cp_output_select (
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (goes && out_inside_q && out_message_q && m_axis_tlast);
-      cover (goes && out_inside_q && !out_message_q && m_axis_tlast);
+      cover (goes && out_in_frame_q && out_message_q && m_axis_tlast);
+      cover (goes && out_in_frame_q && !out_message_q && m_axis_tlast);
     end
   end
 `endif

@@ -90,19 +90,19 @@ module forwarding_table #(
   state_e                           state_q;
   logic   [    RowW-1:0]            row_q;
   logic                             reading_q;
-  logic                             compares_q;
-  logic                             decides_q;
+  logic                             read_valid_q;
+  logic                             matched_q;
   logic                             searched_q;
-  logic   [Parallel-1:0]            fits_q;
+  logic   [Parallel-1:0]            match_q;
   logic   [Parallel-1:0][Ports-1:0] ports_q;
   logic                             found_q;
-  logic   [   Ports-1:0]            first_ports;
+  logic   [   Ports-1:0]            match_ports;
 
   for (genvar b = 0; b < Parallel; ++b) begin : gen_bank
     // Entry b of each row.
     logic [ Rows-1:0] used_q;
     logic [WordW-1:0] words_q    [Rows];
-    logic             used_row_q;
+    logic             row_used_q;
     logic [WordW-1:0] word_q;
     logic             writes;
 
@@ -119,17 +119,17 @@ module forwarding_table #(
 
     always_ff @(posedge clk_i) begin
       if (writes) words_q[write_entry_i[EntryW-1-:RowW]] <= {write_mac_i, write_ports_i};
-      used_row_q <= used_q[row_q];
+      row_used_q <= used_q[row_q];
       word_q     <= words_q[row_q];
-      fits_q[b]  <= used_row_q && has_address && word_q[WordW-1-:48] == destination;
+      match_q[b] <= row_used_q && has_address && word_q[WordW-1-:48] == destination;
       ports_q[b] <= word_q[Ports-1:0];
     end
   end
 
   always_comb begin
-    first_ports = '0;
+    match_ports = '0;
     for (int unsigned b = Parallel; b > 0; --b) begin
-      if (fits_q[b-1]) first_ports = ports_q[b-1];
+      if (match_q[b-1]) match_ports = ports_q[b-1];
     end
   end
 
@@ -146,17 +146,17 @@ module forwarding_table #(
 
   always_ff @(posedge clk_i) begin
     if (reset) begin
-      state_q    <= Idle;
-      reading_q  <= 1'b0;
-      compares_q <= 1'b0;
-      decides_q  <= 1'b0;
-      searched_q <= 1'b0;
-      row_q      <= '0;
-      found_q    <= 1'b0;
+      state_q      <= Idle;
+      reading_q    <= 1'b0;
+      read_valid_q <= 1'b0;
+      matched_q    <= 1'b0;
+      searched_q   <= 1'b0;
+      row_q        <= '0;
+      found_q      <= 1'b0;
     end else begin
-      compares_q <= reading_q;
-      decides_q  <= compares_q;
-      searched_q <= decides_q && !compares_q;
+      read_valid_q <= reading_q;
+      matched_q <= read_valid_q;
+      searched_q <= matched_q && !read_valid_q;
       case (state_q)
         Idle: begin
           found_q <= 1'b0;
@@ -168,7 +168,7 @@ module forwarding_table #(
         Search: begin
           if (reading_q) row_q <= row_q + 1'b1;
           if (row_q == '1) reading_q <= 1'b0;
-          if (decides_q && !found_q) found_q <= fits_q != '0;
+          if (matched_q && !found_q) found_q <= match_q != '0;
           if (searched_q) begin
             state_q <= mask_q == '0 ? Discard : Forward;
           end
@@ -199,7 +199,7 @@ module forwarding_table #(
 
   always_ff @(posedge clk_i) begin
     if (state_q == Search && !found_q && !searched_q) begin
-      mask_q <= decides_q && fits_q != '0 ? first_ports : default_ports_i;
+      mask_q <= matched_q && match_q != '0 ? match_ports : default_ports_i;
     end
   end
 
@@ -252,12 +252,12 @@ module forwarding_table #(
         if (state_q == Search) begin
           assert (32'(waited_q) <= Rows + 2);
           assert (reading_q == (32'(waited_q) < Rows));
-          assert (compares_q == (32'(waited_q) >= 1 && 32'(waited_q) <= Rows));
-          assert (decides_q == (32'(waited_q) >= 2 && 32'(waited_q) <= Rows + 1));
+          assert (read_valid_q == (32'(waited_q) >= 1 && 32'(waited_q) <= Rows));
+          assert (matched_q == (32'(waited_q) >= 2 && 32'(waited_q) <= Rows + 1));
           assert (searched_q == (32'(waited_q) == Rows + 2));
           if (reading_q) assert (32'(row_q) == 32'(waited_q));
         end else begin
-          assert (!reading_q && !compares_q && !decides_q && !searched_q);
+          assert (!reading_q && !read_valid_q && !matched_q && !searched_q);
         end
         if (!reading_q) assert (row_q == '0);
       end

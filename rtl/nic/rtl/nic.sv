@@ -155,10 +155,10 @@ module nic
   output var logic [ReactionPoints-1:0] sent_valid_o,
   output var logic [ReactionPoints-1:0][FrameW-1:0] sent_octets_o
 );
-  if (ReactionPoints < 1 || ReactionPoints > MostPoints) begin : gen_bad_points
+  if (ReactionPoints < 1 || ReactionPoints > MaxPoints) begin : gen_bad_points
     $fatal(0, "ReactionPoints is 1 to 4 (instance %m)");
   end
-  if (Ports < 1 || Ports > MostPorts) begin : gen_bad_ports
+  if (Ports < 1 || Ports > MaxPorts) begin : gen_bad_ports
     $fatal(0, "Ports is 1 to 4 (instance %m)");
   end
   for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_check
@@ -230,7 +230,7 @@ module nic
 
   // --- The time --------------------------------------------------------------------------------
 
-  logic [23:0] tick_left_q;
+  logic [23:0] tick_remaining_q;
   logic        tick_q;
   // 0 counts as 1.
   logic [23:0] period;
@@ -238,13 +238,13 @@ module nic
 
   always_ff @(posedge clk_i) begin
     if (rst_i || !clock_run) begin
-      now_q       <= '0;
-      tick_left_q <= '0;
-      tick_q      <= 1'b0;
+      now_q            <= '0;
+      tick_remaining_q <= '0;
+      tick_q           <= 1'b0;
     end else begin
-      now_q       <= now_q + 1'b1;
-      tick_q      <= tick_left_q == 24'd1;
-      tick_left_q <= tick_left_q <= 24'd1 ? period : tick_left_q - 1'b1;
+      now_q            <= now_q + 1'b1;
+      tick_q           <= tick_remaining_q == 24'd1;
+      tick_remaining_q <= tick_remaining_q <= 24'd1 ? period : tick_remaining_q - 1'b1;
     end
   end
 
@@ -263,9 +263,9 @@ module nic
   logic [N-1:0][7:0] waiting_tkeep;
   logic [N-1:0] waiting_tvalid, waiting_tready, waiting_tlast, waiting_tuser;
   logic [N-1:0][FrameW-1:0] waiting_octets;
-  logic [N-1:0][63:0] going_tdata;
-  logic [N-1:0][7:0] going_tkeep;
-  logic [N-1:0] going_tvalid, going_tready, going_tlast, going_tuser;
+  logic [N-1:0][63:0] released_tdata;
+  logic [N-1:0][7:0] released_tkeep;
+  logic [N-1:0] released_tvalid, released_tready, released_tlast, released_tuser;
   logic [N-1:0][47:0] mac;
 
   nic_host_steer #(
@@ -331,14 +331,14 @@ module nic
   // --- The reaction points ---------------------------------------------------------------------
 
   // A port has no room for frames that would wait: forged messages on a fast line are not to cost data.
-  logic [Ports-1:0] crowded;
-  logic             host_crowded;
+  logic [Ports-1:0] almost_full;
+  logic             host_almost_full;
   logic [     63:0] arriving_tdata;
   logic [      7:0] arriving_tkeep;
   logic arriving_tvalid, arriving_tready, arriving_tlast, arriving_tuser;
-  logic [63:0] left_tdata;
-  logic [ 7:0] left_tkeep;
-  logic left_tvalid, left_tready, left_tlast, left_tuser;
+  logic [63:0] to_host_tdata;
+  logic [ 7:0] to_host_tkeep;
+  logic to_host_tvalid, to_host_tready, to_host_tlast, to_host_tuser;
   // A flow begins, a clock after its register says so. And a reset of one clock sets the registers in the clock in which the
   // reaction points would take their largest rate from them: they take it a clock later.
   logic [N-1:0]       begins_q;
@@ -386,19 +386,19 @@ module nic
   ) u_points (
       .clk_i,
       .rst_i,
-      .hurry_i           (crowded != '0),
+      .drop_if_busy_i    (almost_full != '0),
       .s_axis_rx_tdata   (arriving_tdata),
       .s_axis_rx_tkeep   (arriving_tkeep),
       .s_axis_rx_tvalid  (arriving_tvalid),
       .s_axis_rx_tready  (arriving_tready),
       .s_axis_rx_tlast   (arriving_tlast),
       .s_axis_rx_tuser   (arriving_tuser),
-      .m_axis_rx_tdata   (left_tdata),
-      .m_axis_rx_tkeep   (left_tkeep),
-      .m_axis_rx_tvalid  (left_tvalid),
-      .m_axis_rx_tready  (left_tready),
-      .m_axis_rx_tlast   (left_tlast),
-      .m_axis_rx_tuser   (left_tuser),
+      .m_axis_rx_tdata   (to_host_tdata),
+      .m_axis_rx_tkeep   (to_host_tkeep),
+      .m_axis_rx_tvalid  (to_host_tvalid),
+      .m_axis_rx_tready  (to_host_tready),
+      .m_axis_rx_tlast   (to_host_tlast),
+      .m_axis_rx_tuser   (to_host_tuser),
       .mac_i             (mac),
       .start_i           (begins_q),
       .tick_i            (tick_q),
@@ -415,12 +415,12 @@ module nic
       .s_axis_tx_tlast   (waiting_tlast),
       .s_axis_tx_tuser   (waiting_tuser),
       .s_axis_tx_octets_i(waiting_octets),
-      .m_axis_tx_tdata   (going_tdata),
-      .m_axis_tx_tkeep   (going_tkeep),
-      .m_axis_tx_tvalid  (going_tvalid),
-      .m_axis_tx_tready  (going_tready),
-      .m_axis_tx_tlast   (going_tlast),
-      .m_axis_tx_tuser   (going_tuser),
+      .m_axis_tx_tdata   (released_tdata),
+      .m_axis_tx_tkeep   (released_tkeep),
+      .m_axis_tx_tvalid  (released_tvalid),
+      .m_axis_tx_tready  (released_tready),
+      .m_axis_tx_tlast   (released_tlast),
+      .m_axis_tx_tuser   (released_tuser),
       .current_rate_o,
       .target_rate_o,
       .byte_stage_o,
@@ -443,28 +443,28 @@ module nic
   ) u_host (
       .clk_i,
       .rst_i,
-      .s_axis_tdata (left_tdata),
-      .s_axis_tkeep (left_tkeep),
-      .s_axis_tvalid(left_tvalid),
-      .s_axis_tready(left_tready),
-      .s_axis_tlast (left_tlast),
-      .s_axis_tuser (left_tuser),
+      .s_axis_tdata (to_host_tdata),
+      .s_axis_tkeep (to_host_tkeep),
+      .s_axis_tvalid(to_host_tvalid),
+      .s_axis_tready(to_host_tready),
+      .s_axis_tlast (to_host_tlast),
+      .s_axis_tuser (to_host_tuser),
       .m_axis_tdata (m_axis_host_tdata),
       .m_axis_tkeep (m_axis_host_tkeep),
       .m_axis_tvalid(m_axis_host_tvalid),
       .m_axis_tready(m_axis_host_tready),
       .m_axis_tlast (m_axis_host_tlast),
       .m_axis_tuser (m_axis_host_tuser),
-      .crowded_o    (host_crowded),
+      .almost_full_o(host_almost_full),
       .frames_o     (host_counters.frames),
       .dropped_o    (host_counters.dropped)
   );
 
   // --- Ports -----------------------------------------------------------------------------------
 
-  logic [Ports-1:0][63:0] came_tdata;
-  logic [Ports-1:0][ 7:0] came_tkeep;
-  logic [Ports-1:0] came_tvalid, came_tready, came_tlast, came_tuser;
+  logic [Ports-1:0][63:0] received_tdata;
+  logic [Ports-1:0][ 7:0] received_tkeep;
+  logic [Ports-1:0] received_tvalid, received_tready, received_tlast, received_tuser;
   logic [Ports-1:0][ 7:0] paused;
   logic [Ports-1:0][ N:0] taken;
   logic [      N:0][63:0] tx_tdata;
@@ -473,9 +473,9 @@ module nic
   // The port of a reaction point takes its frames; the host's others are the last input of each port.
   always_comb begin
     for (int unsigned i = 0; i < N; ++i) begin
-      going_tready[i] = taken[PortOf[i*PortW+:PortW]][i];
-      tx_tdata[i]     = going_tdata[i];
-      tx_tkeep[i]     = going_tkeep[i];
+      released_tready[i] = taken[PortOf[i*PortW+:PortW]][i];
+      tx_tdata[i]        = released_tdata[i];
+      tx_tkeep[i]        = released_tkeep[i];
     end
     for (int unsigned p = 0; p < Ports; ++p) steered_port_tready[p] = taken[p][N];
     tx_tdata[N] = steered_tdata;
@@ -487,7 +487,7 @@ module nic
 
     always_comb begin
       for (int unsigned i = 0; i < N; ++i) begin
-        shown[i] = going_tvalid[i] && 32'(PortOf[i*PortW+:PortW]) == p;
+        shown[i] = released_tvalid[i] && 32'(PortOf[i*PortW+:PortW]) == p;
       end
       shown[N] = steered_port_tvalid[p];
     end
@@ -512,8 +512,8 @@ module nic
         .s_axis_tx_tkeep    (tx_tkeep),
         .s_axis_tx_tvalid   (shown),
         .s_axis_tx_tready   (taken[p]),
-        .s_axis_tx_tlast    ({steered_tlast, going_tlast}),
-        .s_axis_tx_tuser    ({steered_tuser, going_tuser}),
+        .s_axis_tx_tlast    ({steered_tlast, released_tlast}),
+        .s_axis_tx_tuser    ({steered_tuser, released_tuser}),
         .m_axis_line_tdata  (m_axis_line_tdata[p]),
         .m_axis_line_tkeep  (m_axis_line_tkeep[p]),
         .m_axis_line_tvalid (m_axis_line_tvalid[p]),
@@ -526,13 +526,13 @@ module nic
         .s_axis_line_tready (s_axis_line_tready[p]),
         .s_axis_line_tlast  (s_axis_line_tlast[p]),
         .s_axis_line_tuser  (s_axis_line_tuser[p]),
-        .m_axis_rx_tdata    (came_tdata[p]),
-        .m_axis_rx_tkeep    (came_tkeep[p]),
-        .m_axis_rx_tvalid   (came_tvalid[p]),
-        .m_axis_rx_tready   (came_tready[p]),
-        .m_axis_rx_tlast    (came_tlast[p]),
-        .m_axis_rx_tuser    (came_tuser[p]),
-        .crowded_o          (crowded[p]),
+        .m_axis_rx_tdata    (received_tdata[p]),
+        .m_axis_rx_tkeep    (received_tkeep[p]),
+        .m_axis_rx_tvalid   (received_tvalid[p]),
+        .m_axis_rx_tready   (received_tready[p]),
+        .m_axis_rx_tlast    (received_tlast[p]),
+        .m_axis_rx_tuser    (received_tuser[p]),
+        .almost_full_o      (almost_full[p]),
         .mem_write_o        (mem_write_o[2*p+:2]),
         .mem_write_address_o(mem_write_address_o[2*p+:2]),
         .mem_write_data_o   (mem_write_data_o[2*p+:2]),
@@ -546,19 +546,19 @@ module nic
   // Which line a frame is from says nothing.
   logic [PortW-1:0] line_of;
   logic unused;
-  assign unused = &{1'b0, line_of, host_crowded};
+  assign unused = &{1'b0, line_of, host_almost_full};
 
   frame_arbiter #(
       .Inputs(Ports)
   ) u_arrivals (
       .clk_i,
       .rst_i,
-      .s_axis_tdata   (came_tdata),
-      .s_axis_tkeep   (came_tkeep),
-      .s_axis_tvalid  (came_tvalid),
-      .s_axis_tready  (came_tready),
-      .s_axis_tlast   (came_tlast),
-      .s_axis_tuser   (came_tuser),
+      .s_axis_tdata   (received_tdata),
+      .s_axis_tkeep   (received_tkeep),
+      .s_axis_tvalid  (received_tvalid),
+      .s_axis_tready  (received_tready),
+      .s_axis_tlast   (received_tlast),
+      .s_axis_tuser   (received_tuser),
       .hold_i         (1'b0),
       .m_axis_tdata   (arriving_tdata),
       .m_axis_tkeep   (arriving_tkeep),

@@ -58,52 +58,52 @@ module nic_control
   input var host_counters_t host_i,
   input var logic [31:0] trace_dropped_i
 );
-  logic [MostPoints-1:0][47:0] reaction_point_mac;
-  logic [MostPoints-1:0][0:0] reaction_point_start;
-  logic [MostPoints-1:0][0:0] reaction_point_enable;
-  logic [MostPoints-1:0][15:0] reaction_point_octets;
-  logic [MostPoints-1:0][47:0] reaction_point_destination_mac;
-  logic [MostPoints-1:0][31:0] reaction_point_source_ip;
-  logic [MostPoints-1:0][31:0] reaction_point_destination_ip;
-  logic [MostPoints-1:0][15:0] reaction_point_source_port;
-  logic [MostPoints-1:0][15:0] reaction_point_destination_port;
-  logic [MostPoints-1:0][33:0] reaction_point_current_rate;
-  logic [MostPoints-1:0][33:0] reaction_point_target_rate;
-  logic [MostPoints-1:0][7:0] reaction_point_byte_stage;
-  logic [MostPoints-1:0][7:0] reaction_point_time_stage;
-  logic [MostPoints-1:0][1:0] reaction_point_phase;
-  logic [MostPoints-1:0][15:0] reaction_point_tokens;
-  logic [MostPoints-1:0][31:0] reaction_point_dropped;
-  logic [MostPoints-1:0][31:0] reaction_point_next_sequence;
-  logic [MostPorts-1:0][33:0] line_rate;
-  logic [MostPorts-1:0][31:0] line_frames;
-  logic [MostPorts-1:0][47:0] line_octets;
-  logic [MostPorts-1:0][31:0] line_arrived;
-  logic [MostPorts-1:0][47:0] line_arrived_octets;
-  logic [MostPorts-1:0][31:0] line_runts;
-  logic [MostPorts-1:0][31:0] line_oversized;
-  logic [MostPorts-1:0][31:0] line_bad;
-  logic [MostPorts-1:0][31:0] line_dropped;
-  logic [MostPorts-1:0][22:0] delay_out_delay;
-  logic [MostPorts-1:0][31:0] delay_out_words;
-  logic [MostPorts-1:0][31:0] delay_out_dropped;
-  logic [MostPorts-1:0][31:0] delay_out_cut;
-  logic [MostPorts-1:0][31:0] delay_out_late;
-  logic [MostPorts-1:0][22:0] delay_in_delay;
-  logic [MostPorts-1:0][31:0] delay_in_words;
-  logic [MostPorts-1:0][31:0] delay_in_dropped;
-  logic [MostPorts-1:0][31:0] delay_in_cut;
-  logic [MostPorts-1:0][31:0] delay_in_late;
-  logic [MostPorts-1:0][7:0] pfc_paused;
-  logic [MostPorts-1:0][31:0] pfc_frames;
-  logic [MostPorts-1:0][31:0] pfc_malformed;
-  logic [MostPorts-1:0][31:0] pfc_other;
+  logic [MaxPoints-1:0][47:0] reaction_point_mac;
+  logic [MaxPoints-1:0][0:0] reaction_point_start;
+  logic [MaxPoints-1:0][0:0] reaction_point_enable;
+  logic [MaxPoints-1:0][15:0] reaction_point_octets;
+  logic [MaxPoints-1:0][47:0] reaction_point_destination_mac;
+  logic [MaxPoints-1:0][31:0] reaction_point_source_ip;
+  logic [MaxPoints-1:0][31:0] reaction_point_destination_ip;
+  logic [MaxPoints-1:0][15:0] reaction_point_source_port;
+  logic [MaxPoints-1:0][15:0] reaction_point_destination_port;
+  logic [MaxPoints-1:0][33:0] reaction_point_current_rate;
+  logic [MaxPoints-1:0][33:0] reaction_point_target_rate;
+  logic [MaxPoints-1:0][7:0] reaction_point_byte_stage;
+  logic [MaxPoints-1:0][7:0] reaction_point_time_stage;
+  logic [MaxPoints-1:0][1:0] reaction_point_phase;
+  logic [MaxPoints-1:0][15:0] reaction_point_tokens;
+  logic [MaxPoints-1:0][31:0] reaction_point_dropped;
+  logic [MaxPoints-1:0][31:0] reaction_point_next_sequence;
+  logic [MaxPorts-1:0][33:0] line_rate;
+  logic [MaxPorts-1:0][31:0] line_frames;
+  logic [MaxPorts-1:0][47:0] line_octets;
+  logic [MaxPorts-1:0][31:0] line_arrived;
+  logic [MaxPorts-1:0][47:0] line_arrived_octets;
+  logic [MaxPorts-1:0][31:0] line_runts;
+  logic [MaxPorts-1:0][31:0] line_oversized;
+  logic [MaxPorts-1:0][31:0] line_bad;
+  logic [MaxPorts-1:0][31:0] line_dropped;
+  logic [MaxPorts-1:0][22:0] delay_out_delay;
+  logic [MaxPorts-1:0][31:0] delay_out_words;
+  logic [MaxPorts-1:0][31:0] delay_out_dropped;
+  logic [MaxPorts-1:0][31:0] delay_out_cut;
+  logic [MaxPorts-1:0][31:0] delay_out_late;
+  logic [MaxPorts-1:0][22:0] delay_in_delay;
+  logic [MaxPorts-1:0][31:0] delay_in_words;
+  logic [MaxPorts-1:0][31:0] delay_in_dropped;
+  logic [MaxPorts-1:0][31:0] delay_in_cut;
+  logic [MaxPorts-1:0][31:0] delay_in_late;
+  logic [MaxPorts-1:0][7:0] pfc_paused;
+  logic [MaxPorts-1:0][31:0] pfc_frames;
+  logic [MaxPorts-1:0][31:0] pfc_malformed;
+  logic [MaxPorts-1:0][31:0] pfc_other;
 
   // With 0 for points and lines that do not exist.
-  point_counters_t [MostPoints-1:0] point;
-  line_counters_t [MostPorts-1:0] line;
+  point_counters_t [MaxPoints-1:0] point;
+  line_counters_t [MaxPorts-1:0] line;
 
-  for (genvar i = 0; i < MostPoints; ++i) begin : gen_point
+  for (genvar i = 0; i < MaxPoints; ++i) begin : gen_point
     if (i < ReactionPoints) begin : gen_there
       assign point[i] = point_i[i];
       assign point_o[i] = '{
@@ -122,7 +122,7 @@ module nic_control
     end
   end
 
-  for (genvar i = 0; i < MostPorts; ++i) begin : gen_line
+  for (genvar i = 0; i < MaxPorts; ++i) begin : gen_line
     if (i < Ports) begin : gen_there
       assign line[i] = line_i[i];
       assign line_o[i] = '{
@@ -136,7 +136,7 @@ module nic_control
   end
 
   always_comb begin
-    for (int unsigned i = 0; i < MostPoints; ++i) begin
+    for (int unsigned i = 0; i < MaxPoints; ++i) begin
       reaction_point_current_rate[i] = point[i].current_rate;
       reaction_point_target_rate[i] = point[i].target_rate;
       reaction_point_byte_stage[i] = point[i].byte_stage;
@@ -146,7 +146,7 @@ module nic_control
       reaction_point_dropped[i] = point[i].dropped;
       reaction_point_next_sequence[i] = point[i].next_sequence;
     end
-    for (int unsigned i = 0; i < MostPorts; ++i) begin
+    for (int unsigned i = 0; i < MaxPorts; ++i) begin
       line_frames[i] = line[i].frames;
       line_octets[i] = line[i].octets;
       line_arrived[i] = line[i].arrived;

@@ -35,7 +35,7 @@ module nic_points
   input var logic rst_i,
 
   // Arriving frames cannot wait: a message that would have to is dropped (message_receiver).
-  input var logic hurry_i,
+  input var logic drop_if_busy_i,
 
   // Frames that arrive, and those of them that are no messages.
   input var logic [63:0] s_axis_rx_tdata,
@@ -202,8 +202,8 @@ module nic_points
     assign draw_timer_o = '0;
     assign unused = &{1'b0, tick_i, random_byte_i, random_timer_i, qcn_i};
   end else begin : gen_qcn
-    logic [ReactionPoints-1:0][LeftW-1:0] byte_left;
-    logic [ReactionPoints-1:0][LeftW-1:0] time_left;
+    logic [ReactionPoints-1:0][RemainingW-1:0] byte_remaining;
+    logic [ReactionPoints-1:0][RemainingW-1:0] time_remaining;
     logic [ReactionPoints-1:0] busy;
 
     qcn_rp #(
@@ -243,13 +243,13 @@ module nic_points
         .m_axis_rx_tready  (passing_tready),
         .m_axis_rx_tlast   (passing_tlast),
         .m_axis_rx_tuser   (passing_tuser),
-        .byte_left_o       (byte_left),
-        .time_left_o       (time_left),
+        .byte_remaining_o  (byte_remaining),
+        .time_remaining_o  (time_remaining),
         .busy_o            (busy),
         .*
     );
 
-    assign unused = &{1'b0, byte_left, time_left, busy, smcc_i};
+    assign unused = &{1'b0, byte_remaining, time_remaining, busy, smcc_i};
   end
 endmodule
 

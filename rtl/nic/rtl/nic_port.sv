@@ -74,7 +74,7 @@ module nic_port
   output var logic        m_axis_rx_tlast,
   output var logic        m_axis_rx_tuser,
   // Three quarters of the slots for them are occupied.
-  output var logic        crowded_o,
+  output var logic        almost_full_o,
 
   // The memories of the delay lines: element 0 for the transmit path, element 1 for the receive path.
   output var logic [1:0]               mem_write_o,
@@ -112,7 +112,7 @@ module nic_port
 
   logic               stopped_q;
   logic               line_free;
-  logic               line_soon;
+  logic               line_free_soon;
   logic  [      63:0] chosen_tdata;
   logic  [       7:0] chosen_tkeep;
   logic               chosen_tvalid;
@@ -192,7 +192,7 @@ module nic_port
       .s_axis_tuser   ({last_tuser, s_axis_tx_tuser[Inputs-2:0]}),
       // The choice is made when the line is about to get free: late, so that it is the last in turn that has to wait, and early
       // enough that the line never waits for it.
-      .hold_i         (stopped_q || !line_soon),
+      .hold_i         (stopped_q || !line_free_soon),
       .m_axis_tdata   (chosen_tdata),
       .m_axis_tkeep   (chosen_tkeep),
       .m_axis_tvalid  (chosen_tvalid),
@@ -237,7 +237,7 @@ module nic_port
       .rate_o            (rate),
       .hold_i            (stopped_q),
       .free_o            (line_free),
-      .soon_o            (line_soon),
+      .free_soon_o       (line_free_soon),
       .s_axis_tdata      (next_tdata),
       .s_axis_tkeep      (next_tkeep),
       .s_axis_tvalid     (next_tvalid),
@@ -257,12 +257,12 @@ module nic_port
 
   // --- In --------------------------------------------------------------------------------------
 
-  logic [63:0] came_tdata;
-  logic [ 7:0] came_tkeep;
-  logic        came_tvalid;
-  logic        came_tready;
-  logic        came_tlast;
-  logic        came_tuser;
+  logic [63:0] received_tdata;
+  logic [ 7:0] received_tkeep;
+  logic        received_tvalid;
+  logic        received_tready;
+  logic        received_tlast;
+  logic        received_tuser;
   logic [63:0] data_tdata;
   logic [ 7:0] data_tkeep;
   logic        data_tvalid;
@@ -291,12 +291,12 @@ module nic_port
   ) u_pfc (
       .clk_i,
       .rst_i,
-      .s_axis_tdata (came_tdata),
-      .s_axis_tkeep (came_tkeep),
-      .s_axis_tvalid(came_tvalid),
-      .s_axis_tready(came_tready),
-      .s_axis_tlast (came_tlast),
-      .s_axis_tuser (came_tuser),
+      .s_axis_tdata (received_tdata),
+      .s_axis_tkeep (received_tkeep),
+      .s_axis_tvalid(received_tvalid),
+      .s_axis_tready(received_tready),
+      .s_axis_tlast (received_tlast),
+      .s_axis_tuser (received_tuser),
       .m_axis_tdata (data_tdata),
       .m_axis_tkeep (data_tkeep),
       .m_axis_tvalid(data_tvalid),
@@ -326,7 +326,7 @@ module nic_port
       .m_axis_tready(m_axis_rx_tready),
       .m_axis_tlast (m_axis_rx_tlast),
       .m_axis_tuser (m_axis_rx_tuser),
-      .crowded_o,
+      .almost_full_o,
       .frames_o     (kept),
       .dropped_o    (counters_o.dropped)
   );
@@ -356,14 +356,14 @@ module nic_port
   assign in_tlast = {s_axis_line_tlast, paced_tlast};
   assign in_tuser = {s_axis_line_tuser, paced_tuser};
   assign {s_axis_line_tready, paced_tready} = in_tready;
-  assign came_tdata = out_tdata[1];
+  assign received_tdata = out_tdata[1];
   assign m_axis_line_tdata = out_tdata[0];
-  assign came_tkeep = out_tkeep[1];
+  assign received_tkeep = out_tkeep[1];
   assign m_axis_line_tkeep = out_tkeep[0];
-  assign {came_tvalid, m_axis_line_tvalid} = out_tvalid;
-  assign {came_tlast, m_axis_line_tlast} = out_tlast;
-  assign {came_tuser, m_axis_line_tuser} = out_tuser;
-  assign out_tready = {came_tready, m_axis_line_tready};
+  assign {received_tvalid, m_axis_line_tvalid} = out_tvalid;
+  assign {received_tlast, m_axis_line_tlast} = out_tlast;
+  assign {received_tuser, m_axis_line_tuser} = out_tuser;
+  assign out_tready = {received_tready, m_axis_line_tready};
 
   for (genvar w = 0; w < 2; ++w) begin : gen_way
     delay_line #(

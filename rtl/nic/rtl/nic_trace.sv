@@ -45,19 +45,19 @@ module nic_trace
   // Events that were dropped. It stays at its largest value.
   output var logic [31:0] dropped_o
 );
-  localparam int unsigned OfPoints = Smcc ? ReactionPoints : 3 * ReactionPoints;
-  localparam int unsigned Sources = OfPoints + Ports;
+  localparam int unsigned PointSources = Smcc ? ReactionPoints : 3 * ReactionPoints;
+  localparam int unsigned Sources = PointSources + Ports;
 
-  logic [Sources-1:0][ WhatW-1:0] what;
+  logic [Sources-1:0][ KindW-1:0] kind;
   logic [Sources-1:0][ValueW-1:0] watched;
 
   for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_point
-    assign what[i]    = TraceCurrentRate;
+    assign kind[i]    = TraceCurrentRate;
     assign watched[i] = current_rate_i[i];
     if (!Smcc) begin : gen_qcn
-      assign what[ReactionPoints+i]      = TraceTargetRate;
+      assign kind[ReactionPoints+i]      = TraceTargetRate;
       assign watched[ReactionPoints+i]   = target_rate_i[i];
-      assign what[2*ReactionPoints+i]    = TraceStages;
+      assign kind[2*ReactionPoints+i]    = TraceStages;
       assign watched[2*ReactionPoints+i] = ValueW'({byte_stage_i[i], time_stage_i[i]});
     end
   end
@@ -68,8 +68,8 @@ module nic_trace
   end
 
   for (genvar p = 0; p < Ports; ++p) begin : gen_port
-    assign what[OfPoints+p]    = TracePaused;
-    assign watched[OfPoints+p] = ValueW'(paused_i[p]);
+    assign kind[PointSources+p]    = TracePaused;
+    assign watched[PointSources+p] = ValueW'(paused_i[p]);
   end
 
   if (Depth != 0) begin : gen_trace
@@ -102,7 +102,7 @@ module nic_trace
         .rst_i(stop_i),
         .now_i,
         .valid_i(valid),
-        .what_i(what),
+        .kind_i(kind),
         .value_i(value),
         .m_axis_tdata(record_tdata),
         .m_axis_tkeep(record_tkeep),
@@ -131,7 +131,7 @@ module nic_trace
     );
   end else begin : gen_none
     logic unused;
-    assign unused = &{1'b0, clk_i, rst_i, stop_i, now_i, interval_i, m_axis_tready, what, watched};
+    assign unused = &{1'b0, clk_i, rst_i, stop_i, now_i, interval_i, m_axis_tready, kind, watched};
     assign m_axis_tdata = '0;
     assign m_axis_tkeep = '0;
     assign m_axis_tvalid = 1'b0;

@@ -83,8 +83,8 @@ module qcn_reaction_point
   output var stage_t               byte_stage_o,
   output var stage_t               time_stage_o,
   output var phase_e               phase_o,
-  output var left_t                byte_left_o,
-  output var left_t                time_left_o,
+  output var remaining_t           byte_remaining_o,
+  output var remaining_t           time_remaining_o,
   output var logic                 busy_o,
   // A frame begins to go, and its length.
   output var logic                 sent_valid_o,
@@ -95,10 +95,10 @@ module qcn_reaction_point
 );
   // The calculator has something to do when something happens, and until it is served.
   logic clk_calculator;
-  sleep_clock u_clock (
+  clock_gate u_clock (
       .clk_i,
-      .awake_i(rst_i || start_i || signal_valid_i || sent_valid_o || tick_i || busy_o),
-      .clk_o  (clk_calculator)
+      .enable_i(rst_i || start_i || signal_valid_i || sent_valid_o || tick_i || busy_o),
+      .clk_o(clk_calculator)
   );
 
   qcn_rate_calculator #(
@@ -135,8 +135,8 @@ module qcn_reaction_point
       .byte_stage_o,
       .time_stage_o,
       .phase_o,
-      .byte_left_o,
-      .time_left_o,
+      .byte_remaining_o,
+      .time_remaining_o,
       .busy_o
   );
 

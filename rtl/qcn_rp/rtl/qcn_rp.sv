@@ -39,7 +39,7 @@ module qcn_rp
   input var logic rst_i,
 
   // Arriving frames cannot wait: a message that would have to is dropped (message_receiver).
-  input var logic hurry_i,
+  input var logic drop_if_busy_i,
 
   // Frames that arrive, and those of them that are no messages.
   input var logic [63:0] s_axis_rx_tdata,
@@ -99,8 +99,8 @@ module qcn_rp
   output var logic [ReactionPoints-1:0][StageW-1:0] byte_stage_o,
   output var logic [ReactionPoints-1:0][StageW-1:0] time_stage_o,
   output var logic [ReactionPoints-1:0][1:0] phase_o,
-  output var logic [ReactionPoints-1:0][LeftW-1:0] byte_left_o,
-  output var logic [ReactionPoints-1:0][LeftW-1:0] time_left_o,
+  output var logic [ReactionPoints-1:0][RemainingW-1:0] byte_remaining_o,
+  output var logic [ReactionPoints-1:0][RemainingW-1:0] time_remaining_o,
   output var logic [ReactionPoints-1:0] busy_o,
   // A message is taken by its reaction point.
   output var logic [ReactionPoints-1:0] signal_o,
@@ -136,7 +136,7 @@ module qcn_rp
   ) u_receiver (
       .clk_i,
       .rst_i,
-      .hurry_i,
+      .drop_if_busy_i,
       .s_axis_tdata(s_axis_rx_tdata),
       .s_axis_tkeep(s_axis_rx_tkeep),
       .s_axis_tvalid(s_axis_rx_tvalid),
@@ -231,8 +231,8 @@ module qcn_rp
         .byte_stage_o(byte_stage_o[i]),
         .time_stage_o(time_stage_o[i]),
         .phase_o(phase),
-        .byte_left_o(byte_left_o[i]),
-        .time_left_o(time_left_o[i]),
+        .byte_remaining_o(byte_remaining_o[i]),
+        .time_remaining_o(time_remaining_o[i]),
         .busy_o(busy_o[i]),
         .sent_valid_o(sent_valid_o[i]),
         .sent_octets_o(sent_octets_o[i]),

@@ -32,7 +32,7 @@ module smcc_rp
   input var logic rst_i,
 
   // Arriving frames cannot wait: a message that would have to is dropped (message_receiver).
-  input var logic hurry_i,
+  input var logic drop_if_busy_i,
 
   // Frames that arrive, and those of them that are no messages.
   input var logic [63:0] s_axis_rx_tdata,
@@ -112,7 +112,7 @@ module smcc_rp
   ) u_receiver (
       .clk_i,
       .rst_i,
-      .hurry_i,
+      .drop_if_busy_i,
       .s_axis_tdata(s_axis_rx_tdata),
       .s_axis_tkeep(s_axis_rx_tkeep),
       .s_axis_tvalid(s_axis_rx_tvalid),

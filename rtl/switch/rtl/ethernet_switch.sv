@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The switch of the test bed: frames go in turn to the ports that a table says; one port has a congestion point, whose messages go
+// The switch of the set-up: frames go in turn to the ports that a table says; one port has a congestion point, whose messages go
 // back before data. (QCN: Kabbani and Yasuda 2010, section 3.2, figures 4 and 5; SMCC: Jiang et al. 2015, figure 10)
 //
 // While the register clock.run is 0, everything but settings and table is in reset, and the time stands at 0; frames that have begun
@@ -280,18 +280,18 @@ module ethernet_switch
       .trace_dropped_i                (trace_dropped)
   );
 
-  logic             stops;
-  logic [Ports-1:0] between;
+  logic             stopping;
+  logic [Ports-1:0] between_frames;
 
   switch_stop #(
       .Ports(Ports)
   ) u_stop (
       .clk_i,
       .rst_i,
-      .run_i    (run),
-      .between_i(between),
-      .stops_o  (stops),
-      .reset_o  (reset)
+      .run_i           (run),
+      .between_frames_i(between_frames),
+      .stopping_o      (stopping),
+      .reset_o         (reset)
   );
 
   always_ff @(posedge clk_i) begin
@@ -355,12 +355,12 @@ module ethernet_switch
   logic        cp_out_tready;
   logic        cp_tlast;
   logic        cp_tuser;
-  logic [63:0] told_tdata;
-  logic [ 7:0] told_tkeep;
-  logic        told_tvalid;
-  logic        told_tready;
-  logic        told_tlast;
-  logic        told_tuser;
+  logic [63:0] cp_message_tdata;
+  logic [ 7:0] cp_message_tkeep;
+  logic        cp_message_tvalid;
+  logic        cp_message_tready;
+  logic        cp_message_tlast;
+  logic        cp_message_tuser;
   logic        unused_cp;
   assign unused_cp = &{cp_tuser, default_ports, write_entry, write_ports};
 
@@ -389,12 +389,12 @@ module ethernet_switch
       .m_axis_tready        (cp_out_tready),
       .m_axis_tlast         (cp_tlast),
       .m_axis_tuser         (cp_tuser),
-      .m_axis_message_tdata (told_tdata),
-      .m_axis_message_tkeep (told_tkeep),
-      .m_axis_message_tvalid(told_tvalid),
-      .m_axis_message_tready(told_tready),
-      .m_axis_message_tlast (told_tlast),
-      .m_axis_message_tuser (told_tuser),
+      .m_axis_message_tdata (cp_message_tdata),
+      .m_axis_message_tkeep (cp_message_tkeep),
+      .m_axis_message_tvalid(cp_message_tvalid),
+      .m_axis_message_tready(cp_message_tready),
+      .m_axis_message_tlast (cp_message_tlast),
+      .m_axis_message_tuser (cp_message_tuser),
       .q_eq_i               (q_eq),
       .w_i                  (w),
       .sample_base_i        (sample_base),
@@ -445,12 +445,12 @@ module ethernet_switch
       .write_mac_i    (write_mac),
       .write_ports_i  (write_ports[Ports-1:0]),
       .default_ports_i(default_ports[Ports-1:0]),
-      .s_axis_tdata   (told_tdata),
-      .s_axis_tkeep   (told_tkeep),
-      .s_axis_tvalid  (told_tvalid),
-      .s_axis_tready  (told_tready),
-      .s_axis_tlast   (told_tlast),
-      .s_axis_tuser   (told_tuser),
+      .s_axis_tdata   (cp_message_tdata),
+      .s_axis_tkeep   (cp_message_tkeep),
+      .s_axis_tvalid  (cp_message_tvalid),
+      .s_axis_tready  (cp_message_tready),
+      .s_axis_tlast   (cp_message_tlast),
+      .s_axis_tuser   (cp_message_tuser),
       .m_axis_tdata   (message_tdata_o),
       .m_axis_tkeep   (message_tkeep),
       .m_axis_tvalid  (message_tvalid_o),
@@ -466,7 +466,7 @@ module ethernet_switch
   queue_octets_t queue_q;
   logic          grows_q;
   logic          shrinks_q;
-  frame_octets_t by_q;
+  frame_octets_t queue_change_q;
 
   always_ff @(posedge clk_i) begin
     if (reset) begin
@@ -478,7 +478,7 @@ module ethernet_switch
       grows_q   <= queue_o > queue_q;
       shrinks_q <= queue_o < queue_q;
     end
-    by_q <= queue_o > queue_q ? FrameW'(queue_o - queue_q) : FrameW'(queue_q - queue_o);
+    queue_change_q <= queue_o > queue_q ? FrameW'(queue_o - queue_q) : FrameW'(queue_q - queue_o);
   end
 
   // Out.
@@ -537,15 +537,15 @@ module ethernet_switch
         .schedule_rate_i      (port_rates),
         .now_i                (now_o),
         .rate_o               (rates[p]),
-        .stops_i              (stops),
-        .between_o            (between[p]),
+        .stopping_i           (stopping),
+        .between_frames_o     (between_frames[p]),
         .xoff_i               (xoff),
         .xon_i                (xon),
         .quanta_i             (quanta),
         .source_mac_i         (source_mac),
         .grows_i              (grows_q),
         .shrinks_i            (shrinks_q),
-        .by_i                 (by_q),
+        .queue_change_i       (queue_change_q),
         .paused_i             (paused[p]),
         .s_axis_message_tdata (message_tdata_o),
         .s_axis_message_tkeep (message_tkeep),

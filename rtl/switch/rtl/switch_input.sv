@@ -62,21 +62,21 @@ module switch_input #(
   output var logic [31:0] pauses_o
 );
   // The rest of a frame that was cut by a stop is no frame.
-  logic open_q;
-  logic skips_q;
-  logic open;
-  logic came;
+  logic in_frame_q;
+  logic dropping_q;
+  logic in_frame;
+  logic accepted;
 
-  assign open = s_axis_tvalid ? !s_axis_tlast : open_q;
-  assign came = s_axis_tvalid && !skips_q;
+  assign in_frame = s_axis_tvalid ? !s_axis_tlast : in_frame_q;
+  assign accepted = s_axis_tvalid && !dropping_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      open_q  <= 1'b0;
-      skips_q <= 1'b0;
+      in_frame_q <= 1'b0;
+      dropping_q <= 1'b0;
     end else begin
-      open_q  <= open;
-      skips_q <= open && (stop_i || skips_q);
+      in_frame_q <= in_frame;
+      dropping_q <= in_frame && (stop_i || dropping_q);
     end
   end
 
@@ -85,11 +85,11 @@ module switch_input #(
   logic        line_tvalid;
   logic        line_tlast;
   logic        line_tuser;
-  logic [63:0] kept_tdata;
-  logic [ 7:0] kept_tkeep;
-  logic        kept_tvalid;
-  logic        kept_tready;
-  logic        kept_tlast;
+  logic [63:0] queued_tdata;
+  logic [ 7:0] queued_tkeep;
+  logic        queued_tvalid;
+  logic        queued_tready;
+  logic        queued_tlast;
 
   // In front of the queue, which takes every beat: no pause waits behind data, or is lost where they find no room.
   logic        clk;
@@ -100,10 +100,10 @@ module switch_input #(
   assign unused = taken;
 
   // Nothing happens while no beat comes, but that a pause ends.
-  sleep_clock u_pfc_clock (
+  clock_gate u_pfc_clock (
       .clk_i,
-      .awake_i(rst_i || stop_i || s_axis_tvalid || line_tvalid || paused_o != '0),
-      .clk_o  (clk)
+      .enable_i(rst_i || stop_i || s_axis_tvalid || line_tvalid || paused_o != '0),
+      .clk_o(clk)
   );
 
   pfc_rx #(
@@ -113,7 +113,7 @@ module switch_input #(
       .rst_i        (stop_i),
       .s_axis_tdata,
       .s_axis_tkeep,
-      .s_axis_tvalid(came),
+      .s_axis_tvalid(accepted),
       .s_axis_tready(taken),
       .s_axis_tlast,
       .s_axis_tuser,
@@ -144,21 +144,21 @@ module switch_input #(
       .s_axis_tvalid(line_tvalid),
       .s_axis_tlast (line_tlast),
       .s_axis_tuser (line_tuser),
-      .m_axis_tdata (kept_tdata),
-      .m_axis_tkeep (kept_tkeep),
-      .m_axis_tvalid(kept_tvalid),
-      .m_axis_tready(kept_tready),
-      .m_axis_tlast (kept_tlast),
+      .m_axis_tdata (queued_tdata),
+      .m_axis_tkeep (queued_tkeep),
+      .m_axis_tvalid(queued_tvalid),
+      .m_axis_tready(queued_tready),
+      .m_axis_tlast (queued_tlast),
       .bad_o,
       .dropped_o
   );
 
   // Behind the queue nothing happens between frames.
   logic table_clk;
-  sleep_clock u_table_clock (
+  clock_gate u_table_clock (
       .clk_i,
-      .awake_i(rst_i || stop_i || write_i || kept_tvalid || m_axis_tvalid),
-      .clk_o  (table_clk)
+      .enable_i(rst_i || stop_i || write_i || queued_tvalid || m_axis_tvalid),
+      .clk_o(table_clk)
   );
 
   forwarding_table #(
@@ -174,11 +174,11 @@ module switch_input #(
       .write_mac_i,
       .write_ports_i,
       .default_ports_i,
-      .s_axis_tdata (kept_tdata),
-      .s_axis_tkeep (kept_tkeep),
-      .s_axis_tvalid(kept_tvalid),
-      .s_axis_tready(kept_tready),
-      .s_axis_tlast (kept_tlast),
+      .s_axis_tdata (queued_tdata),
+      .s_axis_tkeep (queued_tkeep),
+      .s_axis_tvalid(queued_tvalid),
+      .s_axis_tready(queued_tready),
+      .s_axis_tlast (queued_tlast),
       .s_axis_tuser (1'b0),
       .m_axis_tdata,
       .m_axis_tkeep,

@@ -113,8 +113,8 @@ module switch_inputs #(
 
   logic [SourceW-1:0] source;
   logic               user;
-  logic               unused_says;
-  assign unused_says = &{source, user};
+  logic               unused_info;
+  assign unused_info = &{source, user};
 
   frame_arbiter #(
       .Inputs(Ports)

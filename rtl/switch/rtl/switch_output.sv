@@ -43,8 +43,8 @@ module switch_output
   output var rate_t                          rate_o,
 
   // No frame begins on the line from the clock after next on; the line shows nothing, and is not within a frame.
-  input var  logic stops_i,
-  output var logic between_o,
+  input var  logic stopping_i,
+  output var logic between_frames_o,
 
   // Flow control: settings of pfc_tx, how the congestion point's queue has changed in this clock, and that this port's
   // neighbour has stopped the data.
@@ -54,7 +54,7 @@ module switch_output
   input var logic          [      47:0] source_mac_i,
   input var logic                       grows_i,
   input var logic                       shrinks_i,
-  input var frame_octets_t              by_i,
+  input var frame_octets_t              queue_change_i,
   input var logic                       paused_i,
 
   // Messages: every beat is taken.
@@ -102,7 +102,7 @@ module switch_output
   logic [Inputs-1:0]       in_tlast;
   logic [Inputs-1:0]       in_tuser;
   logic                    line_free;
-  logic                    line_soon;
+  logic                    line_free_soon;
 
   if (Pfc) begin : gen_pfc
     logic [7:0][QueueW-1:0] held;
@@ -121,11 +121,11 @@ module switch_output
         .source_mac_i,
         .arrive_valid_i   (grows_i),
         .arrive_priority_i(3'(DataPriority)),
-        .arrive_octets_i  (by_i),
+        .arrive_octets_i  (queue_change_i),
         .depart_valid_i   (shrinks_i),
         .depart_priority_i(3'(DataPriority)),
-        .depart_octets_i  (by_i),
-        .line_free_i      (line_soon),
+        .depart_octets_i  (queue_change_i),
+        .line_free_i      (line_free_soon),
         .m_axis_tdata     (in_tdata[Pause]),
         .m_axis_tkeep     (in_tkeep[Pause]),
         .m_axis_tvalid    (in_tvalid[Pause]),
@@ -140,7 +140,7 @@ module switch_output
     logic unused;
     logic unused_now;
     assign unused = &{xoff_i, xon_i, quanta_i, source_mac_i};
-    assign unused_now = &{grows_i, shrinks_i, by_i, in_tready[Pause]};
+    assign unused_now = &{grows_i, shrinks_i, queue_change_i, in_tready[Pause]};
     assign in_tdata[Pause] = '0;
     assign in_tkeep[Pause] = '0;
     assign in_tvalid[Pause] = 1'b0;
@@ -233,8 +233,8 @@ module switch_output
   logic        paced_tlast;
   logic        paced_tuser;
   logic        start;
-  logic        unused_says;
-  assign unused_says = &{next_source, start, line_free};
+  logic        unused_info;
+  assign unused_info = &{next_source, start, line_free};
 
   frame_arbiter #(
       .Inputs(Inputs),
@@ -248,7 +248,7 @@ module switch_output
       .s_axis_tready  (in_tready),
       .s_axis_tlast   (in_tlast),
       .s_axis_tuser   (in_tuser),
-      .hold_i         (!line_soon),
+      .hold_i         (!line_free_soon),
       .m_axis_tdata   (next_tdata),
       .m_axis_tkeep   (next_tkeep),
       .m_axis_tvalid  (next_tvalid),
@@ -290,9 +290,9 @@ module switch_output
       .schedule_rate_i,
       .now_i,
       .rate_o,
-      .hold_i       (stops_i),
+      .hold_i       (stopping_i),
       .free_o       (line_free),
-      .soon_o       (line_soon),
+      .free_soon_o  (line_free_soon),
       .s_axis_tdata (paced_tdata),
       .s_axis_tkeep (paced_tkeep),
       .s_axis_tvalid(paced_tvalid),
@@ -310,12 +310,12 @@ module switch_output
       .octets_o
   );
 
-  logic on_line_q;
+  logic line_in_frame_q;
   always_ff @(posedge clk_i) begin
-    if (rst_i) on_line_q <= 1'b0;
-    else if (m_axis_tvalid && m_axis_tready) on_line_q <= !m_axis_tlast;
+    if (rst_i) line_in_frame_q <= 1'b0;
+    else if (m_axis_tvalid && m_axis_tready) line_in_frame_q <= !m_axis_tlast;
   end
-  assign between_o = !m_axis_tvalid && !on_line_q;
+  assign between_frames_o = !m_axis_tvalid && !line_in_frame_q;
 endmodule
 
 `default_nettype wire

@@ -40,12 +40,12 @@ module switch_trace
   if (Depth != 0) begin : gen_trace
     localparam int unsigned Sources = 3;
     logic [Sources-1:0]             valid;
-    logic [Sources-1:0][ WhatW-1:0] what;
+    logic [Sources-1:0][ KindW-1:0] kind;
     logic [Sources-1:0][ValueW-1:0] value;
 
-    assign what[0]  = TraceQueue;
-    assign what[1]  = TraceFb;
-    assign what[2]  = TracePaused;
+    assign kind[0]  = TraceQueue;
+    assign kind[1]  = TraceFb;
+    assign kind[2]  = TracePaused;
     assign valid[1] = sample_i;
     assign value[1] = ValueW'(fb_i);
 
@@ -82,7 +82,7 @@ module switch_trace
         .rst_i        (stop_i),
         .now_i,
         .valid_i      (valid),
-        .what_i       (what),
+        .kind_i       (kind),
         .value_i      (value),
         .m_axis_tdata (record_tdata),
         .m_axis_tkeep (record_tkeep),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The test bed of the papers: NICs with their reaction points, and a switch with one congestion point whose port leads nowhere.
+// The set-up of the papers: NICs with their reaction points, and a switch with one congestion point whose port leads nowhere.
 // (QCN: Kabbani and Yasuda 2010, section 4.1 and figure 7; SMCC: Jiang et al. 2015, figure 10)
 //
 // Port p of NIC n is connected to port n × NicPorts + p of the switch; the congestion point's is the one after these. Reaction point
@@ -9,7 +9,7 @@
 
 `default_nettype none
 
-module testbed
+module netfpga_setup
   import penstock_pkg::*;
   import qcn_rp_pkg::StageW;
 #(
