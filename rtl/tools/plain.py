@@ -1,7 +1,8 @@
 """Makes plain Verilog (1364-2005) of builds, which Icarus Verilog 11 and Yosys' own reader can read.
 
 The sources are SystemVerilog 2017: packages, structures, typed parameters. Yosys with slang reads them and writes each
-build, with its parameters, as one module of the same ports, behaviour and unknown values.
+build, with its parameters, as one module of the same behaviour and unknown values. Its ports are the same, but that
+those of a structure are plain: each field is one.
 """
 
 import re
@@ -12,6 +13,8 @@ from pathlib import Path
 from cores import BUILD, RTL, TOOLS, Build
 
 FOLDER = BUILD / "plain"
+# The fields of penstock_pkg's axis_t with their bits, the lowest first.
+_AXIS = (("tdata", 64), ("tkeep", 8), ("tlast", 1), ("tuser", 1))
 _PORT = re.compile(r"^  (input|output) (?:\[(\d+):0\] )?(\w+) ?;$", re.MULTILINE)
 
 
@@ -44,9 +47,33 @@ def make(build: Build, path: Path | None = None) -> Path:
     text = path.read_text().split("\n", 1)[1].lstrip("\n")
     path.write_text(
         "// SPDX-License-Identifier: Apache-2.0\n//\n"
-        f"// Made from {build.top}.sv and what it needs, with {_with(build)}.\n\n{text}"
+        f"// Made from {build.top}.sv and what it needs, with {_with(build)}.\n\n{_plain_ports(text)}"
     )
     return path
+
+
+def _plain_ports(text: str) -> str:
+    """Return a module with a port for each field of those that are structures."""
+    named = {port.name for port in _ports(text)}
+    for port in [port for port in _ports(text) if f"{port.name}_tvalid" in named]:
+        of_all = sum(bits for _, bits in _AXIS)
+        streams = range(port.bits // of_all)
+        fields = {f"{port.name}_{field}": bits for field, bits in _AXIS}
+        way = "input" if port.is_input else "output"
+        declared, assigned, low = "", "", 0
+        for name, bits in fields.items():
+            one = bits * len(streams) == 1
+            declared += f"  {way} {name};\n" if one else f"  {way} [{bits * len(streams) - 1}:0] {name};\n"
+            for n in streams:
+                part = name if one else f"{name}[{n * bits}+:{bits}]"
+                whole = f"{port.name}[{n * of_all + low}+:{bits}]"
+                assigned += f"  assign {whole} = {part};\n" if port.is_input else f"  assign {part} = {whole};\n"
+            low += bits
+        text = re.sub(rf"^  {way} \[\d+:0\] {port.name} ?;\n", declared, text, count=1, flags=re.MULTILINE)
+        text = text.replace("\nendmodule", f"\n{assigned}endmodule", 1)
+        head, body = text.split(");", 1)
+        text = re.sub(rf"\b{port.name}\b(?=[,)]|$)", ", ".join(fields), head) + ");" + body
+    return text
 
 
 def _with(build: Build) -> str:
@@ -57,7 +84,11 @@ def _with(build: Build) -> str:
 
 def ports(path: Path) -> list[Port]:
     """Return the ports of the module in a file that `make` wrote."""
-    found = _PORT.findall(path.read_text())
+    return _ports(path.read_text())
+
+
+def _ports(text: str) -> list[Port]:
+    found = _PORT.findall(text)
     return [Port(name, int(high or 0) + 1, way == "input") for way, high, name in found]
 
 

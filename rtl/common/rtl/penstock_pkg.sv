@@ -20,6 +20,14 @@ package penstock_pkg;
   typedef logic [QueueW-1:0] queue_octets_t;
   typedef logic signed [QueueW:0] queue_diff_t;
 
+  // A beat of an AXI-Stream: its payload, beside which tvalid and tready stand.
+  typedef struct packed {
+    logic        user;
+    logic        last;
+    logic [7:0]  keep;
+    logic [63:0] data;
+  } axis_t;
+
   // Octets of a beat, 0 to 8, by its tkeep, which is contiguous: 8 where the last octet counts, else the positions at which the
   // ones end say each a bit of it.
   function automatic logic [3:0] octets_of(input logic [7:0] keep);

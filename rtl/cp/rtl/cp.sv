@@ -39,28 +39,19 @@ module cp
   input var logic rst_i,
 
   // Data that come to the queue.
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
   // Data that leave it, to the port.
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Messages.
-  output var logic [63:0] m_axis_message_tdata,
-  output var logic [ 7:0] m_axis_message_tkeep,
-  output var logic        m_axis_message_tvalid,
-  input var  logic        m_axis_message_tready,
-  output var logic        m_axis_message_tlast,
-  output var logic        m_axis_message_tuser,
+  output var axis_t m_axis_message,
+  output var logic  m_axis_message_tvalid,
+  input var  logic  m_axis_message_tready,
 
   // Set point of the queue (SMCC: q0), octets; weight of its growth in Fb, Q6.10.
   input var queue_octets_t        q_eq_i,
@@ -122,8 +113,8 @@ module cp
       ready_q <= 1'b0;
       ended_q <= 1'b0;
     end else begin
-      ready_q <= !(taken && s_axis_tlast) && !ended_q && !events_full;
-      ended_q <= taken && s_axis_tlast;
+      ready_q <= !(taken && s_axis.last) && !ended_q && !events_full;
+      ended_q <= taken && s_axis.last;
     end
   end
 
@@ -144,10 +135,10 @@ module cp
       .clk_i,
       .rst_i,
       .beat_valid_i (taken),
-      .beat_data_i  (s_axis_tdata),
-      .beat_keep_i  (s_axis_tkeep),
-      .beat_last_i  (s_axis_tlast),
-      .beat_user_i  (s_axis_tuser),
+      .beat_data_i  (s_axis.data),
+      .beat_keep_i  (s_axis.keep),
+      .beat_last_i  (s_axis.last),
+      .beat_user_i  (s_axis.user),
       .beat_valid_o (beat_valid),
       .beat_data_o  (beat_data),
       .beat_count_o (beat_count),
@@ -198,15 +189,12 @@ module cp
       .full_o(store_full),
       .end_i(end_q),
       .commit_i(queued),
-      .m_axis_tdata,
-      .m_axis_tkeep,
+      .m_axis,
       .m_axis_tvalid,
       .m_axis_tready,
-      .m_axis_tlast,
       .sent_valid_o(sent_valid),
       .sent_octets_o(sent_octets)
   );
-  assign m_axis_tuser = 1'b0;
 
   // Arrivals wait for the algorithm, with the length that they have met. Messages are not answered by messages.
   typedef struct packed {
@@ -300,13 +288,10 @@ module cp
       .message_q_off_i(q_off),
       .message_q_delta_i(q_delta),
       .lost_o(lost),
-      .m_axis_tdata(m_axis_message_tdata),
-      .m_axis_tkeep(m_axis_message_tkeep),
+      .m_axis(m_axis_message),
       .m_axis_tvalid(m_axis_message_tvalid),
-      .m_axis_tready(m_axis_message_tready),
-      .m_axis_tlast(m_axis_message_tlast)
+      .m_axis_tready(m_axis_message_tready)
   );
-  assign m_axis_message_tuser = 1'b0;
 
   event_counter #(
       .Width  (48),

@@ -29,11 +29,9 @@ module cp_frame_store
   input var logic end_i,
   input var logic commit_i,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // A frame has left; its octets with its FCS.
   output var logic          sent_valid_o,
@@ -215,10 +213,13 @@ module cp_frame_store
       .empty_o(no_word)
   );
 
-  assign m_axis_tdata  = shown.data;
-  assign m_axis_tkeep  = shown.last ? 8'hff >> (3'd7 - shown.count) : '1;
+  assign m_axis = '{
+          user: 1'b0,
+          last: shown.last,
+          keep: shown.last ? 8'hff >> (3'd7 - shown.count) : '1,
+          data: shown.data
+      };
   assign m_axis_tvalid = !no_word;
-  assign m_axis_tlast  = shown.last;
 
   // Octets of the frame that leaves, with the FCS, a clock behind its beats.
   logic                sent_q;

@@ -11,7 +11,9 @@
 
 `default_nettype none
 
-module delay_line #(
+module delay_line
+  import penstock_pkg::*;
+#(
   // Beats that the memory holds, a power of two, 64 to 2^24.
   parameter int unsigned Words = 65_536,
   // Bits of a time: the longest delay is 2^(StampW − 1) − 1 clocks. 8 to 32.
@@ -31,19 +33,13 @@ module delay_line #(
   input var logic [StampW-2:0] delay_i,
 
   // In: tready is always high.
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // The memory.
   output var logic                mem_write_o,
@@ -113,12 +109,12 @@ module delay_line #(
 
   assign s_axis_tready = 1'b1;
   assign too_long      = in_frame_q && 32'(beats_q) == MaxBeats - 1;
-  assign truncates     = s_axis_tvalid && too_long && !dropping_q && !s_axis_tlast;
+  assign truncates     = s_axis_tvalid && too_long && !dropping_q && !s_axis.last;
   assign stores        = s_axis_tvalid && (in_frame_q ? !dropping_q : room_q);
 
   always_comb begin
     octets = '0;
-    for (int unsigned i = 1; i < 8; ++i) if (s_axis_tkeep[i]) octets = 3'(i);
+    for (int unsigned i = 1; i < 8; ++i) if (s_axis.keep[i]) octets = 3'(i);
   end
 
   always_ff @(posedge clk_i) begin
@@ -134,7 +130,7 @@ module delay_line #(
       mem_write_o <= stores;
       if (mem_write_o) write_q <= write_q + 1'b1;
       if (s_axis_tvalid) begin
-        in_frame_q <= !s_axis_tlast;
+        in_frame_q <= !s_axis.last;
         if (!in_frame_q) begin
           dropping_q <= !room_q;
         end else if (truncates) begin
@@ -147,10 +143,10 @@ module delay_line #(
   always_ff @(posedge clk_i) begin
     if (s_axis_tvalid) beats_q <= !in_frame_q ? BeatW'(1) : beats_q + 1'b1;
     word_q.due    <= now_q + delay_q;
-    word_q.data   <= s_axis_tdata;
+    word_q.data   <= s_axis.data;
     word_q.octets <= octets;
-    word_q.last   <= s_axis_tlast || too_long;
-    word_q.user   <= s_axis_tlast ? s_axis_tuser : too_long;
+    word_q.last   <= s_axis.last || too_long;
+    word_q.user   <= s_axis.last ? s_axis.user : too_long;
   end
 
   event_counter u_dropped (
@@ -334,10 +330,10 @@ module delay_line #(
 
   always_ff @(posedge clk_i) begin
     if (space) begin
-      m_axis_tdata <= head.data;
-      m_axis_tkeep <= 8'hff >> (3'd7 - head.octets);
-      m_axis_tlast <= head.last;
-      m_axis_tuser <= head.user;
+      m_axis.data <= head.data;
+      m_axis.keep <= 8'hff >> (3'd7 - head.octets);
+      m_axis.last <= head.last;
+      m_axis.user <= head.user;
     end
   end
 
@@ -345,13 +341,11 @@ module delay_line #(
   // Safety: the memory never runs over, no beat is read that is not there, no frame is longer than allowed.
   logic [1:0] early_q = '1;
   logic past_held_q;
-  logic [73:0] past_beat_q;
-  logic [73:0] beat;
+  axis_t past_beat_q;
   logic [PrefetchW-1:0] on_way;
   logic [PrefetchW-1:0] held;
 
   assign held = prefetch_write_q - prefetch_read_q;
-  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
   always_comb begin
     on_way = '0;
     for (int unsigned i = 0; i < ReadClocks; ++i) on_way += PrefetchW'(reading_q[i]);
@@ -360,7 +354,7 @@ module delay_line #(
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q <= beat;
+    past_beat_q <= m_axis;
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
@@ -381,14 +375,14 @@ module delay_line #(
         assert (older_any_q == (older_q != '0) && older_many_q == (older_q > count_t'(1)));
         assert (oldest_any_q == (oldest_q != '0));
         assert (oldest_many_q == (oldest_q > count_t'(1)));
-        if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+        if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
       end
   end
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (early_q == '0) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (past_held_q && m_axis_tready && m_axis.last);
       cover (dropping_q);
     end
   end

@@ -11,7 +11,9 @@
 
 `default_nettype none
 
-module forwarding_table #(
+module forwarding_table
+  import penstock_pkg::*;
+#(
   // Entries of the table, 2 to 1024, a power of two.
   parameter int unsigned Entries = 16,
   // Entries compared in a clock, a power of two, at most Entries / 2.
@@ -35,21 +37,15 @@ module forwarding_table #(
   // Ports for addresses that are not in the table.
   input var logic [ Ports-1:0] default_ports_i,
 
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
-  output var logic [     63:0] m_axis_tdata,
-  output var logic [      7:0] m_axis_tkeep,
-  output var logic             m_axis_tvalid,
-  input var  logic             m_axis_tready,
-  output var logic             m_axis_tlast,
-  output var logic             m_axis_tuser,
+  output var axis_t             m_axis,
+  output var logic              m_axis_tvalid,
+  input var  logic              m_axis_tready,
   // Ports that the frame goes to, with each of its beats.
-  output var logic [Ports-1:0] m_axis_ports_o,
+  output var logic  [Ports-1:0] m_axis_ports_o,
 
   // Frames whose address was not in the table, and frames for no port.
   output var logic [31:0] unknown_o,
@@ -82,9 +78,9 @@ module forwarding_table #(
   logic        has_address;
 
   always_comb begin
-    for (int unsigned i = 0; i < 6; ++i) destination[8*i+:8] = s_axis_tdata[8*(5-i)+:8];
+    for (int unsigned i = 0; i < 6; ++i) destination[8*i+:8] = s_axis.data[8*(5-i)+:8];
   end
-  assign has_address = &s_axis_tkeep[5:0];
+  assign has_address = &s_axis.keep[5:0];
 
   // The search: rows are read in one clock, compared in the next, and the lowest that fits is kept in the third.
   state_e                           state_q;
@@ -173,7 +169,7 @@ module forwarding_table #(
             state_q <= mask_q == '0 ? Discard : Forward;
           end
         end
-        default: if (taken && s_axis_tlast) state_q <= Idle;
+        default: if (taken && s_axis.last) state_q <= Idle;
       endcase
     end
   end
@@ -211,10 +207,7 @@ module forwarding_table #(
 
   always_ff @(posedge clk_i) begin
     if (taken && state_q == Forward) begin
-      m_axis_tdata   <= s_axis_tdata;
-      m_axis_tkeep   <= s_axis_tkeep;
-      m_axis_tlast   <= s_axis_tlast;
-      m_axis_tuser   <= s_axis_tuser;
+      m_axis <= s_axis;
       m_axis_ports_o <= mask_q;
     end
   end
@@ -229,14 +222,14 @@ module forwarding_table #(
   logic [73+Ports:0] beat;
   logic [RowW+2:0] waited_q;
 
-  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser, m_axis_ports_o};
+  assign beat = {m_axis.data, m_axis.keep, m_axis.last, m_axis.user, m_axis_ports_o};
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !reset;
     past_beat_q <= beat;
     if (reset) in_frame_q <= 1'b0;
-    else if (taken) in_frame_q <= !s_axis_tlast;
+    else if (taken) in_frame_q <= !s_axis.last;
     // Clocks of the search.
     if (state_q != Search) waited_q <= '0;
     else waited_q <= waited_q + 1'b1;
@@ -246,7 +239,7 @@ module forwarding_table #(
       else begin
         if (m_axis_tvalid) assert (m_axis_ports_o != '0);
         if (state_q == Forward) assert (mask_q != '0);
-        if (state_q == Forward && in_frame_q) assert (m_axis_ports_o == mask_q && !m_axis_tlast);
+        if (state_q == Forward && in_frame_q) assert (m_axis_ports_o == mask_q && !m_axis.last);
         if (in_frame_q) assert (state_q == Forward || state_q == Discard);
         if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
         if (state_q == Search) begin
@@ -266,7 +259,7 @@ module forwarding_table #(
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (early_q == '0) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (past_held_q && m_axis_tready && m_axis.last);
       cover (state_q == Discard && taken);
     end
   end

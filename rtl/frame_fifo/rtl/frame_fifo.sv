@@ -11,7 +11,9 @@
 
 `default_nettype none
 
-module frame_fifo #(
+module frame_fifo
+  import penstock_pkg::*;
+#(
   // Beats that the memory holds, a power of two, 16 to 2^16; one to three are never used.
   parameter int unsigned Words = 512
 ) (
@@ -19,19 +21,13 @@ module frame_fifo #(
   input var logic rst_i,
 
   // In: tready is always high.
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Three quarters of the words were taken in the clock before, but for a beat that came then.
   output var logic almost_full_o,
@@ -86,8 +82,8 @@ module frame_fifo #(
   assign ends          = writes && word_q.last;
 
   always_comb begin
-    word = '{user: s_axis_tuser, last: s_axis_tlast, octets: '0, data: s_axis_tdata};
-    for (int unsigned i = 1; i < 8; ++i) if (s_axis_tkeep[i]) word.octets = 3'(i);
+    word = '{user: s_axis.user, last: s_axis.last, octets: '0, data: s_axis.data};
+    for (int unsigned i = 1; i < 8; ++i) if (s_axis.keep[i]) word.octets = 3'(i);
   end
 
   always_ff @(posedge clk) begin
@@ -177,13 +173,15 @@ module frame_fifo #(
 
   // There is a slot for each that was read.
   logic unused;
-  assign unused        = full;
+  assign unused = full;
 
   assign m_axis_tvalid = !empty;
-  assign m_axis_tdata  = head.data;
-  assign m_axis_tkeep  = 8'hff >> (3'd7 - head.octets);
-  assign m_axis_tlast  = head.last;
-  assign m_axis_tuser  = head.user;
+  assign m_axis = '{
+          user: head.user,
+          last: head.last,
+          keep: 8'hff >> (3'd7 - head.octets),
+          data: head.data
+      };
 
   event_counter u_frames (
       .clk_i   (clk),
@@ -245,7 +243,7 @@ module frame_fifo #(
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
-    if (early_q == '0) cover (past_held_q && m_axis_tready && m_axis_tlast);
+    if (early_q == '0) cover (past_held_q && m_axis_tready && m_axis.last);
   end
 `endif
 endmodule

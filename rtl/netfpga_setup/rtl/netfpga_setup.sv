@@ -122,56 +122,37 @@ module netfpga_setup
     $fatal(0, "There are 1 to 15 lines (instance %m)");
   end
 
-  logic [Ports-1:0][63:0] up_tdata;
-  logic [Ports-1:0][ 7:0] up_tkeep;
-  logic [Ports-1:0]       up_tvalid;
-  logic [Ports-1:0]       up_tready;
-  logic [Ports-1:0]       up_tlast;
-  logic [Ports-1:0]       up_tuser;
-  logic [Ports-1:0][63:0] down_tdata;
-  logic [Ports-1:0][ 7:0] down_tkeep;
-  logic [Ports-1:0]       down_tvalid;
-  logic [Ports-1:0]       down_tready;
-  logic [Ports-1:0]       down_tlast;
-  logic [Ports-1:0]       down_tuser;
+  axis_t [Ports-1:0] up;
+  logic  [Ports-1:0] up_tvalid;
+  logic  [Ports-1:0] up_tready;
+  axis_t [Ports-1:0] down;
+  logic  [Ports-1:0] down_tvalid;
+  logic  [Ports-1:0] down_tready;
 
   // Nothing comes from where the congestion point's frames go, and all of them are taken there.
-  assign up_tdata[CpPort]    = '0;
-  assign up_tkeep[CpPort]    = '0;
-  assign up_tvalid[CpPort]   = 1'b0;
-  assign up_tlast[CpPort]    = 1'b0;
-  assign up_tuser[CpPort]    = 1'b0;
+  assign up[CpPort] = '0;
+  assign up_tvalid[CpPort] = 1'b0;
   assign down_tready[CpPort] = 1'b1;
 
   for (genvar n = 0; n < Nics; ++n) begin : gen_nic
     localparam int unsigned First = n * NicPorts;
-    logic [2*NicPorts-1:0]               mem_write;
-    logic [2*NicPorts-1:0][AddressW-1:0] mem_write_address;
-    logic [2*NicPorts-1:0][   WordW-1:0] mem_write_data;
-    logic [2*NicPorts-1:0]               mem_read;
-    logic [2*NicPorts-1:0][AddressW-1:0] mem_read_address;
-    logic [2*NicPorts-1:0][   WordW-1:0] mem_read_data;
+    logic  [2*NicPorts-1:0]               mem_write;
+    logic  [2*NicPorts-1:0][AddressW-1:0] mem_write_address;
+    logic  [2*NicPorts-1:0][   WordW-1:0] mem_write_data;
+    logic  [2*NicPorts-1:0]               mem_read;
+    logic  [2*NicPorts-1:0][AddressW-1:0] mem_read_address;
+    logic  [2*NicPorts-1:0][   WordW-1:0] mem_read_data;
     // The host sends nothing and takes everything; there is no trace.
-    logic                                host_tready;
-    logic [          63:0]               host_tdata;
-    logic [           7:0]               host_tkeep;
-    logic                                host_tvalid;
-    logic                                host_tlast;
-    logic                                host_tuser;
-    logic [          63:0]               trace_tdata;
-    logic [           7:0]               trace_tkeep;
-    logic                                trace_tvalid;
-    logic                                trace_tlast;
-    logic                                trace_tuser;
-    logic [          47:0]               now;
-    logic                                unused_host;
-    logic                                unused_trace;
-    assign unused_host = &{
-      1'b0, host_tready, host_tdata, host_tkeep, host_tvalid, host_tlast, host_tuser
-    };
-    assign unused_trace = &{
-      1'b0, trace_tdata, trace_tkeep, trace_tvalid, trace_tlast, trace_tuser, now
-    };
+    logic                                 host_tready;
+    axis_t                                host;
+    logic                                 host_tvalid;
+    axis_t                                trace;
+    logic                                 trace_tvalid;
+    logic  [          47:0]               now;
+    logic                                 unused_host;
+    logic                                 unused_trace;
+    assign unused_host  = &{1'b0, host_tready, host, host_tvalid};
+    assign unused_trace = &{1'b0, trace, trace_tvalid, now};
 
     nic #(
         .Smcc          (Smcc),
@@ -213,31 +194,19 @@ module netfpga_setup
         .s_axil_rvalid       (s_axil_rvalid[n]),
         .s_axil_rdata        (s_axil_rdata[n]),
         .s_axil_rresp        (s_axil_rresp[n]),
-        .s_axis_line_tdata   (down_tdata[First+:NicPorts]),
-        .s_axis_line_tkeep   (down_tkeep[First+:NicPorts]),
+        .s_axis_line         (down[First+:NicPorts]),
         .s_axis_line_tvalid  (down_tvalid[First+:NicPorts]),
         .s_axis_line_tready  (down_tready[First+:NicPorts]),
-        .s_axis_line_tlast   (down_tlast[First+:NicPorts]),
-        .s_axis_line_tuser   (down_tuser[First+:NicPorts]),
-        .m_axis_line_tdata   (up_tdata[First+:NicPorts]),
-        .m_axis_line_tkeep   (up_tkeep[First+:NicPorts]),
+        .m_axis_line         (up[First+:NicPorts]),
         .m_axis_line_tvalid  (up_tvalid[First+:NicPorts]),
         .m_axis_line_tready  (up_tready[First+:NicPorts]),
-        .m_axis_line_tlast   (up_tlast[First+:NicPorts]),
-        .m_axis_line_tuser   (up_tuser[First+:NicPorts]),
-        .s_axis_host_tdata   ('0),
-        .s_axis_host_tkeep   ('0),
+        .s_axis_host         ('0),
         .s_axis_host_tvalid  (1'b0),
         .s_axis_host_tready  (host_tready),
-        .s_axis_host_tlast   (1'b0),
-        .s_axis_host_tuser   (1'b0),
         .s_axis_host_octets_i('0),
-        .m_axis_host_tdata   (host_tdata),
-        .m_axis_host_tkeep   (host_tkeep),
+        .m_axis_host         (host),
         .m_axis_host_tvalid  (host_tvalid),
         .m_axis_host_tready  (1'b1),
-        .m_axis_host_tlast   (host_tlast),
-        .m_axis_host_tuser   (host_tuser),
         .random_byte_i       (random_byte_i[n*N+:N]),
         .random_timer_i      (random_timer_i[n*N+:N]),
         .draw_byte_o         (draw_byte_o[n*N+:N]),
@@ -248,12 +217,9 @@ module netfpga_setup
         .mem_read_o          (mem_read),
         .mem_read_address_o  (mem_read_address),
         .mem_read_data_i     (mem_read_data),
-        .m_axis_trace_tdata  (trace_tdata),
-        .m_axis_trace_tkeep  (trace_tkeep),
+        .m_axis_trace        (trace),
         .m_axis_trace_tvalid (trace_tvalid),
         .m_axis_trace_tready (1'b1),
-        .m_axis_trace_tlast  (trace_tlast),
-        .m_axis_trace_tuser  (trace_tuser),
         .now_o               (now),
         .current_rate_o      (current_rate_o[n*N+:N]),
         .target_rate_o       (target_rate_o[n*N+:N]),
@@ -282,17 +248,12 @@ module netfpga_setup
     end
   end
 
-  logic [63:0] trace_tdata;
-  logic [ 7:0] trace_tkeep;
-  logic        trace_tvalid;
-  logic        trace_tlast;
-  logic        trace_tuser;
-  logic        unused_trace;
-  logic        unused_line;
-  assign unused_trace = &{1'b0, trace_tdata, trace_tkeep, trace_tvalid, trace_tlast, trace_tuser};
-  assign unused_line  = &{
-    1'b0, up_tready, down_tdata, down_tkeep, down_tvalid, down_tlast, down_tuser
-  };
+  axis_t trace;
+  logic  trace_tvalid;
+  logic  unused_trace;
+  logic  unused_line;
+  assign unused_trace = &{1'b0, trace, trace_tvalid};
+  assign unused_line  = &{1'b0, up_tready, down, down_tvalid};
 
   ethernet_switch #(
       .Smcc         (Smcc),
@@ -329,18 +290,12 @@ module netfpga_setup
       .s_axil_rvalid      (s_axil_rvalid[Nics]),
       .s_axil_rdata       (s_axil_rdata[Nics]),
       .s_axil_rresp       (s_axil_rresp[Nics]),
-      .s_axis_line_tdata  (up_tdata),
-      .s_axis_line_tkeep  (up_tkeep),
+      .s_axis_line        (up),
       .s_axis_line_tvalid (up_tvalid),
       .s_axis_line_tready (up_tready),
-      .s_axis_line_tlast  (up_tlast),
-      .s_axis_line_tuser  (up_tuser),
-      .m_axis_line_tdata  (down_tdata),
-      .m_axis_line_tkeep  (down_tkeep),
+      .m_axis_line        (down),
       .m_axis_line_tvalid (down_tvalid),
       .m_axis_line_tready (down_tready),
-      .m_axis_line_tlast  (down_tlast),
-      .m_axis_line_tuser  (down_tuser),
       .random_i           (random_cp_i),
       .draw_o             (draw_cp_o),
       .queue_o,
@@ -356,12 +311,9 @@ module netfpga_setup
       .message_tdata_o,
       .message_tvalid_o,
       .message_tlast_o,
-      .m_axis_trace_tdata (trace_tdata),
-      .m_axis_trace_tkeep (trace_tkeep),
+      .m_axis_trace       (trace),
       .m_axis_trace_tvalid(trace_tvalid),
       .m_axis_trace_tready(1'b1),
-      .m_axis_trace_tlast (trace_tlast),
-      .m_axis_trace_tuser (trace_tuser),
       .now_o,
       .sent_frames_o      (delivered_frames_o),
       .sent_octets_o      (delivered_octets_o)

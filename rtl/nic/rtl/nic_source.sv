@@ -27,32 +27,23 @@ module nic_source
   input var logic          [15:0] destination_port_i,
 
   // The host's; octets_i is a frame's length with its FCS, valid with its first beat until that is taken.
-  input var  logic          [63:0] s_axis_tdata,
-  input var  logic          [ 7:0] s_axis_tkeep,
-  input var  logic                 s_axis_tvalid,
-  output var logic                 s_axis_tready,
-  input var  logic                 s_axis_tlast,
-  input var  logic                 s_axis_tuser,
-  input var  frame_octets_t        s_axis_octets_i,
+  input var  axis_t         s_axis,
+  input var  logic          s_axis_tvalid,
+  output var logic          s_axis_tready,
+  input var  frame_octets_t s_axis_octets_i,
 
-  output var logic          [63:0] m_axis_tdata,
-  output var logic          [ 7:0] m_axis_tkeep,
-  output var logic                 m_axis_tvalid,
-  input var  logic                 m_axis_tready,
-  output var logic                 m_axis_tlast,
-  output var logic                 m_axis_tuser,
-  output var frame_octets_t        m_axis_octets_o,
+  output var axis_t         m_axis,
+  output var logic          m_axis_tvalid,
+  input var  logic          m_axis_tready,
+  output var frame_octets_t m_axis_octets_o,
 
   output var logic [31:0] sequence_o
 );
   // Generated frames are input 0, the host's input 1.
   localparam int unsigned Inputs = 2;
 
-  logic          [63:0] generated_tdata;
-  logic          [ 7:0] generated_tkeep;
+  axis_t                generated;
   logic                 generated_tvalid;
-  logic                 generated_tlast;
-  logic                 generated_tuser;
   frame_octets_t        generated_octets;
   logic                 generated_tready;
   logic                 source;
@@ -90,12 +81,9 @@ module nic_source
       .destination_ip_i,
       .source_port_i,
       .destination_port_i,
-      .m_axis_tdata   (generated_tdata),
-      .m_axis_tkeep   (generated_tkeep),
+      .m_axis         (generated),
       .m_axis_tvalid  (generated_tvalid),
       .m_axis_tready  (generated_tready),
-      .m_axis_tlast   (generated_tlast),
-      .m_axis_tuser   (generated_tuser),
       .m_axis_octets_o(generated_octets),
       .sequence_o
   );
@@ -105,19 +93,13 @@ module nic_source
   ) u_arbiter (
       .clk_i          (clk),
       .rst_i,
-      .s_axis_tdata   ({s_axis_tdata, generated_tdata}),
-      .s_axis_tkeep   ({s_axis_tkeep, generated_tkeep}),
+      .s_axis         ({s_axis, generated}),
       .s_axis_tvalid  ({s_axis_tvalid, generated_tvalid}),
       .s_axis_tready  ({s_axis_tready, generated_tready}),
-      .s_axis_tlast   ({s_axis_tlast, generated_tlast}),
-      .s_axis_tuser   ({s_axis_tuser, generated_tuser}),
       .hold_i         (1'b0),
-      .m_axis_tdata,
-      .m_axis_tkeep,
+      .m_axis,
       .m_axis_tvalid,
       .m_axis_tready,
-      .m_axis_tlast,
-      .m_axis_tuser,
       .m_axis_source_o(source)
   );
 
@@ -131,8 +113,8 @@ module nic_source
 
   always_ff @(posedge clk) begin
     if (rst_i) in_frame_q <= 1'b0;
-    else if (host_taken) in_frame_q <= !s_axis_tlast;
-    else if (generated_taken) in_frame_q <= !generated_tlast;
+    else if (host_taken) in_frame_q <= !s_axis.last;
+    else if (generated_taken) in_frame_q <= !generated.last;
   end
 
   // A frame's last beat is shown, or nothing: any beat that is taken now is a first one, and the length of one that is

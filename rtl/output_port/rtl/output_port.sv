@@ -50,19 +50,13 @@ module output_port
   output var logic free_o,
   output var logic free_soon_o,
 
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // A frame starts; the frames that have been sent, and their octets with check sequence.
   output var logic        start_o,
@@ -193,7 +187,7 @@ module output_port
   logic [3:0] octets;
   logic [3:0] octets_q;
 
-  assign octets = octets_of(s_axis_tkeep);
+  assign octets = octets_of(s_axis.keep);
 
   always_ff @(posedge clk_i) octets_q <= octets;
 
@@ -209,7 +203,7 @@ module output_port
 
   // Without carries: eight less is another highest bit, and of 4 to 8 octets four less is the 8 as a 4.
   always_comb begin
-    if (!s_axis_tlast) octet_change = long_q ? ChangeWhole : ChangeTwelve;
+    if (!s_axis.last) octet_change = long_q ? ChangeWhole : ChangeTwelve;
     else if (long_q) octet_change = octets[3] ? '0 : {1'b1, octets[2:0]};
     else octet_change = octets[3:2] != '0 ? {1'b0, octets[3], octets[1:0]} : '0;
   end
@@ -281,7 +275,7 @@ module output_port
   assign work_at_start = (back_to_back && !rate_changed_q ? work_q : work_t'(-1)) + start_work_q;
   assign work_diff     = (done && (!line_done || rate_changed_q) ? work_t'(-1) : work_q) + delta_q;
 
-  assign in_frame      = taken ? !s_axis_tlast : in_frame_q;
+  assign in_frame      = taken ? !s_axis.last : in_frame_q;
   assign idle          = !taken && !in_frame_q && !tail_q;
   assign allowed       = scheduled_open_q && !hold_i;
   assign too_much_work = !work_rest[WorkW-1] && work_rest[WorkW-2];
@@ -306,7 +300,7 @@ module output_port
       if (start) underrun_q <= 1'b0;
       else if (shorter_q && work_q < WholeWork) underrun_q <= 1'b1;
       in_frame_q <= in_frame;
-      tail_q <= taken && s_axis_tlast;
+      tail_q <= taken && s_axis.last;
       idle_q <= idle;
       work_q <= work;
       busy_q <= !work[WorkW-1];
@@ -343,10 +337,7 @@ module output_port
 
   always_ff @(posedge clk_i) begin
     if (space) begin
-      m_axis_tdata <= s_axis_tdata;
-      m_axis_tkeep <= s_axis_tkeep;
-      m_axis_tlast <= s_axis_tlast;
-      m_axis_tuser <= s_axis_tuser;
+      m_axis <= s_axis;
     end
   end
 
@@ -365,7 +356,7 @@ module output_port
       count_last_q <= 1'b0;
     end else begin
       taken_q      <= taken;
-      last_q       <= taken && s_axis_tlast;
+      last_q       <= taken && s_axis.last;
       count_q      <= taken_q;
       count_last_q <= last_q;
     end
@@ -412,17 +403,15 @@ module output_port
   logic past_valid_q = 1'b0;
   logic past_reset_q;
   logic past_held_q;
-  logic [73:0] past_beat_q;
-  logic [73:0] beat;
+  axis_t past_beat_q;
 
-  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_valid_q <= early_q <= 2'd1;
     past_reset_q <= rst_i;
     past_held_q  <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q  <= beat;
+    past_beat_q  <= m_axis;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       assert (early_q == '0);
@@ -447,7 +436,7 @@ module output_port
         - (underrun_q ? 7 * OctetWork : 0));
       if (start) assert (taken && !in_frame_q && work_q[WorkW-1]);
       if (taken && !in_frame_q) assert (start);
-      if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+      if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
       assert (32'(entry_q) <= Entries && !(armed_q && due_q));
       if (armed_q || due_q) assert (32'(entry_q) < Entries);
     end
@@ -456,7 +445,7 @@ module output_port
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (past_held_q && m_axis_tready && m_axis.last);
       cover (busy_q && in_frame_q);
     end
   end

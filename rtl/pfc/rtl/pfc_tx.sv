@@ -41,13 +41,10 @@ module pfc_tx
   input var frame_octets_t       depart_octets_i,
 
   // A frame could start on the line back.
-  input var  logic        line_free_i,
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  input var  logic  line_free_i,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Octets held, priority 0 lowest; which priorities are to stop; frames made.
   output var logic [ 7:0][QueueW-1:0] held_o,
@@ -150,6 +147,9 @@ module pfc_tx
   logic [ 7:0]       pause_q;
   logic              advance;
   logic [63:0]       octets;
+  logic [63:0]       data_q;
+  logic [ 7:0]       keep_q;
+  logic              last_q;
   logic [ 7:0][15:0] times;
 
   assign advance = !m_axis_tvalid || m_axis_tready;
@@ -188,13 +188,13 @@ module pfc_tx
       pause_q  <= pending & full;
     end
     if (advance) begin
-      for (int unsigned i = 0; i < 8; ++i) m_axis_tdata[8*i+:8] <= octets[8*(7-i)+:8];
-      m_axis_tkeep <= beat_q == '1 ? 8'h0f : 8'hff;
-      m_axis_tlast <= beat_q == '1;
+      for (int unsigned i = 0; i < 8; ++i) data_q[8*i+:8] <= octets[8*(7-i)+:8];
+      keep_q <= beat_q == '1 ? 8'h0f : 8'hff;
+      last_q <= beat_q == '1;
     end
   end
 
-  assign m_axis_tuser = 1'b0;
+  assign m_axis = '{user: 1'b0, last: last_q, keep: keep_q, data: data_q};
 
   event_counter u_frames (
       .clk_i,
@@ -209,25 +209,23 @@ module pfc_tx
   // or is withdrawn while it waits.
   logic [1:0] early_q = '1;
   logic past_held_q;
-  logic [72:0] past_beat_q;
-  logic [72:0] beat;
+  axis_t past_beat_q;
   logic past_free_q;
 
-  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast};
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q <= beat;
+    past_beat_q <= m_axis;
     past_free_q <= line_free_i;
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
         assert (sending_q == (beat_q != '0));
-        if (sending_q) assert (m_axis_tvalid && !m_axis_tlast && enable_q != '0);
-        if (m_axis_tvalid && !sending_q) assert (m_axis_tlast && m_axis_tkeep == 8'h0f);
+        if (sending_q) assert (m_axis_tvalid && !m_axis.last && enable_q != '0);
+        if (m_axis_tvalid && !sending_q) assert (m_axis.last && m_axis.keep == 8'h0f);
         if (m_axis_tvalid && beat_q == 3'd1 && !past_held_q) assert (past_free_q);
-        if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+        if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
         assert ((full_o & ~8'(Lossless)) == '0 && (pause_q & ~enable_q) == '0 || !sending_q);
       end
   end
@@ -235,7 +233,7 @@ module pfc_tx
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (early_q == '0) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (past_held_q && m_axis_tready && m_axis.last);
     end
   end
 `endif

@@ -28,20 +28,14 @@ module message_receiver
   input var logic drop_if_busy_i,
 
   // Frames that arrive.
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
   // Those that are no messages.
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // A good message: its destination and its fields (those of the other kind are 0).
   output var logic        message_valid_o,
@@ -89,47 +83,38 @@ module message_receiver
   logic   [15:0] at_4;
   types_t        arriving_types;
 
-  assign at_0 = {s_axis_tdata[7:0], s_axis_tdata[15:8]};
-  assign at_4 = {s_axis_tdata[39:32], s_axis_tdata[47:40]};
+  assign at_0 = {s_axis.data[7:0], s_axis.data[15:8]};
+  assign at_4 = {s_axis.data[39:32], s_axis.data[47:40]};
   assign arriving_types = '{
-          message_at_0: s_axis_tkeep[1] && at_0 == EtherType,
-          tag_at_0: s_axis_tkeep[1] && at_0 == EtherTypeCnTag,
-          message_at_4: s_axis_tkeep[5] && at_4 == EtherType,
-          vlan_at_4: s_axis_tkeep[5] && at_4 == EtherTypeVlan,
-          tag_at_4: s_axis_tkeep[5] && at_4 == EtherTypeCnTag
+          message_at_0: s_axis.keep[1] && at_0 == EtherType,
+          tag_at_0: s_axis.keep[1] && at_0 == EtherTypeCnTag,
+          message_at_4: s_axis.keep[5] && at_4 == EtherType,
+          vlan_at_4: s_axis.keep[5] && at_4 == EtherTypeVlan,
+          tag_at_4: s_axis.keep[5] && at_4 == EtherTypeCnTag
       };
 
   // Past a buffer with the types, for the beat that is shown decides whether it is taken.
-  logic   [63:0] data;
-  logic   [ 7:0] keep;
+  axis_t         head;
   logic          valid;
   logic          ready;
-  logic          last;
-  logic          user;
   types_t        types;
   // Octets in the order of the line: octet 0 in the highest bits.
   logic   [63:0] line;
 
   stream_buffer #(
-      .UserW($bits(types_t) + 1)
+      .BeatW($bits(types_t) + $bits(axis_t))
   ) u_arriving (
       .clk_i,
       .rst_i,
-      .s_axis_tdata,
-      .s_axis_tkeep,
+      .s_axis({arriving_types, s_axis}),
       .s_axis_tvalid,
       .s_axis_tready,
-      .s_axis_tlast,
-      .s_axis_tuser ({arriving_types, s_axis_tuser}),
-      .m_axis_tdata (data),
-      .m_axis_tkeep (keep),
+      .m_axis({types, head}),
       .m_axis_tvalid(valid),
-      .m_axis_tready(ready),
-      .m_axis_tlast (last),
-      .m_axis_tuser ({types, user})
+      .m_axis_tready(ready)
   );
 
-  assign line = {<<8{data}};
+  assign line = {<<8{head.data}};
 
   logic full;
 
@@ -147,7 +132,7 @@ module message_receiver
   assign after_one_tag = (type_vlan_q || type_tag_q) && types.message_at_0;
   assign after_two_tags = type_vlan_q && types.tag_at_0 && types.message_at_4;
 
-  assign deciding = third_q || (last && beat_q < DecisionBeat);
+  assign deciding = third_q || (head.last && beat_q < DecisionBeat);
   always_comb begin
     is_message = 1'b0;
     if (beat_q == 4'd1) is_message = types.message_at_4;
@@ -168,10 +153,10 @@ module message_receiver
       in_message_q <= 1'b0;
       refused_q    <= 1'b0;
     end else if (accept) begin
-      third_q <= !last && beat_q == 4'd1;
-      if (last) beat_q <= '0;
+      third_q <= !head.last && beat_q == 4'd1;
+      if (head.last) beat_q <= '0;
       else if (beat_q != MaxBeat) beat_q <= beat_q + 1'b1;
-      in_message_q <= !last && (in_message_q || (deciding && is_message));
+      in_message_q <= !head.last && (in_message_q || (deciding && is_message));
       // It counts for good messages, which all have a third beat.
       if (third_q) refused_q <= message_valid_o;
     end
@@ -189,14 +174,14 @@ module message_receiver
 
   // --- Frames that pass: four beats, of which those before the committed one may go ------------
 
-  logic [3:0][73:0] beats_q;
-  logic [2:0]       write_q;
-  logic [2:0]       commit_q;
-  logic [2:0]       read_q;
+  axis_t [3:0] beats_q;
+  logic  [2:0] write_q;
+  logic  [2:0] commit_q;
+  logic  [2:0] read_q;
   // The inverse of the read address, as a separate register, since it drives a wide multiplexer.
-  logic [1:0]       show_q;
-  logic             passes;
-  logic             writes;
+  logic  [1:0] show_q;
+  logic        passes;
+  logic        writes;
 
   assign full   = write_q == {!read_q[2], read_q[1:0]};
   // Of a frame that is no message, and known to be none.
@@ -221,11 +206,11 @@ module message_receiver
   end
 
   always_ff @(posedge clk_i) begin
-    if (!in_message_q && !full) beats_q[write_q[1:0]] <= {user, last, keep, data};
+    if (!in_message_q && !full) beats_q[write_q[1:0]] <= head;
   end
 
   assign m_axis_tvalid = read_q != commit_q;
-  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = beats_q[~show_q];
+  assign m_axis = beats_q[~show_q];
 
   // --- Messages --------------------------------------------------------------------------------
 
@@ -242,12 +227,12 @@ module message_receiver
   logic        dropped_q;
 
   // The first beat of the frame that is decided on lies behind the committed ones.
-  assign beat_0 = beats_q[commit_q[1:0]][47:0];
+  assign beat_0 = beats_q[commit_q[1:0]].data[47:0];
   // 60 octets end with octet 3 of beat 7.
-  assign long_enough = beat_q > 4'd7 || (beat_q == 4'd7 && keep[3]);
-  assign good = long_enough && beat_q != MaxBeat && !user;
-  assign whole = valid && last && in_message_q && good;
-  assign malformed = valid && last && (in_message_q ? !good : ready && deciding && is_message);
+  assign long_enough = beat_q > 4'd7 || (beat_q == 4'd7 && head.keep[3]);
+  assign good = long_enough && beat_q != MaxBeat && !head.user;
+  assign whole = valid && head.last && in_message_q && good;
+  assign malformed = valid && head.last && (in_message_q ? !good : ready && deciding && is_message);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -339,7 +324,7 @@ module message_receiver
       if (message_begins) begin
         if (after_two_tags) fb_o <= line[5:0];
         else if (after_one_tag) fb_o <= line[37:32];
-        else fb_o <= beats_q[commit_q[1:0]+1'b1][61:56];
+        else fb_o <= beats_q[commit_q[1:0]+1'b1].data[61:56];
       end
     end
 
@@ -363,9 +348,9 @@ module message_receiver
   always_ff @(posedge clk_i) begin
     past_valid_q   <= 1'b1;
     past_stalled_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q    <= {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata};
+    past_beat_q    <= m_axis;
     if (rst_i) committed_last_q <= 1'b1;
-    else if (passes) committed_last_q <= last;
+    else if (passes) committed_last_q <= head.last;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       // The beats in the memory: at most four, of which the uncommitted ones are those of the present frame.
@@ -383,7 +368,7 @@ module message_receiver
       end
       if (past_stalled_q) begin
         assert (m_axis_tvalid);
-        assert ({m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} == past_beat_q);
+        assert (m_axis == past_beat_q);
       end
     end
   end
@@ -391,7 +376,7 @@ module message_receiver
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (past_stalled_q && m_axis_tready && m_axis_tlast);
+      cover (past_stalled_q && m_axis_tready && m_axis.last);
       cover (message_valid_o && message_ready_i);
     end
   end

@@ -31,21 +31,15 @@ module rate_gate
   input var rate_t rate_i,
 
   // Frames that wait.
-  input var  logic          [63:0] s_axis_tdata,
-  input var  logic          [ 7:0] s_axis_tkeep,
-  input var  logic                 s_axis_tvalid,
-  output var logic                 s_axis_tready,
-  input var  logic                 s_axis_tlast,
-  input var  logic                 s_axis_tuser,
-  input var  frame_octets_t        s_axis_octets_i,
+  input var  axis_t         s_axis,
+  input var  logic          s_axis_tvalid,
+  output var logic          s_axis_tready,
+  input var  frame_octets_t s_axis_octets_i,
 
   // Frames that go.
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // A frame goes, and its length, else 0.
   output var logic          sent_valid_o,
@@ -106,7 +100,7 @@ module rate_gate
   // The bucket is ready for nothing that it never holds.
   assign granted = request && ready;
   assign passes = sent_valid_o || continues_q;
-  assign ends = s_axis_tvalid && s_axis_tready && s_axis_tlast;
+  assign ends = s_axis_tvalid && s_axis_tready && s_axis.last;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -135,10 +129,7 @@ module rate_gate
 
   assign m_axis_tvalid = passes && s_axis_tvalid;
   assign s_axis_tready = dropping_q || (passes && m_axis_tready);
-  assign m_axis_tdata  = s_axis_tdata;
-  assign m_axis_tkeep  = s_axis_tkeep;
-  assign m_axis_tlast  = s_axis_tlast;
-  assign m_axis_tuser  = s_axis_tuser;
+  assign m_axis = s_axis;
 
 `ifdef FORMAL
   // Safety: no frame is cut or interleaved. Assumed: a beat that is shown at the input stays until it is taken. Then
@@ -153,21 +144,21 @@ module rate_gate
     past_valid_q <= 1'b1;
     past_held_q  <= s_axis_tvalid && !s_axis_tready && !rst_i;
     past_shown_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q  <= {s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata};
+    past_beat_q  <= s_axis;
     if (rst_i) first_q <= 1'b1;
-    else if (s_axis_tvalid && s_axis_tready) first_q <= s_axis_tlast;
+    else if (s_axis_tvalid && s_axis_tready) first_q <= s_axis.last;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       if (past_held_q) begin
         assume (s_axis_tvalid);
-        assume ({s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata} == past_beat_q);
+        assume (s_axis == past_beat_q);
       end
       if (!first_q) assert (passes || dropping_q);
       assert ($onehot0({sent_valid_o, continues_q, dropping_q, request_q}));
       assert (!(granted && exceeds_depth));
       if (past_shown_q) begin
         assert (m_axis_tvalid);
-        assert ({m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} == past_beat_q);
+        assert (m_axis == past_beat_q);
       end
     end
   end
@@ -175,7 +166,7 @@ module rate_gate
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (past_shown_q && m_axis_tready && m_axis_tlast);
+      cover (past_shown_q && m_axis_tready && m_axis.last);
       cover (dropping_q && ends);
     end
   end

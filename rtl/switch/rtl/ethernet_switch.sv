@@ -68,20 +68,14 @@ module ethernet_switch
   output var logic [ 1:0] s_axil_rresp,
 
   // Frames that come: a line never waits, tready is always high.
-  input var  logic [Ports-1:0][63:0] s_axis_line_tdata,
-  input var  logic [Ports-1:0][ 7:0] s_axis_line_tkeep,
-  input var  logic [Ports-1:0]       s_axis_line_tvalid,
-  output var logic [Ports-1:0]       s_axis_line_tready,
-  input var  logic [Ports-1:0]       s_axis_line_tlast,
-  input var  logic [Ports-1:0]       s_axis_line_tuser,
+  input var  axis_t [Ports-1:0] s_axis_line,
+  input var  logic  [Ports-1:0] s_axis_line_tvalid,
+  output var logic  [Ports-1:0] s_axis_line_tready,
 
   // Frames that go.
-  output var logic [Ports-1:0][63:0] m_axis_line_tdata,
-  output var logic [Ports-1:0][ 7:0] m_axis_line_tkeep,
-  output var logic [Ports-1:0]       m_axis_line_tvalid,
-  input var  logic [Ports-1:0]       m_axis_line_tready,
-  output var logic [Ports-1:0]       m_axis_line_tlast,
-  output var logic [Ports-1:0]       m_axis_line_tuser,
+  output var axis_t [Ports-1:0] m_axis_line,
+  output var logic  [Ports-1:0] m_axis_line_tvalid,
+  input var  logic  [Ports-1:0] m_axis_line_tready,
 
   // A random word, and the clocks in which one is drawn.
   input var  random_t random_i,
@@ -105,12 +99,9 @@ module ethernet_switch
   output var logic        message_tlast_o,
 
   // Trace: source 0 the queue, 1 Fb, 2 the priorities that are to stop.
-  output var logic [63:0] m_axis_trace_tdata,
-  output var logic [ 7:0] m_axis_trace_tkeep,
-  output var logic        m_axis_trace_tvalid,
-  input var  logic        m_axis_trace_tready,
-  output var logic        m_axis_trace_tlast,
-  output var logic        m_axis_trace_tuser,
+  output var axis_t m_axis_trace,
+  output var logic  m_axis_trace_tvalid,
+  input var  logic  m_axis_trace_tready,
 
   // The time, clocks, and the frames and octets that the congestion point's port has sent.
   output var logic [47:0] now_o,
@@ -300,13 +291,11 @@ module ethernet_switch
   end
 
   // In: one frame after the other, each with its ports. All queues but the congestion point's take every beat.
-  logic [     63:0] all_tdata;
-  logic [      7:0] all_tkeep;
-  logic             all_tvalid;
-  logic             all_tready;
-  logic             all_tlast;
-  logic [Ports-1:0] all_ports;
-  logic             cp_tready;
+  axis_t             all;
+  logic              all_tvalid;
+  logic              all_tready;
+  logic  [Ports-1:0] all_ports;
+  logic              cp_tready;
 
   assign s_axis_line_tready = '1;
 
@@ -327,16 +316,11 @@ module ethernet_switch
       .write_mac_i    (write_mac),
       .write_ports_i  (write_ports[Ports-1:0]),
       .default_ports_i(default_ports[Ports-1:0]),
-      .s_axis_line_tdata,
-      .s_axis_line_tkeep,
+      .s_axis_line,
       .s_axis_line_tvalid,
-      .s_axis_line_tlast,
-      .s_axis_line_tuser,
-      .m_axis_tdata   (all_tdata),
-      .m_axis_tkeep   (all_tkeep),
+      .m_axis         (all),
       .m_axis_tvalid  (all_tvalid),
       .m_axis_tready  (all_tready),
-      .m_axis_tlast   (all_tlast),
       .m_axis_ports_o (all_ports),
       .paused_o       (paused),
       .bad_o          (bad),
@@ -349,20 +333,14 @@ module ethernet_switch
   assign all_tready = !all_ports[CpPort] || cp_tready;
 
   // The queue with the congestion point.
-  logic [63:0] cp_tdata;
-  logic [ 7:0] cp_tkeep;
-  logic        cp_tvalid;
-  logic        cp_out_tready;
-  logic        cp_tlast;
-  logic        cp_tuser;
-  logic [63:0] cp_message_tdata;
-  logic [ 7:0] cp_message_tkeep;
-  logic        cp_message_tvalid;
-  logic        cp_message_tready;
-  logic        cp_message_tlast;
-  logic        cp_message_tuser;
-  logic        unused_cp;
-  assign unused_cp = &{cp_tuser, default_ports, write_entry, write_ports};
+  axis_t cp_data;
+  logic  cp_tvalid;
+  logic  cp_out_tready;
+  axis_t cp_message;
+  logic  cp_message_tvalid;
+  logic  cp_message_tready;
+  logic  unused_cp;
+  assign unused_cp = &{default_ports, write_entry, write_ports};
 
   cp #(
       .Smcc         (Smcc),
@@ -377,24 +355,15 @@ module ethernet_switch
   ) u_cp (
       .clk_i,
       .rst_i                (reset),
-      .s_axis_tdata         (all_tdata),
-      .s_axis_tkeep         (all_tkeep),
+      .s_axis               (all),
       .s_axis_tvalid        (all_tvalid && all_ports[CpPort]),
       .s_axis_tready        (cp_tready),
-      .s_axis_tlast         (all_tlast),
-      .s_axis_tuser         (1'b0),
-      .m_axis_tdata         (cp_tdata),
-      .m_axis_tkeep         (cp_tkeep),
+      .m_axis               (cp_data),
       .m_axis_tvalid        (cp_tvalid),
       .m_axis_tready        (cp_out_tready),
-      .m_axis_tlast         (cp_tlast),
-      .m_axis_tuser         (cp_tuser),
-      .m_axis_message_tdata (cp_message_tdata),
-      .m_axis_message_tkeep (cp_message_tkeep),
+      .m_axis_message       (cp_message),
       .m_axis_message_tvalid(cp_message_tvalid),
       .m_axis_message_tready(cp_message_tready),
-      .m_axis_message_tlast (cp_message_tlast),
-      .m_axis_message_tuser (cp_message_tuser),
       .q_eq_i               (q_eq),
       .w_i                  (w),
       .sample_base_i        (sample_base),
@@ -426,11 +395,10 @@ module ethernet_switch
   );
 
   // Messages have a separate table, so that they do not wait behind data.
-  logic [      7:0] message_tkeep;
-  logic             message_tuser;
+  axis_t message;
   logic [Ports-1:0] message_ports;
-  logic             unused_message;
-  assign unused_message = message_tuser;
+  assign message_tdata_o = message.data;
+  assign message_tlast_o = message.last;
 
   forwarding_table #(
       .Entries(Entries),
@@ -445,18 +413,12 @@ module ethernet_switch
       .write_mac_i    (write_mac),
       .write_ports_i  (write_ports[Ports-1:0]),
       .default_ports_i(default_ports[Ports-1:0]),
-      .s_axis_tdata   (cp_message_tdata),
-      .s_axis_tkeep   (cp_message_tkeep),
+      .s_axis         (cp_message),
       .s_axis_tvalid  (cp_message_tvalid),
       .s_axis_tready  (cp_message_tready),
-      .s_axis_tlast   (cp_message_tlast),
-      .s_axis_tuser   (cp_message_tuser),
-      .m_axis_tdata   (message_tdata_o),
-      .m_axis_tkeep   (message_tkeep),
+      .m_axis         (message),
       .m_axis_tvalid  (message_tvalid_o),
       .m_axis_tready  (1'b1),
-      .m_axis_tlast   (message_tlast_o),
-      .m_axis_tuser   (message_tuser),
       .m_axis_ports_o (message_ports),
       .unknown_o      (messages_unknown),
       .discarded_o    (messages_discarded)
@@ -487,34 +449,28 @@ module ethernet_switch
     // The ports without congestion point have the line's rate, which does not change.
     localparam int unsigned PortChanges = IsCp ? Changes : 1;
     localparam int unsigned PortChangeW = $clog2(PortChanges + 1);
-    logic [PortChangeW-1:0]            port_entries;
-    logic [PortChanges-1:0][     47:0] port_at;
-    logic [PortChanges-1:0][RateW-1:0] port_rates;
-    logic [           63:0]            data_tdata;
-    logic [            7:0]            data_tkeep;
-    logic                              data_tvalid;
-    logic                              data_tready;
-    logic                              data_tlast;
+    logic  [PortChangeW-1:0]            port_entries;
+    logic  [PortChanges-1:0][     47:0] port_at;
+    logic  [PortChanges-1:0][RateW-1:0] port_rates;
+    axis_t                              data;
+    logic                               data_tvalid;
+    logic                               data_tready;
 
     if (IsCp) begin : gen_cp
       assign port_entries  = schedule_entries;
       assign port_at       = schedule_at;
       assign port_rates    = schedule_rate;
-      assign data_tdata    = cp_tdata;
-      assign data_tkeep    = cp_tkeep;
+      assign data          = cp_data;
       assign data_tvalid   = cp_tvalid;
       assign cp_out_tready = data_tready;
-      assign data_tlast    = cp_tlast;
     end else begin : gen_other
       logic unused;
       assign unused       = data_tready;
       assign port_entries = '0;
       assign port_at      = '0;
       assign port_rates   = '0;
-      assign data_tdata   = all_tdata;
-      assign data_tkeep   = all_tkeep;
+      assign data         = all;
       assign data_tvalid  = all_tvalid && all_tready && all_ports[p];
-      assign data_tlast   = all_tlast;
     end
 
     switch_output #(
@@ -547,21 +503,14 @@ module ethernet_switch
         .shrinks_i            (shrinks_q),
         .queue_change_i       (queue_change_q),
         .paused_i             (paused[p]),
-        .s_axis_message_tdata (message_tdata_o),
-        .s_axis_message_tkeep (message_tkeep),
+        .s_axis_message       (message),
         .s_axis_message_tvalid(message_tvalid_o && message_ports[p]),
-        .s_axis_message_tlast (message_tlast_o),
-        .s_axis_tdata         (data_tdata),
-        .s_axis_tkeep         (data_tkeep),
+        .s_axis               (data),
         .s_axis_tvalid        (data_tvalid),
         .s_axis_tready        (data_tready),
-        .s_axis_tlast         (data_tlast),
-        .m_axis_tdata         (m_axis_line_tdata[p]),
-        .m_axis_tkeep         (m_axis_line_tkeep[p]),
+        .m_axis               (m_axis_line[p]),
         .m_axis_tvalid        (m_axis_line_tvalid[p]),
         .m_axis_tready        (m_axis_line_tready[p]),
-        .m_axis_tlast         (m_axis_line_tlast[p]),
-        .m_axis_tuser         (m_axis_line_tuser[p]),
         .full_o               (full[p]),
         .frames_o             (frames[p]),
         .octets_o             (octets[p]),
@@ -585,12 +534,9 @@ module ethernet_switch
       .sample_i  (sample_o),
       .fb_i      (fb_o),
       .full_i    (full[OtherPort]),
-      .m_axis_trace_tdata,
-      .m_axis_trace_tkeep,
+      .m_axis_trace,
       .m_axis_trace_tvalid,
       .m_axis_trace_tready,
-      .m_axis_trace_tlast,
-      .m_axis_trace_tuser,
       .dropped_o (trace_dropped)
   );
 endmodule

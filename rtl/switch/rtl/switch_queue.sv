@@ -11,6 +11,7 @@
 `default_nettype none
 
 module switch_queue
+  import penstock_pkg::*;
   import cn_frame_pkg::*;
 #(
   // Beats that fit, a power of two, at least 16 and at least those of the longest frame.
@@ -22,17 +23,12 @@ module switch_queue
   input var logic rst_i,
 
   // In: every beat is taken.
-  input var logic [63:0] s_axis_tdata,
-  input var logic [ 7:0] s_axis_tkeep,
-  input var logic        s_axis_tvalid,
-  input var logic        s_axis_tlast,
-  input var logic        s_axis_tuser,
+  input var axis_t s_axis,
+  input var logic  s_axis_tvalid,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Bad frames, and good ones for which there was no room. They stay at their largest values.
   output var logic [31:0] bad_o,
@@ -73,7 +69,7 @@ module switch_queue
 
   always_comb begin
     hole = 1'b0;
-    case (s_axis_tkeep)
+    case (s_axis.keep)
       8'h01:   count = 3'd0;
       8'h03:   count = 3'd1;
       8'h07:   count = 3'd2;
@@ -93,8 +89,8 @@ module switch_queue
 
   always_ff @(posedge clk) begin
     if (s_axis_tvalid) begin
-      beat_q <= '{last: s_axis_tlast, count: count, data: s_axis_tdata};
-      bad_beat_q <= hole || (s_axis_tlast ? s_axis_tuser : count != 3'd7);
+      beat_q <= '{last: s_axis.last, count: count, data: s_axis.data};
+      bad_beat_q <= hole || (s_axis.last ? s_axis.user : count != 3'd7);
     end
   end
 
@@ -234,10 +230,13 @@ module switch_queue
       .empty_o(no_word)
   );
 
-  assign m_axis_tdata = shown.data;
-  assign m_axis_tkeep = shown.last ? 8'hff >> (3'd7 - shown.count) : '1;
+  assign m_axis = '{
+          user: 1'b0,
+          last: shown.last,
+          keep: shown.last ? 8'hff >> (3'd7 - shown.count) : '1,
+          data: shown.data
+      };
   assign m_axis_tvalid = !no_word;
-  assign m_axis_tlast = shown.last;
 
   assign not_empty = out_q != frame_q || reserved_q != '0;
   clock_gate u_clock (

@@ -13,6 +13,7 @@
 `default_nettype none
 
 module trace
+  import penstock_pkg::*;
   import trace_pkg::*;
 #(
   // Sources of events, 1 to 16.
@@ -32,12 +33,9 @@ module trace
   input var logic [Sources-1:0][ValueW-1:0] value_i,
 
   // Records (record_t), each a frame of one beat.
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Events that were dropped. It stays at its largest value.
   output var logic [31:0] dropped_o
@@ -64,6 +62,7 @@ module trace
   logic                  record_is_time_q;
   logic                  time_blocked_q;
   record_t               record_q;
+  record_t               head;
   logic                  full;
   logic                  empty;
 
@@ -120,14 +119,12 @@ module trace
       .data_i (record_q),
       .full_o (full),
       .pop_i  (m_axis_tready),
-      .data_o (m_axis_tdata),
+      .data_o (head),
       .empty_o(empty)
   );
 
   assign m_axis_tvalid = !empty;
-  assign m_axis_tkeep  = '1;
-  assign m_axis_tlast  = 1'b1;
-  assign m_axis_tuser  = 1'b0;
+  assign m_axis = '{user: 1'b0, last: 1'b1, keep: '1, data: head};
 
   // Events lost in a clock: those whose slot was occupied, and the one for which the FIFO had no room. They are added up in the
   // clock after.
@@ -189,7 +186,7 @@ module trace
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_data_q <= m_axis_tdata;
+    past_data_q <= m_axis.data;
     if (rst_i) begin
       events_q <= '0;
       pushed_q <= '0;
@@ -209,7 +206,7 @@ module trace
         if (record_is_time_q || time_blocked_q) assert (time_due_q);
         assert (time_blocked_q == time_refused_q);
         assert (!(event_in && time_refused_q));
-        if (past_held_q) assert (m_axis_tvalid && m_axis_tdata == past_data_q);
+        if (past_held_q) assert (m_axis_tvalid && m_axis.data == past_data_q);
       end
   end
 

@@ -34,14 +34,11 @@ module udp_packet_generator
   input var logic          [15:0] source_port_i,
   input var logic          [15:0] destination_port_i,
 
-  output var logic          [63:0] m_axis_tdata,
-  output var logic          [ 7:0] m_axis_tkeep,
-  output var logic                 m_axis_tvalid,
-  input var  logic                 m_axis_tready,
-  output var logic                 m_axis_tlast,
-  output var logic                 m_axis_tuser,
+  output var axis_t         m_axis,
+  output var logic          m_axis_tvalid,
+  input var  logic          m_axis_tready,
   // Length of the frame with its check sequence, from its first beat to its last.
-  output var frame_octets_t        m_axis_octets_o,
+  output var frame_octets_t m_axis_octets_o,
 
   // The sequence number of the next frame: frames made, modulo 2^32.
   output var logic [31:0] sequence_o
@@ -123,6 +120,9 @@ module udp_packet_generator
   logic [15:0] ip_octets;
   logic [15:0] udp_octets;
   logic [63:0] octets;
+  logic [63:0] data_q;
+  logic [ 7:0] keep_q;
+  logic        last_q;
 
   assign advance    = !m_axis_tvalid || m_axis_tready;
   assign starts     = enable_i && header_ready_q;
@@ -177,31 +177,29 @@ module udp_packet_generator
       remaining_q <= remaining_q - 1'b1;
     end
     if (advance) begin
-      for (int unsigned i = 0; i < 8; ++i) m_axis_tdata[8*i+:8] <= octets[8*(7-i)+:8];
-      m_axis_tkeep <= last ? 8'hff >> (3'd7 - rest_q) : '1;
-      m_axis_tlast <= last;
+      for (int unsigned i = 0; i < 8; ++i) data_q[8*i+:8] <= octets[8*(7-i)+:8];
+      keep_q <= last ? 8'hff >> (3'd7 - rest_q) : '1;
+      last_q <= last;
     end
   end
 
-  assign m_axis_tuser = 1'b0;
+  assign m_axis = '{user: 1'b0, last: last_q, keep: keep_q, data: data_q};
 
 `ifdef FORMAL
   // Safety: no frame is shorter or longer than it says, no beat changes or is withdrawn while it waits.
   logic [1:0] early_q = '1;
   logic past_held_q;
-  logic [72:0] past_beat_q;
-  logic [72:0] beat;
+  axis_t past_beat_q;
   logic [15:0] shown_q;
   logic [31:0] ends;
 
-  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast};
   // The frame's length if the beat that is shown is its last.
   assign ends = 32'(shown_q) + 32'(rest_q) + 1 + FcsOctets;
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q <= beat;
+    past_beat_q <= m_axis;
     // Octets of the frame in front of the beat that is shown.
     if (begins) shown_q <= '0;
     else if (advance) shown_q <= shown_q + 16'd8;
@@ -215,20 +213,20 @@ module udp_packet_generator
         if (in_frame_q || m_axis_tvalid)
           assert (m_axis_octets_o >= 64 && 32'(m_axis_octets_o) <= MaxOctets);
         if (in_frame_q) begin
-          assert (m_axis_tvalid && !m_axis_tlast && header_ready_q);
+          assert (m_axis_tvalid && !m_axis.last && header_ready_q);
           assert (shown_q[2:0] == '0 && ends + 8 * 32'(remaining_q) + 8 == 32'(m_axis_octets_o));
         end else if (m_axis_tvalid) begin
-          assert (m_axis_tlast && ends == 32'(m_axis_octets_o));
-          assert (m_axis_tkeep == 8'hff >> (3'd7 - rest_q));
+          assert (m_axis.last && ends == 32'(m_axis_octets_o));
+          assert (m_axis.keep == 8'hff >> (3'd7 - rest_q));
         end
-        if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+        if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
       end
   end
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (early_q == '0) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (past_held_q && m_axis_tready && m_axis.last);
     end
   end
 `endif
