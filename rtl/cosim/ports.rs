@@ -45,6 +45,15 @@ impl Port {
 type Structure = &'static [(&'static str, usize)];
 
 const AXIS: Structure = &[("tdata", 64), ("tkeep", 8), ("tlast", 1), ("tuser", 1)];
+#[rustfmt::skip]
+const AXIL_REQ: Structure = &[
+    ("rready", 1), ("arvalid", 1), ("arprot", 3), ("araddr", 16), ("bready", 1), ("wvalid", 1), ("wstrb", 4), ("wdata", 32),
+    ("awvalid", 1), ("awprot", 3), ("awaddr", 16),
+];
+#[rustfmt::skip]
+const AXIL_RSP: Structure = &[
+    ("rresp", 2), ("rdata", 32), ("rvalid", 1), ("arready", 1), ("bresp", 2), ("bvalid", 1), ("wready", 1), ("awready", 1),
+];
 
 /// The structures of a core's ports, beside each.
 pub struct Ports(Vec<(Port, Option<Structure>)>);
@@ -65,7 +74,11 @@ impl Ports {
             Some(Port { name, width: msb - lsb + 1, input })
         };
         let ports: Vec<_> = header.lines().filter_map(port).collect();
-        let structure = |port: &Port| ports.iter().any(|p| p.name == format!("{}_tvalid", port.name)).then_some(AXIS);
+        let structure = |port: &Port| match port.name.as_str() {
+            "s_axil_i" => Some(AXIL_REQ),
+            "s_axil_o" => Some(AXIL_RSP),
+            name => ports.iter().any(|p| p.name == format!("{name}_tvalid")).then_some(AXIS),
+        };
         let found: Vec<_> = ports.iter().map(structure).collect();
         Self(ports.into_iter().zip(found).collect())
     }
@@ -139,7 +152,8 @@ fn bits_of(fields: Structure) -> usize {
 }
 
 fn name_of(port: &Port, field: &str) -> String {
-    format!("{}_{field}", port.name)
+    let prefix = port.name.trim_end_matches("_i").trim_end_matches("_o");
+    format!("{prefix}_{field}")
 }
 
 /// Copies bits between words.

@@ -13,8 +13,31 @@ from pathlib import Path
 from cores import BUILD, RTL, TOOLS, Build
 
 FOLDER = BUILD / "plain"
-# The fields of penstock_pkg's axis_t with their bits, the lowest first.
-_AXIS = (("tdata", 64), ("tkeep", 8), ("tlast", 1), ("tuser", 1))
+# The fields of penstock_pkg's structures with their bits, the lowest first; those of the bus by the port's name.
+_AXIS = {"tdata": 64, "tkeep": 8, "tlast": 1, "tuser": 1}
+_AXIL = {
+    "s_axil_i": {
+        "rready": 1,
+        "arvalid": 1,
+        "arprot": 3,
+        "araddr": 16,
+        "bready": 1,
+        "wvalid": 1,
+        "wstrb": 4,
+        "wdata": 32,
+    }
+    | {"awvalid": 1, "awprot": 3, "awaddr": 16},
+    "s_axil_o": {
+        "rresp": 2,
+        "rdata": 32,
+        "rvalid": 1,
+        "arready": 1,
+        "bresp": 2,
+        "bvalid": 1,
+        "wready": 1,
+        "awready": 1,
+    },
+}
 _PORT = re.compile(r"^  (input|output) (?:\[(\d+):0\] )?(\w+) ?;$", re.MULTILINE)
 
 
@@ -55,10 +78,12 @@ def make(build: Build, path: Path | None = None) -> Path:
 def _plain_ports(text: str) -> str:
     """Return a module with a port for each field of those that are structures."""
     named = {port.name for port in _ports(text)}
-    for port in [port for port in _ports(text) if f"{port.name}_tvalid" in named]:
-        of_all = sum(bits for _, bits in _AXIS)
+    for port in [port for port in _ports(text) if port.name in _AXIL or f"{port.name}_tvalid" in named]:
+        structure = _AXIL.get(port.name, _AXIS)
+        of_all = sum(structure.values())
         streams = range(port.bits // of_all)
-        fields = {f"{port.name}_{field}": bits for field, bits in _AXIS}
+        prefix = port.name.removesuffix("_i").removesuffix("_o")
+        fields = {f"{prefix}_{field}": bits for field, bits in structure.items()}
         way = "input" if port.is_input else "output"
         declared, assigned, low = "", "", 0
         for name, bits in fields.items():

@@ -292,13 +292,14 @@ impl<C: Clocked<In = In, Out = Out>> NetfpgaSetup<C> {
         (input.s_axil_awaddr, input.s_axil_araddr) = (0, 0);
         let all = (1 << self.buses.len()) - 1;
         (input.s_axil_bready, input.s_axil_rready) = (all, all);
+        input.s_axil_wstrb = (1 << (4 * self.buses.len())) - 1;
         for (index, bus) in self.buses.iter_mut().enumerate() {
             let given = bus.show();
             input.s_axil_awvalid |= u8::from(given.aw.is_some()) << index;
             input.s_axil_wvalid |= u8::from(given.w.is_some()) << index;
             input.s_axil_arvalid |= u8::from(given.ar.is_some()) << index;
-            input.s_axil_awaddr |= u64::from(given.aw.unwrap_or(0)) << (11 * index);
-            input.s_axil_araddr |= u64::from(given.ar.unwrap_or(0)) << (11 * index);
+            input.s_axil_awaddr |= u64::from(given.aw.unwrap_or(0)) << (16 * index);
+            input.s_axil_araddr |= u64::from(given.ar.unwrap_or(0)) << (16 * index);
             input.s_axil_wdata[index] = given.w.unwrap_or(0);
         }
     }

@@ -56,34 +56,16 @@ module nic
   parameter int unsigned FifoWords = 512,
   // Records of the trace's FIFO; 0: there is no trace.
   parameter int unsigned TraceDepth = 64,
-  // Of the delay lines' memories and of the registers; not to be set.
+  // Of the delay lines' memories; not to be set.
   parameter int unsigned AddressW = unsigned'($clog2(DelayWords)),
-  parameter int unsigned WordW = StampW + 64 + 5,
-  parameter int unsigned RegisterW = 11
+  parameter int unsigned WordW = StampW + 64 + 5
 ) (
   input var logic clk_i,
   input var logic rst_i,
 
   // Settings and counters.
-  output var logic s_axil_awready,
-  input var logic s_axil_awvalid,
-  input var logic [RegisterW-1:0] s_axil_awaddr,
-  input var logic [2:0] s_axil_awprot,
-  output var logic s_axil_wready,
-  input var logic s_axil_wvalid,
-  input var logic [31:0] s_axil_wdata,
-  input var logic [3:0] s_axil_wstrb,
-  input var logic s_axil_bready,
-  output var logic s_axil_bvalid,
-  output var logic [1:0] s_axil_bresp,
-  output var logic s_axil_arready,
-  input var logic s_axil_arvalid,
-  input var logic [RegisterW-1:0] s_axil_araddr,
-  input var logic [2:0] s_axil_arprot,
-  input var logic s_axil_rready,
-  output var logic s_axil_rvalid,
-  output var logic [31:0] s_axil_rdata,
-  output var logic [1:0] s_axil_rresp,
+  input var  axil_req_t s_axil_i,
+  output var axil_rsp_t s_axil_o,
 
   // Frames from each line; tready is always high.
   input var  axis_t [Ports-1:0] s_axis_line,
@@ -177,25 +159,8 @@ module nic
   ) u_control (
       .clk_i,
       .rst_i,
-      .s_axil_awready,
-      .s_axil_awvalid,
-      .s_axil_awaddr,
-      .s_axil_awprot,
-      .s_axil_wready,
-      .s_axil_wvalid,
-      .s_axil_wdata,
-      .s_axil_wstrb,
-      .s_axil_bready,
-      .s_axil_bvalid,
-      .s_axil_bresp,
-      .s_axil_arready,
-      .s_axil_arvalid,
-      .s_axil_araddr,
-      .s_axil_arprot,
-      .s_axil_rready,
-      .s_axil_rvalid,
-      .s_axil_rdata,
-      .s_axil_rresp,
+      .s_axil_i,
+      .s_axil_o,
       .clock_run_o     (clock_run),
       .tick_clocks_o   (tick_clocks),
       .qcn_o           (qcn),

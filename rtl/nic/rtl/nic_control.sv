@@ -12,32 +12,13 @@ module nic_control
   import nic_pkg::*;
 #(
   parameter int unsigned ReactionPoints = 4,
-  parameter int unsigned Ports = 1,
-  // Bits of an address; not to be set.
-  parameter int unsigned RegisterW = 11
+  parameter int unsigned Ports = 1
 ) (
   input var logic clk_i,
   input var logic rst_i,
 
-  output var logic s_axil_awready,
-  input var logic s_axil_awvalid,
-  input var logic [RegisterW-1:0] s_axil_awaddr,
-  input var logic [2:0] s_axil_awprot,
-  output var logic s_axil_wready,
-  input var logic s_axil_wvalid,
-  input var logic [31:0] s_axil_wdata,
-  input var logic [3:0] s_axil_wstrb,
-  input var logic s_axil_bready,
-  output var logic s_axil_bvalid,
-  output var logic [1:0] s_axil_bresp,
-  output var logic s_axil_arready,
-  input var logic s_axil_arvalid,
-  input var logic [RegisterW-1:0] s_axil_araddr,
-  input var logic [2:0] s_axil_arprot,
-  input var logic s_axil_rready,
-  output var logic s_axil_rvalid,
-  output var logic [31:0] s_axil_rdata,
-  output var logic [1:0] s_axil_rresp,
+  input var  axil_req_t s_axil_i,
+  output var axil_rsp_t s_axil_o,
 
   // Settings.
   output var logic clock_run_o,
@@ -191,25 +172,8 @@ module nic_control
   nic_registers u_registers (
       .clk_i,
       .rst_i,
-      .s_axil_awready,
-      .s_axil_awvalid,
-      .s_axil_awaddr,
-      .s_axil_awprot,
-      .s_axil_wready,
-      .s_axil_wvalid,
-      .s_axil_wdata,
-      .s_axil_wstrb,
-      .s_axil_bready,
-      .s_axil_bvalid,
-      .s_axil_bresp,
-      .s_axil_arready,
-      .s_axil_arvalid,
-      .s_axil_araddr,
-      .s_axil_arprot,
-      .s_axil_rready,
-      .s_axil_rvalid,
-      .s_axil_rdata,
-      .s_axil_rresp,
+      .s_axil_i,
+      .s_axil_o,
       .clock_run_o,
       .clock_now_i(now_i),
       .qcn_tick_clocks_o(tick_clocks_o),
