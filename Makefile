@@ -48,7 +48,7 @@ help:
 	@echo '              that of ns-3 (its wheel needs g++ and python3-dev, and goes into .build/ns3), sweeps killed at random moments, sweeps on Ray clusters that'
 	@echo '              lose workers and nodes (in .build/ray), how well two workers share runs, the costs of large networks and of a million flows, make wheel, make deny, the bench held to'
 	@echo '              its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
-	@echo '              test beds of the papers in RTL at full length, which take hours'
+	@echo '              set-ups of the papers in RTL at full length, which take hours'
 	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
 	@echo 'make portable the crates without a standard library, with the oldest Rust, in a browser, and the decoder of frames in miri'
 	@echo 'make deny     licences and sources of the crates that Penstock is built from'

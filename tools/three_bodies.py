@@ -47,8 +47,8 @@ PERIODS_S = {"before": (0.5, 2.3), "drop": (2.3, 3.3), "low": (3.3, 6.0), "rise"
 """At the paper's times, as papers/netfpga/metrics.py has them."""
 
 AS_BUILT: dict[str, str | bool] = {
-    # As rtl/testbed/doc says of the cores: lines carry preamble and gap, the queue does not hold the frame on the line,
-    # the target rate is held at the largest rate, and Active Increase begins after the fifth cycle. Samples at whole
+    # As rtl/netfpga_setup/doc says of the cores: lines carry preamble and gap, the queue does not hold the frame on the
+    # line, the target rate is held at the largest rate, Active Increase begins after the fifth cycle. Samples at whole
     # milliseconds would always see the same two phases of the token buckets' 16 us.
     "network.wire_overhead": "20 octets",
     "network.in_service_counts": False,

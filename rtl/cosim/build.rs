@@ -12,7 +12,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
+use ports::{HELPER, Port, Ports};
 use serde::Deserialize;
+
+mod ports;
 
 /// A `core.toml`.
 #[derive(Deserialize)]
@@ -50,45 +53,6 @@ struct Build {
 
 fn yes() -> bool {
     true
-}
-
-/// A port of the module: name, width in bits, direction.
-#[derive(PartialEq)]
-struct Port {
-    name: String,
-    width: usize,
-    input: bool,
-}
-
-impl Port {
-    /// Words of 64 bits (of 32 in Verilator where it is wider than 64).
-    fn wide(&self) -> bool {
-        self.width > 64
-    }
-
-    fn words(&self) -> usize {
-        self.width.div_ceil(32)
-    }
-
-    fn rust_type(&self) -> String {
-        match self.width {
-            1 => "bool".into(),
-            2..=8 => "u8".into(),
-            9..=16 => "u16".into(),
-            17..=32 => "u32".into(),
-            33..=64 => "u64".into(),
-            _ => format!("[u32; {}]", self.words()),
-        }
-    }
-
-    fn c_type(&self) -> String {
-        match self.width {
-            1..=8 => "uint8_t".into(),
-            9..=16 => "uint16_t".into(),
-            17..=32 => "uint32_t".into(),
-            _ => "uint64_t".into(),
-        }
-    }
 }
 
 fn main() {
@@ -143,10 +107,12 @@ fn main() {
         for build in builds {
             let made = verilator.made(build, sources);
             let prefix = prefix_of(build);
-            let ports = ports(&fs::read_to_string(made.join(format!("{prefix}.h"))).expect("Verilator wrote it"));
+            let header = fs::read_to_string(made.join(format!("{prefix}.h"))).expect("Verilator wrote it");
+            let wires = Ports::of(&header);
+            let ports = wires.fields();
             // A build is one piece for the compiler, and all small ones of a core together are: it reads Verilator's headers
             // once then. (Verilator's guard against that is for precompiled ones.)
-            let whole = includes_of(&made) + &shim_of(&build.name, &prefix, &ports);
+            let whole = includes_of(&made) + &shim_of(&build.name, &prefix, &wires, &ports);
             let same = shapes.iter().find(|(shape, _)| *shape == ports).map(|&(_, name)| name);
             rust.push_str(&binding_of(&build.name, digest(build, &sources.files), &ports, same));
             shapes.push((ports, &build.name));
@@ -271,7 +237,7 @@ impl Sources {
 const LARGE: u64 = 1_000_000;
 
 /// Verilator's options: to find faults, and to be fast. A module that stands in a design many times is one piece of C++ in the
-/// former, which halves the C++ of a test bed.
+/// former, which halves the C++ of a set-up.
 const CAREFUL: [&str; 7] = ["--assert", "--x-assign", "unique", "--x-initial", "unique", "--inline-mult", "1"];
 const FAST: [&str; 6] = ["--no-assert", "--x-assign", "fast", "--x-initial", "fast", "-DPENSTOCK_FAST"];
 
@@ -352,27 +318,6 @@ impl Verilator {
     }
 }
 
-/// The ports in Verilator's header: lines as `VL_IN64(&rate_i,33,0);`.
-fn ports(header: &str) -> Vec<Port> {
-    let mut ports: Vec<_> = header
-        .lines()
-        .filter_map(|line| {
-            let (macro_name, rest) = line.trim().strip_prefix("VL_")?.split_once("(&")?;
-            let input = macro_name.starts_with("IN");
-            if !input && !macro_name.starts_with("OUT") {
-                return None;
-            }
-            let mut parts = rest.trim_end_matches(");").split(',');
-            let name = parts.next()?.to_owned();
-            let msb: usize = parts.next()?.parse().ok()?;
-            let lsb: usize = parts.next()?.parse().ok()?;
-            Some(Port { name, width: msb - lsb + 1, input })
-        })
-        .collect();
-    ports.sort_by(|a, b| a.name.cmp(&b.name));
-    ports
-}
-
 fn is_clock(port: &Port) -> bool {
     port.name == "clk_i"
 }
@@ -383,8 +328,8 @@ fn is_draw(port: &Port) -> bool {
 }
 
 /// C functions that make, end and clock a core; one structure is passed in each direction.
-fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
-    let mut c = format!("#include <cstring>\n#include \"{prefix}.h\"\n#include \"verilated.h\"\n");
+fn shim_of(name: &str, prefix: &str, wires: &Ports, ports: &[Port]) -> String {
+    let mut c = format!("#include <cstring>\n{HELPER}#include \"{prefix}.h\"\n#include \"verilated.h\"\n");
     for (kind, input) in [("In", true), ("Out", false)] {
         let _ = writeln!(c, "struct {prefix}_{kind} {{");
         for port in ports.iter().filter(|p| p.input == input && !is_clock(p)) {
@@ -396,13 +341,6 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
         }
         let _ = writeln!(c, "}};");
     }
-    let copy = |port: &Port, from: &str, to: &str| {
-        if port.wide() {
-            format!("  for (int i = 0; i < {}; ++i) {to}{n}[i] = {from}{n}[i];\n", port.words(), n = port.name)
-        } else {
-            format!("  {to}{n} = {from}{n};\n", n = port.name)
-        }
-    };
     // The context is set up before the core is made: registers get their first values then.
     let _ = writeln!(
         c,
@@ -423,30 +361,22 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
         c,
         "extern \"C\" void {name}_clock(void* p, const {prefix}_In* in, {prefix}_Out* out) {{\n  auto& core = static_cast<{prefix}_Made*>(p)->core;"
     );
-    for port in ports.iter().filter(|p| p.input && !is_clock(p)) {
-        c.push_str(&copy(port, "in->", "core."));
-    }
+    c.push_str(&wires.copies(true));
     // The clock falls when the inputs change: nothing is clocked by that, and it saves an evaluation.
     c.push_str("  core.clk_i = 0;\n  core.eval();\n");
-    for port in ports.iter().filter(|p| !p.input) {
-        c.push_str(&copy(port, "core.", "out->"));
-    }
+    c.push_str(&wires.copies(false));
     c.push_str("  core.clk_i = 1;\n  core.eval();\n}\n");
     let _ = writeln!(
         c,
         "extern \"C\" uint64_t {name}_run(void* p, const {prefix}_In* in, {prefix}_Out* out, uint64_t clocks) {{\n  auto& core = static_cast<{prefix}_Made*>(p)->core;"
     );
-    for port in ports.iter().filter(|p| p.input && !is_clock(p)) {
-        c.push_str(&copy(port, "in->", "core."));
-    }
+    c.push_str(&wires.copies(true));
     let draws: Vec<_> = ports.iter().filter(|p| is_draw(p)).map(|p| format!("core.{} != 0", p.name)).collect();
     let draws = if draws.is_empty() { "false".to_owned() } else { draws.join(" || ") };
     c.push_str("  core.clk_i = 0;\n  core.eval();\n  uint64_t done = 0;\n");
     let _ = writeln!(c, "  for (; done < clocks && !({draws}); ++done) {{");
     c.push_str("    core.clk_i = 1;\n    core.eval();\n    core.clk_i = 0;\n    core.eval();\n  }\n");
-    for port in ports.iter().filter(|p| !p.input) {
-        c.push_str(&copy(port, "core.", "out->"));
-    }
+    c.push_str(&wires.copies(false));
     c.push_str("  return done;\n}\n");
     c
 }

@@ -34,7 +34,13 @@ SETTINGS = {
     "timer_on_i": 0,
 }
 # Random words of jitter, which is 0 here; the time base, for the timer is off; and streams on which nothing comes yet.
-QUIET = ("random_byte_i", "random_timer_i", "tick_i", "start_i", "hurry_i") + tuple(
+QUIET = (
+    "random_byte_i",
+    "random_timer_i",
+    "tick_i",
+    "start_i",
+    "drop_if_busy_i",
+) + tuple(
     f"s_axis_{way}_{part}"
     for way in ("rx", "tx")
     for part in ("tdata", "tkeep", "tvalid", "tlast", "tuser")

@@ -1,8 +1,8 @@
 """Makes NAME_checks.sv for every core with streams, into build/generated: the rules of streams, for simulation.
 
 A file binds `stream_check` (common/rtl) to each stream of each module of a core, beside the core's sources. The streams
-are found by the names of the ports: PREFIX_tdata, _tkeep, _tvalid, _tready, _tlast, and _tuser and _octets_i if they
-are there.
+are found by the names of the ports: PREFIX, which is the beat, PREFIX_tvalid, PREFIX_tready, and PREFIX_octets_i if it
+is there.
 """
 
 import re
@@ -12,9 +12,10 @@ from cores import GENERATED, Core, all_cores
 
 _MODULE = re.compile(r"^module (\w+)(.*?)^\);$", re.MULTILINE | re.DOTALL)
 _PORT = re.compile(r"^\s+(?:input|output) var\s[^/\n]*?\b(\w+?),?$", re.MULTILINE)
-_PARTS = ("tdata", "tkeep", "tvalid", "tready", "tlast")
-# A part that a stream lacks.
-ZERO = "'0"
+# Its beats have more beside them.
+_BEAT = {"stream_buffer": "[$bits(penstock_pkg::axis_t)-1:0]"}
+# No length stands beside a stream.
+NO_LENGTH = "'0"
 # They take frames with holes in tkeep for bad ones.
 _HOLES = {("cp", "s_axis")}
 # It has a reset besides, that leaves its table.
@@ -55,22 +56,21 @@ def binds_of(text: str) -> list[str]:
     for module, header in _MODULE.findall(text):
         ports = set(_PORT.findall(header))
         prefixes = sorted(port.removesuffix("_tvalid") for port in ports if port.endswith("_tvalid"))
-        whole = [each for each in prefixes if {f"{each}_{part}" for part in _PARTS} | {"clk_i", "rst_i"} <= ports]
+        whole = [each for each in prefixes if {each, f"{each}_tready", "clk_i", "rst_i"} <= ports]
         found += [_bind(module, prefix, ports) for prefix in whole]
     return found
 
 
 def _bind(module: str, prefix: str, ports: set[str]) -> str:
-    user, octets = f"{prefix}_tuser", f"{prefix}_octets_i"
+    octets = f"{prefix}_octets_i"
     parameters = [f".Streams($bits({prefix}_tvalid))"]
-    if user in ports:
-        parameters.append(f".UserW($bits({user}) / $bits({prefix}_tvalid))")
     if (module, prefix) in _HOLES:
         parameters.append(".Holes(1'b1)")
     if octets in ports:
         parameters.append(".Lengths(1'b1)")
-    pins = [f".{part}_i({prefix}_{part})" for part in _PARTS]
-    pins += [f".{pin}({port if port in ports else ZERO})" for pin, port in (("tuser_i", user), ("octets_i", octets))]
+    pins = [f".axis_i({prefix}{_BEAT.get(module, '')})"]
+    pins += [f".{part}_i({prefix}_{part})" for part in ("tvalid", "tready")]
+    pins.append(f".octets_i({octets if octets in ports else NO_LENGTH})")
     return (
         f"bind {module} stream_check #({', '.join(parameters)}) u_check_{prefix} (\n"
         f"  .clk_i, .rst_i({_RESETS.get(module, 'rst_i')}), {', '.join(pins)}\n);\n"

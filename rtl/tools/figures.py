@@ -1,8 +1,8 @@
-"""Draws what `make experiment` measured: the test bed (a) beside the event simulator (b), in the papers' axes.
+"""Draws what `make experiment` measured: the set-up (a) beside the event simulator (b), in the papers' axes.
 
 Reads the tables in build/experiments, runs the experiments of papers/netfpga and papers/sliding-mode with the same
 settings, and writes a picture for each figure and numbers.md beside the tables. The course of a single run after a
-change of rate is chance, so the simulator runs with ten seeds, the test bed's and the nine after it. This program runs
+change of rate is chance, so the simulator runs with ten seeds, the set-up's and the nine after it. This program runs
 under the checkout's .venv, which has the event simulator.
 """
 
@@ -49,7 +49,7 @@ COLUMNS = (
     "simulator",
     "Distance of the queues, frames",
 )
-# The test bed's lines carry preamble and gap; its queue does not hold the frame on the line; its sources have token
+# The set-up's lines carry preamble and gap; its queue does not hold the frame on the line; its sources have token
 # buckets, of which the experiments of Jiang et al. 2015 say nothing. Samples at whole milliseconds always see the same
 # two phases of the buckets' 16 us; their mean is up to 0.3 frames off.
 AS_BUILT: dict[str, str | bool] = {
@@ -79,7 +79,7 @@ class Course:
 
 @dataclass(frozen=True)
 class Table:
-    """The figures of the test bed."""
+    """The figures of the set-up."""
 
     course: Course
     scale: float
@@ -104,7 +104,7 @@ def main() -> None:
 
 
 def read(name: str) -> Table | None:
-    """Return a table of the test bed, if it is there."""
+    """Return a table of the set-up, if it is there."""
     path = TABLES / f"{name}.csv"
     if not path.exists():
         print(f"{name}: not done (make experiment FIGURE={name.split('-')[1]})", file=sys.stderr)
@@ -151,7 +151,7 @@ def netfpga(figure: int, kind: str, round_trip_us: int, table: Table) -> list[st
     }
     run = Run.of(f"hardware-{kind}", "qcn", one_way)
     simulated = simulate("netfpga", run, "sw0->h8", table.seed, scaled)
-    courses = {"test bed, RTL": [table.course], f"event simulator, {SEEDS} seeds": simulated}
+    courses = {"set-up, RTL": [table.course], f"event simulator, {SEEDS} seeds": simulated}
     drawn, axes = plt.subplots(2, 2, figsize=(6.6, 4.2), sharex=True, sharey="row", layout="constrained")
     for column, (letter, (model, runs)) in enumerate(zip("ab", courses.items(), strict=True)):
         queue, used = axes[0][column], axes[1][column]

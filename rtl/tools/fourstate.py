@@ -45,19 +45,18 @@ def main(names: list[str]) -> int:
 
 def _every_top() -> list[Build]:
     """Return a build of each top module, and see that no source is in none of them."""
-    tops = {
-        (build.top, build.parameters.get("Smcc")): build for build in reversed(builds()) if not _whole_testbed(build)
-    }
+    tops = {(build.top, build.parameters.get("Smcc")): build for build in reversed(builds()) if not _whole_setup(build)}
     read = {source for build in tops.values() for source in build.sources}
     for core in all_cores():
-        if missing := [source for source in core.own_sources if core.folder.name != "testbed" and source not in read]:
+        own = [] if core.folder.name == "netfpga_setup" else core.own_sources
+        if missing := [source for source in own if source not in read]:
             raise SystemExit(f"{missing[0]}: no build has it")
     return list(tops.values())
 
 
-def _whole_testbed(build: Build) -> bool:
-    """Return whether it is the test bed: two NICs and a switch, each simulated by itself."""
-    return build.top == "testbed"
+def _whole_setup(build: Build) -> bool:
+    """Return whether it is the set-up: two NICs and a switch, each simulated by itself."""
+    return build.top == "netfpga_setup"
 
 
 def _known(build: Build) -> bool:
@@ -96,7 +95,7 @@ def _frames(build: Build) -> bool:
     n = 0;
     for (k = 0; k < 84 * 100; k = k + 1) begin
       s_axis_tlast = n == 7; s_axis_tkeep = n == 7 ? 15 : 255; s_axis_tdata = k; #1;
-      if (^{s_axis_tready, m_axis_tvalid, start_o, free_o, soon_o, rate_o, frames_o, octets_o} === 1'bx)
+      if (^{s_axis_tready, m_axis_tvalid, start_o, free_o, free_soon_o, rate_o, frames_o, octets_o} === 1'bx)
         $display("something is unknown in clock %0d", k);
       if (m_axis_tvalid && ^{m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser} === 1'bx)
         $display("a beat is unknown in clock %0d", k);

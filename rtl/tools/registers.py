@@ -16,27 +16,6 @@ from cores import GENERATED, RTL
 SOURCE = RTL / "registers" / "registers.rdl"
 MAPS = ("switch_registers", "nic_registers")
 # Ports of AXI4-Lite: direction, name, and which width.
-_BUS = (
-    ("output", "awready", ""),
-    ("input", "awvalid", ""),
-    ("input", "awaddr", "address"),
-    ("input", "awprot", "[2:0] "),
-    ("output", "wready", ""),
-    ("input", "wvalid", ""),
-    ("input", "wdata", "[31:0] "),
-    ("input", "wstrb", "[3:0] "),
-    ("input", "bready", ""),
-    ("output", "bvalid", ""),
-    ("output", "bresp", "[1:0] "),
-    ("output", "arready", ""),
-    ("input", "arvalid", ""),
-    ("input", "araddr", "address"),
-    ("input", "arprot", "[2:0] "),
-    ("input", "rready", ""),
-    ("output", "rvalid", ""),
-    ("output", "rdata", "[31:0] "),
-    ("output", "rresp", "[1:0] "),
-)
 # Requests and answers of axil_front, with their widths.
 _ASKS = {"req": "", "req_is_wr": "", "addr": "[{}:0] ", "wr_data": "[31:0] ", "wr_strobe": "[3:0] "}
 _ANSWERS = {"rd_ack": "", "rd_err": "", "rd_data": "[31:0] ", "wr_ack": "", "wr_err": ""}
@@ -139,9 +118,7 @@ def _open(path: str) -> str:
 def _module(name: str, width: int, registers: list[Register]) -> str:
     """Return a module with a plain port for each register."""
     ports = ["  input var logic clk_i,", "  input var logic rst_i,", ""]
-    for direction, signal, bits in _BUS:
-        bits = f"[{width - 1}:0] " if bits == "address" else bits
-        ports.append(f"  {direction} var logic {bits}s_axil_{signal},")
+    ports += ["  input var axil_req_t s_axil_i,", "  output var axil_rsp_t s_axil_o,"]
     for register in registers:
         if register.kind == "Identity":
             continue
@@ -151,18 +128,21 @@ def _module(name: str, width: int, registers: list[Register]) -> str:
         direction = "input" if register.kind == "Counter" else "output"
         ports.append(f"  {direction} var logic {bits}{register.port},")
     ports[-1] = ports[-1].rstrip(",")
-    bus = "\n".join(f"    .s_axil_{signal}," for _, signal, _ in _BUS if not signal.endswith("prot"))
     asks = "\n".join(f"    .{signal}_o({signal})," for signal in _ASKS)
     answers = ",\n".join(f"    .{signal}_i({signal})" for signal in _ANSWERS)
     wires = [f"  logic {bits.format(width - 1)}{signal};" for signal, bits in {**_ASKS, **_ANSWERS}.items()]
     places = [(register, place, at) for register in registers for place, at in enumerate(register.addresses)]
     body = "\n".join((_there(width, places), _writes(width, places), _reads(width, places)))
     return (
-        f"{_LICENCE}`default_nettype none\n\nmodule {name} (\n" + "\n".join(ports) + "\n);\n" + "\n".join(wires) + "\n"
+        f"{_LICENCE}`default_nettype none\n\nmodule {name}\n  import penstock_pkg::*;\n(\n"
+        + "\n".join(ports)
+        + "\n);\n"
+        + "\n".join(wires)
+        + "\n"
         f"\n  axil_front #(\n    .AddressW({width})\n  ) u_front (\n    .clk_i,\n    .rst_i,\n"
-        f"{bus}\n{asks}\n{answers}\n  );\n\n"
-        "  // Nothing happens between accesses.\n  logic clk;\n  sleep_clock u_clock (\n    .clk_i,\n"
-        f"    .awake_i(rst_i || req),\n    .clk_o(clk)\n  );\n\n{body}"
+        f"    .s_axil_i,\n    .s_axil_o,\n{asks}\n{answers}\n  );\n\n"
+        "  // Nothing happens between accesses.\n  logic clk;\n  clock_gate u_clock (\n    .clk_i,\n"
+        f"    .enable_i(rst_i || req),\n    .clk_o(clk)\n  );\n\n{body}"
         "endmodule\n\n`default_nettype wire\n"
     )
 

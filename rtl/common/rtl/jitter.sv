@@ -46,12 +46,12 @@ module jitter (
   logic   [23:0] base_q;
   logic          busy_q;
   state_e        state_q;
-  logic   [ 4:0] left_q;
+  logic   [ 4:0] remaining_q;
   // Before its rows are done: the product so far, and below it the rest of the spread.
   logic   [39:0] product_q;
   // The word's lowest bit, which the first sum takes too; that of this row, and those behind it.
   logic          lowest_q;
-  logic          row_q;
+  logic          multiplier_bit_q;
   logic   [29:0] word_q;
   // The upper part of product × (w − 2^31) so far; at the end the value.
   logic   [40:0] scaled_q;
@@ -60,7 +60,7 @@ module jitter (
   logic          subtract;
   logic   [40:0] augend;
   logic   [40:0] addend;
-  logic   [40:0] row_sum;
+  logic   [40:0] partial_sum;
   logic   [24:0] value;
   logic   [23:0] either;
 
@@ -71,8 +71,8 @@ module jitter (
   // The highest bit of w − 2^31 counts negative, and is the inverse of w's. Behind the last row nothing is halved.
   assign subtract = state_q[LastBit];
   assign augend = state_q[FirstBit] ? (lowest_q ? {2'b00, product_q[39:1]} : '0) : scaled_q;
-  assign addend = (row_q != subtract) ? {1'b0, product_q} ^ {41{subtract}} : '0;
-  assign row_sum = augend + addend + 41'(subtract && !row_q);
+  assign addend = (multiplier_bit_q != subtract) ? {1'b0, product_q} ^ {41{subtract}} : '0;
+  assign partial_sum = augend + addend + 41'(subtract && !multiplier_bit_q);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -84,18 +84,18 @@ module jitter (
       start_q <= start_i;
       done_o  <= busy_q && !start_i && !start_q && state_q == StSum;
       if (start_q) begin
-        busy_q  <= 1'b1;
+        busy_q <= 1'b1;
         state_q <= StSpread;
-        left_q  <= 5'd15;
+        remaining_q <= 5'd15;
       end else if (busy_q) begin
-        left_q <= left_q - 1'b1;
+        remaining_q <= remaining_q - 1'b1;
         case (state_q)
-          StSpread: if (left_q == '0) state_q <= StFirst;
+          StSpread: if (remaining_q == '0) state_q <= StFirst;
           StFirst: begin
             state_q <= StWord;
-            left_q  <= 5'd28;
+            remaining_q <= 5'd28;
           end
-          StWord:   if (left_q == '0) state_q <= StLast;
+          StWord:   if (remaining_q == '0) state_q <= StLast;
           StLast:   state_q <= StSum;
           default:  busy_q <= 1'b0;
         endcase
@@ -108,21 +108,21 @@ module jitter (
     spread_q <= spread_i;
     drawn_q  <= word_i;
     if (start_q) begin
-      product_q <= {24'd0, spread_q};
-      lowest_q  <= drawn_q[0];
-      row_q     <= drawn_q[1];
-      word_q    <= drawn_q[31:2];
+      product_q        <= {24'd0, spread_q};
+      lowest_q         <= drawn_q[0];
+      multiplier_bit_q <= drawn_q[1];
+      word_q           <= drawn_q[31:2];
     end else if (busy_q) begin
       if (state_q == StSpread) begin
         product_q <= {product_q[0] ? sum : {1'b0, product_q[39:16]}, product_q[15:1]};
       end else begin
-        row_q  <= word_q[0];
+        multiplier_bit_q <= word_q[0];
         word_q <= word_q >> 1;
       end
       case (state_q)
-        StLast:  scaled_q <= row_sum;
+        StLast:  scaled_q <= partial_sum;
         StSum:   scaled_q <= {16'd0, value};
-        default: scaled_q <= {1'b0, row_sum[40:1]};
+        default: scaled_q <= {1'b0, partial_sum[40:1]};
       endcase
     end
   end

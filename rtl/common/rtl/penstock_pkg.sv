@@ -20,6 +20,41 @@ package penstock_pkg;
   typedef logic [QueueW-1:0] queue_octets_t;
   typedef logic signed [QueueW:0] queue_diff_t;
 
+  // A beat of an AXI-Stream: its payload, beside which tvalid and tready stand.
+  typedef struct packed {
+    logic        user;
+    logic        last;
+    logic [7:0]  keep;
+    logic [63:0] data;
+  } axis_t;
+
+  // AXI4-Lite of 32 bits: what the master of a register bus drives, and what its slave drives. Of an address a map has as many
+  // of the lower bits as it needs.
+  typedef struct packed {
+    logic [15:0] awaddr;
+    logic [2:0]  awprot;
+    logic        awvalid;
+    logic [31:0] wdata;
+    logic [3:0]  wstrb;
+    logic        wvalid;
+    logic        bready;
+    logic [15:0] araddr;
+    logic [2:0]  arprot;
+    logic        arvalid;
+    logic        rready;
+  } axil_req_t;
+
+  typedef struct packed {
+    logic        awready;
+    logic        wready;
+    logic        bvalid;
+    logic [1:0]  bresp;
+    logic        arready;
+    logic        rvalid;
+    logic [31:0] rdata;
+    logic [1:0]  rresp;
+  } axil_rsp_t;
+
   // Octets of a beat, 0 to 8, by its tkeep, which is contiguous: 8 where the last octet counts, else the positions at which the
   // ones end say each a bit of it.
   function automatic logic [3:0] octets_of(input logic [7:0] keep);

@@ -8,10 +8,11 @@
 
 `default_nettype none
 
-module stream_check #(
-  // Streams side by side, and bits of tuser of each.
+module stream_check
+  import penstock_pkg::*;
+#(
+  // Streams side by side.
   parameter int unsigned Streams = 1,
-  parameter int unsigned UserW   = 1,
   // The module takes holes and empty beats too: such a frame is bad.
   parameter bit          Holes   = 1'b0,
   // Lengths are checked: octets_i, with the FCS, while a frame's first beat is shown.
@@ -20,61 +21,56 @@ module stream_check #(
   input var logic clk_i,
   input var logic rst_i,
 
-  input var logic [Streams-1:0][     63:0] tdata_i,
-  input var logic [Streams-1:0][      7:0] tkeep_i,
-  input var logic [Streams-1:0]            tvalid_i,
-  input var logic [Streams-1:0]            tready_i,
-  input var logic [Streams-1:0]            tlast_i,
-  input var logic [Streams-1:0][UserW-1:0] tuser_i,
-  input var logic [Streams-1:0][     15:0] octets_i
+  input var axis_t [Streams-1:0]       axis_i,
+  input var logic  [Streams-1:0]       tvalid_i,
+  input var logic  [Streams-1:0]       tready_i,
+  input var logic  [Streams-1:0][15:0] octets_i
 );
 `ifndef SYNTHESIS
   for (genvar n = 0; n < Streams; ++n) begin : gen_stream
-    logic [UserW+72:0] beat;
-    logic [UserW+72:0] shown_q;
-    logic              waits_q;
-    logic              first_q;
+    axis_t        shown_q;
+    logic         waits_q;
+    logic         first_q;
     // Octets of the frame up to the beat before, with the FCS; its length as it was said.
-    logic [      31:0] counted_q;
-    logic [      31:0] counted;
-    logic [      15:0] said_q;
+    logic  [31:0] counted_q;
+    logic  [31:0] counted;
+    logic  [15:0] declared_q;
 
-    assign beat    = {tuser_i[n], tlast_i[n], tkeep_i[n], tdata_i[n]};
-    assign counted = (first_q ? 32'd4 : counted_q) + 32'($countones(tkeep_i[n]));
+    assign counted = (first_q ? 32'd4 : counted_q) + 32'($countones(axis_i[n].keep));
 
     always_ff @(posedge clk_i) begin
       waits_q <= !rst_i && tvalid_i[n] && !tready_i[n];
-      shown_q <= beat;
+      shown_q <= axis_i[n];
       if (rst_i) begin
         first_q <= 1'b1;
       end else if (tvalid_i[n]) begin
         if (tready_i[n]) begin
-          first_q   <= tlast_i[n];
+          first_q   <= axis_i[n].last;
           counted_q <= counted;
         end
-        if (first_q) said_q <= octets_i[n];
+        if (first_q) declared_q <= octets_i[n];
       end
       if (!rst_i) begin
         if (waits_q) begin
           assert (tvalid_i[n])
           else $error("stream %0d: a beat that was shown is withdrawn before it was taken (%m)", n);
-          assert (!tvalid_i[n] || beat == shown_q)
+          assert (!tvalid_i[n] || axis_i[n] == shown_q)
           else $error("stream %0d: a beat that is shown changes before it is taken (%m)", n);
         end
         if (tvalid_i[n] && !Holes) begin
-          assert ((tkeep_i[n] & (tkeep_i[n] + 8'd1)) == '0 && tkeep_i[n] != '0)
-          else $error("stream %0d: tkeep %b has a hole, or no octet (%m)", n, tkeep_i[n]);
-          assert (tlast_i[n] || tkeep_i[n] == '1)
-          else $error("stream %0d: tkeep %b, and it is not the last beat (%m)", n, tkeep_i[n]);
+          assert ((axis_i[n].keep & (axis_i[n].keep + 8'd1)) == '0 && axis_i[n].keep != '0)
+          else $error("stream %0d: tkeep %b has a hole, or no octet (%m)", n, axis_i[n].keep);
+          assert (axis_i[n].last || axis_i[n].keep == '1)
+          else $error("stream %0d: tkeep %b, and it is not the last beat (%m)", n, axis_i[n].keep);
         end
-        if (tvalid_i[n] && tready_i[n] && tlast_i[n] && Lengths) begin
-          assert (counted == 32'(first_q ? octets_i[n] : said_q))
+        if (tvalid_i[n] && tready_i[n] && axis_i[n].last && Lengths) begin
+          assert (counted == 32'(first_q ? octets_i[n] : declared_q))
           else
             $error(
                 "stream %0d: the frame has %0d octets with its FCS, and %0d were said (%m)",
                 n,
                 counted,
-                first_q ? octets_i[n] : said_q
+                first_q ? octets_i[n] : declared_q
             );
         end
       end

@@ -39,28 +39,19 @@ module cp
   input var logic rst_i,
 
   // Data that come to the queue.
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
   // Data that leave it, to the port.
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Messages.
-  output var logic [63:0] m_axis_message_tdata,
-  output var logic [ 7:0] m_axis_message_tkeep,
-  output var logic        m_axis_message_tvalid,
-  input var  logic        m_axis_message_tready,
-  output var logic        m_axis_message_tlast,
-  output var logic        m_axis_message_tuser,
+  output var axis_t m_axis_message,
+  output var logic  m_axis_message_tvalid,
+  input var  logic  m_axis_message_tready,
 
   // Set point of the queue (SMCC: q0), octets; weight of its growth in Fb, Q6.10.
   input var queue_octets_t        q_eq_i,
@@ -122,8 +113,8 @@ module cp
       ready_q <= 1'b0;
       ended_q <= 1'b0;
     end else begin
-      ready_q <= !(taken && s_axis_tlast) && !ended_q && !events_full;
-      ended_q <= taken && s_axis_tlast;
+      ready_q <= !(taken && s_axis.last) && !ended_q && !events_full;
+      ended_q <= taken && s_axis.last;
     end
   end
 
@@ -144,10 +135,10 @@ module cp
       .clk_i,
       .rst_i,
       .beat_valid_i (taken),
-      .beat_data_i  (s_axis_tdata),
-      .beat_keep_i  (s_axis_tkeep),
-      .beat_last_i  (s_axis_tlast),
-      .beat_user_i  (s_axis_tuser),
+      .beat_data_i  (s_axis.data),
+      .beat_keep_i  (s_axis.keep),
+      .beat_last_i  (s_axis.last),
+      .beat_user_i  (s_axis.user),
       .beat_valid_o (beat_valid),
       .beat_data_o  (beat_data),
       .beat_count_o (beat_count),
@@ -197,23 +188,20 @@ module cp
       .beat_last_i(beat_last),
       .full_o(store_full),
       .end_i(end_q),
-      .keep_i(queued),
-      .m_axis_tdata,
-      .m_axis_tkeep,
+      .commit_i(queued),
+      .m_axis,
       .m_axis_tvalid,
       .m_axis_tready,
-      .m_axis_tlast,
       .sent_valid_o(sent_valid),
       .sent_octets_o(sent_octets)
   );
-  assign m_axis_tuser = 1'b0;
 
   // Arrivals wait for the algorithm, with the length that they have met. Messages are not answered by messages.
   typedef struct packed {
     header_t       header;
     frame_octets_t octets;
     logic          dropped;
-    queue_octets_t met;
+    queue_octets_t queue_octets;
   } arrival_t;
   arrival_t arrival;
   arrival_t head;
@@ -227,7 +215,7 @@ module cp
     if (rst_i) arrived_q <= 1'b0;
     else arrived_q <= decided;
   end
-  assign arrival = '{header: header, octets: octets, dropped: dropped_q, met: queue_o};
+  assign arrival = '{header: header, octets: octets, dropped: dropped_q, queue_octets: queue_o};
 
   small_fifo #(
       .Width($bits(arrival_t)),
@@ -266,7 +254,7 @@ module cp
       .event_valid_i(!no_event),
       .event_octets_i(head.octets),
       .event_dropped_i(head.dropped),
-      .event_queue_i(head.met),
+      .event_queue_i(head.queue_octets),
       .event_o,
       .event_done_o(event_done),
       .sample_o,
@@ -279,7 +267,7 @@ module cp
   );
   assign event_octets_o  = head.octets;
   assign event_dropped_o = head.dropped;
-  assign event_queue_o   = head.met;
+  assign event_queue_o   = head.queue_octets;
 
   logic notifies;
   logic lost;
@@ -300,13 +288,10 @@ module cp
       .message_q_off_i(q_off),
       .message_q_delta_i(q_delta),
       .lost_o(lost),
-      .m_axis_tdata(m_axis_message_tdata),
-      .m_axis_tkeep(m_axis_message_tkeep),
+      .m_axis(m_axis_message),
       .m_axis_tvalid(m_axis_message_tvalid),
-      .m_axis_tready(m_axis_message_tready),
-      .m_axis_tlast(m_axis_message_tlast)
+      .m_axis_tready(m_axis_message_tready)
   );
-  assign m_axis_message_tuser = 1'b0;
 
   event_counter #(
       .Width  (48),

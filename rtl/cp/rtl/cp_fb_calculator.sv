@@ -80,24 +80,24 @@ module cp_fb_calculator
     } state_e;
     // Both products are w x + 1024 a. Rows 1 to 6 are of the bits 15 to 10 of w, row 7 is of a, rows 8 to 17 are of the
     // bits 9 to 0; from row 18 on the product is doubled. The term of a row is chosen in the row before.
-    localparam logic [4:0] RowOfA = 5'd7;
-    localparam logic [4:0] RowOfCopy = 5'd18;
-    localparam logic [4:0] RowOfOne = 5'd23;
+    localparam logic [4:0] IterationOfA = 5'd7;
+    localparam logic [4:0] IterationOfCopy = 5'd18;
+    localparam logic [4:0] IterationOfOne = 5'd23;
     localparam logic [4:0] LastOfMeasure = 5'd24;
     localparam logic [4:0] LastOfLargest = 5'd22;
     localparam logic [4:0] LastOfDivide = 5'd5;
 
     state_e        state_q;
-    logic   [ 4:0] row_q;
+    logic   [ 4:0] iteration_q;
     logic          ends;
 
     logic   [15:0] w_q;
     logic   [25:0] x_q;
     logic   [24:0] a_q;
-    logic          row_of_a_q;
+    logic          adds_a_q;
     logic   [25:0] addend_q;
     sum_t          sum_q;
-    sum_t          row_sum;
+    sum_t          partial_sum;
 
     // ~63 C, then the rest of the division, inverted: below 0 if the rest is not.
     sum_t          rest_q;
@@ -109,15 +109,15 @@ module cp_fb_calculator
 
     always_comb begin
       case (state_q)
-        StMeasure: ends = row_q == LastOfMeasure;
-        StLargest: ends = row_q == LastOfLargest;
-        StDivide:  ends = row_q == LastOfDivide;
+        StMeasure: ends = iteration_q == LastOfMeasure;
+        StLargest: ends = iteration_q == LastOfLargest;
+        StDivide:  ends = iteration_q == LastOfDivide;
         default:   ends = 1'b1;
       endcase
     end
 
     always_ff @(posedge clk_i) begin
-      row_q <= ends ? '0 : row_q + 5'd1;
+      iteration_q <= ends ? '0 : iteration_q + 5'd1;
       if (rst_i) begin
         state_q <= StIdle;
       end else begin
@@ -144,20 +144,20 @@ module cp_fb_calculator
       end
     end
 
-    assign row_sum = (row_of_a_q ? sum_q : sum_q << 1) + {{SumW - 26{addend_q[25]}}, addend_q};
+    assign partial_sum = (adds_a_q ? sum_q : sum_q << 1) + {{SumW - 26{addend_q[25]}}, addend_q};
 
     always_ff @(posedge clk_i) begin
-      row_of_a_q <= row_q == RowOfA - 5'd1;
+      adds_a_q <= iteration_q == IterationOfA - 5'd1;
       if (ends) w_q <= w_i;
-      else if (row_q != RowOfA - 5'd1) w_q <= w_q << 1;
+      else if (iteration_q != IterationOfA - 5'd1) w_q <= w_q << 1;
 
       addend_q <= w_q[15] && !ends ? x_q : '0;
-      if (row_q == RowOfA - 5'd1) addend_q <= {a_q[QueueW], a_q};
-      else if (row_q == RowOfOne - 5'd1) addend_q <= 26'd1;
+      if (iteration_q == IterationOfA - 5'd1) addend_q <= {a_q[QueueW], a_q};
+      else if (iteration_q == IterationOfOne - 5'd1) addend_q <= 26'd1;
 
       if (state_q == StDivide) sum_q <= sum_q >> 1;
       else if (ends && state_q != StLargest) sum_q <= '0;
-      else sum_q <= row_sum;
+      else sum_q <= partial_sum;
     end
 
     // Without restoring: a rest below 0 is given back in the steps that follow. rest - sum is ~(~rest + sum), which needs no
@@ -166,7 +166,7 @@ module cp_fb_calculator
     assign step_sum = ((rest_q ^ {SumW{invert}}) + sum_q) ^ {SumW{invert}};
 
     always_ff @(posedge clk_i) begin
-      if (state_q == StMeasure && row_q == RowOfCopy) begin
+      if (state_q == StMeasure && iteration_q == IterationOfCopy) begin
         rest_q     <= sum_q;
         positive_q <= !sum_q[SumW-1] && sum_q != '0;
       end else if ((state_q == StMeasure && ends) || state_q == StDivide) begin
@@ -194,13 +194,13 @@ module cp_fb_calculator
     always_ff @(posedge clk_i) begin
       past_valid_q <= 1'b1;
       if (!past_valid_q) assume (rst_i);
-      if (state_q == StMeasure && row_q == RowOfCopy) measure_q <= sum_q;
+      if (state_q == StMeasure && iteration_q == IterationOfCopy) measure_q <= sum_q;
       if (past_valid_q) begin
         assert (state_q <= StDone);
-        if (state_q == StMeasure) assert (row_q <= LastOfMeasure);
-        if (state_q == StLargest) assert (row_q <= LastOfLargest);
-        if (state_q == StDivide) assert (row_q <= LastOfDivide);
-        if (state_q >= StLargest || (state_q == StMeasure && row_q > RowOfCopy)) begin
+        if (state_q == StMeasure) assert (iteration_q <= LastOfMeasure);
+        if (state_q == StLargest) assert (iteration_q <= LastOfLargest);
+        if (state_q == StDivide) assert (iteration_q <= LastOfDivide);
+        if (state_q >= StLargest || (state_q == StMeasure && iteration_q > IterationOfCopy)) begin
           assert (positive_q == (!measure_q[SumW-1] && measure_q != '0));
         end
         if (done_o) assert (congested_o == (fb_o != '0));

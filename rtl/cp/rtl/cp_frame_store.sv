@@ -2,7 +2,7 @@
 //
 // The frames of a queue, in block RAM: they come in beat by beat and are kept or discarded whole at their end.
 //
-// Beats of a frame are written as they come; end_i, after the last, says by keep_i whether the frame joins the queue. If
+// Beats of a frame are written as they come; end_i, after the last, says by commit_i whether the frame joins the queue. If
 // the store had no room for one of its beats, full_o is high from the clock after that beat to the one of end_i, and the
 // frame must not be kept. The next frame's beats come after end_i. A kept frame shows at m_axis 6 clocks after end_i at
 // the earliest; sent_valid_o is high in the clock after that of its last beat. Throughput: a beat a clock in and out.
@@ -27,13 +27,11 @@ module cp_frame_store
   output var logic        full_o,
 
   input var logic end_i,
-  input var logic keep_i,
+  input var logic commit_i,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // A frame has left; its octets with its FCS.
   output var logic          sent_valid_o,
@@ -63,14 +61,14 @@ module cp_frame_store
   // How many words are free, kept, and of the frame that comes, each less 1: the highest bit says that there is none.
   typedef logic [AddressW:0] count_t;
   count_t free_q;
-  count_t kept_q;
-  count_t own_q;
+  count_t committed_q;
+  count_t frame_words_q;
   logic   full_q;
   logic   write;
   logic   read;
   // The counts follow a frame's end a clock later; nothing is read in that clock.
-  logic   keep_q;
-  logic   back_q;
+  logic   commit_q;
+  logic   rollback_q;
 
   assign write  = beat_valid_i && !free_q[AddressW] && !full_q;
   assign full_o = full_q;
@@ -80,33 +78,33 @@ module cp_frame_store
       in_q    <= '0;
       frame_q <= '0;
       full_q  <= 1'b0;
-      keep_q  <= 1'b0;
-      back_q  <= 1'b0;
+      commit_q  <= 1'b0;
+      rollback_q  <= 1'b0;
     end else begin
-      keep_q <= end_i && keep_i;
-      back_q <= end_i && !keep_i;
-      if (end_i && !keep_i) in_q <= frame_q;
+      commit_q   <= end_i && commit_i;
+      rollback_q <= end_i && !commit_i;
+      if (end_i && !commit_i) in_q <= frame_q;
       else if (write) in_q <= after(in_q);
-      if (end_i && keep_i) frame_q <= in_q;
+      if (end_i && commit_i) frame_q <= in_q;
       if (end_i) full_q <= 1'b0;
       else if (beat_valid_i && free_q[AddressW]) full_q <= 1'b1;
     end
   end
 
-  count_t to_free;
-  count_t to_kept;
-  assign to_free = back_q ? own_q : {(AddressW + 1) {write}};
-  assign to_kept = keep_q ? own_q : {(AddressW + 1) {read}};
+  count_t free_change;
+  count_t committed_change;
+  assign free_change = rollback_q ? frame_words_q : {(AddressW + 1) {write}};
+  assign committed_change = commit_q ? frame_words_q : {(AddressW + 1) {read}};
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       free_q <= (AddressW + 1)'(Words - 2);
-      kept_q <= '1;
-      own_q  <= '1;
+      committed_q <= '1;
+      frame_words_q <= '1;
     end else begin
-      free_q <= free_q + to_free + (AddressW + 1)'(back_q ? !write : read);
-      kept_q <= kept_q + to_kept + (AddressW + 1)'(keep_q);
-      own_q  <= (keep_q || back_q ? '1 : own_q) + (AddressW + 1)'(write);
+      free_q <= free_q + free_change + (AddressW + 1)'(rollback_q ? !write : read);
+      committed_q <= committed_q + committed_change + (AddressW + 1)'(commit_q);
+      frame_words_q <= (commit_q || rollback_q ? '1 : frame_words_q) + (AddressW + 1)'(write);
     end
   end
 
@@ -114,32 +112,32 @@ module cp_frame_store
   // slot for it, so that the sink's tready does not reach back to the block RAM.
   localparam int unsigned OutDepth = 16;
   localparam int unsigned OutW = 5;
-  logic  [OutW-1:0] places_q;
+  logic  [OutW-1:0] free_slots_q;
   logic             read_valid_q;
-  logic             near_valid_q;
+  logic             bank_valid_q;
   logic             pipe_valid_q;
   logic             no_word;
   logic             out_full;
-  logic             goes;
+  logic             pop;
   word_t            pipe_q;
   word_t            shown;
 
-  assign read = !kept_q[AddressW] && !keep_q && !back_q && !places_q[OutW-1];
+  assign read = !committed_q[AddressW] && !commit_q && !rollback_q && !free_slots_q[OutW-1];
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       out_q        <= '0;
-      places_q     <= OutW'(OutDepth - 1);
+      free_slots_q <= OutW'(OutDepth - 1);
       read_valid_q <= 1'b0;
-      near_valid_q <= 1'b0;
+      bank_valid_q <= 1'b0;
       pipe_valid_q <= 1'b0;
     end else begin
       if (read) out_q <= after(out_q);
       // Free slots less 1, as the counts above.
-      places_q     <= places_q + {OutW{read}} + OutW'(goes);
+      free_slots_q <= free_slots_q + {OutW{read}} + OutW'(pop);
       read_valid_q <= read;
-      near_valid_q <= read_valid_q;
-      pipe_valid_q <= near_valid_q;
+      bank_valid_q <= read_valid_q;
+      pipe_valid_q <= bank_valid_q;
     end
   end
 
@@ -150,12 +148,12 @@ module cp_frame_store
   localparam int unsigned BankW = Banks > 1 ? unsigned'($clog2(Banks)) : 1;
   typedef logic [BankW-1:0] bank_t;
   bank_t                                   read_bank_q;
-  bank_t                                   near_bank_q;
+  bank_t                                   bank_select_q;
   // What is written, and where: a clock behind the counts, so that their decision does not reach the block RAMs.
   logic                                    write_q;
   address_t                                write_at_q;
   word_t                                   write_word_q;
-  logic     [Banks-1:0][$bits(word_t)-1:0] near_q;
+  logic     [Banks-1:0][$bits(word_t)-1:0] bank_data_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) write_q <= 1'b0;
@@ -168,7 +166,7 @@ module cp_frame_store
 
   for (genvar bank = 0; bank < Banks; bank++) begin : gen_banks
     localparam int unsigned Size = bank == Banks - 1 ? Words - bank * BankWords : BankWords;
-    localparam int unsigned PlaceW = Size > 1 ? unsigned'($clog2(Size)) : 1;
+    localparam int unsigned BankAddressW = Size > 1 ? unsigned'($clog2(Size)) : 1;
     localparam int unsigned SliceW = Size <= 1024 ? 18 : Size <= 2048 ? 9 : Size <= 4096 ? 4 : 2;
     localparam int unsigned Slices = ($bits(word_t) + SliceW - 1) / SliceW;
     typedef logic [Slices*SliceW-1:0] sliced_t;
@@ -185,20 +183,20 @@ module cp_frame_store
       (* no_rw_check *)
       logic [SliceW-1:0] bits_q[Size];
       always_ff @(posedge clk_i) begin
-        if (writes) bits_q[PlaceW'(write_at_q)] <= sliced[slice*SliceW+:SliceW];
+        if (writes) bits_q[BankAddressW'(write_at_q)] <= sliced[slice*SliceW+:SliceW];
       end
       always_ff @(posedge clk_i) begin
-        if (reads) read_q[slice*SliceW+:SliceW] <= bits_q[PlaceW'(out_q)];
+        if (reads) read_q[slice*SliceW+:SliceW] <= bits_q[BankAddressW'(out_q)];
       end
     end
-    always_ff @(posedge clk_i) near_q[bank] <= read_q[$bits(word_t)-1:0];
+    always_ff @(posedge clk_i) bank_data_q[bank] <= read_q[$bits(word_t)-1:0];
   end
 
   // The bank goes beside its word; the second register lies wherever the FIFO is.
   always_ff @(posedge clk_i) begin
-    read_bank_q <= bank_t'(32'(out_q) / BankWords);
-    near_bank_q <= read_bank_q;
-    pipe_q      <= word_t'(near_q[near_bank_q]);
+    read_bank_q   <= bank_t'(32'(out_q) / BankWords);
+    bank_select_q <= read_bank_q;
+    pipe_q        <= word_t'(bank_data_q[bank_select_q]);
   end
 
   small_fifo #(
@@ -210,39 +208,42 @@ module cp_frame_store
       .push_i (pipe_valid_q),
       .data_i (pipe_q),
       .full_o (out_full),
-      .pop_i  (goes),
+      .pop_i  (pop),
       .data_o (shown),
       .empty_o(no_word)
   );
 
-  assign m_axis_tdata  = shown.data;
-  assign m_axis_tkeep  = shown.last ? 8'hff >> (3'd7 - shown.count) : '1;
+  assign m_axis = '{
+          user: 1'b0,
+          last: shown.last,
+          keep: shown.last ? 8'hff >> (3'd7 - shown.count) : '1,
+          data: shown.data
+      };
   assign m_axis_tvalid = !no_word;
-  assign m_axis_tlast  = shown.last;
 
   // Octets of the frame that leaves, with the FCS, a clock behind its beats.
-  logic                went_q;
-  logic                went_last_q;
-  logic          [2:0] went_count_q;
+  logic                sent_q;
+  logic                sent_last_q;
+  logic          [2:0] sent_count_q;
   frame_octets_t       octets_q;
 
-  assign goes          = !no_word && m_axis_tready;
-  assign sent_valid_o  = went_q && went_last_q;
-  assign sent_octets_o = octets_q + FrameW'(went_count_q) + 1'b1;
+  assign pop           = !no_word && m_axis_tready;
+  assign sent_valid_o  = sent_q && sent_last_q;
+  assign sent_octets_o = octets_q + FrameW'(sent_count_q) + 1'b1;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      went_q   <= 1'b0;
+      sent_q   <= 1'b0;
       octets_q <= FrameW'(FcsOctets);
     end else begin
-      went_q <= goes;
-      if (went_q) octets_q <= went_last_q ? FrameW'(FcsOctets) : octets_q + FrameW'(8);
+      sent_q <= pop;
+      if (sent_q) octets_q <= sent_last_q ? FrameW'(FcsOctets) : octets_q + FrameW'(8);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    went_last_q  <= shown.last;
-    went_count_q <= shown.count;
+    sent_last_q  <= shown.last;
+    sent_count_q <= shown.count;
   end
 
 `ifdef FORMAL
@@ -276,12 +277,12 @@ module cp_frame_store
   // The newest word in the FIFO, and how many there are.
   logic            newest_last;
   logic [OutW-1:0] newest;
-  logic [     2:0] on_the_way;
+  logic [     2:0] in_flight;
   logic [OutW-1:0] claimed;
   assign newest = u_out.in_q - 1'b1;
   assign newest_last = u_out.entries_q[newest[OutW-2:0]][LastBit];
-  assign on_the_way = {read_valid_q, near_valid_q, pipe_valid_q};
-  assign claimed = u_out.in_q - u_out.out_q + OutW'($countones(on_the_way));
+  assign in_flight = {read_valid_q, bank_valid_q, pipe_valid_q};
+  assign claimed = u_out.in_q - u_out.out_q + OutW'($countones(in_flight));
 
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
@@ -289,12 +290,12 @@ module cp_frame_store
     // As its user does: end_i once behind the last beat, no beat between, and none is kept that did not fit.
     if (whole_q) assume (!beat_valid_i);
     if (!whole_q) assume (!end_i);
-    if (full_q) assume (!keep_i);
+    if (full_q) assume (!commit_i);
     if (rst_i) begin
       between_q <= 1'b1;
       whole_q   <= 1'b0;
     end else begin
-      if (goes) between_q <= shown.last;
+      if (pop) between_q <= shown.last;
       if (end_i) whole_q <= 1'b0;
       else if (beat_valid_i && beat_last_i) whole_q <= 1'b1;
     end
@@ -302,23 +303,26 @@ module cp_frame_store
       assert (32'(in_q) < Words && 32'(frame_q) < Words && 32'(out_q) < Words);
       assert (32'(kept) <= 32'(written));
       // The counts, as they are when they have followed a frame's end.
-      assert (!(keep_q && back_q));
-      if (keep_q || back_q) assert (in_q == frame_q && !whole_q);
-      assert (count_t'(written) + free_q + (back_q ? own_q + 1'b1 : '0) + 2'd2 == count_t'(Words));
-      assert (count_t'(kept_q + (keep_q ? own_q + 1'b1 : '0)) + 1'b1 == count_t'(kept));
-      if (!keep_q && !back_q) assert (count_t'(own_q + 1'b1) == count_t'(written - kept));
+      assert (!(commit_q && rollback_q));
+      if (commit_q || rollback_q) assert (in_q == frame_q && !whole_q);
+      assert (count_t'(written) + free_q
+        + (rollback_q ? frame_words_q + 1'b1 : '0) + 2'd2 == count_t'(Words));
+      assert (count_t'(committed_q + (commit_q ? frame_words_q + 1'b1 : '0)) + 1'b1
+        == count_t'(kept));
+      if (!commit_q && !rollback_q)
+        assert (count_t'(frame_words_q + 1'b1) == count_t'(written - kept));
       // A beat that is still to be written is the last that came; none is read before it is written.
       if (write_q) assert (write_at_q == last_written && written != kept);
       // The last beats of those kept, of those that have arrived, and of each output stage.
       if (kept != '0) assert (last_kept_is_last);
       if (whole_q && !full_q) assert (written != kept && last_written_is_last);
       if (kept == '0 && read_valid_q) assert (gen_banks[0].read_q[LastBit]);
-      if (kept == '0 && !read_valid_q && near_valid_q) assert (near_q[0][LastBit]);
-      if (kept == '0 && !read_valid_q && !near_valid_q && pipe_valid_q) assert (pipe_q.last);
-      if (kept == '0 && !read_valid_q && !near_valid_q && !pipe_valid_q)
+      if (kept == '0 && !read_valid_q && bank_valid_q) assert (bank_data_q[0][LastBit]);
+      if (kept == '0 && !read_valid_q && !bank_valid_q && pipe_valid_q) assert (pipe_q.last);
+      if (kept == '0 && !read_valid_q && !bank_valid_q && !pipe_valid_q)
         assert (no_word ? between_q : newest_last);
       // A word that is read has a slot in the FIFO.
-      assert (OutW'(places_q + 1'b1) + claimed == OutW'(OutDepth));
+      assert (OutW'(free_slots_q + 1'b1) + claimed == OutW'(OutDepth));
       assert (32'(claimed) <= OutDepth);
       assert (!(pipe_valid_q && out_full));
     end
@@ -327,7 +331,7 @@ module cp_frame_store
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (goes && shown.last && kept != '0);
+      cover (pop && shown.last && kept != '0);
       cover (full_q && end_i);
     end
   end

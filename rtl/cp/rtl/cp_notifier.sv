@@ -37,11 +37,9 @@ module cp_notifier
   input var  queue_diff_t       message_q_delta_i,
   output var logic              lost_o,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready
 );
   // A message that waits: QCN's lengths in units of 64 octets, SMCC's in octets.
   localparam int unsigned LengthW = Smcc ? QueueW + 1 : 16;
@@ -63,17 +61,17 @@ module cp_notifier
     return whole[15:0];
   endfunction
 
-  message_t waits;
+  message_t message;
   message_t head;
   logic     full;
   logic     empty;
   logic     sent;
 
-  assign waits.header = message_header_i;
-  assign waits.fb = message_fb_i;
+  assign message.header = message_header_i;
+  assign message.fb = message_fb_i;
   if (Smcc) begin : gen_octets
-    assign waits.q_off   = $unsigned(message_q_off_i);
-    assign waits.q_delta = $unsigned(message_q_delta_i);
+    assign message.q_off   = $unsigned(message_q_off_i);
+    assign message.q_delta = $unsigned(message_q_delta_i);
   end else begin : gen_units
     logic q_off_up_q;
     logic q_delta_up_q;
@@ -81,8 +79,8 @@ module cp_notifier
     always_ff @(posedge clk_i) begin
       q_off_up_q    <= message_q_off_i[QueueW] && message_q_off_i[5:0] != '0;
       q_delta_up_q  <= message_q_delta_i[QueueW] && message_q_delta_i[5:0] != '0;
-      waits.q_off   <= of_64($unsigned(message_q_off_i), q_off_up_q, 1'b1);
-      waits.q_delta <= of_64($unsigned(message_q_delta_i), q_delta_up_q, 1'b0);
+      message.q_off   <= of_64($unsigned(message_q_off_i), q_off_up_q, 1'b1);
+      message.q_delta <= of_64($unsigned(message_q_delta_i), q_delta_up_q, 1'b0);
     end
   end
   assign lost_o = message_valid_i && full;
@@ -94,7 +92,7 @@ module cp_notifier
       .clk_i,
       .rst_i,
       .push_i (message_valid_i),
-      .data_i (waits),
+      .data_i (message),
       .full_o (full),
       .pop_i  (sent),
       .data_o (head),
@@ -212,10 +210,8 @@ module cp_notifier
     end
   end
 
-  assign m_axis_tdata  = data_q;
-  assign m_axis_tkeep  = last_q ? 8'h0f : 8'hff;
+  assign m_axis = '{user: 1'b0, last: last_q, keep: last_q ? 8'h0f : 8'hff, data: data_q};
   assign m_axis_tvalid = valid_q;
-  assign m_axis_tlast  = last_q;
 
 `ifdef FORMAL
   // Safety: a frame has 8 beats, whatever comes and goes; a beat that shows stays; none is lost in silence.
@@ -231,8 +227,8 @@ module cp_notifier
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
     stays_q      <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    stays_data_q <= m_axis_tdata;
-    stays_last_q <= m_axis_tlast;
+    stays_data_q <= m_axis.data;
+    stays_last_q <= m_axis.last;
     if (!past_valid_q) assume (rst_i);
     if (rst_i) beats_q <= '0;
     else if (m_axis_tvalid && m_axis_tready) beats_q <= beats_q + 1'b1;
@@ -248,7 +244,7 @@ module cp_notifier
         else assert (32'(there >> 1) == 32'(beats_q) + 32'(valid_q));
       if (valid_q) assert (last_q == (beats_q == 3'd7));
       if (stays_q)
-        assert (m_axis_tvalid && m_axis_tdata == stays_data_q && m_axis_tlast == stays_last_q);
+        assert (m_axis_tvalid && m_axis.data == stays_data_q && m_axis.last == stays_last_q);
       if (message_valid_i && !lost_o) assert (!full);
     end
   end
@@ -256,7 +252,7 @@ module cp_notifier
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (stays_q && m_axis_tready && m_axis_tlast);
+      cover (stays_q && m_axis_tready && m_axis.last);
       cover (lost_o);
     end
   end

@@ -8,64 +8,55 @@
 
 `default_nettype none
 
-module cp_output_select (
+module cp_output_select
+  import penstock_pkg::*;
+(
   input var logic clk_i,
   input var logic rst_i,
 
-  input var  logic [63:0] s_axis_message_tdata,
-  input var  logic [ 7:0] s_axis_message_tkeep,
-  input var  logic        s_axis_message_tvalid,
-  output var logic        s_axis_message_tready,
-  input var  logic        s_axis_message_tlast,
+  input var  axis_t s_axis_message,
+  input var  logic  s_axis_message_tvalid,
+  output var logic  s_axis_message_tready,
 
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready
 );
-  logic inside_q;
+  logic in_frame_q;
   logic message_q;
   logic message;
   logic valid;
   logic last;
   logic free;
 
-  assign message = inside_q ? message_q : s_axis_message_tvalid;
+  assign message = in_frame_q ? message_q : s_axis_message_tvalid;
   assign valid = message ? s_axis_message_tvalid : s_axis_tvalid;
-  assign last = message ? s_axis_message_tlast : s_axis_tlast;
+  assign last = message ? s_axis_message.last : s_axis.last;
   assign free = !m_axis_tvalid || m_axis_tready;
   assign s_axis_message_tready = message && free;
   assign s_axis_tready = !message && free;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      inside_q      <= 1'b0;
+      in_frame_q    <= 1'b0;
       message_q     <= 1'b0;
       m_axis_tvalid <= 1'b0;
     end else if (free) begin
       m_axis_tvalid <= valid;
       if (valid) begin
-        inside_q  <= !last;
-        message_q <= message;
+        in_frame_q <= !last;
+        message_q  <= message;
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (free) begin
-      m_axis_tdata <= message ? s_axis_message_tdata : s_axis_tdata;
-      m_axis_tkeep <= message ? s_axis_message_tkeep : s_axis_tkeep;
-      m_axis_tlast <= last;
-      m_axis_tuser <= !message && s_axis_tuser;
+      m_axis <= message ? s_axis_message : s_axis;
     end
   end
 
@@ -73,7 +64,7 @@ module cp_output_select (
   // Each input is marked by a bit of its data. Safety: within a frame at the output all beats are of one input, and a
   // frame ends where its input ends it; data never begins while a message waits; a beat that shows stays.
   logic past_valid_q = 1'b0;
-  logic out_inside_q;
+  logic out_in_frame_q;
   logic out_message_q;
   logic stays_q;
   logic stays_last_q;
@@ -83,34 +74,34 @@ module cp_output_select (
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
     stays_q      <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    stays_data_q <= m_axis_tdata;
-    stays_last_q <= m_axis_tlast;
+    stays_data_q <= m_axis.data;
+    stays_last_q <= m_axis.last;
     if (!past_valid_q) assume (rst_i);
-    assume (s_axis_message_tdata[0]);
-    assume (!s_axis_tdata[0]);
+    assume (s_axis_message.data[0]);
+    assume (!s_axis.data[0]);
     if (rst_i) begin
-      out_inside_q <= 1'b0;
+      out_in_frame_q <= 1'b0;
     end else if (goes) begin
-      out_inside_q  <= !m_axis_tlast;
-      out_message_q <= m_axis_tdata[0];
+      out_in_frame_q <= !m_axis.last;
+      out_message_q  <= m_axis.data[0];
     end
     if (past_valid_q) begin
-      if (goes && out_inside_q) assert (m_axis_tdata[0] == out_message_q);
-      if (m_axis_tvalid) assert (inside_q == !m_axis_tlast && message_q == m_axis_tdata[0]);
-      if (m_axis_tvalid && out_inside_q) assert (m_axis_tdata[0] == out_message_q);
-      if (!m_axis_tvalid) assert (inside_q == out_inside_q);
-      if (!m_axis_tvalid && inside_q) assert (message_q == out_message_q);
-      if (!inside_q && s_axis_message_tvalid) assert (!s_axis_tready);
+      if (goes && out_in_frame_q) assert (m_axis.data[0] == out_message_q);
+      if (m_axis_tvalid) assert (in_frame_q == !m_axis.last && message_q == m_axis.data[0]);
+      if (m_axis_tvalid && out_in_frame_q) assert (m_axis.data[0] == out_message_q);
+      if (!m_axis_tvalid) assert (in_frame_q == out_in_frame_q);
+      if (!m_axis_tvalid && in_frame_q) assert (message_q == out_message_q);
+      if (!in_frame_q && s_axis_message_tvalid) assert (!s_axis_tready);
       if (stays_q)
-        assert (m_axis_tvalid && m_axis_tdata == stays_data_q && m_axis_tlast == stays_last_q);
+        assert (m_axis_tvalid && m_axis.data == stays_data_q && m_axis.last == stays_last_q);
     end
   end
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (goes && out_inside_q && out_message_q && m_axis_tlast);
-      cover (goes && out_inside_q && !out_message_q && m_axis_tlast);
+      cover (goes && out_in_frame_q && out_message_q && m_axis.last);
+      cover (goes && out_in_frame_q && !out_message_q && m_axis.last);
     end
   end
 `endif

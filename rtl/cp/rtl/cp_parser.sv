@@ -85,13 +85,13 @@ module cp_parser
   // Length so far, with the FCS. It stays once it exceeds the longest, which is known a clock later.
   logic          first_q;
   frame_octets_t octets_q;
-  frame_octets_t so_far;
+  frame_octets_t octets_before;
   logic          over_q;
-  logic          wrong_q;
+  logic          bad_beat_q;
   logic          frame_valid_q;
   logic          runt;
 
-  assign so_far = first_q ? FrameW'(FcsOctets) : octets_q;
+  assign octets_before = first_q ? FrameW'(FcsOctets) : octets_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -107,8 +107,8 @@ module cp_parser
 
   always_ff @(posedge clk_i) begin
     if (valid_q) begin
-      wrong_q <= (!first_q && wrong_q) || hole || (last_q && user_q);
-      if (!over_q) octets_q <= so_far + FrameW'(count) + 1'b1;
+      bad_beat_q <= (!first_q && bad_beat_q) || hole || (last_q && user_q);
+      if (!over_q) octets_q <= octets_before + FrameW'(count) + 1'b1;
     end
   end
 
@@ -120,22 +120,22 @@ module cp_parser
   assign frame_valid_o = frame_valid_q;
   assign octets_o = octets_q;
   assign runt = octets_q < FrameW'(MinOctets + FcsOctets);
-  assign bad_o = wrong_q || runt || octets_q > FrameW'(MaxOctets);
+  assign bad_o = bad_beat_q || runt || octets_q > FrameW'(MaxOctets);
 
   // Octet n of the line is lane n mod 8 of beat n / 8. Places: the beats of a frame, as far as fields are in them.
   typedef enum logic [1:0] {
-    PlFirst,
-    PlSecond,
-    PlThird,
-    PlRest
-  } place_e;
-  place_e         place_q;
-  header_t        header_q;
-  logic           message_q;
-  logic    [15:0] word4;
-  logic    [15:0] word6;
-  logic    [15:0] word0;
-  logic    [15:0] word2;
+    PosFirst,
+    PosSecond,
+    PosThird,
+    PosRest
+  } position_e;
+  position_e        position_q;
+  header_t          header_q;
+  logic             message_q;
+  logic      [15:0] word4;
+  logic      [15:0] word6;
+  logic      [15:0] word0;
+  logic      [15:0] word2;
 
   assign word0 = {data_q[7:0], data_q[15:8]};
   assign word2 = {data_q[23:16], data_q[31:24]};
@@ -144,24 +144,24 @@ module cp_parser
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      place_q <= PlFirst;
+      position_q <= PosFirst;
     end else if (valid_q) begin
-      if (last_q) place_q <= PlFirst;
-      else if (place_q != PlRest) place_q <= place_e'(place_q + 2'd1);
+      if (last_q) position_q <= PosFirst;
+      else if (position_q != PosRest) position_q <= position_e'(position_q + 2'd1);
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (valid_q) begin
-      case (place_q)
-        PlFirst: begin
+      case (position_q)
+        PosFirst: begin
           header_q.destination   <= {word0, word2, word4};
           header_q.source[47:32] <= word6;
           header_q.has_vlan      <= 1'b0;
           header_q.has_flow      <= 1'b0;
           message_q              <= 1'b0;
         end
-        PlSecond: begin
+        PosSecond: begin
           header_q.source[31:0]  <= {word0, word2};
           header_q.has_vlan      <= word4 == EtherTypeVlan;
           header_q.priority_code <= word4 == EtherTypeVlan ? word6[15:13] : '0;
@@ -170,7 +170,7 @@ module cp_parser
           header_q.flow          <= word6;
           message_q              <= word4 == MessageType;
         end
-        PlThird: begin
+        PosThird: begin
           // The EtherType behind one tag, or behind both.
           if (header_q.has_vlan) begin
             header_q.has_flow <= word0 == EtherTypeCnTag;

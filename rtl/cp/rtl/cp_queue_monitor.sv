@@ -41,19 +41,19 @@ module cp_queue_monitor
   // The room of the queue, that less a frame, and that with a frame that leaves: so the sign of a difference decides.
   logic                       deciding_q;
   queue_octets_t              free_q;
-  logic          [QueueW : 0] less_q;
+  logic          [QueueW : 0] free_if_queued_q;
   logic                       leaving_q;
   logic                       settled_q;
   frame_octets_t              leaving_octets_q;
-  logic          [QueueW : 0] more_q;
-  logic                       take_off;
-  logic                       too_much;
+  logic          [QueueW : 0] free_if_sent_q;
+  logic                       subtract_sent;
+  logic                       above_buffer;
 
-  assign take_off  = leaving_q && settled_q && !deciding_q && !frame_valid_i;
-  assign too_much  = more_q > (QueueW + 1)'(BufferOctets);
+  assign subtract_sent = leaving_q && settled_q && !deciding_q && !frame_valid_i;
+  assign above_buffer = free_if_sent_q > (QueueW + 1)'(BufferOctets);
   assign decided_o = deciding_q;
-  assign queued_o  = deciding_q && !store_full_i && !less_q[QueueW];
-  assign queue_o   = QueueW'(BufferOctets) - free_q;
+  assign queued_o = deciding_q && !store_full_i && !free_if_queued_q[QueueW];
+  assign queue_o = QueueW'(BufferOctets) - free_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -63,17 +63,18 @@ module cp_queue_monitor
       free_q     <= QueueW'(BufferOctets);
     end else begin
       deciding_q <= frame_valid_i && !deciding_q;
-      settled_q  <= leaving_q && !take_off && !deciding_q;
+      settled_q  <= leaving_q && !subtract_sent && !deciding_q;
       if (sent_valid_i) leaving_q <= 1'b1;
-      else if (take_off) leaving_q <= 1'b0;
-      if (queued_o) free_q <= QueueW'(less_q);
-      else if (take_off) free_q <= too_much ? QueueW'(BufferOctets) : QueueW'(more_q);
+      else if (subtract_sent) leaving_q <= 1'b0;
+      if (queued_o) free_q <= QueueW'(free_if_queued_q);
+      else if (subtract_sent)
+        free_q <= above_buffer ? QueueW'(BufferOctets) : QueueW'(free_if_sent_q);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    less_q <= {1'b0, free_q} - (QueueW + 1)'(frame_octets_i);
-    more_q <= {1'b0, free_q} + (QueueW + 1)'(leaving_octets_q);
+    free_if_queued_q <= {1'b0, free_q} - (QueueW + 1)'(frame_octets_i);
+    free_if_sent_q   <= {1'b0, free_q} + (QueueW + 1)'(leaving_octets_q);
     if (sent_valid_i) leaving_octets_q <= sent_octets_i;
   end
 
@@ -81,12 +82,12 @@ module cp_queue_monitor
   // Safety: the length stays within the buffer, whatever comes; and it is the octets that have come less those that
   // have left, as long as no more leave than there are.
   logic          past_valid_q = 1'b0;
-  queue_octets_t ghost_q;
+  queue_octets_t model_queue_q;
   logic          broken_q;
-  queue_octets_t come;
-  queue_octets_t gone;
-  assign come = queued_o ? free_q - QueueW'(less_q) : '0;
-  assign gone = sent_valid_i ? QueueW'(sent_octets_i) : '0;
+  queue_octets_t queued_octets;
+  queue_octets_t departed_octets;
+  assign queued_octets   = queued_o ? free_q - QueueW'(free_if_queued_q) : '0;
+  assign departed_octets = sent_valid_i ? QueueW'(sent_octets_i) : '0;
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
     if (!past_valid_q) assume (rst_i);
@@ -94,20 +95,20 @@ module cp_queue_monitor
     if (leaving_q) assume (!sent_valid_i);
     // The length as it is with all that has left.
     if (rst_i) begin
-      ghost_q  <= '0;
+      model_queue_q <= '0;
       broken_q <= 1'b0;
     end else begin
-      ghost_q <= ghost_q + come - gone;
-      if (gone > ghost_q) broken_q <= 1'b1;
+      model_queue_q <= model_queue_q + queued_octets - departed_octets;
+      if (departed_octets > model_queue_q) broken_q <= 1'b1;
     end
     if (past_valid_q) begin
       assert (32'(queue_o) <= BufferOctets && 32'(free_q) <= BufferOctets);
-      if (deciding_q && !less_q[QueueW]) assert (QueueW'(less_q) <= free_q);
+      if (deciding_q && !free_if_queued_q[QueueW]) assert (QueueW'(free_if_queued_q) <= free_q);
       if (leaving_q && settled_q)
-        assert (more_q == {1'b0, free_q} + (QueueW + 1)'(leaving_octets_q));
+        assert (free_if_sent_q == {1'b0, free_q} + (QueueW + 1)'(leaving_octets_q));
       if (!broken_q) begin
-        assert (ghost_q <= queue_o);
-        assert (queue_o - ghost_q == (leaving_q ? QueueW'(leaving_octets_q) : '0));
+        assert (model_queue_q <= queue_o);
+        assert (queue_o - model_queue_q == (leaving_q ? QueueW'(leaving_octets_q) : '0));
       end
     end
   end
@@ -115,7 +116,7 @@ module cp_queue_monitor
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (take_off && !broken_q && ghost_q != '0);
+      cover (subtract_sent && !broken_q && model_queue_q != '0);
     end
   end
 `endif

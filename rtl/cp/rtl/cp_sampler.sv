@@ -65,48 +65,48 @@ module cp_sampler
     end
 
     // The base times the numerator, 6 clocks, then by the denominator, 24 clocks: rest above, quotient below.
-    localparam logic [4:0] Rows = 5'd6;
-    localparam logic [4:0] Steps = 5'd24;
+    localparam logic [4:0] MultiplySteps = 5'd6;
+    localparam logic [4:0] DivideSteps = 5'd24;
     logic        multiplying_q;
     logic        dividing_q;
-    logic [ 4:0] left_q;
+    logic [ 4:0] remaining_q;
     logic [ 8:0] rest_q;
     logic [23:0] low_q;
-    logic [ 5:0] rows_q;
+    logic [ 5:0] multiplier_q;
     logic        jitter_start_q;
     logic [29:0] product;
-    logic [ 9:0] rest;
-    logic        short_of;
-    logic [ 9:0] less;
+    logic [ 9:0] dividend;
+    logic        borrow;
+    logic [ 9:0] diff;
 
-    assign product = {rest_q[4:0], low_q, 1'b0} + (rows_q[5] ? 30'(sample_base_i) : '0);
-    assign rest = {rest_q, low_q[23]};
-    assign {short_of, less} = {1'b0, rest} - 11'(denominator);
+    assign product = {rest_q[4:0], low_q, 1'b0} + (multiplier_q[5] ? 30'(sample_base_i) : '0);
+    assign dividend = {rest_q, low_q[23]};
+    assign {borrow, diff} = {1'b0, dividend} - 11'(denominator);
 
     always_ff @(posedge clk_i) begin
-      jitter_start_q <= dividing_q && left_q == '0 && !rst_i;
+      jitter_start_q <= dividing_q && remaining_q == '0 && !rst_i;
       if (rst_i) begin
         multiplying_q <= 1'b0;
         dividing_q    <= 1'b0;
       end else if (reload_i) begin
         multiplying_q <= 1'b1;
         dividing_q    <= 1'b0;
-        left_q        <= Rows - 5'd1;
+        remaining_q   <= MultiplySteps - 5'd1;
       end else if (multiplying_q || dividing_q) begin
-        left_q <= left_q - 5'd1;
-        if (left_q == '0) begin
+        remaining_q <= remaining_q - 5'd1;
+        if (remaining_q == '0) begin
           multiplying_q <= 1'b0;
           dividing_q    <= multiplying_q;
-          left_q        <= Steps - 5'd1;
+          remaining_q   <= DivideSteps - 5'd1;
         end
       end
     end
 
     always_ff @(posedge clk_i) begin
-      rows_q <= reload_i ? numerator : rows_q << 1;
+      multiplier_q <= reload_i ? numerator : multiplier_q << 1;
       if (reload_i) {rest_q, low_q} <= '0;
       else if (multiplying_q) {rest_q, low_q} <= 33'(product);
-      else if (dividing_q) {rest_q, low_q} <= {9'(short_of ? rest : less), low_q[22:0], !short_of};
+      else if (dividing_q) {rest_q, low_q} <= {9'(borrow ? dividend : diff), low_q[22:0], !borrow};
     end
 
     logic none;

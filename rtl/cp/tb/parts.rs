@@ -244,6 +244,7 @@ fn output_select_prefers_messages_and_keeps_frames_whole() {
             s_axis_message_tkeep: message.keep(true),
             s_axis_message_tvalid: message.valid,
             s_axis_message_tlast: message.beats_left == 1,
+            s_axis_message_tuser: false,
             s_axis_tdata: data.data(false),
             s_axis_tkeep: data.keep(false),
             s_axis_tvalid: data.valid,

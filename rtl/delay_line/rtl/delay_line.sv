@@ -11,7 +11,9 @@
 
 `default_nettype none
 
-module delay_line #(
+module delay_line
+  import penstock_pkg::*;
+#(
   // Beats that the memory holds, a power of two, 64 to 2^24.
   parameter int unsigned Words = 65_536,
   // Bits of a time: the longest delay is 2^(StampW − 1) − 1 clocks. 8 to 32.
@@ -31,19 +33,13 @@ module delay_line #(
   input var logic [StampW-2:0] delay_i,
 
   // In: tready is always high.
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // The memory.
   output var logic                mem_write_o,
@@ -62,8 +58,8 @@ module delay_line #(
   // From the clock of a beat to the first in which it can be the next to leave.
   localparam int unsigned LeastDelay = ReadClocks + 4;
   // Beats read ahead: as many as are in flight, and those needed to continue meanwhile.
-  localparam int unsigned Ahead = ReadClocks + 5;
-  localparam int unsigned AheadW = 4;
+  localparam int unsigned Prefetch = ReadClocks + 5;
+  localparam int unsigned PrefetchW = 4;
   localparam int unsigned BeatW = $clog2(MaxBeats + 1);
 
   if (Words < 64 || Words > (1 << 24) || (Words & (Words - 1)) != 0) begin : gen_bad_words
@@ -103,9 +99,9 @@ module delay_line #(
   logic  [AddressW:0] read_q;
   logic               room_q;
   logic               in_frame_q;
-  logic               skips_q;
+  logic               dropping_q;
   logic  [ BeatW-1:0] beats_q;
-  logic               cuts;
+  logic               truncates;
   logic               too_long;
   logic               stores;
   logic  [       2:0] octets;
@@ -113,19 +109,19 @@ module delay_line #(
 
   assign s_axis_tready = 1'b1;
   assign too_long      = in_frame_q && 32'(beats_q) == MaxBeats - 1;
-  assign cuts          = s_axis_tvalid && too_long && !skips_q && !s_axis_tlast;
-  assign stores        = s_axis_tvalid && (in_frame_q ? !skips_q : room_q);
+  assign truncates     = s_axis_tvalid && too_long && !dropping_q && !s_axis.last;
+  assign stores        = s_axis_tvalid && (in_frame_q ? !dropping_q : room_q);
 
   always_comb begin
     octets = '0;
-    for (int unsigned i = 1; i < 8; ++i) if (s_axis_tkeep[i]) octets = 3'(i);
+    for (int unsigned i = 1; i < 8; ++i) if (s_axis.keep[i]) octets = 3'(i);
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       room_q      <= 1'b1;
       in_frame_q  <= 1'b0;
-      skips_q     <= 1'b0;
+      dropping_q  <= 1'b0;
       mem_write_o <= 1'b0;
       write_q     <= '0;
     end else begin
@@ -134,11 +130,11 @@ module delay_line #(
       mem_write_o <= stores;
       if (mem_write_o) write_q <= write_q + 1'b1;
       if (s_axis_tvalid) begin
-        in_frame_q <= !s_axis_tlast;
+        in_frame_q <= !s_axis.last;
         if (!in_frame_q) begin
-          skips_q <= !room_q;
-        end else if (cuts) begin
-          skips_q <= 1'b1;
+          dropping_q <= !room_q;
+        end else if (truncates) begin
+          dropping_q <= 1'b1;
         end
       end
     end
@@ -147,10 +143,10 @@ module delay_line #(
   always_ff @(posedge clk_i) begin
     if (s_axis_tvalid) beats_q <= !in_frame_q ? BeatW'(1) : beats_q + 1'b1;
     word_q.due    <= now_q + delay_q;
-    word_q.data   <= s_axis_tdata;
+    word_q.data   <= s_axis.data;
     word_q.octets <= octets;
-    word_q.last   <= s_axis_tlast || too_long;
-    word_q.user   <= s_axis_tlast ? s_axis_tuser : too_long;
+    word_q.last   <= s_axis.last || too_long;
+    word_q.user   <= s_axis.last ? s_axis.user : too_long;
   end
 
   event_counter u_dropped (
@@ -164,7 +160,7 @@ module delay_line #(
   event_counter u_cut (
       .clk_i,
       .rst_i,
-      .valid_i (cuts),
+      .valid_i (truncates),
       .amount_i(1'b1),
       .count_o (cut_o)
   );
@@ -174,60 +170,60 @@ module delay_line #(
   assign mem_write_data_o    = word_q;
 
   // Out: read ahead into a small FIFO, so that the next beat is at hand when its time comes.
-  word_t                  ahead_q       [1 << AheadW];
-  logic  [    AheadW-1:0] ahead_write_q;
-  logic  [    AheadW-1:0] ahead_read_q;
-  logic  [    AheadW-1:0] coming_q;
+  word_t                  prefetch_q       [1 << PrefetchW];
+  logic  [ PrefetchW-1:0] prefetch_write_q;
+  logic  [ PrefetchW-1:0] prefetch_read_q;
+  logic  [ PrefetchW-1:0] prefetched_q;
   logic  [ReadClocks-1:0] reading_q;
   // The address after the next one to be read; whether there is something to be read.
-  logic  [    AddressW:0] behind_q;
-  logic                   some_q;
+  logic  [    AddressW:0] read_next_q;
+  logic                   not_empty_q;
   word_t                  head;
   logic  [    StampW-1:0] age;
-  logic                   passed;
+  logic                   overdue;
   logic                   due_q;
-  logic                   left_q;
-  // The inverse, for the next beat only: left_q drives many counters.
-  logic                   stays_q;
-  logic                   waits;
+  logic                   departed_q;
+  // The inverse, for the next beat only: departed_q drives many counters.
+  logic                   not_departed_q;
+  logic                   head_due;
   logic                   space;
-  logic                   leaves;
+  logic                   pop;
 
-  assign mem_read_o         = some_q && 32'(coming_q) < Ahead;
+  assign mem_read_o = not_empty_q && 32'(prefetched_q) < Prefetch;
   assign mem_read_address_o = read_q[AddressW-1:0];
-  assign head               = ahead_q[ahead_read_q];
-  assign age                = now_q - head.due;
-  assign waits              = ahead_read_q != ahead_write_q && (due_q || passed || !age[StampW-1]);
-  assign space              = !m_axis_tvalid || m_axis_tready;
-  assign leaves             = waits && space;
+  assign head = prefetch_q[prefetch_read_q];
+  assign age = now_q - head.due;
+  assign head_due = prefetch_read_q != prefetch_write_q && (due_q || overdue || !age[StampW-1]);
+  assign space = !m_axis_tvalid || m_axis_tready;
+  assign pop = head_due && space;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      read_q        <= '0;
-      behind_q      <= (AddressW + 1)'(1);
-      some_q        <= 1'b0;
-      left_q        <= 1'b0;
-      stays_q       <= 1'b1;
-      ahead_write_q <= '0;
-      ahead_read_q  <= '0;
-      coming_q      <= '0;
-      reading_q     <= '0;
-      due_q         <= 1'b0;
+      read_q           <= '0;
+      read_next_q      <= (AddressW + 1)'(1);
+      not_empty_q      <= 1'b0;
+      departed_q       <= 1'b0;
+      not_departed_q   <= 1'b1;
+      prefetch_write_q <= '0;
+      prefetch_read_q  <= '0;
+      prefetched_q     <= '0;
+      reading_q        <= '0;
+      due_q            <= 1'b0;
     end else begin
       if (mem_read_o) begin
-        read_q   <= behind_q;
-        behind_q <= behind_q + 1'b1;
+        read_q <= read_next_q;
+        read_next_q <= read_next_q + 1'b1;
       end
-      some_q    <= mem_write_o || (mem_read_o ? behind_q != write_q : some_q);
-      reading_q <= ReadClocks'({reading_q, mem_read_o});
-      if (reading_q[ReadClocks-1]) ahead_write_q <= ahead_write_q + 1'b1;
-      if (leaves) ahead_read_q <= ahead_read_q + 1'b1;
+      not_empty_q <= mem_write_o || (mem_read_o ? read_next_q != write_q : not_empty_q);
+      reading_q   <= ReadClocks'({reading_q, mem_read_o});
+      if (reading_q[ReadClocks-1]) prefetch_write_q <= prefetch_write_q + 1'b1;
+      if (pop) prefetch_read_q <= prefetch_read_q + 1'b1;
       // Words read and not yet sent, counted one clock late.
-      left_q    <= leaves;
-      stays_q   <= !leaves;
-      coming_q  <= coming_q + AheadW'(mem_read_o) - AheadW'(left_q);
+      departed_q    <= pop;
+      not_departed_q   <= !pop;
+      prefetched_q  <= prefetched_q + PrefetchW'(mem_read_o) - PrefetchW'(departed_q);
       // A beat that was due stays due, however long it waits.
-      due_q    <= waits && !leaves;
+      due_q    <= head_due && !pop;
     end
   end
 
@@ -238,106 +234,106 @@ module delay_line #(
   typedef logic [AddressW+1:0] count_t;
   // Beats in the line; those of them that came before this span, and before the last one. The beat that left in the clock
   // before is still in all of these that it was in, for whether one leaves is known late. And: there are some, and more than one.
-  count_t in_line_q;
-  count_t before_q;
-  count_t long_before_q;
-  logic   before_some_q;
-  logic   before_more_q;
-  logic   long_before_some_q;
-  logic   long_before_more_q;
+  count_t stored_q;
+  count_t older_q;
+  count_t oldest_q;
+  logic   older_any_q;
+  logic   older_many_q;
+  logic   oldest_any_q;
+  logic   oldest_many_q;
   logic   span_ends;
   // The same without that beat.
-  count_t in_line_still;
-  count_t before_still;
-  count_t long_before_still;
-  logic   in_line_some;
-  logic   in_line_more;
-  logic   before_some;
-  logic   before_more;
-  logic   long_before_some;
-  logic   long_before_more;
+  count_t stored_next;
+  count_t older_next;
+  count_t oldest_next;
+  logic   stored_any;
+  logic   stored_many;
+  logic   older_any;
+  logic   older_many;
+  logic   oldest_any;
+  logic   oldest_many;
 
   assign span_ends = &now_q[StampW-2:0];
-  assign passed = (stays_q ? long_before_some_q : long_before_more_q) ||
-      ((stays_q ? before_some_q : before_more_q) && head.due[StampW-1] != now_q[StampW-1]);
+  assign overdue = (not_departed_q ? oldest_any_q : oldest_many_q) ||
+      ((not_departed_q ? older_any_q : older_many_q) && head.due[StampW-1] != now_q[StampW-1]);
 
-  assign before_still = before_q - count_t'(left_q && before_some_q);
-  assign before_some = left_q ? before_more_q : before_some_q;
-  assign before_more = left_q ? before_q > count_t'(2) : before_more_q;
-  assign long_before_still = long_before_q - count_t'(left_q && long_before_some_q);
-  assign long_before_some = left_q ? long_before_more_q : long_before_some_q;
-  assign long_before_more = left_q ? long_before_q > count_t'(2) : long_before_more_q;
+  assign older_next = older_q - count_t'(departed_q && older_any_q);
+  assign older_any = departed_q ? older_many_q : older_any_q;
+  assign older_many = departed_q ? older_q > count_t'(2) : older_many_q;
+  assign oldest_next = oldest_q - count_t'(departed_q && oldest_any_q);
+  assign oldest_any = departed_q ? oldest_many_q : oldest_any_q;
+  assign oldest_many = departed_q ? oldest_q > count_t'(2) : oldest_many_q;
 
   // With a beat that is written.
   always_comb begin
     case ({
-      mem_write_o, left_q
+      mem_write_o, departed_q
     })
       2'b10: begin
-        in_line_still = in_line_q + count_t'(1);
-        in_line_some  = 1'b1;
-        in_line_more  = in_line_q != '0;
+        stored_next = stored_q + count_t'(1);
+        stored_any  = 1'b1;
+        stored_many = stored_q != '0;
       end
       2'b01: begin
-        in_line_still = in_line_q - count_t'(1);
-        in_line_some  = in_line_q > count_t'(1);
-        in_line_more  = in_line_q > count_t'(2);
+        stored_next = stored_q - count_t'(1);
+        stored_any  = stored_q > count_t'(1);
+        stored_many = stored_q > count_t'(2);
       end
       default: begin
-        in_line_still = in_line_q;
-        in_line_some  = in_line_q != '0;
-        in_line_more  = in_line_q > count_t'(1);
+        stored_next = stored_q;
+        stored_any  = stored_q != '0;
+        stored_many = stored_q > count_t'(1);
       end
     endcase
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      in_line_q          <= '0;
-      before_q           <= '0;
-      before_some_q      <= 1'b0;
-      before_more_q      <= 1'b0;
-      long_before_q      <= '0;
-      long_before_some_q <= 1'b0;
-      long_before_more_q <= 1'b0;
+      stored_q      <= '0;
+      older_q       <= '0;
+      older_any_q   <= 1'b0;
+      older_many_q  <= 1'b0;
+      oldest_q      <= '0;
+      oldest_any_q  <= 1'b0;
+      oldest_many_q <= 1'b0;
     end else begin
-      in_line_q          <= in_line_still;
-      before_q           <= span_ends ? in_line_still : before_still;
-      before_some_q      <= span_ends ? in_line_some : before_some;
-      before_more_q      <= span_ends ? in_line_more : before_more;
-      long_before_q      <= span_ends ? before_still : long_before_still;
-      long_before_some_q <= span_ends ? before_some : long_before_some;
-      long_before_more_q <= span_ends ? before_more : long_before_more;
+      stored_q      <= stored_next;
+      older_q       <= span_ends ? stored_next : older_next;
+      older_any_q   <= span_ends ? stored_any : older_any;
+      older_many_q  <= span_ends ? stored_many : older_many;
+      oldest_q      <= span_ends ? older_next : oldest_next;
+      oldest_any_q  <= span_ends ? older_any : oldest_any;
+      oldest_many_q <= span_ends ? older_many : oldest_many;
     end
   end
 
   // The head is late if it leaves. Counted a clock later, for whether it leaves is known late.
   logic late_q;
-  always_ff @(posedge clk_i) late_q <= due_q || passed || now_q != head.due;
+  always_ff @(posedge clk_i) late_q <= due_q || overdue || now_q != head.due;
 
   event_counter u_late (
       .clk_i,
       .rst_i,
-      .valid_i (left_q && late_q),
+      .valid_i (departed_q && late_q),
       .amount_i(1'b1),
       .count_o (late_o)
   );
 
   always_ff @(posedge clk_i) begin
-    if (reading_q[ReadClocks-1]) ahead_q[ahead_write_q] <= mem_read_data_i;
+    if (reading_q[ReadClocks-1]) prefetch_q[prefetch_write_q] <= mem_read_data_i;
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) m_axis_tvalid <= 1'b0;
-    else if (space) m_axis_tvalid <= waits;
+    else if (space) m_axis_tvalid <= head_due;
   end
 
   always_ff @(posedge clk_i) begin
     if (space) begin
-      m_axis_tdata <= head.data;
-      m_axis_tkeep <= 8'hff >> (3'd7 - head.octets);
-      m_axis_tlast <= head.last;
-      m_axis_tuser <= head.user;
+      m_axis.data <= head.data;
+      m_axis.keep <= 8'hff >> (3'd7 - head.octets);
+      m_axis.last <= head.last;
+      m_axis.user <= head.user;
     end
   end
 
@@ -345,51 +341,49 @@ module delay_line #(
   // Safety: the memory never runs over, no beat is read that is not there, no frame is longer than allowed.
   logic [1:0] early_q = '1;
   logic past_held_q;
-  logic [73:0] past_beat_q;
-  logic [73:0] beat;
-  logic [AheadW-1:0] on_way;
-  logic [AheadW-1:0] held;
+  axis_t past_beat_q;
+  logic [PrefetchW-1:0] on_way;
+  logic [PrefetchW-1:0] held;
 
-  assign held = ahead_write_q - ahead_read_q;
-  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
+  assign held = prefetch_write_q - prefetch_read_q;
   always_comb begin
     on_way = '0;
-    for (int unsigned i = 0; i < ReadClocks; ++i) on_way += AheadW'(reading_q[i]);
+    for (int unsigned i = 0; i < ReadClocks; ++i) on_way += PrefetchW'(reading_q[i]);
   end
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q <= beat;
+    past_beat_q <= m_axis;
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
         // Words of the arriving frame have their slots.
         assert (32'(words_o) + 32'(mem_write_o) <= Words);
-        if (in_frame_q && !skips_q) begin
+        if (in_frame_q && !dropping_q) begin
           assert (32'(beats_q) >= 1 && 32'(beats_q) < MaxBeats);
           assert (32'(words_o) + 32'(mem_write_o) + MaxBeats - 32'(beats_q) <= Words);
         end
         if (room_q) assert (32'(words_o) + 32'(mem_write_o) + MaxBeats <= Words);
-        assert (behind_q == read_q + 1'b1 && some_q == (read_q != write_q));
-        assert (32'(held) + 32'(on_way) + 32'(left_q) == 32'(coming_q));
-        assert (32'(coming_q) <= Ahead && on_way <= coming_q);
-        assert (stays_q != left_q);
+        assert (read_next_q == read_q + 1'b1 && not_empty_q == (read_q != write_q));
+        assert (32'(held) + 32'(on_way) + 32'(departed_q) == 32'(prefetched_q));
+        assert (32'(prefetched_q) <= Prefetch && on_way <= prefetched_q);
+        assert (not_departed_q != departed_q);
         // The beats that are counted by the time at which they came are in the line.
-        assert (32'(in_line_q) == 32'(words_o) + 32'(coming_q));
-        assert (before_q <= in_line_q && long_before_q <= before_q);
-        assert (before_some_q == (before_q != '0) && before_more_q == (before_q > count_t'(1)));
-        assert (long_before_some_q == (long_before_q != '0));
-        assert (long_before_more_q == (long_before_q > count_t'(1)));
-        if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+        assert (32'(stored_q) == 32'(words_o) + 32'(prefetched_q));
+        assert (older_q <= stored_q && oldest_q <= older_q);
+        assert (older_any_q == (older_q != '0) && older_many_q == (older_q > count_t'(1)));
+        assert (oldest_any_q == (oldest_q != '0));
+        assert (oldest_many_q == (oldest_q > count_t'(1)));
+        if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
       end
   end
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (early_q == '0) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
-      cover (skips_q);
+      cover (past_held_q && m_axis_tready && m_axis.last);
+      cover (dropping_q);
     end
   end
 `endif

@@ -6,7 +6,9 @@
 
 `default_nettype none
 
-module delay_line_block #(
+module delay_line_block
+  import penstock_pkg::*;
+#(
   // As those of delay_line.
   parameter int unsigned Words = 1024,
   parameter int unsigned StampW = 24,
@@ -19,19 +21,13 @@ module delay_line_block #(
 
   input var logic [StampW-2:0] delay_i,
 
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   output var logic [CountW-1:0] words_o,
   output var logic [      31:0] dropped_o,
@@ -57,18 +53,12 @@ module delay_line_block #(
       .clk_i,
       .rst_i,
       .delay_i,
-      .s_axis_tdata,
-      .s_axis_tkeep,
+      .s_axis,
       .s_axis_tvalid,
       .s_axis_tready,
-      .s_axis_tlast,
-      .s_axis_tuser,
-      .m_axis_tdata,
-      .m_axis_tkeep,
+      .m_axis,
       .m_axis_tvalid,
       .m_axis_tready,
-      .m_axis_tlast,
-      .m_axis_tuser,
       .mem_write_o(write),
       .mem_write_address_o(write_address),
       .mem_write_data_o(write_data),

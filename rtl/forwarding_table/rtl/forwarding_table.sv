@@ -11,7 +11,9 @@
 
 `default_nettype none
 
-module forwarding_table #(
+module forwarding_table
+  import penstock_pkg::*;
+#(
   // Entries of the table, 2 to 1024, a power of two.
   parameter int unsigned Entries = 16,
   // Entries compared in a clock, a power of two, at most Entries / 2.
@@ -35,21 +37,15 @@ module forwarding_table #(
   // Ports for addresses that are not in the table.
   input var logic [ Ports-1:0] default_ports_i,
 
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
-  output var logic [     63:0] m_axis_tdata,
-  output var logic [      7:0] m_axis_tkeep,
-  output var logic             m_axis_tvalid,
-  input var  logic             m_axis_tready,
-  output var logic             m_axis_tlast,
-  output var logic             m_axis_tuser,
+  output var axis_t             m_axis,
+  output var logic              m_axis_tvalid,
+  input var  logic              m_axis_tready,
   // Ports that the frame goes to, with each of its beats.
-  output var logic [Ports-1:0] m_axis_ports_o,
+  output var logic  [Ports-1:0] m_axis_ports_o,
 
   // Frames whose address was not in the table, and frames for no port.
   output var logic [31:0] unknown_o,
@@ -82,27 +78,27 @@ module forwarding_table #(
   logic        has_address;
 
   always_comb begin
-    for (int unsigned i = 0; i < 6; ++i) destination[8*i+:8] = s_axis_tdata[8*(5-i)+:8];
+    for (int unsigned i = 0; i < 6; ++i) destination[8*i+:8] = s_axis.data[8*(5-i)+:8];
   end
-  assign has_address = &s_axis_tkeep[5:0];
+  assign has_address = &s_axis.keep[5:0];
 
   // The search: rows are read in one clock, compared in the next, and the lowest that fits is kept in the third.
   state_e                           state_q;
   logic   [    RowW-1:0]            row_q;
   logic                             reading_q;
-  logic                             compares_q;
-  logic                             decides_q;
+  logic                             read_valid_q;
+  logic                             matched_q;
   logic                             searched_q;
-  logic   [Parallel-1:0]            fits_q;
+  logic   [Parallel-1:0]            match_q;
   logic   [Parallel-1:0][Ports-1:0] ports_q;
   logic                             found_q;
-  logic   [   Ports-1:0]            first_ports;
+  logic   [   Ports-1:0]            match_ports;
 
   for (genvar b = 0; b < Parallel; ++b) begin : gen_bank
     // Entry b of each row.
     logic [ Rows-1:0] used_q;
     logic [WordW-1:0] words_q    [Rows];
-    logic             used_row_q;
+    logic             row_used_q;
     logic [WordW-1:0] word_q;
     logic             writes;
 
@@ -119,17 +115,17 @@ module forwarding_table #(
 
     always_ff @(posedge clk_i) begin
       if (writes) words_q[write_entry_i[EntryW-1-:RowW]] <= {write_mac_i, write_ports_i};
-      used_row_q <= used_q[row_q];
+      row_used_q <= used_q[row_q];
       word_q     <= words_q[row_q];
-      fits_q[b]  <= used_row_q && has_address && word_q[WordW-1-:48] == destination;
+      match_q[b] <= row_used_q && has_address && word_q[WordW-1-:48] == destination;
       ports_q[b] <= word_q[Ports-1:0];
     end
   end
 
   always_comb begin
-    first_ports = '0;
+    match_ports = '0;
     for (int unsigned b = Parallel; b > 0; --b) begin
-      if (fits_q[b-1]) first_ports = ports_q[b-1];
+      if (match_q[b-1]) match_ports = ports_q[b-1];
     end
   end
 
@@ -146,17 +142,17 @@ module forwarding_table #(
 
   always_ff @(posedge clk_i) begin
     if (reset) begin
-      state_q    <= Idle;
-      reading_q  <= 1'b0;
-      compares_q <= 1'b0;
-      decides_q  <= 1'b0;
-      searched_q <= 1'b0;
-      row_q      <= '0;
-      found_q    <= 1'b0;
+      state_q      <= Idle;
+      reading_q    <= 1'b0;
+      read_valid_q <= 1'b0;
+      matched_q    <= 1'b0;
+      searched_q   <= 1'b0;
+      row_q        <= '0;
+      found_q      <= 1'b0;
     end else begin
-      compares_q <= reading_q;
-      decides_q  <= compares_q;
-      searched_q <= decides_q && !compares_q;
+      read_valid_q <= reading_q;
+      matched_q <= read_valid_q;
+      searched_q <= matched_q && !read_valid_q;
       case (state_q)
         Idle: begin
           found_q <= 1'b0;
@@ -168,12 +164,12 @@ module forwarding_table #(
         Search: begin
           if (reading_q) row_q <= row_q + 1'b1;
           if (row_q == '1) reading_q <= 1'b0;
-          if (decides_q && !found_q) found_q <= fits_q != '0;
+          if (matched_q && !found_q) found_q <= match_q != '0;
           if (searched_q) begin
             state_q <= mask_q == '0 ? Discard : Forward;
           end
         end
-        default: if (taken && s_axis_tlast) state_q <= Idle;
+        default: if (taken && s_axis.last) state_q <= Idle;
       endcase
     end
   end
@@ -199,7 +195,7 @@ module forwarding_table #(
 
   always_ff @(posedge clk_i) begin
     if (state_q == Search && !found_q && !searched_q) begin
-      mask_q <= decides_q && fits_q != '0 ? first_ports : default_ports_i;
+      mask_q <= matched_q && match_q != '0 ? match_ports : default_ports_i;
     end
   end
 
@@ -211,10 +207,7 @@ module forwarding_table #(
 
   always_ff @(posedge clk_i) begin
     if (taken && state_q == Forward) begin
-      m_axis_tdata   <= s_axis_tdata;
-      m_axis_tkeep   <= s_axis_tkeep;
-      m_axis_tlast   <= s_axis_tlast;
-      m_axis_tuser   <= s_axis_tuser;
+      m_axis <= s_axis;
       m_axis_ports_o <= mask_q;
     end
   end
@@ -229,14 +222,14 @@ module forwarding_table #(
   logic [73+Ports:0] beat;
   logic [RowW+2:0] waited_q;
 
-  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser, m_axis_ports_o};
+  assign beat = {m_axis.data, m_axis.keep, m_axis.last, m_axis.user, m_axis_ports_o};
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !reset;
     past_beat_q <= beat;
     if (reset) in_frame_q <= 1'b0;
-    else if (taken) in_frame_q <= !s_axis_tlast;
+    else if (taken) in_frame_q <= !s_axis.last;
     // Clocks of the search.
     if (state_q != Search) waited_q <= '0;
     else waited_q <= waited_q + 1'b1;
@@ -246,18 +239,18 @@ module forwarding_table #(
       else begin
         if (m_axis_tvalid) assert (m_axis_ports_o != '0);
         if (state_q == Forward) assert (mask_q != '0);
-        if (state_q == Forward && in_frame_q) assert (m_axis_ports_o == mask_q && !m_axis_tlast);
+        if (state_q == Forward && in_frame_q) assert (m_axis_ports_o == mask_q && !m_axis.last);
         if (in_frame_q) assert (state_q == Forward || state_q == Discard);
         if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
         if (state_q == Search) begin
           assert (32'(waited_q) <= Rows + 2);
           assert (reading_q == (32'(waited_q) < Rows));
-          assert (compares_q == (32'(waited_q) >= 1 && 32'(waited_q) <= Rows));
-          assert (decides_q == (32'(waited_q) >= 2 && 32'(waited_q) <= Rows + 1));
+          assert (read_valid_q == (32'(waited_q) >= 1 && 32'(waited_q) <= Rows));
+          assert (matched_q == (32'(waited_q) >= 2 && 32'(waited_q) <= Rows + 1));
           assert (searched_q == (32'(waited_q) == Rows + 2));
           if (reading_q) assert (32'(row_q) == 32'(waited_q));
         end else begin
-          assert (!reading_q && !compares_q && !decides_q && !searched_q);
+          assert (!reading_q && !read_valid_q && !matched_q && !searched_q);
         end
         if (!reading_q) assert (row_q == '0);
       end
@@ -266,7 +259,7 @@ module forwarding_table #(
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (early_q == '0) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (past_held_q && m_axis_tready && m_axis.last);
       cover (state_q == Discard && taken);
     end
   end

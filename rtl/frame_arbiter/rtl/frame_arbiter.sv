@@ -11,7 +11,9 @@
 
 `default_nettype none
 
-module frame_arbiter #(
+module frame_arbiter
+  import penstock_pkg::*;
+#(
   // Streams in, 1 to 16.
   parameter int unsigned Inputs = 4,
   // 0: round robin; 1: the lowest input always first, which may starve the others.
@@ -23,24 +25,18 @@ module frame_arbiter #(
   input var logic rst_i,
 
   // Streams in: input n in element n.
-  input var  logic [Inputs-1:0][63:0] s_axis_tdata,
-  input var  logic [Inputs-1:0][ 7:0] s_axis_tkeep,
-  input var  logic [Inputs-1:0]       s_axis_tvalid,
-  output var logic [Inputs-1:0]       s_axis_tready,
-  input var  logic [Inputs-1:0]       s_axis_tlast,
-  input var  logic [Inputs-1:0]       s_axis_tuser,
+  input var  axis_t [Inputs-1:0] s_axis,
+  input var  logic  [Inputs-1:0] s_axis_tvalid,
+  output var logic  [Inputs-1:0] s_axis_tready,
 
   // No frame begins while this is high; one that has begun goes on.
   input var logic hold_i,
 
   // Stream out, and the input that its frame is from.
-  output var logic [       63:0] m_axis_tdata,
-  output var logic [        7:0] m_axis_tkeep,
-  output var logic               m_axis_tvalid,
-  input var  logic               m_axis_tready,
-  output var logic               m_axis_tlast,
-  output var logic               m_axis_tuser,
-  output var logic [SourceW-1:0] m_axis_source_o
+  output var axis_t               m_axis,
+  output var logic                m_axis_tvalid,
+  input var  logic                m_axis_tready,
+  output var logic  [SourceW-1:0] m_axis_source_o
 );
   if (Inputs < 1 || Inputs > 16) begin : gen_bad_inputs
     $fatal(0, "Inputs is 1 to 16 (instance %m)");
@@ -65,17 +61,18 @@ module frame_arbiter #(
   end
 
   // A frame at a time. A source that withdraws a frame before its first beat is taken, against the rules, lets go.
-  logic busy_q;
-  logic in_frame_q;
-  logic space;
-  logic valid;
-  logic taken;
-  logic last;
+  axis_t beat;
+  logic  busy_q;
+  logic  in_frame_q;
+  logic  space;
+  logic  valid;
+  logic  taken;
+  logic  last;
 
   assign space = !m_axis_tvalid || m_axis_tready;
   assign s_axis_tready = busy_q && space ? grant_q : '0;
   assign valid = (s_axis_tvalid & grant_q) != '0;
-  assign last = (s_axis_tlast & grant_q) != '0;
+  assign last = beat.last;
   assign taken = busy_q && space && valid;
 
   always_ff @(posedge clk_i) begin
@@ -97,19 +94,13 @@ module frame_arbiter #(
   end
 
   // The beat of the granted input.
-  logic [       63:0] data;
-  logic [        7:0] keep;
-  logic               user;
   logic [SourceW-1:0] source;
 
   always_comb begin
-    data   = '0;
-    keep   = '0;
+    beat   = '0;
     source = '0;
-    user   = (s_axis_tuser & grant_q) != '0;
     for (int unsigned i = 0; i < Inputs; ++i) begin
-      data |= grant_q[i] ? s_axis_tdata[i] : '0;
-      keep |= grant_q[i] ? s_axis_tkeep[i] : '0;
+      beat |= grant_q[i] ? s_axis[i] : '0;
       source |= grant_q[i] ? SourceW'(i) : '0;
     end
   end
@@ -121,10 +112,7 @@ module frame_arbiter #(
 
   always_ff @(posedge clk_i) begin
     if (space) begin
-      m_axis_tdata    <= data;
-      m_axis_tkeep    <= keep;
-      m_axis_tlast    <= last;
-      m_axis_tuser    <= user;
+      m_axis          <= beat;
       m_axis_source_o <= source;
     end
   end
@@ -140,10 +128,8 @@ module frame_arbiter #(
   logic past_valid_q = 1'b0;
   logic past_held_q;
   logic past_idle_q;
-  logic [73:0] past_beat_q;
-  logic [73:0] beat;
+  axis_t past_beat_q;
 
-  assign beat   = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
   assign begins = !busy_q && first != '0 && !hold_i;
   // Inputs that come before the watched one in the round, from the last one served on.
   always_comb begin
@@ -161,7 +147,7 @@ module frame_arbiter #(
     past_valid_q <= 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
     past_idle_q <= begins && !rst_i;
-    past_beat_q <= beat;
+    past_beat_q <= m_axis;
     // Frames of others that have begun since the watched input waits.
     if (rst_i || !s_axis_tvalid[watched_q] || grant_q[watched_q] && busy_q) others_q <= '0;
     else if (begins) others_q <= first[watched_q] ? '0 : others_q + 1'b1;
@@ -173,9 +159,9 @@ module frame_arbiter #(
       assert (!in_frame_q || busy_q);
       if (!Strict) assert (32'(others_q) + 32'(distance) <= Inputs - 1);
       // The beat that was shown last and the one that is taken next are of one frame.
-      if (in_frame_q) assert (source == m_axis_source_o && !(m_axis_tvalid && m_axis_tlast));
-      if (m_axis_tvalid && !m_axis_tlast) assert (in_frame_q);
-      if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+      if (in_frame_q) assert (source == m_axis_source_o && !(m_axis_tvalid && m_axis.last));
+      if (m_axis_tvalid && !m_axis.last) assert (in_frame_q);
+      if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
       if (past_idle_q) assert (busy_q);
     end
   end
@@ -183,7 +169,7 @@ module frame_arbiter #(
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (past_held_q && m_axis_tready && m_axis.last);
       cover (others_q != '0);
     end
   end

@@ -11,7 +11,9 @@
 
 `default_nettype none
 
-module frame_fifo #(
+module frame_fifo
+  import penstock_pkg::*;
+#(
   // Beats that the memory holds, a power of two, 16 to 2^16; one to three are never used.
   parameter int unsigned Words = 512
 ) (
@@ -19,22 +21,16 @@ module frame_fifo #(
   input var logic rst_i,
 
   // In: tready is always high.
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Three quarters of the words were taken in the clock before, but for a beat that came then.
-  output var logic crowded_o,
+  output var logic almost_full_o,
 
   // Frames that were taken, and that were dropped. They stay at their largest value.
   output var logic [31:0] frames_o,
@@ -42,8 +38,8 @@ module frame_fifo #(
 );
   localparam int unsigned AddressW = unsigned'($clog2(Words));
   // Beats that are read from the memory or at hand: as many as a small FIFO holds.
-  localparam int unsigned Ahead = 8;
-  localparam int unsigned AheadW = 4;
+  localparam int unsigned Prefetch = 8;
+  localparam int unsigned PrefetchW = 4;
 
   if (Words < 16 || Words > 65_536 || 2 ** AddressW != Words) begin : gen_bad_words
     $fatal(0, "Words is a power of two, 16 to 2^16 (instance %m)");
@@ -60,77 +56,77 @@ module frame_fifo #(
 
   // Nothing happens while nothing comes and nothing is there.
   logic     clk;
-  logic     there;
+  logic     active;
 
-  word_t    words_q   [Words];
+  word_t    words_q       [Words];
 
   // Where the next beat goes, where its frame began, and the next to be read; a bit more than an address.
   pointer_t in_q;
   pointer_t frame_q;
   pointer_t out_q;
   logic     room_q;
-  logic     crowded_q;
-  logic     skips_q;
+  logic     almost_full_q;
+  logic     dropping_q;
   logic     writes;
-  logic     refuses;
+  logic     overflows;
   logic     ends;
   // The beat that came: a register, for many bits hang on whether one came, and it may come from far.
-  logic     came_q;
+  logic     word_valid_q;
   word_t    word_q;
   word_t    word;
 
   assign s_axis_tready = 1'b1;
-  assign crowded_o     = crowded_q;
-  assign writes        = came_q && !skips_q && room_q;
-  assign refuses       = came_q && !skips_q && !room_q;
+  assign almost_full_o = almost_full_q;
+  assign writes        = word_valid_q && !dropping_q && room_q;
+  assign overflows     = word_valid_q && !dropping_q && !room_q;
   assign ends          = writes && word_q.last;
 
   always_comb begin
-    word = '{user: s_axis_tuser, last: s_axis_tlast, octets: '0, data: s_axis_tdata};
-    for (int unsigned i = 1; i < 8; ++i) if (s_axis_tkeep[i]) word.octets = 3'(i);
+    word = '{user: s_axis.user, last: s_axis.last, octets: '0, data: s_axis.data};
+    for (int unsigned i = 1; i < 8; ++i) if (s_axis.keep[i]) word.octets = 3'(i);
   end
 
   always_ff @(posedge clk) begin
-    came_q <= s_axis_tvalid && !rst_i;
+    word_valid_q <= s_axis_tvalid && !rst_i;
     word_q <= word;
   end
 
   always_ff @(posedge clk) begin
     if (rst_i) begin
-      in_q      <= '0;
-      frame_q   <= '0;
-      room_q    <= 1'b1;
-      crowded_q <= 1'b0;
-      skips_q   <= 1'b0;
+      in_q          <= '0;
+      frame_q       <= '0;
+      room_q        <= 1'b1;
+      almost_full_q <= 1'b0;
+      dropping_q    <= 1'b0;
     end else begin
       // One more may be in flight when this is seen, and one arrives then.
       room_q <= 32'(pointer_t'(in_q - out_q)) + 3 <= Words;
-      crowded_q <= 32'(pointer_t'(in_q - out_q)) >= Words - Words / 4;
+      almost_full_q <= 32'(pointer_t'(in_q - out_q)) >= Words - Words / 4;
       if (writes) in_q <= in_q + 1'b1;
-      else if (refuses) in_q <= frame_q;
+      else if (overflows) in_q <= frame_q;
       if (ends) frame_q <= in_q + 1'b1;
-      if (came_q) skips_q <= !word_q.last && (skips_q || refuses);
+      if (word_valid_q) dropping_q <= !word_q.last && (dropping_q || overflows);
     end
   end
 
   // Out: read ahead, so that the sink's tready does not reach back to the memory.
-  logic                  reads;
-  logic                  reading_q;
-  logic                  read_q;
-  word_t                 raw_q;
-  word_t                 read_word_q;
-  logic     [AheadW-1:0] ahead_q;
+  logic                     reads;
+  logic                     reading_q;
+  logic                     read_q;
+  word_t                    raw_q;
+  word_t                    read_word_q;
+  logic     [PrefetchW-1:0] prefetched_q;
   // The address after the next one to be read; whether there is something to be read.
-  pointer_t              behind_q;
-  logic                  some_q;
-  logic                  took_q;
-  logic                  empty;
-  logic                  full;
-  logic                  takes;
-  word_t                 head;
+  pointer_t                 out_next_q;
+  logic                     not_empty_q;
+  logic                     popped_q;
+  logic                     empty;
+  logic                     full;
+  logic                     pop;
+  word_t                    head;
 
-  assign reads = some_q && 32'(ahead_q) < Ahead;
-  assign takes = m_axis_tvalid && m_axis_tready;
+  assign reads = not_empty_q && 32'(prefetched_q) < Prefetch;
+  assign pop   = m_axis_tvalid && m_axis_tready;
 
   always_ff @(posedge clk) begin
     if (writes) words_q[in_q[AddressW-1:0]] <= word_q;
@@ -140,50 +136,52 @@ module frame_fifo #(
 
   always_ff @(posedge clk) begin
     if (rst_i) begin
-      out_q     <= '0;
-      reading_q <= 1'b0;
-      read_q    <= 1'b0;
-      ahead_q   <= '0;
-      behind_q  <= pointer_t'(1);
-      some_q    <= 1'b0;
-      took_q    <= 1'b0;
+      out_q        <= '0;
+      reading_q    <= 1'b0;
+      read_q       <= 1'b0;
+      prefetched_q <= '0;
+      out_next_q   <= pointer_t'(1);
+      not_empty_q  <= 1'b0;
+      popped_q     <= 1'b0;
     end else begin
       if (reads) begin
-        out_q    <= behind_q;
-        behind_q <= behind_q + 1'b1;
+        out_q    <= out_next_q;
+        out_next_q <= out_next_q + 1'b1;
       end
-      some_q    <= ends || (reads ? behind_q != frame_q : some_q);
+      not_empty_q    <= ends || (reads ? out_next_q != frame_q : not_empty_q);
       reading_q <= reads;
       read_q    <= reading_q;
       // Words read and not yet sent, counted one clock late.
-      took_q    <= takes;
-      ahead_q   <= ahead_q + AheadW'(reads) - AheadW'(took_q);
+      popped_q    <= pop;
+      prefetched_q   <= prefetched_q + PrefetchW'(reads) - PrefetchW'(popped_q);
     end
   end
 
   small_fifo #(
       .Width($bits(word_t)),
-      .Depth(Ahead)
-  ) u_ahead (
+      .Depth(Prefetch)
+  ) u_prefetch (
       .clk_i  (clk),
       .rst_i,
       .push_i (read_q),
       .data_i (read_word_q),
       .full_o (full),
-      .pop_i  (takes),
+      .pop_i  (pop),
       .data_o (head),
       .empty_o(empty)
   );
 
   // There is a slot for each that was read.
   logic unused;
-  assign unused        = full;
+  assign unused = full;
 
   assign m_axis_tvalid = !empty;
-  assign m_axis_tdata  = head.data;
-  assign m_axis_tkeep  = 8'hff >> (3'd7 - head.octets);
-  assign m_axis_tlast  = head.last;
-  assign m_axis_tuser  = head.user;
+  assign m_axis = '{
+          user: head.user,
+          last: head.last,
+          keep: 8'hff >> (3'd7 - head.octets),
+          data: head.data
+      };
 
   event_counter u_frames (
       .clk_i   (clk),
@@ -196,16 +194,16 @@ module frame_fifo #(
   event_counter u_dropped (
       .clk_i   (clk),
       .rst_i,
-      .valid_i (refuses),
+      .valid_i (overflows),
       .amount_i(1'b1),
       .count_o (dropped_o)
   );
 
-  assign there = came_q || some_q || ahead_q != '0;
-  sleep_clock u_clock (
+  assign active = word_valid_q || not_empty_q || prefetched_q != '0;
+  clock_gate u_clock (
       .clk_i,
-      .awake_i(rst_i || s_axis_tvalid || there),
-      .clk_o  (clk)
+      .enable_i(rst_i || s_axis_tvalid || active),
+      .clk_o(clk)
   );
 
 `ifdef FORMAL
@@ -215,10 +213,10 @@ module frame_fifo #(
   logic [1:0] early_q = '1;
   logic past_held_q;
   logic [68:0] past_head_q;
-  logic [AheadW-1:0] at_hand;
+  logic [PrefetchW-1:0] available;
   logic [AddressW:0] past_used_q;
 
-  assign at_hand = u_ahead.in_q - u_ahead.out_q;
+  assign available = u_prefetch.in_q - u_prefetch.out_q;
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
@@ -229,14 +227,15 @@ module frame_fifo #(
       assume (rst_i);
       else begin
         assert (32'(pointer_t'(in_q - out_q)) < Words);
-        assert (crowded_o == (32'(past_used_q) * 4 >= 32'(Words) * 3));
+        assert (almost_full_o == (32'(past_used_q) * 4 >= 32'(Words) * 3));
         assert (room_q == (32'(past_used_q) < Words - 2));
         if (room_q) assert (32'(pointer_t'(in_q - out_q)) < Words);
         assert (pointer_t'(frame_q - out_q) <= pointer_t'(in_q - out_q));
-        if (skips_q) assert (in_q == frame_q);
-        assert (32'(ahead_q) <= Ahead);
-        assert (behind_q == out_q + 1'b1 && some_q == (out_q != frame_q));
-        assert (ahead_q == AheadW'(reading_q) + AheadW'(read_q) + at_hand + AheadW'(took_q));
+        if (dropping_q) assert (in_q == frame_q);
+        assert (32'(prefetched_q) <= Prefetch);
+        assert (out_next_q == out_q + 1'b1 && not_empty_q == (out_q != frame_q));
+        assert (prefetched_q == PrefetchW'(reading_q) + PrefetchW'(read_q)
+          + available + PrefetchW'(popped_q));
         if (read_q) assert (!full);
         if (past_held_q) assert (m_axis_tvalid && head == past_head_q);
       end
@@ -244,7 +243,7 @@ module frame_fifo #(
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
-    if (early_q == '0) cover (past_held_q && m_axis_tready && m_axis_tlast);
+    if (early_q == '0) cover (past_held_q && m_axis_tready && m_axis.last);
   end
 `endif
 endmodule

@@ -118,9 +118,9 @@ macro_rules! frames_are_whole {
                         last: out.m_axis_tlast,
                         user: out.m_axis_tuser,
                     };
-                    assert_eq!(out.crowded_o, memory.crowded(words as u64), "in clock {clock}: {memory:?}");
+                    assert_eq!(out.almost_full_o, memory.crowded(words as u64), "in clock {clock}: {memory:?}");
                     memory.clock(words as u64, beat.map(|beat| beat.last), out.m_axis_tvalid && ready);
-                    crowded += u64::from(out.crowded_o);
+                    crowded += u64::from(out.almost_full_o);
                     if let Some(at) = lone.take_if(|_| out.m_axis_tvalid) {
                         assert_eq!(clock - at, LATENCY);
                     }

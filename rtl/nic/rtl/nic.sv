@@ -56,67 +56,37 @@ module nic
   parameter int unsigned FifoWords = 512,
   // Records of the trace's FIFO; 0: there is no trace.
   parameter int unsigned TraceDepth = 64,
-  // Of the delay lines' memories and of the registers; not to be set.
+  // Of the delay lines' memories; not to be set.
   parameter int unsigned AddressW = unsigned'($clog2(DelayWords)),
-  parameter int unsigned WordW = StampW + 64 + 5,
-  parameter int unsigned RegisterW = 11
+  parameter int unsigned WordW = StampW + 64 + 5
 ) (
   input var logic clk_i,
   input var logic rst_i,
 
   // Settings and counters.
-  output var logic s_axil_awready,
-  input var logic s_axil_awvalid,
-  input var logic [RegisterW-1:0] s_axil_awaddr,
-  input var logic [2:0] s_axil_awprot,
-  output var logic s_axil_wready,
-  input var logic s_axil_wvalid,
-  input var logic [31:0] s_axil_wdata,
-  input var logic [3:0] s_axil_wstrb,
-  input var logic s_axil_bready,
-  output var logic s_axil_bvalid,
-  output var logic [1:0] s_axil_bresp,
-  output var logic s_axil_arready,
-  input var logic s_axil_arvalid,
-  input var logic [RegisterW-1:0] s_axil_araddr,
-  input var logic [2:0] s_axil_arprot,
-  input var logic s_axil_rready,
-  output var logic s_axil_rvalid,
-  output var logic [31:0] s_axil_rdata,
-  output var logic [1:0] s_axil_rresp,
+  input var  axil_req_t s_axil_i,
+  output var axil_rsp_t s_axil_o,
 
   // Frames from each line; tready is always high.
-  input var logic [Ports-1:0][63:0] s_axis_line_tdata,
-  input var logic [Ports-1:0][7:0] s_axis_line_tkeep,
-  input var logic [Ports-1:0] s_axis_line_tvalid,
-  output var logic [Ports-1:0] s_axis_line_tready,
-  input var logic [Ports-1:0] s_axis_line_tlast,
-  input var logic [Ports-1:0] s_axis_line_tuser,
+  input var  axis_t [Ports-1:0] s_axis_line,
+  input var  logic  [Ports-1:0] s_axis_line_tvalid,
+  output var logic  [Ports-1:0] s_axis_line_tready,
 
   // Frames onto each line, at its rate.
-  output var logic [Ports-1:0][63:0] m_axis_line_tdata,
-  output var logic [Ports-1:0][7:0] m_axis_line_tkeep,
-  output var logic [Ports-1:0] m_axis_line_tvalid,
-  input var logic [Ports-1:0] m_axis_line_tready,
-  output var logic [Ports-1:0] m_axis_line_tlast,
-  output var logic [Ports-1:0] m_axis_line_tuser,
+  output var axis_t [Ports-1:0] m_axis_line,
+  output var logic  [Ports-1:0] m_axis_line_tvalid,
+  input var  logic  [Ports-1:0] m_axis_line_tready,
 
   // Frames of the host; octets_i is a frame's length with its FCS, valid with its first beat until that is taken.
-  input var logic [63:0] s_axis_host_tdata,
-  input var logic [7:0] s_axis_host_tkeep,
+  input var axis_t s_axis_host,
   input var logic s_axis_host_tvalid,
   output var logic s_axis_host_tready,
-  input var logic s_axis_host_tlast,
-  input var logic s_axis_host_tuser,
   input var frame_octets_t s_axis_host_octets_i,
 
   // Frames that arrived, but messages and those of MAC control.
-  output var logic [63:0] m_axis_host_tdata,
-  output var logic [7:0] m_axis_host_tkeep,
-  output var logic m_axis_host_tvalid,
-  input var logic m_axis_host_tready,
-  output var logic m_axis_host_tlast,
-  output var logic m_axis_host_tuser,
+  output var axis_t m_axis_host,
+  output var logic  m_axis_host_tvalid,
+  input var  logic  m_axis_host_tready,
 
   // Random words for cycles that begin in this clock, and whether they are drawn (QCN).
   input var logic [ReactionPoints-1:0][31:0] random_byte_i,
@@ -133,12 +103,9 @@ module nic
   input var logic [2*Ports-1:0][WordW-1:0] mem_read_data_i,
 
   // The trace.
-  output var logic [63:0] m_axis_trace_tdata,
-  output var logic [7:0] m_axis_trace_tkeep,
-  output var logic m_axis_trace_tvalid,
-  input var logic m_axis_trace_tready,
-  output var logic m_axis_trace_tlast,
-  output var logic m_axis_trace_tuser,
+  output var axis_t m_axis_trace,
+  output var logic  m_axis_trace_tvalid,
+  input var  logic  m_axis_trace_tready,
 
   // The time, clocks.
   output var logic [47:0] now_o,
@@ -155,10 +122,10 @@ module nic
   output var logic [ReactionPoints-1:0] sent_valid_o,
   output var logic [ReactionPoints-1:0][FrameW-1:0] sent_octets_o
 );
-  if (ReactionPoints < 1 || ReactionPoints > MostPoints) begin : gen_bad_points
+  if (ReactionPoints < 1 || ReactionPoints > MaxPoints) begin : gen_bad_points
     $fatal(0, "ReactionPoints is 1 to 4 (instance %m)");
   end
-  if (Ports < 1 || Ports > MostPorts) begin : gen_bad_ports
+  if (Ports < 1 || Ports > MaxPorts) begin : gen_bad_ports
     $fatal(0, "Ports is 1 to 4 (instance %m)");
   end
   for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_check
@@ -192,25 +159,8 @@ module nic
   ) u_control (
       .clk_i,
       .rst_i,
-      .s_axil_awready,
-      .s_axil_awvalid,
-      .s_axil_awaddr,
-      .s_axil_awprot,
-      .s_axil_wready,
-      .s_axil_wvalid,
-      .s_axil_wdata,
-      .s_axil_wstrb,
-      .s_axil_bready,
-      .s_axil_bvalid,
-      .s_axil_bresp,
-      .s_axil_arready,
-      .s_axil_arvalid,
-      .s_axil_araddr,
-      .s_axil_arprot,
-      .s_axil_rready,
-      .s_axil_rvalid,
-      .s_axil_rdata,
-      .s_axil_rresp,
+      .s_axil_i,
+      .s_axil_o,
       .clock_run_o     (clock_run),
       .tick_clocks_o   (tick_clocks),
       .qcn_o           (qcn),
@@ -230,7 +180,7 @@ module nic
 
   // --- The time --------------------------------------------------------------------------------
 
-  logic [23:0] tick_left_q;
+  logic [23:0] tick_remaining_q;
   logic        tick_q;
   // 0 counts as 1.
   logic [23:0] period;
@@ -238,13 +188,13 @@ module nic
 
   always_ff @(posedge clk_i) begin
     if (rst_i || !clock_run) begin
-      now_q       <= '0;
-      tick_left_q <= '0;
-      tick_q      <= 1'b0;
+      now_q            <= '0;
+      tick_remaining_q <= '0;
+      tick_q           <= 1'b0;
     end else begin
-      now_q       <= now_q + 1'b1;
-      tick_q      <= tick_left_q == 24'd1;
-      tick_left_q <= tick_left_q <= 24'd1 ? period : tick_left_q - 1'b1;
+      now_q            <= now_q + 1'b1;
+      tick_q           <= tick_remaining_q == 24'd1;
+      tick_remaining_q <= tick_remaining_q <= 24'd1 ? period : tick_remaining_q - 1'b1;
     end
   end
 
@@ -253,19 +203,15 @@ module nic
 
   // --- Frames of the reaction points -----------------------------------------------------------
 
-  logic [63:0] steered_tdata;
-  logic [ 7:0] steered_tkeep;
+  axis_t steered;
   logic [N-1:0] steered_point_tvalid, steered_point_tready;
   logic [Ports-1:0] steered_port_tvalid, steered_port_tready;
-  logic steered_tlast, steered_tuser;
   frame_octets_t steered_octets;
-  logic [N-1:0][63:0] waiting_tdata;
-  logic [N-1:0][7:0] waiting_tkeep;
-  logic [N-1:0] waiting_tvalid, waiting_tready, waiting_tlast, waiting_tuser;
+  axis_t [N-1:0] waiting;
+  logic [N-1:0] waiting_tvalid, waiting_tready;
   logic [N-1:0][FrameW-1:0] waiting_octets;
-  logic [N-1:0][63:0] going_tdata;
-  logic [N-1:0][7:0] going_tkeep;
-  logic [N-1:0] going_tvalid, going_tready, going_tlast, going_tuser;
+  axis_t [N-1:0] released;
+  logic [N-1:0] released_tvalid, released_tready;
   logic [N-1:0][47:0] mac;
 
   nic_host_steer #(
@@ -276,21 +222,15 @@ module nic
       .rst_i,
       .mac_i              (mac),
       .port_i             (host_port),
-      .s_axis_tdata       (s_axis_host_tdata),
-      .s_axis_tkeep       (s_axis_host_tkeep),
+      .s_axis             (s_axis_host),
       .s_axis_tvalid      (s_axis_host_tvalid),
       .s_axis_tready      (s_axis_host_tready),
-      .s_axis_tlast       (s_axis_host_tlast),
-      .s_axis_tuser       (s_axis_host_tuser),
       .s_axis_octets_i    (s_axis_host_octets_i),
-      .m_axis_tdata       (steered_tdata),
-      .m_axis_tkeep       (steered_tkeep),
+      .m_axis             (steered),
       .m_axis_point_tvalid(steered_point_tvalid),
       .m_axis_point_tready(steered_point_tready),
       .m_axis_port_tvalid (steered_port_tvalid),
       .m_axis_port_tready (steered_port_tready),
-      .m_axis_tlast       (steered_tlast),
-      .m_axis_tuser       (steered_tuser),
       .m_axis_octets_o    (steered_octets),
       .paced_o            (host_counters.paced),
       .unpaced_o          (host_counters.unpaced)
@@ -310,19 +250,13 @@ module nic
         .destination_ip_i  (point[i].destination_ip),
         .source_port_i     (point[i].source_port),
         .destination_port_i(point[i].destination_port),
-        .s_axis_tdata      (steered_tdata),
-        .s_axis_tkeep      (steered_tkeep),
+        .s_axis            (steered),
         .s_axis_tvalid     (steered_point_tvalid[i]),
         .s_axis_tready     (steered_point_tready[i]),
-        .s_axis_tlast      (steered_tlast),
-        .s_axis_tuser      (steered_tuser),
         .s_axis_octets_i   (steered_octets),
-        .m_axis_tdata      (waiting_tdata[i]),
-        .m_axis_tkeep      (waiting_tkeep[i]),
+        .m_axis            (waiting[i]),
         .m_axis_tvalid     (waiting_tvalid[i]),
         .m_axis_tready     (waiting_tready[i]),
-        .m_axis_tlast      (waiting_tlast[i]),
-        .m_axis_tuser      (waiting_tuser[i]),
         .m_axis_octets_o   (waiting_octets[i]),
         .sequence_o        (point_counters[i].next_sequence)
     );
@@ -331,14 +265,12 @@ module nic
   // --- The reaction points ---------------------------------------------------------------------
 
   // A port has no room for frames that would wait: forged messages on a fast line are not to cost data.
-  logic [Ports-1:0] crowded;
-  logic             host_crowded;
-  logic [     63:0] arriving_tdata;
-  logic [      7:0] arriving_tkeep;
-  logic arriving_tvalid, arriving_tready, arriving_tlast, arriving_tuser;
-  logic [63:0] left_tdata;
-  logic [ 7:0] left_tkeep;
-  logic left_tvalid, left_tready, left_tlast, left_tuser;
+  logic  [Ports-1:0] almost_full;
+  logic              host_almost_full;
+  axis_t             arriving;
+  logic arriving_tvalid, arriving_tready;
+  axis_t to_host;
+  logic to_host_tvalid, to_host_tready;
   // A flow begins, a clock after its register says so. And a reset of one clock sets the registers in the clock in which the
   // reaction points would take their largest rate from them: they take it a clock later.
   logic [N-1:0]       begins_q;
@@ -386,19 +318,13 @@ module nic
   ) u_points (
       .clk_i,
       .rst_i,
-      .hurry_i           (crowded != '0),
-      .s_axis_rx_tdata   (arriving_tdata),
-      .s_axis_rx_tkeep   (arriving_tkeep),
+      .drop_if_busy_i    (almost_full != '0),
+      .s_axis_rx         (arriving),
       .s_axis_rx_tvalid  (arriving_tvalid),
       .s_axis_rx_tready  (arriving_tready),
-      .s_axis_rx_tlast   (arriving_tlast),
-      .s_axis_rx_tuser   (arriving_tuser),
-      .m_axis_rx_tdata   (left_tdata),
-      .m_axis_rx_tkeep   (left_tkeep),
-      .m_axis_rx_tvalid  (left_tvalid),
-      .m_axis_rx_tready  (left_tready),
-      .m_axis_rx_tlast   (left_tlast),
-      .m_axis_rx_tuser   (left_tuser),
+      .m_axis_rx         (to_host),
+      .m_axis_rx_tvalid  (to_host_tvalid),
+      .m_axis_rx_tready  (to_host_tready),
       .mac_i             (mac),
       .start_i           (begins_q),
       .tick_i            (tick_q),
@@ -408,19 +334,13 @@ module nic
       .draw_timer_o,
       .qcn_i             (qcn),
       .smcc_i            (smcc),
-      .s_axis_tx_tdata   (waiting_tdata),
-      .s_axis_tx_tkeep   (waiting_tkeep),
+      .s_axis_tx         (waiting),
       .s_axis_tx_tvalid  (waiting_tvalid),
       .s_axis_tx_tready  (waiting_tready),
-      .s_axis_tx_tlast   (waiting_tlast),
-      .s_axis_tx_tuser   (waiting_tuser),
       .s_axis_tx_octets_i(waiting_octets),
-      .m_axis_tx_tdata   (going_tdata),
-      .m_axis_tx_tkeep   (going_tkeep),
-      .m_axis_tx_tvalid  (going_tvalid),
-      .m_axis_tx_tready  (going_tready),
-      .m_axis_tx_tlast   (going_tlast),
-      .m_axis_tx_tuser   (going_tuser),
+      .m_axis_tx         (released),
+      .m_axis_tx_tvalid  (released_tvalid),
+      .m_axis_tx_tready  (released_tready),
       .current_rate_o,
       .target_rate_o,
       .byte_stage_o,
@@ -443,43 +363,33 @@ module nic
   ) u_host (
       .clk_i,
       .rst_i,
-      .s_axis_tdata (left_tdata),
-      .s_axis_tkeep (left_tkeep),
-      .s_axis_tvalid(left_tvalid),
-      .s_axis_tready(left_tready),
-      .s_axis_tlast (left_tlast),
-      .s_axis_tuser (left_tuser),
-      .m_axis_tdata (m_axis_host_tdata),
-      .m_axis_tkeep (m_axis_host_tkeep),
+      .s_axis       (to_host),
+      .s_axis_tvalid(to_host_tvalid),
+      .s_axis_tready(to_host_tready),
+      .m_axis       (m_axis_host),
       .m_axis_tvalid(m_axis_host_tvalid),
       .m_axis_tready(m_axis_host_tready),
-      .m_axis_tlast (m_axis_host_tlast),
-      .m_axis_tuser (m_axis_host_tuser),
-      .crowded_o    (host_crowded),
+      .almost_full_o(host_almost_full),
       .frames_o     (host_counters.frames),
       .dropped_o    (host_counters.dropped)
   );
 
   // --- Ports -----------------------------------------------------------------------------------
 
-  logic [Ports-1:0][63:0] came_tdata;
-  logic [Ports-1:0][ 7:0] came_tkeep;
-  logic [Ports-1:0] came_tvalid, came_tready, came_tlast, came_tuser;
-  logic [Ports-1:0][ 7:0] paused;
-  logic [Ports-1:0][ N:0] taken;
-  logic [      N:0][63:0] tx_tdata;
-  logic [      N:0][ 7:0] tx_tkeep;
+  axis_t [Ports-1:0] received;
+  logic [Ports-1:0] received_tvalid, received_tready;
+  logic [Ports-1:0][7:0] paused;
+  logic [Ports-1:0][N:0] taken;
+  axis_t [N:0] tx;
 
   // The port of a reaction point takes its frames; the host's others are the last input of each port.
   always_comb begin
     for (int unsigned i = 0; i < N; ++i) begin
-      going_tready[i] = taken[PortOf[i*PortW+:PortW]][i];
-      tx_tdata[i]     = going_tdata[i];
-      tx_tkeep[i]     = going_tkeep[i];
+      released_tready[i] = taken[PortOf[i*PortW+:PortW]][i];
+      tx[i] = released[i];
     end
     for (int unsigned p = 0; p < Ports; ++p) steered_port_tready[p] = taken[p][N];
-    tx_tdata[N] = steered_tdata;
-    tx_tkeep[N] = steered_tkeep;
+    tx[N] = steered;
   end
 
   for (genvar p = 0; p < Ports; ++p) begin : gen_port
@@ -487,7 +397,7 @@ module nic
 
     always_comb begin
       for (int unsigned i = 0; i < N; ++i) begin
-        shown[i] = going_tvalid[i] && 32'(PortOf[i*PortW+:PortW]) == p;
+        shown[i] = released_tvalid[i] && 32'(PortOf[i*PortW+:PortW]) == p;
       end
       shown[N] = steered_port_tvalid[p];
     end
@@ -508,31 +418,19 @@ module nic
         .now_i              (now_q),
         .settings_i         (line[p]),
         .priority_i         (data_priority),
-        .s_axis_tx_tdata    (tx_tdata),
-        .s_axis_tx_tkeep    (tx_tkeep),
+        .s_axis_tx          (tx),
         .s_axis_tx_tvalid   (shown),
         .s_axis_tx_tready   (taken[p]),
-        .s_axis_tx_tlast    ({steered_tlast, going_tlast}),
-        .s_axis_tx_tuser    ({steered_tuser, going_tuser}),
-        .m_axis_line_tdata  (m_axis_line_tdata[p]),
-        .m_axis_line_tkeep  (m_axis_line_tkeep[p]),
+        .m_axis_line        (m_axis_line[p]),
         .m_axis_line_tvalid (m_axis_line_tvalid[p]),
         .m_axis_line_tready (m_axis_line_tready[p]),
-        .m_axis_line_tlast  (m_axis_line_tlast[p]),
-        .m_axis_line_tuser  (m_axis_line_tuser[p]),
-        .s_axis_line_tdata  (s_axis_line_tdata[p]),
-        .s_axis_line_tkeep  (s_axis_line_tkeep[p]),
+        .s_axis_line        (s_axis_line[p]),
         .s_axis_line_tvalid (s_axis_line_tvalid[p]),
         .s_axis_line_tready (s_axis_line_tready[p]),
-        .s_axis_line_tlast  (s_axis_line_tlast[p]),
-        .s_axis_line_tuser  (s_axis_line_tuser[p]),
-        .m_axis_rx_tdata    (came_tdata[p]),
-        .m_axis_rx_tkeep    (came_tkeep[p]),
-        .m_axis_rx_tvalid   (came_tvalid[p]),
-        .m_axis_rx_tready   (came_tready[p]),
-        .m_axis_rx_tlast    (came_tlast[p]),
-        .m_axis_rx_tuser    (came_tuser[p]),
-        .crowded_o          (crowded[p]),
+        .m_axis_rx          (received[p]),
+        .m_axis_rx_tvalid   (received_tvalid[p]),
+        .m_axis_rx_tready   (received_tready[p]),
+        .almost_full_o      (almost_full[p]),
         .mem_write_o        (mem_write_o[2*p+:2]),
         .mem_write_address_o(mem_write_address_o[2*p+:2]),
         .mem_write_data_o   (mem_write_data_o[2*p+:2]),
@@ -546,26 +444,20 @@ module nic
   // Which line a frame is from says nothing.
   logic [PortW-1:0] line_of;
   logic unused;
-  assign unused = &{1'b0, line_of, host_crowded};
+  assign unused = &{1'b0, line_of, host_almost_full};
 
   frame_arbiter #(
       .Inputs(Ports)
   ) u_arrivals (
       .clk_i,
       .rst_i,
-      .s_axis_tdata   (came_tdata),
-      .s_axis_tkeep   (came_tkeep),
-      .s_axis_tvalid  (came_tvalid),
-      .s_axis_tready  (came_tready),
-      .s_axis_tlast   (came_tlast),
-      .s_axis_tuser   (came_tuser),
+      .s_axis         (received),
+      .s_axis_tvalid  (received_tvalid),
+      .s_axis_tready  (received_tready),
       .hold_i         (1'b0),
-      .m_axis_tdata   (arriving_tdata),
-      .m_axis_tkeep   (arriving_tkeep),
+      .m_axis         (arriving),
       .m_axis_tvalid  (arriving_tvalid),
       .m_axis_tready  (arriving_tready),
-      .m_axis_tlast   (arriving_tlast),
-      .m_axis_tuser   (arriving_tuser),
       .m_axis_source_o(line_of)
   );
 
@@ -587,12 +479,9 @@ module nic
       .byte_stage_i  (byte_stage_o),
       .time_stage_i  (time_stage_o),
       .paused_i      (paused),
-      .m_axis_tdata  (m_axis_trace_tdata),
-      .m_axis_tkeep  (m_axis_trace_tkeep),
+      .m_axis        (m_axis_trace),
       .m_axis_tvalid (m_axis_trace_tvalid),
       .m_axis_tready (m_axis_trace_tready),
-      .m_axis_tlast  (m_axis_trace_tlast),
-      .m_axis_tuser  (m_axis_trace_tuser),
       .dropped_o     (trace_dropped)
   );
 endmodule

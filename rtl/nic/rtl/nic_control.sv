@@ -12,32 +12,13 @@ module nic_control
   import nic_pkg::*;
 #(
   parameter int unsigned ReactionPoints = 4,
-  parameter int unsigned Ports = 1,
-  // Bits of an address; not to be set.
-  parameter int unsigned RegisterW = 11
+  parameter int unsigned Ports = 1
 ) (
   input var logic clk_i,
   input var logic rst_i,
 
-  output var logic s_axil_awready,
-  input var logic s_axil_awvalid,
-  input var logic [RegisterW-1:0] s_axil_awaddr,
-  input var logic [2:0] s_axil_awprot,
-  output var logic s_axil_wready,
-  input var logic s_axil_wvalid,
-  input var logic [31:0] s_axil_wdata,
-  input var logic [3:0] s_axil_wstrb,
-  input var logic s_axil_bready,
-  output var logic s_axil_bvalid,
-  output var logic [1:0] s_axil_bresp,
-  output var logic s_axil_arready,
-  input var logic s_axil_arvalid,
-  input var logic [RegisterW-1:0] s_axil_araddr,
-  input var logic [2:0] s_axil_arprot,
-  input var logic s_axil_rready,
-  output var logic s_axil_rvalid,
-  output var logic [31:0] s_axil_rdata,
-  output var logic [1:0] s_axil_rresp,
+  input var  axil_req_t s_axil_i,
+  output var axil_rsp_t s_axil_o,
 
   // Settings.
   output var logic clock_run_o,
@@ -58,52 +39,52 @@ module nic_control
   input var host_counters_t host_i,
   input var logic [31:0] trace_dropped_i
 );
-  logic [MostPoints-1:0][47:0] reaction_point_mac;
-  logic [MostPoints-1:0][0:0] reaction_point_start;
-  logic [MostPoints-1:0][0:0] reaction_point_enable;
-  logic [MostPoints-1:0][15:0] reaction_point_octets;
-  logic [MostPoints-1:0][47:0] reaction_point_destination_mac;
-  logic [MostPoints-1:0][31:0] reaction_point_source_ip;
-  logic [MostPoints-1:0][31:0] reaction_point_destination_ip;
-  logic [MostPoints-1:0][15:0] reaction_point_source_port;
-  logic [MostPoints-1:0][15:0] reaction_point_destination_port;
-  logic [MostPoints-1:0][33:0] reaction_point_current_rate;
-  logic [MostPoints-1:0][33:0] reaction_point_target_rate;
-  logic [MostPoints-1:0][7:0] reaction_point_byte_stage;
-  logic [MostPoints-1:0][7:0] reaction_point_time_stage;
-  logic [MostPoints-1:0][1:0] reaction_point_phase;
-  logic [MostPoints-1:0][15:0] reaction_point_tokens;
-  logic [MostPoints-1:0][31:0] reaction_point_dropped;
-  logic [MostPoints-1:0][31:0] reaction_point_next_sequence;
-  logic [MostPorts-1:0][33:0] line_rate;
-  logic [MostPorts-1:0][31:0] line_frames;
-  logic [MostPorts-1:0][47:0] line_octets;
-  logic [MostPorts-1:0][31:0] line_arrived;
-  logic [MostPorts-1:0][47:0] line_arrived_octets;
-  logic [MostPorts-1:0][31:0] line_runts;
-  logic [MostPorts-1:0][31:0] line_oversized;
-  logic [MostPorts-1:0][31:0] line_bad;
-  logic [MostPorts-1:0][31:0] line_dropped;
-  logic [MostPorts-1:0][22:0] delay_out_delay;
-  logic [MostPorts-1:0][31:0] delay_out_words;
-  logic [MostPorts-1:0][31:0] delay_out_dropped;
-  logic [MostPorts-1:0][31:0] delay_out_cut;
-  logic [MostPorts-1:0][31:0] delay_out_late;
-  logic [MostPorts-1:0][22:0] delay_in_delay;
-  logic [MostPorts-1:0][31:0] delay_in_words;
-  logic [MostPorts-1:0][31:0] delay_in_dropped;
-  logic [MostPorts-1:0][31:0] delay_in_cut;
-  logic [MostPorts-1:0][31:0] delay_in_late;
-  logic [MostPorts-1:0][7:0] pfc_paused;
-  logic [MostPorts-1:0][31:0] pfc_frames;
-  logic [MostPorts-1:0][31:0] pfc_malformed;
-  logic [MostPorts-1:0][31:0] pfc_other;
+  logic [MaxPoints-1:0][47:0] reaction_point_mac;
+  logic [MaxPoints-1:0][0:0] reaction_point_start;
+  logic [MaxPoints-1:0][0:0] reaction_point_enable;
+  logic [MaxPoints-1:0][15:0] reaction_point_octets;
+  logic [MaxPoints-1:0][47:0] reaction_point_destination_mac;
+  logic [MaxPoints-1:0][31:0] reaction_point_source_ip;
+  logic [MaxPoints-1:0][31:0] reaction_point_destination_ip;
+  logic [MaxPoints-1:0][15:0] reaction_point_source_port;
+  logic [MaxPoints-1:0][15:0] reaction_point_destination_port;
+  logic [MaxPoints-1:0][33:0] reaction_point_current_rate;
+  logic [MaxPoints-1:0][33:0] reaction_point_target_rate;
+  logic [MaxPoints-1:0][7:0] reaction_point_byte_stage;
+  logic [MaxPoints-1:0][7:0] reaction_point_time_stage;
+  logic [MaxPoints-1:0][1:0] reaction_point_phase;
+  logic [MaxPoints-1:0][15:0] reaction_point_tokens;
+  logic [MaxPoints-1:0][31:0] reaction_point_dropped;
+  logic [MaxPoints-1:0][31:0] reaction_point_next_sequence;
+  logic [MaxPorts-1:0][33:0] line_rate;
+  logic [MaxPorts-1:0][31:0] line_frames;
+  logic [MaxPorts-1:0][47:0] line_octets;
+  logic [MaxPorts-1:0][31:0] line_arrived;
+  logic [MaxPorts-1:0][47:0] line_arrived_octets;
+  logic [MaxPorts-1:0][31:0] line_runts;
+  logic [MaxPorts-1:0][31:0] line_oversized;
+  logic [MaxPorts-1:0][31:0] line_bad;
+  logic [MaxPorts-1:0][31:0] line_dropped;
+  logic [MaxPorts-1:0][22:0] delay_out_delay;
+  logic [MaxPorts-1:0][31:0] delay_out_words;
+  logic [MaxPorts-1:0][31:0] delay_out_dropped;
+  logic [MaxPorts-1:0][31:0] delay_out_cut;
+  logic [MaxPorts-1:0][31:0] delay_out_late;
+  logic [MaxPorts-1:0][22:0] delay_in_delay;
+  logic [MaxPorts-1:0][31:0] delay_in_words;
+  logic [MaxPorts-1:0][31:0] delay_in_dropped;
+  logic [MaxPorts-1:0][31:0] delay_in_cut;
+  logic [MaxPorts-1:0][31:0] delay_in_late;
+  logic [MaxPorts-1:0][7:0] pfc_paused;
+  logic [MaxPorts-1:0][31:0] pfc_frames;
+  logic [MaxPorts-1:0][31:0] pfc_malformed;
+  logic [MaxPorts-1:0][31:0] pfc_other;
 
   // With 0 for points and lines that do not exist.
-  point_counters_t [MostPoints-1:0] point;
-  line_counters_t [MostPorts-1:0] line;
+  point_counters_t [MaxPoints-1:0] point;
+  line_counters_t [MaxPorts-1:0] line;
 
-  for (genvar i = 0; i < MostPoints; ++i) begin : gen_point
+  for (genvar i = 0; i < MaxPoints; ++i) begin : gen_point
     if (i < ReactionPoints) begin : gen_there
       assign point[i] = point_i[i];
       assign point_o[i] = '{
@@ -122,7 +103,7 @@ module nic_control
     end
   end
 
-  for (genvar i = 0; i < MostPorts; ++i) begin : gen_line
+  for (genvar i = 0; i < MaxPorts; ++i) begin : gen_line
     if (i < Ports) begin : gen_there
       assign line[i] = line_i[i];
       assign line_o[i] = '{
@@ -136,7 +117,7 @@ module nic_control
   end
 
   always_comb begin
-    for (int unsigned i = 0; i < MostPoints; ++i) begin
+    for (int unsigned i = 0; i < MaxPoints; ++i) begin
       reaction_point_current_rate[i] = point[i].current_rate;
       reaction_point_target_rate[i] = point[i].target_rate;
       reaction_point_byte_stage[i] = point[i].byte_stage;
@@ -146,7 +127,7 @@ module nic_control
       reaction_point_dropped[i] = point[i].dropped;
       reaction_point_next_sequence[i] = point[i].next_sequence;
     end
-    for (int unsigned i = 0; i < MostPorts; ++i) begin
+    for (int unsigned i = 0; i < MaxPorts; ++i) begin
       line_frames[i] = line[i].frames;
       line_octets[i] = line[i].octets;
       line_arrived[i] = line[i].arrived;
@@ -191,25 +172,8 @@ module nic_control
   nic_registers u_registers (
       .clk_i,
       .rst_i,
-      .s_axil_awready,
-      .s_axil_awvalid,
-      .s_axil_awaddr,
-      .s_axil_awprot,
-      .s_axil_wready,
-      .s_axil_wvalid,
-      .s_axil_wdata,
-      .s_axil_wstrb,
-      .s_axil_bready,
-      .s_axil_bvalid,
-      .s_axil_bresp,
-      .s_axil_arready,
-      .s_axil_arvalid,
-      .s_axil_araddr,
-      .s_axil_arprot,
-      .s_axil_rready,
-      .s_axil_rvalid,
-      .s_axil_rdata,
-      .s_axil_rresp,
+      .s_axil_i,
+      .s_axil_o,
       .clock_run_o,
       .clock_now_i(now_i),
       .qcn_tick_clocks_o(tick_clocks_o),

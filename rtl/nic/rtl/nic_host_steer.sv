@@ -26,23 +26,17 @@ module nic_host_steer
   input var logic [               1:0]       port_i,
 
   // Frames; octets_i is a frame's length with its FCS, valid with its first beat until that is taken.
-  input var  logic          [63:0] s_axis_tdata,
-  input var  logic          [ 7:0] s_axis_tkeep,
-  input var  logic                 s_axis_tvalid,
-  output var logic                 s_axis_tready,
-  input var  logic                 s_axis_tlast,
-  input var  logic                 s_axis_tuser,
-  input var  frame_octets_t        s_axis_octets_i,
+  input var  axis_t         s_axis,
+  input var  logic          s_axis_tvalid,
+  output var logic          s_axis_tready,
+  input var  frame_octets_t s_axis_octets_i,
 
   // The same frames, and whose they are: valid and ready of reaction points, and of ports.
-  output var logic          [              63:0] m_axis_tdata,
-  output var logic          [               7:0] m_axis_tkeep,
+  output var axis_t                              m_axis,
   output var logic          [ReactionPoints-1:0] m_axis_point_tvalid,
   input var  logic          [ReactionPoints-1:0] m_axis_point_tready,
   output var logic          [         Ports-1:0] m_axis_port_tvalid,
   input var  logic          [         Ports-1:0] m_axis_port_tready,
-  output var logic                               m_axis_tlast,
-  output var logic                               m_axis_tuser,
   output var frame_octets_t                      m_axis_octets_o,
 
   // Frames that went through a gate, and that did not. They stay at their largest value.
@@ -56,42 +50,32 @@ module nic_host_steer
     $fatal(0, "Ports is 1 to 4 (instance %m)");
   end
 
-  typedef struct packed {
-    logic        user;
-    logic        last;
-    logic [7:0]  keep;
-    logic [63:0] data;
-  } beat_t;
-
   typedef enum logic [2:0] {
     // Takes the first beat, takes the second, finds the path.
     First,
     Second,
-    Find,
+    Lookup,
     // Shows the first beat, shows the second, shows the others as they come.
-    ShowFirst,
-    ShowSecond,
+    SendFirst,
+    SendSecond,
     Pass
   } state_e;
 
   // Nothing happens between the host's frames.
   logic                             clk;
   state_e                           state_q;
-  beat_t                            first_q;
-  beat_t                            second_q;
-  beat_t                            beat;
-  beat_t                            shown;
+  axis_t                            first_q;
+  axis_t                            second_q;
   // Octets of the source address that are those of a reaction point: of the first beat, of the second.
   logic   [ReactionPoints-1:0][1:0] high_q;
   logic   [ReactionPoints-1:0][3:0] low_q;
   logic   [ReactionPoints-1:0]      match;
   logic   [ReactionPoints-1:0]      point_q;
   logic   [         Ports-1:0]      port_q;
-  logic                             shows;
+  logic                             valid;
   logic                             ready;
   logic                             taken;
 
-  assign beat = {s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata};
   always_comb begin
     match = '0;
     for (int unsigned i = ReactionPoints; i > 0; --i) begin
@@ -105,31 +89,30 @@ module nic_host_steer
 
   always_comb begin
     case (state_q)
-      ShowFirst: shown = first_q;
-      ShowSecond: shown = second_q;
-      default: shown = beat;
+      SendFirst: m_axis = first_q;
+      SendSecond: m_axis = second_q;
+      default: m_axis = s_axis;
     endcase
   end
 
-  assign shows = state_q == ShowFirst || state_q == ShowSecond || state_q == Pass && s_axis_tvalid;
+  assign valid = state_q == SendFirst || state_q == SendSecond || state_q == Pass && s_axis_tvalid;
   assign ready = ((point_q & m_axis_point_tready) != '0) || ((port_q & m_axis_port_tready) != '0);
-  assign taken = shows && ready;
+  assign taken = valid && ready;
   assign s_axis_tready = state_q == First || state_q == Second || (state_q == Pass && ready);
-  assign m_axis_point_tvalid = {ReactionPoints{shows}} & point_q;
-  assign m_axis_port_tvalid = {Ports{shows}} & port_q;
-  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = shown;
+  assign m_axis_point_tvalid = {ReactionPoints{valid}} & point_q;
+  assign m_axis_port_tvalid = {Ports{valid}} & port_q;
 
   always_ff @(posedge clk) begin
     if (rst_i) begin
       state_q <= First;
     end else begin
       case (state_q)
-        First: if (s_axis_tvalid) state_q <= s_axis_tlast ? Find : Second;
-        Second: if (s_axis_tvalid) state_q <= Find;
-        Find: state_q <= ShowFirst;
-        ShowFirst: if (taken) state_q <= first_q.last ? First : ShowSecond;
-        ShowSecond: if (taken) state_q <= second_q.last ? First : Pass;
-        Pass: if (taken && s_axis_tlast) state_q <= First;
+        First: if (s_axis_tvalid) state_q <= s_axis.last ? Lookup : Second;
+        Second: if (s_axis_tvalid) state_q <= Lookup;
+        Lookup: state_q <= SendFirst;
+        SendFirst: if (taken) state_q <= first_q.last ? First : SendSecond;
+        SendSecond: if (taken) state_q <= second_q.last ? First : Pass;
+        Pass: if (taken && s_axis.last) state_q <= First;
         default: state_q <= First;
       endcase
     end
@@ -137,21 +120,21 @@ module nic_host_steer
 
   always_ff @(posedge clk) begin
     if (state_q == First) begin
-      first_q         <= beat;
+      first_q         <= s_axis;
       m_axis_octets_o <= s_axis_octets_i;
       // A frame of one beat has no source address.
       second_q.keep   <= '0;
     end
-    if (state_q == Second) second_q <= beat;
+    if (state_q == Second) second_q <= s_axis;
     for (int unsigned i = 0; i < ReactionPoints; ++i) begin
       for (int unsigned j = 0; j < 2; ++j) begin
-        if (state_q == First) high_q[i][j] <= beat.data[48+8*j+:8] == mac_i[i][40-8*j+:8];
+        if (state_q == First) high_q[i][j] <= s_axis.data[48+8*j+:8] == mac_i[i][40-8*j+:8];
       end
       for (int unsigned j = 0; j < 4; ++j) begin
-        if (state_q == Second) low_q[i][j] <= beat.data[8*j+:8] == mac_i[i][24-8*j+:8];
+        if (state_q == Second) low_q[i][j] <= s_axis.data[8*j+:8] == mac_i[i][24-8*j+:8];
       end
     end
-    if (state_q == Find) begin
+    if (state_q == Lookup) begin
       point_q <= match;
       for (int unsigned i = 0; i < Ports; ++i) begin
         port_q[i] <= match == '0 && (32'(port_i) < Ports ? 32'(port_i) : 0) == i;
@@ -167,8 +150,8 @@ module nic_host_steer
       paced_q   <= 1'b0;
       unpaced_q <= 1'b0;
     end else begin
-      paced_q   <= taken && shown.last && point_q != '0;
-      unpaced_q <= taken && shown.last && point_q == '0;
+      paced_q   <= taken && m_axis.last && point_q != '0;
+      unpaced_q <= taken && m_axis.last && point_q == '0;
     end
   end
 
@@ -188,10 +171,10 @@ module nic_host_steer
       .count_o (unpaced_o)
   );
 
-  sleep_clock u_clock (
+  clock_gate u_clock (
       .clk_i,
-      .awake_i(rst_i || s_axis_tvalid || state_q != First),
-      .clk_o  (clk)
+      .enable_i(rst_i || s_axis_tvalid || state_q != First),
+      .clk_o(clk)
   );
 
 `ifdef FORMAL
@@ -201,30 +184,30 @@ module nic_host_steer
   logic past_in_q;
   logic past_out_q;
   logic past_inside_q;
-  beat_t past_beat_q;
-  beat_t past_shown_q;
-  logic [ReactionPoints+Ports-1:0] way;
-  logic [ReactionPoints+Ports-1:0] past_way_q;
+  axis_t past_beat_q;
+  axis_t past_shown_q;
+  logic [ReactionPoints+Ports-1:0] route;
+  logic [ReactionPoints+Ports-1:0] past_route_q;
 
-  assign way = {point_q, port_q};
+  assign route = {point_q, port_q};
 
   always_ff @(posedge clk_i) begin
     past_valid_q  <= 1'b1;
     past_in_q     <= s_axis_tvalid && !s_axis_tready && !rst_i;
-    past_out_q    <= shows && !ready && !rst_i;
-    past_inside_q <= !rst_i && (state_q == ShowFirst || state_q == ShowSecond || state_q == Pass);
-    past_beat_q   <= beat;
-    past_shown_q  <= shown;
-    past_way_q    <= way;
+    past_out_q    <= valid && !ready && !rst_i;
+    past_inside_q <= !rst_i && (state_q == SendFirst || state_q == SendSecond || state_q == Pass);
+    past_beat_q   <= s_axis;
+    past_shown_q  <= m_axis;
+    past_route_q  <= route;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       if (past_in_q) assume (s_axis_tvalid && beat == past_beat_q);
       assert (state_q <= Pass);
-      if (state_q >= ShowFirst) assert (way != '0 && (way & (way - 1'b1)) == '0);
-      if (past_inside_q && state_q >= ShowFirst) assert (way == past_way_q);
-      if (past_out_q) assert (shows && shown == past_shown_q);
+      if (state_q >= SendFirst) assert (route != '0 && (route & (route - 1'b1)) == '0);
+      if (past_inside_q && state_q >= SendFirst) assert (route == past_route_q);
+      if (past_out_q) assert (valid && m_axis == past_shown_q);
       if (state_q == Second) assert (!first_q.last);
-      if (state_q == ShowSecond || state_q == Pass) assert (!first_q.last);
+      if (state_q == SendSecond || state_q == Pass) assert (!first_q.last);
       if (state_q == Pass) assert (!second_q.last);
     end
   end

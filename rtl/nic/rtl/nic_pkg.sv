@@ -11,8 +11,8 @@ package nic_pkg;
   import smcc_rp_pkg::*;
 
   // Largest numbers for which the register map has room.
-  localparam int unsigned MostPoints = 4;
-  localparam int unsigned MostPorts = 4;
+  localparam int unsigned MaxPoints = 4;
+  localparam int unsigned MaxPorts = 4;
   // Bits of a delay, clocks, and of the times of a delay line.
   localparam int unsigned DelayW = 23;
   localparam int unsigned StampW = DelayW + 1;

@@ -35,21 +35,15 @@ module nic_points
   input var logic rst_i,
 
   // Arriving frames cannot wait: a message that would have to is dropped (message_receiver).
-  input var logic hurry_i,
+  input var logic drop_if_busy_i,
 
   // Frames that arrive, and those of them that are no messages.
-  input var logic [63:0] s_axis_rx_tdata,
-  input var logic [7:0] s_axis_rx_tkeep,
-  input var logic s_axis_rx_tvalid,
-  output var logic s_axis_rx_tready,
-  input var logic s_axis_rx_tlast,
-  input var logic s_axis_rx_tuser,
-  output var logic [63:0] m_axis_rx_tdata,
-  output var logic [7:0] m_axis_rx_tkeep,
-  output var logic m_axis_rx_tvalid,
-  input var logic m_axis_rx_tready,
-  output var logic m_axis_rx_tlast,
-  output var logic m_axis_rx_tuser,
+  input var  axis_t s_axis_rx,
+  input var  logic  s_axis_rx_tvalid,
+  output var logic  s_axis_rx_tready,
+  output var axis_t m_axis_rx,
+  output var logic  m_axis_rx_tvalid,
+  input var  logic  m_axis_rx_tready,
 
   // The reaction points' addresses, and that a flow begins.
   input var logic [ReactionPoints-1:0][47:0] mac_i,
@@ -67,19 +61,13 @@ module nic_points
   input var smcc_settings_t smcc_i,
 
   // The reaction points' frames (octets_i: length with FCS), and those that go.
-  input var logic [ReactionPoints-1:0][63:0] s_axis_tx_tdata,
-  input var logic [ReactionPoints-1:0][7:0] s_axis_tx_tkeep,
+  input var axis_t [ReactionPoints-1:0] s_axis_tx,
   input var logic [ReactionPoints-1:0] s_axis_tx_tvalid,
   output var logic [ReactionPoints-1:0] s_axis_tx_tready,
-  input var logic [ReactionPoints-1:0] s_axis_tx_tlast,
-  input var logic [ReactionPoints-1:0] s_axis_tx_tuser,
   input var logic [ReactionPoints-1:0][FrameW-1:0] s_axis_tx_octets_i,
-  output var logic [ReactionPoints-1:0][63:0] m_axis_tx_tdata,
-  output var logic [ReactionPoints-1:0][7:0] m_axis_tx_tkeep,
+  output var axis_t [ReactionPoints-1:0] m_axis_tx,
   output var logic [ReactionPoints-1:0] m_axis_tx_tvalid,
   input var logic [ReactionPoints-1:0] m_axis_tx_tready,
-  output var logic [ReactionPoints-1:0] m_axis_tx_tlast,
-  output var logic [ReactionPoints-1:0] m_axis_tx_tuser,
 
   // The state of the reaction points. SMCC has a current rate alone.
   output var logic [ReactionPoints-1:0][RateW-1:0] current_rate_o,
@@ -103,59 +91,41 @@ module nic_points
   logic unused;
 
   // The frames that wait, past a buffer each, with their lengths: the gates' readiness is to end here.
-  logic [ReactionPoints-1:0][63:0] waiting_tdata;
-  logic [ReactionPoints-1:0][7:0] waiting_tkeep;
+  axis_t [ReactionPoints-1:0] waiting;
   logic [ReactionPoints-1:0] waiting_tvalid;
   logic [ReactionPoints-1:0] waiting_tready;
-  logic [ReactionPoints-1:0] waiting_tlast;
-  logic [ReactionPoints-1:0] waiting_tuser;
   logic [ReactionPoints-1:0][FrameW-1:0] waiting_octets;
 
   for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_waiting
     stream_buffer #(
-        .UserW(FrameW + 1),
+        .BeatW(FrameW + $bits(axis_t)),
         .Late (1'b1)
     ) u_waiting (
         .clk_i,
         .rst_i,
-        .s_axis_tdata (s_axis_tx_tdata[i]),
-        .s_axis_tkeep (s_axis_tx_tkeep[i]),
+        .s_axis({s_axis_tx_octets_i[i], s_axis_tx[i]}),
         .s_axis_tvalid(s_axis_tx_tvalid[i]),
         .s_axis_tready(s_axis_tx_tready[i]),
-        .s_axis_tlast (s_axis_tx_tlast[i]),
-        .s_axis_tuser ({s_axis_tx_octets_i[i], s_axis_tx_tuser[i]}),
-        .m_axis_tdata (waiting_tdata[i]),
-        .m_axis_tkeep (waiting_tkeep[i]),
+        .m_axis({waiting_octets[i], waiting[i]}),
         .m_axis_tvalid(waiting_tvalid[i]),
-        .m_axis_tready(waiting_tready[i]),
-        .m_axis_tlast (waiting_tlast[i]),
-        .m_axis_tuser ({waiting_octets[i], waiting_tuser[i]})
+        .m_axis_tready(waiting_tready[i])
     );
   end
 
   // The frames that pass, too: the receiver decides late what it shows.
-  logic [63:0] passing_tdata;
-  logic [7:0] passing_tkeep;
-  logic passing_tvalid;
-  logic passing_tready;
-  logic passing_tlast;
-  logic passing_tuser;
+  axis_t passing;
+  logic  passing_tvalid;
+  logic  passing_tready;
 
   stream_buffer u_passing (
       .clk_i,
       .rst_i,
-      .s_axis_tdata (passing_tdata),
-      .s_axis_tkeep (passing_tkeep),
+      .s_axis(passing),
       .s_axis_tvalid(passing_tvalid),
       .s_axis_tready(passing_tready),
-      .s_axis_tlast (passing_tlast),
-      .s_axis_tuser (passing_tuser),
-      .m_axis_tdata (m_axis_rx_tdata),
-      .m_axis_tkeep (m_axis_rx_tkeep),
+      .m_axis(m_axis_rx),
       .m_axis_tvalid(m_axis_rx_tvalid),
-      .m_axis_tready(m_axis_rx_tready),
-      .m_axis_tlast (m_axis_rx_tlast),
-      .m_axis_tuser (m_axis_rx_tuser)
+      .m_axis_tready(m_axis_rx_tready)
   );
 
   if (Smcc) begin : gen_smcc
@@ -177,19 +147,13 @@ module nic_points
         .two_stage_i(smcc_i.two_stage),
         .min_rate_i(smcc_i.min_rate),
         .max_rate_i(smcc_i.max_rate),
-        .s_axis_tx_tdata(waiting_tdata),
-        .s_axis_tx_tkeep(waiting_tkeep),
+        .s_axis_tx(waiting),
         .s_axis_tx_tvalid(waiting_tvalid),
         .s_axis_tx_tready(waiting_tready),
-        .s_axis_tx_tlast(waiting_tlast),
-        .s_axis_tx_tuser(waiting_tuser),
         .s_axis_tx_octets_i(waiting_octets),
-        .m_axis_rx_tdata(passing_tdata),
-        .m_axis_rx_tkeep(passing_tkeep),
+        .m_axis_rx(passing),
         .m_axis_rx_tvalid(passing_tvalid),
         .m_axis_rx_tready(passing_tready),
-        .m_axis_rx_tlast(passing_tlast),
-        .m_axis_rx_tuser(passing_tuser),
         .rate_o(current_rate_o),
         .*
     );
@@ -202,8 +166,8 @@ module nic_points
     assign draw_timer_o = '0;
     assign unused = &{1'b0, tick_i, random_byte_i, random_timer_i, qcn_i};
   end else begin : gen_qcn
-    logic [ReactionPoints-1:0][LeftW-1:0] byte_left;
-    logic [ReactionPoints-1:0][LeftW-1:0] time_left;
+    logic [ReactionPoints-1:0][RemainingW-1:0] byte_remaining;
+    logic [ReactionPoints-1:0][RemainingW-1:0] time_remaining;
     logic [ReactionPoints-1:0] busy;
 
     qcn_rp #(
@@ -230,26 +194,20 @@ module nic_points
         .rpg_max_rate_i    (qcn_i.rpg_max_rate),
         .rp_jitter_i       (qcn_i.rp_jitter),
         .timer_on_i        (qcn_i.timer_on),
-        .s_axis_tx_tdata   (waiting_tdata),
-        .s_axis_tx_tkeep   (waiting_tkeep),
+        .s_axis_tx         (waiting),
         .s_axis_tx_tvalid  (waiting_tvalid),
         .s_axis_tx_tready  (waiting_tready),
-        .s_axis_tx_tlast   (waiting_tlast),
-        .s_axis_tx_tuser   (waiting_tuser),
         .s_axis_tx_octets_i(waiting_octets),
-        .m_axis_rx_tdata   (passing_tdata),
-        .m_axis_rx_tkeep   (passing_tkeep),
+        .m_axis_rx         (passing),
         .m_axis_rx_tvalid  (passing_tvalid),
         .m_axis_rx_tready  (passing_tready),
-        .m_axis_rx_tlast   (passing_tlast),
-        .m_axis_rx_tuser   (passing_tuser),
-        .byte_left_o       (byte_left),
-        .time_left_o       (time_left),
+        .byte_remaining_o  (byte_remaining),
+        .time_remaining_o  (time_remaining),
         .busy_o            (busy),
         .*
     );
 
-    assign unused = &{1'b0, byte_left, time_left, busy, smcc_i};
+    assign unused = &{1'b0, byte_remaining, time_remaining, busy, smcc_i};
   end
 endmodule
 

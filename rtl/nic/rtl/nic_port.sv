@@ -45,36 +45,24 @@ module nic_port
   input var logic [2:0] priority_i,
 
   // Frames that are to go.
-  input var  logic [Inputs-1:0][63:0] s_axis_tx_tdata,
-  input var  logic [Inputs-1:0][ 7:0] s_axis_tx_tkeep,
-  input var  logic [Inputs-1:0]       s_axis_tx_tvalid,
-  output var logic [Inputs-1:0]       s_axis_tx_tready,
-  input var  logic [Inputs-1:0]       s_axis_tx_tlast,
-  input var  logic [Inputs-1:0]       s_axis_tx_tuser,
+  input var  axis_t [Inputs-1:0] s_axis_tx,
+  input var  logic  [Inputs-1:0] s_axis_tx_tvalid,
+  output var logic  [Inputs-1:0] s_axis_tx_tready,
 
   // The line, out and in; in, tready is always high.
-  output var logic [63:0] m_axis_line_tdata,
-  output var logic [ 7:0] m_axis_line_tkeep,
-  output var logic        m_axis_line_tvalid,
-  input var  logic        m_axis_line_tready,
-  output var logic        m_axis_line_tlast,
-  output var logic        m_axis_line_tuser,
-  input var  logic [63:0] s_axis_line_tdata,
-  input var  logic [ 7:0] s_axis_line_tkeep,
-  input var  logic        s_axis_line_tvalid,
-  output var logic        s_axis_line_tready,
-  input var  logic        s_axis_line_tlast,
-  input var  logic        s_axis_line_tuser,
+  output var axis_t m_axis_line,
+  output var logic  m_axis_line_tvalid,
+  input var  logic  m_axis_line_tready,
+  input var  axis_t s_axis_line,
+  input var  logic  s_axis_line_tvalid,
+  output var logic  s_axis_line_tready,
 
   // Frames that arrived, but for those of MAC control.
-  output var logic [63:0] m_axis_rx_tdata,
-  output var logic [ 7:0] m_axis_rx_tkeep,
-  output var logic        m_axis_rx_tvalid,
-  input var  logic        m_axis_rx_tready,
-  output var logic        m_axis_rx_tlast,
-  output var logic        m_axis_rx_tuser,
+  output var axis_t m_axis_rx,
+  output var logic  m_axis_rx_tvalid,
+  input var  logic  m_axis_rx_tready,
   // Three quarters of the slots for them are occupied.
-  output var logic        crowded_o,
+  output var logic  almost_full_o,
 
   // The memories of the delay lines: element 0 for the transmit path, element 1 for the receive path.
   output var logic [1:0]               mem_write_o,
@@ -112,25 +100,16 @@ module nic_port
 
   logic               stopped_q;
   logic               line_free;
-  logic               line_soon;
-  logic  [      63:0] chosen_tdata;
-  logic  [       7:0] chosen_tkeep;
+  logic               line_free_soon;
+  axis_t              chosen;
   logic               chosen_tvalid;
   logic               chosen_tready;
-  logic               chosen_tlast;
-  logic               chosen_tuser;
-  logic  [      63:0] next_tdata;
-  logic  [       7:0] next_tkeep;
+  axis_t              next;
   logic               next_tvalid;
   logic               next_tready;
-  logic               next_tlast;
-  logic               next_tuser;
-  logic  [      63:0] paced_tdata;
-  logic  [       7:0] paced_tkeep;
+  axis_t              paced;
   logic               paced_tvalid;
   logic               paced_tready;
-  logic               paced_tlast;
-  logic               paced_tuser;
   // Outputs that nobody asks for.
   logic  [InputW-1:0] source;
   rate_t              rate;
@@ -143,40 +122,28 @@ module nic_port
   always_ff @(posedge clk_i) stopped_q <= counters_o.paused[priority_i];
 
   // The last input is the host's, whose readiness is to end here.
-  logic [63:0] last_tdata;
-  logic [7:0] last_tkeep;
-  logic last_tvalid;
-  logic last_tready;
-  logic last_tlast;
-  logic last_tuser;
-  logic [Inputs-1:0][63:0] tx_tdata;
-  logic [Inputs-1:0][7:0] tx_tkeep;
+  axis_t host;
+  logic host_tvalid;
+  logic host_tready;
+  axis_t [Inputs-1:0] tx;
   logic [Inputs-1:0] tx_tready;
 
-  stream_buffer u_last (
+  stream_buffer u_host (
       .clk_i,
       .rst_i,
-      .s_axis_tdata (s_axis_tx_tdata[Inputs-1]),
-      .s_axis_tkeep (s_axis_tx_tkeep[Inputs-1]),
+      .s_axis(s_axis_tx[Inputs-1]),
       .s_axis_tvalid(s_axis_tx_tvalid[Inputs-1]),
       .s_axis_tready(s_axis_tx_tready[Inputs-1]),
-      .s_axis_tlast (s_axis_tx_tlast[Inputs-1]),
-      .s_axis_tuser (s_axis_tx_tuser[Inputs-1]),
-      .m_axis_tdata (last_tdata),
-      .m_axis_tkeep (last_tkeep),
-      .m_axis_tvalid(last_tvalid),
-      .m_axis_tready(last_tready),
-      .m_axis_tlast (last_tlast),
-      .m_axis_tuser (last_tuser)
+      .m_axis(host),
+      .m_axis_tvalid(host_tvalid),
+      .m_axis_tready(host_tready)
   );
 
   always_comb begin
-    tx_tdata = s_axis_tx_tdata;
-    tx_tkeep = s_axis_tx_tkeep;
-    tx_tdata[Inputs-1] = last_tdata;
-    tx_tkeep[Inputs-1] = last_tkeep;
+    tx           = s_axis_tx;
+    tx[Inputs-1] = host;
   end
-  assign last_tready = tx_tready[Inputs-1];
+  assign host_tready = tx_tready[Inputs-1];
   assign s_axis_tx_tready[Inputs-2:0] = tx_tready[Inputs-2:0];
 
   frame_arbiter #(
@@ -184,21 +151,15 @@ module nic_port
   ) u_arbiter (
       .clk_i,
       .rst_i,
-      .s_axis_tdata   (tx_tdata),
-      .s_axis_tkeep   (tx_tkeep),
-      .s_axis_tvalid  ({last_tvalid, s_axis_tx_tvalid[Inputs-2:0]}),
+      .s_axis         (tx),
+      .s_axis_tvalid  ({host_tvalid, s_axis_tx_tvalid[Inputs-2:0]}),
       .s_axis_tready  (tx_tready),
-      .s_axis_tlast   ({last_tlast, s_axis_tx_tlast[Inputs-2:0]}),
-      .s_axis_tuser   ({last_tuser, s_axis_tx_tuser[Inputs-2:0]}),
       // The choice is made when the line is about to get free: late, so that it is the last in turn that has to wait, and early
       // enough that the line never waits for it.
-      .hold_i         (stopped_q || !line_soon),
-      .m_axis_tdata   (chosen_tdata),
-      .m_axis_tkeep   (chosen_tkeep),
+      .hold_i         (stopped_q || !line_free_soon),
+      .m_axis         (chosen),
       .m_axis_tvalid  (chosen_tvalid),
       .m_axis_tready  (chosen_tready),
-      .m_axis_tlast   (chosen_tlast),
-      .m_axis_tuser   (chosen_tuser),
       .m_axis_source_o(source)
   );
 
@@ -208,18 +169,12 @@ module nic_port
   ) u_next (
       .clk_i,
       .rst_i,
-      .s_axis_tdata (chosen_tdata),
-      .s_axis_tkeep (chosen_tkeep),
+      .s_axis(chosen),
       .s_axis_tvalid(chosen_tvalid),
       .s_axis_tready(chosen_tready),
-      .s_axis_tlast (chosen_tlast),
-      .s_axis_tuser (chosen_tuser),
-      .m_axis_tdata (next_tdata),
-      .m_axis_tkeep (next_tkeep),
+      .m_axis(next),
       .m_axis_tvalid(next_tvalid),
-      .m_axis_tready(next_tready),
-      .m_axis_tlast (next_tlast),
-      .m_axis_tuser (next_tuser)
+      .m_axis_tready(next_tready)
   );
 
   output_port #(
@@ -237,19 +192,13 @@ module nic_port
       .rate_o            (rate),
       .hold_i            (stopped_q),
       .free_o            (line_free),
-      .soon_o            (line_soon),
-      .s_axis_tdata      (next_tdata),
-      .s_axis_tkeep      (next_tkeep),
+      .free_soon_o       (line_free_soon),
+      .s_axis            (next),
       .s_axis_tvalid     (next_tvalid),
       .s_axis_tready     (next_tready),
-      .s_axis_tlast      (next_tlast),
-      .s_axis_tuser      (next_tuser),
-      .m_axis_tdata      (paced_tdata),
-      .m_axis_tkeep      (paced_tkeep),
+      .m_axis            (paced),
       .m_axis_tvalid     (paced_tvalid),
       .m_axis_tready     (paced_tready),
-      .m_axis_tlast      (paced_tlast),
-      .m_axis_tuser      (paced_tuser),
       .start_o           (start),
       .frames_o          (counters_o.frames),
       .octets_o          (counters_o.octets)
@@ -257,18 +206,12 @@ module nic_port
 
   // --- In --------------------------------------------------------------------------------------
 
-  logic [63:0] came_tdata;
-  logic [ 7:0] came_tkeep;
-  logic        came_tvalid;
-  logic        came_tready;
-  logic        came_tlast;
-  logic        came_tuser;
-  logic [63:0] data_tdata;
-  logic [ 7:0] data_tkeep;
-  logic        data_tvalid;
-  logic        data_tready;
-  logic        data_tlast;
-  logic        data_tuser;
+  axis_t received;
+  logic  received_tvalid;
+  logic  received_tready;
+  axis_t data;
+  logic  data_tvalid;
+  logic  data_tready;
 
   nic_arrivals #(
       .MaxOctets(MaxOctets)
@@ -276,9 +219,9 @@ module nic_port
       .clk_i,
       .rst_i,
       .valid_i(s_axis_line_tvalid),
-      .keep_i(s_axis_line_tkeep),
-      .last_i(s_axis_line_tlast),
-      .user_i(s_axis_line_tuser),
+      .keep_i(s_axis_line.keep),
+      .last_i(s_axis_line.last),
+      .user_i(s_axis_line.user),
       .arrived_o(counters_o.arrived),
       .arrived_octets_o(counters_o.arrived_octets),
       .runts_o(counters_o.runts),
@@ -291,18 +234,12 @@ module nic_port
   ) u_pfc (
       .clk_i,
       .rst_i,
-      .s_axis_tdata (came_tdata),
-      .s_axis_tkeep (came_tkeep),
-      .s_axis_tvalid(came_tvalid),
-      .s_axis_tready(came_tready),
-      .s_axis_tlast (came_tlast),
-      .s_axis_tuser (came_tuser),
-      .m_axis_tdata (data_tdata),
-      .m_axis_tkeep (data_tkeep),
+      .s_axis       (received),
+      .s_axis_tvalid(received_tvalid),
+      .s_axis_tready(received_tready),
+      .m_axis       (data),
       .m_axis_tvalid(data_tvalid),
       .m_axis_tready(data_tready),
-      .m_axis_tlast (data_tlast),
-      .m_axis_tuser (data_tuser),
       .paused_o     (counters_o.paused),
       .frames_o     (counters_o.pfc_frames),
       .malformed_o  (counters_o.pfc_malformed),
@@ -314,19 +251,13 @@ module nic_port
   ) u_fifo (
       .clk_i,
       .rst_i,
-      .s_axis_tdata (data_tdata),
-      .s_axis_tkeep (data_tkeep),
+      .s_axis       (data),
       .s_axis_tvalid(data_tvalid),
       .s_axis_tready(data_tready),
-      .s_axis_tlast (data_tlast),
-      .s_axis_tuser (data_tuser),
-      .m_axis_tdata (m_axis_rx_tdata),
-      .m_axis_tkeep (m_axis_rx_tkeep),
+      .m_axis       (m_axis_rx),
       .m_axis_tvalid(m_axis_rx_tvalid),
       .m_axis_tready(m_axis_rx_tready),
-      .m_axis_tlast (m_axis_rx_tlast),
-      .m_axis_tuser (m_axis_rx_tuser),
-      .crowded_o,
+      .almost_full_o,
       .frames_o     (kept),
       .dropped_o    (counters_o.dropped)
   );
@@ -334,36 +265,23 @@ module nic_port
   // --- The delay of the line, in each direction --------------------------------------------------
 
   localparam int unsigned CountW = AddressW + 1;
-  logic [1:0][CountW-1:0] words;
-  logic [1:0][DelayW-1:0] delay;
-  logic [1:0][      63:0] in_tdata;
-  logic [1:0][       7:0] in_tkeep;
-  logic [1:0]             in_tvalid;
-  logic [1:0]             in_tready;
-  logic [1:0]             in_tlast;
-  logic [1:0]             in_tuser;
-  logic [1:0][      63:0] out_tdata;
-  logic [1:0][       7:0] out_tkeep;
-  logic [1:0]             out_tvalid;
-  logic [1:0]             out_tready;
-  logic [1:0]             out_tlast;
-  logic [1:0]             out_tuser;
+  logic  [1:0][CountW-1:0] words;
+  logic  [1:0][DelayW-1:0] delay;
+  axis_t [1:0]             in;
+  logic  [1:0]             in_tvalid;
+  logic  [1:0]             in_tready;
+  axis_t [1:0]             out;
+  logic  [1:0]             out_tvalid;
+  logic  [1:0]             out_tready;
 
   assign delay = {settings_i.delay_in, settings_i.delay_out};
-  assign in_tdata = {s_axis_line_tdata, paced_tdata};
-  assign in_tkeep = {s_axis_line_tkeep, paced_tkeep};
+  assign in = {s_axis_line, paced};
   assign in_tvalid = {s_axis_line_tvalid, paced_tvalid};
-  assign in_tlast = {s_axis_line_tlast, paced_tlast};
-  assign in_tuser = {s_axis_line_tuser, paced_tuser};
   assign {s_axis_line_tready, paced_tready} = in_tready;
-  assign came_tdata = out_tdata[1];
-  assign m_axis_line_tdata = out_tdata[0];
-  assign came_tkeep = out_tkeep[1];
-  assign m_axis_line_tkeep = out_tkeep[0];
-  assign {came_tvalid, m_axis_line_tvalid} = out_tvalid;
-  assign {came_tlast, m_axis_line_tlast} = out_tlast;
-  assign {came_tuser, m_axis_line_tuser} = out_tuser;
-  assign out_tready = {came_tready, m_axis_line_tready};
+  assign received    = out[1];
+  assign m_axis_line = out[0];
+  assign {received_tvalid, m_axis_line_tvalid} = out_tvalid;
+  assign out_tready = {received_tready, m_axis_line_tready};
 
   for (genvar w = 0; w < 2; ++w) begin : gen_way
     delay_line #(
@@ -375,18 +293,12 @@ module nic_port
         .clk_i,
         .rst_i,
         .delay_i            (delay[w]),
-        .s_axis_tdata       (in_tdata[w]),
-        .s_axis_tkeep       (in_tkeep[w]),
+        .s_axis             (in[w]),
         .s_axis_tvalid      (in_tvalid[w]),
         .s_axis_tready      (in_tready[w]),
-        .s_axis_tlast       (in_tlast[w]),
-        .s_axis_tuser       (in_tuser[w]),
-        .m_axis_tdata       (out_tdata[w]),
-        .m_axis_tkeep       (out_tkeep[w]),
+        .m_axis             (out[w]),
         .m_axis_tvalid      (out_tvalid[w]),
         .m_axis_tready      (out_tready[w]),
-        .m_axis_tlast       (out_tlast[w]),
-        .m_axis_tuser       (out_tuser[w]),
         .mem_write_o        (mem_write_o[w]),
         .mem_write_address_o(mem_write_address_o[w]),
         .mem_write_data_o   (mem_write_data_o[w]),

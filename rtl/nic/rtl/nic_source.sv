@@ -27,54 +27,45 @@ module nic_source
   input var logic          [15:0] destination_port_i,
 
   // The host's; octets_i is a frame's length with its FCS, valid with its first beat until that is taken.
-  input var  logic          [63:0] s_axis_tdata,
-  input var  logic          [ 7:0] s_axis_tkeep,
-  input var  logic                 s_axis_tvalid,
-  output var logic                 s_axis_tready,
-  input var  logic                 s_axis_tlast,
-  input var  logic                 s_axis_tuser,
-  input var  frame_octets_t        s_axis_octets_i,
+  input var  axis_t         s_axis,
+  input var  logic          s_axis_tvalid,
+  output var logic          s_axis_tready,
+  input var  frame_octets_t s_axis_octets_i,
 
-  output var logic          [63:0] m_axis_tdata,
-  output var logic          [ 7:0] m_axis_tkeep,
-  output var logic                 m_axis_tvalid,
-  input var  logic                 m_axis_tready,
-  output var logic                 m_axis_tlast,
-  output var logic                 m_axis_tuser,
-  output var frame_octets_t        m_axis_octets_o,
+  output var axis_t         m_axis,
+  output var logic          m_axis_tvalid,
+  input var  logic          m_axis_tready,
+  output var frame_octets_t m_axis_octets_o,
 
   output var logic [31:0] sequence_o
 );
   // Generated frames are input 0, the host's input 1.
   localparam int unsigned Inputs = 2;
 
-  logic          [63:0] made_tdata;
-  logic          [ 7:0] made_tkeep;
-  logic                 made_tvalid;
-  logic                 made_tlast;
-  logic                 made_tuser;
-  frame_octets_t        made_octets;
-  logic                 made_tready;
+  axis_t                generated;
+  logic                 generated_tvalid;
+  frame_octets_t        generated_octets;
+  logic                 generated_tready;
   logic                 source;
 
   // A frame that waits for its reaction point waits here, whole, and nothing else happens.
   logic                 clk;
-  logic                 awake;
-  logic                 goes_on;
+  logic                 active;
+  logic                 continues;
   // A setting that the header is made of is new. Only simulations for speed look at it; in hardware nothing does.
   logic                 changed;
   logic          [79:0] header_q;
   always_ff @(posedge clk_i) header_q <= {octets_i, source_ip_i, destination_ip_i};
   assign changed = header_q != {octets_i, source_ip_i, destination_ip_i};
-  assign goes_on = m_axis_tvalid ? m_axis_tready : enable_i || made_tvalid;
-  assign awake   = rst_i || s_axis_tvalid || goes_on || changed;
+  assign continues = m_axis_tvalid ? m_axis_tready : enable_i || generated_tvalid;
+  assign active = rst_i || s_axis_tvalid || continues || changed;
   // The generator makes the next frame's header over and over, 9 clocks each time: when it is changed, twice more.
-  sleep_clock #(
+  clock_gate #(
       .Settle(20)
   ) u_clock (
       .clk_i,
-      .awake_i(awake),
-      .clk_o  (clk)
+      .enable_i(active),
+      .clk_o(clk)
   );
 
   udp_packet_generator #(
@@ -90,13 +81,10 @@ module nic_source
       .destination_ip_i,
       .source_port_i,
       .destination_port_i,
-      .m_axis_tdata   (made_tdata),
-      .m_axis_tkeep   (made_tkeep),
-      .m_axis_tvalid  (made_tvalid),
-      .m_axis_tready  (made_tready),
-      .m_axis_tlast   (made_tlast),
-      .m_axis_tuser   (made_tuser),
-      .m_axis_octets_o(made_octets),
+      .m_axis         (generated),
+      .m_axis_tvalid  (generated_tvalid),
+      .m_axis_tready  (generated_tready),
+      .m_axis_octets_o(generated_octets),
       .sequence_o
   );
 
@@ -105,41 +93,35 @@ module nic_source
   ) u_arbiter (
       .clk_i          (clk),
       .rst_i,
-      .s_axis_tdata   ({s_axis_tdata, made_tdata}),
-      .s_axis_tkeep   ({s_axis_tkeep, made_tkeep}),
-      .s_axis_tvalid  ({s_axis_tvalid, made_tvalid}),
-      .s_axis_tready  ({s_axis_tready, made_tready}),
-      .s_axis_tlast   ({s_axis_tlast, made_tlast}),
-      .s_axis_tuser   ({s_axis_tuser, made_tuser}),
+      .s_axis         ({s_axis, generated}),
+      .s_axis_tvalid  ({s_axis_tvalid, generated_tvalid}),
+      .s_axis_tready  ({s_axis_tready, generated_tready}),
       .hold_i         (1'b0),
-      .m_axis_tdata,
-      .m_axis_tkeep,
+      .m_axis,
       .m_axis_tvalid,
       .m_axis_tready,
-      .m_axis_tlast,
-      .m_axis_tuser,
       .m_axis_source_o(source)
   );
 
   // The length of the frame whose first beat is taken, beside that beat.
   logic in_frame_q;
   logic host_taken;
-  logic made_taken;
+  logic generated_taken;
 
   assign host_taken = s_axis_tvalid && s_axis_tready;
-  assign made_taken = made_tvalid && made_tready;
+  assign generated_taken = generated_tvalid && generated_tready;
 
   always_ff @(posedge clk) begin
     if (rst_i) in_frame_q <= 1'b0;
-    else if (host_taken) in_frame_q <= !s_axis_tlast;
-    else if (made_taken) in_frame_q <= !made_tlast;
+    else if (host_taken) in_frame_q <= !s_axis.last;
+    else if (generated_taken) in_frame_q <= !generated.last;
   end
 
   // A frame's last beat is shown, or nothing: any beat that is taken now is a first one, and the length of one that is
   // not taken is replaced.
   always_ff @(posedge clk) begin
     if (!in_frame_q && (!m_axis_tvalid || m_axis_tready)) begin
-      m_axis_octets_o <= s_axis_tready ? s_axis_octets_i : made_octets;
+      m_axis_octets_o <= s_axis_tready ? s_axis_octets_i : generated_octets;
     end
   end
 

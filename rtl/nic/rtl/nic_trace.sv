@@ -35,29 +35,26 @@ module nic_trace
   input var logic [ReactionPoints-1:0][StageW-1:0] time_stage_i,
   input var logic [         Ports-1:0][       7:0] paused_i,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Events that were dropped. It stays at its largest value.
   output var logic [31:0] dropped_o
 );
-  localparam int unsigned OfPoints = Smcc ? ReactionPoints : 3 * ReactionPoints;
-  localparam int unsigned Sources = OfPoints + Ports;
+  localparam int unsigned PointSources = Smcc ? ReactionPoints : 3 * ReactionPoints;
+  localparam int unsigned Sources = PointSources + Ports;
 
-  logic [Sources-1:0][ WhatW-1:0] what;
+  logic [Sources-1:0][ KindW-1:0] kind;
   logic [Sources-1:0][ValueW-1:0] watched;
 
   for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_point
-    assign what[i]    = TraceCurrentRate;
+    assign kind[i]    = TraceCurrentRate;
     assign watched[i] = current_rate_i[i];
     if (!Smcc) begin : gen_qcn
-      assign what[ReactionPoints+i]      = TraceTargetRate;
+      assign kind[ReactionPoints+i]      = TraceTargetRate;
       assign watched[ReactionPoints+i]   = target_rate_i[i];
-      assign what[2*ReactionPoints+i]    = TraceStages;
+      assign kind[2*ReactionPoints+i]    = TraceStages;
       assign watched[2*ReactionPoints+i] = ValueW'({byte_stage_i[i], time_stage_i[i]});
     end
   end
@@ -68,8 +65,8 @@ module nic_trace
   end
 
   for (genvar p = 0; p < Ports; ++p) begin : gen_port
-    assign what[OfPoints+p]    = TracePaused;
-    assign watched[OfPoints+p] = ValueW'(paused_i[p]);
+    assign kind[PointSources+p]    = TracePaused;
+    assign watched[PointSources+p] = ValueW'(paused_i[p]);
   end
 
   if (Depth != 0) begin : gen_trace
@@ -87,12 +84,9 @@ module nic_trace
       );
     end
 
-    logic [63:0] record_tdata;
-    logic [ 7:0] record_tkeep;
-    logic        record_tvalid;
-    logic        record_tready;
-    logic        record_tlast;
-    logic        record_tuser;
+    axis_t record;
+    logic  record_tvalid;
+    logic  record_tready;
 
     trace #(
         .Sources(Sources),
@@ -102,41 +96,29 @@ module nic_trace
         .rst_i(stop_i),
         .now_i,
         .valid_i(valid),
-        .what_i(what),
+        .kind_i(kind),
         .value_i(value),
-        .m_axis_tdata(record_tdata),
-        .m_axis_tkeep(record_tkeep),
+        .m_axis(record),
         .m_axis_tvalid(record_tvalid),
         .m_axis_tready(record_tready),
-        .m_axis_tlast(record_tlast),
-        .m_axis_tuser(record_tuser),
         .dropped_o
     );
 
     stream_buffer u_shown (
         .clk_i,
         .rst_i,
-        .s_axis_tdata (record_tdata),
-        .s_axis_tkeep (record_tkeep),
+        .s_axis(record),
         .s_axis_tvalid(record_tvalid),
         .s_axis_tready(record_tready),
-        .s_axis_tlast (record_tlast),
-        .s_axis_tuser (record_tuser),
-        .m_axis_tdata (m_axis_tdata),
-        .m_axis_tkeep (m_axis_tkeep),
+        .m_axis(m_axis),
         .m_axis_tvalid(m_axis_tvalid),
-        .m_axis_tready(m_axis_tready),
-        .m_axis_tlast (m_axis_tlast),
-        .m_axis_tuser (m_axis_tuser)
+        .m_axis_tready(m_axis_tready)
     );
   end else begin : gen_none
     logic unused;
-    assign unused = &{1'b0, clk_i, rst_i, stop_i, now_i, interval_i, m_axis_tready, what, watched};
-    assign m_axis_tdata = '0;
-    assign m_axis_tkeep = '0;
+    assign unused = &{1'b0, clk_i, rst_i, stop_i, now_i, interval_i, m_axis_tready, kind, watched};
+    assign m_axis = '0;
     assign m_axis_tvalid = 1'b0;
-    assign m_axis_tlast = 1'b0;
-    assign m_axis_tuser = 1'b0;
     assign dropped_o = '0;
   end
 endmodule

@@ -25,7 +25,7 @@ module output_port
   // Changes of the rate, 1 to 16.
   parameter int unsigned Entries = 4,
   // A frame that comes this many clocks late still counts as back to back: an arbiter that waits for free_o takes
-  // as many. With soon_o it needs none.
+  // as many. With free_soon_o it needs none.
   parameter int unsigned Slack = 0,
   // Bits of a number of entries; not to be set.
   parameter int unsigned EntryW = $clog2(Entries + 1)
@@ -48,21 +48,15 @@ module output_port
   // gets free within 4 clocks or is: an arbiter that chooses now has the next frame here in time.
   input var  logic hold_i,
   output var logic free_o,
-  output var logic soon_o,
+  output var logic free_soon_o,
 
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // A frame starts; the frames that have been sent, and their octets with check sequence.
   output var logic        start_o,
@@ -182,42 +176,42 @@ module output_port
   logic idle_q;
   logic space;
   // A frame starts if the line is free.
-  logic goes;
+  logic may_start;
   logic start;
   logic taken;
-  logic goes_on;
+  logic continues;
   logic [2:0] beats_q;
   // The next beat is a frame's eighth, or one behind that.
-  logic eighth;
+  logic eighth_beat;
   logic long_q;
   logic [3:0] octets;
   logic [3:0] octets_q;
 
-  assign octets = octets_of(s_axis_tkeep);
+  assign octets = octets_of(s_axis.keep);
 
   always_ff @(posedge clk_i) octets_q <= octets;
 
   // The octets that a beat announces, in two's complement: -7 to -1, 0, 1 to 4 and 8. The 12 of an eighth beat that is
   // not the last is coded as 5, so that four bits are enough.
-  typedef logic [3:0] news_t;
-  localparam news_t NewsTwelve = 4'd5;
-  localparam news_t NewsWhole = 4'd8;
-  news_t news;
-  news_t news_q;
+  typedef logic [3:0] octet_change_t;
+  localparam octet_change_t ChangeTwelve = 4'd5;
+  localparam octet_change_t ChangeWhole = 4'd8;
+  octet_change_t octet_change;
+  octet_change_t octet_change_q;
 
-  assign eighth = beats_q == '1;
+  assign eighth_beat = beats_q == '1;
 
   // Without carries: eight less is another highest bit, and of 4 to 8 octets four less is the 8 as a 4.
   always_comb begin
-    if (!s_axis_tlast) news = long_q ? NewsWhole : NewsTwelve;
-    else if (long_q) news = octets[3] ? '0 : {1'b1, octets[2:0]};
-    else news = octets[3:2] != '0 ? {1'b0, octets[3], octets[1:0]} : '0;
+    if (!s_axis.last) octet_change = long_q ? ChangeWhole : ChangeTwelve;
+    else if (long_q) octet_change = octets[3] ? '0 : {1'b1, octets[2:0]};
+    else octet_change = octets[3:2] != '0 ? {1'b0, octets[3], octets[1:0]} : '0;
   end
 
   always_ff @(posedge clk_i) begin
     // Beats that came before are no work of a frame that starts behind the reset.
-    if (rst_i || !goes_on || !(long_q || eighth)) news_q <= '0;
-    else news_q <= news;
+    if (rst_i || !continues || !(long_q || eighth_beat)) octet_change_q <= '0;
+    else octet_change_q <= octet_change;
   end
 
   // As a table: a multiplication by a constant of so few values needs no multiplier.
@@ -226,98 +220,98 @@ module output_port
   always_comb begin
     cost = '0;
     for (int i = -7; i <= 8; ++i) begin
-      if (news_q == news_t'(i)) cost = OctetWork * work_t'(i);
+      if (octet_change_q == octet_change_t'(i)) cost = OctetWork * work_t'(i);
     end
-    if (news_q == NewsTwelve) cost = OctetWork * 12;
+    if (octet_change_q == ChangeTwelve) cost = OctetWork * 12;
   end
 
   // The work left on the line, less 1: negative when the line is free.
   work_t             work_q;
   work_t             work;
   // That if no frame starts: whether there is room needs no more, for a frame that starts leaves its line busy, and not too much.
-  work_t             rest;
+  work_t             work_rest;
   // busy_q: the work is not negative. A separate register, since the sign drives wide multiplexers. ready_q: there is room for a
   // beat: within a frame if the work is not too much, else if a frame may start.
   logic              busy_q;
   logic              ready_q;
   // The line is open, and nobody holds it.
-  logic              may;
-  logic              may_q;
-  logic              much;
+  logic              allowed;
+  logic              allowed_q;
+  logic              too_much_work;
   logic              in_frame;
   logic              idle;
   logic              line_done;
-  work_t             begun;
-  work_t             less;
+  work_t             work_at_start;
+  work_t             work_diff;
   work_t             delta_q;
   rate_t             frame_rate_q;
   rate_t             running_rate;
   logic              done;
   logic              line_free;
-  logic              follows_q;
-  logic              changed_q;
+  logic              back_to_back_q;
+  logic              rate_changed_q;
   logic  [LateW-1:0] late_q;
   // The last beat takes work back. It came so late that this was done while the line waited for it: then the frame leaves
   // nothing over.
-  logic              back_q;
-  logic              dry_q;
-  logic              follows;
+  logic              shorter_q;
+  logic              underrun_q;
+  logic              back_to_back;
 
   assign done          = work_q[WorkW-1];
   assign line_done     = done && idle_q;
   assign line_free     = !busy_q && idle_q;
   assign space         = !m_axis_tvalid || m_axis_tready;
-  assign goes          = may_q && space && s_axis_tvalid;
-  assign start         = line_free && goes;
+  assign may_start     = allowed_q && space && s_axis_tvalid;
+  assign start         = line_free && may_start;
   // A frame of more than 280 KB goes no faster than the line, so that its work is bounded.
   assign s_axis_tready = space && ready_q;
   assign taken         = s_axis_tvalid && s_axis_tready;
   // A beat behind a frame's first, by itself, for the first takes longer to decide.
-  assign goes_on       = in_frame_q && s_axis_tvalid && space && ready_q;
+  assign continues     = in_frame_q && s_axis_tvalid && space && ready_q;
   assign running_rate  = line_done ? rate_q : frame_rate_q;
   // The work if a frame starts, and if none does: side by side, so that neither waits for the other. The rest of a
   // clock counts if the next frame waits for the line, or came hardly too late, and goes at the same rate.
-  assign follows       = follows_q && !dry_q;
-  assign begun         = (follows && !changed_q ? work_q : work_t'(-1)) + start_work_q;
-  assign less          = (done && (!line_done || changed_q) ? work_t'(-1) : work_q) + delta_q;
+  assign back_to_back  = back_to_back_q && !underrun_q;
+  assign work_at_start = (back_to_back && !rate_changed_q ? work_q : work_t'(-1)) + start_work_q;
+  assign work_diff     = (done && (!line_done || rate_changed_q) ? work_t'(-1) : work_q) + delta_q;
 
-  assign in_frame      = taken ? !s_axis_tlast : in_frame_q;
+  assign in_frame      = taken ? !s_axis.last : in_frame_q;
   assign idle          = !taken && !in_frame_q && !tail_q;
-  assign may           = scheduled_open_q && !hold_i;
-  assign much          = !rest[WorkW-1] && rest[WorkW-2];
-  assign rest          = !line_done || (follows && late_q != '0) ? less : work_t'(-1);
-  assign work          = line_done && goes ? begun : rest;
+  assign allowed       = scheduled_open_q && !hold_i;
+  assign too_much_work = !work_rest[WorkW-1] && work_rest[WorkW-2];
+  assign work_rest     = !line_done || (back_to_back && late_q != '0) ? work_diff : work_t'(-1);
+  assign work          = line_done && may_start ? work_at_start : work_rest;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      in_frame_q <= 1'b0;
-      tail_q     <= 1'b0;
-      idle_q     <= 1'b1;
-      work_q     <= work_t'(-1);
-      busy_q     <= 1'b0;
-      ready_q    <= 1'b0;
-      may_q      <= 1'b0;
-      follows_q  <= 1'b0;
-      late_q     <= '0;
-      back_q     <= 1'b0;
-      dry_q      <= 1'b0;
+      in_frame_q     <= 1'b0;
+      tail_q         <= 1'b0;
+      idle_q         <= 1'b1;
+      work_q         <= work_t'(-1);
+      busy_q         <= 1'b0;
+      ready_q        <= 1'b0;
+      allowed_q      <= 1'b0;
+      back_to_back_q <= 1'b0;
+      late_q         <= '0;
+      shorter_q      <= 1'b0;
+      underrun_q     <= 1'b0;
     end else begin
-      back_q <= news_q[3] && news_q != NewsWhole;
-      if (start) dry_q <= 1'b0;
-      else if (back_q && work_q < WholeWork) dry_q <= 1'b1;
+      shorter_q <= octet_change_q[3] && octet_change_q != ChangeWhole;
+      if (start) underrun_q <= 1'b0;
+      else if (shorter_q && work_q < WholeWork) underrun_q <= 1'b1;
       in_frame_q <= in_frame;
-      tail_q <= taken && s_axis_tlast;
+      tail_q <= taken && s_axis.last;
       idle_q <= idle;
       work_q <= work;
       busy_q <= !work[WorkW-1];
-      may_q <= may;
-      ready_q <= in_frame ? !much : rest[WorkW-1] && idle && may;
+      allowed_q <= allowed;
+      ready_q <= in_frame ? !too_much_work : work_rest[WorkW-1] && idle && allowed;
       // In the clock in which the line gets free: whether a frame has waited for it. After that: whether there is time.
-      if (!line_free || goes) begin
-        follows_q <= Slack != 0 || s_axis_tvalid;
+      if (!line_free || may_start) begin
+        back_to_back_q <= Slack != 0 || s_axis_tvalid;
         late_q    <= LateW'(Slack);
       end else begin
-        follows_q <= follows_q && late_q != '0;
+        back_to_back_q <= back_to_back_q && late_q != '0;
         if (late_q != '0) late_q <= late_q - 1'b1;
       end
     end
@@ -328,12 +322,12 @@ module output_port
     if (!in_frame_q) begin
       beats_q <= 3'd1;
       long_q  <= 1'b0;
-    end else if (goes_on) begin
+    end else if (continues) begin
       beats_q <= beats_q + 1'b1;
-      if (eighth) long_q <= 1'b1;
+      if (eighth_beat) long_q <= 1'b1;
     end
-    changed_q <= scheduled_q != frame_rate_q;
-    delta_q   <= cost - work_t'(running_rate);
+    rate_changed_q <= scheduled_q != frame_rate_q;
+    delta_q <= cost - work_t'(running_rate);
   end
 
   always_ff @(posedge clk_i) begin
@@ -343,10 +337,7 @@ module output_port
 
   always_ff @(posedge clk_i) begin
     if (space) begin
-      m_axis_tdata <= s_axis_tdata;
-      m_axis_tkeep <= s_axis_tkeep;
-      m_axis_tlast <= s_axis_tlast;
-      m_axis_tuser <= s_axis_tuser;
+      m_axis <= s_axis;
     end
   end
 
@@ -365,7 +356,7 @@ module output_port
       count_last_q <= 1'b0;
     end else begin
       taken_q      <= taken;
-      last_q       <= taken && s_axis_tlast;
+      last_q       <= taken && s_axis.last;
       count_q      <= taken_q;
       count_last_q <= last_q;
     end
@@ -393,14 +384,14 @@ module output_port
 
   // Whether the work that was left a clock ago is done in 4 clocks, on a line that is open: a register, for the arbiter in front takes
   // long to choose.
-  logic  soon_q;
-  work_t ahead;
-  assign ahead = work_q - (work_t'(rate_q) << 2);
+  logic  free_soon_q;
+  work_t work_soon;
+  assign work_soon = work_q - (work_t'(rate_q) << 2);
 
-  always_ff @(posedge clk_i) soon_q <= !rst_i && ahead[WorkW-1] && scheduled_open_q;
+  always_ff @(posedge clk_i) free_soon_q <= !rst_i && work_soon[WorkW-1] && scheduled_open_q;
 
-  assign free_o  = line_free && open_q;
-  assign soon_o  = soon_q;
+  assign free_o = line_free && open_q;
+  assign free_soon_o = free_soon_q;
   assign start_o = start;
 
 `ifdef FORMAL
@@ -412,41 +403,40 @@ module output_port
   logic past_valid_q = 1'b0;
   logic past_reset_q;
   logic past_held_q;
-  logic [73:0] past_beat_q;
-  logic [73:0] beat;
+  axis_t past_beat_q;
 
-  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_valid_q <= early_q <= 2'd1;
     past_reset_q <= rst_i;
     past_held_q  <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q  <= beat;
+    past_beat_q  <= m_axis;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       assert (early_q == '0);
-      if (idle_q) assert (!in_frame_q && !tail_q && news_q == '0 && !back_q);
-      if (news_q != '0) assert (in_frame_q || tail_q);
+      if (idle_q) assert (!in_frame_q && !tail_q && octet_change_q == '0 && !shorter_q);
+      if (octet_change_q != '0) assert (in_frame_q || tail_q);
       assert (busy_q != work_q[WorkW-1]);
       if (in_frame_q)
         assert (ready_q == !(busy_q && work_q[WorkW-2]));
-        else assert (ready_q == (line_free && may_q));
+        else assert (ready_q == (line_free && allowed_q));
       // Above the mark no beat is taken; the octets of two are in flight.
       assert (work_q < HighWork + 36 * OctetWork);
       if (delta_q > 0) assert (work_q < HighWork + 24 * OctetWork);
       if (cost > 0) assert (work_q < HighWork + 12 * OctetWork);
       assert (octets_q <= 4'd8);
-      assert (news_q != 4'd6 && news_q != 4'd7);
-      assert (delta_q > -(work_t'(1) << RateW) - (back_q || past_reset_q ? 7 * OctetWork : 0));
+      assert (octet_change_q != 4'd6 && octet_change_q != 4'd7);
+      assert (delta_q > -(work_t'(1) << RateW) - (shorter_q || past_reset_q ? 7 * OctetWork : 0));
       assert (delta_q <= 12 * OctetWork);
       assert (start_work_q <= FirstWork && start_work_q > FirstWork - (work_t'(1) << RateW));
       // Nor does credit grow with the time for which a line is idle.
       assert (32'(late_q) <= Slack);
-      assert (work_q >= -(work_t'(Slack + 2 - 32'(late_q)) << RateW) - (dry_q ? 7 * OctetWork : 0));
+      assert (work_q >= -(work_t'(Slack + 2 - 32'(late_q)) << RateW)
+        - (underrun_q ? 7 * OctetWork : 0));
       if (start) assert (taken && !in_frame_q && work_q[WorkW-1]);
       if (taken && !in_frame_q) assert (start);
-      if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+      if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
       assert (32'(entry_q) <= Entries && !(armed_q && due_q));
       if (armed_q || due_q) assert (32'(entry_q) < Entries);
     end
@@ -455,7 +445,7 @@ module output_port
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (past_held_q && m_axis_tready && m_axis.last);
       cover (busy_q && in_frame_q);
     end
   end

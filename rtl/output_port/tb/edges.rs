@@ -33,13 +33,13 @@ fn with_slack(core: &mut output_port_slack::Core, given: &output_port::In) -> ou
         s_axis_tready: out.s_axis_tready,
         start_o: out.start_o,
         free_o: out.free_o,
-        soon_o: out.soon_o,
+        free_soon_o: out.free_soon_o,
         ..Default::default()
     }
 }
 
 /// The deeds of a port: the clocks since the reset in which frames started, in which the beat behind a gap was taken, and in which
-/// `free_o` and `soon_o` were high.
+/// `free_o` and `free_soon_o` were high.
 #[derive(Default)]
 struct Did {
     starts: Vec<u64>,
@@ -77,7 +77,7 @@ fn did(core: Clocked, rate: u64, frames: &[(usize, u64)], mut gap: (usize, u64))
         if out.free_o {
             did.free.push(clock);
         }
-        if out.soon_o {
+        if out.free_soon_o {
             did.soon.push(clock);
         }
         if shown.is_some() && out.s_axis_tready {
@@ -157,7 +157,7 @@ fn the_rate_is_the_given_one_until_the_first_change() {
                     given => given,
                 };
                 assert_eq!(out.rate_o, rate, "in clock {}", given.now_i);
-                assert!(rate > 0 || !out.free_o && !out.soon_o, "in clock {}", given.now_i);
+                assert!(rate > 0 || !out.free_o && !out.free_soon_o, "in clock {}", given.now_i);
                 starts += u64::from(out.start_o);
                 assert!(rate > 0 || starts == 0, "in clock {}", given.now_i);
             }

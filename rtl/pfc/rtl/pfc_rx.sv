@@ -13,6 +13,7 @@
 `default_nettype none
 
 module pfc_rx
+  import penstock_pkg::*;
   import cn_frame_pkg::*;
   import pfc_pkg::*;
 #(
@@ -22,20 +23,14 @@ module pfc_rx
   input var logic clk_i,
   input var logic rst_i,
 
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
   // All frames but those of MAC control.
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // A bit for each priority of which no frame may start.
   output var logic [7:0] paused_o,
@@ -51,24 +46,17 @@ module pfc_rx
     $fatal(0, "QuantumClocks is 1 to 65535 (instance %m)");
   end
 
-  typedef struct packed {
-    logic [63:0] data;
-    logic [7:0]  keep;
-    logic        last;
-    logic        user;
-  } beat_t;
-
   // One beat is kept until the next says of which kind its frame is.
-  beat_t        beat_q;
-  logic         kept_q;
+  axis_t        beat_q;
+  logic         beat_valid_q;
   logic         first_q;
   logic         control_q;
   logic  [ 3:0] index_q;
   logic  [15:0] next_type;
   logic  [63:0] octets;
   logic         control;
-  logic         known;
-  logic         moves;
+  logic         type_known;
+  logic         advance;
   logic         space;
 
   // Octets in the order of the line, the first in the highest bits.
@@ -78,42 +66,39 @@ module pfc_rx
     end
   end
 
-  assign next_type = {s_axis_tdata[39:32], s_axis_tdata[47:40]};
+  assign next_type = {s_axis.data[39:32], s_axis.data[47:40]};
   assign space = !m_axis_tvalid || m_axis_tready;
-  assign known = !first_q || beat_q.last || s_axis_tvalid;
+  assign type_known = !first_q || beat_q.last || s_axis_tvalid;
   assign control = first_q
-      ? !beat_q.last && s_axis_tkeep[5] && next_type == EtherTypeMacControl : control_q;
+      ? !beat_q.last && s_axis.keep[5] && next_type == EtherTypeMacControl : control_q;
   // The first beat of a frame of MAC control has a slot too, so that its move does not wait for its EtherType.
-  assign moves = kept_q && known && (space || control_q);
-  assign s_axis_tready = !kept_q || moves;
+  assign advance = beat_valid_q && type_known && (space || control_q);
+  assign s_axis_tready = !beat_valid_q || advance;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      kept_q        <= 1'b0;
+      beat_valid_q  <= 1'b0;
       first_q       <= 1'b1;
       control_q     <= 1'b0;
       index_q       <= '0;
       m_axis_tvalid <= 1'b0;
     end else begin
-      if (s_axis_tready) kept_q <= s_axis_tvalid;
-      if (moves) begin
+      if (s_axis_tready) beat_valid_q <= s_axis_tvalid;
+      if (advance) begin
         first_q   <= beat_q.last;
         control_q <= control && !beat_q.last;
         // 9 stands for all that is longer.
         if (beat_q.last) index_q <= '0;
         else if (index_q != 4'd9) index_q <= index_q + 1'b1;
       end
-      if (space) m_axis_tvalid <= moves && !control;
+      if (space) m_axis_tvalid <= advance && !control;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (s_axis_tready) beat_q <= {s_axis_tdata, s_axis_tkeep, s_axis_tlast, s_axis_tuser};
+    if (s_axis_tready) beat_q <= s_axis;
     if (space) begin
-      m_axis_tdata <= beat_q.data;
-      m_axis_tkeep <= beat_q.keep;
-      m_axis_tlast <= beat_q.last;
-      m_axis_tuser <= beat_q.user;
+      m_axis <= beat_q;
     end
   end
 
@@ -123,13 +108,13 @@ module pfc_rx
   logic [7:0]       enable_q;
   logic [7:0][15:0] times_q;
   logic             whole;
-  logic             loads_q;
+  logic             load_q;
 
   // 60 octets end in the middle of the eighth beat.
   assign whole = index_q == 4'd7 && beat_q.keep == 8'h0f && !beat_q.user;
 
   always_ff @(posedge clk_i) begin
-    if (moves) begin
+    if (advance) begin
       case (index_q)
         4'd0: address_q <= octets[63:16] == ControlAddress;
         4'd1: opcode_q <= octets[15:0] == PfcOpcode;
@@ -149,16 +134,16 @@ module pfc_rx
   logic malformed_q;
   logic other_q;
   // The last beat of a frame of MAC control, which moves whatever comes: never its first.
-  assign ends   = kept_q && !first_q && control_q && beat_q.last;
+  assign ends   = beat_valid_q && !first_q && control_q && beat_q.last;
   assign counts = ends && whole && address_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      loads_q     <= 1'b0;
+      load_q      <= 1'b0;
       malformed_q <= 1'b0;
       other_q     <= 1'b0;
     end else begin
-      loads_q     <= counts && opcode_q;
+      load_q      <= counts && opcode_q;
       malformed_q <= ends && !counts;
       other_q     <= counts && !opcode_q;
     end
@@ -168,7 +153,7 @@ module pfc_rx
   event_counter u_frames (
       .clk_i,
       .rst_i,
-      .valid_i (loads_q),
+      .valid_i (load_q),
       .amount_i(1'b1),
       .count_o (frames_o)
   );
@@ -197,7 +182,7 @@ module pfc_rx
       if (rst_i) begin
         timer_q     <= '0;
         paused_o[p] <= 1'b0;
-      end else if (loads_q && enable_q[p]) begin
+      end else if (load_q && enable_q[p]) begin
         timer_q     <= TimerW'(times_q[p]) * TimerW'(QuantumClocks);
         paused_o[p] <= times_q[p] != '0;
       end else if (paused_o[p]) begin
@@ -212,26 +197,24 @@ module pfc_rx
   // lasts for ever.
   logic [1:0] early_q = '1;
   logic past_held_q;
-  logic [73:0] past_beat_q;
-  logic [73:0] beat;
+  axis_t past_beat_q;
   logic passing_q;
 
-  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q <= beat;
+    past_beat_q <= m_axis;
     // A frame has begun at m_axis and has not ended.
     if (rst_i) passing_q <= 1'b0;
-    else if (moves && !control) passing_q <= !beat_q.last;
+    else if (advance && !control) passing_q <= !beat_q.last;
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
-        if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+        if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
         assert (passing_q == (!first_q && !control_q) && !(first_q && control_q));
-        if (m_axis_tvalid && !m_axis_tlast) assert (passing_q);
-        if (passing_q) assert (!(m_axis_tvalid && m_axis_tlast));
+        if (m_axis_tvalid && !m_axis.last) assert (passing_q);
+        if (passing_q) assert (!(m_axis_tvalid && m_axis.last));
         assert ((index_q == '0) == first_q && index_q <= 4'd9);
       end
   end
@@ -245,7 +228,7 @@ module pfc_rx
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (early_q == '0) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (past_held_q && m_axis_tready && m_axis.last);
       cover (paused_o == 8'h81);
     end
   end

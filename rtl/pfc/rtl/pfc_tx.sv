@@ -41,13 +41,10 @@ module pfc_tx
   input var frame_octets_t       depart_octets_i,
 
   // A frame could start on the line back.
-  input var  logic        line_free_i,
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  input var  logic  line_free_i,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Octets held, priority 0 lowest; which priorities are to stop; frames made.
   output var logic [ 7:0][QueueW-1:0] held_o,
@@ -71,7 +68,7 @@ module pfc_tx
 
   logic [7:0] pending;
   logic [7:0] full;
-  logic       composes;
+  logic       compose;
 
   for (genvar p = 0; p < 8; ++p) begin : gen_priority
     if (Lossless[p]) begin : gen_lossless
@@ -80,28 +77,28 @@ module pfc_tx
       queue_octets_t              held_q;
       frame_octets_t              arrives;
       frame_octets_t              departs;
-      logic                       reaches_q;
-      logic                       falls_q;
+      logic                       above_xoff_q;
+      logic                       below_xon_q;
       logic                       full_q;
-      logic                       told_q;
+      logic                       announced_q;
       logic                       pending_q;
-      logic                       announced;
+      logic                       announced_next;
       logic          [TimerW-1:0] timer_q;
 
       assign arrives = arrive_valid_i && 32'(arrive_priority_i) == p ? arrive_octets_i : '0;
       assign departs = depart_valid_i && 32'(depart_priority_i) == p ? depart_octets_i : '0;
       assign sum = $signed({2'b00, held_q}) + SumW'(delta_q);
       // A frame of this clock announces the priorities that were full at its beginning.
-      assign announced = composes && pending_q ? full_q : told_q;
+      assign announced_next = compose && pending_q ? full_q : announced_q;
 
       always_ff @(posedge clk_i) begin
         if (rst_i) begin
           delta_q   <= '0;
           held_q    <= '0;
-          reaches_q <= 1'b0;
-          falls_q   <= 1'b0;
+          above_xoff_q <= 1'b0;
+          below_xon_q   <= 1'b0;
           full_q    <= 1'b0;
-          told_q    <= 1'b0;
+          announced_q    <= 1'b0;
           pending_q <= 1'b0;
           timer_q   <= '0;
         end else begin
@@ -110,23 +107,23 @@ module pfc_tx
           if (sum[SumW-1]) held_q <= '0;
           else if (sum[SumW-2]) held_q <= '1;
           else held_q <= sum[QueueW-1:0];
-          reaches_q <= held_q >= xoff_i;
-          falls_q   <= held_q <= xon_i;
+          above_xoff_q <= held_q >= xoff_i;
+          below_xon_q  <= held_q <= xon_i;
 
-          if (composes && pending_q) begin
-            told_q    <= full_q;
+          if (compose && pending_q) begin
+            announced_q    <= full_q;
             pending_q <= 1'b0;
             timer_q   <= full_q ? half_q : '0;
           end else if (timer_q != '0) begin
             timer_q <= timer_q - 1'b1;
             if (32'(timer_q) == 32'd1 && full_q) pending_q <= 1'b1;
           end
-          if (!full_q && reaches_q) begin
+          if (!full_q && above_xoff_q) begin
             full_q    <= 1'b1;
             pending_q <= 1'b1;
-          end else if (full_q && falls_q && !reaches_q) begin
+          end else if (full_q && below_xon_q && !above_xoff_q) begin
             full_q    <= 1'b0;
-            pending_q <= announced;
+            pending_q <= announced_next;
           end
         end
       end
@@ -144,25 +141,28 @@ module pfc_tx
   assign full_o = full;
 
   // The frame: 60 octets in eight beats.
-  logic              sends_q;
+  logic              sending_q;
   logic [ 2:0]       beat_q;
-  logic [ 7:0]       told_q;
-  logic [ 7:0]       stops_q;
-  logic              moves;
+  logic [ 7:0]       enable_q;
+  logic [ 7:0]       pause_q;
+  logic              advance;
   logic [63:0]       octets;
+  logic [63:0]       data_q;
+  logic [ 7:0]       keep_q;
+  logic              last_q;
   logic [ 7:0][15:0] times;
 
-  assign moves    = !m_axis_tvalid || m_axis_tready;
+  assign advance = !m_axis_tvalid || m_axis_tready;
   // Not before the last frame is gone; so m_axis_tready does not reach to the timers.
-  assign composes = !sends_q && !m_axis_tvalid && line_free_i && pending != '0;
+  assign compose = !sending_q && !m_axis_tvalid && line_free_i && pending != '0;
 
   // Octets in the order of the line, the first in the highest bits.
   always_comb begin
-    for (int unsigned i = 0; i < 8; ++i) times[i] = stops_q[i] ? quanta_i : '0;
+    for (int unsigned i = 0; i < 8; ++i) times[i] = pause_q[i] ? quanta_i : '0;
     case (beat_q)
       3'd0: octets = {ControlAddress, source_mac_i[47:32]};
       3'd1: octets = {source_mac_i[31:0], EtherTypeMacControl, PfcOpcode};
-      3'd2: octets = {8'h00, told_q, times[0], times[1], times[2]};
+      3'd2: octets = {8'h00, enable_q, times[0], times[1], times[2]};
       3'd3: octets = {times[3], times[4], times[5], times[6]};
       3'd4: octets = {times[7], 48'h0};
       default: octets = '0;
@@ -171,35 +171,35 @@ module pfc_tx
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      sends_q       <= 1'b0;
+      sending_q     <= 1'b0;
       beat_q        <= '0;
       m_axis_tvalid <= 1'b0;
-    end else if (moves) begin
-      m_axis_tvalid <= sends_q || composes;
-      if (composes || sends_q) beat_q <= beat_q + 1'b1;
-      if (composes) sends_q <= 1'b1;
-      else if (beat_q == '1) sends_q <= 1'b0;
+    end else if (advance) begin
+      m_axis_tvalid <= sending_q || compose;
+      if (compose || sending_q) beat_q <= beat_q + 1'b1;
+      if (compose) sending_q <= 1'b1;
+      else if (beat_q == '1) sending_q <= 1'b0;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (composes) begin
-      told_q  <= pending;
-      stops_q <= pending & full;
+    if (compose) begin
+      enable_q <= pending;
+      pause_q  <= pending & full;
     end
-    if (moves) begin
-      for (int unsigned i = 0; i < 8; ++i) m_axis_tdata[8*i+:8] <= octets[8*(7-i)+:8];
-      m_axis_tkeep <= beat_q == '1 ? 8'h0f : 8'hff;
-      m_axis_tlast <= beat_q == '1;
+    if (advance) begin
+      for (int unsigned i = 0; i < 8; ++i) data_q[8*i+:8] <= octets[8*(7-i)+:8];
+      keep_q <= beat_q == '1 ? 8'h0f : 8'hff;
+      last_q <= beat_q == '1;
     end
   end
 
-  assign m_axis_tuser = 1'b0;
+  assign m_axis = '{user: 1'b0, last: last_q, keep: keep_q, data: data_q};
 
   event_counter u_frames (
       .clk_i,
       .rst_i,
-      .valid_i (composes),
+      .valid_i (compose),
       .amount_i(1'b1),
       .count_o (frames_o)
   );
@@ -209,33 +209,31 @@ module pfc_tx
   // or is withdrawn while it waits.
   logic [1:0] early_q = '1;
   logic past_held_q;
-  logic [72:0] past_beat_q;
-  logic [72:0] beat;
+  axis_t past_beat_q;
   logic past_free_q;
 
-  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast};
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q <= beat;
+    past_beat_q <= m_axis;
     past_free_q <= line_free_i;
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
-        assert (sends_q == (beat_q != '0));
-        if (sends_q) assert (m_axis_tvalid && !m_axis_tlast && told_q != '0);
-        if (m_axis_tvalid && !sends_q) assert (m_axis_tlast && m_axis_tkeep == 8'h0f);
+        assert (sending_q == (beat_q != '0));
+        if (sending_q) assert (m_axis_tvalid && !m_axis.last && enable_q != '0);
+        if (m_axis_tvalid && !sending_q) assert (m_axis.last && m_axis.keep == 8'h0f);
         if (m_axis_tvalid && beat_q == 3'd1 && !past_held_q) assert (past_free_q);
-        if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
-        assert ((full_o & ~8'(Lossless)) == '0 && (stops_q & ~told_q) == '0 || !sends_q);
+        if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
+        assert ((full_o & ~8'(Lossless)) == '0 && (pause_q & ~enable_q) == '0 || !sending_q);
       end
   end
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (early_q == '0) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (past_held_q && m_axis_tready && m_axis.last);
     end
   end
 `endif

@@ -4,7 +4,7 @@
 //
 // begin_i in clock c begins a cycle of base_i × U[1 − spread_i, 1 + spread_i), drawn with word_i: spread and word of clock
 // c, base of the clocks up to c + 49. Steps from clock c on count for the new cycle, so until its length is known
-// left_o is negative; from clock c + 51 on it is the rest of the cycle. In clock c + 1 both outputs are still those of
+// remaining_o is negative; from clock c + 51 on it is the rest of the cycle. In clock c + 1 both outputs are still those of
 // the old cycle, for begin_i comes late in its clock. A cycle that has ended counts no further.
 //
 // Latency: 51 clocks. Throughput: a step a clock; a cycle each 51 clocks (one that begins earlier replaces the other).
@@ -30,38 +30,38 @@ module qcn_cycle_counter
   input var logic   [15:0] spread_i,
   input var logic   [31:0] word_i,
   // The cycle has at least 1.
-  input var logic          least_one_i,
+  input var logic          at_least_one_i,
 
   // Octets or ticks that pass.
   input var logic [StepW-1:0] step_i,
 
-  output var left_t left_o,
-  output var logic  ended_o
+  output var remaining_t remaining_o,
+  output var logic ended_o
 );
-  left_t             left_q;
+  remaining_t                  remaining_q;
   // A cycle has begun in the clock before; one runs; its length is not known yet.
-  logic              begin_q;
-  logic              running_q;
-  logic              open_q;
+  logic                        begin_q;
+  logic                        running_q;
+  logic                        awaits_length_q;
   // The step of the clock before, below 0.
-  left_t             before_q;
-  logic              least_one_q;
+  remaining_t                  before_q;
+  logic                        at_least_one_q;
   // It is known, and more has passed; and nothing is left.
-  logic              beyond_q;
-  logic              zero_q;
+  logic                        beyond_q;
+  logic                        zero_q;
 
-  logic              done;
-  logic  [ CycleW:0] value;
-  logic  [ CycleW:0] length;
-  left_t             passed;
-  logic  [LeftW-1:0] added;
-  logic  [LeftW-1:0] less;
-  logic  [LeftW-1:0] sums;
-  logic  [LeftW-2:0] carries;
-  left_t             addend;
-  logic              none;
-  logic              none_drawn;
-  logic              counts;
+  logic                        done;
+  logic       [      CycleW:0] value;
+  logic       [      CycleW:0] length;
+  remaining_t                  remaining_next;
+  logic       [RemainingW-1:0] added;
+  logic       [RemainingW-1:0] step_n;
+  logic       [RemainingW-1:0] sums;
+  logic       [RemainingW-2:0] carries;
+  remaining_t                  addend;
+  logic                        none;
+  logic                        none_drawn;
+  logic                        counts;
 
   // It answers only while it is waited for.
   jitter u_jitter (
@@ -76,39 +76,39 @@ module qcn_cycle_counter
       .none_o  (none_drawn)
   );
 
-  assign length  = {value[CycleW:1], value[0] || (least_one_q && none_drawn)};
-  // left_q + added - step_i with one carry chain: three numbers become two first, bit by bit. The length is known while it
+  assign length = {value[CycleW:1], value[0] || (at_least_one_q && none_drawn)};
+  // remaining_q + added - step_i with one carry chain: three numbers become two first, bit by bit. The length is known while it
   // is waited for.
-  assign added   = done ? LeftW'(length) : '0;
-  assign less    = ~(counts ? LeftW'(step_i) : '0);
-  assign sums    = left_q ^ added ^ less;
-  assign carries = (LeftW - 1)'(left_q & added | left_q & less | added & less);
-  assign addend  = {carries, 1'b1};
-  assign passed  = sums + addend;
+  assign added = done ? RemainingW'(length) : '0;
+  assign step_n = ~(counts ? RemainingW'(step_i) : '0);
+  assign sums = remaining_q ^ added ^ step_n;
+  assign carries = (RemainingW - 1)'(remaining_q & added | remaining_q & step_n | added & step_n);
+  assign addend = {carries, 1'b1};
+  assign remaining_next = sums + addend;
   // That is 0, without the carries (as in jitter).
-  assign none    = (sums ^ addend) == (sums | addend) << 1;
+  assign none = (sums ^ addend) == (sums | addend) << 1;
   assign ended_o = beyond_q || (AtZero && zero_q);
-  assign counts  = running_q && !ended_o;
-  assign left_o  = left_q;
+  assign counts = running_q && !ended_o;
+  assign remaining_o = remaining_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i || stop_i) begin
       begin_q   <= 1'b0;
       running_q <= 1'b0;
-      open_q    <= 1'b0;
+      awaits_length_q    <= 1'b0;
       beyond_q  <= 1'b0;
       zero_q    <= 1'b0;
     end else begin
       begin_q <= begin_i;
       if (begin_q) begin
         running_q <= 1'b1;
-        open_q    <= 1'b1;
+        awaits_length_q    <= 1'b1;
         beyond_q  <= 1'b0;
         zero_q    <= 1'b0;
       end else begin
-        if (done) open_q <= 1'b0;
-        if (counts && (done || !open_q)) begin
-          beyond_q <= passed[LeftW-1];
+        if (done) awaits_length_q <= 1'b0;
+        if (counts && (done || !awaits_length_q)) begin
+          beyond_q <= remaining_next[RemainingW-1];
           zero_q   <= none;
         end
       end
@@ -116,10 +116,10 @@ module qcn_cycle_counter
   end
 
   always_ff @(posedge clk_i) begin
-    if (rst_i || stop_i) left_q <= '0;
-    else left_q <= begin_q ? before_q - LeftW'(step_i) : passed;
-    before_q    <= -LeftW'(step_i);
-    least_one_q <= least_one_i;
+    if (rst_i || stop_i) remaining_q <= '0;
+    else remaining_q <= begin_q ? before_q - RemainingW'(step_i) : remaining_next;
+    before_q    <= -RemainingW'(step_i);
+    at_least_one_q <= at_least_one_i;
   end
 
 `ifdef FORMAL
@@ -131,23 +131,25 @@ module qcn_cycle_counter
   logic [StepW-1:0] past_step_q;
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
-    age_q        <= begin_i ? 6'd1 : age_q + 6'((begin_q || open_q) && age_q < 6'd50);
+    age_q        <= begin_i ? 6'd1 : age_q + 6'((begin_q || awaits_length_q) && age_q < 6'd50);
     past_step_q  <= step_i;
     if (!past_valid_q) assume (rst_i);
-    assume (done == (open_q && !begin_q && age_q == 6'd50));
+    assume (done == (awaits_length_q && !begin_q && age_q == 6'd50));
     if (past_valid_q) begin
-      assert (before_q == -LeftW'(past_step_q));
+      assert (before_q == -RemainingW'(past_step_q));
       if (begin_q) begin
         assert (age_q == 6'd1);
-        assert (32'($signed(left_q)) >= -MaxStep * 51);
-      end else if (open_q) begin
+        assert (32'($signed(remaining_q)) >= -MaxStep * 51);
+      end else if (awaits_length_q) begin
         assert (running_q && !beyond_q && !zero_q);
         assert (age_q >= 6'd2 && age_q <= 6'd50);
-        assert ($signed(left_q) <= 0);
-        assert (32'($signed(left_q)) >= -MaxStep * $signed(32'(age_q)));
+        assert ($signed(remaining_q) <= 0);
+        assert (32'($signed(remaining_q)) >= -MaxStep * $signed(32'(age_q)));
       end else begin
-        assert (32'($signed(left_q)) >= -MaxStep * 51);
-        assert (ended_o == (running_q && ($signed(left_q) < 0 || (AtZero && left_q == '0))));
+        assert (32'($signed(remaining_q)) >= -MaxStep * 51);
+        assert (ended_o == (running_q && ($signed(
+            remaining_q
+        ) < 0 || (AtZero && remaining_q == '0))));
       end
     end
   end
@@ -155,7 +157,7 @@ module qcn_cycle_counter
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (open_q && $signed(left_q) < 0);
+      cover (awaits_length_q && $signed(remaining_q) < 0);
     end
   end
 `endif

@@ -67,15 +67,15 @@ module qcn_rate_calculator
   input var logic   [15:0] rp_jitter_i,
   input var logic          timer_on_i,
 
-  output var rate_t  current_rate_o,
-  output var rate_t  target_rate_o,
+  output var rate_t current_rate_o,
+  output var rate_t target_rate_o,
   output var stage_t byte_stage_o,
   output var stage_t time_stage_o,
   output var phase_e phase_o,
   // The rest of the cycles; less the octets or ticks that have passed while the length of the next is not known.
-  output var left_t  byte_left_o,
-  output var left_t  time_left_o,
-  output var logic   busy_o
+  output var remaining_t byte_remaining_o,
+  output var remaining_t time_remaining_o,
+  output var logic busy_o
 );
   // The last step of an event; the steps of the rates are listed below.
   localparam logic [5:0] Last = 6'd50;
@@ -161,30 +161,30 @@ module qcn_rate_calculator
   // They are 0.
   logic   byte_fresh_q;
   logic   time_fresh_q;
-  logic   keep_q;
-  logic   keep;
-  logic   less;
-  logic   more;
+  logic   keep_target_q;
+  logic   keep_target;
+  logic   decreases;
+  logic   increases;
   logic   byte_past;
   logic   time_past;
 
-  assign keep = Features == Full && byte_fresh_q && (Efr == ByteStage || time_fresh_q);
+  assign keep_target = Features == Full && byte_fresh_q && (Efr == ByteStage || time_fresh_q);
 
   always_ff @(posedge clk_i) begin
     if (rst_i || begins) begin
-      kind_q       <= Nothing;
-      keep_q       <= 1'b0;
-      byte_stage_q <= '0;
-      time_stage_q <= '0;
-      byte_fresh_q <= 1'b1;
-      time_fresh_q <= 1'b1;
+      kind_q        <= Nothing;
+      keep_target_q <= 1'b0;
+      byte_stage_q  <= '0;
+      time_stage_q  <= '0;
+      byte_fresh_q  <= 1'b1;
+      time_fresh_q  <= 1'b1;
     end else if (serve_signal) begin
-      kind_q       <= Decrease;
-      keep_q       <= keep;
-      byte_stage_q <= '0;
-      time_stage_q <= '0;
-      byte_fresh_q <= 1'b1;
-      time_fresh_q <= 1'b1;
+      kind_q        <= Decrease;
+      keep_target_q <= keep_target;
+      byte_stage_q  <= '0;
+      time_stage_q  <= '0;
+      byte_fresh_q  <= 1'b1;
+      time_fresh_q  <= 1'b1;
     end else if (serve_byte || serve_time) begin
       kind_q <= Increase;
       if (serve_byte && byte_stage_q != '1) byte_stage_q <= byte_stage_q + 1'b1;
@@ -194,8 +194,8 @@ module qcn_rate_calculator
     end
   end
 
-  assign less = kind_q == Decrease;
-  assign more = kind_q == Increase;
+  assign decreases = kind_q == Decrease;
+  assign increases = kind_q == Increase;
   assign byte_past = byte_stage_q > rpg_threshold_i;
   assign time_past = time_stage_q > rpg_threshold_i;
   always_comb begin
@@ -222,8 +222,8 @@ module qcn_rate_calculator
 
   assign byte_base   = rpg_byte_reset_i >> byte_half_q;
   // Beside a start it does not matter what else would be served.
-  assign byte_begins = begins || (ready_q && (signal_valid_i ? !keep : byte_ended_q));
-  assign draw_byte_o = serve_byte || (serve_signal && !keep && JitterRp == Always);
+  assign byte_begins = begins || (ready_q && (signal_valid_i ? !keep_target : byte_ended_q));
+  assign draw_byte_o = serve_byte || (serve_signal && !keep_target && JitterRp == Always);
 
   qcn_cycle_counter #(
       .StepW (FrameW),
@@ -231,15 +231,15 @@ module qcn_rate_calculator
   ) u_byte (
       .clk_i,
       .rst_i,
-      .stop_i     (1'b0),
-      .begin_i    (byte_begins),
-      .base_i     (byte_base),
-      .spread_i   (serve_byte || (serve_signal && JitterRp == Always) ? rp_jitter_i : '0),
-      .word_i     (random_byte_i),
-      .least_one_i(1'b0),
-      .step_i     (octets_i),
-      .left_o     (byte_left_o),
-      .ended_o    (byte_ended)
+      .stop_i        (1'b0),
+      .begin_i       (byte_begins),
+      .base_i        (byte_base),
+      .spread_i      (serve_byte || (serve_signal && JitterRp == Always) ? rp_jitter_i : '0),
+      .word_i        (random_byte_i),
+      .at_least_one_i(1'b0),
+      .step_i        (octets_i),
+      .remaining_o   (byte_remaining_o),
+      .ended_o       (byte_ended)
   );
 
   if (Features == Full) begin : gen_timer
@@ -262,19 +262,19 @@ module qcn_rate_calculator
     ) u_timer (
         .clk_i,
         .rst_i,
-        .stop_i     (!timer_on_i),
-        .begin_i    (time_begins),
-        .base_i     (time_base),
-        .spread_i   (serve_time || JitterRp == Always ? rp_jitter_i : '0),
-        .word_i     (random_timer_i),
-        .least_one_i(more),
-        .step_i     (tick_i),
-        .left_o     (time_left_o),
-        .ended_o    (time_ended)
+        .stop_i        (!timer_on_i),
+        .begin_i       (time_begins),
+        .base_i        (time_base),
+        .spread_i      (serve_time || JitterRp == Always ? rp_jitter_i : '0),
+        .word_i        (random_timer_i),
+        .at_least_one_i(increases),
+        .step_i        (tick_i),
+        .remaining_o   (time_remaining_o),
+        .ended_o       (time_ended)
     );
   end else begin : gen_no_timer
-    assign time_left_o  = '0;
-    assign time_ended   = 1'b0;
+    assign time_remaining_o = '0;
+    assign time_ended = 1'b0;
     assign draw_timer_o = 1'b0;
 
     // Inputs of the timer.
@@ -301,13 +301,13 @@ module qcn_rate_calculator
   typedef struct packed {
     logic shift;
     logic subtract;
-    logic eightfold;
-    logic twofold;
+    logic times_eight;
+    logic times_two;
     logic decide;
     logic multiply;
     logic add_target;
     logic set_target;
-    logic mean;
+    logic average;
     logic at_least;
     logic set_current;
   } operation_t;
@@ -315,7 +315,7 @@ module qcn_rate_calculator
   rate_t                  current_q;
   rate_t                  target_q;
   operation_t             operation;
-  operation_t             ahead_q;
+  operation_t             early_q;
   operation_t             operation_q;
   // The limit with which the work is compared.
   rate_t                  limit_q;
@@ -327,42 +327,42 @@ module qcn_rate_calculator
   // More: TR is divided by 8; R is R_HAI; and how often it is taken (a bit a step, highest first).
   logic                   reduce_q;
   logic                   hyper_q;
-  stage_t                 times_q;
+  stage_t                 factor_q;
 
   logic       [WorkW-1:0] augend;
   logic       [WorkW-1:0] addend;
   logic       [WorkW-1:0] addend_q;
   logic                   carry;
   logic       [WorkW-1:0] sum;
-  logic                   unused_place;
+  logic                   unused_lsb;
   logic                   unused_operation;
   logic                   halves;
   logic                   products;
   logic                   limits;
-  stage_t                 times;
-  stage_t                 often_q;
+  stage_t                 factor;
+  stage_t                 factor_next_q;
   logic                   first_cycle;
 
   always_comb begin
     operation = '0;
     if (idle_q) begin
       operation.shift = serve_signal;
-      operation.eightfold = (serve_byte || serve_time) && Features == Full;
-    end else if (less) begin
+      operation.times_eight = (serve_byte || serve_time) && Features == Full;
+    end else if (decreases) begin
       // At least 6 shifts.
       operation.shift = step_q <= 6'd15 && (step_q <= 6'd5 || step_q < {1'b0, gd_shift_i});
       operation.subtract = step_q == 6'd16;
       operation.at_least = step_q == 6'd18 || step_q == 6'd20;
       operation.set_current = step_q == 6'd22;
-    end else if (more) begin
-      operation.twofold = step_q == 6'd1 && Features == Full;
+    end else if (increases) begin
+      operation.times_two = step_q == 6'd1 && Features == Full;
       operation.decide = step_q == 6'd3;
       // Only the lowest bit without Hyper-Active Increase.
       operation.multiply = step_q == 6'd12
           || (step_q >= 6'd5 && step_q <= 6'd11 && Features == Full);
       operation.add_target = step_q == 6'd14;
       operation.set_target = step_q == 6'd16;
-      operation.mean = step_q == 6'd17;
+      operation.average = step_q == 6'd17;
       operation.at_least = step_q == 6'd20;
       operation.set_current = step_q == 6'd22;
     end
@@ -370,11 +370,11 @@ module qcn_rate_calculator
 
   always_ff @(posedge clk_i) begin
     if (rst_i || begins) begin
-      ahead_q     <= '0;
+      early_q     <= '0;
       operation_q <= '0;
     end else begin
-      ahead_q     <= operation;
-      operation_q <= ahead_q;
+      early_q     <= operation;
+      operation_q <= early_q;
     end
     addend_q <= addend;
     case (step_q)
@@ -388,12 +388,13 @@ module qcn_rate_calculator
   // One adder. Where there is nothing to do, it adds nothing.
   always_comb begin
     addend = '0;
-    if (ahead_q.subtract || ahead_q.mean || (ahead_q.shift && fb_q[0])) addend |= WorkW'(current_q);
-    if (ahead_q.eightfold) addend |= {1'b0, current_q, 3'b0};
-    if (ahead_q.twofold) addend |= {3'b0, current_q, 1'b0};
-    if (ahead_q.multiply && times_q[StageW-1])
+    if (early_q.subtract || early_q.average || (early_q.shift && fb_q[0]))
+      addend |= WorkW'(current_q);
+    if (early_q.times_eight) addend |= {1'b0, current_q, 3'b0};
+    if (early_q.times_two) addend |= {3'b0, current_q, 1'b0};
+    if (early_q.multiply && factor_q[StageW-1])
       addend |= WorkW'(hyper_q ? rpg_hai_rate_i : rpg_ai_rate_i);
-    if (ahead_q.add_target) addend |= reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
+    if (early_q.add_target) addend |= reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
   end
 
   always_comb begin
@@ -403,21 +404,21 @@ module qcn_rate_calculator
     carry = operation_q.subtract && !over_q;
   end
   // The carry enters one bit below.
-  assign {sum, unused_place} = {augend, 1'b1} + {addend_q, carry};
+  assign {sum, unused_lsb} = {augend, 1'b1} + {addend_q, carry};
 
   // The next work.
-  assign halves = operation_q.shift || operation_q.mean;
+  assign halves = operation_q.shift || operation_q.average;
   assign products = operation_q.multiply || operation_q.add_target;
   assign limits   = (operation_q.set_target && (over_q || !below_q))
       || (operation_q.at_least && below_q);
   // Steps that are no more than their terms.
-  assign unused_operation = &{1'b0, operation_q.eightfold, operation_q.twofold};
+  assign unused_operation = &{1'b0, operation_q.times_eight, operation_q.times_two};
 
   always_ff @(posedge clk_i) begin
     below_q <= work_q < WorkW'(limit_q);
     if (limits) work_q <= WorkW'(limit_q);
     else work_q <= halves ? sum >> 1 : sum;
-    if (ahead_q.shift) fb_q <= fb_q >> 1;
+    if (early_q.shift) fb_q <= fb_q >> 1;
     if (operation_q.shift) over_q <= over_q || sum[0];
     if (products) begin
       over_q <= over_q || work_q[WorkW-1:WorkW-2] != '0;
@@ -439,33 +440,33 @@ module qcn_rate_calculator
     assign least = byte_stage_q < time_stage_q ? byte_stage_q : time_stage_q;
     always_comb begin
       case (phase_o)
-        FastRecovery:   times = '0;
-        ActiveIncrease: times = stage_t'(1);
-        default:        times = HaiMultiplier == MinCount ? least - rpg_threshold_i : ordinal_q;
+        FastRecovery:   factor = '0;
+        ActiveIncrease: factor = stage_t'(1);
+        default:        factor = HaiMultiplier == MinCount ? least - rpg_threshold_i : ordinal_q;
       endcase
     end
 
     always_ff @(posedge clk_i) begin
       if (rst_i || begins || serve_signal) begin
         ordinal_q <= '0;
-      end else if (operation_q.eightfold && phase_o == HyperActiveIncrease) begin
+      end else if (operation_q.times_eight && phase_o == HyperActiveIncrease) begin
         if (ordinal_q != '1) ordinal_q <= ordinal_q + 1'b1;
       end
     end
   end else begin : gen_core
-    assign times = stage_t'(phase_o == ActiveIncrease) << (StageW - 1);
+    assign factor = stage_t'(phase_o == ActiveIncrease) << (StageW - 1);
   end
 
   // It stands two steps before it is needed.
-  always_ff @(posedge clk_i) often_q <= times;
+  always_ff @(posedge clk_i) factor_next_q <= factor;
 
   always_ff @(posedge clk_i) begin
     if (operation_q.decide) begin
       reduce_q <= Features == Full && below_q && first_cycle;
       hyper_q  <= Features == Full && phase_o == HyperActiveIncrease;
-      times_q  <= Features == Full && below_q && first_cycle ? '0 : often_q;
-    end else if (ahead_q.multiply) begin
-      times_q <= times_q << 1;
+      factor_q <= Features == Full && below_q && first_cycle ? '0 : factor_next_q;
+    end else if (early_q.multiply) begin
+      factor_q <= factor_q << 1;
     end
   end
 
@@ -474,7 +475,7 @@ module qcn_rate_calculator
       current_q <= rpg_max_rate_i;
       target_q  <= rpg_max_rate_i;
     end else begin
-      if (operation_q.subtract && !keep_q) target_q <= current_q;
+      if (operation_q.subtract && !keep_target_q) target_q <= current_q;
       if (operation_q.set_target) target_q <= over_q || !below_q ? limit_q : RateW'(work_q);
       if (operation_q.set_current) current_q <= below_q ? RateW'(work_q) : limit_q;
     end
@@ -492,7 +493,7 @@ module qcn_rate_calculator
   stage_t past_byte_stage_q;
   stage_t past_time_stage_q;
   logic   past_falls_q;
-  logic   past_less_q;
+  logic   past_decreases_q;
   always_ff @(posedge clk_i) begin
     past_valid_q      <= 1'b1;
     past_min_q        <= rpg_min_rate_i;
@@ -500,7 +501,7 @@ module qcn_rate_calculator
     past_byte_stage_q <= byte_stage_q;
     past_time_stage_q <= time_stage_q;
     past_falls_q      <= rst_i || begins || serve_signal;
-    past_less_q       <= less;
+    past_decreases_q  <= decreases;
     assume (rpg_min_rate_i <= rpg_max_rate_i);
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
@@ -511,7 +512,7 @@ module qcn_rate_calculator
       assert (idle_q == (step_q == '0) && ready_q == (idle_q && !boot_q));
       if (boot_q) assert (idle_q);
       assert (last_q == (step_q == Last));
-      assert ($onehot0(ahead_q) && $onehot0(operation_q));
+      assert ($onehot0(early_q) && $onehot0(operation_q));
       assert (byte_fresh_q == (byte_stage_q == '0) && time_fresh_q == (time_stage_q == '0));
       // Between the bounds of a rate: the work is not below the least, and its limit is the largest.
       if (operation_q.set_current) begin
@@ -522,11 +523,11 @@ module qcn_rate_calculator
         assert (step_q == 6'd18 && limit_q == rpg_max_rate_i);
         assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));
       end
-      if (step_q == 6'd22 && (less || more)) begin
+      if (step_q == 6'd22 && (decreases || increases)) begin
         assert (operation_q.at_least && limit_q == rpg_min_rate_i);
         assert (below_q == (work_q < WorkW'(rpg_min_rate_i)));
       end
-      if ((step_q == 6'd23 || step_q == 6'd24) && (less || more)) begin
+      if ((step_q == 6'd23 || step_q == 6'd24) && (decreases || increases)) begin
         assert (operation_q.set_current == (step_q == 6'd24));
         assert (!limits && !halves && addend_q == '0);
         assert (work_q >= WorkW'(rpg_min_rate_i));

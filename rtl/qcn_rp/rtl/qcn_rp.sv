@@ -39,21 +39,15 @@ module qcn_rp
   input var logic rst_i,
 
   // Arriving frames cannot wait: a message that would have to is dropped (message_receiver).
-  input var logic hurry_i,
+  input var logic drop_if_busy_i,
 
   // Frames that arrive, and those of them that are no messages.
-  input var logic [63:0] s_axis_rx_tdata,
-  input var logic [7:0] s_axis_rx_tkeep,
-  input var logic s_axis_rx_tvalid,
-  output var logic s_axis_rx_tready,
-  input var logic s_axis_rx_tlast,
-  input var logic s_axis_rx_tuser,
-  output var logic [63:0] m_axis_rx_tdata,
-  output var logic [7:0] m_axis_rx_tkeep,
-  output var logic m_axis_rx_tvalid,
-  input var logic m_axis_rx_tready,
-  output var logic m_axis_rx_tlast,
-  output var logic m_axis_rx_tuser,
+  input var  axis_t s_axis_rx,
+  input var  logic  s_axis_rx_tvalid,
+  output var logic  s_axis_rx_tready,
+  output var axis_t m_axis_rx,
+  output var logic  m_axis_rx_tvalid,
+  input var  logic  m_axis_rx_tready,
 
   // The reaction points' MAC addresses, and that a flow begins.
   input var logic [ReactionPoints-1:0][47:0] mac_i,
@@ -79,19 +73,13 @@ module qcn_rp
   input var logic          timer_on_i,
 
   // The reaction points' frames (octets_i: length with FCS), and those that go.
-  input var logic [ReactionPoints-1:0][63:0] s_axis_tx_tdata,
-  input var logic [ReactionPoints-1:0][7:0] s_axis_tx_tkeep,
+  input var axis_t [ReactionPoints-1:0] s_axis_tx,
   input var logic [ReactionPoints-1:0] s_axis_tx_tvalid,
   output var logic [ReactionPoints-1:0] s_axis_tx_tready,
-  input var logic [ReactionPoints-1:0] s_axis_tx_tlast,
-  input var logic [ReactionPoints-1:0] s_axis_tx_tuser,
   input var logic [ReactionPoints-1:0][FrameW-1:0] s_axis_tx_octets_i,
-  output var logic [ReactionPoints-1:0][63:0] m_axis_tx_tdata,
-  output var logic [ReactionPoints-1:0][7:0] m_axis_tx_tkeep,
+  output var axis_t [ReactionPoints-1:0] m_axis_tx,
   output var logic [ReactionPoints-1:0] m_axis_tx_tvalid,
   input var logic [ReactionPoints-1:0] m_axis_tx_tready,
-  output var logic [ReactionPoints-1:0] m_axis_tx_tlast,
-  output var logic [ReactionPoints-1:0] m_axis_tx_tuser,
 
   // The state of the reaction points.
   output var logic [ReactionPoints-1:0][RateW-1:0] current_rate_o,
@@ -99,8 +87,8 @@ module qcn_rp
   output var logic [ReactionPoints-1:0][StageW-1:0] byte_stage_o,
   output var logic [ReactionPoints-1:0][StageW-1:0] time_stage_o,
   output var logic [ReactionPoints-1:0][1:0] phase_o,
-  output var logic [ReactionPoints-1:0][LeftW-1:0] byte_left_o,
-  output var logic [ReactionPoints-1:0][LeftW-1:0] time_left_o,
+  output var logic [ReactionPoints-1:0][RemainingW-1:0] byte_remaining_o,
+  output var logic [ReactionPoints-1:0][RemainingW-1:0] time_remaining_o,
   output var logic [ReactionPoints-1:0] busy_o,
   // A message is taken by its reaction point.
   output var logic [ReactionPoints-1:0] signal_o,
@@ -116,128 +104,75 @@ module qcn_rp
   output var logic [31:0] refused_o,
   output var logic [31:0] unknown_o
 );
-  logic                      message_valid;
-  logic                      message_ready;
-  logic [              47:0] destination;
+  logic [ReactionPoints-1:0] signal_valid;
+  logic [ReactionPoints-1:0] signal_ready;
   logic [               5:0] fb;
   logic [              63:0] cp_id;
   logic [              31:0] q_off;
   logic [              31:0] q_delta;
   logic                      unused;
 
-  logic [ReactionPoints-1:0] signal_valid;
-  logic [ReactionPoints-1:0] signal_ready;
+  assign unused = &{1'b0, cp_id, q_off, q_delta};
 
-  assign unused   = &{1'b0, cp_id, q_off, q_delta};
-  assign signal_o = signal_valid & signal_ready;
-
-  message_receiver #(
-      .Smcc(1'b0)
-  ) u_receiver (
-      .clk_i,
-      .rst_i,
-      .hurry_i,
-      .s_axis_tdata(s_axis_rx_tdata),
-      .s_axis_tkeep(s_axis_rx_tkeep),
-      .s_axis_tvalid(s_axis_rx_tvalid),
-      .s_axis_tready(s_axis_rx_tready),
-      .s_axis_tlast(s_axis_rx_tlast),
-      .s_axis_tuser(s_axis_rx_tuser),
-      .m_axis_tdata(m_axis_rx_tdata),
-      .m_axis_tkeep(m_axis_rx_tkeep),
-      .m_axis_tvalid(m_axis_rx_tvalid),
-      .m_axis_tready(m_axis_rx_tready),
-      .m_axis_tlast(m_axis_rx_tlast),
-      .m_axis_tuser(m_axis_rx_tuser),
-      .message_valid_o(message_valid),
-      .message_ready_i(message_ready),
-      .destination_o(destination),
-      .fb_o(fb),
-      .cp_id_o(cp_id),
-      .q_off_o(q_off),
-      .q_delta_o(q_delta),
-      .taken_o,
-      .malformed_o,
-      .refused_o
-  );
-
-  fb_demux #(
-      .ReactionPoints(ReactionPoints)
-  ) u_demux (
-      .clk_i,
-      .rst_i,
-      .message_valid_i(message_valid),
-      .message_ready_o(message_ready),
-      .destination_i  (destination),
-      .mac_i,
-      .signal_valid_o (signal_valid),
-      .signal_ready_i (signal_ready),
-      .unknown_o
+  rp_shell #(
+      .Smcc          (1'b0),
+      .ReactionPoints(ReactionPoints),
+      .Depth         (Depth),
+      .RefillClocks  (RefillClocks),
+      .Granularity   (Granularity),
+      .TokensPerStep (TokensPerStep),
+      .LineRate      (LineRate),
+      .MaxOctets     (MaxOctets)
+  ) u_shell (
+      .signal_valid_o(signal_valid),
+      .signal_ready_i(signal_ready),
+      .fb_o          (fb),
+      .cp_id_o       (cp_id),
+      .q_off_o       (q_off),
+      .q_delta_o     (q_delta),
+      .rate_i        (current_rate_o),
+      .*
   );
 
   for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_point
     phase_e phase;
     assign phase_o[i] = phase;
 
-    qcn_reaction_point #(
+    // The calculator has something to do when something happens, and until it is served.
+    logic clk;
+    clock_gate u_clock (
+        .clk_i,
+        .enable_i(rst_i || start_i[i] || signal_valid[i] || sent_valid_o[i] || tick_i || busy_o[i]),
+        .clk_o(clk)
+    );
+
+    // A frame counts for the byte counter in the clock in which it begins to go.
+    qcn_rate_calculator #(
         .Features     (Features),
         .HaiMultiplier(HaiMultiplier),
         .Efr          (Efr),
         .Trr          (Trr),
-        .JitterRp     (JitterRp),
-        .Depth        (Depth),
-        .RefillClocks (RefillClocks),
-        .Granularity  (Granularity),
-        .TokensPerStep(TokensPerStep),
-        .LineRate     (LineRate),
-        .MaxOctets    (MaxOctets)
-    ) u_point (
-        .clk_i,
-        .rst_i,
+        .JitterRp     (JitterRp)
+    ) u_calculator (
+        .clk_i(clk),
         .start_i(start_i[i]),
         .signal_valid_i(signal_valid[i]),
         .signal_ready_o(signal_ready[i]),
         .fb_i(fb),
-        .tick_i,
+        .octets_i(sent_octets_o[i]),
         .random_byte_i(random_byte_i[i]),
         .random_timer_i(random_timer_i[i]),
         .draw_byte_o(draw_byte_o[i]),
         .draw_timer_o(draw_timer_o[i]),
-        .gd_shift_i,
-        .rpg_threshold_i,
-        .rpg_byte_reset_i,
-        .rpg_time_reset_i,
-        .rpg_ai_rate_i,
-        .rpg_hai_rate_i,
-        .rpg_min_rate_i,
-        .rpg_max_rate_i,
-        .rp_jitter_i,
-        .timer_on_i,
-        .s_axis_tdata(s_axis_tx_tdata[i]),
-        .s_axis_tkeep(s_axis_tx_tkeep[i]),
-        .s_axis_tvalid(s_axis_tx_tvalid[i]),
-        .s_axis_tready(s_axis_tx_tready[i]),
-        .s_axis_tlast(s_axis_tx_tlast[i]),
-        .s_axis_tuser(s_axis_tx_tuser[i]),
-        .s_axis_octets_i(s_axis_tx_octets_i[i]),
-        .m_axis_tdata(m_axis_tx_tdata[i]),
-        .m_axis_tkeep(m_axis_tx_tkeep[i]),
-        .m_axis_tvalid(m_axis_tx_tvalid[i]),
-        .m_axis_tready(m_axis_tx_tready[i]),
-        .m_axis_tlast(m_axis_tx_tlast[i]),
-        .m_axis_tuser(m_axis_tx_tuser[i]),
         .current_rate_o(current_rate_o[i]),
         .target_rate_o(target_rate_o[i]),
         .byte_stage_o(byte_stage_o[i]),
         .time_stage_o(time_stage_o[i]),
         .phase_o(phase),
-        .byte_left_o(byte_left_o[i]),
-        .time_left_o(time_left_o[i]),
+        .byte_remaining_o(byte_remaining_o[i]),
+        .time_remaining_o(time_remaining_o[i]),
         .busy_o(busy_o[i]),
-        .sent_valid_o(sent_valid_o[i]),
-        .sent_octets_o(sent_octets_o[i]),
-        .tokens_o(tokens_o[i]),
-        .dropped_o(dropped_o[i])
+        .*
     );
   end
 endmodule

@@ -60,8 +60,8 @@ package qcn_rp_pkg;
   typedef logic [CycleW-1:0] cycle_t;
 
   // The rest of a cycle, jitter included, in two's complement: negative when more has passed than the cycle has.
-  localparam int unsigned LeftW = CycleW + 2;
-  typedef logic [LeftW-1:0] left_t;
+  localparam int unsigned RemainingW = CycleW + 2;
+  typedef logic [RemainingW-1:0] remaining_t;
 endpackage
 
 `default_nettype wire

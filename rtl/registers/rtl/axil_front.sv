@@ -9,30 +9,17 @@
 
 `default_nettype none
 
-module axil_front #(
+module axil_front
+  import penstock_pkg::*;
+#(
   // Bits of an address in octets, of which the lowest two say nothing.
   parameter int unsigned AddressW = 9
 ) (
   input var logic clk_i,
   input var logic rst_i,
 
-  output var logic                s_axil_awready,
-  input var  logic                s_axil_awvalid,
-  input var  logic [AddressW-1:0] s_axil_awaddr,
-  output var logic                s_axil_wready,
-  input var  logic                s_axil_wvalid,
-  input var  logic [        31:0] s_axil_wdata,
-  input var  logic [         3:0] s_axil_wstrb,
-  input var  logic                s_axil_bready,
-  output var logic                s_axil_bvalid,
-  output var logic [         1:0] s_axil_bresp,
-  output var logic                s_axil_arready,
-  input var  logic                s_axil_arvalid,
-  input var  logic [AddressW-1:0] s_axil_araddr,
-  input var  logic                s_axil_rready,
-  output var logic                s_axil_rvalid,
-  output var logic [        31:0] s_axil_rdata,
-  output var logic [         1:0] s_axil_rresp,
+  input var  axil_req_t s_axil_i,
+  output var axil_rsp_t s_axil_o,
 
   // A request lasts one clock, and so do its data; its answer comes some clocks later.
   output var logic                req_o,
@@ -56,29 +43,41 @@ module axil_front #(
   logic                read_last_q;
   logic [AddressW-3:0] read_address_q;
   logic [AddressW-3:0] write_address_q;
+  logic                bvalid_q;
+  logic [         1:0] bresp_q;
+  logic                rvalid_q;
+  logic [        31:0] rdata_q;
+  logic [         1:0] rresp_q;
   logic                writes;
   logic                reads;
 
-  assign s_axil_awready = !aw_q;
-  assign s_axil_wready  = !w_q;
-  assign s_axil_arready = !ar_q;
-  assign writes         = !busy_q && aw_q && w_q && (!ar_q || read_last_q);
-  assign reads          = !busy_q && ar_q && !writes;
+  assign s_axil_o = '{
+          awready: !aw_q,
+          wready: !w_q,
+          bvalid: bvalid_q,
+          bresp: bresp_q,
+          arready: !ar_q,
+          rvalid: rvalid_q,
+          rdata: rdata_q,
+          rresp: rresp_q
+      };
+  assign writes = !busy_q && aw_q && w_q && (!ar_q || read_last_q);
+  assign reads = !busy_q && ar_q && !writes;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      aw_q          <= 1'b0;
-      w_q           <= 1'b0;
-      ar_q          <= 1'b0;
-      busy_q        <= 1'b0;
-      read_last_q   <= 1'b0;
-      req_o         <= 1'b0;
-      s_axil_bvalid <= 1'b0;
-      s_axil_rvalid <= 1'b0;
+      aw_q        <= 1'b0;
+      w_q         <= 1'b0;
+      ar_q        <= 1'b0;
+      busy_q      <= 1'b0;
+      read_last_q <= 1'b0;
+      req_o       <= 1'b0;
+      bvalid_q    <= 1'b0;
+      rvalid_q    <= 1'b0;
     end else begin
-      if (s_axil_awvalid && !aw_q) aw_q <= 1'b1;
-      if (s_axil_wvalid && !w_q) w_q <= 1'b1;
-      if (s_axil_arvalid && !ar_q) ar_q <= 1'b1;
+      if (s_axil_i.awvalid && !aw_q) aw_q <= 1'b1;
+      if (s_axil_i.wvalid && !w_q) w_q <= 1'b1;
+      if (s_axil_i.arvalid && !ar_q) ar_q <= 1'b1;
       req_o <= writes || reads;
       if (writes || reads) begin
         busy_q      <= 1'b1;
@@ -86,29 +85,29 @@ module axil_front #(
       end
       if (writes) {aw_q, w_q} <= '0;
       if (reads) ar_q <= 1'b0;
-      if (wr_ack_i) s_axil_bvalid <= 1'b1;
-      if (rd_ack_i) s_axil_rvalid <= 1'b1;
-      if (s_axil_bvalid && s_axil_bready || s_axil_rvalid && s_axil_rready) begin
-        busy_q        <= 1'b0;
-        s_axil_bvalid <= 1'b0;
-        s_axil_rvalid <= 1'b0;
+      if (wr_ack_i) bvalid_q <= 1'b1;
+      if (rd_ack_i) rvalid_q <= 1'b1;
+      if (bvalid_q && s_axil_i.bready || rvalid_q && s_axil_i.rready) begin
+        busy_q   <= 1'b0;
+        bvalid_q <= 1'b0;
+        rvalid_q <= 1'b0;
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (!aw_q) write_address_q <= s_axil_awaddr[AddressW-1:2];
+    if (!aw_q) write_address_q <= s_axil_i.awaddr[AddressW-1:2];
     if (!w_q) begin
-      wr_data_o   <= s_axil_wdata;
-      wr_strobe_o <= s_axil_wstrb;
+      wr_data_o   <= s_axil_i.wdata;
+      wr_strobe_o <= s_axil_i.wstrb;
     end
-    if (!ar_q) read_address_q <= s_axil_araddr[AddressW-1:2];
+    if (!ar_q) read_address_q <= s_axil_i.araddr[AddressW-1:2];
     req_is_wr_o <= writes;
     addr_o <= {writes ? write_address_q : read_address_q, 2'b00};
-    if (wr_ack_i) s_axil_bresp <= wr_err_i ? Error : '0;
+    if (wr_ack_i) bresp_q <= wr_err_i ? Error : '0;
     if (rd_ack_i) begin
-      s_axil_rresp <= rd_err_i ? Error : '0;
-      s_axil_rdata <= rd_data_i;
+      rresp_q <= rd_err_i ? Error : '0;
+      rdata_q <= rd_data_i;
     end
   end
 
@@ -124,30 +123,30 @@ module axil_front #(
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
-    held_b_q     <= s_axil_bvalid && !s_axil_bready && !rst_i;
-    held_r_q     <= s_axil_rvalid && !s_axil_rready && !rst_i;
-    past_bresp_q <= s_axil_bresp;
-    past_r_q     <= {s_axil_rresp, s_axil_rdata};
+    held_b_q     <= bvalid_q && !s_axil_i.bready && !rst_i;
+    held_r_q     <= rvalid_q && !s_axil_i.rready && !rst_i;
+    past_bresp_q <= bresp_q;
+    past_r_q     <= {rresp_q, rdata_q};
     if (rst_i) asked_q <= 1'b0;
     else asked_q <= (asked_q || req_o) && !rd_ack_i && !wr_ack_i;
     assume ((asked_q || req_o) ? !(rd_ack_i && wr_ack_i) : !rd_ack_i && !wr_ack_i);
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
-        assert (!(s_axil_bvalid && s_axil_rvalid));
+        assert (!(bvalid_q && rvalid_q));
         assert (!(req_o && asked_q));
-        assert (busy_q == (req_o || asked_q || s_axil_bvalid || s_axil_rvalid));
-        if (req_o || asked_q) assert (!s_axil_bvalid && !s_axil_rvalid);
-        if (held_b_q) assert (s_axil_bvalid && s_axil_bresp == past_bresp_q);
-        if (held_r_q) assert (s_axil_rvalid && {s_axil_rresp, s_axil_rdata} == past_r_q);
+        assert (busy_q == (req_o || asked_q || bvalid_q || rvalid_q));
+        if (req_o || asked_q) assert (!bvalid_q && !rvalid_q);
+        if (held_b_q) assert (bvalid_q && bresp_q == past_bresp_q);
+        if (held_r_q) assert (rvalid_q && {rresp_q, rdata_q} == past_r_q);
       end
   end
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (early_q == '0) begin
-      cover (held_b_q && s_axil_bready);
-      cover (held_r_q && s_axil_rready);
+      cover (held_b_q && s_axil_i.bready);
+      cover (held_r_q && s_axil_i.rready);
     end
   end
 `endif

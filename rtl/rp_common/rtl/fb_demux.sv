@@ -37,7 +37,7 @@ module fb_demux #(
   end
 
   // Octets of the destination that are those of a reaction point.
-  logic [ReactionPoints-1:0][5:0] same_q;
+  logic [ReactionPoints-1:0][5:0] octet_match_q;
   logic [ReactionPoints-1:0]      match;
   logic                           checked_q;
   logic                           unknown_q;
@@ -47,7 +47,7 @@ module fb_demux #(
   always_comb begin
     match = '0;
     for (int unsigned i = ReactionPoints; i > 0; --i) begin
-      if (&same_q[i-1]) begin
+      if (&octet_match_q[i-1]) begin
         match      = '0;
         match[i-1] = 1'b1;
       end
@@ -57,7 +57,7 @@ module fb_demux #(
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < ReactionPoints; ++i) begin
       for (int unsigned j = 0; j < 6; ++j) begin
-        same_q[i][j] <= destination_i[8*j+:8] == mac_i[i][8*j+:8];
+        octet_match_q[i][j] <= destination_i[8*j+:8] == mac_i[i][8*j+:8];
       end
     end
   end

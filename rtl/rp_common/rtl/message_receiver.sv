@@ -5,11 +5,11 @@
 // behind a CN-TAG, or behind both, in this order (802.1Qau). It is good if it has 60 to 120 octets without its FCS and
 // no bad flag; others of the type are taken out too, and counted as malformed. All other frames pass unchanged, bad
 // ones too.
-// A message that arrives while the one before is not taken yet waits, and blocks the stream. While hurry_i is high, as the
+// A message that arrives while the one before is not taken yet waits, and blocks the stream. While drop_if_busy_i is high, as the
 // frames after it cannot wait, it is dropped and counted instead.
 //
 // Latency: a frame's first beat comes out 4 clocks after it went in; a message is shown two clocks after its last beat.
-// Throughput: a beat a clock, with hurry_i whatever comes. Else a message that comes while another is not taken yet waits before
+// Throughput: a beat a clock, with drop_if_busy_i whatever comes. Else a message that comes while another is not taken yet waits before
 // its third beat.
 
 `default_nettype none
@@ -25,23 +25,17 @@ module message_receiver
   input var logic rst_i,
 
   // A message does not wait, but is dropped.
-  input var logic hurry_i,
+  input var logic drop_if_busy_i,
 
   // Frames that arrive.
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
   // Those that are no messages.
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // A good message: its destination and its fields (those of the other kind are 0).
   output var logic        message_valid_o,
@@ -61,8 +55,8 @@ module message_receiver
   localparam logic [15:0] EtherType = Smcc ? EtherTypeSmcc : EtherTypeCnm;
 
   // Beats of a frame: the decision falls with beat 2, or with an earlier last one. The count saturates at 15.
-  localparam logic [3:0] Decision = 4'd2;
-  localparam logic [3:0] Endless = 4'd15;
+  localparam logic [3:0] DecisionBeat = 4'd2;
+  localparam logic [3:0] MaxBeat = 4'd15;
 
   logic [3:0] beat_q;
   // It is the beat Decision; a bit, for much hangs on it.
@@ -70,11 +64,11 @@ module message_receiver
   // The rest of this frame is a message's, and its fields are not read, for another message waits.
   logic       in_message_q;
   logic       refused_q;
-  logic       hurry_q;
+  logic       drop_if_busy_q;
   logic       accept;
   logic       deciding;
   logic       is_message;
-  logic       waits;
+  logic       stalls;
 
   // The EtherTypes at octets 0 and 4 of a beat, if it has these whole.
   typedef struct packed {
@@ -87,78 +81,69 @@ module message_receiver
 
   logic   [15:0] at_0;
   logic   [15:0] at_4;
-  types_t        came;
+  types_t        arriving_types;
 
-  assign at_0 = {s_axis_tdata[7:0], s_axis_tdata[15:8]};
-  assign at_4 = {s_axis_tdata[39:32], s_axis_tdata[47:40]};
-  assign came = '{
-          message_at_0: s_axis_tkeep[1] && at_0 == EtherType,
-          tag_at_0: s_axis_tkeep[1] && at_0 == EtherTypeCnTag,
-          message_at_4: s_axis_tkeep[5] && at_4 == EtherType,
-          vlan_at_4: s_axis_tkeep[5] && at_4 == EtherTypeVlan,
-          tag_at_4: s_axis_tkeep[5] && at_4 == EtherTypeCnTag
+  assign at_0 = {s_axis.data[7:0], s_axis.data[15:8]};
+  assign at_4 = {s_axis.data[39:32], s_axis.data[47:40]};
+  assign arriving_types = '{
+          message_at_0: s_axis.keep[1] && at_0 == EtherType,
+          tag_at_0: s_axis.keep[1] && at_0 == EtherTypeCnTag,
+          message_at_4: s_axis.keep[5] && at_4 == EtherType,
+          vlan_at_4: s_axis.keep[5] && at_4 == EtherTypeVlan,
+          tag_at_4: s_axis.keep[5] && at_4 == EtherTypeCnTag
       };
 
   // Past a buffer with the types, for the beat that is shown decides whether it is taken.
-  logic   [63:0] data;
-  logic   [ 7:0] keep;
+  axis_t         head;
   logic          valid;
   logic          ready;
-  logic          last;
-  logic          user;
   types_t        types;
   // Octets in the order of the line: octet 0 in the highest bits.
   logic   [63:0] line;
 
   stream_buffer #(
-      .UserW($bits(types_t) + 1)
+      .BeatW($bits(types_t) + $bits(axis_t))
   ) u_arriving (
       .clk_i,
       .rst_i,
-      .s_axis_tdata,
-      .s_axis_tkeep,
+      .s_axis({arriving_types, s_axis}),
       .s_axis_tvalid,
       .s_axis_tready,
-      .s_axis_tlast,
-      .s_axis_tuser ({came, s_axis_tuser}),
-      .m_axis_tdata (data),
-      .m_axis_tkeep (keep),
+      .m_axis({types, head}),
       .m_axis_tvalid(valid),
-      .m_axis_tready(ready),
-      .m_axis_tlast (last),
-      .m_axis_tuser ({types, user})
+      .m_axis_tready(ready)
   );
 
-  assign line = {<<8{data}};
+  assign line = {<<8{head.data}};
 
   logic full;
 
   // The beat that says of what kind the frame is, and no message waits.
-  logic opens;
+  logic message_begins;
 
   // --- EtherTypes: octets 12, 16 and 20 --------------------------------------------------------
 
   logic type_message_q;
   logic type_vlan_q;
   logic type_tag_q;
-  logic behind_one;
-  logic behind_two;
+  logic after_one_tag;
+  logic after_two_tags;
 
-  assign behind_one = (type_vlan_q || type_tag_q) && types.message_at_0;
-  assign behind_two = type_vlan_q && types.tag_at_0 && types.message_at_4;
+  assign after_one_tag = (type_vlan_q || type_tag_q) && types.message_at_0;
+  assign after_two_tags = type_vlan_q && types.tag_at_0 && types.message_at_4;
 
-  assign deciding   = third_q || (last && beat_q < Decision);
+  assign deciding = third_q || (head.last && beat_q < DecisionBeat);
   always_comb begin
     is_message = 1'b0;
     if (beat_q == 4'd1) is_message = types.message_at_4;
-    else if (third_q) is_message = type_message_q || behind_one || behind_two;
+    else if (third_q) is_message = type_message_q || after_one_tag || after_two_tags;
   end
 
-  assign waits = third_q && message_valid_o && !hurry_q
-      && (type_message_q || behind_one || behind_two);
+  assign stalls = third_q && message_valid_o && !drop_if_busy_q
+      && (type_message_q || after_one_tag || after_two_tags);
   // It counts when the beat is taken and a message's.
-  assign opens = third_q && !message_valid_o;
-  assign ready = (in_message_q || !full) && !waits;
+  assign message_begins = third_q && !message_valid_o;
+  assign ready = (in_message_q || !full) && !stalls;
   assign accept = valid && ready;
 
   always_ff @(posedge clk_i) begin
@@ -168,16 +153,16 @@ module message_receiver
       in_message_q <= 1'b0;
       refused_q    <= 1'b0;
     end else if (accept) begin
-      third_q <= !last && beat_q == 4'd1;
-      if (last) beat_q <= '0;
-      else if (beat_q != Endless) beat_q <= beat_q + 1'b1;
-      in_message_q <= !last && (in_message_q || (deciding && is_message));
+      third_q <= !head.last && beat_q == 4'd1;
+      if (head.last) beat_q <= '0;
+      else if (beat_q != MaxBeat) beat_q <= beat_q + 1'b1;
+      in_message_q <= !head.last && (in_message_q || (deciding && is_message));
       // It counts for good messages, which all have a third beat.
       if (third_q) refused_q <= message_valid_o;
     end
   end
 
-  always_ff @(posedge clk_i) hurry_q <= hurry_i;
+  always_ff @(posedge clk_i) drop_if_busy_q <= drop_if_busy_i;
 
   always_ff @(posedge clk_i) begin
     if (beat_q == 4'd1) begin
@@ -189,18 +174,18 @@ module message_receiver
 
   // --- Frames that pass: four beats, of which those before the committed one may go ------------
 
-  logic [3:0][73:0] beats_q;
-  logic [2:0]       write_q;
-  logic [2:0]       commit_q;
-  logic [2:0]       read_q;
+  axis_t [3:0] beats_q;
+  logic  [2:0] write_q;
+  logic  [2:0] commit_q;
+  logic  [2:0] read_q;
   // The inverse of the read address, as a separate register, since it drives a wide multiplexer.
-  logic [1:0]       show_q;
-  logic             passes;
-  logic             writes;
+  logic  [1:0] show_q;
+  logic        passes;
+  logic        writes;
 
   assign full   = write_q == {!read_q[2], read_q[1:0]};
   // Of a frame that is no message, and known to be none.
-  assign passes = accept && !in_message_q && (beat_q > Decision || (deciding && !is_message));
+  assign passes = accept && !in_message_q && (beat_q > DecisionBeat || (deciding && !is_message));
   assign writes = accept && !in_message_q && !(deciding && is_message);
 
   always_ff @(posedge clk_i) begin
@@ -221,54 +206,54 @@ module message_receiver
   end
 
   always_ff @(posedge clk_i) begin
-    if (!in_message_q && !full) beats_q[write_q[1:0]] <= {user, last, keep, data};
+    if (!in_message_q && !full) beats_q[write_q[1:0]] <= head;
   end
 
   assign m_axis_tvalid = read_q != commit_q;
-  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = beats_q[~show_q];
+  assign m_axis = beats_q[~show_q];
 
   // --- Messages --------------------------------------------------------------------------------
 
   logic [47:0] beat_0;
-  logic        enough;
+  logic        long_enough;
   logic        good;
   // A good message ends, and one that is none. Beats behind the decision are always taken; a frame that ends with the decision
   // is too short.
   logic        whole;
-  logic        spoilt;
-  logic        speaks;
-  logic        took_q;
-  logic        spoilt_q;
+  logic        malformed;
+  logic        has_feedback;
+  logic        taken_q;
+  logic        malformed_q;
   logic        dropped_q;
 
   // The first beat of the frame that is decided on lies behind the committed ones.
-  assign beat_0 = beats_q[commit_q[1:0]][47:0];
+  assign beat_0 = beats_q[commit_q[1:0]].data[47:0];
   // 60 octets end with octet 3 of beat 7.
-  assign enough = beat_q > 4'd7 || (beat_q == 4'd7 && keep[3]);
-  assign good   = enough && beat_q != Endless && !user;
-  assign whole  = valid && last && in_message_q && good;
-  assign spoilt = valid && last && (in_message_q ? !good : ready && deciding && is_message);
+  assign long_enough = beat_q > 4'd7 || (beat_q == 4'd7 && head.keep[3]);
+  assign good = long_enough && beat_q != MaxBeat && !head.user;
+  assign whole = valid && head.last && in_message_q && good;
+  assign malformed = valid && head.last && (in_message_q ? !good : ready && deciding && is_message);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       message_valid_o <= 1'b0;
-      took_q          <= 1'b0;
-      spoilt_q        <= 1'b0;
+      taken_q         <= 1'b0;
+      malformed_q     <= 1'b0;
       dropped_q       <= 1'b0;
     end else begin
-      if (whole && speaks && !refused_q) message_valid_o <= 1'b1;
+      if (whole && has_feedback && !refused_q) message_valid_o <= 1'b1;
       else if (message_ready_i) message_valid_o <= 1'b0;
       // Counted a clock later.
-      took_q    <= whole && !refused_q;
+      taken_q    <= whole && !refused_q;
       dropped_q <= whole && refused_q;
-      spoilt_q  <= spoilt;
+      malformed_q  <= malformed;
     end
   end
 
   event_counter u_taken (
       .clk_i,
       .rst_i,
-      .valid_i (took_q),
+      .valid_i (taken_q),
       .amount_i(1'b1),
       .count_o (taken_o)
   );
@@ -276,7 +261,7 @@ module message_receiver
   event_counter u_malformed (
       .clk_i,
       .rst_i,
-      .valid_i (spoilt_q),
+      .valid_i (malformed_q),
       .amount_i(1'b1),
       .count_o (malformed_o)
   );
@@ -290,56 +275,56 @@ module message_receiver
   );
 
   always_ff @(posedge clk_i) begin
-    if (opens) begin
+    if (message_begins) begin
       destination_o <= {<<8{beat_0}};
     end
   end
 
   if (Smcc) begin : gen_notice
     // How many tags of 4 octets are in front of the message: it begins at octet 14, 18 or 22.
-    logic        one_q;
-    logic        two_q;
+    logic        one_tag_q;
+    logic        two_tags_q;
     // Octets 6 and 7 of the beat before.
     logic [15:0] before_q;
     logic [31:0] straddling;
     logic [31:0] middle;
-    logic        both;
-    logic        says;
+    logic        both_fields;
+    logic        captures;
 
     assign straddling = {before_q, line[63:48]};
     assign middle = line[47:16];
-    assign says = valid && in_message_q && !refused_q;
-    assign both = two_q ? beat_q == 4'd6 : !one_q && beat_q == 4'd5;
+    assign captures = valid && in_message_q && !refused_q;
+    assign both_fields = two_tags_q ? beat_q == 4'd6 : !one_tag_q && beat_q == 4'd5;
 
     always_ff @(posedge clk_i) begin
-      if (says) before_q <= line[15:0];
-      if (opens) begin
-        one_q   <= behind_one;
-        two_q   <= behind_two;
+      if (captures) before_q <= line[15:0];
+      if (message_begins) begin
+        one_tag_q <= after_one_tag;
+        two_tags_q <= after_two_tags;
         // Octets 16 to 23, of which 20 to 23 are the first 4 behind one tag.
-        cp_id_o <= {behind_one ? line[31:0] : line[63:32], line[31:0]};
+        cp_id_o <= {after_one_tag ? line[31:0] : line[63:32], line[31:0]};
       end
-      if (says) begin
-        if (beat_q == 4'd3 && two_q) cp_id_o <= line;
-        if (beat_q == 4'd3 && one_q) cp_id_o[31:0] <= line[63:32];
-        if (both) begin
+      if (captures) begin
+        if (beat_q == 4'd3 && two_tags_q) cp_id_o <= line;
+        if (beat_q == 4'd3 && one_tag_q) cp_id_o[31:0] <= line[63:32];
+        if (both_fields) begin
           q_off_o   <= straddling;
           q_delta_o <= middle;
         end
-        if (beat_q == 4'd5 && one_q) q_off_o <= middle;
-        if (beat_q == 4'd6 && one_q) q_delta_o <= straddling;
+        if (beat_q == 4'd5 && one_tag_q) q_off_o <= middle;
+        if (beat_q == 4'd6 && one_tag_q) q_delta_o <= straddling;
       end
     end
 
-    assign fb_o   = '0;
-    assign speaks = 1'b1;
+    assign fb_o = '0;
+    assign has_feedback = 1'b1;
   end else begin : gen_cnm
     // Octet 15, 19 or 23; octet 15 is the last of beat 1.
     always_ff @(posedge clk_i) begin
-      if (opens) begin
-        if (behind_two) fb_o <= line[5:0];
-        else if (behind_one) fb_o <= line[37:32];
-        else fb_o <= beats_q[commit_q[1:0]+1'b1][61:56];
+      if (message_begins) begin
+        if (after_two_tags) fb_o <= line[5:0];
+        else if (after_one_tag) fb_o <= line[37:32];
+        else fb_o <= beats_q[commit_q[1:0]+1'b1].data[61:56];
       end
     end
 
@@ -349,7 +334,7 @@ module message_receiver
     logic unused;
     assign unused = &{1'b0, line[63:38], line[31:6]};
     // No congestion changes nothing.
-    assign speaks = fb_o != '0;
+    assign has_feedback = fb_o != '0;
   end
 
 `ifdef FORMAL
@@ -363,17 +348,17 @@ module message_receiver
   always_ff @(posedge clk_i) begin
     past_valid_q   <= 1'b1;
     past_stalled_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q    <= {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata};
+    past_beat_q    <= m_axis;
     if (rst_i) committed_last_q <= 1'b1;
-    else if (passes) committed_last_q <= last;
+    else if (passes) committed_last_q <= head.last;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       // The beats in the memory: at most four, of which the uncommitted ones are those of the present frame.
       assert (3'(write_q - read_q) <= 3'd4);
       assert (3'(commit_q - read_q) <= 3'(write_q - read_q));
       assert (show_q == ~read_q[1:0]);
-      assert (third_q == (beat_q == Decision));
-      if (beat_q <= Decision) begin
+      assert (third_q == (beat_q == DecisionBeat));
+      if (beat_q <= DecisionBeat) begin
         assert (!in_message_q);
         assert (committed_last_q);
         assert (3'(write_q - commit_q) == 3'(beat_q));
@@ -383,7 +368,7 @@ module message_receiver
       end
       if (past_stalled_q) begin
         assert (m_axis_tvalid);
-        assert ({m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} == past_beat_q);
+        assert (m_axis == past_beat_q);
       end
     end
   end
@@ -391,7 +376,7 @@ module message_receiver
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (past_stalled_q && m_axis_tready && m_axis_tlast);
+      cover (past_stalled_q && m_axis_tready && m_axis.last);
       cover (message_valid_o && message_ready_i);
     end
   end

@@ -31,21 +31,15 @@ module rate_gate
   input var rate_t rate_i,
 
   // Frames that wait.
-  input var  logic          [63:0] s_axis_tdata,
-  input var  logic          [ 7:0] s_axis_tkeep,
-  input var  logic                 s_axis_tvalid,
-  output var logic                 s_axis_tready,
-  input var  logic                 s_axis_tlast,
-  input var  logic                 s_axis_tuser,
-  input var  frame_octets_t        s_axis_octets_i,
+  input var  axis_t         s_axis,
+  input var  logic          s_axis_tvalid,
+  output var logic          s_axis_tready,
+  input var  frame_octets_t s_axis_octets_i,
 
   // Frames that go.
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // A frame goes, and its length, else 0.
   output var logic          sent_valid_o,
@@ -59,27 +53,27 @@ module rate_gate
   // A frame passes, or is dropped. If none does, one may wait. That one begins to pass is said beside the bucket, that it goes
   // on beside the stream.
   logic            passes;
-  logic            goes_on_q;
-  logic            drops_q;
+  logic            continues_q;
+  logic            dropping_q;
   // The octets that the waiting frame takes, which may run over by a bit: a clock after its first beat came. From then
   // on it asks for these, until it gets them or they are seen to be more than the bucket ever holds.
   logic [FrameW:0] line_octets_q;
-  logic            asks_q;
-  logic            asks;
-  logic            never;
-  logic            waits;
+  logic            request_q;
+  logic            request;
+  logic            exceeds_depth;
+  logic            waiting;
   logic            ready;
-  logic            goes;
+  logic            granted;
   logic            ends;
   logic            dropped_q;
 
-  assign waits = !passes && !drops_q && s_axis_tvalid;
-  assign asks  = asks_q && s_axis_tvalid && !line_octets_q[FrameW];
-  assign never = asks_q && 32'(line_octets_q) > Depth;
+  assign waiting = !passes && !dropping_q && s_axis_tvalid;
+  assign request = request_q && s_axis_tvalid && !line_octets_q[FrameW];
+  assign exceeds_depth = request_q && 32'(line_octets_q) > Depth;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) asks_q <= 1'b0;
-    else asks_q <= waits && !goes && !never;
+    if (rst_i) request_q <= 1'b0;
+    else request_q <= waiting && !granted && !exceeds_depth;
   end
 
   always_ff @(posedge clk_i) begin
@@ -98,27 +92,27 @@ module rate_gate
       .rst_i,
       .rate_i,
       .octets_i(line_octets_q[FrameW-1:0]),
-      .take_i  (asks),
+      .take_i  (request),
       .ready_o (ready),
       .tokens_o
   );
 
   // The bucket is ready for nothing that it never holds.
-  assign goes   = asks && ready;
-  assign passes = sent_valid_o || goes_on_q;
-  assign ends   = s_axis_tvalid && s_axis_tready && s_axis_tlast;
+  assign granted = request && ready;
+  assign passes = sent_valid_o || continues_q;
+  assign ends = s_axis_tvalid && s_axis_tready && s_axis.last;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      goes_on_q    <= 1'b0;
-      drops_q      <= 1'b0;
+      continues_q  <= 1'b0;
+      dropping_q   <= 1'b0;
       sent_valid_o <= 1'b0;
       dropped_q    <= 1'b0;
     end else begin
-      goes_on_q    <= passes && !ends;
-      drops_q      <= (never && s_axis_tvalid) || (drops_q && !ends);
-      sent_valid_o <= goes;
-      dropped_q    <= drops_q && ends;
+      continues_q  <= passes && !ends;
+      dropping_q   <= (exceeds_depth && s_axis_tvalid) || (dropping_q && !ends);
+      sent_valid_o <= granted;
+      dropped_q    <= dropping_q && ends;
     end
   end
 
@@ -131,14 +125,11 @@ module rate_gate
       .count_o (dropped_o)
   );
 
-  always_ff @(posedge clk_i) sent_octets_o <= goes ? s_axis_octets_i : '0;
+  always_ff @(posedge clk_i) sent_octets_o <= granted ? s_axis_octets_i : '0;
 
   assign m_axis_tvalid = passes && s_axis_tvalid;
-  assign s_axis_tready = drops_q || (passes && m_axis_tready);
-  assign m_axis_tdata  = s_axis_tdata;
-  assign m_axis_tkeep  = s_axis_tkeep;
-  assign m_axis_tlast  = s_axis_tlast;
-  assign m_axis_tuser  = s_axis_tuser;
+  assign s_axis_tready = dropping_q || (passes && m_axis_tready);
+  assign m_axis = s_axis;
 
 `ifdef FORMAL
   // Safety: no frame is cut or interleaved. Assumed: a beat that is shown at the input stays until it is taken. Then
@@ -153,21 +144,21 @@ module rate_gate
     past_valid_q <= 1'b1;
     past_held_q  <= s_axis_tvalid && !s_axis_tready && !rst_i;
     past_shown_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q  <= {s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata};
+    past_beat_q  <= s_axis;
     if (rst_i) first_q <= 1'b1;
-    else if (s_axis_tvalid && s_axis_tready) first_q <= s_axis_tlast;
+    else if (s_axis_tvalid && s_axis_tready) first_q <= s_axis.last;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       if (past_held_q) begin
         assume (s_axis_tvalid);
-        assume ({s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata} == past_beat_q);
+        assume (s_axis == past_beat_q);
       end
-      if (!first_q) assert (passes || drops_q);
-      assert ($onehot0({sent_valid_o, goes_on_q, drops_q, asks_q}));
-      assert (!(goes && never));
+      if (!first_q) assert (passes || dropping_q);
+      assert ($onehot0({sent_valid_o, continues_q, dropping_q, request_q}));
+      assert (!(granted && exceeds_depth));
       if (past_shown_q) begin
         assert (m_axis_tvalid);
-        assert ({m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} == past_beat_q);
+        assert (m_axis == past_beat_q);
       end
     end
   end
@@ -175,8 +166,8 @@ module rate_gate
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (past_shown_q && m_axis_tready && m_axis_tlast);
-      cover (drops_q && ends);
+      cover (past_shown_q && m_axis_tready && m_axis.last);
+      cover (dropping_q && ends);
     end
   end
 `endif

@@ -18,7 +18,7 @@ pub struct Pins {
     pub rx: Option<Beat>,
     pub rx_ready: bool,
     /// Messages do not wait.
-    pub hurry: bool,
+    pub drop_if_busy: bool,
     /// With the frame's length.
     pub tx: [Option<(Beat, u16)>; POINTS],
     pub tx_ready: [bool; POINTS],
@@ -35,7 +35,7 @@ impl Default for Pins {
             mac: MACS,
             rx: None,
             rx_ready: false,
-            hurry: false,
+            drop_if_busy: false,
             tx: [None; POINTS],
             tx_ready: [false; POINTS],
             start: [false; POINTS],
@@ -102,7 +102,7 @@ macro_rules! inputs {
         let mac = u128::from(pins.mac[0]) | u128::from(pins.mac[1]) << 48;
         $inputs {
             rst_i: pins.reset,
-            hurry_i: pins.hurry,
+            drop_if_busy_i: pins.drop_if_busy,
             s_axis_rx_tdata: rx.data,
             s_axis_rx_tkeep: rx.keep,
             s_axis_rx_tvalid: pins.rx.is_some(),
@@ -146,7 +146,7 @@ macro_rules! pins {
                 user: inputs.s_axis_rx_tuser,
             }),
             rx_ready: inputs.m_axis_rx_tready,
-            hurry: inputs.hurry_i,
+            drop_if_busy: inputs.drop_if_busy_i,
             tx: [0, 1].map(|i| bit(inputs.s_axis_tx_tvalid, i).then(|| (tx(i), octets(i)))),
             tx_ready: [0, 1].map(|i| bit(inputs.m_axis_tx_tready, i)),
             start: [0, 1].map(|i| bit(inputs.start_i, i)),

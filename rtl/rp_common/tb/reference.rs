@@ -44,7 +44,7 @@ struct Receiver {
     malformed: Counter,
     /// This message is dropped, for another waits; and those that were.
     refuses: bool,
-    hurry: bool,
+    drop_if_busy: bool,
     refused: Counter,
 }
 
@@ -66,7 +66,7 @@ impl Receiver {
             taken: Counter::default(),
             malformed: Counter::default(),
             refuses: false,
-            hurry: false,
+            drop_if_busy: false,
             refused: Counter::default(),
         }
     }
@@ -76,7 +76,7 @@ impl Receiver {
         (self.arrived.len() < 2, self.passing.front().copied())
     }
 
-    fn clock(&mut self, rx: Option<Beat>, ready: bool, hurry: bool, done: bool) {
+    fn clock(&mut self, rx: Option<Beat>, ready: bool, drop_if_busy: bool, done: bool) {
         let (takes, passes) = self.shows();
         let full = self.held.len() + self.passing.len() == Self::WORDS;
         let mut message = self.message.filter(|_| !done);
@@ -89,7 +89,8 @@ impl Receiver {
             let beats = before / BEAT + 1;
             let decides = !self.is_message && (beats == Self::DECISION || beat.last && beats < Self::DECISION);
             let is_message = self.is_message || decides && message_at(&self.octets, self.kind).is_some();
-            let waits = decides && is_message && beats == Self::DECISION && self.message.is_some() && !self.hurry;
+            let waits =
+                decides && is_message && beats == Self::DECISION && self.message.is_some() && !self.drop_if_busy;
             moves = (self.is_message || !full) && !waits;
             if moves && beats == Self::DECISION {
                 self.refuses = self.message.is_some();
@@ -128,7 +129,7 @@ impl Receiver {
         }
         self.arrived.extend(rx.filter(|_| takes));
         self.message = message;
-        self.hurry = hurry;
+        self.drop_if_busy = drop_if_busy;
         self.taken.clock(good);
         self.malformed.clock(bad);
         self.refused.clock(refused);
@@ -273,7 +274,7 @@ impl<M: Machine> Reference<M> {
         }
         let (message, done) = (self.receiver.message, self.demux.done());
         self.demux.clock(message.map(|(to, _)| to), pins.mac, shown.signal.contains(&true));
-        self.receiver.clock(pins.rx, pins.rx_ready, pins.hurry, done);
+        self.receiver.clock(pins.rx, pins.rx_ready, pins.drop_if_busy, done);
         shown
     }
 }

@@ -187,7 +187,7 @@ pub fn lock_step<N: Nic>(seed: u64) {
             let mut pins = Pins {
                 rx: rx.source.show(random.one_in(gap)),
                 rx_ready: rx.stalls.ready(&mut random, stalls),
-                hurry: random.one_in(hurries),
+                drop_if_busy: random.one_in(hurries),
                 tick: random.one_in(ticking),
                 mac,
                 ..Pins::default()
@@ -290,7 +290,7 @@ pub fn floods_of_messages_cost_no_data<N: Nic>(seed: u64) {
             inside.push_back(kept);
         }
         let rx = source.show(true);
-        let out = bench.clock(&Pins { rx, rx_ready: true, hurry: true, ..Pins::default() });
+        let out = bench.clock(&Pins { rx, rx_ready: true, drop_if_busy: true, ..Pins::default() });
         assert!(out.rx_ready, "the stream never stops");
         if source.take().last {
             match inside.pop_front().expect("it was sent") {

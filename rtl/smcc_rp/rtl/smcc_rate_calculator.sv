@@ -49,20 +49,20 @@ module smcc_rate_calculator
   // Steps: 18 rows of the product, 50 bits of its shift, then hold, change, and two bounds. Each bound
   // is compared with in the step before.
   localparam logic [6:0] Load = 7'd1;
-  localparam logic [6:0] FirstRow = 7'd2;
-  localparam logic [6:0] FirstShift = FirstRow + 7'(MantissaW);
-  localparam logic [6:0] Places = 7'd50;
-  localparam logic [6:0] Hold = FirstShift + Places;
-  localparam logic [6:0] Change = Hold + 7'd1;
-  localparam logic [6:0] AtLeast = Hold + 7'd3;
-  localparam logic [6:0] Last = Hold + 7'd5;
+  localparam logic [6:0] FirstIteration = 7'd2;
+  localparam logic [6:0] FirstShift = FirstIteration + 7'(MantissaW);
+  localparam logic [6:0] MaxShift = 7'd50;
+  localparam logic [6:0] Saturate = FirstShift + MaxShift;
+  localparam logic [6:0] Change = Saturate + 7'd1;
+  localparam logic [6:0] AtLeast = Saturate + 7'd3;
+  localparam logic [6:0] Last = Saturate + 7'd5;
   localparam int unsigned ProductW = DiffW + MantissaW;
 
   // The operations of a step, but for the shifts; a bit each, for wide values hang on them. The larger bound's turn.
   typedef struct packed {
     logic load;
-    logic row;
-    logic hold;
+    logic partial_sum;
+    logic saturate;
     logic change;
     logic at_least;
   } operation_t;
@@ -81,27 +81,27 @@ module smcc_rate_calculator
   end
 
   always_ff @(posedge clk_i) begin
-    operation_q.load     <= begins || step_q == Last || step_q < Load;
-    operation_q.row      <= !begins && step_q >= Load && step_q < FirstShift - 7'd1;
-    operation_q.hold     <= !begins && step_q == Hold - 7'd1;
-    operation_q.change   <= !begins && step_q == Change - 7'd1;
-    operation_q.at_least <= !begins && step_q == AtLeast - 7'd1;
-    largest_q            <= !begins && step_q >= AtLeast && step_q != Last;
+    operation_q.load        <= begins || step_q == Last || step_q < Load;
+    operation_q.partial_sum <= !begins && step_q >= Load && step_q < FirstShift - 7'd1;
+    operation_q.saturate    <= !begins && step_q == Saturate - 7'd1;
+    operation_q.change      <= !begins && step_q == Change - 7'd1;
+    operation_q.at_least    <= !begins && step_q == AtLeast - 7'd1;
+    largest_q               <= !begins && step_q >= AtLeast && step_q != Last;
   end
 
   // Which gain, and times what: the notice stays while it is worked on.
   logic  state_a_q;
   logic  fast_q;
   gain_t gain;
-  diff_t by;
+  diff_t operand;
   // Its sign, known a clock after it, which is when the first row is added.
   logic  raises_q;
-  diff_t size;
+  diff_t magnitude;
 
   always_ff @(posedge clk_i) begin
-    state_a_q <= runs_away(q_off_i, q_delta_i, DeltaZero);
+    state_a_q <= in_state_a(q_off_i, q_delta_i, DeltaZero);
     fast_q    <= !two_stage_i || changes_fast(q_delta_i, t1_i);
-    raises_q  <= by[DiffW-1];
+    raises_q  <= operand[DiffW-1];
   end
 
   always_comb begin
@@ -109,42 +109,42 @@ module smcc_rate_calculator
     else if (fast_q) gain = alpha_i;
     else gain = alpha_small_i;
   end
-  assign by   = state_a_q ? q_off_i : q_delta_i;
+  assign operand   = state_a_q ? q_off_i : q_delta_i;
   // A size is this and 1 more if the number is negative.
-  assign size = by ^ {DiffW{raises_q}};
+  assign magnitude = operand ^ {DiffW{raises_q}};
 
   // product = mantissa × size, a row a clock: the rows' sum above, the rest of the mantissa below it. Then a shift, a
   // bit a clock; 50 bits leave nothing of a product that goes down, and one that goes up by more has overflowed.
   logic  [ProductW-1:0] product_q;
   // Has run over 2^50; later: below 0.
   logic                 over_q;
-  logic  [     DiffW:0] row;
+  logic  [     DiffW:0] partial_sum;
   // Distance and direction of the shift, known long before it.
-  logic  [  ShiftW-1:0] places_q;
+  logic  [  ShiftW-1:0] shift_amount_q;
   logic                 down_q;
-  logic  [         6:0] place;
+  logic  [         6:0] shift_step;
   logic                 shifting_q;
   logic  [     RateW:0] change;
-  logic  [         1:0] unused_place;
+  logic  [         1:0] unused_lsb;
   rate_t                limit;
   logic                 below_q;
   rate_t                rate_q;
 
   // The 1 that a negative number lacks enters as a carry, one bit below; so does that of a
   // subtraction.
-  assign {row, unused_place[0]} =
-      {product_q[ProductW-1:MantissaW], 1'b1} + (product_q[0] ? {1'b0, size, raises_q} : '0);
-  assign {change, unused_place[1]} =
+  assign {partial_sum, unused_lsb[0]} =
+      {product_q[ProductW-1:MantissaW], 1'b1} + (product_q[0] ? {1'b0, magnitude, raises_q} : '0);
+  assign {change, unused_lsb[1]} =
       {1'b0, rate_q, 1'b1} + ({1'b0, product_q[RateW-1:0], 1'b0} ^ {RateW + 2{!raises_q}});
   // Of the next step.
-  assign place = step_q - (FirstShift - 7'd1);
+  assign shift_step = step_q - (FirstShift - 7'd1);
   assign limit = largest_q ? max_rate_i : min_rate_i;
 
   always_ff @(posedge clk_i) begin
-    places_q   <= gain.shift[ShiftW-1] ? -gain.shift : gain.shift;
-    down_q     <= gain.shift[ShiftW-1];
-    shifting_q <= place < Places && place < places_q;
-    below_q    <= over_q || product_q[RateW:0] < {1'b0, limit};
+    shift_amount_q <= gain.shift[ShiftW-1] ? -gain.shift : gain.shift;
+    down_q         <= gain.shift[ShiftW-1];
+    shifting_q     <= shift_step < MaxShift && shift_step < shift_amount_q;
+    below_q        <= over_q || product_q[RateW:0] < {1'b0, limit};
 
     if (shifting_q) begin
       product_q <= down_q ? product_q >> 1 : product_q << 1;
@@ -152,9 +152,9 @@ module smcc_rate_calculator
     end else if (operation_q.load) begin
       product_q <= ProductW'(gain.mantissa);
       over_q    <= 1'b0;
-    end else if (operation_q.row) begin
-      product_q <= {row, product_q[MantissaW-1:1]};
-    end else if (operation_q.hold) begin
+    end else if (operation_q.partial_sum) begin
+      product_q <= {partial_sum, product_q[MantissaW-1:1]};
+    end else if (operation_q.saturate) begin
       // No rate is larger.
       if (over_q || product_q[ProductW-1:RateW] != '0) product_q <= ProductW'({RateW{1'b1}});
       over_q <= 1'b0;
@@ -216,21 +216,22 @@ module smcc_rate_calculator
       assert (rate_q >= min_rate_i && rate_q <= max_rate_i);
       assert (step_q <= Last);
       assert (operation_q.load == (step_q <= Load));
-      assert (operation_q.row == (step_q > Load && step_q < FirstShift));
-      assert (operation_q.hold == (step_q == Hold) && operation_q.change == (step_q == Change));
+      assert (operation_q.partial_sum == (step_q > Load && step_q < FirstShift));
+      assert (operation_q.saturate == (step_q == Saturate)
+        && operation_q.change == (step_q == Change));
       assert (operation_q.at_least == (step_q == AtLeast) && largest_q == (step_q > AtLeast));
       if (step_q == AtLeast)
         assert (below_q == (over_q || product_q[RateW:0] < {1'b0, min_rate_i}));
       if (step_q > AtLeast) assert (!over_q && product_q[RateW:0] >= {1'b0, min_rate_i});
       if (step_q == Last) assert (below_q == (product_q[RateW:0] < {1'b0, max_rate_i}));
-      if (step_q >= Hold) assert (!shifting_q);
+      if (step_q >= Saturate) assert (!shifting_q);
     end
   end
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (operation_q.row);
+      cover (operation_q.partial_sum);
     end
   end
 `endif

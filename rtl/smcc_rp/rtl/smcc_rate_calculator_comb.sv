@@ -46,11 +46,11 @@ module smcc_rate_calculator_comb
 
   logic                       state_a;
   gain_t                      gain;
-  diff_t                      by;
+  diff_t                      operand;
   logic                       raises;
-  diff_t                      size;
+  diff_t                      magnitude;
   logic        [ProductW-1:0] product;
-  logic        [  ShiftW-1:0] places;
+  logic        [  ShiftW-1:0] shift_amount;
   logic        [   WideW-1:0] shifted;
   rate_t                      amount;
   logic signed [   RateW+1:0] sum;
@@ -58,26 +58,26 @@ module smcc_rate_calculator_comb
   logic                       may_raise;
   rate_t                      rate_q;
 
-  assign state_a = runs_away(q_off_i, q_delta_i, DeltaZero);
+  assign state_a = in_state_a(q_off_i, q_delta_i, DeltaZero);
   always_comb begin
     if (!state_a) gain = beta_i;
     else if (!two_stage_i || changes_fast(q_delta_i, t1_i)) gain = alpha_i;
     else gain = alpha_small_i;
   end
-  assign by      = state_a ? q_off_i : q_delta_i;
-  assign raises  = by[DiffW-1];
-  assign size    = raises ? -by : by;
-  assign product = ProductW'(size) * ProductW'(gain.mantissa);
+  assign operand = state_a ? q_off_i : q_delta_i;
+  assign raises = operand[DiffW-1];
+  assign magnitude = raises ? -operand : operand;
+  assign product = ProductW'(magnitude) * ProductW'(gain.mantissa);
 
   // The change of the rate: no rate is larger than all ones.
   always_comb begin
-    places = gain.shift;
+    shift_amount = gain.shift;
     if (gain.shift[ShiftW-1]) begin
-      places  = -gain.shift;
-      shifted = WideW'(product >> places);
+      shift_amount = -gain.shift;
+      shifted = WideW'(product >> shift_amount);
     end else begin
-      if (places > ShiftW'(RateW)) places = ShiftW'(RateW);
-      shifted = WideW'(product) << places;
+      if (shift_amount > ShiftW'(RateW)) shift_amount = ShiftW'(RateW);
+      shifted = WideW'(product) << shift_amount;
     end
     amount = shifted[WideW-1:RateW] != '0 ? '1 : shifted[RateW-1:0];
   end

@@ -31,17 +31,17 @@ package smcc_rp_pkg;
   } delta_zero_e;
 
   // State A, the queue runs away from its target; else it returns to it.
-  function automatic logic runs_away(diff_t q_off, diff_t q_delta, int unsigned delta_zero);
-    logic agree;
-    agree = q_off[DiffW-1] == q_delta[DiffW-1];
-    return (delta_zero == 32'(SignBit) || q_delta != '0) ? agree : delta_zero == 32'(StateA);
+  function automatic logic in_state_a(diff_t q_off, diff_t q_delta, int unsigned delta_zero);
+    logic same_sign;
+    same_sign = q_off[DiffW-1] == q_delta[DiffW-1];
+    return (delta_zero == 32'(SignBit) || q_delta != '0) ? same_sign : delta_zero == 32'(StateA);
   endfunction
 
   // Whether the queue has changed by more than t1, up or down: one comparison, since -x = ~x + 1.
   function automatic logic changes_fast(diff_t q_delta, diff_t t1);
-    logic falls;
-    falls = q_delta[DiffW-1];
-    return {t1, 1'b0} < {q_delta ^ {DiffW{falls}}, falls};
+    logic negative;
+    negative = q_delta[DiffW-1];
+    return {t1, 1'b0} < {q_delta ^ {DiffW{negative}}, negative};
   endfunction
 endpackage
 

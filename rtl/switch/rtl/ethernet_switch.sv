@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The switch of the test bed: frames go in turn to the ports that a table says; one port has a congestion point, whose messages go
+// The switch of the set-up: frames go in turn to the ports that a table says; one port has a congestion point, whose messages go
 // back before data. (QCN: Kabbani and Yasuda 2010, section 3.2, figures 4 and 5; SMCC: Jiang et al. 2015, figure 10)
 //
 // While the register clock.run is 0, everything but settings and table is in reset, and the time stands at 0; frames that have begun
@@ -47,41 +47,18 @@ module ethernet_switch
   input var logic rst_i,
 
   // Registers: the map switch_registers.
-  output var logic        s_axil_awready,
-  input var  logic        s_axil_awvalid,
-  input var  logic [ 9:0] s_axil_awaddr,
-  input var  logic [ 2:0] s_axil_awprot,
-  output var logic        s_axil_wready,
-  input var  logic        s_axil_wvalid,
-  input var  logic [31:0] s_axil_wdata,
-  input var  logic [ 3:0] s_axil_wstrb,
-  input var  logic        s_axil_bready,
-  output var logic        s_axil_bvalid,
-  output var logic [ 1:0] s_axil_bresp,
-  output var logic        s_axil_arready,
-  input var  logic        s_axil_arvalid,
-  input var  logic [ 9:0] s_axil_araddr,
-  input var  logic [ 2:0] s_axil_arprot,
-  input var  logic        s_axil_rready,
-  output var logic        s_axil_rvalid,
-  output var logic [31:0] s_axil_rdata,
-  output var logic [ 1:0] s_axil_rresp,
+  input var  axil_req_t s_axil_i,
+  output var axil_rsp_t s_axil_o,
 
   // Frames that come: a line never waits, tready is always high.
-  input var  logic [Ports-1:0][63:0] s_axis_line_tdata,
-  input var  logic [Ports-1:0][ 7:0] s_axis_line_tkeep,
-  input var  logic [Ports-1:0]       s_axis_line_tvalid,
-  output var logic [Ports-1:0]       s_axis_line_tready,
-  input var  logic [Ports-1:0]       s_axis_line_tlast,
-  input var  logic [Ports-1:0]       s_axis_line_tuser,
+  input var  axis_t [Ports-1:0] s_axis_line,
+  input var  logic  [Ports-1:0] s_axis_line_tvalid,
+  output var logic  [Ports-1:0] s_axis_line_tready,
 
   // Frames that go.
-  output var logic [Ports-1:0][63:0] m_axis_line_tdata,
-  output var logic [Ports-1:0][ 7:0] m_axis_line_tkeep,
-  output var logic [Ports-1:0]       m_axis_line_tvalid,
-  input var  logic [Ports-1:0]       m_axis_line_tready,
-  output var logic [Ports-1:0]       m_axis_line_tlast,
-  output var logic [Ports-1:0]       m_axis_line_tuser,
+  output var axis_t [Ports-1:0] m_axis_line,
+  output var logic  [Ports-1:0] m_axis_line_tvalid,
+  input var  logic  [Ports-1:0] m_axis_line_tready,
 
   // A random word, and the clocks in which one is drawn.
   input var  random_t random_i,
@@ -105,12 +82,9 @@ module ethernet_switch
   output var logic        message_tlast_o,
 
   // Trace: source 0 the queue, 1 Fb, 2 the priorities that are to stop.
-  output var logic [63:0] m_axis_trace_tdata,
-  output var logic [ 7:0] m_axis_trace_tkeep,
-  output var logic        m_axis_trace_tvalid,
-  input var  logic        m_axis_trace_tready,
-  output var logic        m_axis_trace_tlast,
-  output var logic        m_axis_trace_tuser,
+  output var axis_t m_axis_trace,
+  output var logic  m_axis_trace_tvalid,
+  input var  logic  m_axis_trace_tready,
 
   // The time, clocks, and the frames and octets that the congestion point's port has sent.
   output var logic [47:0] now_o,
@@ -204,25 +178,8 @@ module ethernet_switch
   switch_registers u_registers (
       .clk_i,
       .rst_i,
-      .s_axil_awready,
-      .s_axil_awvalid,
-      .s_axil_awaddr,
-      .s_axil_awprot,
-      .s_axil_wready,
-      .s_axil_wvalid,
-      .s_axil_wdata,
-      .s_axil_wstrb,
-      .s_axil_bready,
-      .s_axil_bvalid,
-      .s_axil_bresp,
-      .s_axil_arready,
-      .s_axil_arvalid,
-      .s_axil_araddr,
-      .s_axil_arprot,
-      .s_axil_rready,
-      .s_axil_rvalid,
-      .s_axil_rdata,
-      .s_axil_rresp,
+      .s_axil_i,
+      .s_axil_o,
       .clock_run_o                    (run),
       .clock_now_i                    (now_o),
       .cp_q_eq_o                      (q_eq),
@@ -280,18 +237,18 @@ module ethernet_switch
       .trace_dropped_i                (trace_dropped)
   );
 
-  logic             stops;
-  logic [Ports-1:0] between;
+  logic             stopping;
+  logic [Ports-1:0] between_frames;
 
   switch_stop #(
       .Ports(Ports)
   ) u_stop (
       .clk_i,
       .rst_i,
-      .run_i    (run),
-      .between_i(between),
-      .stops_o  (stops),
-      .reset_o  (reset)
+      .run_i           (run),
+      .between_frames_i(between_frames),
+      .stopping_o      (stopping),
+      .reset_o         (reset)
   );
 
   always_ff @(posedge clk_i) begin
@@ -300,13 +257,11 @@ module ethernet_switch
   end
 
   // In: one frame after the other, each with its ports. All queues but the congestion point's take every beat.
-  logic [     63:0] all_tdata;
-  logic [      7:0] all_tkeep;
-  logic             all_tvalid;
-  logic             all_tready;
-  logic             all_tlast;
-  logic [Ports-1:0] all_ports;
-  logic             cp_tready;
+  axis_t             all;
+  logic              all_tvalid;
+  logic              all_tready;
+  logic  [Ports-1:0] all_ports;
+  logic              cp_tready;
 
   assign s_axis_line_tready = '1;
 
@@ -327,16 +282,11 @@ module ethernet_switch
       .write_mac_i    (write_mac),
       .write_ports_i  (write_ports[Ports-1:0]),
       .default_ports_i(default_ports[Ports-1:0]),
-      .s_axis_line_tdata,
-      .s_axis_line_tkeep,
+      .s_axis_line,
       .s_axis_line_tvalid,
-      .s_axis_line_tlast,
-      .s_axis_line_tuser,
-      .m_axis_tdata   (all_tdata),
-      .m_axis_tkeep   (all_tkeep),
+      .m_axis         (all),
       .m_axis_tvalid  (all_tvalid),
       .m_axis_tready  (all_tready),
-      .m_axis_tlast   (all_tlast),
       .m_axis_ports_o (all_ports),
       .paused_o       (paused),
       .bad_o          (bad),
@@ -349,20 +299,14 @@ module ethernet_switch
   assign all_tready = !all_ports[CpPort] || cp_tready;
 
   // The queue with the congestion point.
-  logic [63:0] cp_tdata;
-  logic [ 7:0] cp_tkeep;
-  logic        cp_tvalid;
-  logic        cp_out_tready;
-  logic        cp_tlast;
-  logic        cp_tuser;
-  logic [63:0] told_tdata;
-  logic [ 7:0] told_tkeep;
-  logic        told_tvalid;
-  logic        told_tready;
-  logic        told_tlast;
-  logic        told_tuser;
-  logic        unused_cp;
-  assign unused_cp = &{cp_tuser, default_ports, write_entry, write_ports};
+  axis_t cp_data;
+  logic  cp_tvalid;
+  logic  cp_out_tready;
+  axis_t cp_message;
+  logic  cp_message_tvalid;
+  logic  cp_message_tready;
+  logic  unused_cp;
+  assign unused_cp = &{default_ports, write_entry, write_ports};
 
   cp #(
       .Smcc         (Smcc),
@@ -377,24 +321,15 @@ module ethernet_switch
   ) u_cp (
       .clk_i,
       .rst_i                (reset),
-      .s_axis_tdata         (all_tdata),
-      .s_axis_tkeep         (all_tkeep),
+      .s_axis               (all),
       .s_axis_tvalid        (all_tvalid && all_ports[CpPort]),
       .s_axis_tready        (cp_tready),
-      .s_axis_tlast         (all_tlast),
-      .s_axis_tuser         (1'b0),
-      .m_axis_tdata         (cp_tdata),
-      .m_axis_tkeep         (cp_tkeep),
+      .m_axis               (cp_data),
       .m_axis_tvalid        (cp_tvalid),
       .m_axis_tready        (cp_out_tready),
-      .m_axis_tlast         (cp_tlast),
-      .m_axis_tuser         (cp_tuser),
-      .m_axis_message_tdata (told_tdata),
-      .m_axis_message_tkeep (told_tkeep),
-      .m_axis_message_tvalid(told_tvalid),
-      .m_axis_message_tready(told_tready),
-      .m_axis_message_tlast (told_tlast),
-      .m_axis_message_tuser (told_tuser),
+      .m_axis_message       (cp_message),
+      .m_axis_message_tvalid(cp_message_tvalid),
+      .m_axis_message_tready(cp_message_tready),
       .q_eq_i               (q_eq),
       .w_i                  (w),
       .sample_base_i        (sample_base),
@@ -426,11 +361,10 @@ module ethernet_switch
   );
 
   // Messages have a separate table, so that they do not wait behind data.
-  logic [      7:0] message_tkeep;
-  logic             message_tuser;
+  axis_t message;
   logic [Ports-1:0] message_ports;
-  logic             unused_message;
-  assign unused_message = message_tuser;
+  assign message_tdata_o = message.data;
+  assign message_tlast_o = message.last;
 
   forwarding_table #(
       .Entries(Entries),
@@ -445,18 +379,12 @@ module ethernet_switch
       .write_mac_i    (write_mac),
       .write_ports_i  (write_ports[Ports-1:0]),
       .default_ports_i(default_ports[Ports-1:0]),
-      .s_axis_tdata   (told_tdata),
-      .s_axis_tkeep   (told_tkeep),
-      .s_axis_tvalid  (told_tvalid),
-      .s_axis_tready  (told_tready),
-      .s_axis_tlast   (told_tlast),
-      .s_axis_tuser   (told_tuser),
-      .m_axis_tdata   (message_tdata_o),
-      .m_axis_tkeep   (message_tkeep),
+      .s_axis         (cp_message),
+      .s_axis_tvalid  (cp_message_tvalid),
+      .s_axis_tready  (cp_message_tready),
+      .m_axis         (message),
       .m_axis_tvalid  (message_tvalid_o),
       .m_axis_tready  (1'b1),
-      .m_axis_tlast   (message_tlast_o),
-      .m_axis_tuser   (message_tuser),
       .m_axis_ports_o (message_ports),
       .unknown_o      (messages_unknown),
       .discarded_o    (messages_discarded)
@@ -466,7 +394,7 @@ module ethernet_switch
   queue_octets_t queue_q;
   logic          grows_q;
   logic          shrinks_q;
-  frame_octets_t by_q;
+  frame_octets_t queue_change_q;
 
   always_ff @(posedge clk_i) begin
     if (reset) begin
@@ -478,7 +406,7 @@ module ethernet_switch
       grows_q   <= queue_o > queue_q;
       shrinks_q <= queue_o < queue_q;
     end
-    by_q <= queue_o > queue_q ? FrameW'(queue_o - queue_q) : FrameW'(queue_q - queue_o);
+    queue_change_q <= queue_o > queue_q ? FrameW'(queue_o - queue_q) : FrameW'(queue_q - queue_o);
   end
 
   // Out.
@@ -487,34 +415,28 @@ module ethernet_switch
     // The ports without congestion point have the line's rate, which does not change.
     localparam int unsigned PortChanges = IsCp ? Changes : 1;
     localparam int unsigned PortChangeW = $clog2(PortChanges + 1);
-    logic [PortChangeW-1:0]            port_entries;
-    logic [PortChanges-1:0][     47:0] port_at;
-    logic [PortChanges-1:0][RateW-1:0] port_rates;
-    logic [           63:0]            data_tdata;
-    logic [            7:0]            data_tkeep;
-    logic                              data_tvalid;
-    logic                              data_tready;
-    logic                              data_tlast;
+    logic  [PortChangeW-1:0]            port_entries;
+    logic  [PortChanges-1:0][     47:0] port_at;
+    logic  [PortChanges-1:0][RateW-1:0] port_rates;
+    axis_t                              data;
+    logic                               data_tvalid;
+    logic                               data_tready;
 
     if (IsCp) begin : gen_cp
       assign port_entries  = schedule_entries;
       assign port_at       = schedule_at;
       assign port_rates    = schedule_rate;
-      assign data_tdata    = cp_tdata;
-      assign data_tkeep    = cp_tkeep;
+      assign data          = cp_data;
       assign data_tvalid   = cp_tvalid;
       assign cp_out_tready = data_tready;
-      assign data_tlast    = cp_tlast;
     end else begin : gen_other
       logic unused;
       assign unused       = data_tready;
       assign port_entries = '0;
       assign port_at      = '0;
       assign port_rates   = '0;
-      assign data_tdata   = all_tdata;
-      assign data_tkeep   = all_tkeep;
+      assign data         = all;
       assign data_tvalid  = all_tvalid && all_tready && all_ports[p];
-      assign data_tlast   = all_tlast;
     end
 
     switch_output #(
@@ -537,31 +459,24 @@ module ethernet_switch
         .schedule_rate_i      (port_rates),
         .now_i                (now_o),
         .rate_o               (rates[p]),
-        .stops_i              (stops),
-        .between_o            (between[p]),
+        .stopping_i           (stopping),
+        .between_frames_o     (between_frames[p]),
         .xoff_i               (xoff),
         .xon_i                (xon),
         .quanta_i             (quanta),
         .source_mac_i         (source_mac),
         .grows_i              (grows_q),
         .shrinks_i            (shrinks_q),
-        .by_i                 (by_q),
+        .queue_change_i       (queue_change_q),
         .paused_i             (paused[p]),
-        .s_axis_message_tdata (message_tdata_o),
-        .s_axis_message_tkeep (message_tkeep),
+        .s_axis_message       (message),
         .s_axis_message_tvalid(message_tvalid_o && message_ports[p]),
-        .s_axis_message_tlast (message_tlast_o),
-        .s_axis_tdata         (data_tdata),
-        .s_axis_tkeep         (data_tkeep),
+        .s_axis               (data),
         .s_axis_tvalid        (data_tvalid),
         .s_axis_tready        (data_tready),
-        .s_axis_tlast         (data_tlast),
-        .m_axis_tdata         (m_axis_line_tdata[p]),
-        .m_axis_tkeep         (m_axis_line_tkeep[p]),
+        .m_axis               (m_axis_line[p]),
         .m_axis_tvalid        (m_axis_line_tvalid[p]),
         .m_axis_tready        (m_axis_line_tready[p]),
-        .m_axis_tlast         (m_axis_line_tlast[p]),
-        .m_axis_tuser         (m_axis_line_tuser[p]),
         .full_o               (full[p]),
         .frames_o             (frames[p]),
         .octets_o             (octets[p]),
@@ -585,12 +500,9 @@ module ethernet_switch
       .sample_i  (sample_o),
       .fb_i      (fb_o),
       .full_i    (full[OtherPort]),
-      .m_axis_trace_tdata,
-      .m_axis_trace_tkeep,
+      .m_axis_trace,
       .m_axis_trace_tvalid,
       .m_axis_trace_tready,
-      .m_axis_trace_tlast,
-      .m_axis_trace_tuser,
       .dropped_o (trace_dropped)
   );
 endmodule

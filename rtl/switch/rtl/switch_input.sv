@@ -9,7 +9,9 @@
 
 `default_nettype none
 
-module switch_input #(
+module switch_input
+  import penstock_pkg::*;
+#(
   parameter int unsigned Ports         = 4,
   // Entries of the forwarding table.
   parameter int unsigned Entries       = 16,
@@ -35,20 +37,14 @@ module switch_input #(
   input var logic [ Ports-1:0] default_ports_i,
 
   // The line: every beat is taken.
-  input var logic [63:0] s_axis_tdata,
-  input var logic [ 7:0] s_axis_tkeep,
-  input var logic        s_axis_tvalid,
-  input var logic        s_axis_tlast,
-  input var logic        s_axis_tuser,
+  input var axis_t s_axis,
+  input var logic  s_axis_tvalid,
 
   // Good frames, and the ports that each goes to.
-  output var logic [     63:0] m_axis_tdata,
-  output var logic [      7:0] m_axis_tkeep,
-  output var logic             m_axis_tvalid,
-  input var  logic             m_axis_tready,
-  output var logic             m_axis_tlast,
-  output var logic             m_axis_tuser,
-  output var logic [Ports-1:0] m_axis_ports_o,
+  output var axis_t             m_axis,
+  output var logic              m_axis_tvalid,
+  input var  logic              m_axis_tready,
+  output var logic  [Ports-1:0] m_axis_ports_o,
 
   // Priorities that the neighbour has stopped.
   output var logic [ 7:0] paused_o,
@@ -62,48 +58,43 @@ module switch_input #(
   output var logic [31:0] pauses_o
 );
   // The rest of a frame that was cut by a stop is no frame.
-  logic open_q;
-  logic skips_q;
-  logic open;
-  logic came;
+  logic in_frame_q;
+  logic dropping_q;
+  logic in_frame;
+  logic accepted;
 
-  assign open = s_axis_tvalid ? !s_axis_tlast : open_q;
-  assign came = s_axis_tvalid && !skips_q;
+  assign in_frame = s_axis_tvalid ? !s_axis.last : in_frame_q;
+  assign accepted = s_axis_tvalid && !dropping_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      open_q  <= 1'b0;
-      skips_q <= 1'b0;
+      in_frame_q <= 1'b0;
+      dropping_q <= 1'b0;
     end else begin
-      open_q  <= open;
-      skips_q <= open && (stop_i || skips_q);
+      in_frame_q <= in_frame;
+      dropping_q <= in_frame && (stop_i || dropping_q);
     end
   end
 
-  logic [63:0] line_tdata;
-  logic [ 7:0] line_tkeep;
-  logic        line_tvalid;
-  logic        line_tlast;
-  logic        line_tuser;
-  logic [63:0] kept_tdata;
-  logic [ 7:0] kept_tkeep;
-  logic        kept_tvalid;
-  logic        kept_tready;
-  logic        kept_tlast;
+  axis_t        line;
+  logic         line_tvalid;
+  axis_t        queued;
+  logic         queued_tvalid;
+  logic         queued_tready;
 
   // In front of the queue, which takes every beat: no pause waits behind data, or is lost where they find no room.
-  logic        clk;
-  logic        taken;
-  logic        unused;
-  logic [31:0] malformed;
-  logic [31:0] other;
+  logic         clk;
+  logic         taken;
+  logic         unused;
+  logic  [31:0] malformed;
+  logic  [31:0] other;
   assign unused = taken;
 
   // Nothing happens while no beat comes, but that a pause ends.
-  sleep_clock u_pfc_clock (
+  clock_gate u_pfc_clock (
       .clk_i,
-      .awake_i(rst_i || stop_i || s_axis_tvalid || line_tvalid || paused_o != '0),
-      .clk_o  (clk)
+      .enable_i(rst_i || stop_i || s_axis_tvalid || line_tvalid || paused_o != '0),
+      .clk_o(clk)
   );
 
   pfc_rx #(
@@ -111,18 +102,12 @@ module switch_input #(
   ) u_pfc (
       .clk_i        (clk),
       .rst_i        (stop_i),
-      .s_axis_tdata,
-      .s_axis_tkeep,
-      .s_axis_tvalid(came),
+      .s_axis,
+      .s_axis_tvalid(accepted),
       .s_axis_tready(taken),
-      .s_axis_tlast,
-      .s_axis_tuser,
-      .m_axis_tdata (line_tdata),
-      .m_axis_tkeep (line_tkeep),
+      .m_axis       (line),
       .m_axis_tvalid(line_tvalid),
       .m_axis_tready(1'b1),
-      .m_axis_tlast (line_tlast),
-      .m_axis_tuser (line_tuser),
       .paused_o,
       .frames_o     (pauses_o),
       .malformed_o  (malformed),
@@ -139,26 +124,21 @@ module switch_input #(
   ) u_fifo (
       .clk_i,
       .rst_i        (stop_i),
-      .s_axis_tdata (line_tdata),
-      .s_axis_tkeep (line_tkeep),
+      .s_axis       (line),
       .s_axis_tvalid(line_tvalid),
-      .s_axis_tlast (line_tlast),
-      .s_axis_tuser (line_tuser),
-      .m_axis_tdata (kept_tdata),
-      .m_axis_tkeep (kept_tkeep),
-      .m_axis_tvalid(kept_tvalid),
-      .m_axis_tready(kept_tready),
-      .m_axis_tlast (kept_tlast),
+      .m_axis       (queued),
+      .m_axis_tvalid(queued_tvalid),
+      .m_axis_tready(queued_tready),
       .bad_o,
       .dropped_o
   );
 
   // Behind the queue nothing happens between frames.
   logic table_clk;
-  sleep_clock u_table_clock (
+  clock_gate u_table_clock (
       .clk_i,
-      .awake_i(rst_i || stop_i || write_i || kept_tvalid || m_axis_tvalid),
-      .clk_o  (table_clk)
+      .enable_i(rst_i || stop_i || write_i || queued_tvalid || m_axis_tvalid),
+      .clk_o(table_clk)
   );
 
   forwarding_table #(
@@ -174,18 +154,12 @@ module switch_input #(
       .write_mac_i,
       .write_ports_i,
       .default_ports_i,
-      .s_axis_tdata (kept_tdata),
-      .s_axis_tkeep (kept_tkeep),
-      .s_axis_tvalid(kept_tvalid),
-      .s_axis_tready(kept_tready),
-      .s_axis_tlast (kept_tlast),
-      .s_axis_tuser (1'b0),
-      .m_axis_tdata,
-      .m_axis_tkeep,
+      .s_axis       (queued),
+      .s_axis_tvalid(queued_tvalid),
+      .s_axis_tready(queued_tready),
+      .m_axis,
       .m_axis_tvalid,
       .m_axis_tready,
-      .m_axis_tlast,
-      .m_axis_tuser,
       .m_axis_ports_o,
       .unknown_o,
       .discarded_o

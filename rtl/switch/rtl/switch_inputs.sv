@@ -9,7 +9,9 @@
 
 `default_nettype none
 
-module switch_inputs #(
+module switch_inputs
+  import penstock_pkg::*;
+#(
   // Those of switch_input.
   parameter int unsigned Ports         = 4,
   parameter int unsigned Entries       = 16,
@@ -34,19 +36,14 @@ module switch_inputs #(
   input var logic [ Ports-1:0] default_ports_i,
 
   // The lines: every beat is taken.
-  input var logic [Ports-1:0][63:0] s_axis_line_tdata,
-  input var logic [Ports-1:0][ 7:0] s_axis_line_tkeep,
-  input var logic [Ports-1:0]       s_axis_line_tvalid,
-  input var logic [Ports-1:0]       s_axis_line_tlast,
-  input var logic [Ports-1:0]       s_axis_line_tuser,
+  input var axis_t [Ports-1:0] s_axis_line,
+  input var logic  [Ports-1:0] s_axis_line_tvalid,
 
   // Good frames, and the ports that each goes to, with each of its beats.
-  output var logic [     63:0] m_axis_tdata,
-  output var logic [      7:0] m_axis_tkeep,
-  output var logic             m_axis_tvalid,
-  input var  logic             m_axis_tready,
-  output var logic             m_axis_tlast,
-  output var logic [Ports-1:0] m_axis_ports_o,
+  output var axis_t             m_axis,
+  output var logic              m_axis_tvalid,
+  input var  logic              m_axis_tready,
+  output var logic  [Ports-1:0] m_axis_ports_o,
 
   // Ports whose neighbour has stopped data of DataPriority; counters as switch_input's.
   output var logic [Ports-1:0]       paused_o,
@@ -59,13 +56,10 @@ module switch_inputs #(
 );
   localparam int unsigned SourceW = $clog2(Ports);
 
-  logic [Ports-1:0][     63:0] in_tdata;
-  logic [Ports-1:0][      7:0] in_tkeep;
-  logic [Ports-1:0]            in_tvalid;
-  logic [Ports-1:0]            in_tready;
-  logic [Ports-1:0]            in_tlast;
-  logic [Ports-1:0]            in_tuser;
-  logic [Ports-1:0][Ports-1:0] in_ports;
+  axis_t [Ports-1:0]            inputs;
+  logic  [Ports-1:0]            in_tvalid;
+  logic  [Ports-1:0]            in_tready;
+  logic  [Ports-1:0][Ports-1:0] in_ports;
 
   for (genvar p = 0; p < Ports; ++p) begin : gen_input
     logic [7:0] stopped;
@@ -89,17 +83,11 @@ module switch_inputs #(
         .write_mac_i,
         .write_ports_i,
         .default_ports_i,
-        .s_axis_tdata  (s_axis_line_tdata[p]),
-        .s_axis_tkeep  (s_axis_line_tkeep[p]),
+        .s_axis        (s_axis_line[p]),
         .s_axis_tvalid (s_axis_line_tvalid[p]),
-        .s_axis_tlast  (s_axis_line_tlast[p]),
-        .s_axis_tuser  (s_axis_line_tuser[p]),
-        .m_axis_tdata  (in_tdata[p]),
-        .m_axis_tkeep  (in_tkeep[p]),
+        .m_axis        (inputs[p]),
         .m_axis_tvalid (in_tvalid[p]),
         .m_axis_tready (in_tready[p]),
-        .m_axis_tlast  (in_tlast[p]),
-        .m_axis_tuser  (in_tuser[p]),
         .m_axis_ports_o(in_ports[p]),
         .paused_o      (stopped),
         .bad_o         (bad_o[p]),
@@ -112,28 +100,21 @@ module switch_inputs #(
   end
 
   logic [SourceW-1:0] source;
-  logic               user;
-  logic               unused_says;
-  assign unused_says = &{source, user};
+  logic               unused_info;
+  assign unused_info = &source;
 
   frame_arbiter #(
       .Inputs(Ports)
   ) u_arbiter (
       .clk_i,
       .rst_i          (stop_i),
-      .s_axis_tdata   (in_tdata),
-      .s_axis_tkeep   (in_tkeep),
+      .s_axis         (inputs),
       .s_axis_tvalid  (in_tvalid),
       .s_axis_tready  (in_tready),
-      .s_axis_tlast   (in_tlast),
-      .s_axis_tuser   (in_tuser),
       .hold_i         (1'b0),
-      .m_axis_tdata,
-      .m_axis_tkeep,
+      .m_axis,
       .m_axis_tvalid,
       .m_axis_tready,
-      .m_axis_tlast,
-      .m_axis_tuser   (user),
       .m_axis_source_o(source)
   );
 

@@ -43,8 +43,8 @@ module switch_output
   output var rate_t                          rate_o,
 
   // No frame begins on the line from the clock after next on; the line shows nothing, and is not within a frame.
-  input var  logic stops_i,
-  output var logic between_o,
+  input var  logic stopping_i,
+  output var logic between_frames_o,
 
   // Flow control: settings of pfc_tx, how the congestion point's queue has changed in this clock, and that this port's
   // neighbour has stopped the data.
@@ -54,29 +54,22 @@ module switch_output
   input var logic          [      47:0] source_mac_i,
   input var logic                       grows_i,
   input var logic                       shrinks_i,
-  input var frame_octets_t              by_i,
+  input var frame_octets_t              queue_change_i,
   input var logic                       paused_i,
 
   // Messages: every beat is taken.
-  input var logic [63:0] s_axis_message_tdata,
-  input var logic [ 7:0] s_axis_message_tkeep,
-  input var logic        s_axis_message_tvalid,
-  input var logic        s_axis_message_tlast,
+  input var axis_t s_axis_message,
+  input var logic  s_axis_message_tvalid,
 
   // Data. With OwnQueue every beat is taken.
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
+  input var  axis_t s_axis,
+  input var  logic  s_axis_tvalid,
+  output var logic  s_axis_tready,
 
   // The line.
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Priorities that the neighbour is to stop; frames sent and their octets; data and messages without room; pause frames.
   output var logic [ 7:0] full_o,
@@ -95,14 +88,11 @@ module switch_output
   localparam int unsigned Message = 1;
   localparam int unsigned Data = 2;
   localparam int unsigned Inputs = 3;
-  logic [Inputs-1:0][63:0] in_tdata;
-  logic [Inputs-1:0][ 7:0] in_tkeep;
-  logic [Inputs-1:0]       in_tvalid;
-  logic [Inputs-1:0]       in_tready;
-  logic [Inputs-1:0]       in_tlast;
-  logic [Inputs-1:0]       in_tuser;
-  logic                    line_free;
-  logic                    line_soon;
+  axis_t [Inputs-1:0] inputs;
+  logic  [Inputs-1:0] in_tvalid;
+  logic  [Inputs-1:0] in_tready;
+  logic               line_free;
+  logic               line_free_soon;
 
   if (Pfc) begin : gen_pfc
     logic [7:0][QueueW-1:0] held;
@@ -121,17 +111,14 @@ module switch_output
         .source_mac_i,
         .arrive_valid_i   (grows_i),
         .arrive_priority_i(3'(DataPriority)),
-        .arrive_octets_i  (by_i),
+        .arrive_octets_i  (queue_change_i),
         .depart_valid_i   (shrinks_i),
         .depart_priority_i(3'(DataPriority)),
-        .depart_octets_i  (by_i),
-        .line_free_i      (line_soon),
-        .m_axis_tdata     (in_tdata[Pause]),
-        .m_axis_tkeep     (in_tkeep[Pause]),
+        .depart_octets_i  (queue_change_i),
+        .line_free_i      (line_free_soon),
+        .m_axis           (inputs[Pause]),
         .m_axis_tvalid    (in_tvalid[Pause]),
         .m_axis_tready    (in_tready[Pause]),
-        .m_axis_tlast     (in_tlast[Pause]),
-        .m_axis_tuser     (in_tuser[Pause]),
         .held_o           (held),
         .full_o,
         .frames_o         (pauses_o)
@@ -140,12 +127,9 @@ module switch_output
     logic unused;
     logic unused_now;
     assign unused = &{xoff_i, xon_i, quanta_i, source_mac_i};
-    assign unused_now = &{grows_i, shrinks_i, by_i, in_tready[Pause]};
-    assign in_tdata[Pause] = '0;
-    assign in_tkeep[Pause] = '0;
+    assign unused_now = &{grows_i, shrinks_i, queue_change_i, in_tready[Pause]};
+    assign inputs[Pause] = '0;
     assign in_tvalid[Pause] = 1'b0;
-    assign in_tlast[Pause] = 1'b0;
-    assign in_tuser[Pause] = 1'b0;
     assign full_o = '0;
     assign pauses_o = '0;
   end
@@ -158,20 +142,14 @@ module switch_output
   ) u_messages (
       .clk_i,
       .rst_i,
-      .s_axis_tdata (s_axis_message_tdata),
-      .s_axis_tkeep (s_axis_message_tkeep),
+      .s_axis       (s_axis_message),
       .s_axis_tvalid(s_axis_message_tvalid),
-      .s_axis_tlast (s_axis_message_tlast),
-      .s_axis_tuser (1'b0),
-      .m_axis_tdata (in_tdata[Message]),
-      .m_axis_tkeep (in_tkeep[Message]),
+      .m_axis       (inputs[Message]),
       .m_axis_tvalid(in_tvalid[Message]),
       .m_axis_tready(in_tready[Message]),
-      .m_axis_tlast (in_tlast[Message]),
       .bad_o        (messages_bad),
       .dropped_o    (messages_lost_o)
   );
-  assign in_tuser[Message] = 1'b0;
 
   logic data_tvalid;
   if (OwnQueue) begin : gen_queue
@@ -186,55 +164,41 @@ module switch_output
     ) u_data (
         .clk_i,
         .rst_i,
-        .s_axis_tdata,
-        .s_axis_tkeep,
+        .s_axis,
         .s_axis_tvalid,
-        .s_axis_tlast,
-        .s_axis_tuser (1'b0),
-        .m_axis_tdata (in_tdata[Data]),
-        .m_axis_tkeep (in_tkeep[Data]),
+        .m_axis       (inputs[Data]),
         .m_axis_tvalid(data_tvalid),
         .m_axis_tready(in_tready[Data]),
-        .m_axis_tlast (in_tlast[Data]),
         .bad_o        (bad),
         .dropped_o    (lost_o)
     );
   end else begin : gen_no_queue
     logic unused;
-    assign unused         = &messages_bad;
-    assign in_tdata[Data] = s_axis_tdata;
-    assign in_tkeep[Data] = s_axis_tkeep;
-    assign data_tvalid    = s_axis_tvalid;
-    assign s_axis_tready  = in_tready[Data];
-    assign in_tlast[Data] = s_axis_tlast;
-    assign lost_o         = '0;
+    assign unused        = &messages_bad;
+    assign inputs[Data]  = s_axis;
+    assign data_tvalid   = s_axis_tvalid;
+    assign s_axis_tready = in_tready[Data];
+    assign lost_o        = '0;
   end
-  assign in_tuser[Data] = 1'b0;
 
   // Data that are stopped stop between frames.
   logic in_frame_q;
   always_ff @(posedge clk_i) begin
     if (rst_i) in_frame_q <= 1'b0;
-    else if (in_tvalid[Data] && in_tready[Data]) in_frame_q <= !in_tlast[Data];
+    else if (in_tvalid[Data] && in_tready[Data]) in_frame_q <= !inputs[Data].last;
   end
   assign in_tvalid[Data] = data_tvalid && (in_frame_q || !paused_i);
 
-  logic [63:0] next_tdata;
-  logic [ 7:0] next_tkeep;
+  axis_t       next;
   logic        next_tvalid;
   logic        next_tready;
-  logic        next_tlast;
-  logic        next_tuser;
-  logic [ 1:0] next_source;
-  logic [63:0] paced_tdata;
-  logic [ 7:0] paced_tkeep;
+  logic  [1:0] next_source;
+  axis_t       paced;
   logic        paced_tvalid;
   logic        paced_tready;
-  logic        paced_tlast;
-  logic        paced_tuser;
   logic        start;
-  logic        unused_says;
-  assign unused_says = &{next_source, start, line_free};
+  logic        unused_info;
+  assign unused_info = &{next_source, start, line_free};
 
   frame_arbiter #(
       .Inputs(Inputs),
@@ -242,19 +206,13 @@ module switch_output
   ) u_arbiter (
       .clk_i,
       .rst_i,
-      .s_axis_tdata   (in_tdata),
-      .s_axis_tkeep   (in_tkeep),
+      .s_axis         (inputs),
       .s_axis_tvalid  (in_tvalid),
       .s_axis_tready  (in_tready),
-      .s_axis_tlast   (in_tlast),
-      .s_axis_tuser   (in_tuser),
-      .hold_i         (!line_soon),
-      .m_axis_tdata   (next_tdata),
-      .m_axis_tkeep   (next_tkeep),
+      .hold_i         (!line_free_soon),
+      .m_axis         (next),
       .m_axis_tvalid  (next_tvalid),
       .m_axis_tready  (next_tready),
-      .m_axis_tlast   (next_tlast),
-      .m_axis_tuser   (next_tuser),
       .m_axis_source_o(next_source)
   );
 
@@ -262,18 +220,12 @@ module switch_output
   stream_buffer u_next (
       .clk_i,
       .rst_i,
-      .s_axis_tdata (next_tdata),
-      .s_axis_tkeep (next_tkeep),
+      .s_axis(next),
       .s_axis_tvalid(next_tvalid),
       .s_axis_tready(next_tready),
-      .s_axis_tlast (next_tlast),
-      .s_axis_tuser (next_tuser),
-      .m_axis_tdata (paced_tdata),
-      .m_axis_tkeep (paced_tkeep),
+      .m_axis(paced),
       .m_axis_tvalid(paced_tvalid),
-      .m_axis_tready(paced_tready),
-      .m_axis_tlast (paced_tlast),
-      .m_axis_tuser (paced_tuser)
+      .m_axis_tready(paced_tready)
   );
 
   output_port #(
@@ -290,32 +242,26 @@ module switch_output
       .schedule_rate_i,
       .now_i,
       .rate_o,
-      .hold_i       (stops_i),
+      .hold_i       (stopping_i),
       .free_o       (line_free),
-      .soon_o       (line_soon),
-      .s_axis_tdata (paced_tdata),
-      .s_axis_tkeep (paced_tkeep),
+      .free_soon_o  (line_free_soon),
+      .s_axis       (paced),
       .s_axis_tvalid(paced_tvalid),
       .s_axis_tready(paced_tready),
-      .s_axis_tlast (paced_tlast),
-      .s_axis_tuser (paced_tuser),
-      .m_axis_tdata,
-      .m_axis_tkeep,
+      .m_axis,
       .m_axis_tvalid,
       .m_axis_tready,
-      .m_axis_tlast,
-      .m_axis_tuser,
       .start_o      (start),
       .frames_o,
       .octets_o
   );
 
-  logic on_line_q;
+  logic line_in_frame_q;
   always_ff @(posedge clk_i) begin
-    if (rst_i) on_line_q <= 1'b0;
-    else if (m_axis_tvalid && m_axis_tready) on_line_q <= !m_axis_tlast;
+    if (rst_i) line_in_frame_q <= 1'b0;
+    else if (m_axis_tvalid && m_axis_tready) line_in_frame_q <= !m_axis.last;
   end
-  assign between_o = !m_axis_tvalid && !on_line_q;
+  assign between_frames_o = !m_axis_tvalid && !line_in_frame_q;
 endmodule
 
 `default_nettype wire

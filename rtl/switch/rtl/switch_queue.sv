@@ -11,6 +11,7 @@
 `default_nettype none
 
 module switch_queue
+  import penstock_pkg::*;
   import cn_frame_pkg::*;
 #(
   // Beats that fit, a power of two, at least 16 and at least those of the longest frame.
@@ -22,17 +23,12 @@ module switch_queue
   input var logic rst_i,
 
   // In: every beat is taken.
-  input var logic [63:0] s_axis_tdata,
-  input var logic [ 7:0] s_axis_tkeep,
-  input var logic        s_axis_tvalid,
-  input var logic        s_axis_tlast,
-  input var logic        s_axis_tuser,
+  input var axis_t s_axis,
+  input var logic  s_axis_tvalid,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Bad frames, and good ones for which there was no room. They stay at their largest values.
   output var logic [31:0] bad_o,
@@ -62,18 +58,18 @@ module switch_queue
 
   // Nothing happens while nothing comes and nothing is kept.
   logic        clk;
-  logic        kept;
+  logic        not_empty;
 
   // A beat, with its octets less 1, and whether its tkeep or tuser spoils the frame.
   logic        valid_q;
-  logic        wrong_q;
+  logic        bad_beat_q;
   word_t       beat_q;
   logic  [2:0] count;
   logic        hole;
 
   always_comb begin
     hole = 1'b0;
-    case (s_axis_tkeep)
+    case (s_axis.keep)
       8'h01:   count = 3'd0;
       8'h03:   count = 3'd1;
       8'h07:   count = 3'd2;
@@ -93,8 +89,8 @@ module switch_queue
 
   always_ff @(posedge clk) begin
     if (s_axis_tvalid) begin
-      beat_q  <= '{last: s_axis_tlast, count: count, data: s_axis_tdata};
-      wrong_q <= hole || (s_axis_tlast ? s_axis_tuser : count != 3'd7);
+      beat_q <= '{last: s_axis.last, count: count, data: s_axis.data};
+      bad_beat_q <= hole || (s_axis.last ? s_axis.user : count != 3'd7);
     end
   end
 
@@ -106,14 +102,14 @@ module switch_queue
   logic [ BeatW-1:0] beats_q;
   // Of the frame that comes: it is bad, it has found no room.
   logic              bad_q;
-  logic              over_q;
+  logic              overflow_q;
   logic              full;
   logic              write;
   logic              too_long;
   logic              too_short;
   logic              bad;
-  logic              over;
-  logic              keeps;
+  logic              overflow;
+  logic              commit;
 
   assign full = in_q == {!out_q[AddressW], out_q[AddressW-1:0]};
   // Beats in front of this one: more than the longest frame has, as many, or fewer.
@@ -121,10 +117,10 @@ module switch_queue
       || (32'(beats_q) == LongestBeats && (!beat_q.last || beat_q.count > LongestRest));
   assign too_short = beat_q.last && (32'(beats_q) < ShortestBeats
       || (32'(beats_q) == ShortestBeats && beat_q.count < ShortestRest));
-  assign bad = bad_q || wrong_q || too_long || too_short;
-  assign over = over_q || full;
-  assign write = valid_q && !over && !bad_q;
-  assign keeps = valid_q && beat_q.last && !bad && !over;
+  assign bad = bad_q || bad_beat_q || too_long || too_short;
+  assign overflow = overflow_q || full;
+  assign write = valid_q && !overflow && !bad_q;
+  assign commit = valid_q && beat_q.last && !bad && !overflow;
 
   always_ff @(posedge clk) begin
     if (rst_i) begin
@@ -132,40 +128,40 @@ module switch_queue
       frame_q <= '0;
       beats_q <= '0;
       bad_q   <= 1'b0;
-      over_q  <= 1'b0;
+      overflow_q  <= 1'b0;
     end else if (valid_q) begin
       if (beat_q.last) begin
-        in_q    <= keeps ? in_q + 1'b1 : frame_q;
+        in_q    <= commit ? in_q + 1'b1 : frame_q;
         beats_q <= '0;
         bad_q   <= 1'b0;
-        over_q  <= 1'b0;
-        if (keeps) frame_q <= in_q + 1'b1;
+        overflow_q  <= 1'b0;
+        if (commit) frame_q <= in_q + 1'b1;
       end else begin
         if (write) in_q <= in_q + 1'b1;
         if (32'(beats_q) <= LongestBeats) beats_q <= beats_q + 1'b1;
-        bad_q  <= bad;
-        over_q <= over;
+        bad_q <= bad;
+        overflow_q <= overflow;
       end
     end
   end
 
   // Counted a clock later.
-  logic spoilt_q;
+  logic bad_frame_q;
   logic lost_q;
   always_ff @(posedge clk) begin
     if (rst_i) begin
-      spoilt_q <= 1'b0;
-      lost_q   <= 1'b0;
+      bad_frame_q <= 1'b0;
+      lost_q <= 1'b0;
     end else begin
-      spoilt_q <= valid_q && beat_q.last && bad;
-      lost_q   <= valid_q && beat_q.last && !bad && over;
+      bad_frame_q <= valid_q && beat_q.last && bad;
+      lost_q <= valid_q && beat_q.last && !bad && overflow;
     end
   end
 
   event_counter u_bad (
       .clk_i   (clk),
       .rst_i,
-      .valid_i (spoilt_q),
+      .valid_i (bad_frame_q),
       .amount_i(1'b1),
       .count_o (bad_o)
   );
@@ -188,27 +184,27 @@ module switch_queue
   word_t            read_q;
   word_t            pipe_q;
   word_t            shown;
-  logic  [OutW-1:0] claimed_q;
+  logic  [OutW-1:0] reserved_q;
   logic             read;
   logic             read_valid_q;
   logic             pipe_valid_q;
   logic             out_full;
   logic             no_word;
-  logic             goes;
+  logic             pop;
 
-  assign read = out_q != frame_q && claimed_q != OutW'(OutDepth);
-  assign goes = !no_word && m_axis_tready;
+  assign read = out_q != frame_q && reserved_q != OutW'(OutDepth);
+  assign pop  = !no_word && m_axis_tready;
 
   always_ff @(posedge clk) begin
     if (rst_i) begin
       out_q        <= '0;
-      claimed_q    <= '0;
+      reserved_q   <= '0;
       read_valid_q <= 1'b0;
       pipe_valid_q <= 1'b0;
     end else begin
       if (read) out_q <= out_q + 1'b1;
       // Read, and not yet gone.
-      if (read != goes) claimed_q <= goes ? claimed_q - 1'b1 : claimed_q + 1'b1;
+      if (read != pop) reserved_q <= pop ? reserved_q - 1'b1 : reserved_q + 1'b1;
       read_valid_q <= read;
       pipe_valid_q <= read_valid_q;
     end
@@ -229,21 +225,24 @@ module switch_queue
       .push_i (pipe_valid_q),
       .data_i (pipe_q),
       .full_o (out_full),
-      .pop_i  (goes),
+      .pop_i  (pop),
       .data_o (shown),
       .empty_o(no_word)
   );
 
-  assign m_axis_tdata = shown.data;
-  assign m_axis_tkeep = shown.last ? 8'hff >> (3'd7 - shown.count) : '1;
+  assign m_axis = '{
+          user: 1'b0,
+          last: shown.last,
+          keep: shown.last ? 8'hff >> (3'd7 - shown.count) : '1,
+          data: shown.data
+      };
   assign m_axis_tvalid = !no_word;
-  assign m_axis_tlast = shown.last;
 
-  assign kept = out_q != frame_q || claimed_q != '0;
-  sleep_clock u_clock (
+  assign not_empty = out_q != frame_q || reserved_q != '0;
+  clock_gate u_clock (
       .clk_i,
-      .awake_i(rst_i || s_axis_tvalid || kept),
-      .clk_o  (clk)
+      .enable_i(rst_i || s_axis_tvalid || not_empty),
+      .clk_o(clk)
   );
 
 `ifdef FORMAL
@@ -266,14 +265,14 @@ module switch_queue
     past_valid_q <= 1'b1;
     if (!past_valid_q) assume (rst_i);
     if (rst_i) between_q <= 1'b1;
-    else if (goes) between_q <= shown.last;
+    else if (pop) between_q <= shown.last;
     if (past_valid_q) begin
       assert (32'(written) <= Words);
       assert (kept_beats <= written);
       assert (32'(written - kept_beats) <= LongestBeats + 1);
       assert (32'(beats_q) <= LongestBeats + 1);
       if (32'(beats_q) > LongestBeats) assert (bad_q);
-      if (!over_q && !bad_q) assert (32'(written - kept_beats) == 32'(beats_q));
+      if (!overflow_q && !bad_q) assert (32'(written - kept_beats) == 32'(beats_q));
       assert (32'(written - kept_beats) <= 32'(beats_q));
       // The last beats of those kept, and of each output stage.
       if (kept_beats != '0) assert (words_q[last_kept[AddressW-1:0]].last);
@@ -281,7 +280,7 @@ module switch_queue
       if (kept_beats == '0 && !read_valid_q && pipe_valid_q) assert (pipe_q.last);
       if (kept_beats == '0 && !read_valid_q && !pipe_valid_q)
         assert (no_word ? between_q : u_out.entries_q[newest[OutW-2:0]][$bits(word_t)-1]);
-      assert (claimed_q == claimed);
+      assert (reserved_q == claimed);
       assert (32'(claimed) <= OutDepth);
       assert (!(pipe_valid_q && out_full));
     end
@@ -289,7 +288,7 @@ module switch_queue
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
-    if (past_valid_q) cover (keeps);
+    if (past_valid_q) cover (commit);
   end
 `endif
 endmodule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ends the run of the switch between frames. When run_i goes low, no line begins another frame (stops_o); when all lines have
+// Ends the run of the switch between frames. When run_i goes low, no line begins another frame (stopping_o); when all lines have
 // ended theirs, all but settings and table is reset, and stays so until run_i is high. A stop that has begun goes on to the reset
 // though run_i is high again.
 //
@@ -17,35 +17,35 @@ module switch_stop #(
 
   input var  logic             run_i,
   // A line shows nothing, and is not within a frame.
-  input var  logic [Ports-1:0] between_i,
-  output var logic             stops_o,
+  input var  logic [Ports-1:0] between_frames_i,
+  output var logic             stopping_o,
   output var logic             reset_o
 );
-  // stopped_q: the run has ended. told_q: clocks since run_i went low, as a line that was free may have begun a frame in the clock after.
+  // stopped_q: the run has ended. settle_q: clocks since run_i went low, as a line that was free may have begun a frame in the clock after.
   logic       stopped_q;
   logic       first_q;
-  logic [1:0] told_q;
+  logic [1:0] settle_q;
   logic       ends;
 
-  assign ends = told_q == '1 && (&between_i);
+  assign ends = settle_q == '1 && (&between_frames_i);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       stopped_q <= 1'b1;
       first_q   <= 1'b0;
-      told_q    <= '0;
+      settle_q  <= '0;
     end else if (stopped_q) begin
       stopped_q <= !run_i;
       first_q   <= 1'b0;
-      told_q    <= '0;
+      settle_q  <= '0;
     end else begin
-      if ((!run_i || told_q != '0) && told_q != '1) told_q <= told_q + 1'b1;
+      if ((!run_i || settle_q != '0) && settle_q != '1) settle_q <= settle_q + 1'b1;
       stopped_q <= ends;
       first_q   <= ends;
     end
   end
 
-  assign stops_o = told_q != '0;
+  assign stopping_o = settle_q != '0;
   assign reset_o = rst_i || first_q || (stopped_q && !run_i);
 
 `ifdef FORMAL
@@ -57,13 +57,13 @@ module switch_stop #(
     if (!past_valid_q) assume (rst_i);
     if (rst_i || reset_o) due_q <= 1'b0;
     else if (!run_i) due_q <= 1'b1;
-    if (past_valid_q && due_q) assert (stopped_q || stops_o);
+    if (past_valid_q && due_q) assert (stopped_q || stopping_o);
   end
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (past_valid_q) begin
-      cover (due_q && stops_o && reset_o && !rst_i);
+      cover (due_q && stopping_o && reset_o && !rst_i);
     end
   end
 `endif

@@ -8,7 +8,7 @@
 `default_nettype none
 
 module switch_trace
-  import penstock_pkg::QueueW;
+  import penstock_pkg::*;
   import trace_pkg::*;
 #(
   // Records that wait; 0: there is no trace.
@@ -28,24 +28,21 @@ module switch_trace
   input var logic [       5:0] fb_i,
   input var logic [       7:0] full_i,
 
-  output var logic [63:0] m_axis_trace_tdata,
-  output var logic [ 7:0] m_axis_trace_tkeep,
-  output var logic        m_axis_trace_tvalid,
-  input var  logic        m_axis_trace_tready,
-  output var logic        m_axis_trace_tlast,
-  output var logic        m_axis_trace_tuser,
+  output var axis_t m_axis_trace,
+  output var logic  m_axis_trace_tvalid,
+  input var  logic  m_axis_trace_tready,
 
   output var logic [31:0] dropped_o
 );
   if (Depth != 0) begin : gen_trace
     localparam int unsigned Sources = 3;
     logic [Sources-1:0]             valid;
-    logic [Sources-1:0][ WhatW-1:0] what;
+    logic [Sources-1:0][ KindW-1:0] kind;
     logic [Sources-1:0][ValueW-1:0] value;
 
-    assign what[0]  = TraceQueue;
-    assign what[1]  = TraceFb;
-    assign what[2]  = TracePaused;
+    assign kind[0]  = TraceQueue;
+    assign kind[1]  = TraceFb;
+    assign kind[2]  = TracePaused;
     assign valid[1] = sample_i;
     assign value[1] = ValueW'(fb_i);
 
@@ -67,12 +64,9 @@ module switch_trace
         .value_o(value[2])
     );
 
-    logic [63:0] record_tdata;
-    logic [ 7:0] record_tkeep;
-    logic        record_tvalid;
-    logic        record_tready;
-    logic        record_tlast;
-    logic        record_tuser;
+    axis_t record;
+    logic  record_tvalid;
+    logic  record_tready;
 
     trace #(
         .Sources(Sources),
@@ -82,43 +76,31 @@ module switch_trace
         .rst_i        (stop_i),
         .now_i,
         .valid_i      (valid),
-        .what_i       (what),
+        .kind_i       (kind),
         .value_i      (value),
-        .m_axis_tdata (record_tdata),
-        .m_axis_tkeep (record_tkeep),
+        .m_axis       (record),
         .m_axis_tvalid(record_tvalid),
         .m_axis_tready(record_tready),
-        .m_axis_tlast (record_tlast),
-        .m_axis_tuser (record_tuser),
         .dropped_o
     );
 
     stream_buffer u_shown (
         .clk_i,
         .rst_i,
-        .s_axis_tdata (record_tdata),
-        .s_axis_tkeep (record_tkeep),
+        .s_axis(record),
         .s_axis_tvalid(record_tvalid),
         .s_axis_tready(record_tready),
-        .s_axis_tlast (record_tlast),
-        .s_axis_tuser (record_tuser),
-        .m_axis_tdata (m_axis_trace_tdata),
-        .m_axis_tkeep (m_axis_trace_tkeep),
+        .m_axis(m_axis_trace),
         .m_axis_tvalid(m_axis_trace_tvalid),
-        .m_axis_tready(m_axis_trace_tready),
-        .m_axis_tlast (m_axis_trace_tlast),
-        .m_axis_tuser (m_axis_trace_tuser)
+        .m_axis_tready(m_axis_trace_tready)
     );
   end else begin : gen_none
     logic unused_time;
     logic unused;
     assign unused_time = &{clk_i, rst_i, stop_i, now_i, interval_i, m_axis_trace_tready};
     assign unused = &{queue_i, sample_i, fb_i, full_i};
-    assign m_axis_trace_tdata = '0;
-    assign m_axis_trace_tkeep = '0;
+    assign m_axis_trace = '0;
     assign m_axis_trace_tvalid = 1'b0;
-    assign m_axis_trace_tlast = 1'b0;
-    assign m_axis_trace_tuser = 1'b0;
     assign dropped_o = '0;
   end
 endmodule

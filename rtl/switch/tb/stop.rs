@@ -115,13 +115,13 @@ fn a_reset_comes_when_all_lines_have_ended() {
     for clock in 0..100_000 {
         given.rst_i = clock == 0 || random.one_in(200);
         given.run_i ^= random.one_in(10);
-        given.between_i = if random.one_in(3) { 15 } else { random.below(16) as u8 };
+        given.between_frames_i = if random.one_in(3) { 15 } else { random.below(16) as u8 };
         let out = core.clock(&given);
         if clock > 0 {
             let reset = given.rst_i || first || stopped && !given.run_i;
-            assert_eq!((out.stops_o, out.reset_o), (since.is_some(), reset), "clock {clock}");
+            assert_eq!((out.stopping_o, out.reset_o), (since.is_some(), reset), "clock {clock}");
         }
-        let ends = since.is_some_and(|clocks| clocks >= 3) && given.between_i == 15;
+        let ends = since.is_some_and(|clocks| clocks >= 3) && given.between_frames_i == 15;
         (stopped, first, since) = match (given.rst_i, stopped) {
             (true, _) => (true, false, None),
             (_, true) => (!given.run_i, false, None),

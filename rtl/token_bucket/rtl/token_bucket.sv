@@ -47,7 +47,7 @@ module token_bucket
   localparam int unsigned RefillW = $clog2(RefillClocks);
   localparam int unsigned BitW = $clog2(QuotientW);
   localparam int unsigned DivisorW = RateW + 1;
-  localparam int unsigned GiftW = 32;
+  localparam int unsigned GrantW = 32;
 
   if (Depth < 1 || Depth > 65_535) begin : gen_bad_depth
     $fatal(0, "Depth is 1 to 65535 (instance %m)");
@@ -69,22 +69,22 @@ module token_bucket
 
   // A bucket that is too full for a refill loses the excess, and with that rate.
   localparam longint unsigned Steps = LineRate / (Granularity == 0 ? 64'd1 : 64'(Granularity));
-  localparam longint unsigned Longest = 64'(MaxOctets) + 64'(LineOctets);
-  localparam longint unsigned Enough = Steps * 64'(TokensPerStep) + Longest;
-  if (64'(Depth) < Enough) begin : gen_shallow
+  localparam longint unsigned LongestOnLine = 64'(MaxOctets) + 64'(LineOctets);
+  localparam longint unsigned MinDepth = Steps * 64'(TokensPerStep) + LongestOnLine;
+  if (64'(Depth) < MinDepth) begin : gen_shallow
     // A warning would end Verilator as an error does, and Yosys cannot read one here.
 `ifdef VERILATOR
-    $info("Depth %0d cannot hold a refill and the longest frame: %0d would", Depth, Enough);
+    $info("Depth %0d cannot hold a refill and the longest frame: %0d would", Depth, MinDepth);
 `elsif SYNTHESIS
 `else
-    $warning("Depth %0d cannot hold a refill and the longest frame: %0d would", Depth, Enough);
+    $warning("Depth %0d cannot hold a refill and the longest frame: %0d would", Depth, MinDepth);
 `endif
   end
 
   // floor(rate / Granularity), one bit a clock from the highest on: the divisor is shifted down, the rest shrinks.
   rate_t                 rate_q;
   logic                  dividing_q;
-  logic  [     BitW-1:0] bits_left_q;
+  logic  [     BitW-1:0] bits_remaining_q;
   logic  [    RateW-1:0] rest_q;
   logic  [ DivisorW-1:0] divisor_q;
   logic  [QuotientW-2:0] quotient_q;
@@ -99,16 +99,16 @@ module token_bucket
       dividing_q <= 1'b0;
       steps_q    <= '0;
     end else if (dividing_q) begin
-      quotient_q  <= (QuotientW - 1)'({quotient_q, fits});
-      bits_left_q <= bits_left_q - 1'b1;
-      if (bits_left_q == '0) begin
+      quotient_q <= (QuotientW - 1)'({quotient_q, fits});
+      bits_remaining_q <= bits_remaining_q - 1'b1;
+      if (bits_remaining_q == '0) begin
         dividing_q <= 1'b0;
         steps_q    <= {quotient_q, fits};
       end
     end else begin
-      rate_q      <= rate_i;
-      dividing_q  <= rate_i != rate_q;
-      bits_left_q <= BitW'(QuotientW - 1);
+      rate_q           <= rate_i;
+      dividing_q       <= rate_i != rate_q;
+      bits_remaining_q <= BitW'(QuotientW - 1);
     end
   end
 
@@ -123,19 +123,19 @@ module token_bucket
   end
 
   // The octets of a refill, at most a full bucket, and how much the bucket may hold before it runs over.
-  frame_octets_t             gift_q;
-  frame_octets_t             room_q;
-  logic          [GiftW-1:0] gift;
+  frame_octets_t              grant_q;
+  frame_octets_t              room_q;
+  logic          [GrantW-1:0] grant;
 
-  assign gift = GiftW'(steps_q) * GiftW'(TokensPerStep);
+  assign grant = GrantW'(steps_q) * GrantW'(TokensPerStep);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      gift_q <= '0;
-      room_q <= FrameW'(Depth);
+      grant_q <= '0;
+      room_q  <= FrameW'(Depth);
     end else begin
-      gift_q <= gift > GiftW'(Depth) ? FrameW'(Depth) : FrameW'(gift);
-      room_q <= FrameW'(Depth) - (gift > GiftW'(Depth) ? FrameW'(Depth) : FrameW'(gift));
+      grant_q <= grant > GrantW'(Depth) ? FrameW'(Depth) : FrameW'(grant);
+      room_q  <= FrameW'(Depth) - (grant > GrantW'(Depth) ? FrameW'(Depth) : FrameW'(grant));
     end
   end
 
@@ -144,32 +144,31 @@ module token_bucket
   logic                        refill_q;
   frame_octets_t               tokens_q;
   frame_octets_t               rest;
-  logic                        short_of;
+  logic                        borrow;
   logic                        taken;
-  logic                        rest_runs_over;
+  logic                        rest_overflows;
   frame_octets_t               refilled_rest;
   frame_octets_t               refilled;
 
-  assign {short_of, rest} = {1'b0, tokens_q} - {1'b0, octets_i};
-  assign taken = take_i && !short_of;
+  assign {borrow, rest} = {1'b0, tokens_q} - {1'b0, octets_i};
+  assign taken = take_i && !borrow;
 
   // The bucket after a refill, with a frame taken and without: side by side, so that neither waits for the other.
-  assign refilled_rest = rest_runs_over ? FrameW'(Depth) : rest + gift_q;
-  assign refilled = tokens_q > room_q ? FrameW'(Depth) : tokens_q + gift_q;
+  assign refilled_rest = rest_overflows ? FrameW'(Depth) : rest + grant_q;
+  assign refilled = tokens_q > room_q ? FrameW'(Depth) : tokens_q + grant_q;
 
   // Whether tokens - octets > room, by the sign of tokens - octets - room - 1: the three are made two first, without carries.
   typedef logic [FrameW+1:0] sum_t;
   sum_t tokens;
-  sum_t less_octets;
-  sum_t less_room;
+  sum_t octets_n;
+  sum_t room_n;
   sum_t carries;
 
   assign tokens = sum_t'(tokens_q);
-  assign less_octets = ~sum_t'(octets_i);
-  assign less_room = ~sum_t'(room_q);
-  assign carries = (tokens & less_octets) | (tokens & less_room) | (less_octets & less_room);
-  assign rest_runs_over =
-      signed'((tokens ^ less_octets ^ less_room) + sum_t'({carries, 1'b1})) >= 0;
+  assign octets_n = ~sum_t'(octets_i);
+  assign room_n = ~sum_t'(room_q);
+  assign carries = (tokens & octets_n) | (tokens & room_n) | (octets_n & room_n);
+  assign rest_overflows = signed'((tokens ^ octets_n ^ room_n) + sum_t'({carries, 1'b1})) >= 0;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -184,7 +183,7 @@ module token_bucket
     end
   end
 
-  assign ready_o  = !short_of;
+  assign ready_o  = !borrow;
   assign tokens_o = tokens_q;
 
 `ifdef FORMAL

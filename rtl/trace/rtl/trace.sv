@@ -13,6 +13,7 @@
 `default_nettype none
 
 module trace
+  import penstock_pkg::*;
   import trace_pkg::*;
 #(
   // Sources of events, 1 to 16.
@@ -26,18 +27,15 @@ module trace
   // The time in clocks, one more each clock.
   input var logic [ClockW-1:0] now_i,
 
-  // An event of each source: its kind (what_e), and its value.
+  // An event of each source: its kind (trace_kind_e), and its value.
   input var logic [Sources-1:0]             valid_i,
-  input var logic [Sources-1:0][ WhatW-1:0] what_i,
+  input var logic [Sources-1:0][ KindW-1:0] kind_i,
   input var logic [Sources-1:0][ValueW-1:0] value_i,
 
   // Records (record_t), each a frame of one beat.
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser,
+  output var axis_t m_axis,
+  output var logic  m_axis_tvalid,
+  input var  logic  m_axis_tready,
 
   // Events that were dropped. It stays at its largest value.
   output var logic [31:0] dropped_o
@@ -50,63 +48,64 @@ module trace
   end
 
   // A slot for an event of each source; the sources are served in turn, a clock each.
-  logic    [Sources-1:0] waits_q;
-  record_t               kept_q       [Sources];
+  logic    [Sources-1:0] pending_q;
+  record_t               held_q           [Sources];
   logic    [  TurnW-1:0] turn_q;
-  logic    [Sources-1:0] leaves;
+  logic    [Sources-1:0] taken;
   logic    [Sources-1:0] lost;
-  logic                  picks;
+  logic                  grant;
 
   // The time goes first; no event is taken in its clock.
   logic                  time_due_q;
-  logic                  time_goes;
-  logic                  going_q;
-  logic                  going_time_q;
-  logic                  stuck_q;
+  logic                  send_time;
+  logic                  record_valid_q;
+  logic                  record_is_time_q;
+  logic                  time_blocked_q;
   record_t               record_q;
+  record_t               head;
   logic                  full;
   logic                  empty;
 
-  assign time_goes = time_due_q && !going_time_q;
-  assign picks     = !time_goes && waits_q[turn_q];
-  assign lost      = valid_i & waits_q & ~leaves;
+  assign send_time = time_due_q && !record_is_time_q;
+  assign grant     = !send_time && pending_q[turn_q];
+  assign lost      = valid_i & pending_q & ~taken;
 
   always_comb begin
     for (int unsigned i = 0; i < Sources; ++i) begin
-      leaves[i] = !time_goes && 32'(turn_q) == i && waits_q[i];
+      taken[i] = !send_time && 32'(turn_q) == i && pending_q[i];
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      waits_q      <= '0;
-      turn_q       <= '0;
-      time_due_q   <= 1'b1;
-      going_q      <= 1'b0;
-      going_time_q <= 1'b0;
-      stuck_q      <= 1'b0;
+      pending_q        <= '0;
+      turn_q           <= '0;
+      time_due_q       <= 1'b1;
+      record_valid_q   <= 1'b0;
+      record_is_time_q <= 1'b0;
+      time_blocked_q   <= 1'b0;
     end else begin
-      waits_q <= valid_i | (waits_q & ~leaves);
-      if (!time_goes) turn_q <= 32'(turn_q) == Sources - 1 ? '0 : turn_q + 1'b1;
-      going_q      <= picks;
-      going_time_q <= time_goes;
+      pending_q <= valid_i | (pending_q & ~taken);
+      if (!send_time) turn_q <= 32'(turn_q) == Sources - 1 ? '0 : turn_q + 1'b1;
+      record_valid_q   <= grant;
+      record_is_time_q <= send_time;
       // It goes again until there was room for it, and nothing goes in front of it.
-      if (going_time_q) stuck_q <= full;
+      if (record_is_time_q) time_blocked_q <= full;
       if (now_i[StampW-2:0] == '0) time_due_q <= 1'b1;
-      else if (going_time_q && !full) time_due_q <= 1'b0;
+      else if (record_is_time_q && !full) time_due_q <= 1'b0;
     end
   end
 
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < Sources; ++i) begin
-      if (valid_i[i] && (!waits_q[i] || leaves[i])) begin
-        kept_q[i] <= {what_i[i], SourceW'(i), value_i[i], now_i[StampW-1:0]};
+      if (valid_i[i] && (!pending_q[i] || taken[i])) begin
+        held_q[i] <= {kind_i[i], SourceW'(i), value_i[i], now_i[StampW-1:0]};
       end
     end
-    if (time_goes) begin
+    if (send_time) begin
       record_q <= {TraceTime, SourceW'(0), ValueW'(now_i[ClockW-1:StampW]), now_i[StampW-1:0]};
     end else begin
-      record_q <= kept_q[turn_q];
+      record_q <= held_q[turn_q];
     end
   end
 
@@ -116,18 +115,16 @@ module trace
   ) u_fifo (
       .clk_i,
       .rst_i,
-      .push_i (going_q && !stuck_q || going_time_q),
+      .push_i (record_valid_q && !time_blocked_q || record_is_time_q),
       .data_i (record_q),
       .full_o (full),
       .pop_i  (m_axis_tready),
-      .data_o (m_axis_tdata),
+      .data_o (head),
       .empty_o(empty)
   );
 
   assign m_axis_tvalid = !empty;
-  assign m_axis_tkeep  = '1;
-  assign m_axis_tlast  = 1'b1;
-  assign m_axis_tuser  = 1'b0;
+  assign m_axis = '{user: 1'b0, last: 1'b1, keep: '1, data: head};
 
   // Events lost in a clock: those whose slot was occupied, and the one for which the FIFO had no room. They are added up in the
   // clock after.
@@ -141,7 +138,7 @@ module trace
     end else begin
       automatic logic [CountW-1:0] sum = '0;
       for (int unsigned i = 0; i <= Sources; ++i) sum += CountW'(lost_q[i]);
-      lost_q  <= {going_q && (full || stuck_q), lost};
+      lost_q  <= {record_valid_q && (full || time_blocked_q), lost};
       count_q <= sum;
     end
   end
@@ -164,52 +161,52 @@ module trace
   logic past_held_q;
   logic [63:0] past_data_q;
   // Events that have come, and records pushed; sums modulo 256.
-  logic [7:0] came_q;
+  logic [7:0] events_q;
   logic [7:0] pushed_q;
-  logic [7:0] gone_q;
-  logic [7:0] came;
-  logic [7:0] kept;
-  logic [7:0] gone;
+  logic [7:0] losses_q;
+  logic [7:0] events;
+  logic [7:0] held;
+  logic [7:0] losses;
   // An event comes into the FIFO; a record of the time has been refused by it, and has not come in since.
   logic event_in;
-  logic time_waits_q;
+  logic time_refused_q;
 
-  assign event_in = u_fifo.push_i && !u_fifo.full_o && !going_time_q;
+  assign event_in = u_fifo.push_i && !u_fifo.full_o && !record_is_time_q;
   always_comb begin
-    came = '0;
-    kept = '0;
-    gone = 8'(going_q && (full || stuck_q));
+    events = '0;
+    held   = '0;
+    losses = 8'(record_valid_q && (full || time_blocked_q));
     for (int unsigned i = 0; i < Sources; ++i) begin
-      came += 8'(valid_i[i]);
-      kept += 8'(waits_q[i]);
-      gone += 8'(lost[i]);
+      events += 8'(valid_i[i]);
+      held += 8'(pending_q[i]);
+      losses += 8'(lost[i]);
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_data_q <= m_axis_tdata;
+    past_data_q <= m_axis.data;
     if (rst_i) begin
-      came_q <= '0;
+      events_q <= '0;
       pushed_q <= '0;
-      gone_q <= '0;
-      time_waits_q <= 1'b0;
+      losses_q <= '0;
+      time_refused_q <= 1'b0;
     end else begin
-      if (going_time_q) time_waits_q <= full;
-      came_q   <= came_q + came;
+      if (record_is_time_q) time_refused_q <= full;
+      events_q <= events_q + events;
       pushed_q <= pushed_q + 8'(event_in);
-      gone_q   <= gone_q + gone;
+      losses_q <= losses_q + losses;
     end
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
-        assert (32'(turn_q) < Sources && !(going_q && going_time_q));
-        assert (came_q == pushed_q + gone_q + kept + 8'(going_q));
-        if (going_time_q || stuck_q) assert (time_due_q);
-        assert (stuck_q == time_waits_q);
-        assert (!(event_in && time_waits_q));
-        if (past_held_q) assert (m_axis_tvalid && m_axis_tdata == past_data_q);
+        assert (32'(turn_q) < Sources && !(record_valid_q && record_is_time_q));
+        assert (events_q == pushed_q + losses_q + held + 8'(record_valid_q));
+        if (record_is_time_q || time_blocked_q) assert (time_due_q);
+        assert (time_blocked_q == time_refused_q);
+        assert (!(event_in && time_refused_q));
+        if (past_held_q) assert (m_axis_tvalid && m_axis.data == past_data_q);
       end
   end
 
@@ -217,7 +214,7 @@ module trace
   always_ff @(posedge clk_i) begin
     if (early_q == '0) begin
       cover (event_in && m_axis_tvalid);
-      cover (time_waits_q);
+      cover (time_refused_q);
     end
   end
 `endif

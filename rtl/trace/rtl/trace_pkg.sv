@@ -6,8 +6,8 @@
 
 package trace_pkg;
   // The kind of a record, and the meaning of its value.
-  localparam int unsigned WhatW = 4;
-  typedef enum logic [WhatW-1:0] {
+  localparam int unsigned KindW = 4;
+  typedef enum logic [KindW-1:0] {
     // The clock count without its lowest 22 bits.
     TraceTime,
     // Octets in a queue.
@@ -21,7 +21,7 @@ package trace_pkg;
     TraceStages,
     // Priorities that are stopped, a bit each.
     TracePaused
-  } what_e;
+  } trace_kind_e;
 
   localparam int unsigned SourceW = 4;
   // As wide as a rate.
@@ -30,8 +30,8 @@ package trace_pkg;
   localparam int unsigned ClockW = 48;
 
   typedef struct packed {
-    logic [WhatW-1:0]   what;
-    logic [SourceW-1:0] place;
+    logic [KindW-1:0]   kind;
+    logic [SourceW-1:0] source;
     logic [ValueW-1:0]  value;
     // The lowest bits of the clock count.
     logic [StampW-1:0]  stamp;

@@ -31,27 +31,27 @@ module trace_probe
   // Which parts of the value had changed.
   logic [Parts-1:0] changed_q;
   // The interval runs, and the rest of it.
-  logic             waits_q;
-  logic [     23:0] wait_q;
+  logic             holdoff_q;
+  logic [     23:0] holdoff_remaining_q;
   logic             sends;
 
-  assign sends = !waits_q && (!known_q || changed_q != '0);
+  assign sends = !holdoff_q && (!known_q || changed_q != '0);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       known_q <= 1'b0;
-      waits_q <= 1'b0;
-      wait_q  <= '0;
+      holdoff_q <= 1'b0;
+      holdoff_remaining_q <= '0;
       valid_o <= 1'b0;
     end else begin
       valid_o <= sends;
-      if (!waits_q) begin
+      if (!holdoff_q) begin
         known_q <= 1'b1;
-        waits_q <= sends;
-        wait_q  <= interval_i;
+        holdoff_q <= sends;
+        holdoff_remaining_q <= interval_i;
       end else begin
-        waits_q <= wait_q[23:1] != '0;
-        wait_q  <= wait_q - 1'b1;
+        holdoff_q <= holdoff_remaining_q[23:1] != '0;
+        holdoff_remaining_q <= holdoff_remaining_q - 1'b1;
       end
     end
   end
@@ -61,7 +61,7 @@ module trace_probe
       changed_q[i] <= PartW'(value_i >> (PartW * i)) != PartW'(value_o >> (PartW * i));
     end
     // Without a change it stays the same anyway.
-    if (!waits_q) value_o <= value_i;
+    if (!holdoff_q) value_o <= value_i;
   end
 endmodule
 

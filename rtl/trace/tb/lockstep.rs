@@ -60,7 +60,7 @@ fn records_all_or_counts() {
         given.now_i = now;
         given.valid_i = 0;
         // The time is not an event's to tell.
-        given.what_i = random.word() | 0x1111_1111;
+        given.kind_i = random.word() | 0x1111_1111;
         given.value_i = std::array::from_fn(|_| random.word());
         for source in 0..SOURCES {
             // Bursts of all at once, too.
@@ -80,7 +80,7 @@ fn records_all_or_counts() {
         for (source, events) in events.iter_mut().enumerate().filter(|(s, _)| given.valid_i >> s & 1 == 1) {
             let bit = |b: usize| u64::from(given.value_i[b / 32] >> (b % 32) & 1);
             let value = (0..34).map(|b| bit(34 * source + b) << b).sum();
-            let what = (given.what_i >> (4 * source) & 15) as u8;
+            let what = (given.kind_i >> (4 * source) & 15) as u8;
             events.push_back((what, value, now));
             came += 1;
         }
@@ -148,7 +148,7 @@ fn nothing_passes_the_time() {
             for clock in 0..clocks {
                 given.now_i += 1;
                 given.valid_i = if takes > 0 && clock > 300 { 0 } else { random.word() as u8 & random.word() as u8 };
-                given.what_i = 0x1111_1111;
+                given.kind_i = 0x1111_1111;
                 given.value_i = std::array::from_fn(|_| random.word());
                 given.m_axis_tready = takes > 0 && random.one_in(takes);
                 let out = core.clock(&given);

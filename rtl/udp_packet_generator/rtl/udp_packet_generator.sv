@@ -34,14 +34,11 @@ module udp_packet_generator
   input var logic          [15:0] source_port_i,
   input var logic          [15:0] destination_port_i,
 
-  output var logic          [63:0] m_axis_tdata,
-  output var logic          [ 7:0] m_axis_tkeep,
-  output var logic                 m_axis_tvalid,
-  input var  logic                 m_axis_tready,
-  output var logic                 m_axis_tlast,
-  output var logic                 m_axis_tuser,
+  output var axis_t         m_axis,
+  output var logic          m_axis_tvalid,
+  input var  logic          m_axis_tready,
   // Length of the frame with its check sequence, from its first beat to its last.
-  output var frame_octets_t        m_axis_octets_o,
+  output var frame_octets_t m_axis_octets_o,
 
   // The sequence number of the next frame: frames made, modulo 2^32.
   output var logic [31:0] sequence_o
@@ -60,21 +57,21 @@ module udp_packet_generator
 
   // Length and header checksum of the next frame, made over and over: 16 bits of the sum a clock, the carry one clock later.
   logic          [ 3:0] step_q;
-  logic                 made_q;
-  frame_octets_t        held;
+  logic                 header_ready_q;
+  frame_octets_t        clamped;
   frame_octets_t        next_octets_q;
-  frame_octets_t        made_octets_q;
+  frame_octets_t        prepared_octets_q;
   // The term of the next step.
   logic          [15:0] term;
   logic          [15:0] term_q;
   logic          [15:0] sum_q;
   logic                 carry_q;
-  logic          [15:0] made_checksum_q;
+  logic          [15:0] prepared_checksum_q;
 
   always_comb begin
-    held = octets_i;
-    if (held < FrameW'(MinFrame)) held = FrameW'(MinFrame);
-    else if (held > FrameW'(MaxOctets)) held = FrameW'(MaxOctets);
+    clamped = octets_i;
+    if (clamped < FrameW'(MinFrame)) clamped = FrameW'(MinFrame);
+    else if (clamped > FrameW'(MaxOctets)) clamped = FrameW'(MaxOctets);
     case (step_q)
       4'd0: term = source_ip_i[31:16];
       4'd1: term = next_octets_q - EthernetOctets;
@@ -88,34 +85,34 @@ module udp_packet_generator
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       step_q <= '0;
-      made_q <= 1'b0;
+      header_ready_q <= 1'b0;
     end else begin
       step_q <= step_q == 4'd8 ? '0 : step_q + 1'b1;
-      if (step_q == 4'd8) made_q <= 1'b1;
+      if (step_q == 4'd8) header_ready_q <= 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
     term_q <= term;
     if (step_q == '0) begin
-      next_octets_q    <= held;
+      next_octets_q    <= clamped;
       {carry_q, sum_q} <= 17'(IpVersion) + 17'(IpFlags) + 17'(IpProtocol);
     end else begin
       {carry_q, sum_q} <= 17'(sum_q) + 17'(term_q) + 17'(carry_q);
     end
     if (step_q == 4'd8) begin
-      made_octets_q   <= next_octets_q;
-      made_checksum_q <= ~sum_q;
+      prepared_octets_q   <= next_octets_q;
+      prepared_checksum_q <= ~sum_q;
     end
   end
 
   // The frame, a beat at a time.
   logic        in_frame_q;
   logic [ 2:0] beat_q;
-  logic [12:0] left_q;
+  logic [12:0] remaining_q;
   logic [ 2:0] rest_q;
   logic [15:0] checksum_q;
-  logic        moves;
+  logic        advance;
   logic        starts;
   logic        begins;
   logic        last;
@@ -123,13 +120,16 @@ module udp_packet_generator
   logic [15:0] ip_octets;
   logic [15:0] udp_octets;
   logic [63:0] octets;
+  logic [63:0] data_q;
+  logic [ 7:0] keep_q;
+  logic        last_q;
 
-  assign moves      = !m_axis_tvalid || m_axis_tready;
-  assign starts     = enable_i && made_q;
-  assign begins     = moves && !in_frame_q && starts;
-  assign last       = in_frame_q && left_q == '0;
+  assign advance    = !m_axis_tvalid || m_axis_tready;
+  assign starts     = enable_i && header_ready_q;
+  assign begins     = advance && !in_frame_q && starts;
+  assign last       = in_frame_q && remaining_q == '0;
   // Octets behind the first one.
-  assign over       = made_octets_q - 16'(FcsOctets + 1);
+  assign over       = prepared_octets_q - 16'(FcsOctets + 1);
   assign ip_octets  = m_axis_octets_o - EthernetOctets;
   assign udp_octets = m_axis_octets_o - EthernetOctets - Ipv4Octets;
 
@@ -152,7 +152,7 @@ module udp_packet_generator
       beat_q        <= '0;
       m_axis_tvalid <= 1'b0;
       sequence_o    <= '0;
-    end else if (moves) begin
+    end else if (advance) begin
       m_axis_tvalid <= in_frame_q || starts;
       if (!in_frame_q) begin
         in_frame_q <= starts;
@@ -169,66 +169,64 @@ module udp_packet_generator
 
   always_ff @(posedge clk_i) begin
     if (begins) begin
-      m_axis_octets_o <= made_octets_q;
-      checksum_q      <= made_checksum_q;
-      left_q          <= over[15:3] - 1'b1;
+      m_axis_octets_o <= prepared_octets_q;
+      checksum_q      <= prepared_checksum_q;
+      remaining_q     <= over[15:3] - 1'b1;
       rest_q          <= over[2:0];
-    end else if (moves) begin
-      left_q <= left_q - 1'b1;
+    end else if (advance) begin
+      remaining_q <= remaining_q - 1'b1;
     end
-    if (moves) begin
-      for (int unsigned i = 0; i < 8; ++i) m_axis_tdata[8*i+:8] <= octets[8*(7-i)+:8];
-      m_axis_tkeep <= last ? 8'hff >> (3'd7 - rest_q) : '1;
-      m_axis_tlast <= last;
+    if (advance) begin
+      for (int unsigned i = 0; i < 8; ++i) data_q[8*i+:8] <= octets[8*(7-i)+:8];
+      keep_q <= last ? 8'hff >> (3'd7 - rest_q) : '1;
+      last_q <= last;
     end
   end
 
-  assign m_axis_tuser = 1'b0;
+  assign m_axis = '{user: 1'b0, last: last_q, keep: keep_q, data: data_q};
 
 `ifdef FORMAL
   // Safety: no frame is shorter or longer than it says, no beat changes or is withdrawn while it waits.
   logic [1:0] early_q = '1;
   logic past_held_q;
-  logic [72:0] past_beat_q;
-  logic [72:0] beat;
+  axis_t past_beat_q;
   logic [15:0] shown_q;
   logic [31:0] ends;
 
-  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast};
   // The frame's length if the beat that is shown is its last.
   assign ends = 32'(shown_q) + 32'(rest_q) + 1 + FcsOctets;
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_beat_q <= beat;
+    past_beat_q <= m_axis;
     // Octets of the frame in front of the beat that is shown.
     if (begins) shown_q <= '0;
-    else if (moves) shown_q <= shown_q + 16'd8;
+    else if (advance) shown_q <= shown_q + 16'd8;
 
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
         assert (step_q <= 4'd8);
         if (step_q != '0) assert (next_octets_q >= 64 && 32'(next_octets_q) <= MaxOctets);
-        if (made_q) assert (made_octets_q >= 64 && 32'(made_octets_q) <= MaxOctets);
+        if (header_ready_q) assert (prepared_octets_q >= 64 && 32'(prepared_octets_q) <= MaxOctets);
         if (in_frame_q || m_axis_tvalid)
           assert (m_axis_octets_o >= 64 && 32'(m_axis_octets_o) <= MaxOctets);
         if (in_frame_q) begin
-          assert (m_axis_tvalid && !m_axis_tlast && made_q);
-          assert (shown_q[2:0] == '0 && ends + 8 * 32'(left_q) + 8 == 32'(m_axis_octets_o));
+          assert (m_axis_tvalid && !m_axis.last && header_ready_q);
+          assert (shown_q[2:0] == '0 && ends + 8 * 32'(remaining_q) + 8 == 32'(m_axis_octets_o));
         end else if (m_axis_tvalid) begin
-          assert (m_axis_tlast && ends == 32'(m_axis_octets_o));
-          assert (m_axis_tkeep == 8'hff >> (3'd7 - rest_q));
+          assert (m_axis.last && ends == 32'(m_axis_octets_o));
+          assert (m_axis.keep == 8'hff >> (3'd7 - rest_q));
         end
-        if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+        if (past_held_q) assert (m_axis_tvalid && m_axis == past_beat_q);
       end
   end
 
   // These are reached: the assumptions leave room for them.
   always_ff @(posedge clk_i) begin
     if (early_q == '0) begin
-      cover (past_held_q && m_axis_tready && m_axis_tlast);
+      cover (past_held_q && m_axis_tready && m_axis.last);
     end
   end
 `endif

@@ -1,19 +1,19 @@
-//! The runs that figures are drawn from, and how the test bed is set for them.
+//! The runs that figures are drawn from, and how the set-up is set for them.
 
 use std::fmt::Write as _;
 
-use penstock_cosim::{testbed_netfpga, testbed_sliding_mode};
+use penstock_cosim::{netfpga_setup_paper, netfpga_setup_sliding_mode};
 use penstock_schemes::parts::gain::Gain;
 
 use super::driver::{Bus, CLOCK_HZ, NICS, POINTS, Settings};
 use super::lines;
 
-/// Which test bed.
+/// Which set-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Build {
-    /// `testbed_netfpga`
+    /// `netfpga_setup_paper`
     Qcn,
-    /// `testbed_sliding_mode`
+    /// `netfpga_setup_sliding_mode`
     Smcc,
 }
 
@@ -21,8 +21,8 @@ impl Build {
     /// Which sources it is made from.
     fn sources(self) -> u64 {
         match self {
-            Self::Qcn => testbed_netfpga::SOURCES,
-            Self::Smcc => testbed_sliding_mode::SOURCES,
+            Self::Qcn => netfpga_setup_paper::SOURCES,
+            Self::Smcc => netfpga_setup_sliding_mode::SOURCES,
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The test bed of the papers: NICs with their reaction points, and a switch with one congestion point whose port leads nowhere.
+// The set-up of the papers: NICs with their reaction points, and a switch with one congestion point whose port leads nowhere.
 // (QCN: Kabbani and Yasuda 2010, section 4.1 and figure 7; SMCC: Jiang et al. 2015, figure 10)
 //
 // Port p of NIC n is connected to port n × NicPorts + p of the switch; the congestion point's is the one after these. Reaction point
@@ -9,7 +9,7 @@
 
 `default_nettype none
 
-module testbed
+module netfpga_setup
   import penstock_pkg::*;
   import qcn_rp_pkg::StageW;
 #(
@@ -52,22 +52,8 @@ module testbed
   input var logic rst_i,
 
   // Registers: buses 0 to Nics − 1 are the NICs', the last is the switch's.
-  output var logic [Nics:0]       s_axil_awready,
-  input var  logic [Nics:0]       s_axil_awvalid,
-  input var  logic [Nics:0][10:0] s_axil_awaddr,
-  output var logic [Nics:0]       s_axil_wready,
-  input var  logic [Nics:0]       s_axil_wvalid,
-  input var  logic [Nics:0][31:0] s_axil_wdata,
-  input var  logic [Nics:0]       s_axil_bready,
-  output var logic [Nics:0]       s_axil_bvalid,
-  output var logic [Nics:0][ 1:0] s_axil_bresp,
-  output var logic [Nics:0]       s_axil_arready,
-  input var  logic [Nics:0]       s_axil_arvalid,
-  input var  logic [Nics:0][10:0] s_axil_araddr,
-  input var  logic [Nics:0]       s_axil_rready,
-  output var logic [Nics:0]       s_axil_rvalid,
-  output var logic [Nics:0][31:0] s_axil_rdata,
-  output var logic [Nics:0][ 1:0] s_axil_rresp,
+  input var  axil_req_t [Nics:0] s_axil_i,
+  output var axil_rsp_t [Nics:0] s_axil_o,
 
   // Random words, and the clocks in which they are drawn.
   input var  logic    [Points-1:0][31:0] random_byte_i,
@@ -122,56 +108,37 @@ module testbed
     $fatal(0, "There are 1 to 15 lines (instance %m)");
   end
 
-  logic [Ports-1:0][63:0] up_tdata;
-  logic [Ports-1:0][ 7:0] up_tkeep;
-  logic [Ports-1:0]       up_tvalid;
-  logic [Ports-1:0]       up_tready;
-  logic [Ports-1:0]       up_tlast;
-  logic [Ports-1:0]       up_tuser;
-  logic [Ports-1:0][63:0] down_tdata;
-  logic [Ports-1:0][ 7:0] down_tkeep;
-  logic [Ports-1:0]       down_tvalid;
-  logic [Ports-1:0]       down_tready;
-  logic [Ports-1:0]       down_tlast;
-  logic [Ports-1:0]       down_tuser;
+  axis_t [Ports-1:0] up;
+  logic  [Ports-1:0] up_tvalid;
+  logic  [Ports-1:0] up_tready;
+  axis_t [Ports-1:0] down;
+  logic  [Ports-1:0] down_tvalid;
+  logic  [Ports-1:0] down_tready;
 
   // Nothing comes from where the congestion point's frames go, and all of them are taken there.
-  assign up_tdata[CpPort]    = '0;
-  assign up_tkeep[CpPort]    = '0;
-  assign up_tvalid[CpPort]   = 1'b0;
-  assign up_tlast[CpPort]    = 1'b0;
-  assign up_tuser[CpPort]    = 1'b0;
+  assign up[CpPort] = '0;
+  assign up_tvalid[CpPort] = 1'b0;
   assign down_tready[CpPort] = 1'b1;
 
   for (genvar n = 0; n < Nics; ++n) begin : gen_nic
     localparam int unsigned First = n * NicPorts;
-    logic [2*NicPorts-1:0]               mem_write;
-    logic [2*NicPorts-1:0][AddressW-1:0] mem_write_address;
-    logic [2*NicPorts-1:0][   WordW-1:0] mem_write_data;
-    logic [2*NicPorts-1:0]               mem_read;
-    logic [2*NicPorts-1:0][AddressW-1:0] mem_read_address;
-    logic [2*NicPorts-1:0][   WordW-1:0] mem_read_data;
+    logic  [2*NicPorts-1:0]               mem_write;
+    logic  [2*NicPorts-1:0][AddressW-1:0] mem_write_address;
+    logic  [2*NicPorts-1:0][   WordW-1:0] mem_write_data;
+    logic  [2*NicPorts-1:0]               mem_read;
+    logic  [2*NicPorts-1:0][AddressW-1:0] mem_read_address;
+    logic  [2*NicPorts-1:0][   WordW-1:0] mem_read_data;
     // The host sends nothing and takes everything; there is no trace.
-    logic                                host_tready;
-    logic [          63:0]               host_tdata;
-    logic [           7:0]               host_tkeep;
-    logic                                host_tvalid;
-    logic                                host_tlast;
-    logic                                host_tuser;
-    logic [          63:0]               trace_tdata;
-    logic [           7:0]               trace_tkeep;
-    logic                                trace_tvalid;
-    logic                                trace_tlast;
-    logic                                trace_tuser;
-    logic [          47:0]               now;
-    logic                                unused_host;
-    logic                                unused_trace;
-    assign unused_host = &{
-      1'b0, host_tready, host_tdata, host_tkeep, host_tvalid, host_tlast, host_tuser
-    };
-    assign unused_trace = &{
-      1'b0, trace_tdata, trace_tkeep, trace_tvalid, trace_tlast, trace_tuser, now
-    };
+    logic                                 host_tready;
+    axis_t                                host;
+    logic                                 host_tvalid;
+    axis_t                                trace;
+    logic                                 trace_tvalid;
+    logic  [          47:0]               now;
+    logic                                 unused_host;
+    logic                                 unused_trace;
+    assign unused_host  = &{1'b0, host_tready, host, host_tvalid};
+    assign unused_trace = &{1'b0, trace, trace_tvalid, now};
 
     nic #(
         .Smcc          (Smcc),
@@ -194,50 +161,21 @@ module testbed
     ) u_nic (
         .clk_i,
         .rst_i,
-        .s_axil_awready      (s_axil_awready[n]),
-        .s_axil_awvalid      (s_axil_awvalid[n]),
-        .s_axil_awaddr       (s_axil_awaddr[n]),
-        .s_axil_awprot       ('0),
-        .s_axil_wready       (s_axil_wready[n]),
-        .s_axil_wvalid       (s_axil_wvalid[n]),
-        .s_axil_wdata        (s_axil_wdata[n]),
-        .s_axil_wstrb        ('1),
-        .s_axil_bready       (s_axil_bready[n]),
-        .s_axil_bvalid       (s_axil_bvalid[n]),
-        .s_axil_bresp        (s_axil_bresp[n]),
-        .s_axil_arready      (s_axil_arready[n]),
-        .s_axil_arvalid      (s_axil_arvalid[n]),
-        .s_axil_araddr       (s_axil_araddr[n]),
-        .s_axil_arprot       ('0),
-        .s_axil_rready       (s_axil_rready[n]),
-        .s_axil_rvalid       (s_axil_rvalid[n]),
-        .s_axil_rdata        (s_axil_rdata[n]),
-        .s_axil_rresp        (s_axil_rresp[n]),
-        .s_axis_line_tdata   (down_tdata[First+:NicPorts]),
-        .s_axis_line_tkeep   (down_tkeep[First+:NicPorts]),
+        .s_axil_i            (s_axil_i[n]),
+        .s_axil_o            (s_axil_o[n]),
+        .s_axis_line         (down[First+:NicPorts]),
         .s_axis_line_tvalid  (down_tvalid[First+:NicPorts]),
         .s_axis_line_tready  (down_tready[First+:NicPorts]),
-        .s_axis_line_tlast   (down_tlast[First+:NicPorts]),
-        .s_axis_line_tuser   (down_tuser[First+:NicPorts]),
-        .m_axis_line_tdata   (up_tdata[First+:NicPorts]),
-        .m_axis_line_tkeep   (up_tkeep[First+:NicPorts]),
+        .m_axis_line         (up[First+:NicPorts]),
         .m_axis_line_tvalid  (up_tvalid[First+:NicPorts]),
         .m_axis_line_tready  (up_tready[First+:NicPorts]),
-        .m_axis_line_tlast   (up_tlast[First+:NicPorts]),
-        .m_axis_line_tuser   (up_tuser[First+:NicPorts]),
-        .s_axis_host_tdata   ('0),
-        .s_axis_host_tkeep   ('0),
+        .s_axis_host         ('0),
         .s_axis_host_tvalid  (1'b0),
         .s_axis_host_tready  (host_tready),
-        .s_axis_host_tlast   (1'b0),
-        .s_axis_host_tuser   (1'b0),
         .s_axis_host_octets_i('0),
-        .m_axis_host_tdata   (host_tdata),
-        .m_axis_host_tkeep   (host_tkeep),
+        .m_axis_host         (host),
         .m_axis_host_tvalid  (host_tvalid),
         .m_axis_host_tready  (1'b1),
-        .m_axis_host_tlast   (host_tlast),
-        .m_axis_host_tuser   (host_tuser),
         .random_byte_i       (random_byte_i[n*N+:N]),
         .random_timer_i      (random_timer_i[n*N+:N]),
         .draw_byte_o         (draw_byte_o[n*N+:N]),
@@ -248,12 +186,9 @@ module testbed
         .mem_read_o          (mem_read),
         .mem_read_address_o  (mem_read_address),
         .mem_read_data_i     (mem_read_data),
-        .m_axis_trace_tdata  (trace_tdata),
-        .m_axis_trace_tkeep  (trace_tkeep),
+        .m_axis_trace        (trace),
         .m_axis_trace_tvalid (trace_tvalid),
         .m_axis_trace_tready (1'b1),
-        .m_axis_trace_tlast  (trace_tlast),
-        .m_axis_trace_tuser  (trace_tuser),
         .now_o               (now),
         .current_rate_o      (current_rate_o[n*N+:N]),
         .target_rate_o       (target_rate_o[n*N+:N]),
@@ -282,17 +217,12 @@ module testbed
     end
   end
 
-  logic [63:0] trace_tdata;
-  logic [ 7:0] trace_tkeep;
-  logic        trace_tvalid;
-  logic        trace_tlast;
-  logic        trace_tuser;
-  logic        unused_trace;
-  logic        unused_line;
-  assign unused_trace = &{1'b0, trace_tdata, trace_tkeep, trace_tvalid, trace_tlast, trace_tuser};
-  assign unused_line  = &{
-    1'b0, up_tready, down_tdata, down_tkeep, down_tvalid, down_tlast, down_tuser
-  };
+  axis_t trace;
+  logic  trace_tvalid;
+  logic  unused_trace;
+  logic  unused_line;
+  assign unused_trace = &{1'b0, trace, trace_tvalid};
+  assign unused_line  = &{1'b0, up_tready, down, down_tvalid};
 
   ethernet_switch #(
       .Smcc         (Smcc),
@@ -310,37 +240,14 @@ module testbed
   ) u_switch (
       .clk_i,
       .rst_i,
-      .s_axil_awready     (s_axil_awready[Nics]),
-      .s_axil_awvalid     (s_axil_awvalid[Nics]),
-      .s_axil_awaddr      (s_axil_awaddr[Nics][9:0]),
-      .s_axil_awprot      ('0),
-      .s_axil_wready      (s_axil_wready[Nics]),
-      .s_axil_wvalid      (s_axil_wvalid[Nics]),
-      .s_axil_wdata       (s_axil_wdata[Nics]),
-      .s_axil_wstrb       ('1),
-      .s_axil_bready      (s_axil_bready[Nics]),
-      .s_axil_bvalid      (s_axil_bvalid[Nics]),
-      .s_axil_bresp       (s_axil_bresp[Nics]),
-      .s_axil_arready     (s_axil_arready[Nics]),
-      .s_axil_arvalid     (s_axil_arvalid[Nics]),
-      .s_axil_araddr      (s_axil_araddr[Nics][9:0]),
-      .s_axil_arprot      ('0),
-      .s_axil_rready      (s_axil_rready[Nics]),
-      .s_axil_rvalid      (s_axil_rvalid[Nics]),
-      .s_axil_rdata       (s_axil_rdata[Nics]),
-      .s_axil_rresp       (s_axil_rresp[Nics]),
-      .s_axis_line_tdata  (up_tdata),
-      .s_axis_line_tkeep  (up_tkeep),
+      .s_axil_i           (s_axil_i[Nics]),
+      .s_axil_o           (s_axil_o[Nics]),
+      .s_axis_line        (up),
       .s_axis_line_tvalid (up_tvalid),
       .s_axis_line_tready (up_tready),
-      .s_axis_line_tlast  (up_tlast),
-      .s_axis_line_tuser  (up_tuser),
-      .m_axis_line_tdata  (down_tdata),
-      .m_axis_line_tkeep  (down_tkeep),
+      .m_axis_line        (down),
       .m_axis_line_tvalid (down_tvalid),
       .m_axis_line_tready (down_tready),
-      .m_axis_line_tlast  (down_tlast),
-      .m_axis_line_tuser  (down_tuser),
       .random_i           (random_cp_i),
       .draw_o             (draw_cp_o),
       .queue_o,
@@ -356,12 +263,9 @@ module testbed
       .message_tdata_o,
       .message_tvalid_o,
       .message_tlast_o,
-      .m_axis_trace_tdata (trace_tdata),
-      .m_axis_trace_tkeep (trace_tkeep),
+      .m_axis_trace       (trace),
       .m_axis_trace_tvalid(trace_tvalid),
       .m_axis_trace_tready(1'b1),
-      .m_axis_trace_tlast (trace_tlast),
-      .m_axis_trace_tuser (trace_tuser),
       .now_o,
       .sent_frames_o      (delivered_frames_o),
       .sent_octets_o      (delivered_octets_o)

@@ -1,4 +1,4 @@
-//! The event simulator's model of the test bed: the same experiment as a scenario, and the random words that it sees.
+//! The event simulator's model of the set-up: the same experiment as a scenario, and the random words that it sees.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ pub struct Setting {
     pub text: &'static str,
 }
 
-/// An experiment that test bed and simulator can do.
+/// An experiment that set-up and simulator can do.
 #[derive(Debug, Clone)]
 pub struct Experiment {
     /// The reaction points that send, ascending.
@@ -67,7 +67,7 @@ impl Experiment {
         self.phases.last().expect("there is a phase").0
     }
 
-    /// How the test bed is set.
+    /// How the set-up is set.
     pub fn bed(&self) -> driver::Settings {
         let mut registers = Vec::new();
         for setting in &self.settings {
@@ -90,7 +90,7 @@ impl Experiment {
     /// bed does while it is set.
     fn scenario(&self, offset: u64) -> String {
         let mut text = format!(
-            "question = \"Does the model do what the test bed does?\"
+            "question = \"Does the model do what the set-up does?\"
             scheme = \"qcn\"
             duration = \"{} ns\"
             [hosts]
@@ -175,7 +175,7 @@ impl Visitor for Job<'_> {
         sim.run_until(Instant((self.experiment.clocks() + self.offset) * CLOCK_PS));
         let (_, samples) = sim.finish();
         let mut from = 0;
-        // The test bed's port counts a frame, all of it, when its transmission begins.
+        // The set-up's port counts a frame, all of it, when its transmission begins.
         let begun = |at: usize| samples.seen[at].1.div_ceil((u64::from(*octets) + PREAMBLE_AND_GAP) * 8);
         let phase = |&(until, rate): &(u64, u64)| {
             let (first, last) = (samples.index(from + self.offset), samples.index(until + self.offset));

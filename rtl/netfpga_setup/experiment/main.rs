@@ -1,4 +1,4 @@
-//! The papers' experiments with the test bed itself, at full length: `make -C rtl experiment`.
+//! The papers' experiments with the set-up itself, at full length: `make -C rtl experiment`.
 //!
 //! Figures 8 to 13 of Kabbani and Yasuda 2010 and figure 15 of Jiang et al. 2015. Each run writes a table, a line for
 //! every millisecond of its time, into `rtl/build/experiments`; a run whose table is there with the same settings, of
@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::{env, fs};
 
-use penstock_cosim::{Clocked, testbed_netfpga, testbed_qcn, testbed_sliding_mode};
+use penstock_cosim::{Clocked, netfpga_setup_paper, netfpga_setup_qcn, netfpga_setup_sliding_mode};
 
-use driver::{CLOCK_HZ, Testbed};
+use driver::{CLOCK_HZ, NetfpgaSetup};
 use progress::Progress;
 use runs::{Build, Run};
 
@@ -94,20 +94,20 @@ fn perform(run: &Run, seed: u64, path: &Path, header: &str, progress: &Progress)
     let mut table = io::BufWriter::new(fs::File::create(&partial)?);
     write!(table, "{header}")?;
     match run.build {
-        Build::Qcn => record::<testbed_netfpga::Core>(run, seed, &mut table, progress)?,
-        Build::Smcc => record::<testbed_sliding_mode::Core>(run, seed, &mut table, progress)?,
+        Build::Qcn => record::<netfpga_setup_paper::Core>(run, seed, &mut table, progress)?,
+        Build::Smcc => record::<netfpga_setup_sliding_mode::Core>(run, seed, &mut table, progress)?,
     }
     table.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     fs::rename(partial, path)
 }
 
-fn record<C: Clocked<In = testbed_qcn::In, Out = testbed_qcn::Out>>(
+fn record<C: Clocked<In = netfpga_setup_qcn::In, Out = netfpga_setup_qcn::Out>>(
     run: &Run,
     seed: u64,
     table: &mut impl io::Write,
     progress: &Progress,
 ) -> io::Result<()> {
-    let mut bed = Testbed::<C>::new(&run.settings, seed);
+    let mut bed = NetfpgaSetup::<C>::new(&run.settings, seed);
     for &point in &run.points {
         bed.start(point);
     }

@@ -1,4 +1,4 @@
-//! The test bed in a closed loop: every reaction point and the congestion point in lock step with the state machines of the
+//! The set-up in a closed loop: every reaction point and the congestion point in lock step with the state machines of the
 //! simulator, in every clock.
 
 mod driver;
@@ -10,14 +10,14 @@ mod reference;
 
 use std::collections::VecDeque;
 
-use driver::{Bus, NICS, POINTS, POINTS_A_NIC, Settings, Testbed, field, mac};
+use driver::{Bus, NICS, NetfpgaSetup, POINTS, POINTS_A_NIC, Settings, field, mac};
 use follow::{Follow, Message, Shown};
+use penstock_cosim::netfpga_setup_qcn::{In, Out};
 use penstock_cosim::reaction_point::{
     self, Event, Machine, Point, Qcn, QcnSettings, Readings, SmccPoint, SmccSettings, smcc_defaults,
 };
 use penstock_cosim::stream::{Beat, Sink};
-use penstock_cosim::testbed_qcn::{In, Out};
-use penstock_cosim::{Clocked, at_least, testbed_qcn, testbed_qcn_ports, testbed_smcc};
+use penstock_cosim::{Clocked, at_least, netfpga_setup_qcn, netfpga_setup_qcn_ports, netfpga_setup_smcc};
 
 const BUFFER: u64 = 150_000;
 /// Rate of the congestion point's port, and when it falls and rises again.
@@ -66,9 +66,9 @@ struct Seen {
     time_cycles: u64,
 }
 
-/// A test bed, and the state machines beside it.
+/// A set-up, and the state machines beside it.
 struct Bed<C, M> {
-    bed: Testbed<C>,
+    bed: NetfpgaSetup<C>,
     smcc: bool,
     follow: Follow,
     machines: [Option<M>; POINTS],
@@ -82,7 +82,7 @@ struct Bed<C, M> {
 
 impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
     fn new(smcc: bool, settings: &Settings, cp: reference::Settings) -> Self {
-        let bed = Testbed::new(settings, 5);
+        let bed = NetfpgaSetup::new(settings, 5);
         Self {
             bed,
             smcc,
@@ -201,13 +201,13 @@ fn qcn<C: Clocked<In = In, Out = Out>>(clocks: u64, nic_ports: usize) -> Seen {
 
 #[test]
 fn qcn_in_lock_step() {
-    let seen = qcn::<testbed_qcn::Core>(at_least(1_000_000), 1);
+    let seen = qcn::<netfpga_setup_qcn::Core>(at_least(1_000_000), 1);
     assert!(seen.signals > 100 && seen.sent > 2_000 && seen.byte_cycles > 50 && seen.time_cycles > 100, "{seen:?}");
 }
 
 #[test]
 fn qcn_with_a_port_for_each_reaction_point_in_lock_step() {
-    let seen = qcn::<testbed_qcn_ports::Core>(at_least(400_000), 4);
+    let seen = qcn::<netfpga_setup_qcn_ports::Core>(at_least(400_000), 4);
     assert!(seen.signals > 100 && seen.sent > 1_000 && seen.byte_cycles > 20, "{seen:?}");
 }
 
@@ -216,7 +216,7 @@ fn smcc_in_lock_step() {
     let clocks = at_least(1_000_000);
     let (config, max_rate) = (smcc_defaults(), 1_000_000_000);
     let (settings, cp) = settings(clocks, 1, &SmccSettings::of(&config, max_rate).registers());
-    let mut bed = Bed::<testbed_smcc::Core, SmccPoint>::new(true, &settings, cp);
+    let mut bed = Bed::<netfpga_setup_smcc::Core, SmccPoint>::new(true, &settings, cp);
     bed.run(clocks, &|| SmccPoint::new(&config, max_rate, 1));
     assert!(bed.seen.signals > 100 && bed.seen.sent > 2_000, "{:?}", bed.seen);
 }
@@ -226,7 +226,7 @@ fn smcc_in_lock_step() {
 fn fast_runs_are_the_same() {
     let (settings, _) = settings(100_000, 1, &QCN.registers(TICK_CLOCKS));
     let ends = [1, 1000, 1_000_000].map(|stretch| {
-        let mut bed = Testbed::<testbed_qcn::Core>::new(&settings, 9);
+        let mut bed = NetfpgaSetup::<netfpga_setup_qcn::Core>::new(&settings, 9);
         (0..POINTS).for_each(|point| bed.start(point));
         let begun = bed.clocks();
         while bed.clocks() < begun + 100_000 {
@@ -249,7 +249,7 @@ fn fast_runs_are_the_same() {
 #[test]
 fn one_flow_fills_the_port() {
     let settings = Settings { rate: 400_000_000, ..Settings::default() };
-    let mut bed = Testbed::<testbed_qcn::Core>::new(&settings, 2);
+    let mut bed = NetfpgaSetup::<netfpga_setup_qcn::Core>::new(&settings, 2);
     bed.start(3);
     bed.run(20_000);
     let begin = bed.measured();
@@ -271,7 +271,7 @@ fn one_flow_fills_the_port() {
 /// Frames that a table sends to another NIC are its host's, which takes all of them.
 #[test]
 fn a_host_takes_what_comes() {
-    let mut bed = Testbed::<testbed_qcn::Core>::new(&Settings::default(), 4);
+    let mut bed = NetfpgaSetup::<netfpga_setup_qcn::Core>::new(&Settings::default(), 4);
     bed.write(Bus::Switch, "forwarding.default_ports", 1 << 1);
     bed.start(0);
     bed.run(600_000);
@@ -287,8 +287,8 @@ fn a_host_takes_what_comes() {
 #[cfg(feature = "experiment")]
 mod fast {
     use super::{Clocked, In, Out, Settings};
-    use super::{POINTS, QCN, SmccSettings, TICK_CLOCKS, Testbed, settings, smcc_defaults};
-    use penstock_cosim::{testbed_qcn, testbed_qcn_fast, testbed_smcc, testbed_smcc_fast};
+    use super::{NetfpgaSetup, POINTS, QCN, SmccSettings, TICK_CLOCKS, settings, smcc_defaults};
+    use penstock_cosim::{netfpga_setup_qcn, netfpga_setup_qcn_fast, netfpga_setup_smcc, netfpga_setup_smcc_fast};
 
     /// Clocks of a processor that this thread has had, seconds.
     fn processor_time() -> f64 {
@@ -297,7 +297,7 @@ mod fast {
     }
 
     fn end<C: Clocked<In = In, Out = Out>>(name: &str, settings: &Settings) -> String {
-        let mut bed = Testbed::<C>::new(settings, 3);
+        let mut bed = NetfpgaSetup::<C>::new(settings, 3);
         (0..POINTS).for_each(|point| bed.start(point));
         let begun = processor_time();
         let clocks = 1_000_000;
@@ -313,10 +313,10 @@ mod fast {
     #[test]
     fn fast_builds_are_the_same() {
         let (qcn, _) = settings(1_000_000, 1, &QCN.registers(TICK_CLOCKS));
-        let same = end::<testbed_qcn_fast::Core>("testbed_qcn_fast", &qcn);
-        assert_eq!(same, end::<testbed_qcn::Core>("testbed_qcn", &qcn));
+        let same = end::<netfpga_setup_qcn_fast::Core>("netfpga_setup_qcn_fast", &qcn);
+        assert_eq!(same, end::<netfpga_setup_qcn::Core>("netfpga_setup_qcn", &qcn));
         let (smcc, _) = settings(1_000_000, 1, &SmccSettings::of(&smcc_defaults(), 1_000_000_000).registers());
-        let same = end::<testbed_smcc_fast::Core>("testbed_smcc_fast", &smcc);
-        assert_eq!(same, end::<testbed_smcc::Core>("testbed_smcc", &smcc));
+        let same = end::<netfpga_setup_smcc_fast::Core>("netfpga_setup_smcc_fast", &smcc);
+        assert_eq!(same, end::<netfpga_setup_smcc::Core>("netfpga_setup_smcc", &smcc));
     }
 }

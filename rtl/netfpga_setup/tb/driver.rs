@@ -1,10 +1,10 @@
-//! The test bed as a driver of experiments sees it: settings by name, flows that start, clocks that pass, measurements.
+//! The set-up as a driver of experiments sees it: settings by name, flows that start, clocks that pass, measurements.
 //!
-//! It works with any build of `testbed`; the fast ones are for long runs. A random word is asked for in the clock in which it is
+//! It works with any build of `netfpga_setup`; the fast ones are for long runs. A random word is asked for in the clock in which it is
 //! drawn, so that a stream of the simulator can be given to both.
 
 use penstock_cosim::axil::{self, Master, NIC_REGISTERS, SWITCH_REGISTERS};
-use penstock_cosim::testbed_qcn::{In, Out};
+use penstock_cosim::netfpga_setup_qcn::{In, Out};
 use penstock_cosim::{Clocked, Random};
 
 /// NICs, and reaction points of each.
@@ -41,7 +41,7 @@ pub enum Stream {
     Timer(usize),
 }
 
-/// The settings of a test bed before time runs. A register that is not named here has the reset value of its register, which is that of
+/// The settings of a set-up before time runs. A register that is not named here has the reset value of its register, which is that of
 /// Kabbani and Yasuda 2010.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -98,8 +98,8 @@ impl Measured {
     }
 }
 
-/// A test bed and its drivers.
-pub struct Testbed<C> {
+/// A set-up and its drivers.
+pub struct NetfpgaSetup<C> {
     core: C,
     input: In,
     buses: [Master; NICS + 1],
@@ -120,8 +120,8 @@ fn line_of(point: usize, nic_ports: usize) -> usize {
     nic * nic_ports + own * nic_ports / POINTS_A_NIC
 }
 
-impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
-    /// A test bed with its own random words.
+impl<C: Clocked<In = In, Out = Out>> NetfpgaSetup<C> {
+    /// A set-up with its own random words.
     pub fn new(settings: &Settings, seed: u64) -> Self {
         let mut streams: Vec<_> = (0..=2 * POINTS as u64).map(|stream| Random::new(seed << 8 | stream)).collect();
         let words = move |stream| {
@@ -135,7 +135,7 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         Self::with_words(settings, seed, Box::new(words))
     }
 
-    /// A test bed that is given the words; `seed` says what registers hold before reset. No flow has started, the time runs.
+    /// A set-up that is given the words; `seed` says what registers hold before reset. No flow has started, the time runs.
     pub fn with_words(settings: &Settings, seed: u64, words: Box<dyn FnMut(Stream) -> u32>) -> Self {
         let input = In { rst_i: true, ..In::default() };
         let masters = [NIC_REGISTERS, NIC_REGISTERS, SWITCH_REGISTERS].map(Master::new);
@@ -292,13 +292,14 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         (input.s_axil_awaddr, input.s_axil_araddr) = (0, 0);
         let all = (1 << self.buses.len()) - 1;
         (input.s_axil_bready, input.s_axil_rready) = (all, all);
+        input.s_axil_wstrb = (1 << (4 * self.buses.len())) - 1;
         for (index, bus) in self.buses.iter_mut().enumerate() {
             let given = bus.show();
             input.s_axil_awvalid |= u8::from(given.aw.is_some()) << index;
             input.s_axil_wvalid |= u8::from(given.w.is_some()) << index;
             input.s_axil_arvalid |= u8::from(given.ar.is_some()) << index;
-            input.s_axil_awaddr |= u64::from(given.aw.unwrap_or(0)) << (11 * index);
-            input.s_axil_araddr |= u64::from(given.ar.unwrap_or(0)) << (11 * index);
+            input.s_axil_awaddr |= u64::from(given.aw.unwrap_or(0)) << (16 * index);
+            input.s_axil_araddr |= u64::from(given.ar.unwrap_or(0)) << (16 * index);
             input.s_axil_wdata[index] = given.w.unwrap_or(0);
         }
     }

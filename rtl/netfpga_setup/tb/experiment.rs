@@ -1,4 +1,4 @@
-//! The test bed beside the event simulator: the experiment of Kabbani and Yasuda 2010 with time scaled, so that a run takes
+//! The set-up beside the event simulator: the experiment of Kabbani and Yasuda 2010 with time scaled, so that a run takes
 //! 10 ms.
 //!
 //! The service rate falls from 0.95 to 0.2 Gb/s for 2 ms, not 3.7 s. So that sources follow within that, cycles, samples and
@@ -14,10 +14,10 @@ mod driver;
 mod lines;
 mod model;
 
-use driver::{Bus, CLOCK_HZ, NICS, POINTS, Settings, Testbed};
+use driver::{Bus, CLOCK_HZ, NICS, NetfpgaSetup, POINTS, Settings};
 use model::{Experiment, Phase, Setting};
+use penstock_cosim::netfpga_setup_paper::Core;
 use penstock_cosim::operations;
-use penstock_cosim::testbed_netfpga::Core;
 
 const US: u64 = CLOCK_HZ / 1_000_000;
 const MS: u64 = 1000 * US;
@@ -58,12 +58,12 @@ fn scaled(
     }
 }
 
-/// A test bed and its phases; and the simulator's with the same words.
+/// A set-up and its phases; and the simulator's with the same words.
 fn both(experiment: &Experiment, seed: u64) -> [Vec<Phase>; 2] {
     let mut settings = experiment.bed();
     // Times of 40 ns, so that the timers of both end within that.
     settings.registers.extend((0..NICS).map(|nic| (Bus::Nic(nic), "qcn.tick_clocks", 5)));
-    let mut bed = Testbed::<Core>::with_words(&settings, seed, experiment.words(seed));
+    let mut bed = NetfpgaSetup::<Core>::with_words(&settings, seed, experiment.words(seed));
     let offset = bed.clocks() - bed.measured().clocks;
     let mut before = bed.measured();
     for (index, &point) in experiment.points.iter().enumerate() {
@@ -97,7 +97,7 @@ fn whole(experiment: &Experiment, phases: &[Phase]) -> Phase {
 fn run(experiment: &Experiment, seed: u64) -> [Phase; 2] {
     let [bed, simulator] = both(experiment, seed);
     let [here, there] = [&bed, &simulator].map(|phases| whole(experiment, phases));
-    println!("seed {seed}: test bed {here:.3?} of {bed:.2?}, simulator {there:.3?} of {simulator:.2?}");
+    println!("seed {seed}: set-up {here:.3?} of {bed:.2?}, simulator {there:.3?} of {simulator:.2?}");
     [here, there]
 }
 
@@ -106,7 +106,7 @@ fn compare(runs: &[[Phase; 2]]) {
     let difference =
         |of: fn(&Phase) -> f64| runs.iter().map(|[here, there]| of(here) - of(there)).sum::<f64>() / runs.len() as f64;
     let (queue, used) = (difference(|phase| phase.queue), difference(|phase| phase.used));
-    println!("test bed less simulator: queue {queue:.2} frames, used {used:.4}");
+    println!("set-up less simulator: queue {queue:.2} frames, used {used:.4}");
     assert!(queue.abs() < QUEUE && used.abs() < USED, "queue {queue:.2} frames, used {used:.4} apart");
 }
 
@@ -123,7 +123,7 @@ fn agrees(experiment: &Experiment) {
         (1..=seeds().0).map(|seed| whole(experiment, &experiment.simulate(100 + seed, 0))).collect();
     for (what, of) in [("queue", (|phase| phase.queue) as fn(&Phase) -> f64), ("used", |phase| phase.used)] {
         let [here, there] = [&bed, &others].map(|runs| interval(&runs.iter().map(of).collect::<Vec<_>>()));
-        println!("{what}: test bed {here:.4?}, simulator {there:.4?}");
+        println!("{what}: set-up {here:.4?}, simulator {there:.4?}");
         assert!(here.0 <= there.1 && there.0 <= here.1, "{what}: {here:?} and {there:?} do not overlap");
     }
 }
@@ -142,7 +142,7 @@ fn eight_sources() {
 /// Logic that sleeps in a fast build has seen the settings.
 #[test]
 fn the_first_frames_are_as_long_as_was_set() {
-    let mut bed = Testbed::<Core>::new(&Settings { octets: 1000, ..Settings::default() }, 1);
+    let mut bed = NetfpgaSetup::<Core>::new(&Settings { octets: 1000, ..Settings::default() }, 1);
     bed.start(0);
     let frames: Vec<_> = (0..30 * US).map(|_| bed.clock()).filter(|out| out.event_o).collect();
     assert!(frames.len() > 2 && frames.iter().all(|out| out.event_octets_o == 1000), "{frames:?}");

@@ -1,0 +1,173 @@
+//! The ports of a core: as Verilator's header has them, and as tests do, with each field of a structure as a port.
+
+use std::fmt::Write as _;
+
+/// A port of the module, or a field of one that is a structure: name, width in bits, direction.
+#[derive(PartialEq)]
+pub struct Port {
+    pub name: String,
+    pub width: usize,
+    pub input: bool,
+}
+
+impl Port {
+    /// Words of 64 bits (of 32 in Verilator where it is wider than 64).
+    pub fn wide(&self) -> bool {
+        self.width > 64
+    }
+
+    pub fn words(&self) -> usize {
+        self.width.div_ceil(32)
+    }
+
+    pub fn rust_type(&self) -> String {
+        match self.width {
+            1 => "bool".into(),
+            2..=8 => "u8".into(),
+            9..=16 => "u16".into(),
+            17..=32 => "u32".into(),
+            33..=64 => "u64".into(),
+            _ => format!("[u32; {}]", self.words()),
+        }
+    }
+
+    pub fn c_type(&self) -> String {
+        match self.width {
+            1..=8 => "uint8_t".into(),
+            9..=16 => "uint16_t".into(),
+            17..=32 => "uint32_t".into(),
+            _ => "uint64_t".into(),
+        }
+    }
+}
+
+/// A structure of penstock_pkg: its fields and their bits, the lowest first.
+type Structure = &'static [(&'static str, usize)];
+
+const AXIS: Structure = &[("tdata", 64), ("tkeep", 8), ("tlast", 1), ("tuser", 1)];
+#[rustfmt::skip]
+const AXIL_REQ: Structure = &[
+    ("rready", 1), ("arvalid", 1), ("arprot", 3), ("araddr", 16), ("bready", 1), ("wvalid", 1), ("wstrb", 4), ("wdata", 32),
+    ("awvalid", 1), ("awprot", 3), ("awaddr", 16),
+];
+#[rustfmt::skip]
+const AXIL_RSP: Structure = &[
+    ("rresp", 2), ("rdata", 32), ("rvalid", 1), ("arready", 1), ("bresp", 2), ("bvalid", 1), ("wready", 1), ("awready", 1),
+];
+
+/// The structures of a core's ports, beside each.
+pub struct Ports(Vec<(Port, Option<Structure>)>);
+
+impl Ports {
+    /// Those in Verilator's header: lines as `VL_IN64(&rate_i,33,0);`. A stream's beat stands beside its valid.
+    pub fn of(header: &str) -> Self {
+        let port = |line: &str| {
+            let (macro_name, rest) = line.trim().strip_prefix("VL_")?.split_once("(&")?;
+            let input = macro_name.starts_with("IN");
+            if !input && !macro_name.starts_with("OUT") {
+                return None;
+            }
+            let mut parts = rest.trim_end_matches(");").split(',');
+            let name = parts.next()?.to_owned();
+            let msb: usize = parts.next()?.parse().ok()?;
+            let lsb: usize = parts.next()?.parse().ok()?;
+            Some(Port { name, width: msb - lsb + 1, input })
+        };
+        let ports: Vec<_> = header.lines().filter_map(port).collect();
+        let structure = |port: &Port| match port.name.as_str() {
+            "s_axil_i" => Some(AXIL_REQ),
+            "s_axil_o" => Some(AXIL_RSP),
+            name => ports.iter().any(|p| p.name == format!("{name}_tvalid")).then_some(AXIS),
+        };
+        let found: Vec<_> = ports.iter().map(structure).collect();
+        Self(ports.into_iter().zip(found).collect())
+    }
+
+    /// As tests have them, by name. Several structures side by side are fields of as many elements.
+    pub fn fields(&self) -> Vec<Port> {
+        let mut all = Vec::new();
+        for (port, structure) in &self.0 {
+            let Some(fields) = structure else {
+                all.push(Port { name: port.name.clone(), ..*port });
+                continue;
+            };
+            let count = port.width / bits_of(fields);
+            all.extend(fields.iter().map(|&(field, bits)| Port {
+                name: name_of(port, field),
+                width: count * bits,
+                input: port.input,
+            }));
+        }
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+
+    /// C++ that gives a core its inputs from `in`, or `out` its outputs.
+    pub fn copies(&self, input: bool) -> String {
+        let mut c = String::new();
+        for (port, structure) in self.0.iter().filter(|(port, _)| port.input == input && port.name != "clk_i") {
+            let name = &port.name;
+            let Some(fields) = structure else {
+                let (to, from) = if input { ("core.", "in->") } else { ("out->", "core.") };
+                let element = if port.wide() { "[i]" } else { "" };
+                let each =
+                    if port.wide() { format!("for (int i = 0; i < {}; ++i) ", port.words()) } else { String::new() };
+                let _ = writeln!(c, "  {each}{to}{name}{element} = {from}{name}{element};");
+                continue;
+            };
+            let all = bits_of(fields);
+            let _ = writeln!(c, "  {{\n    uint32_t whole[{}] = {{}};", port.width.div_ceil(64) * 2);
+            if !input {
+                let _ = writeln!(c, "    std::memcpy(whole, &core.{name}, sizeof core.{name});");
+            }
+            let mut at = 0;
+            for &(field, bits) in *fields {
+                let field = name_of(port, field);
+                let count = port.width / all;
+                let _ = writeln!(c, "    {{\n      uint32_t part[{}] = {{}};", (count * bits).div_ceil(64) * 2);
+                let _ = if input {
+                    writeln!(
+                        c,
+                        "      std::memcpy(part, &in->{field}, sizeof in->{field});\n      for (int i = 0; i < {count}; ++i) penstock_bits(part, i * {bits}, whole, i * {all} + {at}, {bits});\n    }}"
+                    )
+                } else {
+                    writeln!(
+                        c,
+                        "      for (int i = 0; i < {count}; ++i) penstock_bits(whole, i * {all} + {at}, part, i * {bits}, {bits});\n      std::memcpy(&out->{field}, part, sizeof out->{field});\n    }}"
+                    )
+                };
+                at += bits;
+            }
+            if input {
+                let _ = writeln!(c, "    std::memcpy(&core.{name}, whole, sizeof core.{name});");
+            }
+            c.push_str("  }\n");
+        }
+        c
+    }
+}
+
+fn bits_of(fields: Structure) -> usize {
+    fields.iter().map(|(_, bits)| bits).sum()
+}
+
+fn name_of(port: &Port, field: &str) -> String {
+    let prefix = port.name.trim_end_matches("_i").trim_end_matches("_o");
+    format!("{prefix}_{field}")
+}
+
+/// Copies bits between words.
+pub const HELPER: &str = "#include <cstdint>
+#ifndef PENSTOCK_BITS
+#define PENSTOCK_BITS
+static inline void penstock_bits(const uint32_t* from, int at, uint32_t* to, int to_at, int width) {
+  while (width > 0) {
+    int n = 32 - (at % 32 > to_at % 32 ? at % 32 : to_at % 32);
+    if (n > width) n = width;
+    const uint32_t mask = (n == 32 ? ~0u : (1u << n) - 1) << to_at % 32;
+    to[to_at / 32] = (to[to_at / 32] & ~mask) | (from[at / 32] >> at % 32 << to_at % 32 & mask);
+    at += n, to_at += n, width -= n;
+  }
+}
+#endif
+";
