@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from penstock import Result, Scenario
 from penstock._core import write_quantity
-from penstock.theory import samples
+from penstock.theory import sampled_integrator
 from penstock.theory.configuration import Configuration, configurations
 from penstock.theory.models import model_of
 from penstock.theory.models.base import Source
 from penstock.theory.models.qcn import Sampled
 from penstock.theory.overlay import settling_s
-from penstock.theory.strikes import Strikes
+from penstock.theory.sampling import StreamSampling
 
 ROOT = Path(__file__).resolve().parent.parent
 THREE = ROOT / "scenarios/sliding-mode/three-sources.toml"
@@ -33,14 +33,19 @@ _STARTS = 100
 
 def strikes() -> Iterator[list[str]]:
     """QCN, two sources, half of the link taken: the mean queue in the fourth second, KB, by what the samples strike."""
-    yield ["Sampled is", "Packets", *(f"Struck by {how}" for how in Strikes), "A run's own mean deviates by (KB)"]
+    yield [
+        "Sampled is",
+        "Packets",
+        *(f"Struck by {how}" for how in StreamSampling),
+        "A run's own mean deviates by (KB)",
+    ]
     kinds = {f"one frame of {count}, counted": COUNTED | {"schemes.qcn.sample_count": count} for count in _DISTANCES}
     counted: list[list[Any]] = []
     for name, settings in kinds.items():
-        counted.append(late_queues(settings, tuple(Strikes)))
+        counted.append(late_queues(settings, tuple(StreamSampling)))
         yield [name, *_means(counted[-1])]
     yield ["all of these", *_means([np.concatenate(side) for side in zip(*counted, strict=True)])]
-    packets, *cells = _means(late_queues(DRAWN, (Strikes.CHANCE,)))
+    packets, *cells = _means(late_queues(DRAWN, (StreamSampling.CHANCE,)))
     yield ["one of a hundred, drawn", packets, cells[0], "", cells[1]]
 
 
@@ -59,7 +64,7 @@ def repeats() -> Iterator[list[str]]:
     sides: dict[str, list[list[float]]] = {"packets": []}
     for seed in range(1, _REPEATS_SEEDS + 1):
         sides["packets"].append(dependence(*struck_by_packets(scenario.run(scheme="qcn", seed=seed)), lags))
-    for how in Strikes:
+    for how in StreamSampling:
         sides[f"struck by {how}"] = each = []
         for number in range(_REPEATS_SEEDS):
             samples_of = [*through(models, how, np.random.default_rng([1, number]))][-1].samples
@@ -74,7 +79,13 @@ def repeats() -> Iterator[list[str]]:
 
 def first_frames() -> Iterator[list[str]]:
     """Settling where nothing is drawn, ms, when flows begin at once and when they begin within a frame's time."""
-    yield ["", "Packets, at once", "Packets, within a frame's time", "By phases, the same", "By chance"]
+    yield [
+        "",
+        "PacketOscillation, at once",
+        "PacketOscillation, within a frame's time",
+        "By phases, the same",
+        "By chance",
+    ]
     rows: tuple[tuple[str, Path, str, dict[str, str]], ...] = (
         ("BCN, intervals without jitter", THREE, "bcn", {"schemes.bcn.sample_jitter": "0", "duration": "0.3 s"}),
         ("SMCC, two sources, half of the link taken", BACKGROUND, "smcc", {}),
@@ -108,7 +119,7 @@ def first_frames() -> Iterator[list[str]]:
                 start_s = round(flow["start_s"] + frame_s * random.random(), 9)
                 scenario.set(f"flow.{index}.start", write_quantity(start_s, "s"))
             sides[0].append(of_packets())
-            for side, how in zip(sides[1:], (Strikes.PHASES, Strikes.CHANCE), strict=True):
+            for side, how in zip(sides[1:], (StreamSampling.PHASES, StreamSampling.CHANCE), strict=True):
                 fluid = [*through(models, how, np.random.default_rng([1, number]), stop_s)][-1]
                 side.append(settles(fluid.at(times)[0]))
         yield [
@@ -139,14 +150,14 @@ def one_by_one(path: Path) -> Scenario:
 
 
 def through(
-    models: list[tuple[Configuration, Any]], how: Strikes, random: np.random.Generator, stop_s: float = 4.0
-) -> Iterator[samples.SampledTrajectory]:
+    models: list[tuple[Configuration, Any]], how: StreamSampling, random: np.random.Generator, stop_s: float = 4.0
+) -> Iterator[sampled_integrator.SampledTrajectory]:
     """The model in steps through all periods."""
     queue, sources = 0.0, tuple[Source, ...]()
     for period, model in models:
         begin = model.start()
         begin[0] = queue
-        found = samples.integrate(
+        found = sampled_integrator.integrate(
             model,
             begin,
             min(period.stop_s, stop_s),
@@ -159,7 +170,7 @@ def through(
         yield found
 
 
-def late_queues(settings: dict[str, str], strikes: tuple[Strikes, ...]) -> list[Any]:
+def late_queues(settings: dict[str, str], strikes: tuple[StreamSampling, ...]) -> list[Any]:
     """Mean queue in the fourth second, KB, of each run: of the packets, and of the fluid struck by several rules."""
     scenario = halved(settings)
     models = [(period, Sampled.of(period)) for period in configurations(scenario, scheme="qcn")]

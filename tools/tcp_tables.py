@@ -17,7 +17,7 @@ from penstock import Result
 from penstock.reproduction.paper import Paper, load
 from penstock.reproduction.plan import Run
 from penstock.runs import Run as Job
-from penstock.runs import Watch, run_many
+from penstock.runs import RunCallbacks, run_many
 
 ROOT = Path(__file__).resolve().parent.parent
 PFC = {"pfc.quanta": 65535}
@@ -58,7 +58,7 @@ class Runs:
             set_["flow.1.transport.tcp.congestion"] = tcp
         scenario = partial(self._paper.scenario, Run.of(experiment, scheme, set_))
         jobs = [Job(f"{experiment}, {seed}", scenario, seed, scheme) for seed in range(1, seeds + 1)]
-        found = run_many(jobs, lambda _place, result, _loss: [metric(result) for metric in metrics], Watch())
+        found = run_many(jobs, lambda _place, result, _loss: [metric(result) for metric in metrics], RunCallbacks())
         return [[value for value in column if value is not None] for column in zip(*found.values(), strict=True)]
 
 

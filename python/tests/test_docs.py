@@ -20,7 +20,7 @@ from mathml import formula, on_page_content
 from penstock import Scenario, _core
 from penstock.metrics.registry import COMPARED, METRICS
 from penstock.metrics.samples import offered
-from penstock.metrics.values import FUNCTIONS, Taken
+from penstock.metrics.values import FUNCTIONS, MetricFunction
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
@@ -105,7 +105,7 @@ def test_public_names_have_their_page() -> None:
     page = generate_docs.python_api()
     for name in ("Comparison.open", "Result.plot", "Result.to_pandas", "Scenario.named", "theory.margins", "scenarios"):
         assert f"`{name}`\n" in page
-    assert "theory.Report" in page
+    assert "theory.MarginReport" in page
 
 
 def test_the_recipe_for_a_metric_is_followed_by_the_code() -> None:
@@ -122,7 +122,9 @@ def test_the_recipe_for_a_metric_is_followed_by_the_code() -> None:
     assert {"queue_mean_octets", "flows_left"} < {metric.name for metric in COMPARED}
     assert list(signature(metrics["queue_mean_octets"]).parameters) == ["result", "queue", "from_s", "to_s"]
     functions = {metric.name for metric in METRICS if metric.source == "function"}
-    assert functions == {*FUNCTIONS} & functions | {name for name in functions if not isinstance(metrics[name], Taken)}
+    assert functions == {*FUNCTIONS} & functions | {
+        name for name in functions if not isinstance(metrics[name], MetricFunction)
+    }
 
 
 def test_each_overlay_has_a_link_to_the_run_that_it_draws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

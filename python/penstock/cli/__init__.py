@@ -333,7 +333,7 @@ def reproduce(
 @app.command(short_help="Propose parameters: theory narrows, simulation confirms.")
 def tune(
     scenario: Annotated[str, options.SCENARIO],
-    goal: Annotated[str, typer.Option("--for", metavar="GOAL", help="stability, latency or utilization.")],
+    goal: Annotated[str, typer.Option("--goal", metavar="GOAL", help="stability, latency or utilization.")],
     scheme: Annotated[
         str | None,
         typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme, instead of the scenario's."),
@@ -561,9 +561,9 @@ def plot_results(
 
     Without --width and --font-size, a matplotlibrc in this folder or one's own says how large both are.
     """
-    from penstock.cli.plot import Places, plot_folder
+    from penstock.cli.plot import FigureAxes, plot_folder
 
-    places = Places(metric, x, y, panel, where or [])
+    places = FigureAxes(metric, x, y, panel, where or [])
     plot_folder(folder, places, show=show, out=out, width=width, font_size=font_size, title=title)
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from penstock import interrupts
-from penstock.arenas import words
-from penstock.arenas.arena import Arena, Board, arena
-from penstock.arenas.entries import STANDARD, read
+from penstock.arenas import prose
+from penstock.arenas.arena import Arena, ArenaResults, arena
+from penstock.arenas.arena_file import STANDARD, read
 from penstock.cli.executor import runs_on
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.progress import Progress
-from penstock.text import UNDRAWN, count
+from penstock.quantity_text import UNDRAWN, count
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -62,7 +62,7 @@ def show_entries(asked: Asked, *, as_json: bool) -> None:
     table = listing("workload", "judged by", "question")
     for workload in entries.workloads:
         of = f" of {workload.judge.group}" if workload.judge.group else ""
-        add_row(table, workload.name, f"{words.title(workload.judge.metric)}{of}", workload.scenario.question)
+        add_row(table, workload.name, f"{prose.title(workload.judge.metric)}{of}", workload.scenario.question)
     console().print(table)
     table = listing("competitor", "scheme", "settings")
     for one in entries.competitors:
@@ -84,8 +84,8 @@ def arena_all(
     with (
         runs_on(ray, workers) as executor,
         Progress(quiet=quiet, lines=True) as progress,
-        interrupts.keeping(progress.stop),
-        interrupts.telling(f"while runs went on; the finished ones are in {out}, and --resume goes on"),
+        interrupts.on_interrupt(progress.stop),
+        interrupts.exit_note(f"while runs went on; the finished ones are in {out}, and --resume goes on"),
     ):
         found = arena(
             out,
@@ -95,7 +95,7 @@ def arena_all(
             seeds=asked.seeds,
             tune=asked.tune,
             resume=resume,
-            watch=progress.watch(),
+            callbacks=progress.callbacks(),
             executor=executor,
         )
     if not found.finished:
@@ -120,7 +120,7 @@ def _print(found: Arena, report: Path) -> None:
         if board is not None:
             out.print(_ranking(board))
     for workload in found.entries.workloads:
-        out.print(f"{workload.title}: {words.of_workload(found.standings[workload.name])[0]}", highlight=False)
+        out.print(f"{workload.title}: {prose.of_workload(found.standings[workload.name])[0]}", highlight=False)
         repeated = found.sweeps[workload.name].repeated
         if alike := sum(repeated.values()):
             where = f"{alike} of {len(repeated)} runs of this workload"
@@ -128,7 +128,7 @@ def _print(found: Arena, report: Path) -> None:
     out.print(f"report: {report}", style="dim")
 
 
-def _ranking(board: Board) -> "Table":
+def _ranking(board: ArenaResults) -> "Table":
     from penstock.cli.report import add_row, listing
 
     table = listing("", "competitor", "mean rank", "first on", "times the best", "of those completed")
@@ -139,7 +139,7 @@ def _ranking(board: Board) -> "Table":
             total.competitor.name,
             f"{total.mean_rank:.1f}",
             str(total.wins),
-            words.times(total.ratio),
+            prose.times(total.ratio),
             f"{total.completed} of {len(total.ranks)}",
         )
     return table

@@ -45,7 +45,7 @@ def run_all(request: Request, names: Sequence[str], lines: Lines, *, ray: str | 
     with (
         runs_on(ray) as executor,
         Progress(quiet=request.quiet) as progress,
-        interrupts.keeping(progress.stop),
+        interrupts.on_interrupt(progress.stop),
     ):
         comparison = compare(
             scenarios,
@@ -57,7 +57,7 @@ def run_all(request: Request, names: Sequence[str], lines: Lines, *, ray: str | 
             out=folder,
             force=request.force,
             resume=lines.resume,
-            watch=progress.watch(),
+            callbacks=progress.callbacks(),
             executor=executor,
             limit=request.limit,
         )
@@ -93,7 +93,7 @@ def _put_together(request: Request, folders: Sequence[Path], lines: Lines, *, ra
 def _show(request: Request, comparison: Comparison, folder: Path, *, interrupted: bool) -> None:
     """Draw a comparison, print its table, and end with the status that it calls for."""
     # Drawing takes seconds, and an interrupt must not wait for it.
-    with interrupts.telling(f"while drawing; the records are whole and in {folder}"):
+    with interrupts.exit_note(f"while drawing; the records are whole and in {folder}"):
         _, undrawn = (None, None) if interrupted else drawing(comparison.write_figures)
 
     if request.json:

@@ -19,7 +19,7 @@ from penstock.sweeps.view import FIGURES as OF_SWEEPS
 
 
 @dataclass(frozen=True)
-class Places:
+class FigureAxes:
     """The options of figures of sweeps alone."""
 
     metric: str | None
@@ -31,7 +31,7 @@ class Places:
 
 def plot_folder(
     folder: Path,
-    places: Places,
+    places: FigureAxes,
     *,
     show: str | None,
     out: Path | None,
@@ -43,7 +43,7 @@ def plot_folder(
     check_folder(folder)
     of_several, of_sweep = is_comparison(folder), is_sweep(folder)
     known = OF_SWEEPS if of_sweep else FIGURES if of_several else (*PANELS, *FIGURES_OF_FLOWS)
-    if not of_sweep and places != Places(None, None, None, None, []):
+    if not of_sweep and places != FigureAxes(None, None, None, None, []):
         raise InputError(
             f"{folder} holds no sweep: --metric, --x, --y, --panel and --where are for figures of sweeps",
             "leave them out, or name the folder of a sweep",

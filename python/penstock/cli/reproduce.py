@@ -73,7 +73,7 @@ def reproduce_all(
             reading=reading,
             out=folder,
             force=force,
-            watch=progress.watch(),
+            callbacks=progress.callbacks(),
             executor=executor,
         )
     if as_json:
@@ -95,7 +95,7 @@ def _print(found: Reproduction, folder: Path) -> None:
     from rich.text import Text
 
     from penstock.cli.report import console, listing
-    from penstock.reproduction.wording import ours, paper_value
+    from penstock.reproduction.prose import ours, paper_value
 
     out = console()
     styles = {"holds": "green", "differs": "yellow", "cannot be tested": "dim"}

@@ -11,9 +11,9 @@ from penstock import interrupts
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Progress
+from penstock.quantity_text import duration
 from penstock.result import ClaimError, Result
 from penstock.terminal import printable_json
-from penstock.text import duration
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ def run_one(
         say("note: feedback is ideal: signals of the scheme cross no port, and the capture has none of them")
 
     interrupts.writes(folder)
-    with Progress(quiet=request.quiet) as progress, interrupts.keeping() as kept:
+    with Progress(quiet=request.quiet) as progress, interrupts.on_interrupt() as kept:
         result = scenario.run(
             scheme=scheme,
             profile=request.profile,
@@ -74,7 +74,7 @@ def run_one(
             say(f"hint: penstock plot {folder} draws it")
             figures = False
     whole = f"the records are whole and in {folder}"
-    with interrupts.telling(f"while drawing; {whole}"):
+    with interrupts.exit_note(f"while drawing; {whole}"):
         drawn, undrawn = drawing(lambda: _figures(result, folder)) if figures else ([], None)
 
     if request.json:

@@ -10,8 +10,8 @@ from penstock.cli.executor import runs_on
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS
 from penstock.cli.progress import Progress
+from penstock.quantity_text import count
 from penstock.reproduction.search import EVIDENCE, Search, search_readings
-from penstock.text import count
 
 
 def search_all(
@@ -39,11 +39,13 @@ def search_all(
     with (
         runs_on(ray, workers) as executor,
         Progress(quiet=quiet, lines=True) as progress,
-        interrupts.keeping(progress.stop),
-        interrupts.telling(f"while runs went on; the finished ones are in {folder}, and the same command goes on"),
+        interrupts.on_interrupt(progress.stop),
+        interrupts.exit_note(f"while runs went on; the finished ones are in {folder}, and the same command goes on"),
     ):
         try:
-            found = search_readings(name, folder, watch=progress.watch(), log=None if quiet else say, executor=executor)
+            found = search_readings(
+                name, folder, callbacks=progress.callbacks(), log=None if quiet else say, executor=executor
+            )
         except KeyboardInterrupt:
             say(f"interrupted; the runs that had finished are in {folder}")
             say("hint: the same command goes on")

@@ -12,10 +12,10 @@ from penstock.cli.executor import runs_on
 from penstock.cli.failure import FAILED, INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Counts, Progress
+from penstock.quantity_text import UNDRAWN, count
 from penstock.sweeps.axes import typed
 from penstock.sweeps.design import Design, design, read
 from penstock.sweeps.sweep import Sweep, run_design
-from penstock.text import UNDRAWN, count
 from penstock.variants import typed as variant
 
 _FAILURES_LISTED = 8
@@ -53,11 +53,11 @@ def sweep_all(
     with (
         runs_on(ray, workers) as executor,
         Progress(quiet=quiet, lines=True) as progress,
-        interrupts.keeping(progress.stop),
-        interrupts.telling(f"while runs went on; the finished ones are in {folder}, and --resume goes on"),
+        interrupts.on_interrupt(progress.stop),
+        interrupts.exit_note(f"while runs went on; the finished ones are in {folder}, and --resume goes on"),
     ):
         try:
-            found = run_design(made, folder, resume=resume, watch=progress.watch(), executor=executor)
+            found = run_design(made, folder, resume=resume, callbacks=progress.callbacks(), executor=executor)
         except OSError:
             if (folder / "unfinished.jsonl").is_file():
                 say(f"the runs that had finished are in {folder}, and --resume goes on")

@@ -9,10 +9,10 @@ from penstock import interrupts
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find
 from penstock.declared import Outline
+from penstock.quantity_text import duration
 from penstock.result import Result
 from penstock.scenario import Scenario
 from penstock.terminal import printable_json
-from penstock.text import duration
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def run_one(request: Request, name: str, *, keep: Path | None, pcap: str | None,
     scenario, plan, folder = request.scenario(name)
     ports = [port.strip() for port in pcap.split(",")] if pcap is not None else []
     interrupts.writes(folder)
-    with interrupts.keeping():
+    with interrupts.on_interrupt():
         result = run(
             scenario,
             scheme=request.scheme,
@@ -75,7 +75,7 @@ def run_network(request: Request, name: str) -> None:
         say("the network runs; Ctrl-C ends it")
 
     interrupts.writes(folder)
-    with interrupts.keeping():
+    with interrupts.on_interrupt():
         result = up(
             scenario,
             scheme=request.scheme,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from penstock.reading import PlacedError, Table, parse
+from penstock.toml_reader import PlacedError, Table, parse
 
 
 class PaperError(PlacedError):

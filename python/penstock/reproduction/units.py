@@ -2,8 +2,8 @@
 
 import math
 
+from penstock.quantity_text import bit_rate, duration, octets
 from penstock.reproduction.claims import Testable
-from penstock.text import bit_rate, duration, octets
 
 _UNITS = {"octets": octets, "bps": bit_rate, "s": duration}
 

@@ -14,7 +14,7 @@ from penstock.cli.progress import Progress
 from penstock.cli.theory.asked import Asked
 from penstock.scenario import Scenario
 from penstock.theory.axes import Axis, read
-from penstock.theory.maps import METRICS, Map, Metric, Point, backend, draw_up, simulate
+from penstock.theory.maps import METRICS, Map, Metric, Point, backend, compute_map, simulate
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def draw(request: MapRequest) -> None:
         raise InputError(f"--x and --y are both {x.name}", "choose two different parameters")
     out = file_to_write(request.out or RESULTS / f"map-{scenario.name}-{scheme}-{metric}.png")
     with Progress(quiet=request.quiet) as progress:
-        drawn = draw_up(
+        drawn = compute_map(
             scenario,
             x,
             y,

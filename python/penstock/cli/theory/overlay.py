@@ -14,9 +14,9 @@ from penstock.cli.progress import Progress
 from penstock.cli.theory.asked import Asked
 from penstock.figures.overlays import overlay_page
 from penstock.figures.style import save
+from penstock.quantity_text import bit_rate, duration, octets, share
 from penstock.result import Result
 from penstock.scenario import Scenario
-from penstock.text import bit_rate, duration, octets, share
 from penstock.theory.overlay import Distance, Overlay, overlay
 
 

@@ -11,8 +11,8 @@ from penstock.cli.theory.asked import Asked
 from penstock.cli.theory.sliding import reading
 from penstock.figures.style import save
 from penstock.theory.configuration import configuration
-from penstock.theory.drawings import DRAWINGS
-from penstock.theory.portrait import portrait
+from penstock.theory.jiang2015_figures import DRAWINGS
+from penstock.theory.phase_portrait import portrait
 
 _KINDS = ("png", "svg", "pdf")
 

@@ -11,7 +11,7 @@ from penstock.cli.failure import InputError
 from penstock.cli.locate import find
 from penstock.cli.progress import Progress
 from penstock.cli.theory.asked import Asked
-from penstock.text import bit_rate, duration, octets, share
+from penstock.quantity_text import bit_rate, duration, octets, share
 from penstock.theory.configuration import Configuration, suited_configurations
 from penstock.theory.equilibrium import equilibrium
 from penstock.theory.margin import cycle, why_confined

@@ -1,6 +1,6 @@
 """Fluid models of the schemes."""
 
-from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import FluidModel
 from penstock.theory.models.bcn import Bcn
 from penstock.theory.models.dcqcn import Controlled, Dcqcn
@@ -27,10 +27,10 @@ def kind_of(scheme: str) -> type[FluidModel]:
     """Return the model of a scheme that has a delay.
 
     Raises:
-        Unsuited: the scheme has none.
+        UnsuitedScenarioError: the scheme has none.
     """
     if scheme not in DELAYED:
-        raise Unsuited(f"there is no fluid model of {scheme}", f"use one of {', '.join(DELAYED)}")
+        raise UnsuitedScenarioError(f"there is no fluid model of {scheme}", f"use one of {', '.join(DELAYED)}")
     return DELAYED[scheme]
 
 
@@ -38,7 +38,7 @@ def model_of(configuration: Configuration, form: str | None = None) -> FluidMode
     """Return the model of a configuration's scheme that has the name ``form``, or the one with delay.
 
     Raises:
-        Unsuited: the scheme has none, or it leaves out what the configuration asks for.
+        UnsuitedScenarioError: the scheme has none, or it leaves out what the configuration asks for.
     """
     scheme = configuration.scheme
     delayed = kind_of(scheme)
@@ -46,5 +46,5 @@ def model_of(configuration: Configuration, form: str | None = None) -> FluidMode
         return delayed.of(configuration)
     forms = {model.form: model for model in MODELS if model.scheme == scheme}
     if form not in forms:
-        raise Unsuited(f"{scheme} has no model {form!r}", f"its models are {', '.join(forms)}")
+        raise UnsuitedScenarioError(f"{scheme} has no model {form!r}", f"its models are {', '.join(forms)}")
     return forms[form].of(configuration)
