@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from penstock.executors.ray_cluster import RayExecutor
     from penstock.open_folder import open_folder as open
     from penstock.reproduction.contents import papers
-    from penstock.reproduction.reading import PaperError
+    from penstock.reproduction.paper_file import PaperError
     from penstock.reproduction.reproduce import Reproduction, reproduce
     from penstock.reproduction.search import Search, search_readings
     from penstock.result import Claim, ClaimError, FrameLossError, IdleSchemeError, Result
@@ -101,7 +101,7 @@ _HOMES = {
     "LimitError": "penstock._core",
     "MissingExtraError": "penstock.data_frames",
     "OutputError": "penstock._core",
-    "PaperError": "penstock.reproduction.reading",
+    "PaperError": "penstock.reproduction.paper_file",
     "PenstockError": "penstock._core",
     "RayExecutor": "penstock.executors.ray_cluster",
     "Reproduction": "penstock.reproduction.reproduce",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from penstock.reproduction.grid import claims_of
-from penstock.reproduction.reading import PaperError, whole
+from penstock.reproduction.paper_file import PaperError, whole
 from penstock.toml_reader import Table
 
 GRID = """\

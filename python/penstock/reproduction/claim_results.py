@@ -9,7 +9,7 @@ from penstock.reproduction.claims import Against, Claim, Question, Side, Testabl
 from penstock.reproduction.execute import Values
 from penstock.reproduction.paper import Paper
 from penstock.reproduction.plan import Wanted
-from penstock.reproduction.units import number
+from penstock.reproduction.prose import number
 from penstock.reproduction.verdict import DIFFERS, UNTESTABLE, CombinedValue, Judgement, combine
 
 

@@ -1,9 +1,37 @@
-"""Claims and answers as people read them."""
+"""Claims and answers as people read them, numbers with the unit that the end of a metric's name is."""
 
-from penstock.reproduction.claim_results import ClaimResult
+import math
+from typing import TYPE_CHECKING
+
+from penstock.quantity_text import bit_rate, duration, octets
 from penstock.reproduction.claims import Claim, Testable
-from penstock.reproduction.units import number
 from penstock.reproduction.verdict import CombinedValue, Within
+
+if TYPE_CHECKING:
+    from penstock.reproduction.claim_results import ClaimResult
+
+_UNITS = {"octets": octets, "bps": bit_rate, "s": duration}
+
+
+def number(testable: Testable, value: float) -> str:
+    """Return a number with the unit of the claim's metric; a ratio has none, and a distance of samples is in theirs."""
+    if math.isnan(value):
+        return "not a number"
+    question = testable.question
+    metric = question.sides[0].quantity.metric
+    unit = metric.rpartition("_")[2]
+    if testable.over == "share":
+        return f"{value:.0%} of seeds"
+    if question.against and question.compare == "ratio":
+        return f"{value:.4g}"
+    if unit in _UNITS:
+        return f"{'-' if value < 0 else ''}{_UNITS[unit](abs(value))}"
+    if unit == "frames" or metric.startswith("frames_"):
+        return f"{value:.0f} frames" if abs(value) >= 1000 else f"{value:.4g} frames"
+    if unit == "percent":
+        return f"{value:.4g} %"
+    # Shares near 1, such as utilisations, tell by their distance from it.
+    return f"{value:.6f}" if 0.99 < value < 1 else f"{value:.4g}"
 
 
 def paper_value(claim: Claim) -> str:
@@ -13,7 +41,7 @@ def paper_value(claim: Claim) -> str:
     return f"{claim.paper:g}" if claim.testable is None else number(claim.testable, claim.paper)
 
 
-def ours(answer: ClaimResult) -> str:
+def ours(answer: "ClaimResult") -> str:
     """Return what we measure."""
     testable = answer.claim.testable
     if testable is None or not answer.spreads:
@@ -21,7 +49,7 @@ def ours(answer: ClaimResult) -> str:
     return " → ".join(_value(testable, spread) for spread in answer.spreads)
 
 
-def spread(answer: ClaimResult) -> str:
+def spread(answer: "ClaimResult") -> str:
     """Return how far the seeds lie apart."""
     testable = answer.claim.testable
     if testable is None or len(answer.spreads) != 1:

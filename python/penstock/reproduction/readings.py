@@ -28,8 +28,8 @@ from typing import Any
 
 from penstock import Scenario, ScenarioError
 from penstock.reproduction.paper import Paper, Profile, profile_of, set_all, stated
+from penstock.reproduction.paper_file import whole
 from penstock.reproduction.plan import Run
-from penstock.reproduction.reading import whole
 from penstock.toml_reader import Table, lines_of, nearest
 
 FILE = "readings.toml"
