@@ -41,8 +41,8 @@ from penstock.sweeps.design import KEYS as SWEEP_KEYS
 from typer.testing import CliRunner
 
 import state_diagram
+from lab_links import run_it, with_runs
 from paper_searches import HEAD, searches
-from run_links import run_it, with_runs
 from scheme_names import heading, hearing
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,8 +1,10 @@
 """Draws Kabbani and Yasuda's experiment in three bodies: the testbed, the cores, the simulator.
 
-    make -C rtl experiment FIGURE='8 11' SCALE=20       the cores' tables, in rtl/build/experiments
-    sudo .venv/bin/python tools/three_bodies.py OUT     the testbed's runs (minutes), the simulator's, and the figure
-    .venv/bin/python tools/three_bodies.py OUT          once more from the runs that are there
+    make -C rtl experiment FIGURE='8 11' SCALE=20
+    sudo .venv/bin/python tools/testbed_and_cores_figure.py OUT
+
+The first command makes the cores' tables, in rtl/build/experiments. The second runs the testbed (minutes) and the
+simulator, and draws. Without root it draws once more from the runs that are there.
 
 One source and eight, a round trip of 100 us; the service rate falls from 0.95 to 0.2 Gb/s and returns (figures 8 and
 11 of the paper). All three have the settings of papers/netfpga and the cores' schedule, whose times are the paper's

@@ -27,7 +27,7 @@ from penstock.theory.sampling import StreamSampling
 from penstock.theory.sliding import along
 
 import dcqcn_appendix
-from strike_tables import BACKGROUND, COUNTED, DRAWN, HALVED_SEEDS, ROOT, THREE, first_frames, ms, repeats, strikes
+from sampling_tables import BACKGROUND, COUNTED, DRAWN, HALVED_SEEDS, ROOT, THREE, first_frames, ms, repeats, strikes
 
 TEN_GIG = ROOT / "scenarios/baseline/ten-gig.toml"
 

@@ -9,10 +9,10 @@ from inspect import signature
 from pathlib import Path
 
 import generate_docs
+import lab_links
 import markdown
 import paper_searches
 import pytest
-import run_links
 import yaml
 from conftest import ROOT
 from mathml import formula, on_page_content
@@ -129,14 +129,14 @@ def test_the_recipe_for_a_metric_is_followed_by_the_code() -> None:
 
 def test_each_overlay_has_a_link_to_the_run_that_it_draws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("")
-    monkeypatch.setattr(run_links, "PAGE", tmp_path)
-    assert [path.name for path in PAGES if run_links.overlays(path.read_text("utf-8"))] == ["fluid-models.md"]
+    monkeypatch.setattr(lab_links, "PAGE", tmp_path)
+    assert [path.name for path in PAGES if lab_links.overlays(path.read_text("utf-8"))] == ["fluid-models.md"]
     page = Path("explanation/theory/fluid-models.md")
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     opened = {}
     for name, octets in re.findall(
         r"images/theory/([\w-]+)\.svg\)\n\n<a href=\"../../lab/index.html#s=([\w-]+)\">",
-        run_links.with_runs(text, page, {}),
+        lab_links.with_runs(text, page, {}),
     ):
         state = json.loads(
             zlib.decompress(base64.urlsafe_b64decode(octets + "=" * (-len(octets) % 4)), -zlib.MAX_WBITS)
