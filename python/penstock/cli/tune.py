@@ -7,10 +7,11 @@ from pathlib import Path
 import typer
 
 from penstock import interrupts
-from penstock.cli.executor import runs_on
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, file_to_write, find
+from penstock.cli.options import runs_on, words
 from penstock.cli.progress import Progress
+from penstock.cli.requests import TuneOptions
 from penstock.metrics.registry import TITLED
 from penstock.metrics.seeds import LEVEL
 from penstock.quantity_text import octets, share
@@ -20,47 +21,30 @@ from penstock.tuning.tuning import Settings
 from penstock.tuning.verdict import Verdict
 
 
-def tune_one(
-    name: str,
-    goal: str,
-    *,
-    scheme: str | None,
-    profile: str | None,
-    against: str | None,
-    keys: list[str],
-    sets: list[str],
-    trials: int,
-    seeds: int,
-    verdict_seeds: int,
-    ray: str | None,
-    out: Path | None,
-    force: bool,
-    json: bool,
-    quiet: bool,
-) -> None:
+def tune_one(given: TuneOptions) -> None:
     """Tune, print the answer, write the scenario file."""
-    scenario = find(name, sets)
-    target = file_to_write(out or RESULTS / f"{scenario.name}-{goal}.toml", (".toml",))
-    if target.exists() and not force:
+    scenario, goal, json, quiet = find(given.scenario, given.sets), given.goal, given.json, given.quiet
+    target = file_to_write(given.out or RESULTS / f"{scenario.name}-{goal}.toml", (".toml",))
+    if target.exists() and not given.force:
         raise InputError(f"{target} exists", "replace it with --force, or name another file with --out")
-    with runs_on(ray) as executor, Progress(quiet=quiet) as progress, interrupts.on_interrupt(progress.stop):
+    with runs_on(given.ray) as executor, Progress(quiet=quiet) as progress, interrupts.on_interrupt(progress.stop):
         answer = tune(
             scenario,
             goal,
-            scheme=scheme,
-            profile=profile,
-            against=against,
-            keys=keys,
-            trials=trials,
-            seeds=seeds,
-            verdict_seeds=verdict_seeds,
+            scheme=given.scheme,
+            profile=given.profile,
+            against=given.against,
+            keys=words(given.keys),
+            trials=given.trials,
+            seeds=given.seeds,
+            verdict_seeds=given.verdict_seeds,
             callbacks=progress.callbacks(),
             executor=executor,
         )
     written = target if answer.worth_writing else None
     if written is not None:
         written.parent.mkdir(parents=True, exist_ok=True)
-        answer.save(written, name=name)
+        answer.save(written, name=given.scenario)
     if json:
         document = answer.document() | {"file": None if written is None else str(written)}
         typer.echo(json_text.dumps(document, indent=2))

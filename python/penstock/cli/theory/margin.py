@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from penstock.cli.locate import find
-from penstock.cli.theory.asked import Asked
+from penstock.cli.theory.options import ScenarioOptions
 from penstock.quantity_text import bit_rate, duration, octets
 from penstock.theory.configuration import configuration
 from penstock.theory.margin import Jump, Limit, LimitCycle, MarginReport, Side, report
@@ -19,9 +19,9 @@ _SHOWN = 5
 """Parameters that are listed; JSON has all."""
 
 
-def show_margin(asked: Asked, *, at_s: float | None, packets: bool, json: bool) -> None:
+def show_margin(asked: ScenarioOptions, *, at_s: float | None, packets: bool, json: bool) -> None:
     """Print the margins of a scenario, and beside its word on stability the queue of packets."""
-    scenario = find(asked.name, asked.sets)
+    scenario = find(asked.scenario, asked.sets)
     given = configuration(scenario, scheme=asked.scheme, profile=asked.profile, at_s=at_s, binding=True)
     found = report(given)
     seen = simulate(scenario, found, scheme=asked.scheme, profile=asked.profile) if packets and found.sides else None

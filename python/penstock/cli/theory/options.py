@@ -36,7 +36,7 @@ TARGET = typer.Option(
 JSON = typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(kw_only=True, eq=False, repr=False)
 class ScenarioOptions:
     """A scenario as the command line names it."""
 
@@ -51,7 +51,7 @@ class ScenarioOptions:
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(kw_only=True, eq=False, repr=False)
 class MapOptions:
     """The options of `penstock theory map`."""
 
@@ -91,7 +91,7 @@ class MapOptions:
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress; messages of errors alone.")] = False
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(kw_only=True, eq=False, repr=False)
 class OverlayOptions:
     """The options of `penstock theory overlay`."""
 
