@@ -29,20 +29,20 @@ import penstock.exchange
 import typer
 import yaml
 from penstock import _core, dcb, wire, workloads
-from penstock.arenas import words
-from penstock.arenas.entries import read as read_arena
+from penstock.arenas import prose
+from penstock.arenas.arena_file import read as read_arena
 from penstock.cli import app
-from penstock.figures.side_by_side import pauses
+from penstock.figures.comparison import pauses
 from penstock.figures.style import save
 from penstock.metrics.registry import COMPARED
 from penstock.metrics.seeds import groups
+from penstock.quantity_text import bit_rate, count, duration
 from penstock.sweeps.design import KEYS as SWEEP_KEYS
-from penstock.text import bit_rate, count, duration
 from typer.testing import CliRunner
 
 import state_diagram
+from lab_links import run_it, with_runs
 from paper_searches import HEAD, searches
-from run_links import run_it, with_runs
 from scheme_names import code, heading, hearing, scheme_table, table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -131,7 +131,7 @@ def arena(build: Path, docs: Path) -> dict[str, str]:
     """The workloads and the competitors of the arena, and its report, where `make arena` has made one."""
     entries = read_arena()
     judged = [
-        f"{words.title(w.judge.metric)}{f' of `{w.judge.group}`' if w.judge.group else ''}" for w in entries.workloads
+        f"{prose.title(w.judge.metric)}{f' of `{w.judge.group}`' if w.judge.group else ''}" for w in entries.workloads
     ]
     report = build / "arena"
     made = (report / "index.html").is_file()
@@ -146,14 +146,14 @@ def arena(build: Path, docs: Path) -> dict[str, str]:
         "arena_workloads": table(
             ["Workload", "Scenario", "Set", "Judged by", "Question"],
             (
-                [code(w.name), code(w.source), words.settings(w).replace("--set ", ""), judge, w.scenario.question]
+                [code(w.name), code(w.source), prose.settings(w).replace("--set ", ""), judge, w.scenario.question]
                 for w, judge in zip(entries.workloads, judged, strict=True)
             ),
         ),
         "arena_competitors": table(
             ["Competitor", "Scheme", "Set", "About"],
             (
-                [code(c.name), code(c.scheme), words.settings(c).replace("--set ", ""), c.about]
+                [code(c.name), code(c.scheme), prose.settings(c).replace("--set ", ""), c.about]
                 for c in entries.competitors
                 if c.settings
             ),
@@ -353,7 +353,7 @@ def python_api() -> str:
     parts = api("", penstock)
     for module in (penstock.theory, penstock.exchange, penstock.wire, penstock.dcb):
         name = module.__name__.removeprefix("penstock.")
-        parts += [f"## `{name}`", prose(module), *api(f"{name}.", module)]
+        parts += [f"## `{name}`", as_markdown(module), *api(f"{name}.", module)]
     return "\n\n".join(parts)
 
 
@@ -365,16 +365,16 @@ def api(before: str, module: ModuleType) -> list[str]:
         if not callable(about):
             continue
         full = f"{before}{name}"
-        parts += [f"## `{full}`", *called(full, about), prose(about)]
+        parts += [f"## `{full}`", *called(full, about), as_markdown(about)]
         if inspect.isclass(about) and not issubclass(about, Exception):
             for member, value in vars(about).items():
                 # A field without a default is no member of its class: the docstring of the class names it.
                 if not member.startswith("_") and (callable(value) or inspect.isdatadescriptor(value)):
                     inner = f"{full}.{member}"
-                    parts += [f"### `{inner}`", *called(inner, getattr(value, "__func__", value)), prose(value)]
+                    parts += [f"### `{inner}`", *called(inner, getattr(value, "__func__", value)), as_markdown(value)]
                 elif isinstance(value, classmethod) and not member.startswith("_"):
                     inner = f"{full}.{member}"
-                    parts += [f"### `{inner}`", *called(inner, value.__func__), prose(value)]
+                    parts += [f"### `{inner}`", *called(inner, value.__func__), as_markdown(value)]
     return parts
 
 
@@ -387,7 +387,7 @@ def called(name: str, about: Any) -> list[str]:
     return [f"```python\n{name}{text}\n```"]
 
 
-def prose(about: Any) -> str:
+def as_markdown(about: Any) -> str:
     """A docstring as Markdown: examples are indented as they are, `Args:`, `Raises:` and `Attributes:` become lists."""
     text = (inspect.getdoc(about) or "").replace("``", "`")
     text = re.sub(r":\w+:`([^`]+)`", r"`\1`", text)

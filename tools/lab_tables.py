@@ -1,7 +1,7 @@
 """Writes the tables of the theory that the page of the laboratory shows: `python tools/lab_tables.py FOLDER`.
 
 A file for each scenario of lab/gallery.json and each scheme of its `theory`, FOLDER/SCENARIO.SCHEME.json; see
-python/penstock/theory/tables.py for what is in it. `make lab` calls this.
+python/penstock/theory/lab_tables.py for what is in it. `make lab` calls this.
 """
 
 import json
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from penstock.scenario import Scenario
-from penstock.theory.tables import tables
+from penstock.theory.lab_tables import tables
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -4,8 +4,8 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+from penstock.quantity_text import count
 from penstock.reproduction.search import EVIDENCE
-from penstock.text import count
 
 HEAD = ["Paper", "Reading", "Half 1", "Half 2", "Aside", "Wins"]
 

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock import PenstockError, Result, Scenario, wire
-from penstock.lab.serving import page_files
+from penstock.lab.server import page_files
 from penstock.reproduction.trials import JOURNAL as SEARCH
 from penstock.sweeps.store import JOURNAL
-from penstock.testbed import leftovers, system
+from penstock.testbed import cleanup, linux
 
 SCENARIO = """\
 question = "Do two senders share one port?"
@@ -133,7 +133,7 @@ COMMANDS = {
     "tune": (
         "tune",
         "small.toml",
-        "--for",
+        "--goal",
         "latency",
         "--keys",
         "w",
@@ -236,7 +236,7 @@ def lacking_here() -> dict[str, str]:
     except PenstockError as error:
         missing["lab-long"] = str(error)
     try:
-        system.check(["iperf3"])
+        linux.check(["iperf3"])
     except PenstockError as error:
         missing |= {command: str(error) for command in COMMANDS if command.startswith("testbed")}
     return missing
@@ -310,7 +310,7 @@ def tried(trial: Trial, folder: Path) -> tuple[str, list[str]]:
         time.sleep(0.05)
     faults = [f"process {number} is left" for number in left]
     if killed and trial.command.endswith("-long"):
-        leftovers.clear()
+        cleanup.clear()
     if not killed or trial.command.endswith("-long"):
         faults += namespaces_of(process.pid)
     faults += untidy(folder, killed=killed)
@@ -380,7 +380,7 @@ def of_session(session: int) -> list[int]:
 
 def namespaces_of(process: int | str = "*") -> list[str]:
     """Returns the namespaces of the testbeds that a process, or any one, has made, as faults."""
-    return [f"namespace {path.name} is left" for path in sorted(system.NAMESPACES.glob(f"pt-{process}-*"))]
+    return [f"namespace {path.name} is left" for path in sorted(linux.NAMESPACES.glob(f"pt-{process}-*"))]
 
 
 def untidy(folder: Path, *, killed: bool) -> list[str]:

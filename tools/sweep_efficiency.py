@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from penstock import Cores, Scenario
+from penstock import LocalExecutor, Scenario
 from penstock.executors.executor import Executor
 from penstock.executors.processes import below
-from penstock.runs import Run, Watch, copies, run_many
-from penstock.sweeps.sweep import Taking
+from penstock.runs import Run, RunCallbacks, copies, run_many
+from penstock.sweeps.sweep import RunRecorder
 
 SCENARIO = """\
 question = "How long does a run take?"
@@ -115,10 +115,10 @@ def measured(kind: str, workers: int, runs: int) -> Cost:
 def executor(kind: str, workers: int) -> Executor:
     """Returns the executor."""
     if kind == "cores":
-        return Cores(workers)
-    from penstock import Ray
+        return LocalExecutor(workers)
+    from penstock import RayExecutor
 
-    return Ray("local", workers=workers)
+    return RayExecutor("local", workers=workers)
 
 
 def many(on: Executor, runs: int, duration: str = "") -> None:
@@ -128,7 +128,7 @@ def many(on: Executor, runs: int, duration: str = "") -> None:
         scenario.set("duration", duration)
     every = [Run(f"seed {seed}", copies(scenario), seed) for seed in range(runs)]
     kept: list[int] = []
-    run_many(every, Taking(None, True), Watch(), executor=on, keep=lambda place, _: kept.append(place))
+    run_many(every, RunRecorder(None, True), RunCallbacks(), executor=on, keep=lambda place, _: kept.append(place))
     if len(kept) != runs:
         raise SystemExit("a run is missing")
 

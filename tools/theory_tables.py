@@ -14,20 +14,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from penstock import Scenario
-from penstock.theory import maps, samples
+from penstock.theory import maps, sampled_integrator
 from penstock.theory.configuration import Configuration, configuration, configurations
-from penstock.theory.cycle import harmonic_balance, settled
-from penstock.theory.linear import DelaySystem, loop_margins, margins
+from penstock.theory.limit_cycle import harmonic_balance, settled
+from penstock.theory.linear_stability import DelaySystem, loop_margins, margins
 from penstock.theory.linearisation import is_at_rest, linearise
 from penstock.theory.models import model_of
 from penstock.theory.models.bcn import Bcn
 from penstock.theory.models.smcc import Smcc
 from penstock.theory.overlay import Overlay, overlay, settling_s
+from penstock.theory.sampling import StreamSampling
 from penstock.theory.sliding import along
-from penstock.theory.strikes import Strikes
 
 import dcqcn_appendix
-from strike_tables import BACKGROUND, COUNTED, DRAWN, HALVED_SEEDS, ROOT, THREE, first_frames, ms, repeats, strikes
+from sampling_tables import BACKGROUND, COUNTED, DRAWN, HALVED_SEEDS, ROOT, THREE, first_frames, ms, repeats, strikes
 
 TEN_GIG = ROOT / "scenarios/baseline/ten-gig.toml"
 
@@ -48,7 +48,7 @@ class Row(NamedTuple):
     path: Path
     settings: dict[str, str]
     seeds: int
-    strikes: Strikes | None = None
+    strikes: StreamSampling | None = None
 
 
 ROWS: tuple[Row, ...] = (
@@ -66,7 +66,7 @@ ROWS: tuple[Row, ...] = (
         THREE,
         {"schemes.bcn.sample_jitter": "0"},
         16,
-        Strikes.CHANCE,
+        StreamSampling.CHANCE,
     ),
     Row("FECN, 0.6 s", "fecn", None, THREE, {"duration": "0.6 s"}, 4),
     Row("FECN, continuous, 0.6 s", "fecn", "interval", THREE, {"duration": "0.6 s"}, 4),
@@ -78,7 +78,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "QCN, counted, two sources, half of the link taken from 2 s on", "qcn", None, BACKGROUND, COUNTED, HALVED_SEEDS
     ),
-    Row("the same, struck by chance", "qcn", None, BACKGROUND, COUNTED, HALVED_SEEDS, Strikes.CHANCE),
+    Row("the same, struck by chance", "qcn", None, BACKGROUND, COUNTED, HALVED_SEEDS, StreamSampling.CHANCE),
     Row("QCN, drawn samples", "qcn", None, THREE, DRAWN, 64),
     Row("QCN, drawn, continuous", "qcn", "sampled", THREE, DRAWN, 64),
     Row("QCN, drawn, Qold at messages (the profile)", "qcn", None, THREE, {}, 64),
@@ -151,7 +151,7 @@ def one_rate() -> Iterator[list[str]]:
         each = []
         for number in range(16):
             random = np.random.default_rng([1, number])
-            queue = samples.integrate(kind, kind.start(), 1.0, random=random).at(times)[0]
+            queue = sampled_integrator.integrate(kind, kind.start(), 1.0, random=random).at(times)[0]
             each.append(settling_s(times, queue, float(queue[len(queue) // 2 :].mean())))
         yield [name, ms(float(np.median([np.inf if value is None else value for value in each])))]
 
@@ -246,7 +246,7 @@ def cycle() -> Iterator[list[str]]:
             raise TypeError(f"{type(model).__name__} is no model of SMCC")
         sine, ends = harmonic_balance(model), settled(model)
         times = np.arange(1.0, 2.0, 5e-5)
-        steps = samples.integrate(model, model.start(), 2.0).at(times)[0]
+        steps = sampled_integrator.integrate(model, model.start(), 2.0).at(times)[0]
         scenario = maps.as_scenario(given, 2.0)
         run = scenario.set("record.interval", "50 us").run()
         time_s = run.column("queues", "time_s").astype(float)
@@ -350,7 +350,12 @@ TABLES: dict[str, Callable[[], Iterable[list[str]]]] = {
 
 
 def beside(
-    path: Path, scheme: str, form: str | None, settings: dict[str, str], seeds: int, strikes: Strikes | None = None
+    path: Path,
+    scheme: str,
+    form: str | None,
+    settings: dict[str, str],
+    seeds: int,
+    strikes: StreamSampling | None = None,
 ) -> Overlay:
     """Fluid and packets of a scenario for 4 s, unless the settings say otherwise."""
     scenario = Scenario.load(path)

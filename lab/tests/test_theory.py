@@ -13,8 +13,8 @@ from penstock import Scenario
 from penstock.lab import PAGE
 from penstock.theory.axes import Axis, apply
 from penstock.theory.configuration import configuration
-from penstock.theory.maps import draw_up
-from penstock.theory.tables import lines_of, path_of
+from penstock.theory.lab_tables import lines_of, path_of
+from penstock.theory.maps import compute_map
 from playwright.sync_api import expect
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,7 +114,7 @@ def test_the_page_reads_what_python_calculates(name: Path, reader: Path) -> None
             Axis(key, key, "", np.array([value]), log=True)
             for key, value in settings.items()
         )
-        exact = float(draw_up(scenario, x, y, "margin", scheme=scheme).values[0, 0])
+        exact = float(compute_map(scenario, x, y, "margin", scheme=scheme).values[0, 0])
         if abs(exact) <= BOUND_DEG:
             compared += 1
             worst = max(worst, abs(answer["margin"] - exact))
@@ -158,7 +158,7 @@ def test_the_margin_follows_the_sliders(lab: Watched) -> None:
         Axis(key, key, "", np.array([value]), log=True)
         for key, value in (("w", 3.3), ("gd_inverse", 200.0))
     )
-    exact = float(draw_up(scenario, x, y, "margin").values[0, 0])
+    exact = float(compute_map(scenario, x, y, "margin").values[0, 0])
     shown = float(
         (margin.text_content() or "").split("°")[0].removeprefix("Phase margin ")
     )

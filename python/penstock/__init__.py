@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from penstock import dcb, theory, wire
     from penstock._core import LimitError, OutputError, PenstockError, ScenarioError, __version__
     from penstock.arenas.arena import Arena, arena
-    from penstock.arenas.entries import ArenaError
+    from penstock.arenas.arena_file import ArenaError
     from penstock.catalogue import keys, scenarios, schema, schemes
     from penstock.comparison import Comparison, compare
+    from penstock.data_frames import MissingExtraError
     from penstock.errors import ArgumentError, DeviceError
-    from penstock.executors.cluster import Ray
-    from penstock.executors.cores import Cores
-    from penstock.frames import MissingExtraError
-    from penstock.opening import open_folder as open
+    from penstock.executors.local import LocalExecutor
+    from penstock.executors.ray_cluster import RayExecutor
+    from penstock.open_folder import open_folder as open
     from penstock.reproduction.contents import papers
-    from penstock.reproduction.reading import PaperError
+    from penstock.reproduction.paper_file import PaperError
     from penstock.reproduction.reproduce import Reproduction, reproduce
     from penstock.reproduction.search import Search, search_readings
     from penstock.result import Claim, ClaimError, FrameLossError, IdleSchemeError, Result
-    from penstock.runs import Watch, printing
+    from penstock.runs import RunCallbacks, printing
     from penstock.scenario import Scenario
     from penstock.sweeps.axes import SweepError
     from penstock.sweeps.sweep import Sweep, sweep
-    from penstock.tuning.answer import Tuning, tune
+    from penstock.tuning.tuning import Tuning, tune
     from penstock.variants import Variant
 
 __all__ = [
@@ -48,18 +48,19 @@ __all__ = [
     "Claim",
     "ClaimError",
     "Comparison",
-    "Cores",
     "DeviceError",
     "FrameLossError",
     "IdleSchemeError",
     "LimitError",
+    "LocalExecutor",
     "MissingExtraError",
     "OutputError",
     "PaperError",
     "PenstockError",
-    "Ray",
+    "RayExecutor",
     "Reproduction",
     "Result",
+    "RunCallbacks",
     "Scenario",
     "ScenarioError",
     "Search",
@@ -67,7 +68,6 @@ __all__ = [
     "SweepError",
     "Tuning",
     "Variant",
-    "Watch",
     "__version__",
     "arena",
     "compare",
@@ -89,21 +89,21 @@ __all__ = [
 
 _HOMES = {
     "Arena": "penstock.arenas.arena",
-    "ArenaError": "penstock.arenas.entries",
+    "ArenaError": "penstock.arenas.arena_file",
     "ArgumentError": "penstock.errors",
     "Claim": "penstock.result",
     "ClaimError": "penstock.result",
     "Comparison": "penstock.comparison",
-    "Cores": "penstock.executors.cores",
+    "LocalExecutor": "penstock.executors.local",
     "DeviceError": "penstock.errors",
     "FrameLossError": "penstock.result",
     "IdleSchemeError": "penstock.result",
     "LimitError": "penstock._core",
-    "MissingExtraError": "penstock.frames",
+    "MissingExtraError": "penstock.data_frames",
     "OutputError": "penstock._core",
-    "PaperError": "penstock.reproduction.reading",
+    "PaperError": "penstock.reproduction.paper_file",
     "PenstockError": "penstock._core",
-    "Ray": "penstock.executors.cluster",
+    "RayExecutor": "penstock.executors.ray_cluster",
     "Reproduction": "penstock.reproduction.reproduce",
     "Result": "penstock.result",
     "Scenario": "penstock.scenario",
@@ -111,15 +111,15 @@ _HOMES = {
     "Search": "penstock.reproduction.search",
     "Sweep": "penstock.sweeps.sweep",
     "SweepError": "penstock.sweeps.axes",
-    "Tuning": "penstock.tuning.answer",
+    "Tuning": "penstock.tuning.tuning",
     "Variant": "penstock.variants",
-    "Watch": "penstock.runs",
+    "RunCallbacks": "penstock.runs",
     "printing": "penstock.runs",
     "__version__": "penstock._core",
     "arena": "penstock.arenas.arena",
     "compare": "penstock.comparison",
     "keys": "penstock.catalogue",
-    "open": "penstock.opening",
+    "open": "penstock.open_folder",
     "papers": "penstock.reproduction.contents",
     "reproduce": "penstock.reproduction.reproduce",
     "scenarios": "penstock.catalogue",
@@ -127,7 +127,7 @@ _HOMES = {
     "schemes": "penstock.catalogue",
     "search_readings": "penstock.reproduction.search",
     "sweep": "penstock.sweeps.sweep",
-    "tune": "penstock.tuning.answer",
+    "tune": "penstock.tuning.tuning",
 }
 
 # A module-level name would hide the built-in one in its own file.
@@ -149,7 +149,7 @@ def __getattr__(name: str) -> "Any":
         package = (error.name or "").partition(".")[0]
         if package != "scipy":
             raise
-        from penstock.frames import MissingExtraError
+        from penstock.data_frames import MissingExtraError
 
         raise MissingExtraError(package, "tune") from error
     globals()[name] = value

@@ -19,7 +19,7 @@ from penstock.files import held, write_text
 from penstock.metrics.seeds import measure, spreads
 from penstock.metrics.values import busiest
 from penstock.result import CLAIMS, ClaimError, FrameLossError, Result
-from penstock.runs import PERCENTILES, Run, Watch, copies, run_many
+from penstock.runs import PERCENTILES, Run, RunCallbacks, copies, run_many
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import Axis
 from penstock.variants import Variant, varied
@@ -145,7 +145,7 @@ class Comparison:
             OSError: the file cannot be written.
         """
         from penstock.figures import FIGURES_OF_FLOWS, Page, comparison, cumulative, of_flows, on, pauses, save
-        from penstock.figures.side_by_side import stopped_shares
+        from penstock.figures.comparison import stopped_shares
 
         if show not in FIGURES:
             raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join(FIGURES)}")
@@ -217,7 +217,7 @@ def compare(
     out: str | PathLike[str] | None = None,
     force: bool = False,
     resume: bool = False,
-    watch: Watch | None = None,
+    callbacks: RunCallbacks | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
     limit: int = 1,
@@ -253,9 +253,9 @@ def compare(
         resume: whether to keep each run that has ended in the folder ``OUT.unfinished``, and to go on with those that
             an earlier call has left there, whatever ended it. A run of another scenario, or of another version, is run
             again.
-        watch: how to watch and end the runs; :func:`penstock.printing` writes how many are done.
+        callbacks: how to callbacks and end the runs; :func:`penstock.printing` writes how many are done.
         workers: how many runs at a time; by default one for each core.
-        executor: where runs run instead, such as a :class:`penstock.Ray`.
+        executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
         limit: as in :meth:`Scenario.run`.
 
     Raises:
@@ -266,7 +266,7 @@ def compare(
         LimitError: a run came to more than the limits allow; nothing is written.
         OutputError: the folder exists and ``force`` is not set, or cannot be written.
     """
-    watch = watch or Watch()
+    callbacks = callbacks or RunCallbacks()
     if out is None and executor is not None and executor.is_remote:
         raise ArgumentError("a comparison on a cluster needs a folder for its records", 'out="FOLDER"')
     if out is None and resume:
@@ -295,11 +295,13 @@ def compare(
     def run(folder: Path | None) -> dict[tuple[_Line, int], Result]:
         there = _finished(folder, jobs, profile, limit) if folder is not None and resume else {}
         missing = [job for job in jobs if job not in there]
-        watch.planned(len(missing))
+        callbacks.planned(len(missing))
         if there:
-            watch.skipped(len(there))
+            callbacks.skipped(len(there))
         # The comparison tells the frames that a run lost against its claim, when all runs are over.
-        made = run_many(runs(folder, missing), _whole, watch, workers=workers, executor=executor, keep_interrupted=True)
+        made = run_many(
+            runs(folder, missing), _whole, callbacks, workers=workers, executor=executor, keep_interrupted=True
+        )
         done = there | {missing[place]: result for place, result in made.items()}
         if not done:
             raise KeyboardInterrupt

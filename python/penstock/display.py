@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from penstock.highlights import notable_queues, schemes_in_words
 from penstock.metrics.registry import COMPARED, TITLED, WRITERS
 from penstock.metrics.seeds import SLOWDOWNS, by_size, in_words, written
-from penstock.text import bit_rate, count, duration, fair_rate, octets, ratio, share
+from penstock.quantity_text import bit_rate, count, duration, fair_rate, octets, ratio, share
 
 if TYPE_CHECKING:
     from penstock.comparison import Comparison
     from penstock.reproduction.reproduce import Reproduction
     from penstock.result import Result
     from penstock.scenario import Scenario
-    from penstock.theory.margin import Report
-    from penstock.tuning.answer import Tuning
+    from penstock.theory.margin import MarginReport
+    from penstock.tuning.tuning import Tuning
 
 _QUEUES = 8
 _FLOWS = 12
@@ -125,7 +125,7 @@ def _slowdowns(lines: Sequence[dict[str, Any]]) -> str:
 
 def tuning_html(tuning: "Tuning") -> str:
     """Show a proposal: its parameters beside those that it is compared with, and the verdict on each goal."""
-    from penstock.tuning.wording import broken, mean_of, seeds
+    from penstock.tuning.prose import broken, mean_of, seeds
 
     sets = [*([tuning.proposal] if tuning.changed else []), *tuning.others]
     head = (
@@ -149,7 +149,7 @@ def tuning_html(tuning: "Tuning") -> str:
 
 def reproduction_html(found: "Reproduction") -> str:
     """Show claims of papers: the paper's number, ours, and the verdict."""
-    from penstock.reproduction.wording import ours, paper_value
+    from penstock.reproduction.prose import ours, paper_value
 
     counts = found.totals
     rows = [
@@ -164,7 +164,7 @@ def reproduction_html(found: "Reproduction") -> str:
     return head + _table(["paper", "figure", "claim", "paper", "ours", "verdict"], rows)
 
 
-def report_html(report: "Report") -> str:
+def report_html(report: "MarginReport") -> str:
     """Show margins: the equilibrium of a configuration, and how far each mode is from instability."""
     given = report.configuration
     rest = ", ".join(f"{key} {value:.4g}" for key, value in report.equilibrium.items())

@@ -3,7 +3,7 @@
 An exception in the middle of anything, as Python's KeyboardInterrupt is one, gets lost in callbacks, meets code that
 was not made for it, and is met by the next one while it is dealt with. Therefore the handler itself ends the process:
 it removes what is not whole, says so, and exits. Only where what was recorded is worth keeping does a first Ctrl-C ask
-the runs to end instead; see :class:`keeping`. SIGKILL leaves what is not whole under a hidden name that tells the
+the runs to end instead; see :class:`on_interrupt`. SIGKILL leaves what is not whole under a hidden name that tells the
 process; the next command that writes there removes it.
 
 This module imports next to nothing: Ctrl-C counts from the first moment on, and the rest of Penstock takes a while to
@@ -43,7 +43,7 @@ class _State:
     """The state that the handlers go by."""
 
     def __init__(self) -> None:
-        self.keeping: keeping | None = None
+        self.on_interrupt: on_interrupt | None = None
         """The results that a first Ctrl-C keeps; ``None`` where it ends the command."""
         self.kept = ""
         """The text about the results that are kept when the command is ended."""
@@ -65,7 +65,7 @@ def install() -> None:
             signal(number, _handle)
 
 
-class keeping:  # noqa: N801 (reads as a word after `with`)
+class on_interrupt:  # noqa: N801 (a context manager)
     """Within it the first Ctrl-C calls ``stop``, or raises KeyboardInterrupt without one; the second ends the command.
 
     Where :func:`install` was not called, as in a notebook, it does nothing.
@@ -79,11 +79,11 @@ class keeping:  # noqa: N801 (reads as a word after `with`)
         self._stop = stop
 
     def __enter__(self) -> "Self":
-        _state.keeping = self
+        _state.on_interrupt = self
         return self
 
     def __exit__(self, *_: object) -> None:
-        _state.keeping = None
+        _state.on_interrupt = None
 
     def ask(self) -> None:
         """Ask for an end that keeps the results."""
@@ -98,7 +98,7 @@ class keeping:  # noqa: N801 (reads as a word after `with`)
             self._stop()
 
 
-class telling:  # noqa: N801
+class exit_note:  # noqa: N801
     """Within it, whoever ends the command sees ``words``: which results are whole already, and where."""
 
     def __init__(self, words: str) -> None:
@@ -197,14 +197,14 @@ def _flush(status: int) -> int:
 
 
 def _handle(number: int, frame: "FrameType | None") -> None:
-    kept, _state.keeping = _state.keeping, None
+    kept, _state.on_interrupt = _state.on_interrupt, None
     if number == SIGINT and kept is not None:
         kept.ask()
         return
     _end(number, kept)
 
 
-def _end(number: int, kept: keeping | None) -> "NoReturn":
+def _end(number: int, kept: on_interrupt | None) -> "NoReturn":
     _ignore()
     if kept is not None:
         kept.begin_no_more()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from penstock import _core
 from penstock.columns import codes, rows_of, to_floats, to_numpy
+from penstock.quantity_text import count, duration
 from penstock.summary import Summary
-from penstock.text import count, duration
 
 if TYPE_CHECKING:
     import pandas
@@ -297,7 +297,7 @@ class Result:
             MissingExtraError: pandas or pyarrow is not installed: ``pip install 'penstock[pandas]'``.
             PenstockError: the table was not recorded.
         """
-        from penstock.frames import pandas_frame
+        from penstock.data_frames import pandas_frame
 
         return pandas_frame(self._table(table))
 
@@ -308,7 +308,7 @@ class Result:
             MissingExtraError: polars is not installed: ``pip install 'penstock[polars]'``.
             PenstockError: the table was not recorded.
         """
-        from penstock.frames import polars_frame
+        from penstock.data_frames import polars_frame
 
         return polars_frame(self._table(table))
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from penstock._core import PenstockError
-from penstock.executors.cores import Cores
-from penstock.executors.executor import Ended, Executor, Job, Session, Take
+from penstock.executors.executor import Executor, Job, JobOutcome, Session, Take
+from penstock.executors.local import LocalExecutor
+from penstock.quantity_text import duration
 from penstock.scenario import Parts, Progress, Scenario, joined, parts_of
-from penstock.text import duration
 
 T = TypeVar("T")
 
@@ -30,10 +30,11 @@ class LostWorkerError(PenstockError):
 
 
 @dataclass(frozen=True)
-class Watch:
+class RunCallbacks:
     """How many runs are watched and ended.
 
-        >>> penstock.compare(scenario, ["none", "qcn"], seeds=20, watch=Watch(done=lambda: print(".", end="")))
+        >>> callbacks = penstock.RunCallbacks(done=lambda: print(".", end=""))
+        >>> penstock.compare(scenario, ["none", "qcn"], seeds=20, callbacks=callbacks)
 
     ``run``, the function that it returns, and ``stopped`` are called from the threads of runs; all others from the
     caller's.
@@ -63,10 +64,10 @@ class Watch:
     stopped: Callable[[], bool] = lambda: False
 
 
-def printing(every_s: float = 2.0) -> Watch:
-    """Return a watch that writes on standard error how many runs are done, for calls from Python.
+def printing(every_s: float = 2.0) -> RunCallbacks:
+    """Return a callbacks that writes on standard error how many runs are done, for calls from Python.
 
-        >>> penstock.compare(scenario, ["none", "qcn"], seeds=20, watch=penstock.printing())
+        >>> penstock.compare(scenario, ["none", "qcn"], seeds=20, callbacks=penstock.printing())
 
     A line comes at most every ``every_s`` seconds, and at the end, with the time that is left at the pace until then.
     """
@@ -86,7 +87,7 @@ def printing(every_s: float = 2.0) -> Watch:
             left = f", about {duration((now_s - begun_s) / done * (planned - done))} left" if done < planned else ""
             print(f"{done} of {planned} runs{left}", file=sys.stderr, flush=True)
 
-    return Watch(planned=plan, done=end, failed=lambda *_: end())
+    return RunCallbacks(planned=plan, done=end, failed=lambda *_: end())
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def copies(scenario: Scenario) -> Copies:
 def run_many(
     runs: Sequence[Run],
     take: Take[T] | Sequence[Take[T]],
-    watch: Watch,
+    callbacks: RunCallbacks,
     *,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -157,7 +158,7 @@ def run_many(
         runs: the runs.
         take: called where the run runs, with its index, its result, and the error if it broke its claim to lose no
             frame; or one for each run. Where a cluster runs it and its records go to a folder, it is called here.
-        watch: how to watch and end the runs.
+        callbacks: how to callbacks and end the runs.
         workers: number of threads, by default one for each core that the process may use.
         executor: where the runs run, instead of threads of this process.
         keep_interrupted: whether ``take`` is called for runs that ended early, too; a cluster drops them all the same.
@@ -168,10 +169,10 @@ def run_many(
         Exception: that of the first run that fails, in the order of ``runs``, without ``fail``; or that of ``keep``.
             The others are ended before.
     """
-    many = _Many(runs, take, watch, keep_interrupted, keep, fail)
+    many = _Many(runs, take, callbacks, keep_interrupted, keep, fail)
     if executor is not None:
         return many.run(executor)
-    with Cores(workers) as cores:
+    with LocalExecutor(workers) as cores:
         return many.run(cores)
 
 
@@ -182,14 +183,14 @@ class _Many(Generic[T]):
         self,
         runs: Sequence[Run],
         take: Take[T] | Sequence[Take[T]],
-        watch: Watch,
+        callbacks: RunCallbacks,
         keep_interrupted: bool,
         keep: Callable[[int, T], object] | None,
         fail: Callable[[int, Exception], object] | None,
     ) -> None:
         self._runs = runs
         self._takes = [take] * len(runs) if callable(take) else take
-        self._watch = watch
+        self._watch = callbacks
         self._keep_interrupted = keep_interrupted
         self._keep = keep
         self._fail = fail
@@ -228,45 +229,45 @@ class _Many(Generic[T]):
         room = session.room
         last = min(self._failures, default=len(self._runs))
         while self._waiting and len(self._under_way) < room and self._waiting[0] < last:
-            place = self._waiting.popleft()
-            self._under_way.add(place)
-            session.submit(Job(place, self._runs[place], self._takes[place], self._keep_interrupted))
+            index = self._waiting.popleft()
+            self._under_way.add(index)
+            session.submit(Job(index, self._runs[index], self._takes[index], self._keep_interrupted))
 
-    def _take_in(self, ends: Sequence[Ended[T]]) -> None:
+    def _take_in(self, ends: Sequence[JobOutcome[T]]) -> None:
         for ended in ends:
-            if ended.place not in self._under_way:
+            if ended.index not in self._under_way:
                 # Reported again, since an interrupt came during the report.
                 continue
             if self._keep is None and ended.values:
-                (self._found[ended.place],) = ended.values
-            self._under_way.discard(ended.place)
+                (self._found[ended.index],) = ended.values
+            self._under_way.discard(ended.index)
             if ended.lost:
                 self._resend(ended)
             elif ended.error is not None:
-                self._failing(ended.place, ended.error)
+                self._failing(ended.index, ended.error)
             elif ended.values:
                 (value,) = ended.values
                 if self._keep is not None:
-                    self._keep(ended.place, value)
+                    self._keep(ended.index, value)
                 self._watch.done()
 
-    def _resend(self, ended: Ended[T]) -> None:
-        place, label = ended.place, self._runs[ended.place].label
-        self._losses[place] += 1
-        if self._losses[place] > MOST_LOSSES:
-            reason = f"the worker of this run was lost {self._losses[place]} times, at last because {ended.lost}"
-            self._failing(place, LostWorkerError(reason if self._fail is not None else f"{label}: {reason}"))
+    def _resend(self, ended: JobOutcome[T]) -> None:
+        index, label = ended.index, self._runs[ended.index].label
+        self._losses[index] += 1
+        if self._losses[index] > MOST_LOSSES:
+            reason = f"the worker of this run was lost {self._losses[index]} times, at last because {ended.lost}"
+            self._failing(index, LostWorkerError(reason if self._fail is not None else f"{label}: {reason}"))
             return
         self._watch.lost(label, ended.lost)
-        self._waiting.appendleft(place)
+        self._waiting.appendleft(index)
 
-    def _failing(self, place: int, error: BaseException) -> None:
+    def _failing(self, index: int, error: BaseException) -> None:
         if not isinstance(error, Exception):
             # An interrupt that the thread of a run has met.
             self._interrupted = True
             return
         if self._fail is None:
-            self._failures[place] = error
+            self._failures[index] = error
             return
-        self._fail(place, error)
-        self._watch.failed(self._runs[place].label, str(error))
+        self._fail(index, error)
+        self._watch.failed(self._runs[index].label, str(error))

@@ -184,7 +184,7 @@ class Scenario:
         Raises:
             ArgumentError: there is no such scheme, or no such topology to start from.
         """
-        from penstock.starting import template
+        from penstock.scenario_template import template
 
         return cls.from_toml(template(scheme, topology), origin=name, name=name)
 
@@ -326,7 +326,7 @@ class Scenario:
             package = (error.name or "").partition(".")[0]
             if package not in ("anywidget", "traitlets"):
                 raise
-            from penstock.frames import MissingExtraError
+            from penstock.data_frames import MissingExtraError
 
             raise MissingExtraError(package, "lab") from error
         return LabWidget(self, height=height)

@@ -11,7 +11,7 @@ from penstock._core import ScenarioError
 from penstock.catalogue import schemes
 from penstock.errors import ArgumentError, nearest
 from penstock.scenario import Scenario
-from penstock.sweeps.axes import NOWHERE, Axis, Key, Value, axis, check_distinct, points
+from penstock.sweeps.axes import NO_LOCATION, Axis, Key, Value, axis, check_distinct, points
 
 _NAME = re.compile(r"[\w+.-][\w+. -]*")
 
@@ -110,7 +110,9 @@ def varied(scenario: Scenario, vary: Mapping[str, Any] | Sequence[Axis]) -> dict
         SweepError: a key has no values, or a value twice.
         ScenarioError: a key cannot be set.
     """
-    axes = [axis({key: values}, NOWHERE) for key, values in vary.items()] if isinstance(vary, Mapping) else list(vary)
+    axes = (
+        [axis({key: values}, NO_LOCATION) for key, values in vary.items()] if isinstance(vary, Mapping) else list(vary)
+    )
     check_distinct(axes)
     keys = [key for entry in axes for key in entry.keys]
     found = {}

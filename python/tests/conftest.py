@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import tiers
-from forked import Commands
+from forked_cli import Commands
 
 from penstock import Result, Scenario
-from penstock.testbed import TestbedError, system
+from penstock.testbed import TestbedError, linux
 
 if TYPE_CHECKING:
     from penstock.reproduction.paper import Paper
@@ -193,7 +193,7 @@ def _tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 def namespaces() -> None:
     """Skip where no testbed can be made, and say why; fail where one is needed."""
     try:
-        system.check(["iperf3", "ping"])
+        linux.check(["iperf3", "ping"])
     except TestbedError as fault:
         if os.environ.get(NEEDED):
             pytest.fail(f"{NEEDED} is set, but {fault}")

@@ -21,7 +21,7 @@ from penstock.catalogue import keys
 from penstock.declared import Description, FairPeriod, FlowDescription, Key, Node, Outline, Parameter, Profile, Scheme
 from penstock.runs import copies
 from penstock.summary import FlowSummary, HostSummary, QueueSummary, RunSummary, Summary, Totals
-from penstock.tuning.answer import _standard
+from penstock.tuning.tuning import _standard
 
 KEYWORDS: dict[str, Any] = {
     "question": "Do two senders share one port?",

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from conftest import SMALL, Command
 
-from penstock import ArenaError, ArgumentError, Result, Scenario, Watch, arena, compare, schemes
-from penstock.arenas import words
-from penstock.arenas.entries import Competitor, Entries, Judge, Workload, read
+from penstock import ArenaError, ArgumentError, Result, RunCallbacks, Scenario, arena, compare, schemes
+from penstock.arenas import prose
+from penstock.arenas.arena_file import Competitor, Entries, Judge, Workload, read
 from penstock.arenas.standings import Standing, surely_better, totals
-from penstock.arenas.tuned import scenario_of_search
+from penstock.arenas.tuned_competitors import scenario_of_search
 from penstock.sweeps.design import cases_of_all, design
 from penstock.variants import Variant
 
@@ -141,7 +141,7 @@ def test_flows_that_are_left_make_a_percentile_infinite(file: Path, tmp_path: Pa
     assert [standing.values for standing in found.standings["finite"]] == [(math.inf,), (math.inf,)]
     assert [standing.rank for standing in found.standings["finite"]] == [1, 1]
     assert {total.unfinished for total in found.totals} == {1}
-    assert words.of_workload(found.standings["finite"]) == ["No competitor completes it."]
+    assert prose.of_workload(found.standings["finite"]) == ["No competitor completes it."]
     assert found.document["totals"][0]["ratio_to_best"] is None
     assert found.write_report().is_file()
 
@@ -167,12 +167,17 @@ def test_the_report_is_whole(file: Path, tmp_path: Path) -> None:
 
 def test_it_goes_on_with_more_seeds_and_competitors(file: Path, tmp_path: Path) -> None:
     left: list[int] = []
-    arena(tmp_path / "out", file=file, competitors=["none", "qcn"], watch=Watch(planned=left.append))
+    arena(tmp_path / "out", file=file, competitors=["none", "qcn"], callbacks=RunCallbacks(planned=left.append))
     with pytest.raises(ArgumentError, match="holds an arena already"):
         arena(tmp_path / "out", file=file)
     three = ["none", "qcn", "deep"]
     again = arena(
-        tmp_path / "out", file=file, competitors=three, seeds=2, resume=True, watch=Watch(planned=left.append)
+        tmp_path / "out",
+        file=file,
+        competitors=three,
+        seeds=2,
+        resume=True,
+        callbacks=RunCallbacks(planned=left.append),
     )
     assert left == [4, 8]
     assert again.document == arena(tmp_path / "whole", file=file, competitors=three, seeds=2).document
@@ -181,11 +186,13 @@ def test_it_goes_on_with_more_seeds_and_competitors(file: Path, tmp_path: Path) 
 def test_a_stop_loses_no_finished_run(file: Path, tmp_path: Path) -> None:
     done: list[int] = []
     two = ["none", "qcn"]
-    watch = Watch(done=lambda: done.append(1), stopped=lambda: len(done) >= 3)
-    stopped = arena(tmp_path / "out", file=file, competitors=two, seeds=5, workers=1, watch=watch)
+    callbacks = RunCallbacks(done=lambda: done.append(1), stopped=lambda: len(done) >= 3)
+    stopped = arena(tmp_path / "out", file=file, competitors=two, seeds=5, workers=1, callbacks=callbacks)
     assert not stopped.finished
     left: list[int] = []
-    again = arena(tmp_path / "out", file=file, competitors=two, seeds=5, resume=True, watch=Watch(planned=left.append))
+    again = arena(
+        tmp_path / "out", file=file, competitors=two, seeds=5, resume=True, callbacks=RunCallbacks(planned=left.append)
+    )
     assert left == [20 - len(done)]
     assert again.finished
     assert again.document == arena(tmp_path / "whole", file=file, competitors=two, seeds=5).document
@@ -195,9 +202,9 @@ def test_a_stop_loses_no_finished_run(file: Path, tmp_path: Path) -> None:
 def test_competitors_are_tuned_and_ranked_once_more(file: Path, tmp_path: Path, tuned: list[str]) -> None:
     left: list[int] = []
     done: list[int] = []
-    watch = Watch(planned=left.append, done=lambda: done.append(1))
+    callbacks = RunCallbacks(planned=left.append, done=lambda: done.append(1))
     names = ["none", *tuned]
-    found = arena(tmp_path / "out", file=file, workloads=["shared"], competitors=names, tune=8, watch=watch)
+    found = arena(tmp_path / "out", file=file, workloads=["shared"], competitors=names, tune=8, callbacks=callbacks)
     assert found.tuned is not None
     assert left == [len(done)]
     assert set(found.tunings) == set(tuned)
@@ -220,7 +227,7 @@ def test_competitors_are_tuned_and_ranked_once_more(file: Path, tmp_path: Path, 
         assert "It runs with the settings of its source: no gain" in pages[f"tuned-scheme-{name}.html"]
     # Nobody is tuned again.
     again = arena(
-        tmp_path / "out", file=file, workloads=["shared"], competitors=names, tune=8, resume=True, watch=watch
+        tmp_path / "out", file=file, workloads=["shared"], competitors=names, tune=8, resume=True, callbacks=callbacks
     )
     assert left[1:] == [0]
     assert again.document == found.document
@@ -234,7 +241,7 @@ def test_a_workload_that_does_not_allow_a_competitor_is_no_failure(file: Path, t
     assert deep.values == ()
     assert "q_eq" in deep.fault
     assert deep.rank == 2
-    assert "deep did not run" in " ".join(words.of_workload(found.standings["shared"]))
+    assert "deep did not run" in " ".join(prose.of_workload(found.standings["shared"]))
 
 
 @pytest.mark.parametrize(

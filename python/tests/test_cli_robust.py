@@ -36,9 +36,9 @@ def here(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("arguments", "words"),
     [
         ("compare small.toml --seeds 1000000000", "--seeds"),
-        ("tune small.toml --for latency --seeds 1000000000", "--seeds"),
-        ("tune small.toml --for latency --verdict-seeds 1000000000", "--verdict-seeds"),
-        ("tune small.toml --for latency --trials 1000000000", "--trials"),
+        ("tune small.toml --goal latency --seeds 1000000000", "--seeds"),
+        ("tune small.toml --goal latency --verdict-seeds 1000000000", "--verdict-seeds"),
+        ("tune small.toml --goal latency --trials 1000000000", "--trials"),
         ("theory overlay small.toml --seeds 1000000000", "--seeds"),
         ("theory overlay small.toml --seeds 10000 --set duration=100s", "too many"),
         ("reproduce --jobs 1000000000", "--jobs"),
@@ -60,8 +60,8 @@ def here(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("theory overlay small.toml --out folder.png", "is a folder"),
         ("theory phase small.toml --out small.toml/m.png", "is a file"),
         (f"theory phase small.toml --out {'x' * 300}.png", "too long"),
-        (f"tune small.toml --for latency --out {'x' * 300}.toml", "too long"),
-        ("tune small.toml --for latency --out small.toml/m.toml", "is a file"),
+        (f"tune small.toml --goal latency --out {'x' * 300}.toml", "too long"),
+        ("tune small.toml --goal latency --out small.toml/m.toml", "is a file"),
         (f"run small.toml --out {'x' * 300}", "too long"),
         (f"compare small.toml --schemes qcn --out {'x' * 300}", "too long"),
         ("run small.toml --out small.toml/x", "is a file"),
@@ -85,7 +85,7 @@ def test_refused_before_the_work(arguments: str, words: str, here: Path) -> None
         ("theory phase small.toml", "scipy", "theory"),
         ("theory overlay small.toml", "scipy", "theory"),
         ("theory figures 2", "scipy", "theory"),
-        ("tune small.toml --for latency --trials 1", "optuna", "tune"),
+        ("tune small.toml --goal latency --trials 1", "optuna", "tune"),
     ],
 )
 def test_a_missing_extra_is_named(arguments: str, module: str, extra: str, here: Path) -> None:

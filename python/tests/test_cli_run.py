@@ -16,7 +16,7 @@ from rich.console import Console
 
 from penstock import FrameLossError, IdleSchemeError, Result, Scenario
 from penstock.cli.report import print_queues
-from penstock.text import count
+from penstock.quantity_text import count
 
 # The object of `run --json` is a contract that other tools build on: these are its keys and types, written out.
 NUMBER = (int, float)

@@ -101,7 +101,7 @@ def test_a_cluster_without_ray_is_refused(penstock: Command, small: Path, tmp_pa
         "arena": (),
         "compare": (small, "--seeds", "2"),
         "sweep": (small,),
-        "tune": (small, "--for", "latency"),
+        "tune": (small, "--goal", "latency"),
     }
     out = "results/out.toml" if command == "tune" else "results/out"
     done = penstock(command, *arguments[command], "--ray", "local", "--out", out)
@@ -120,7 +120,7 @@ def test_every_command_of_many_runs_refuses_a_cluster_that_is_not_there(
         "compare": (small, "--seeds", "2"),
         "reproduce": (ROOT / "papers" / "bottleneck",),
         "sweep": (small, "--seeds", "2"),
-        "tune": (small, "--for", "latency"),
+        "tune": (small, "--goal", "latency"),
     }
     done = penstock(command, *arguments[command], "--ray", "nowhere")
     assert (done.returncode, done.stdout) == (2, ""), done.stderr

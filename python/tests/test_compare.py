@@ -10,7 +10,7 @@ import pytest
 from conftest import SMALL
 
 import penstock
-from penstock import ArgumentError, Comparison, OutputError, Scenario, ScenarioError, SweepError, Variant, Watch
+from penstock import ArgumentError, Comparison, OutputError, RunCallbacks, Scenario, ScenarioError, SweepError, Variant
 
 
 def _small(name: str = "small") -> Scenario:
@@ -77,8 +77,8 @@ def test_a_watch_is_told_of_each_run() -> None:
     def run(label: str) -> None:
         labels.append(label)
 
-    watch = Watch(planned=planned.append, run=run, done=lambda: done.append(1))
-    penstock.compare(_small(), ["none", "qcn"], seeds=2, watch=watch, workers=1)
+    callbacks = RunCallbacks(planned=planned.append, run=run, done=lambda: done.append(1))
+    penstock.compare(_small(), ["none", "qcn"], seeds=2, callbacks=callbacks, workers=1)
     assert planned == [4]
     assert labels == ["none, seed 1", "none, seed 2", "qcn, seed 1", "qcn, seed 2"]
     assert len(done) == 4
@@ -86,9 +86,9 @@ def test_a_watch_is_told_of_each_run() -> None:
 
 def test_the_record_until_a_stop_is_kept(tmp_path: Path) -> None:
     done: list[int] = []
-    watch = Watch(done=lambda: done.append(1), stopped=lambda: len(done) == 2)
+    callbacks = RunCallbacks(done=lambda: done.append(1), stopped=lambda: len(done) == 2)
     endless = _small("endless").set("duration", "100000 s").set("record.interval", "100 ms")
-    compared = penstock.compare([_small(), endless], seeds=2, out=tmp_path / "out", watch=watch, workers=1)
+    compared = penstock.compare([_small(), endless], seeds=2, out=tmp_path / "out", callbacks=callbacks, workers=1)
     assert compared.interrupted
     assert compared.document["schemes"][0]["seeds"] == [1, 2]
     # The third run may have begun when the second was reported.
@@ -108,14 +108,14 @@ def test_ctrl_c_keeps_what_was_recorded() -> None:
 
     threading.Thread(target=press).start()
     endless = _small().set("duration", "100000 s").set("record.interval", "100 ms")
-    compared = penstock.compare(endless, ["none", "qcn"], watch=Watch(run=lambda _: progress), workers=2)
+    compared = penstock.compare(endless, ["none", "qcn"], callbacks=RunCallbacks(run=lambda _: progress), workers=2)
     assert compared.interrupted
     assert all(run.interrupted for runs in compared.runs.values() for run in runs)
 
 
 def test_nothing_recorded_is_nothing_written(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        penstock.compare(_small(), ["none", "qcn"], out=tmp_path / "out", watch=Watch(stopped=lambda: True))
+        penstock.compare(_small(), ["none", "qcn"], out=tmp_path / "out", callbacks=RunCallbacks(stopped=lambda: True))
     assert not list(tmp_path.iterdir())
 
 
@@ -151,17 +151,17 @@ def test_a_comparison_that_is_not_possible_is_refused(arguments: dict[str, objec
 
 def test_wrong_arguments_are_found_before_the_first_run(tmp_path: Path) -> None:
     runs: list[str] = []
-    watch = Watch(run=runs.append)
+    callbacks = RunCallbacks(run=runs.append)
     with pytest.raises(ArgumentError, match="two scenarios have the name small"):
-        penstock.compare([_small(), _small()], watch=watch)
+        penstock.compare([_small(), _small()], callbacks=callbacks)
     with pytest.raises(ArgumentError, match="no scenario to compare"):
-        penstock.compare([], ["qcn", "none"], watch=watch)
+        penstock.compare([], ["qcn", "none"], callbacks=callbacks)
     with pytest.raises(ScenarioError, match="qnc"):
-        penstock.compare(_small(), ["none", "qnc"], watch=watch)
+        penstock.compare(_small(), ["none", "qnc"], callbacks=callbacks)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").touch()
     with pytest.raises(OutputError):
-        penstock.compare(_small(), ["none", "qcn"], out=tmp_path / "out", force=True, watch=watch)
+        penstock.compare(_small(), ["none", "qcn"], out=tmp_path / "out", force=True, callbacks=callbacks)
     assert runs == []
 
 

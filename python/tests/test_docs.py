@@ -9,10 +9,10 @@ from inspect import signature
 from pathlib import Path
 
 import generate_docs
+import lab_links
 import markdown
 import paper_searches
 import pytest
-import run_links
 import yaml
 from conftest import ROOT
 from mathml import formula, on_page_content
@@ -20,7 +20,7 @@ from mathml import formula, on_page_content
 from penstock import Scenario, _core
 from penstock.metrics.registry import COMPARED, METRICS
 from penstock.metrics.samples import offered
-from penstock.metrics.values import FUNCTIONS, Taken
+from penstock.metrics.values import FUNCTIONS, MetricFunction
 
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "crates/schemes/src").glob("*/page.md")])
 
@@ -105,7 +105,7 @@ def test_public_names_have_their_page() -> None:
     page = generate_docs.python_api()
     for name in ("Comparison.open", "Result.plot", "Result.to_pandas", "Scenario.named", "theory.margins", "scenarios"):
         assert f"`{name}`\n" in page
-    assert "theory.Report" in page
+    assert "theory.MarginReport" in page
 
 
 def test_a_metric_of_the_registry_reaches_summaries_comparisons_and_claims() -> None:
@@ -115,19 +115,21 @@ def test_a_metric_of_the_registry_reaches_summaries_comparisons_and_claims() -> 
     assert {"queue_mean_octets", "flows_left"} < {metric.name for metric in COMPARED}
     assert list(signature(metrics["queue_mean_octets"]).parameters) == ["result", "queue", "from_s", "to_s"]
     functions = {metric.name for metric in METRICS if metric.source == "function"}
-    assert functions == {*FUNCTIONS} & functions | {name for name in functions if not isinstance(metrics[name], Taken)}
+    assert functions == {*FUNCTIONS} & functions | {
+        name for name in functions if not isinstance(metrics[name], MetricFunction)
+    }
 
 
 def test_each_overlay_has_a_link_to_the_run_that_it_draws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("")
-    monkeypatch.setattr(run_links, "PAGE", tmp_path)
-    assert [path.name for path in PAGES if run_links.overlays(path.read_text("utf-8"))] == ["fluid-models.md"]
+    monkeypatch.setattr(lab_links, "PAGE", tmp_path)
+    assert [path.name for path in PAGES if lab_links.overlays(path.read_text("utf-8"))] == ["fluid-models.md"]
     page = Path("explanation/theory/fluid-models.md")
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     opened = {}
     for name, octets in re.findall(
         r"images/theory/([\w-]+)\.svg\)\n\n<a href=\"../../lab/index.html#s=([\w-]+)\">",
-        run_links.with_runs(text, page, {}),
+        lab_links.with_runs(text, page, {}),
     ):
         state = json.loads(
             zlib.decompress(base64.urlsafe_b64decode(octets + "=" * (-len(octets) % 4)), -zlib.MAX_WBITS)

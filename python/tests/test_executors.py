@@ -17,19 +17,19 @@ from conftest import SMALL
 
 import penstock
 from penstock import ArgumentError, ClaimError, MissingExtraError, Result, Scenario, __version__
-from penstock.executors import cluster
-from penstock.executors.cluster import Ray, unpacked, work
-from penstock.executors.executor import Ended, Executor, Job, Session
+from penstock.executors import ray_cluster
+from penstock.executors.executor import Executor, Job, JobOutcome, Session
 from penstock.executors.processes import below, children, parent
-from penstock.runs import MOST_LOSSES, LostWorkerError, Run, Watch, copies, run_many
+from penstock.executors.ray_cluster import RayExecutor, unpacked, work
+from penstock.runs import MOST_LOSSES, LostWorkerError, Run, RunCallbacks, copies, run_many
 from penstock.sweeps.sweep import Sweep
 
 
-def _seed(_place: int, result: Result, _loss: ClaimError | None) -> int:
+def _seed(_index: int, result: Result, _loss: ClaimError | None) -> int:
     return int(result.summary["seed"])
 
 
-def _whole(_place: int, result: Result, _loss: ClaimError | None) -> Result:
+def _whole(_index: int, result: Result, _loss: ClaimError | None) -> Result:
     return result
 
 
@@ -53,7 +53,7 @@ class _FakeCluster(Executor):
     def is_remote(self) -> bool:
         return True
 
-    def session(self, watch: Watch) -> "_FakeTasks":
+    def session(self, callbacks: RunCallbacks) -> "_FakeTasks":
         return _FakeTasks(self)
 
     def close(self) -> None:
@@ -71,19 +71,19 @@ class _FakeTasks(Session[Any]):
 
     def submit(self, job: Job[Any]) -> None:
         self.jobs.append(pickle.dumps(job))
-        self.owner.sent.append(job.place)
+        self.owner.sent.append(job.index)
         self.owner.most_waiting = max(self.owner.most_waiting, len(self.jobs))
 
-    def ended(self, timeout_s: float) -> Sequence[Ended[Any]]:
+    def ended(self, timeout_s: float) -> Sequence[JobOutcome[Any]]:
         self.owner.looks()
         # The last one first: ends come in any order.
         job: Job[Any] = pickle.loads(self.jobs.pop())
-        if self.owner.losing(job.place, self.owner.sent.count(job.place)):
-            return [Ended(job.place, lost="its node is gone")]
+        if self.owner.losing(job.index, self.owner.sent.count(job.index)):
+            return [JobOutcome(job.index, lost="its node is gone")]
         ended, _ = pickle.loads(pickle.dumps(work(job, __version__)))
         return [ended]
 
-    def stop(self) -> Sequence[Ended[Any]]:
+    def stop(self) -> Sequence[JobOutcome[Any]]:
         self.owner.stopped += 1
         self.jobs.clear()
         return []
@@ -91,15 +91,15 @@ class _FakeTasks(Session[Any]):
 
 def test_a_cluster_answers_as_the_cores_do() -> None:
     cluster = _FakeCluster()
-    assert list(run_many(_runs(7), _seed, Watch(), executor=cluster).items()) == [(i, i + 1) for i in range(7)]
+    assert list(run_many(_runs(7), _seed, RunCallbacks(), executor=cluster).items()) == [(i, i + 1) for i in range(7)]
     assert cluster.most_waiting == 3
     assert sorted(cluster.sent) == list(range(7))
 
 
 def test_a_run_whose_worker_is_lost_is_sent_again() -> None:
     lost: list[tuple[str, str]] = []
-    cluster = _FakeCluster(losing=lambda place, times: place == 2 and times <= MOST_LOSSES)
-    found = run_many(_runs(4), _seed, Watch(lost=lambda *words: lost.append(words)), executor=cluster)
+    cluster = _FakeCluster(losing=lambda index, times: index == 2 and times <= MOST_LOSSES)
+    found = run_many(_runs(4), _seed, RunCallbacks(lost=lambda *words: lost.append(words)), executor=cluster)
     assert found == {0: 1, 1: 2, 2: 3, 3: 4}
     assert lost == [("seed 3", "its node is gone")] * MOST_LOSSES
     assert cluster.sent.count(2) == MOST_LOSSES + 1
@@ -107,20 +107,22 @@ def test_a_run_whose_worker_is_lost_is_sent_again() -> None:
 
 def test_a_run_that_ends_every_worker_is_a_failure() -> None:
     failed: list[tuple[int, str]] = []
-    cluster = _FakeCluster(losing=lambda place, _: place == 1)
-    found = run_many(_runs(3), _seed, Watch(), executor=cluster, fail=lambda place, e: failed.append((place, str(e))))
+    cluster = _FakeCluster(losing=lambda index, _: index == 1)
+    found = run_many(
+        _runs(3), _seed, RunCallbacks(), executor=cluster, fail=lambda index, e: failed.append((index, str(e)))
+    )
     assert found == {0: 1, 2: 3}
     assert failed == [(1, "the worker of this run was lost 4 times, at last because its node is gone")]
     with pytest.raises(LostWorkerError, match="seed 2: the worker of this run was lost 4 times"):
-        run_many(_runs(3), _seed, Watch(), executor=cluster)
+        run_many(_runs(3), _seed, RunCallbacks(), executor=cluster)
 
 
 def test_of_several_failures_the_first_run_counts() -> None:
     # Places 2, 1 and 0 end in this order; 1 is sent again after 2 has failed.
     runs = [*_runs(1), *(Run(f"wrong {i}", copies(Scenario.from_toml(SMALL)), 1, f"wrong{i}") for i in (1, 2, 3))]
-    cluster = _FakeCluster(losing=lambda place, times: place == 1 and times == 1)
+    cluster = _FakeCluster(losing=lambda index, times: index == 1 and times == 1)
     with pytest.raises(penstock.ScenarioError, match="wrong1"):
-        run_many(runs, _seed, Watch(), executor=cluster)
+        run_many(runs, _seed, RunCallbacks(), executor=cluster)
     assert cluster.sent == [0, 1, 2, 1]
     assert cluster.stopped == 1
 
@@ -133,20 +135,24 @@ def test_an_interrupt_stops_the_cluster_and_keeps_what_had_ended() -> None:
             raise KeyboardInterrupt
 
     cluster.looks = look
-    assert run_many(_runs(9), _seed, Watch(), executor=cluster) == {0: 1, 1: 2}
+    assert run_many(_runs(9), _seed, RunCallbacks(), executor=cluster) == {0: 1, 1: 2}
     assert (cluster.sent, cluster.stopped) == ([0, 1, 2], 1)
     asked = _FakeCluster(room=1)
-    assert run_many(_runs(9), _seed, Watch(stopped=lambda: len(asked.sent) == 3), executor=asked) == {0: 1, 1: 2, 2: 3}
+    assert run_many(_runs(9), _seed, RunCallbacks(stopped=lambda: len(asked.sent) == 3), executor=asked) == {
+        0: 1,
+        1: 2,
+        2: 3,
+    }
     assert asked.stopped == 1
 
 
 def test_an_exception_of_keep_stops_the_cluster() -> None:
-    def keep(_place: int, _value: int) -> None:
+    def keep(_index: int, _value: int) -> None:
         raise OSError(28, "No space left on device")
 
     cluster = _FakeCluster()
     with pytest.raises(OSError, match="No space left"):
-        run_many(_runs(9), _seed, Watch(), executor=cluster, keep=keep)
+        run_many(_runs(9), _seed, RunCallbacks(), executor=cluster, keep=keep)
     assert cluster.stopped == 1
 
 
@@ -154,7 +160,7 @@ def test_a_store_has_the_same_bytes_whoever_runs_it(tmp_path: Path) -> None:
     buffers = {"topology.star.buffer": ["20 KB", "60 KB"]}
     scenario = Scenario.from_toml(SMALL, name="small").set("duration", "2 ms")
     stores = {}
-    for name, executor in (("cores", None), ("cluster", _FakeCluster(losing=lambda place, times: times <= place % 3))):
+    for name, executor in (("cores", None), ("cluster", _FakeCluster(losing=lambda index, times: times <= index % 3))):
         kept = penstock.sweep(
             scenario, buffers, schemes=["none", "qcn"], seeds=3, series=True, out=tmp_path / name, executor=executor
         )
@@ -172,7 +178,7 @@ def test_errors_arrive_with_their_place_and_their_words() -> None:
     assert (error.key, "qnc" in error.message) == ("scheme", True)
     assert f"on {socket.gethostname()}" in error.__notes__[0]
 
-    def take(_place: int, _result: Result, _loss: ClaimError | None) -> None:
+    def take(_index: int, _result: Result, _loss: ClaimError | None) -> None:
         raise MissingExtraError("duckdb", "sweep")
 
     (run,) = _runs(1)
@@ -235,32 +241,32 @@ def _server(answer: bytes) -> Iterator[str]:
 
 
 def test_an_address_that_does_not_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_ANSWERS_WITHIN_S", 0.2)
+    monkeypatch.setattr(ray_cluster, "_ANSWERS_WITHIN_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as server:
         closed = f"127.0.0.1:{server.getsockname()[1]}"
     with pytest.raises(ArgumentError, match="connection refused") as caught:
-        Ray(closed)
+        RayExecutor(closed)
     assert "ray start --head" in caught.value.hint
     with _server(b"") as silent, pytest.raises(ArgumentError, match=r"does not answer within 0\.2 s"):
-        Ray(silent)
+        RayExecutor(silent)
     with _server(b"220 mail.example ESMTP\r\n") as other, pytest.raises(ArgumentError, match="something else answers"):
-        Ray(other)
+        RayExecutor(other)
     for address in ("nonsense", "auto", "", ":6379", "host:0", "host:99999", "ray://host:10001"):
         with pytest.raises(ArgumentError, match="not an address of a Ray cluster") as caught:
-            Ray(address)
+            RayExecutor(address)
         assert "HOST:PORT" in caught.value.hint
 
 
 def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'penstock\[ray\]'"):
-        Ray("local")
+        RayExecutor("local")
     # A folder of this name is not Ray.
     monkeypatch.delitem(sys.modules, "ray")
     (tmp_path / "ray").mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     with pytest.raises(MissingExtraError):
-        Ray("local")
+        RayExecutor("local")
 
 
 def test_processes_are_found_by_their_parents() -> None:

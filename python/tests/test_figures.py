@@ -26,8 +26,8 @@ from penstock.figures.series import (
     thinned,
 )
 from penstock.highlights import notable_queues, notable_queues_of
+from penstock.quantity_text import count
 from penstock.summary import QueueSummary
-from penstock.text import count
 
 
 def queue(name: str, mean_octets: float, *, frames_dropped: int = 0) -> QueueSummary:

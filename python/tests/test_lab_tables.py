@@ -8,8 +8,8 @@ import pytest
 
 from penstock.lab import fragment
 from penstock.scenario import Scenario
-from penstock.theory.configuration import Unsuited, configuration
-from penstock.theory.tables import lines_of, network_of, path_of, tables
+from penstock.theory.configuration import UnsuitedScenarioError, configuration
+from penstock.theory.lab_tables import lines_of, network_of, path_of, tables
 
 
 def test_the_switching_line_of_qcn_is_that_of_equation_14() -> None:
@@ -41,7 +41,7 @@ def test_the_network_of_tables_leaves_out_what_the_page_changes() -> None:
 
 
 def test_a_scenario_without_a_model_has_no_tables() -> None:
-    with pytest.raises(Unsuited):
+    with pytest.raises(UnsuitedScenarioError):
         tables(Scenario.named("multicast/star"))
 
 

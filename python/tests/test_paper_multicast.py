@@ -11,7 +11,7 @@ from conftest import ROOT
 from penstock import Scenario
 from penstock.reproduction.paper import Paper, load
 from penstock.reproduction.plan import Run
-from penstock.reproduction.units import number
+from penstock.reproduction.prose import number
 
 
 @pytest.fixture(scope="module")

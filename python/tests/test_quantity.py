@@ -10,7 +10,7 @@ import pytest
 import penstock
 from penstock import Scenario, ScenarioError, _core
 from penstock.theory import axes
-from penstock.theory.configuration import Unsuited
+from penstock.theory.configuration import UnsuitedScenarioError
 
 KEYS = {
     "octets": ("schemes.qcn.q_eq", "33 KB", "q_eq=1 KB..%s"),
@@ -49,7 +49,7 @@ def test_a_wrong_text_is_refused_alike_everywhere(unit: str, text: str) -> None:
     assert hint
     if text:
         # Without an end, an axis has another form.
-        with pytest.raises(Unsuited) as of_axis:
+        with pytest.raises(UnsuitedScenarioError) as of_axis:
             axes.read(axis % text, "qcn")
         assert (of_axis.value.reason, of_axis.value.hint) == (message, hint)
     with pytest.raises(ScenarioError) as of_scenario:

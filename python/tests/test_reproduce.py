@@ -11,9 +11,9 @@ from conftest import ROOT, SMALL, Command, interrupt
 from conftest import paper as paper_of
 from typer.testing import CliRunner
 
-from penstock import ArgumentError, OutputError, Watch, papers, reproduce
+from penstock import ArgumentError, OutputError, RunCallbacks, papers, reproduce
 from penstock.cli import app
-from penstock.reproduction.answer import Answer, Scope, answer
+from penstock.reproduction.claim_results import ClaimResult, Scope, answer
 from penstock.reproduction.contents import contents
 from penstock.reproduction.document import Reproduced, document
 from penstock.reproduction.paper import PaperError, load
@@ -209,8 +209,8 @@ def test_claims_and_controls_ask_for_runs(paper: Write) -> None:
     assert {(job.run.scheme, job.seed) for job in jobs(controls.wanted(small))} == {("qcn", 1), ("none", 1)}
 
 
-def answers(folder: Path, loss_qcn: float) -> list[Answer]:
-    """Answer the small paper's claims from numbers that are made up."""
+def answers(folder: Path, loss_qcn: float) -> list[ClaimResult]:
+    """ClaimResult the small paper's claims from numbers that are made up."""
     small = load(folder)
     scope = Scope(("figure-1",), controls=True, drawn=False)
     made_up = {("queue_mean_octets", "qcn"): 30_000.0, ("queue_mean_octets", "none"): 60_000.0}
@@ -278,7 +278,7 @@ def test_the_function_answers_in_memory_and_writes_when_asked(
     monkeypatch.chdir(tmp_path)
     (listed,) = papers()
     planned: list[int] = []
-    found = reproduce(listed.name, controls=True, watch=Watch(planned=planned.append))
+    found = reproduce(listed.name, controls=True, callbacks=RunCallbacks(planned=planned.append))
     # QCN and, for the control, none, with three seeds each.
     assert (found.path, found.toothless, planned) == (None, (), [6])
     # QCN keeps 55.8 KB in so short a run, above 33 KB and 40 per cent of it, and loses a third as much as none.
@@ -345,7 +345,7 @@ def test_the_function_keeps_nothing_of_what_was_interrupted(
     paper()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        reproduce("small", out="report", watch=Watch(stopped=lambda: True))
+        reproduce("small", out="report", callbacks=RunCallbacks(stopped=lambda: True))
     assert [path.name for path in tmp_path.iterdir()] == ["papers"]
 
 

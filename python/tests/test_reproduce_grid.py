@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from penstock.reading import Table
 from penstock.reproduction.grid import claims_of
-from penstock.reproduction.reading import PaperError, whole
+from penstock.reproduction.paper_file import PaperError, whole
+from penstock.toml_reader import Table
 
 GRID = """\
 [[claim]]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import ROOT, SMALL, Command, interrupt
 
-from penstock import ArgumentError, Search, Watch, reproduce, search_readings
+from penstock import ArgumentError, RunCallbacks, Search, reproduce, search_readings
 from penstock.reproduction import search
 from penstock.reproduction.paper import PaperError, load
 from penstock.reproduction.readings import Space, space
@@ -213,17 +213,17 @@ class Counting:
         self.done = 0
         self._most = most
 
-    def watch(self) -> Watch:
-        """Return the watch."""
+    def callbacks(self) -> RunCallbacks:
+        """Return the callbacks."""
 
         def end() -> None:
             self.done += 1
 
-        return Watch(done=end, stopped=lambda: self.done >= self._most)
+        return RunCallbacks(done=end, stopped=lambda: self.done >= self._most)
 
 
 def searched(folder: Path, out: Path, counting: Counting) -> Search:
-    return search_readings(folder, out, watch=counting.watch(), workers=1)
+    return search_readings(folder, out, callbacks=counting.callbacks(), workers=1)
 
 
 def test_a_killed_search_goes_on_and_repeats_no_run(planted: Path, tmp_path: Path) -> None:

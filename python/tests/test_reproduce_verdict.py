@@ -10,9 +10,9 @@ from penstock.reproduction.verdict import (
     DIFFERS,
     HOLDS,
     Bound,
+    CombinedValue,
     Consistent,
     Ordered,
-    Spread,
     Within,
     combine,
     fisher,
@@ -20,8 +20,8 @@ from penstock.reproduction.verdict import (
 )
 
 
-def one(value: float) -> list[Spread]:
-    return [Spread(value, 1, value, value, None)]
+def one(value: float) -> list[CombinedValue]:
+    return [CombinedValue(value, 1, value, value, None)]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import penstock
 from penstock.cli import app
 from penstock.comparison import Comparison
 from penstock.errors import ArgumentError
-from penstock.exchange.completions import read_fct
+from penstock.exchange.hpcc_completions import read_fct
 from penstock.figures.panels import draw_rates
 from penstock.figures.series import FlowSeries
 from penstock.highlights import notable_queues, notable_queues_of
@@ -196,13 +196,13 @@ def test_a_comparison_goes_on_where_it_was_ended(tmp_path: Path) -> None:
     def stopped() -> bool:
         return len(runs) >= 2
 
-    watch = penstock.Watch(done=lambda: runs.append(1), stopped=stopped)
-    first = penstock.compare(scenario, ["none", "qcn"], seeds=3, out=out, resume=True, watch=watch, workers=1)
+    callbacks = penstock.RunCallbacks(done=lambda: runs.append(1), stopped=stopped)
+    first = penstock.compare(scenario, ["none", "qcn"], seeds=3, out=out, resume=True, callbacks=callbacks, workers=1)
     assert first.interrupted
     planned: list[int] = []
     skipped: list[int] = []
-    watch = penstock.Watch(planned=planned.append, skipped=skipped.append)
-    second = penstock.compare(scenario, ["none", "qcn"], seeds=3, out=out, resume=True, watch=watch)
+    callbacks = penstock.RunCallbacks(planned=planned.append, skipped=skipped.append)
+    second = penstock.compare(scenario, ["none", "qcn"], seeds=3, out=out, resume=True, callbacks=callbacks)
     assert planned[0] + skipped[0] == 6
     assert skipped[0] >= 2
     assert not second.interrupted
@@ -221,14 +221,14 @@ def test_a_comparison_takes_no_run_of_another_scenario(tmp_path: Path) -> None:
     Scenario.from_toml(FINITE).set("duration", "1 ms").run(out=kept / "none-seed1")
     shutil.copytree(kept / "none-seed1", kept / "qcn-seed1")
     skipped: list[int] = []
-    watch = penstock.Watch(skipped=skipped.append)
-    compared = penstock.compare(Scenario.from_toml(FINITE), ["none", "qcn"], out=out, resume=True, watch=watch)
+    callbacks = penstock.RunCallbacks(skipped=skipped.append)
+    compared = penstock.compare(Scenario.from_toml(FINITE), ["none", "qcn"], out=out, resume=True, callbacks=callbacks)
     assert skipped == []
     assert [run["duration_s"] for run in compared.document["runs"]] == [2e-3, 2e-3]
 
 
 def test_progress_is_written(capsys: pytest.CaptureFixture[str]) -> None:
-    penstock.compare(Scenario.from_toml(FINITE), ["none", "qcn"], watch=penstock.printing(0))
+    penstock.compare(Scenario.from_toml(FINITE), ["none", "qcn"], callbacks=penstock.printing(0))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("1 of 2 runs, about ")
     assert lines[1] == "2 of 2 runs"

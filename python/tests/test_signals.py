@@ -11,7 +11,7 @@ from conftest import SMALL
 
 from penstock import Result, Scenario, _core, interrupts
 from penstock.theory.axes import read
-from penstock.theory.maps import draw_up, simulate
+from penstock.theory.maps import compute_map, simulate
 from penstock.theory.overlay import overlay
 
 
@@ -68,7 +68,7 @@ def test_results_are_kept_from_an_interrupt_and_not_from_a_termination(
 import os, signal
 from penstock import interrupts
 interrupts.install()
-with interrupts.keeping({stop}) as kept:
+with interrupts.on_interrupt({stop}) as kept:
     try:
         os.kill(os.getpid(), signal.{number})
     except KeyboardInterrupt:
@@ -112,7 +112,7 @@ def test_a_run_that_was_ended_early_is_compared_with_nothing(monkeypatch: pytest
         long = Scenario.from_toml(self.to_toml()).set("duration", "1000 s").set("record.interval", "100 ms")
         return Result(long._core.run(progress=stop))
 
-    drawn = draw_up(scenario, read("flows=2..3:2", "qcn"), read("delay=10us..20us:2", "qcn"), "margin")
+    drawn = compute_map(scenario, read("flows=2..3:2", "qcn"), read("delay=10us..20us:2", "qcn"), "margin")
     monkeypatch.setattr(Scenario, "run", interrupted)
     assert Scenario.from_toml(SMALL).run().interrupted
     with pytest.raises(KeyboardInterrupt):

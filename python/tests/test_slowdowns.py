@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from conftest import Command
-from test_completions import LOAD, PLAIN
+from test_flow_completions import LOAD, PLAIN
 
 from penstock import Comparison, Result, Scenario, compare
 from penstock.cli.report import print_comparison
 from penstock.metrics.registry import COMPARED
 from penstock.metrics.seeds import SLOWDOWNS, Measured, by_size, in_words, measure, spread, spreads, written
+from penstock.quantity_text import ratio
 from penstock.summary import CompletionSummary
-from penstock.text import ratio
 
 ALL = (None, 0, None)
 SMALL = (None, 0, 10_000)

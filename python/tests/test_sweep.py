@@ -13,7 +13,7 @@ import pytest
 import sweep_trial
 from conftest import SMALL
 
-from penstock import ArgumentError, Result, Scenario, Sweep, SweepError, Variant, Watch, sweep
+from penstock import ArgumentError, Result, RunCallbacks, Scenario, Sweep, SweepError, Variant, sweep
 from penstock.sweeps import store
 from penstock.sweeps.axes import columns, points, typed
 from penstock.sweeps.design import cases, design, read
@@ -273,7 +273,7 @@ def test_queries_that_cannot_be_answered_are_refused(tmp_path: Path) -> None:
 def test_the_same_run_is_run_once(tmp_path: Path) -> None:
     done = []
     both = {"topology.star.buffer": ["60 KB", "60000 B"]}
-    found = sweep(_small(), both, out=tmp_path / "out", watch=Watch(done=lambda: done.append(1)))
+    found = sweep(_small(), both, out=tmp_path / "out", callbacks=RunCallbacks(done=lambda: done.append(1)))
     assert len(done) == 1
     assert list(found.column("run")) == [0, 1]
     assert len(set(found.column("hash"))) == 1
@@ -287,8 +287,8 @@ def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
         labels.append(label)
 
     weights = {"schemes.qcn.w": [1, 2, 4]}
-    watch = Watch(planned=planned.append, run=run)
-    found = sweep(_small(), weights, schemes=["none", "qcn"], seeds=2, out=tmp_path / "out", watch=watch)
+    callbacks = RunCallbacks(planned=planned.append, run=run)
+    found = sweep(_small(), weights, schemes=["none", "qcn"], seeds=2, out=tmp_path / "out", callbacks=callbacks)
     # None reads no key of QCN: its two seeds run once each, QCN's six runs once each.
     assert planned == [8]
     assert len(labels) == 8
@@ -308,7 +308,7 @@ def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
     assert len(keys) == 3
     # More values of it run QCN alone.
     more = {"schemes.qcn.w": [1, 2, 4, 8]}
-    sweep(_small(), more, schemes=["none", "qcn"], seeds=2, out=tmp_path / "out", resume=True, watch=watch)
+    sweep(_small(), more, schemes=["none", "qcn"], seeds=2, out=tmp_path / "out", resume=True, callbacks=callbacks)
     assert planned == [8, 2]
 
 
@@ -320,7 +320,7 @@ def test_a_combination_that_is_not_legal_stops_no_other(tmp_path: Path) -> None:
         {"topology.star.buffer": ["20 KB", "60 KB"]},
         schemes=["none", "qcn"],
         out=tmp_path / "out",
-        watch=Watch(planned=planned.append, refused=refused.append),
+        callbacks=RunCallbacks(planned=planned.append, refused=refused.append),
     )
     assert (planned, refused) == ([3], [1])
     assert found.finished
@@ -340,8 +340,8 @@ def test_a_run_that_fails_is_told_and_stops_no_other(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(Scenario, "run", failing)
     messages: list[tuple[str, str]] = []
-    watch = Watch(failed=lambda label, reason: messages.append((label, reason)))
-    found = sweep(_small(), BUFFERS, seeds=3, out=tmp_path / "out", watch=watch)
+    callbacks = RunCallbacks(failed=lambda label, reason: messages.append((label, reason)))
+    found = sweep(_small(), BUFFERS, seeds=3, out=tmp_path / "out", callbacks=callbacks)
     assert sorted(label for label, _ in messages) == [
         f"topology.star.buffer = {b}, qcn, seed 2" for b in ("120 KB", "60 KB")
     ]
@@ -356,15 +356,15 @@ def test_a_run_that_fails_is_told_and_stops_no_other(tmp_path: Path, monkeypatch
 
 def test_changed_runs_alone_run_again(tmp_path: Path) -> None:
     out, done = tmp_path / "out", []
-    watch = Watch(done=lambda: done.append(1))
-    sweep(_small(), BUFFERS, seeds=2, out=out, watch=watch)
-    sweep(_small(), BUFFERS, seeds=2, out=out, resume=True, watch=watch)
+    callbacks = RunCallbacks(done=lambda: done.append(1))
+    sweep(_small(), BUFFERS, seeds=2, out=out, callbacks=callbacks)
+    sweep(_small(), BUFFERS, seeds=2, out=out, resume=True, callbacks=callbacks)
     assert len(done) == 4
     more = {"topology.star.buffer": ["90 KB", "60 KB", "120 KB"]}
-    found = sweep(_small(), more, seeds=2, out=out, resume=True, watch=watch)
+    found = sweep(_small(), more, seeds=2, out=out, resume=True, callbacks=callbacks)
     assert len(done) == 6
     assert list(found.column("buffer_octets")) == [90_000.0] * 2 + [60_000.0] * 2 + [120_000.0] * 2
-    sweep(_small("3 ms"), more, seeds=2, out=out, resume=True, watch=watch)
+    sweep(_small("3 ms"), more, seeds=2, out=out, resume=True, callbacks=callbacks)
     assert len(done) == 12
     sweep(_small("3 ms"), more, seeds=2, out=tmp_path / "undisturbed")
     assert _bytes(out) == _bytes(tmp_path / "undisturbed")
@@ -378,7 +378,14 @@ def test_files_are_split_and_found_again(tmp_path: Path, monkeypatch: pytest.Mon
     # The third is not whole any more: its two runs alone run again.
     before, done = _bytes(tmp_path / "out"), []
     found.files("runs")[2].write_bytes(b"PAR1")
-    sweep(_small(), BUFFERS, seeds=4, out=tmp_path / "out", resume=True, watch=Watch(done=lambda: done.append(1)))
+    sweep(
+        _small(),
+        BUFFERS,
+        seeds=4,
+        out=tmp_path / "out",
+        resume=True,
+        callbacks=RunCallbacks(done=lambda: done.append(1)),
+    )
     assert len(done) == 2
     assert _bytes(tmp_path / "out") == before
     # Fewer runs: the files of the others go.
@@ -395,13 +402,13 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
         if len(done) == 3:
             stop.set()
 
-    watch = Watch(done=finish, stopped=stop.is_set)
-    found = sweep(_small(), BUFFERS, seeds=20, out=tmp_path / "out", workers=1, watch=watch)
+    callbacks = RunCallbacks(done=finish, stopped=stop.is_set)
+    found = sweep(_small(), BUFFERS, seeds=20, out=tmp_path / "out", workers=1, callbacks=callbacks)
     assert not found.finished
     # Runs may have ended between the third and the end of all.
     assert found.table().num_rows == len(done) >= 3
     left: list[int] = []
-    sweep(_small(), BUFFERS, seeds=20, out=tmp_path / "out", resume=True, watch=Watch(planned=left.append))
+    sweep(_small(), BUFFERS, seeds=20, out=tmp_path / "out", resume=True, callbacks=RunCallbacks(planned=left.append))
     assert left == [40 - len(done)]
     sweep(_small(), BUFFERS, seeds=20, out=tmp_path / "undisturbed")
     assert _bytes(tmp_path / "out") == _bytes(tmp_path / "undisturbed")
@@ -425,7 +432,7 @@ sweep(_small(), BUFFERS, seeds=10, out="out", workers=1)
     assert kept.endswith(b"\n")
     finished, left = kept.count(b"\n"), list[int]()
     assert finished >= 2
-    sweep(_small(), BUFFERS, seeds=10, out=tmp_path / "out", resume=True, watch=Watch(planned=left.append))
+    sweep(_small(), BUFFERS, seeds=10, out=tmp_path / "out", resume=True, callbacks=RunCallbacks(planned=left.append))
     assert left == [20 - finished]
     sweep(_small(), BUFFERS, seeds=10, out=tmp_path / "undisturbed")
     assert _bytes(tmp_path / "out") == _bytes(tmp_path / "undisturbed")
@@ -455,7 +462,7 @@ def test_finished_runs_of_a_killed_sweep_can_be_asked(tmp_path: Path, monkeypatc
             raise OSError("the process is gone")
 
     with pytest.raises(OSError, match="gone"):
-        sweep(_small(), BUFFERS, seeds=5, series=True, out=out, workers=1, watch=Watch(done=finish))
+        sweep(_small(), BUFFERS, seeds=5, series=True, out=out, workers=1, callbacks=RunCallbacks(done=finish))
     # Four are in a file, three in the journal.
     assert [path.name for path in (out / "runs").iterdir()] == ["00000.parquet"]
     killed = Sweep(out)
@@ -489,11 +496,11 @@ def test_a_line_that_a_kill_has_cut_is_taken_off(tmp_path: Path) -> None:
             raise OSError("the process is gone")
 
     with pytest.raises(OSError, match="gone"):
-        sweep(_small(), BUFFERS, seeds=2, out=out, workers=1, watch=Watch(done=finish, stopped=stop.is_set))
+        sweep(_small(), BUFFERS, seeds=2, out=out, workers=1, callbacks=RunCallbacks(done=finish, stopped=stop.is_set))
     with (out / "unfinished.jsonl").open("ab") as file:
         file.write(b'{"key":"0123","tables":{"ru')
     left: list[int] = []
-    sweep(_small(), BUFFERS, seeds=2, out=out, resume=True, watch=Watch(planned=left.append))
+    sweep(_small(), BUFFERS, seeds=2, out=out, resume=True, callbacks=RunCallbacks(planned=left.append))
     assert left == [2]
     assert _bytes(out) == _bytes(tmp_path / "undisturbed")
 

@@ -12,7 +12,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from penstock import ArgumentError, Scenario, Sweep, sweep
-from penstock.figures.fronts import front_of
+from penstock.figures.pareto_labels import front_of
 from penstock.figures.style import Page, on, styled
 from penstock.sweeps.view import dominant, view
 

@@ -14,9 +14,9 @@ import pytest
 from conftest import SMALL
 
 from penstock import Result, Scenario, wire
-from penstock.testbed import TestbedError, leftovers, run, running, system
+from penstock.testbed import TestbedError, cleanup, linux, run, runner
+from penstock.testbed.cleanup import State, started
 from penstock.testbed.layout import lay_out
-from penstock.testbed.leftovers import State, started
 from penstock.testbed.processes import Applications
 
 TWO = """\
@@ -116,7 +116,8 @@ def test_a_host_whose_tcp_has_ecn_lets_the_kernel_ask_for_it() -> None:
     tcp = 'transport = { tcp = { congestion = "cubic", ecn = true } }\nacks = "control"'
     text = TWO.replace('traffic = "constant"\nrate = "8 Gbps"', tcp)
     layout = lay_out(resolved(text, scheme="none"))
-    assert {node["name"]: node["ecn"] for node in layout["nodes"] if node["host"]} == {"h0": True, "h1": True, "h2": False}
+    asks = {node["name"]: node["ecn"] for node in layout["nodes"] if node["host"]}
+    assert asks == {"h0": True, "h1": True, "h2": False}
     # One setting is for all connections of a network namespace; the default of a destination answers to ECN.
     without = '\n[[flow]]\nfrom = "h0"\nto = "h2"\ntransport = { tcp = { congestion = "cubic" } }\nacks = "control"\n'
     with pytest.raises(TestbedError, match="h0: TCP flows with ecn and without"):
@@ -166,7 +167,7 @@ def throughput(result: Result) -> float:
 def nothing_left() -> None:
     """Assert that this process's testbeds are gone."""
     own = f"pt-{os.getpid()}"
-    assert [path.name for path in system.NAMESPACES.glob(f"{own}-*")] == []
+    assert [path.name for path in linux.NAMESPACES.glob(f"{own}-*")] == []
 
 
 @pytest.mark.usefixtures("namespaces")
@@ -259,7 +260,7 @@ def test_applications_run_unchanged(tmp_path: Path) -> None:
 
 def test_a_congestion_control_that_the_kernel_lacks_is_refused() -> None:
     with pytest.raises(TestbedError, match=r"no congestion control nosuch .*; it has .*reno") as caught:
-        system.check(congestion=["reno", "nosuch"])
+        linux.check(congestion=["reno", "nosuch"])
     assert "modprobe tcp_nosuch" in caught.value.hint
 
 
@@ -323,7 +324,7 @@ def test_a_run_that_is_ended_leaves_nothing(number: signal.Signals, status: int,
     (tmp_path / "two.toml").write_text(TWO.replace("60 ms", "600 ms"))
     command = [sys.executable, "-m", "penstock", "testbed", "run", "two.toml", "--quiet", "--out", "out"]
     victim = subprocess.Popen(command, cwd=tmp_path)
-    records = leftovers._folder()
+    records = cleanup._folder()
     limit = time.monotonic() + 60
     running = False
     while not running and time.monotonic() < limit:
@@ -334,7 +335,7 @@ def test_a_run_that_is_ended_leaves_nothing(number: signal.Signals, status: int,
     assert running
     victim.send_signal(number)
     assert victim.wait(60) == status
-    assert list(system.NAMESPACES.glob(f"pt-{victim.pid}-*")) == []
+    assert list(linux.NAMESPACES.glob(f"pt-{victim.pid}-*")) == []
     assert list(records.glob(f"pt-{victim.pid}-*")) == []
     # Ctrl-C keeps the records.
     assert (tmp_path / "out").exists() == (number == signal.SIGINT)
@@ -347,19 +348,19 @@ def test_an_interrupt_within_the_removal_leaves_nothing(monkeypatch: pytest.Monk
     state = State.new("two")
     state.save()
     for host in ("h0", "h1"):
-        system.ip("netns", "add", f"{state.prefix}-{host}")
+        linux.ip("netns", "add", f"{state.prefix}-{host}")
     calls = []
 
     def interrupted(*words: str) -> None:
         calls.append(words)
         if len(calls) == 1:
             raise KeyboardInterrupt
-        system._run(["ip", *words], None)
+        linux._run(["ip", *words], None)
 
-    monkeypatch.setattr(system, "ip", interrupted)
+    monkeypatch.setattr(linux, "ip", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        running._remove(state)
-    assert leftovers.namespaces(state.prefix) == []
+        runner._remove(state)
+    assert cleanup.namespaces(state.prefix) == []
     assert not state.file.exists()
     assert not Path(state.folder).exists()
 
@@ -376,13 +377,13 @@ def test_a_killed_run_leaves_nothing_for_long(
     own = f"pt-{victim.pid}"
 
     def made() -> list[str]:
-        return sorted(path.name for path in system.NAMESPACES.glob(f"{own}-*"))
+        return sorted(path.name for path in linux.NAMESPACES.glob(f"{own}-*"))
 
     limit = time.monotonic() + 60
     while not any(name.endswith("-h2") for name in made()) and time.monotonic() < limit:
         time.sleep(0.05)
     assert made()
-    (state,) = (json.loads(file.read_text()) for file in leftovers._folder().glob(f"{own}-*.json"))
+    (state,) = (json.loads(file.read_text()) for file in cleanup._folder().glob(f"{own}-*.json"))
     victim.send_signal(signal.SIGKILL)
     victim.wait()
     # Its processes die with it; its namespaces stay until someone looks.
@@ -391,7 +392,7 @@ def test_a_killed_run_leaves_nothing_for_long(
     assert not any(started(number) == start for number, start in state["processes"])
     subprocess.run([sys.executable, "-m", "penstock", "testbed", "down"], check=True, timeout=60)
     assert made() == []
-    assert list(leftovers._folder().glob(f"{own}-*")) == []
+    assert list(cleanup._folder().glob(f"{own}-*")) == []
     assert not Path(state["folder"]).exists()
     assert list(tmp_path.iterdir()) == [tmp_path / "two.toml"]
 
@@ -400,8 +401,8 @@ def test_a_killed_run_leaves_nothing_for_long(
 def test_a_probe_that_was_killed_is_removed_by_the_next_look() -> None:
     dies = (
         "import os, signal\n"
-        "from penstock.testbed import system\n"
-        "make = system.ip\n"
+        "from penstock.testbed import linux\n"
+        "make = linux.ip\n"
         "def ip(*words):\n"
         "    make(*words)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -410,9 +411,9 @@ def test_a_probe_that_was_killed_is_removed_by_the_next_look() -> None:
     )
     victim = subprocess.Popen([sys.executable, "-c", dies])
     assert victim.wait(60) == -signal.SIGKILL
-    left = list(system.NAMESPACES.glob(f"pt-{victim.pid}-*"))
+    left = list(linux.NAMESPACES.glob(f"pt-{victim.pid}-*"))
     assert len(left) == 1
-    leftovers.clear()
+    cleanup.clear()
     assert not left[0].exists()
 
 

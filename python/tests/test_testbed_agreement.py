@@ -3,18 +3,18 @@
 import pytest
 
 from penstock import Scenario
-from penstock.testbed.agreement import Agreement, Body, Measured, agreement, delivered_bps
+from penstock.testbed.agreement import Agreement, RunMeasures, TestbedRun, agreement, delivered_bps
 
 
-def body(delivered_bps: float, queue_octets: float, dropped: int = 0) -> Body:
+def body(delivered_bps: float, queue_octets: float, dropped: int = 0) -> RunMeasures:
     """Return a body without signals."""
-    return Body(delivered_bps, queue_octets, dropped=dropped, signals=0, late=0)
+    return RunMeasures(delivered_bps, queue_octets, dropped=dropped, signals=0, late=0)
 
 
-def compared(simulated: list[Body], measured: list[Body], *invalid: Body) -> Agreement:
+def compared(simulated: list[RunMeasures], measured: list[RunMeasures], *invalid: RunMeasures) -> Agreement:
     """Return a comparison of valid runs, with invalid ones beside them."""
-    runs = [Measured(one, True, (), 0.0, 0.0, 0.0) for one in measured]
-    runs += [Measured(one, False, ("It was late.",), 1.0, 1.0, 9.0) for one in invalid]
+    runs = [TestbedRun(one, True, (), 0.0, 0.0, 0.0) for one in measured]
+    runs += [TestbedRun(one, False, ("It was late.",), 1.0, 1.0, 9.0) for one in invalid]
     return Agreement(tuple(simulated), tuple(runs))
 
 

@@ -18,10 +18,10 @@ from golden_frames import golden
 
 from penstock import Result, Scenario, wire
 from penstock.columns import rows_of
-from penstock.testbed import leftovers, run
+from penstock.testbed import cleanup, run
 from penstock.testbed.layout import lay_out
 
-FLOOD = Path(__file__).resolve().parent / "flood.py"
+FLOOD = Path(__file__).resolve().parent / "hostile_sender.py"
 
 RATE = 100_000
 """Frames a second, or as many as this machine sends."""
@@ -114,7 +114,7 @@ def watched() -> Iterator[dict[str, list[int]]]:
 
     def look() -> None:
         while not over.wait(0.1):
-            for file in leftovers._folder().glob(f"pt-{os.getpid()}-*.json"):
+            for file in cleanup._folder().glob(f"pt-{os.getpid()}-*.json"):
                 with contextlib.suppress(OSError, ValueError):
                     for number, _ in json.loads(file.read_text())["processes"]:
                         note(number)

@@ -6,7 +6,7 @@ import pytest
 from conftest import SMALL
 
 from penstock import Scenario
-from penstock.theory import Configuration, Unsuited, configuration, configurations
+from penstock.theory import Configuration, UnsuitedScenarioError, configuration, configurations
 
 
 def dumbbell(**keys: Any) -> Scenario:
@@ -130,7 +130,7 @@ def test_parameters_carry_the_units_of_the_catalogue() -> None:
 def test_a_scenario_without_model_is_refused_with_the_reason(keys: dict[str, Any], reason: str) -> None:
     slow = {"dumbbell": {"sources": 3, "receivers": 3, "link_rate": "1 Gbps", "bottleneck_rate": "1.5 Gbps"}}
     topology = {"topology": {"dumbbell": slow["dumbbell"] | {"buffer": "128 KB"}}} if "full" in reason else {}
-    with pytest.raises(Unsuited) as caught:
+    with pytest.raises(UnsuitedScenarioError) as caught:
         configurations(dumbbell(**keys, **topology))
     assert reason in caught.value.reason
     assert caught.value.hint
@@ -138,18 +138,20 @@ def test_a_scenario_without_model_is_refused_with_the_reason(keys: dict[str, Any
 
 def test_two_bottlenecks_are_refused() -> None:
     lot = Scenario.load("scenarios/bottleneck/parking-lot.toml")
-    with pytest.raises(Unsuited, match="bottlenecks of different flows; the models have one bottleneck"):
+    with pytest.raises(UnsuitedScenarioError, match="bottlenecks of different flows; the models have one bottleneck"):
         configurations(lot)
 
 
 def test_multicast_is_refused() -> None:
-    with pytest.raises(Unsuited, match="multicast"):
+    with pytest.raises(UnsuitedScenarioError, match="multicast"):
         configurations(Scenario.load("scenarios/multicast/star.toml"))
 
 
 def test_no_flow_at_that_time() -> None:
     late = dumbbell(flow=[flow | {"start": "1 s"} for flow in flows()])
-    with pytest.raises(Unsuited, match=r"no controlled flow runs at 0\.5 s; controlled flows run from 1 to 8 s"):
+    with pytest.raises(
+        UnsuitedScenarioError, match=r"no controlled flow runs at 0\.5 s; controlled flows run from 1 to 8 s"
+    ):
         configuration(late, at_s=0.5)
 
 

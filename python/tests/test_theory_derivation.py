@@ -6,9 +6,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from derivation import derive
+from theorem_derivation import derive
 
-from penstock.theory import laws, theorems
+from penstock.theory import jiang2015, theorems
 
 # The kinds of a changed sign: of a sum, of a number, of an inequality; and a product that became a quotient.
 _OTHER: dict[type, type] = {
@@ -67,7 +67,7 @@ def _altered(module: ModuleType, number: int) -> ModuleType:
 
 def _found(module: ModuleType, number: int) -> bool:
     altered = _altered(module, number)
-    given = {"laws": altered} if module is laws else {"theorems": altered}
+    given = {"laws": altered} if module is jiang2015 else {"theorems": altered}
     try:
         return any(not step.holds for step in derive(**given))
     except TypeError as error:
@@ -81,7 +81,7 @@ def test_a_changed_sign_in_a_theorem_is_found(sign: str, number: int) -> None:
     assert _found(theorems, number), f"sign {number} of theorems.py turned, in {sign}"
 
 
-@pytest.mark.parametrize(("sign", "number"), _signs(laws))
+@pytest.mark.parametrize(("sign", "number"), _signs(jiang2015))
 def test_a_changed_sign_in_an_equation_of_motion_is_found(sign: str, number: int) -> None:
     """Neither can a sign of (5), (10), (12) to (18), (26) or (27)."""
-    assert _found(laws, number), f"sign {number} of laws.py turned, in {sign}"
+    assert _found(jiang2015, number), f"sign {number} of jiang2015.py turned, in {sign}"

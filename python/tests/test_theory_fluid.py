@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from penstock import Scenario
-from penstock.theory import delay, hybrid
+from penstock.theory import delay_integrator, hybrid_integrator
 from penstock.theory.models.base import Array
 from penstock.theory.models.qcn import Printed, Sampled
 from penstock.theory.models.smcc import Smcc
@@ -71,7 +71,8 @@ def test_a_linear_delay_equation_converges_with_the_fourth_order() -> None:
     # y' = -y(t - 1), y = 1 before 0: 1 - t; 1 - t + (t-1)^2/2; … at t = 5, the sum of (-1)^k (5 - k + 1)^k / k!.
     exact = sum((-1) ** k * (5 - k + 1) ** k / math.factorial(k) for k in range(7))
     errors = [
-        abs(delay.solve(linear, [1.0], np.array([1.0]), 0.0, 5.0, 1 / n).states[-1][0] - exact) for n in (4, 8, 16, 32)
+        abs(delay_integrator.solve(linear, [1.0], np.array([1.0]), 0.0, 5.0, 1 / n).states[-1][0] - exact)
+        for n in (4, 8, 16, 32)
     ]
     assert errors[-1] < 1e-7
     assert min(order(errors)) > 3.7
@@ -82,7 +83,10 @@ def test_steps_longer_than_a_delay_converge_with_the_fourth_order() -> None:
         return np.asarray(-3 * past[0] + 2 * np.sin(past[1]))
 
     # Steps of 0.1 to 0.025 s over delays of 0.011 s and 0.7 s.
-    ends = [delay.solve(right, [0.011, 0.7], np.array([1.0]), 0.0, 6.0, 0.1 / n).states[-1][0] for n in (1, 2, 4, 32)]
+    ends = [
+        delay_integrator.solve(right, [0.011, 0.7], np.array([1.0]), 0.0, 6.0, 0.1 / n).states[-1][0]
+        for n in (1, 2, 4, 32)
+    ]
     errors = [abs(end - ends[-1]) for end in ends[:3]]
     assert math.log2(errors[0] / errors[2]) / 2 > 3.7
 
@@ -91,7 +95,7 @@ def test_the_mode_changes_are_found_so_exactly_that_the_order_stays() -> None:
     # SMCC with a delay and no grain crosses both of its lines again and again.
     model = SMCC.with_changes(delay_s=2e-4)
     start = np.array([100e3, 600e6])
-    ends = [delay.integrate(model, start, 0.003, step_s=1e-4 / n).states[0][-1] for n in (1, 8, 32)]
+    ends = [delay_integrator.integrate(model, start, 0.003, step_s=1e-4 / n).states[0][-1] for n in (1, 8, 32)]
     assert math.log2(abs(ends[0] - ends[2]) / abs(ends[1] - ends[2])) / 3 > 3.5
 
 
@@ -102,7 +106,7 @@ def test_smcc_goes_round_its_ellipse_as_equation_26_says() -> None:
     y0 = 1e4
     start = np.array([64e3, (1e9 + 8 * y0) / 2])
     w = math.sqrt(float(model.a1_per_s2()))
-    path = hybrid.integrate(model, start, math.pi / w)
+    path = hybrid_integrator.integrate(model, start, math.pi / w)
     assert path.segments[0].stop_s == pytest.approx(math.pi / 2 / w, rel=3e-4)
     # The line y = 0 is all equilibria without grain and delay: nothing leads along it.
     assert path.states[0][-1] - 64e3 == pytest.approx(y0 / w, rel=3e-4)
@@ -112,8 +116,8 @@ def test_smcc_goes_round_its_ellipse_as_equation_26_says() -> None:
 def test_both_integrators_agree_where_there_is_no_delay() -> None:
     model = Sampled(**QCN, halved=True)
     times = np.linspace(0, 0.05, 11)
-    ode = hybrid.integrate(model, model.start(), 0.05).at(times)
-    dde = delay.integrate(model, model.start(), 0.05).at(times)
+    ode = hybrid_integrator.integrate(model, model.start(), 0.05).at(times)
+    dde = delay_integrator.integrate(model, model.start(), 0.05).at(times)
     assert dde[0] == pytest.approx(ode[0], abs=20)
     assert dde[1] == pytest.approx(ode[1], rel=1e-4)
 
@@ -121,7 +125,7 @@ def test_both_integrators_agree_where_there_is_no_delay() -> None:
 def test_the_printed_qcn_slides_down_its_switching_line() -> None:
     # On Fb = 0: x + (w/pC) y = 0 with w/pC = 2/1250 s, so that x falls as exp(-t / 1.6 ms).
     model = Printed(**QCN, gd_per_frame=1 / 128)
-    path = hybrid.integrate(model, np.array([100e3, 520e6, 520e6, 0.0]), 1.0)
+    path = hybrid_integrator.integrate(model, np.array([100e3, 520e6, 520e6, 0.0]), 1.0)
     slide = path.first_sliding()
     assert slide is not None
     times = np.array([slide.start_s, slide.start_s + 1e-3])
@@ -132,7 +136,7 @@ def test_the_printed_qcn_slides_down_its_switching_line() -> None:
 
 def test_limits_hold() -> None:
     model = Sampled(**QCN, halved=True)
-    path = hybrid.integrate(model, model.start(), 0.2)
+    path = hybrid_integrator.integrate(model, model.start(), 0.2)
     assert path.states[0].min() > -1e-3 and path.states[0].max() < 128e3 + 1
     assert path.states[1].max() <= 1e9
 
@@ -140,7 +144,7 @@ def test_limits_hold() -> None:
 def test_a_model_with_delay_is_not_integrated_as_if_it_had_none() -> None:
     model = SMCC.with_changes(delay_s=1e-4)
     with pytest.raises(ValueError, match="has delays"):
-        hybrid.integrate(model, model.start(), 1.0)
+        hybrid_integrator.integrate(model, model.start(), 1.0)
 
 
 def test_many_configurations_at_once_are_each_what_they_are_alone() -> None:
@@ -157,7 +161,7 @@ def test_many_configurations_at_once_are_each_what_they_are_alone() -> None:
 def test_a_model_that_comes_to_rest_on_its_line_does_not_stall() -> None:
     # With one cycle of Fast Recovery QCN spirals into its equilibrium, which lies on Fb = 0.
     model = Sampled(**{**QCN, "flows": 3.0, "byte_reset_octets": 150e3, "threshold": 1.0}, halved=True)
-    path = hybrid.integrate(model, model.start(), 0.6, most_events=300)
+    path = hybrid_integrator.integrate(model, model.start(), 0.6, most_events=300)
     assert path.sliding_s() > 0
     assert path.states[0][-1] == pytest.approx(64e3, abs=10)
 

@@ -7,8 +7,8 @@ import dcqcn_appendix
 import numpy as np
 import pytest
 
-from penstock.theory.delay import solve
-from penstock.theory.linear import (
+from penstock.theory.delay_integrator import solve
+from penstock.theory.linear_stability import (
     DelaySystem,
     is_single_loop,
     loop_margins,
@@ -227,7 +227,7 @@ def test_jax_draws_the_same_map() -> None:
     for scheme in ("qcn", "dcqcn"):
         x, y = axes.read("flows=2..20:5", scheme), axes.read("delay=20us..400us:5", scheme)
         plain, same = (
-            maps.draw_up(scenario, x, y, "margin", scheme=scheme, xp=maps.backend(name)).values
+            maps.compute_map(scenario, x, y, "margin", scheme=scheme, xp=maps.backend(name)).values
             for name in ("numpy", "jax")
         )
         assert same == pytest.approx(plain, rel=1e-6, nan_ok=True)

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from penstock import Scenario
 from penstock.cli import app
-from penstock.theory import samples
-from penstock.theory.configuration import Configuration, Unsuited, configurations
+from penstock.theory import sampled_integrator
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configurations
 from penstock.theory.models import MODELS, model_of
 from penstock.theory.models.bcn import Bcn
 from penstock.theory.models.dcqcn import Controlled, Dcqcn
@@ -20,7 +20,7 @@ from penstock.theory.models.qcn import Averaged, Sampled
 from penstock.theory.models.smcc import Smcc
 from penstock.theory.models.timely import Patched, Timely
 from penstock.theory.overlay import overlay, settling_s
-from penstock.theory.strikes import Strikes
+from penstock.theory.sampling import StreamSampling
 
 ROOT = Path(__file__).parents[2]
 THREE = ROOT / "scenarios/sliding-mode/three-sources.toml"
@@ -37,8 +37,8 @@ def configuration(scheme: str) -> Configuration:
     return configurations(three_sources(), scheme=scheme)[0]
 
 
-# DCQCN under a controller is another configuration: see test_theory_heirs. Of DCTCP and TIMELY two in three have no
-# rest: see test_theory_end_to_end.
+# DCQCN under a controller is another configuration: see test_theory_rocc_and_pi. Of DCTCP and TIMELY two in three have
+# no rest: see test_theory_dctcp_timely.
 @pytest.mark.parametrize("kind", [kind for kind in MODELS if kind not in (Controlled, Dctcp, Timely, Patched)])
 def test_nothing_moves_at_rest(kind: type) -> None:
     model = kind.of(configuration(kind.scheme))  # type: ignore[attr-defined]
@@ -99,7 +99,7 @@ def test_between_samples_the_queue_is_a_straight_line() -> None:
     model = Smcc.of(configuration("smcc"))
     # Three flows at 1 Gb/s: 250 octets/us more than leave; the first sample is after 100 frames, 266.7 us, and acts
     # 10.512 us later.
-    found = samples.integrate(model, model.start(), 3e-4, strikes=Strikes.CHANCE)
+    found = sampled_integrator.integrate(model, model.start(), 3e-4, strikes=StreamSampling.CHANCE)
     assert found.time_s[1] == pytest.approx(100 * 8000 / 3e9)
     assert found.states[0][1] == pytest.approx(250 * 266.667, rel=1e-5)
     assert found.time_s[2] == pytest.approx(100 * 8000 / 3e9 + 10.512e-6)
@@ -174,7 +174,7 @@ def test_a_tick_of_fecn_moves_half_way_to_the_rate_that_fills_the_link() -> None
     # 37 500 octets in 1 ms are 0.3 of the link at Qeq, where f is 1: 100 / 0.3 Mb/s, averaged with 100.
     assert model.next_rate_bps(100e6, 37_500, 24_000) == pytest.approx(100e6 * (1 + 1 / 0.3) / 2)
     # Three sources at 50 Mb/s: 18 750 octets in the first interval; the next rate comes a round trip late.
-    found = samples.by_clock(model, model.start(), 3e-3)
+    found = sampled_integrator.by_clock(model, model.start(), 3e-3)
     assert found.at(np.array([0.9e-3, 1.5e-3]))[1] == pytest.approx([50e6, model.next_rate_bps(50e6, 18_750, 0)])
 
 
@@ -290,18 +290,18 @@ def test_a_run_that_is_over_is_laid_over_its_fluid(tmp_path: Path, monkeypatch: 
 def test_a_run_without_the_bottleneck_is_refused() -> None:
     scenario = Scenario.named("testbed/two-senders").set("record.queues", '["sw0->h0"]')
     run = scenario.set("duration", "60 ms").set("warmup", "10 ms").run()
-    with pytest.raises(Unsuited, match="has not recorded the bottleneck sw0->h2"):
+    with pytest.raises(UnsuitedScenarioError, match="has not recorded the bottleneck sw0->h2"):
         overlay(scenario, run=run)
 
 
 def test_clocks_that_differ_make_no_other_lines() -> None:
     scenario = Scenario.named("testbed/two-senders")
     assert configurations(scenario)[0].flows == 2
-    with pytest.raises(Unsuited, match="lines of"):
+    with pytest.raises(UnsuitedScenarioError, match="lines of"):
         configurations(scenario.set("network.clock_tolerance", "5000 ppm"))
 
 
 def test_probabilities_that_rise_with_feedback_have_no_model() -> None:
     scenario = three_sources(schemes__qcn__sample_probability_max="0.5")
-    with pytest.raises(Unsuited, match="a share of frames"):
+    with pytest.raises(UnsuitedScenarioError, match="a share of frames"):
         model_of(configurations(scenario, scheme="qcn")[0])

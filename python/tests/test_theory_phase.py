@@ -10,13 +10,13 @@ from typer.testing import CliRunner
 
 from penstock import Scenario
 from penstock.cli import app
-from penstock.theory.configuration import Unsuited, configurations
-from penstock.theory.drawings import DRAWINGS
+from penstock.theory.configuration import UnsuitedScenarioError, configurations
+from penstock.theory.jiang2015_figures import DRAWINGS
 from penstock.theory.models.base import FluidModel
 from penstock.theory.models.qcn import Printed, Sampled
 from penstock.theory.phase import SLIDE, field, follow, messages
+from penstock.theory.phase_portrait import portrait
 from penstock.theory.planar import Limits, Model, PairPlane, QcnPlane, SmccPlane
-from penstock.theory.portrait import portrait
 
 FIGURE_5 = "theory/figure-5"
 PAIR = PairPlane(slope=0.8, damping=0.5, stiffness=1.0, push=0.4, drag=1.6)
@@ -149,7 +149,7 @@ def test_a_portrait_refuses_what_is_beyond_the_ends() -> None:
     """129 KB do not fit a queue of 128 KB, and two sources of 1 Gb/s do not send 2.1."""
     given = configurations(Scenario.load(ROOT / f"scenarios/{FIGURE_5}.toml"))[0]
     for start in ((129_000.0, 1e9), (0.0, 2.1e9)):
-        with pytest.raises(Unsuited, match="beyond the ends"):
+        with pytest.raises(UnsuitedScenarioError, match="beyond the ends"):
             portrait(given, starts=[start])
 
 

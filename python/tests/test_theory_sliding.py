@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from numpy.typing import NDArray
-from rate_ratios import comes_together, flow
+from smcc_fairness import comes_together, flow
 from typer.testing import CliRunner
 
 from penstock import Result, Scenario
 from penstock.cli import app
 from penstock.theory import sliding_verdicts, theorems
-from penstock.theory.configuration import Configuration, Unsuited, configurations
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configurations
 from penstock.theory.equilibrium import equilibrium
 from penstock.theory.planar import QcnPlane, SmccPlane
 from penstock.theory.sliding import along, verdict
@@ -161,14 +161,14 @@ def test_other_schemes_and_offsets_outside_are_refused() -> None:
     """No theorem on other schemes, and no offset beyond the queue."""
     given = configurations(figure_5("150 KB"))[0]
     for offset in (-64_001, 64_001):
-        with pytest.raises(Unsuited, match="outside of the queue"):
+        with pytest.raises(UnsuitedScenarioError, match="outside of the queue"):
             verdict(given, offset_octets=offset)
     other = Configuration("bcn", {}, 2, 1e9, 1e9, 1000, 128_000, 1e9)
     for refused in (verdict, QcnPlane.of, SmccPlane.of, equilibrium):
-        with pytest.raises(Unsuited, match="bcn"):
+        with pytest.raises(UnsuitedScenarioError, match="bcn"):
             refused(other)
     run = figure_5("150 KB").set("duration", "2.01 s").set("flow.0.controlled", False).run()
-    with pytest.raises(Unsuited, match="1 limited flows"):
+    with pytest.raises(UnsuitedScenarioError, match="1 limited flows"):
         along(run, given)
 
 
@@ -286,7 +286,7 @@ def test_a_period_without_a_full_link_is_left_out() -> None:
 
 def test_no_period_with_a_full_link_is_refused() -> None:
     alone = Scenario.named("baseline/ten-gig").set("flow.0.from", "h0")
-    with pytest.raises(Unsuited, match=r"from 0 to 0\.5 s no link with a congestion point is full"):
+    with pytest.raises(UnsuitedScenarioError, match=r"from 0 to 0\.5 s no link with a congestion point is full"):
         sliding_verdicts(alone, scheme="smcc")
 
 

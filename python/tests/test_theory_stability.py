@@ -12,16 +12,16 @@ from typer.testing import CliRunner
 from penstock import Scenario
 from penstock.cli import app
 from penstock.document import Schemes
-from penstock.theory import axes, maps, samples
-from penstock.theory.configuration import Configuration, Unsuited, configuration
-from penstock.theory.cycle import balance, harmonic_balance, return_map, settled
-from penstock.theory.growth import growth
-from penstock.theory.linear import Array, DelaySystem, is_single_loop, margins, rightmost_roots
+from penstock.theory import axes, maps, sampled_integrator
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configuration
+from penstock.theory.limit_cycle import balance, harmonic_balance, return_map, settled
+from penstock.theory.linear_stability import Array, DelaySystem, is_single_loop, margins, rightmost_roots
 from penstock.theory.linearisation import is_at_rest, linearise, scales
 from penstock.theory.margin import modes_beside, nearest_change, report, vary
 from penstock.theory.models import model_of
 from penstock.theory.models.dcqcn import Dcqcn
 from penstock.theory.models.smcc import Smcc
+from penstock.theory.smcc_growth import growth
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEN_GIG = ROOT / "scenarios/baseline/ten-gig.toml"
@@ -199,7 +199,7 @@ def test_an_equilibrium_next_to_its_switching_line_is_refused_for_that_reason() 
     # 0.0414 octets above Qeq of 64 000 (test_theory_overlay has the arithmetic): below 1e-6 of it, where no mode is
     # distinguished from another, and without messages no rate is at equilibrium.
     scenario = Scenario.load(ROOT / "scenarios/sliding-mode/three-sources.toml")
-    with pytest.raises(Unsuited, match=r"0\.041 octets from the switching line.*'no messages' has none"):
+    with pytest.raises(UnsuitedScenarioError, match=r"0\.041 octets from the switching line.*'no messages' has none"):
         report(configuration(scenario, scheme="qcn"))
     # R_AI five times as large: five times as far off, 0.2068 octets.
     scenario.set("schemes.qcn.rpg_ai_rate", "5 Mbps")
@@ -383,7 +383,7 @@ def test_smcc_oscillates_in_packets_as_the_models_say(delay_us: float, octets: f
     queue = np.asarray(result.queues["queue_octets"], dtype=float)[time_s > 0.5]
     amplitude = (queue.max() - queue.min()) / 2
     # Sample by sample the model has the packets' amplitude, to two frames or a tenth.
-    steps = samples.integrate(model, model.start(), 1.0).at(np.arange(0.5, 1.0, 5e-5))[0]
+    steps = sampled_integrator.integrate(model, model.start(), 1.0).at(np.arange(0.5, 1.0, 5e-5))[0]
     assert amplitude == pytest.approx((steps.max() - steps.min()) / 2, abs=2000, rel=0.1)
     assert amplitude == pytest.approx(octets, abs=1000, rel=0.15)
     # As a fluid it has the period, and the amplitude where buffer and rates bound it: in between samples are too few
@@ -425,7 +425,7 @@ def test_axes() -> None:
     ],
 )
 def test_axes_that_are_none(text: str, words: str) -> None:
-    with pytest.raises(Unsuited, match=words):
+    with pytest.raises(UnsuitedScenarioError, match=words):
         axes.read(text, "smcc")
 
 
@@ -449,7 +449,7 @@ def test_the_scenario_of_a_configuration_has_that_configuration(scheme: str) -> 
 def test_a_map_has_the_margins_of_its_points() -> None:
     scenario = Scenario.load(TEN_GIG)
     x, y = axes.read("flows=2..40:4", "dcqcn"), axes.read("delay=5us..100us:3", "dcqcn")
-    drawn = maps.draw_up(scenario, x, y, "margin", scheme="dcqcn")
+    drawn = maps.compute_map(scenario, x, y, "margin", scheme="dcqcn")
     base = configuration(scenario, scheme="dcqcn")
     for row, delay in enumerate(y.values):
         for column, flows in enumerate(x.values):
@@ -466,7 +466,7 @@ def test_each_point_of_a_map_decides_its_own_modes() -> None:
     # At the first corner marks are too few for an equilibrium; elsewhere there is one.
     scenario = Scenario.load(TEN_GIG)
     x, y = axes.read("p_max=0.002..0.2:6", "dcqcn"), axes.read("flows=2..11:4", "dcqcn")
-    drawn = maps.draw_up(scenario, x, y, "margin", scheme="dcqcn")
+    drawn = maps.compute_map(scenario, x, y, "margin", scheme="dcqcn")
     base = configuration(scenario, scheme="dcqcn")
     assert np.isnan(drawn.values[0, 0])
     for row, flows in enumerate(y.values):
@@ -482,7 +482,7 @@ def test_each_point_of_a_map_decides_its_own_modes() -> None:
 def test_a_map_of_200_by_200_margins_is_whole_and_tells_how_far_it_is() -> None:
     x, y = axes.read("r_ai=1Mbps..40Mbps:200", "dcqcn"), axes.read("delay=5us..200us:200", "dcqcn")
     shares: list[float] = []
-    drawn = maps.draw_up(Scenario.load(TEN_GIG), x, y, "margin", scheme="dcqcn", progress=shares.append)
+    drawn = maps.compute_map(Scenario.load(TEN_GIG), x, y, "margin", scheme="dcqcn", progress=shares.append)
     assert len(shares) > 20
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
@@ -497,7 +497,7 @@ def test_a_map_says_where_least_rates_fill_the_link_and_packets_stay_in_a_full_b
     # SMCC's least rate is 10 Mb/s: 100 flows and more of them fill 1 Gb/s against all messages.
     scenario = Scenario.load(ROOT / "scenarios/sliding-mode/three-sources.toml")
     x, y = axes.read("delay=200us..1130us:2", "smcc"), axes.read("flows=40..280:3", "smcc")
-    drawn = maps.draw_up(scenario, x, y, "amplitude", scheme="smcc")
+    drawn = maps.compute_map(scenario, x, y, "amplitude", scheme="smcc")
     assert np.isfinite(drawn.values).tolist() == [[True, True], [False, False], [False, False]]
     assert drawn.refused == (
         "all flows at their least rate of 10 Mb/s fill the link: the queue stays full, come what may",
@@ -506,10 +506,10 @@ def test_a_map_says_where_least_rates_fill_the_link_and_packets_stay_in_a_full_b
     late = axes.apply(scenario, base, {"flows": 280.0, "round_trip_s": 1130e-6})
     (queue,) = (entry for entry in maps.as_scenario(late, 0.1).run().summary["queues"] if entry["name"] == "sw0->sw1")
     assert queue["min_octets"] > 0.97 * base.buffer_octets
-    with pytest.raises(Unsuited, match="least rate of 10 Mb/s"):
+    with pytest.raises(UnsuitedScenarioError, match="least rate of 10 Mb/s"):
         report(late)
     # Nor is there anything to say of a link that its flows cannot fill.
-    with pytest.raises(Unsuited, match="the queue stays empty"):
+    with pytest.raises(UnsuitedScenarioError, match="the queue stays empty"):
         report(axes.apply(scenario, base, {"capacity_bps": 3e9}))
 
 

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 import penstock
 from penstock import ArgumentError, PenstockError, Scenario
 from penstock.cli import app
-from penstock.runs import Watch
-from penstock.theory.configuration import Configuration, Unsuited, configuration
+from penstock.runs import RunCallbacks
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configuration
 from penstock.tuning import Tuning, tune
 from penstock.tuning.goals import GOALS, companions, mean, observe
-from penstock.tuning.space import knobs, point_of
+from penstock.tuning.search_space import knobs, point_of
 
 LONG_DELAY = ROOT / "scenarios/tuning/long-delay.toml"
 
@@ -102,7 +102,9 @@ def test_ctrl_c_leaves_the_best_so_far() -> None:
         if runs == 12:
             raise KeyboardInterrupt
 
-    found = tune(quick(w=1.0), "stability", keys=["w"], trials=100, seeds=1, points=16, watch=Watch(done=done))
+    found = tune(
+        quick(w=1.0), "stability", keys=["w"], trials=100, seeds=1, points=16, callbacks=RunCallbacks(done=done)
+    )
     assert found.interrupted
     assert found.trials == 8
     assert found.verdicts == ()
@@ -110,13 +112,13 @@ def test_ctrl_c_leaves_the_best_so_far() -> None:
 
 def test_a_profile_at_a_priority_is_refused() -> None:
     text = QUICK + '\n[[priority]]\npriority = 0\nscheme = "qcn"\nprofile = "pan-10g"\n'
-    with pytest.raises(Unsuited, match="changes nothing"):
+    with pytest.raises(UnsuitedScenarioError, match="changes nothing"):
         tune(Scenario.from_toml(text), "latency")
 
 
 def test_parameters_that_change_during_the_run_are_refused() -> None:
     text = QUICK + '\n[[change]]\nat = "1 ms"\nschemes.qcn.w = 4.0\n'
-    with pytest.raises(Unsuited, match="changes parameters during the run"):
+    with pytest.raises(UnsuitedScenarioError, match="changes parameters during the run"):
         tune(Scenario.from_toml(text), "latency")
 
 
@@ -125,7 +127,7 @@ def test_the_standard_is_the_first_profile_that_fits() -> None:
     settings = {"k_max": "80 KB"}
     found = tune(quick("dcqcn", **settings), "latency", keys=["r_ai"], trials=1, seeds=1, verdict_seeds=2, points=8)
     assert [settings.name for settings in found.others] == ["defaults", "scenario"]
-    with pytest.raises(Unsuited, match=r"zhu-2015 does not fit the scenario: schemes\.dcqcn\.k_max"):
+    with pytest.raises(UnsuitedScenarioError, match=r"zhu-2015 does not fit the scenario: schemes\.dcqcn\.k_max"):
         tune(quick("dcqcn", **settings), "latency", against="zhu-2015")
 
 
@@ -173,14 +175,14 @@ def test_an_answer_shows_itself_and_saves_what_it_shows(answer: Tuning, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--for", "beauty"], "unknown goal"),
-        (["--for", "latency", "--scheme", "none"], "none has nothing to tune"),
-        (["--for", "latency", "--scheme", "bcn", "--profile", "paper-efecn"], "schemes.bcn.drift to false"),
-        (["--for", "latency", "--against", "nobody"], "no profile nobody"),
-        (["--for", "latency", "--keys", "w=3..1"], "not above"),
-        (["--for", "latency", "--out", "x.json"], ".toml"),
-        (["--for", "latency", "--set", 'record.queues=["sw1->h10"]'], "record.queues"),
-        (["--for", "latency", "--set", "schemes.qcn.sampling=step"], "sample"),
+        (["--goal", "beauty"], "unknown goal"),
+        (["--goal", "latency", "--scheme", "none"], "none has nothing to tune"),
+        (["--goal", "latency", "--scheme", "bcn", "--profile", "paper-efecn"], "schemes.bcn.drift to false"),
+        (["--goal", "latency", "--against", "nobody"], "no profile nobody"),
+        (["--goal", "latency", "--keys", "w=3..1"], "not above"),
+        (["--goal", "latency", "--out", "x.json"], ".toml"),
+        (["--goal", "latency", "--set", 'record.queues=["sw1->h10"]'], "record.queues"),
+        (["--goal", "latency", "--set", "schemes.qcn.sampling=step"], "sample"),
     ],
 )
 def test_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str) -> None:
@@ -196,7 +198,7 @@ def test_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: l
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("quick.toml").write_text(QUICK)
-    command = ["tune", "quick.toml", "--for", "latency", "--keys", "w=1..4,q_eq=8 KB..20 KB", "--trials", "8"]
+    command = ["tune", "quick.toml", "--goal", "latency", "--keys", "w=1..4,q_eq=8 KB..20 KB", "--trials", "8"]
     command += ["--seeds", "1", "--verdict-seeds", "3", "--out", "found/better.toml"]
     done = CliRunner().invoke(app, [*command, "--json"])
     assert done.exit_code == 0, done.output
@@ -207,7 +209,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert document["gain_shown"] and document["file"] == "found/better.toml"
     assert text.startswith("# quick.toml with parameters that `penstock tune` proposes for latency")
     better = Scenario.load("found/better.toml")
-    assert better.question.endswith("(Parameters proposed by `penstock tune --for latency`.)")
+    assert better.question.endswith("(Parameters proposed by `penstock tune --goal latency`.)")
     for key, value in document["proposal"]["parameters"].items():
         assert better.describe()["schemes"][0]["parameters"][key.rpartition(".")[2]] == pytest.approx(
             _given(Scenario.from_toml(text).set(key, value)).number(key.rpartition(".")[2])
@@ -220,7 +222,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_scheme_without_a_fluid_model_is_searched_by_simulation_alone() -> None:
     found = tune(quick("e2cm"), "latency", trials=16, seeds=1, verdict_seeds=3)
     assert (found.scheme, found.trials, found.refused) == ("e2cm", 16, 0)
-    assert (found.region.points, found.region.critic, found.region.knobs) == (0, None, found.space)
+    assert (found.region.points, found.region.scorer, found.region.knobs) == (0, None, found.space)
     # The scenario's own bounds hold, and the goal is reached on seeds that the search has not seen.
     assert found.gain_shown
     assert mean(found.proposal.judging)["queue_p99_octets"] < mean(found.others[0].judging)["queue_p99_octets"]
@@ -232,7 +234,7 @@ def test_the_command_where_no_point_is_better(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     Path("quick.toml").write_text(QUICK)
     # With so short a set point packets leave the line idle.
-    command = ["tune", "quick.toml", "--for", "latency", "--keys", "q_eq=1 KB..2 KB", "--trials", "2", "--seeds", "1"]
+    command = ["tune", "quick.toml", "--goal", "latency", "--keys", "q_eq=1 KB..2 KB", "--trials", "2", "--seeds", "1"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     assert done.stdout.endswith("nothing is proposed or written\n")
@@ -264,7 +266,7 @@ def test_a_proposal_is_written_where_a_gain_is_shown(
         changes = {"verdicts": (lost,)}
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("penstock.cli.tune.tune", lambda *_, **__: replace(answer, **changes))
-    command = ["tune", str(LONG_DELAY), "--for", "stability", "--out", "found/proposal.toml"]
+    command = ["tune", str(LONG_DELAY), "--goal", "stability", "--out", "found/proposal.toml"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == (130 if answer.interrupted or changes.get("interrupted") else 0)
     assert words in done.stdout

@@ -1,4 +1,4 @@
-"""Parts of tuning: bounds, goals and verdicts by hand, and the fluid's forecast."""
+"""Parts of tuning: bounds, goals and verdicts by hand, and the fluid's prediction."""
 
 import math
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from conftest import ROOT, SMALL, quick
 
 from penstock import Result, Scenario
 from penstock.theory.axes import written
-from penstock.theory.configuration import Configuration, Unsuited, configuration, configurations
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configuration, configurations
 from penstock.theory.margin import report, stack_models
 from penstock.theory.models import model_of
 from penstock.tuning import tune
-from penstock.tuning.forecast import Course, forecast
+from penstock.tuning.fluid_prediction import PeriodModels, predict
 from penstock.tuning.goals import GOALS, OBSERVED, Guard, Observed, guards, observe, score
-from penstock.tuning.outlook import outlook, resting
-from penstock.tuning.region import Critic, narrow, starting_ranks
-from penstock.tuning.space import knobs, moved, set_to
-from penstock.tuning.spread import place_of, spread, value_at
+from penstock.tuning.initial_points import place_of, spread, value_at
+from penstock.tuning.linear_margins import linear_margins, resting
+from penstock.tuning.search_region import FluidScorer, narrow, starting_ranks
+from penstock.tuning.search_space import knobs, moved, set_to
 from penstock.tuning.verdict import judge, paired
 
 LONG_DELAY = ROOT / "scenarios/tuning/long-delay.toml"
@@ -71,13 +71,13 @@ def test_all_that_is_usually_tuned_has_an_effect() -> None:
 )
 def test_keys_that_cannot_be(key: str, words: str) -> None:
     given = _given(quick())
-    with pytest.raises(Unsuited, match=words):
+    with pytest.raises(UnsuitedScenarioError, match=words):
         knobs(given, given.parameters, [key])
 
 
 def test_a_key_twice() -> None:
     given = _given(quick())
-    with pytest.raises(Unsuited, match="twice"):
+    with pytest.raises(UnsuitedScenarioError, match="twice"):
         knobs(given, given.parameters, ["w=1..2", "schemes.qcn.w"])
 
 
@@ -97,7 +97,7 @@ def test_a_key_twice() -> None:
 def test_ranges_that_contradict_one_another(keys: list[str], words: list[str]) -> None:
     scenario = quick("dcqcn")
     given = _given(scenario)
-    with pytest.raises(Unsuited) as refused:
+    with pytest.raises(UnsuitedScenarioError) as refused:
         spread(scenario, given, knobs(given, given.parameters, keys), 8, 1)
     assert all(word in str(refused.value) for word in words), str(refused.value)
 
@@ -316,8 +316,8 @@ def test_a_queue_grows_by_what_arrives_within_the_delay() -> None:
     # A tenth of 1 Gb/s less for ten times the delay of 0.8 ms: nothing answers during the first, in which
     # 0.1 Gb/s / 8 * 0.8 ms = 10 KB come, and all of it is not 100 KB, as without an answer.
     less = wide.with_changes(capacity_bps=0.9e9, link_bps=0.9e9)
-    (quiet, _) = forecast([Course(wide, 0.008)], 0.0)
-    (seen, twin) = forecast([Course(wide, 1e-6), Course(less, 0.008)], 0.0)
+    (quiet, _) = predict([PeriodModels(wide, 0.008)], 0.0)
+    (seen, twin) = predict([PeriodModels(wide, 1e-6), PeriodModels(less, 0.008)], 0.0)
     assert seen == twin
     assert 10e3 < seen["queue_p99_octets"] - quiet["queue_p99_octets"] < 100e3
     assert seen["frames_dropped"] == 0
@@ -325,9 +325,9 @@ def test_a_queue_grows_by_what_arrives_within_the_delay() -> None:
 
 def test_a_forecast_says_what_is_stable() -> None:
     stable, unstable = (_given(quick(rpg_time_reset="5 ms", sample_base=base)) for base in ("150 KB", "10 KB"))
-    assert outlook([stable]).phase_rad > 0 > outlook([unstable]).phase_rad
+    assert linear_margins([stable]).phase_rad > 0 > linear_margins([unstable]).phase_rad
     wide = stack_models([model_of(given) for given in (stable, unstable)])
-    calm, oscillating = forecast([Course(wide, 0.5)], 0.0)
+    calm, oscillating = predict([PeriodModels(wide, 0.5)], 0.0)
     assert _of_the_fluid(calm) < 0.1 * _of_the_fluid(oscillating)
 
 
@@ -339,7 +339,7 @@ def _of_the_fluid(seen: Observed) -> float:
 def test_a_queue_at_rest_deviates_by_its_frames() -> None:
     # n frames of 1 500 octets vary by the square root of n frames, and at equilibrium little else does.
     given = _given(quick(rpg_time_reset="5 ms", sample_base="150 KB"))
-    (seen, _) = forecast([Course(stack_models([model_of(given)] * 2), 0.5)], 0.0)
+    (seen, _) = predict([PeriodModels(stack_models([model_of(given)] * 2), 0.5)], 0.0)
     frames = seen["queue_mean_octets"] / 1500
     assert frames > 20
     assert seen["queue_std_octets"] == pytest.approx(1500 * math.sqrt(frames), rel=0.1)
@@ -358,7 +358,7 @@ def test_of_two_queues_at_rest_the_shorter_is_forecast_steadier() -> None:
         for key, value in point.items():
             scenario.set(f"schemes.dcqcn.{key}", value)
         models.append(model_of(_given(scenario)))
-    first, second = forecast([Course(stack_models(models), 0.4)], 0.0)
+    first, second = predict([PeriodModels(stack_models(models), 0.4)], 0.0)
     assert first["queue_std_octets"] < 0.7 * second["queue_std_octets"]
 
 
@@ -375,15 +375,15 @@ def test_a_share_of_the_way_between_bounds_and_its_value(key: str) -> None:
 @pytest.mark.science
 def test_a_longer_run_does_not_make_the_forecast_oscillate() -> None:
     # DCQCN at 10 Gb/s with four flows, a quick timer and small steps: it rests, with 5 degrees of margin. With a step
-    # that grows with the run, Heun's method itself oscillates here, and the forecast loses four fifths of the rate.
+    # that grows with the run, Heun's method itself oscillates here, and the prediction loses four fifths of the rate.
     scenario = Scenario.load(ROOT / "scenarios/baseline/ten-gig.toml").set("scheme", "dcqcn")
     given = _given(scenario.set("schemes.dcqcn.time_reset", "10 us").set("schemes.dcqcn.r_ai", "1 Mbps"))
-    assert outlook([given]).phase_rad > 0
+    assert linear_margins([given]).phase_rad > 0
     wide = stack_models([model_of(given)] * 2)
-    (short, _), (long, _) = (forecast([Course(wide, length_s)], 0.0) for length_s in (0.02, 0.4))
+    (short, _), (long, _) = (predict([PeriodModels(wide, length_s)], 0.0) for length_s in (0.02, 0.4))
     assert short["utilization"] == long["utilization"] == 1.0
     assert _of_the_fluid(long) < _of_the_fluid(short) < 1e3
-    assert long["queue_mean_octets"] == pytest.approx(outlook([given]).rest_octets, rel=0.02)
+    assert long["queue_mean_octets"] == pytest.approx(linear_margins([given]).rest_octets, rel=0.02)
 
 
 def test_a_point_is_forecast_alike_whatever_stands_beside_it() -> None:
@@ -391,9 +391,9 @@ def test_a_point_is_forecast_alike_whatever_stands_beside_it() -> None:
     periods = configurations(scenario)
     space = knobs(periods[0], periods[0].parameters, ["time_reset", "k_max"])
     points = spread(scenario, periods[0], space, 4, 1)
-    critic, goal = Critic.of(periods, 0.04, space).in_steps_for(points), GOALS["latency"]
-    alone = [critic.scores(goal, critic.forecasts([point]), 1)[0] for point in points]
-    together = critic.scores(goal, critic.forecasts(points), len(points))
+    scorer, goal = FluidScorer.of(periods, 0.04, space).in_steps_for(points), GOALS["latency"]
+    alone = [scorer.scores(goal, scorer.predictions([point]), 1)[0] for point in points]
+    together = scorer.scores(goal, scorer.predictions(points), len(points))
     assert together.tolist() == pytest.approx(alone, nan_ok=True)
 
 
@@ -412,8 +412,8 @@ def test_every_scheme_with_a_model_can_be_narrowed(scheme: str) -> None:
     periods = configurations(scenario)
     space = knobs(periods[0], periods[0].parameters, [])
     assert len(space) >= 4
-    critic = Critic.of(periods, 0.04, space)
-    regions = narrow(critic, spread(scenario, periods[0], space, 16, 1), GOALS.values(), starts=4)
+    scorer = FluidScorer.of(periods, 0.04, space)
+    regions = narrow(scorer, spread(scenario, periods[0], space, 16, 1), GOALS.values(), starts=4)
     assert list(regions) == list(GOALS)
     starts = [tuple(start.items()) for region in regions.values() for start in region.starts]
     assert len(set(starts)) == len(starts), "two goals begin with the same point"
@@ -428,11 +428,11 @@ def test_every_scheme_with_a_model_can_be_narrowed(scheme: str) -> None:
 def test_the_margin_is_that_of_the_theory() -> None:
     given = _given(quick(rpg_time_reset="5 ms"))
     (side,) = report(given).sides
-    seen = outlook([given])
+    seen = linear_margins([given])
     assert seen.phase_rad == pytest.approx(side.phase_rad)
     # Two periods: the smaller margin.
     slower = replace(given, feedback_delay_s=2 * given.feedback_delay_s)
-    assert outlook([given, slower]).phase_rad == pytest.approx(report(slower).sides[0].phase_rad)
+    assert linear_margins([given, slower]).phase_rad == pytest.approx(report(slower).sides[0].phase_rad)
 
 
 def test_smcc_that_stays_below_its_target_does_not_rest() -> None:

@@ -14,7 +14,7 @@ from penstock.catalogue import schema
 from penstock.declared import Description, Key, MetricName, Scheme, SchemeName, TopologyName
 from penstock.document import Document
 from penstock.metrics.registry import METRICS
-from penstock.starting import TOPOLOGIES
+from penstock.scenario_template import TOPOLOGIES
 from penstock.summary import Summary
 
 # Each has something that the others lack: changes, a tree of copies, pauses, pools, loads.

@@ -21,7 +21,7 @@ UNIT = frozenset(
         "test_exchange_hpcc",
         "test_exchange_htsim",
         "test_exchange_triggers",
-        "test_files",
+        "test_atomic_files",
         "test_lab_tables",
         "test_paper_bottleneck",
         "test_paper_multicast",
@@ -32,11 +32,11 @@ UNIT = frozenset(
         "test_recipes",
         "test_reproduce_grid",
         "test_reproduce_verdict",
-        "test_text",
+        "test_quantity_text",
         "test_theory_configuration",
         "test_theory_derivation",
         "test_theory_linear",
-        "test_theory_strikes",
+        "test_theory_sampling",
         "test_wire",
         "test_wire_scapy",
         "test_workloads",
@@ -47,7 +47,7 @@ UNIT = frozenset(
 RUNNING = frozenset({"commands", "penstock", "result"})
 """Fixtures that run the engine or start processes."""
 
-MACHINE = frozenset({"test_executors", "test_lab", "test_limits", "test_signals", "test_testbed_security"})
+MACHINE = frozenset({"test_executors", "test_lab", "test_resource_limits", "test_signals", "test_testbed_security"})
 """Modules whose tests look at several processes, at signals, or at the clock."""
 
 

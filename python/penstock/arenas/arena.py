@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock import __version__
-from penstock.arenas.entries import STANDARD, Entries, read
+from penstock.arenas.arena_file import STANDARD, Entries, read
 from penstock.arenas.standings import Standing, Total, of_workload, totals
 from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
 from penstock.files import write_text
-from penstock.runs import Watch
+from penstock.runs import RunCallbacks
 from penstock.sweeps.design import MOST_SEEDS, design
 from penstock.sweeps.store import is_sweep
 from penstock.sweeps.sweep import Sweep, run_designs
 
 if TYPE_CHECKING:
-    from penstock.arenas.tuned import Tuned
+    from penstock.arenas.tuned_competitors import Tuned
 
 _DOCUMENT = "arena.json"
 _RUNS = "runs"
 _TUNED = "tuned"
 
 
-class Board:
+class ArenaResults:
     """Workloads, competitors, and their results.
 
     Attributes:
@@ -94,7 +94,7 @@ class Board:
         }
 
 
-class Arena(Board):
+class Arena(ArenaResults):
     """A board of workloads and competitors; and another of the same competitors, tuned.
 
     Made by :func:`penstock.arena`.
@@ -112,7 +112,7 @@ class Arena(Board):
         entries: Entries,
         seeds: int,
         sweeps: Mapping[str, Sweep],
-        tuned: Board | None = None,
+        tuned: ArenaResults | None = None,
         tunings: "Mapping[str, Tuned] | None" = None,
     ) -> None:
         super().__init__(entries, sweeps)
@@ -166,7 +166,7 @@ def arena(
     seeds: int = 1,
     tune: int = 0,
     resume: bool = False,
-    watch: Watch | None = None,
+    callbacks: RunCallbacks | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
 ) -> Arena:
@@ -188,9 +188,9 @@ def arena(
         tune: points that :func:`penstock.tune` simulates for each competitor, which then runs once more with what it
             proposes; with 0 nobody is tuned. Needs the extra ``tune``.
         resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
-        watch: how to watch and end the runs.
+        callbacks: how to callbacks and end the runs.
         workers: how many runs at a time; by default one for each core.
-        executor: where runs run instead, such as a :class:`penstock.Ray`.
+        executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
 
     Raises:
         PenstockError: the file is not legal, and nothing has run.
@@ -211,15 +211,15 @@ def arena(
             raise ArgumentError(
                 f"{path} holds an arena already", "go on with it with resume=True, or name another folder"
             )
-    watch = watch or Watch()
+    callbacks = callbacks or RunCallbacks()
     improved = entries
     tunings: Mapping[str, Tuned] = {}
     if tune > 0:
-        from penstock.arenas.tuned import tuned
+        from penstock.arenas.tuned_competitors import tuned
 
-        counter = _Counter(watch)
-        improved, tunings = tuned(entries, path / _TUNED, tune, watch=counter.counting, executor=executor)
-        watch = counter.going_on
+        counter = _Counter(callbacks)
+        improved, tunings = tuned(entries, path / _TUNED, tune, callbacks=counter.counting, executor=executor)
+        callbacks = counter.going_on
     every = [*entries.competitors, *(one for one in improved.competitors if one not in entries.competitors)]
     designs = {
         path / _RUNS / workload.name: design(
@@ -227,19 +227,19 @@ def arena(
         )
         for workload in entries.workloads
     }
-    swept = run_designs(designs, resume=True, watch=watch, workers=workers, executor=executor)
+    swept = run_designs(designs, resume=True, callbacks=callbacks, workers=workers, executor=executor)
     sweeps = {folder.name: sweep for folder, sweep in swept.items()}
-    return Arena(path, entries, seeds, sweeps, Board(improved, sweeps) if tune > 0 else None, tunings)
+    return Arena(path, entries, seeds, sweeps, ArenaResults(improved, sweeps) if tune > 0 else None, tunings)
 
 
 class _Counter:
     """Counts the runs of searches, of which nobody knows beforehand how many they are, into those that follow."""
 
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
+    def __init__(self, callbacks: RunCallbacks) -> None:
+        self._watch = callbacks
         self._runs = 0
-        self.counting = replace(watch, planned=lambda _: None, done=self._done)
-        self.going_on = replace(watch, planned=lambda count: watch.planned(self._runs + count))
+        self.counting = replace(callbacks, planned=lambda _: None, done=self._done)
+        self.going_on = replace(callbacks, planned=lambda count: callbacks.planned(self._runs + count))
 
     def _done(self) -> None:
         self._runs += 1

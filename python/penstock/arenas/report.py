@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock import PenstockError, __version__
-from penstock.arenas import words
-from penstock.arenas.entries import Competitor, Workload
+from penstock.arenas import prose
+from penstock.arenas.arena_file import Competitor, Workload
 from penstock.arenas.standings import TIE_SHARE, Total
 from penstock.catalogue import about
 from penstock.figures import arena as figures
 from penstock.figures.style import save
 from penstock.files import write_text
 from penstock.html import element, templates
-from penstock.text import share
+from penstock.quantity_text import share
 from penstock.variants import Variant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from penstock.arenas.arena import Arena, Board
+    from penstock.arenas.arena import Arena, ArenaResults
 
 _FIGURES = "figures"
 
@@ -53,7 +53,7 @@ class _Report:
     """
 
     arena: "Arena"
-    board: "Board"
+    board: "ArenaResults"
     before: str
     first: str
 
@@ -89,7 +89,7 @@ class _Report:
                     "title": about(total.competitor.scheme)["title"],
                     "mean_rank": f"{total.mean_rank:.1f}",
                     "wins": total.wins,
-                    "ratio": words.times(total.ratio),
+                    "ratio": prose.times(total.ratio),
                     "completed": f"{total.completed} of {len(total.ranks)}",
                 }
                 for total in self.board.totals
@@ -99,8 +99,8 @@ class _Report:
                     "title": workload.title,
                     "link": self._page(workload),
                     "question": workload.scenario.question,
-                    "judge": words.title(workload.judge.metric),
-                    "says": words.of_workload(self.board.standings[workload.name])[0],
+                    "judge": prose.title(workload.judge.metric),
+                    "says": prose.of_workload(self.board.standings[workload.name])[0],
                 }
                 for workload in entries.workloads
             ],
@@ -111,31 +111,31 @@ class _Report:
 
     def _workload(self, workload: Workload) -> dict[str, Any]:
         standings = self.board.standings[workload.name]
-        keys = words.shown(standings)
+        keys = prose.shown(standings)
         sizes = figures.by_size(standings) if workload.judge.of_flows else None
         return {
             "workload": workload,
-            "says": words.of_workload(standings),
-            "judge": words.judge(workload.judge),
-            "judge_title": words.title(workload.judge.metric),
-            "columns": [words.title(key) for key in keys],
+            "says": prose.of_workload(standings),
+            "judge": prose.judge(workload.judge),
+            "judge_title": prose.title(workload.judge.metric),
+            "columns": [prose.title(key) for key in keys],
             "rows": [
                 {
                     "rank": standing.rank,
                     "name": standing.competitor.name,
                     "link": self._page(standing.competitor),
-                    "value": words.spread(standing) if standing.values else "did not run",
-                    "ratio": words.times(standing.ratio) if standing.values else "",
+                    "value": prose.spread(standing) if standing.values else "did not run",
+                    "ratio": prose.times(standing.ratio) if standing.values else "",
                     "numbers": [
-                        words.number(key, standing.shown[key]) if key in standing.shown else "" for key in keys
+                        prose.number(key, standing.shown[key]) if key in standing.shown else "" for key in keys
                     ],
                 }
                 for standing in standings
             ],
             "judged": self._drawn(f"{workload.name}-judged", figures.judged(standings)),
             "by_size": None if sizes is None else self._drawn(f"{workload.name}-by-size", sizes),
-            "command": " ".join(filter(None, [f"penstock run {workload.source}", words.settings(workload)])),
-            "with_pfc": words.options(workload.with_pfc),
+            "command": " ".join(filter(None, [f"penstock run {workload.source}", prose.settings(workload)])),
+            "with_pfc": prose.options(workload.with_pfc),
             "toml": workload.scenario.to_toml(),
         }
 
@@ -149,23 +149,23 @@ class _Report:
         return {
             "competitor": competitor,
             "scheme": about(competitor.scheme),
-            "says": words.of_competitor(total, list(standings.values()), len(self.board.totals)),
+            "says": prose.of_competitor(total, list(standings.values()), len(self.board.totals)),
             "beside": self._drawn(f"{competitor.name}-beside", figures.beside_the_best(standings)),
             "rows": [
                 {
                     "title": standing.workload.title,
                     "link": self._page(standing.workload),
                     "rank": standing.rank,
-                    "value": words.spread(standing) if standing.values else "did not run",
-                    "judge": words.title(standing.workload.judge.metric),
-                    "ratio": words.times(standing.ratio) if standing.values else "",
+                    "value": prose.spread(standing) if standing.values else "did not run",
+                    "judge": prose.title(standing.workload.judge.metric),
+                    "ratio": prose.times(standing.ratio) if standing.values else "",
                 }
                 for standing in standings.values()
             ],
             "parameters": _parameters(self.board.entries.workloads, competitor),
-            "settings": words.settings(competitor),
+            "settings": prose.settings(competitor),
             "other_settings": [
-                (workload.title, words.options(workload.with_pfc))
+                (workload.title, prose.options(workload.with_pfc))
                 for workload in self.board.entries.workloads
                 if competitor.brings_pfc and workload.with_pfc
             ],
@@ -217,4 +217,4 @@ def _assigned(workload: Workload, competitor: Competitor) -> dict[str, str]:
     except PenstockError:
         return {}
     own = resolved.get("schemes", {}).get(competitor.scheme, {})
-    return {name: words.value(value) for name, value in own.items() if name != "profile"}
+    return {name: prose.value(value) for name, value in own.items() if name != "profile"}

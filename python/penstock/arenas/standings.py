@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.arenas.entries import Competitor, Entries, Judge, Workload
+from penstock.arenas.arena_file import Competitor, Entries, Judge, Workload
 from penstock.declared import MetricName
 from penstock.sweeps.sweep import Sweep
 from penstock.sweeps.tables import RUNS

@@ -2,82 +2,71 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from penstock import interrupts
-from penstock.cli.executor import runs_on
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find, is_results
+from penstock.cli.options import runs_on, words
 from penstock.cli.progress import Progress
-from penstock.cli.run import Request, drawing, fail_on_claims, fail_on_drawing
+from penstock.cli.requests import CompareOptions
+from penstock.cli.run import drawing, fail_on_claims, fail_on_drawing
 from penstock.comparison import Comparison, compare, side_by_side
 from penstock.result import Result
 from penstock.sweeps import axes
 from penstock.variants import typed
 
 
-@dataclass(frozen=True)
-class Lines:
-    """The lines of a comparison, and the queue by which they are judged."""
-
-    schemes: list[str]
-    variants: list[str]
-    vary: list[str]
-    seeds: int
-    queue: str | None
-    resume: bool = False
-
-
-def run_all(request: Request, names: Sequence[str], lines: Lines, *, ray: str | None) -> None:
+def compare_all(given: CompareOptions) -> None:
     """Run every scenario with every scheme and seed, write the folder with its figures, print one table."""
+    names = given.scenarios
     folders = [Path(name) for name in names if is_results(Path(name))]
     if folders:
         if len(folders) < len(names):
             other = next(name for name in names if not is_results(Path(name)))
             raise InputError(f"{other}: not a results folder, as the others are", f"run it first: penstock run {other}")
-        _put_together(request, folders, lines, ray=ray)
+        _put_together(given, folders)
         return
-    scenarios = [find(name, request.sets) for name in names]
-    folder = request.out or RESULTS / f"{_in_short([scenario.name for scenario in scenarios])}-compare"
+    scenarios = [find(name, given.sets) for name in names]
+    folder = given.out or RESULTS / f"{_in_short([scenario.name for scenario in scenarios])}-compare"
     with (
-        runs_on(ray) as executor,
-        Progress(quiet=request.quiet) as progress,
-        interrupts.keeping(progress.stop),
+        runs_on(given.ray) as executor,
+        Progress(quiet=given.quiet) as progress,
+        interrupts.on_interrupt(progress.stop),
     ):
         comparison = compare(
             scenarios,
-            [*lines.schemes, *(typed(text) for text in lines.variants)],
-            vary=[axes.typed(text) for text in lines.vary],
-            seeds=lines.seeds,
-            profile=request.profile,
-            queue=lines.queue,
+            [*words(given.schemes), *(typed(text) for text in given.variants)],
+            vary=[axes.typed(text) for text in given.vary],
+            seeds=given.seeds,
+            profile=given.profile,
+            queue=given.queue,
             out=folder,
-            force=request.force,
-            resume=lines.resume,
-            watch=progress.watch(),
+            force=given.force,
+            resume=given.resume,
+            callbacks=progress.callbacks(),
             executor=executor,
-            limit=request.limit,
+            limit=given.limit,
         )
     # An interrupt that falls between the last run and the end of the writing has stopped none.
-    _show(request, comparison, folder, interrupted=comparison.interrupted or progress.stopped)
+    _show(given, comparison, folder, interrupted=comparison.interrupted or progress.stopped)
 
 
-def _put_together(request: Request, folders: Sequence[Path], lines: Lines, *, ray: str | None) -> None:
+def _put_together(given: CompareOptions, folders: Sequence[Path]) -> None:
     """Put the runs of results folders side by side."""
-    given = {
-        "--schemes": lines.schemes,
-        "--variant": lines.variants,
-        "--vary": lines.vary,
-        "--seeds": lines.seeds > 1,
-        "--resume": lines.resume,
-        "--set": request.sets,
-        "--profile": request.profile,
-        "--ray": ray,
+    refused = {
+        "--schemes": given.schemes is not None,
+        "--variant": given.variants,
+        "--vary": given.vary,
+        "--seeds": given.seeds > 1,
+        "--resume": given.resume,
+        "--set": given.sets,
+        "--profile": given.profile,
+        "--ray": given.ray,
     }
-    for option, value in given.items():
+    for option, value in refused.items():
         if value:
             raise InputError(f"{option}: the runs of results folders have ended", "leave it out, or name scenarios")
     labels = [folder.resolve().name for folder in folders]
@@ -85,20 +74,20 @@ def _put_together(request: Request, folders: Sequence[Path], lines: Lines, *, ra
         if labels.count(label) > 1:
             raise InputError(f"two results folders have the name {label}", "rename one of them")
     results = {label: Result.open(folder) for label, folder in zip(labels, folders, strict=True)}
-    folder = request.out or RESULTS / f"{_in_short(labels)}-compare"
-    comparison = side_by_side(results, queue=lines.queue, out=folder, force=request.force)
-    _show(request, comparison, folder, interrupted=False)
+    folder = given.out or RESULTS / f"{_in_short(labels)}-compare"
+    comparison = side_by_side(results, queue=given.queue, out=folder, force=given.force)
+    _show(given, comparison, folder, interrupted=False)
 
 
-def _show(request: Request, comparison: Comparison, folder: Path, *, interrupted: bool) -> None:
+def _show(given: CompareOptions, comparison: Comparison, folder: Path, *, interrupted: bool) -> None:
     """Draw a comparison, print its table, and end with the status that it calls for."""
     # Drawing takes seconds, and an interrupt must not wait for it.
-    with interrupts.telling(f"while drawing; the records are whole and in {folder}"):
+    with interrupts.exit_note(f"while drawing; the records are whole and in {folder}"):
         _, undrawn = (None, None) if interrupted else drawing(comparison.write_figures)
 
-    if request.json:
+    if given.json:
         typer.echo(json.dumps(comparison.document, indent=2))
-    elif not request.quiet:
+    elif not given.quiet:
         from penstock.cli.report import print_comparison
 
         print_comparison(comparison.document, folder)

@@ -290,7 +290,7 @@ def metric(ctx: typer.Context, incomplete: str) -> Words:
 
 def _entries(ctx: typer.Context) -> Any:
     """Return the arena that stands on the command line."""
-    from penstock.arenas.entries import STANDARD, read
+    from penstock.arenas.arena_file import STANDARD, read
 
     return read(ctx.params.get("file") or next(iter(ctx.args), STANDARD))
 

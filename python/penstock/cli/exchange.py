@@ -1,7 +1,7 @@
 """`penstock import` and `penstock export`: files of other people's simulators."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import typer
 from penstock import ScenarioError
 from penstock.cli.failure import InputError, as_options, say
 from penstock.cli.locate import assignments, file_to_write, find
+from penstock.cli.requests import ExportOptions, ImportOptions
 from penstock.exchange import FORMATS, export, import_files, write
 from penstock.result import Result
 from penstock.scenario import Scenario
@@ -18,22 +19,20 @@ _MOST = 1000
 """The largest factor on the limits of what a scenario may ask for."""
 
 
-def import_one(
-    paths: Sequence[Path], *, out: Path, chosen: dict[str, Any], sets: list[str], force: bool, quiet: bool
-) -> None:
-    """Write the scenario that other people's files describe; ``chosen`` are scheme, transport and pfc, or ``None``."""
+def import_one(given: ImportOptions) -> None:
+    """Write the scenario that other people's files describe."""
+    out, scheme, transport = given.out, given.scheme, given.transport
     file_to_write(out, (".toml",))
     if not out.parent.is_dir():
         raise InputError(f"--out {out}: the folder does not exist", "create it first")
-    if out.exists() and not force:
+    if out.exists() and not given.force:
         raise InputError(f"{out} exists", "replace it with --force, or take another name")
-    for path in paths:
+    for path in given.files:
         if not path.is_file():
             raise InputError(f"{path}: is not a file", "give the files of another simulator")
-    scheme, transport = chosen["scheme"], chosen["transport"]
     carrier = None if transport is None else _transport(transport)
-    imported = import_files(paths, scheme=scheme, transport=carrier, pfc=chosen["pfc"], name=out.stem)
-    for key, value in assignments(sets).items():
+    imported = import_files(given.files, scheme=scheme, transport=carrier, pfc=given.pfc, name=out.stem)
+    for key, value in assignments(given.sets).items():
         imported.scenario.set(key, value)
     try:
         beyond = _check(imported.scenario)
@@ -41,7 +40,7 @@ def import_one(
         raise _unfit(error, scheme, transport) from error
     imported.scenario.save(out)
     typer.echo(out)
-    if not quiet:
+    if not given.quiet:
         for note in [*imported.notes, *beyond]:
             say(f"note: {note}")
         say(f"run it with: penstock run {out}")
@@ -74,23 +73,22 @@ def _unfit(error: ScenarioError, scheme: str | None, transport: str | None) -> I
     return InputError(f"{place}: {error.message}", error.hint or "")
 
 
-def export_one(
-    source: str, folder: Path, *, to: str, sets: list[str], seed: int | None, force: bool, limit: int
-) -> None:
+def export_one(given: ExportOptions) -> None:
     """Write a scenario, or that of a results folder with its completed flows, as other people's files."""
+    source, folder, to = given.scenario, given.folder, given.to
     if to not in FORMATS:
         raise InputError(f"--to {to}: unknown format", f"write {' or '.join(FORMATS)}")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, not a folder", "name another folder")
     if Path(source).is_dir():
-        if sets or seed is not None:
+        if given.sets or given.seed is not None:
             raise InputError("--set and --seed: a folder of results has its scenario", "export a scenario instead")
         of: Any = Result.open(source)
     else:
-        of = find(source, sets)
-    written = export(of, to=to, seed=seed, limit=limit)
+        of = find(source, given.sets)
+    written = export(of, to=to, seed=given.seed, limit=given.limit)
     there = [name for name in written if (folder / name).exists()]
-    if there and not force:
+    if there and not given.force:
         raise InputError(f"{folder / there[0]} exists", "replace it with --force, or take another folder")
     for path in write(written, folder):
         typer.echo(path)

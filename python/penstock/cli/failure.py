@@ -78,9 +78,9 @@ def _missing(package: str, extra: str) -> int:
 def _of_the_engine(error: Exception) -> int:
     from penstock import ArgumentError, LimitError, MissingExtraError, OutputError, PenstockError, ScenarioError
     from penstock.errors import DeviceError, TextFileError
-    from penstock.reading import PlacedError
-    from penstock.testbed.faults import TestbedError
-    from penstock.theory.configuration import Unsuited
+    from penstock.testbed.errors import TestbedError
+    from penstock.theory.configuration import UnsuitedScenarioError
+    from penstock.toml_reader import PlacedError
 
     if isinstance(error, ScenarioError | PlacedError):
         place = ":".join(str(part) for part in (error.file, error.line) if part not in (None, ""))
@@ -102,7 +102,7 @@ def _of_the_engine(error: Exception) -> int:
         return _report(str(error) or "there is not enough memory", "", FAILED)
     if isinstance(error, TestbedError):
         return _report(error.message, error.hint, WRONG_INPUT if error.unsuited else FAILED)
-    if isinstance(error, Unsuited):
+    if isinstance(error, UnsuitedScenarioError):
         return _report(error.reason, error.hint, WRONG_INPUT)
     if isinstance(error, PenstockError):
         return _report(str(error), "", FAILED)
@@ -117,7 +117,7 @@ _KEYWORD = re.compile(
     r"(?<![\w.])(against|goal|library|limit|metric|model|panel|queue|ray|reading|resume|scheme|schemes|seeds|topology|where|x|y)="
     r'(?:\[([^\]]*)\]|"([^"]*)"|([\w.-]+))'
 )
-_FLAGS = {"goal": "for", "reading": "set"}
+_FLAGS = {"reading": "set"}
 
 
 def as_options(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.failure import InputError
+from penstock.cli.options import with_parameters
 
 
 def _inches(text: str) -> float:
@@ -58,12 +59,4 @@ def draws(command: Callable[..., None]) -> Callable[..., None]:
         with on(page):
             command(**given)
 
-    parameters = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-        else parameter
-        for parameter in (*own, *shared)
-    ]
-    drawing.__signature__ = inspect.Signature(parameters, return_annotation=None)  # type: ignore[attr-defined]
-    drawing.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
-    return drawing
+    return with_parameters(drawing, [*own, *shared])

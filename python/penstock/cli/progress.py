@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Self
 
 from penstock import interrupts
 from penstock.cli.failure import say
-from penstock.runs import Watch
+from penstock.quantity_text import duration, events
+from penstock.runs import RunCallbacks
 from penstock.scenario import Progress as Watcher
 from penstock.terminal import printable, styled
-from penstock.text import duration, events
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -133,7 +133,7 @@ class Progress:
         if self._stopped:
             raise KeyboardInterrupt
 
-    def watch(self) -> Watch:
+    def callbacks(self) -> RunCallbacks:
         """Return what many runs report to: a bar for each that takes long, and one for how many are done."""
         total: int | None = None
         row = None
@@ -185,7 +185,7 @@ class Progress:
                 row = bars.add_task("runs", total=total, simulated="", speed="", left="")
             bars.update(row, completed=None if total is None else over, simulated=words, left=left)
 
-        return Watch(
+        return RunCallbacks(
             planned=planned,
             skipped=skip,
             refused=refuse,

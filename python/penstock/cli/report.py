@@ -16,11 +16,20 @@ from penstock.columns import to_floats
 from penstock.declared import LinkDescription, Outline
 from penstock.highlights import notable_queues, schemes_in_words
 from penstock.metrics.registry import COMPARED, WRITERS, Metric
-from penstock.metrics.seeds import SLOWDOWNS, CompletionSpread, Sizes, Spread, by_size, in_words, sizes_of, written
+from penstock.metrics.seeds import (
+    SLOWDOWNS,
+    CompletionStatistics,
+    Sizes,
+    Statistics,
+    by_size,
+    in_words,
+    sizes_of,
+    written,
+)
+from penstock.quantity_text import UNDRAWN, bit_rate, count, duration, events, fair_rate, octets, ratio, share
 from penstock.result import Result, action_counts
 from penstock.summary import CompletionSummary, DeadlockSummary, FlowSummary, PoolSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
-from penstock.text import UNDRAWN, bit_rate, count, duration, events, fair_rate, octets, ratio, share
 
 if TYPE_CHECKING:
     from arro3.core import Table as Records
@@ -196,11 +205,11 @@ def _print_slowdowns(out: Console, entries: list[dict[str, Any]]) -> None:
     out.print()
 
 
-def _rows(completions: dict[Sizes, dict[str, CompletionSpread]]) -> int:
+def _rows(completions: dict[Sizes, dict[str, CompletionStatistics]]) -> int:
     return sum(map(len, completions.values()))
 
 
-def _slowdowns_of_each(completions: dict[Sizes, dict[str, CompletionSpread]]) -> Table:
+def _slowdowns_of_each(completions: dict[Sizes, dict[str, CompletionStatistics]]) -> Table:
     """Return a table of all slowdowns: below the name of the flows, the lines that have some."""
     table = _numbers("flows", "number", "not completed", *(title for _, title in SLOWDOWNS))
     for sizes, of in completions.items():
@@ -211,7 +220,7 @@ def _slowdowns_of_each(completions: dict[Sizes, dict[str, CompletionSpread]]) ->
     return table
 
 
-def _slowdowns_in_one(completions: dict[Sizes, dict[str, CompletionSpread]], labels: list[str]) -> Table:
+def _slowdowns_in_one(completions: dict[Sizes, dict[str, CompletionStatistics]], labels: list[str]) -> Table:
     """Return a table of the 99th percentile: a row a line, a column for the flows of each size."""
     table = _numbers("flows", *(in_words(sizes) for sizes in completions))
     for label in labels:
@@ -540,7 +549,7 @@ def _time(seconds: float | None) -> str:
     return "-" if seconds is None else duration(seconds)
 
 
-def _stacked(value: Spread, text: Callable[[float], str]) -> str:
+def _stacked(value: Statistics, text: Callable[[float], str]) -> str:
     """Write a spread in a narrow column."""
     return written(value, text).replace(" ±", "\n±").replace(" (±", "\n(±")
 

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import typer
 
-from penstock.cli.executor import runs_on
 from penstock.cli.failure import FAILED, say
 from penstock.cli.locate import RESULTS, assignments
+from penstock.cli.options import runs_on
 from penstock.cli.progress import Progress
+from penstock.cli.requests import ReproduceOptions
+from penstock.cli.search import search_all
 from penstock.reproduction.contents import papers
 from penstock.reproduction.reproduce import Reproduction, reproduce
 
@@ -47,38 +49,35 @@ def show_list(*, as_json: bool) -> None:
     console().print(table)
 
 
-def reproduce_all(
-    name: str | None,
-    figure: str | None,
-    *,
-    out: Path | None,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-    short: bool,
-    controls: bool,
-    sets: list[str],
-    workers: int | None,
-    ray: str | None,
-) -> None:
+def reproduce_any(given: ReproduceOptions) -> None:
+    """List the papers, search for a reading, or reproduce, as the options ask for."""
+    if given.list_all:
+        show_list(as_json=given.json)
+    elif given.search:
+        search_all(given)
+    else:
+        reproduce_all(given)
+
+
+def reproduce_all(given: ReproduceOptions) -> None:
     """Run what the papers need, write the report, print what holds."""
-    reading = assignments(sets)
-    folder = out or RESULTS / "-".join(["reproduce", *([name] if name else []), *([figure] if figure else [])])
-    with runs_on(ray, workers) as executor, Progress(quiet=quiet) as progress:
+    name, figure = given.paper, given.figure
+    folder = given.out or RESULTS / "-".join(["reproduce", *([name] if name else []), *([figure] if figure else [])])
+    with runs_on(given.ray, given.jobs) as executor, Progress(quiet=given.quiet) as progress:
         found = reproduce(
             name,
             figure,
-            short=short,
-            controls=controls,
-            reading=reading,
+            short=given.short,
+            controls=given.controls,
+            reading=assignments(given.sets),
             out=folder,
-            force=force,
-            watch=progress.watch(),
+            force=given.force,
+            callbacks=progress.callbacks(),
             executor=executor,
         )
-    if as_json:
+    if given.json:
         typer.echo(json.dumps(found.document(), indent=2))
-    elif not quiet:
+    elif not given.quiet:
         _print(found, folder)
     for figure_of, reason in found.undrawn.items():
         say(f"error: {figure_of} could not be drawn: {reason}")
@@ -95,7 +94,7 @@ def _print(found: Reproduction, folder: Path) -> None:
     from rich.text import Text
 
     from penstock.cli.report import console, listing
-    from penstock.reproduction.wording import ours, paper_value
+    from penstock.reproduction.prose import ours, paper_value
 
     out = console()
     styles = {"holds": "green", "differs": "yellow", "cannot be tested": "dim"}

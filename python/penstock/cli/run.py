@@ -1,7 +1,6 @@
 """`penstock run`: one scenario, one scheme, one seed."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NoReturn, TypeVar, cast
 
@@ -10,56 +9,44 @@ import typer
 from penstock import interrupts
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find
+from penstock.cli.options import words
 from penstock.cli.progress import Progress
+from penstock.cli.requests import RunOptions
+from penstock.quantity_text import duration
 from penstock.result import ClaimError, Result
 from penstock.terminal import printable_json
-from penstock.text import duration
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Request:
-    """The options that `run` and `compare` share."""
-
-    sets: list[str]
-    profile: str | None
-    out: Path | None
-    force: bool
-    json: bool
-    quiet: bool
-    limit: int
-
-
-def run_one(
-    request: Request, name: str, *, scheme: str | None, seed: int | None, figures: bool, pcap: str | None, threads: str
-) -> None:
+def run_one(given: RunOptions) -> None:
     """Run, write the folder, print the summary."""
-    scenario = find(name, request.sets)
+    scenario = find(given.scenario, given.sets)
+    scheme, threads, figures = given.scheme, given.threads, not given.no_figures
     # Laying the scenario out finds what is wrong with it before anything is written.
-    plan = scenario.outline(scheme=scheme, profile=request.profile, seed=seed, limit=request.limit)
+    plan = scenario.outline(scheme=scheme, profile=given.profile, seed=given.seed, limit=given.limit)
     # Where priorities name their schemes, the plan's is called "mixed" under any choice for the others.
-    folder = request.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
+    folder = given.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
 
-    ports = [port.strip() for port in pcap.split(",")] if pcap is not None else []
-    if ports and plan["feedback_s"] is not None and not request.quiet:
+    ports = words(given.pcap)
+    if ports and plan["feedback_s"] is not None and not given.quiet:
         say("note: feedback is ideal: signals of the scheme cross no port, and the capture has none of them")
 
     interrupts.writes(folder)
-    with Progress(quiet=request.quiet) as progress, interrupts.keeping() as kept:
+    with Progress(quiet=given.quiet) as progress, interrupts.on_interrupt() as kept:
         result = scenario.run(
             scheme=scheme,
-            profile=request.profile,
-            seed=seed,
+            profile=given.profile,
+            seed=given.seed,
             out=folder,
-            force=request.force,
+            force=given.force,
             progress=progress.task(plan["scheme"]),
-            limit=request.limit,
+            limit=given.limit,
             pcap=ports,
             # Any other word is refused with the values that would be right.
             threads=int(threads) if threads.isdecimal() else cast(Literal["auto"], threads),
         )
-    if result.threads is not None and result.threads[1] and not request.quiet:
+    if result.threads is not None and result.threads[1] and not given.quiet:
         number, reason = result.threads
         say(f"{number} {'thread' if number == 1 else 'threads'}: {reason}")
     if kept.asked or result.interrupted:
@@ -74,12 +61,12 @@ def run_one(
             say(f"hint: penstock plot {folder} draws it")
             figures = False
     whole = f"the records are whole and in {folder}"
-    with interrupts.telling(f"while drawing; {whole}"):
+    with interrupts.exit_note(f"while drawing; {whole}"):
         drawn, undrawn = drawing(lambda: _figures(result, folder)) if figures else ([], None)
 
-    if request.json:
+    if given.json:
         typer.echo(printable_json(result.summary_json), nl=False)
-    elif not request.quiet:
+    elif not given.quiet:
         from penstock.cli.report import print_run
 
         print_run(result, plan, folder, drawn or [])

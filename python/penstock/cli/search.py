@@ -6,51 +6,53 @@ from pathlib import Path
 import typer
 
 from penstock import interrupts
-from penstock.cli.executor import runs_on
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS
+from penstock.cli.options import runs_on
 from penstock.cli.progress import Progress
+from penstock.cli.requests import ReproduceOptions
+from penstock.quantity_text import count
 from penstock.reproduction.search import EVIDENCE, Search, search_readings
-from penstock.text import count
 
 
-def search_all(
-    name: str | None,
-    others: list[str],
-    *,
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-    workers: int | None,
-    ray: str | None,
-) -> None:
-    """Search, or go on with a search, and say how far the readings come; ``others`` are options that do not go along.
+def search_all(given: ReproduceOptions) -> None:
+    """Search, or go on with a search, and say how far the readings come.
 
     Raises:
         InputError: no paper is named, or another option is.
     """
+    name = given.paper
     if name is None:
         raise InputError("--search needs a paper", "write, for instance, penstock reproduce multicast --search")
-    if others:
+    refused = {
+        "FIGURE": given.figure,
+        "--short": given.short,
+        "--controls": given.controls,
+        "--set": given.sets,
+        "--force": given.force,
+    }
+    if others := [option for option, value in refused.items() if value]:
         raise InputError(
             f"--search goes without {', '.join(others)}", "readings.toml of the paper says what is searched"
         )
-    folder = out or RESULTS / f"reproduce-{Path(name).name}-search"
+    folder = given.out or RESULTS / f"reproduce-{Path(name).name}-search"
     with (
-        runs_on(ray, workers) as executor,
-        Progress(quiet=quiet, lines=True) as progress,
-        interrupts.keeping(progress.stop),
-        interrupts.telling(f"while runs went on; the finished ones are in {folder}, and the same command goes on"),
+        runs_on(given.ray, given.jobs) as executor,
+        Progress(quiet=given.quiet, lines=True) as progress,
+        interrupts.on_interrupt(progress.stop),
+        interrupts.exit_note(f"while runs went on; the finished ones are in {folder}, and the same command goes on"),
     ):
         try:
-            found = search_readings(name, folder, watch=progress.watch(), log=None if quiet else say, executor=executor)
+            found = search_readings(
+                name, folder, callbacks=progress.callbacks(), log=None if given.quiet else say, executor=executor
+            )
         except KeyboardInterrupt:
             say(f"interrupted; the runs that had finished are in {folder}")
             say("hint: the same command goes on")
             raise typer.Exit(INTERRUPTED) from None
-    if as_json:
+    if given.json:
         typer.echo(json.dumps(found.document(), indent=2))
-    elif not quiet:
+    elif not given.quiet:
         _print(found)
 
 

@@ -2,69 +2,46 @@
 
 import json as json_text
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from penstock import interrupts
-from penstock.cli.executor import runs_on
 from penstock.cli.failure import FAILED, INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find
+from penstock.cli.options import runs_on, words
 from penstock.cli.progress import Counts, Progress
+from penstock.cli.requests import SweepOptions
+from penstock.quantity_text import UNDRAWN, count
 from penstock.sweeps.axes import typed
 from penstock.sweeps.design import Design, design, read
 from penstock.sweeps.sweep import Sweep, run_design
-from penstock.text import UNDRAWN, count
 from penstock.variants import typed as variant
 
 _FAILURES_LISTED = 8
+_IN_THE_FILE = ("vary", "schemes", "variants", "seeds", "profile", "queue", "sets", "series", "limit")
+"""The options that a sweep file has as keys."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The options that a sweep file has as keys."""
-
-    vary: list[str]
-    schemes: list[str]
-    variants: list[str]
-    seeds: int | None
-    profile: str | None
-    queue: str | None
-    sets: list[str]
-    series: bool
-    limit: int
-
-
-def sweep_all(
-    what: str,
-    asked: Asked,
-    *,
-    out: Path | None,
-    resume: bool,
-    workers: int | None,
-    ray: str | None,
-    json: bool,
-    quiet: bool,
-) -> None:
+def sweep_all(given: SweepOptions) -> None:
     """Run all that is missing, and say what there is."""
-    made, name = _design(what, asked)
-    folder = out or RESULTS / f"{name}-sweep"
+    made, name = _design(given)
+    folder = given.out or RESULTS / f"{name}-sweep"
     with (
-        runs_on(ray, workers) as executor,
-        Progress(quiet=quiet, lines=True) as progress,
-        interrupts.keeping(progress.stop),
-        interrupts.telling(f"while runs went on; the finished ones are in {folder}, and --resume goes on"),
+        runs_on(given.ray, given.jobs) as executor,
+        Progress(quiet=given.quiet, lines=True) as progress,
+        interrupts.on_interrupt(progress.stop),
+        interrupts.exit_note(f"while runs went on; the finished ones are in {folder}, and --resume goes on"),
     ):
         try:
-            found = run_design(made, folder, resume=resume, watch=progress.watch(), executor=executor)
+            found = run_design(made, folder, resume=given.resume, callbacks=progress.callbacks(), executor=executor)
         except OSError:
             if (folder / "unfinished.jsonl").is_file():
                 say(f"the runs that had finished are in {folder}, and --resume goes on")
             raise
-    if json:
+    if given.json:
         typer.echo(json_text.dumps(found.document, indent=2))
-    elif not quiet:
+    elif not given.quiet:
         _print(found, progress.counts)
     if not found.finished:
         there = found.table().num_rows if found.tables else 0
@@ -76,27 +53,28 @@ def sweep_all(
         raise typer.Exit(FAILED)
 
 
-def _design(what: str, asked: Asked) -> tuple[Design, str]:
+def _design(given: SweepOptions) -> tuple[Design, str]:
     """Return the design, and the name for its folder."""
-    path = Path(what)
+    path = Path(given.what)
     if path.is_file() and _is_sweep_file(path):
-        if asked != Asked([], [], [], None, None, None, [], False, 1):
+        unset = SweepOptions(what=given.what)
+        if any(getattr(given, name) != getattr(unset, name) for name in _IN_THE_FILE):
             raise InputError(
-                f"{what}: a sweep file has all settings, and takes no --vary, --schemes, --seeds, --set or the like",
+                f"{path}: a sweep file has all settings, and takes no --vary, --schemes, --seeds, --set or the like",
                 "write them into the file",
             )
         return read(path), path.stem
-    scenario = find(what, asked.sets)
+    scenario = find(given.what, given.sets)
     made = design(
         scenario,
         (),
-        axes=[typed(text) for text in asked.vary],
-        schemes=[*asked.schemes, *(variant(text) for text in asked.variants)],
-        seeds=asked.seeds or 1,
-        profile=asked.profile,
-        queue=asked.queue,
-        series=asked.series,
-        limit=asked.limit,
+        axes=[typed(text) for text in given.vary],
+        schemes=[*words(given.schemes), *(variant(text) for text in given.variants)],
+        seeds=given.seeds or 1,
+        profile=given.profile,
+        queue=given.queue,
+        series=given.series,
+        limit=given.limit,
     )
     return made, scenario.name
 

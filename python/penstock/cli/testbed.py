@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli import completion, options, pages
+from penstock.cli import completion, options, pages, requests
 from penstock.cli.failure import Commands, say
 
 app = typer.Typer(
@@ -25,21 +25,11 @@ def testbed() -> None:
     need_linux()
 
 
-_SCHEME = typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme to run.")
-_PROFILE = typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
-_SEED = typer.Option(min=0, max=options.LARGEST_SEED, metavar="N", help="Seed of all random streams.")
-_OUT = typer.Option(metavar="DIR", help="The results folder.  [default: results/SCENARIO-SCHEME-testbed]")
-
-
 @app.command("run", short_help="Run a scenario with its applications.")
 @pages.draws
+@options.grouped
 def run_testbed(
-    scenario: Annotated[str, options.SCENARIO],
-    scheme: Annotated[str | None, _SCHEME] = None,
-    profile: Annotated[str | None, _PROFILE] = None,
-    sets: Annotated[list[str] | None, options.SETS] = None,
-    seed: Annotated[int | None, _SEED] = None,
-    out: Annotated[Path | None, _OUT] = None,
+    given: requests.TestbedOptions,
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for the outputs of applications and processes.")
     ] = None,
@@ -60,32 +50,26 @@ def run_testbed(
     It needs the right to make network namespaces, which root has. A run that was late is marked invalid, and ends with
     status 1: its results are written all the same.
     """
-    from penstock.cli.testbed_runs import Request, run_one
+    from penstock.cli.testbed_runs import run_one
 
-    request = Request(sets=sets or [], scheme=scheme, profile=profile, seed=seed, out=out, force=force)
-    status = run_one(request, scenario, keep=keep, pcap=pcap, json=json, quiet=quiet)
+    status = run_one(given, keep=keep, pcap=pcap, force=force, json=json, quiet=quiet)
     if status:
         raise typer.Exit(status)
 
 
 @app.command("up", short_help="Run a scenario's network, for your applications.")
+@options.grouped
 def up_testbed(
-    scenario: Annotated[str, options.SCENARIO],
-    scheme: Annotated[str | None, _SCHEME] = None,
-    profile: Annotated[str | None, _PROFILE] = None,
-    sets: Annotated[list[str] | None, options.SETS] = None,
-    seed: Annotated[int | None, _SEED] = None,
-    out: Annotated[Path | None, _OUT] = None,
+    given: requests.TestbedOptions,
     force: Annotated[bool, options.FORCE] = False,
 ) -> None:
     """Run the network until the scenario's end or Ctrl-C, and say how to start programs in its hosts.
 
     Their packets to UDP or TCP port 5201 of a flow's destination are the first flow's, to 5202 the second's.
     """
-    from penstock.cli.testbed_runs import Request, run_network
+    from penstock.cli.testbed_runs import run_network
 
-    request = Request(sets=sets or [], scheme=scheme, profile=profile, seed=seed, out=out, force=force)
-    run_network(request, scenario)
+    run_network(given, force=force)
 
 
 @app.command("down", short_help="End testbeds, and remove the remains of one.")

@@ -1,6 +1,5 @@
 """The work of `penstock testbed run` and `up`."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -8,47 +7,38 @@ import typer
 from penstock import interrupts
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find
+from penstock.cli.options import words
+from penstock.cli.requests import TestbedOptions
 from penstock.declared import Outline
+from penstock.quantity_text import duration
 from penstock.result import Result
 from penstock.scenario import Scenario
 from penstock.terminal import printable_json
-from penstock.text import duration
 
 
-@dataclass(frozen=True)
-class Request:
-    """The options that both have."""
-
-    sets: list[str]
-    scheme: str | None
-    profile: str | None
-    seed: int | None
-    out: Path | None
-    force: bool
-
-    def scenario(self, name: str) -> tuple[Scenario, Outline, Path]:
-        """Return the scenario, its outline, and the results folder."""
-        found = find(name, self.sets)
-        plan = found.outline(scheme=self.scheme, profile=self.profile, seed=self.seed)
-        folder = self.out or RESULTS / f"{plan['name']}-{self.scheme or plan['scheme']}-testbed"
-        return found, plan, folder
+def _laid_out(given: TestbedOptions) -> tuple[Scenario, Outline, Path]:
+    """Return the scenario, its outline, and the results folder."""
+    found = find(given.scenario, given.sets)
+    plan = found.outline(scheme=given.scheme, profile=given.profile, seed=given.seed)
+    folder = given.out or RESULTS / f"{plan['name']}-{given.scheme or plan['scheme']}-testbed"
+    return found, plan, folder
 
 
-def run_one(request: Request, name: str, *, keep: Path | None, pcap: str | None, json: bool, quiet: bool) -> int:
+def run_one(given: TestbedOptions, *, keep: Path | None, pcap: str | None, force: bool, json: bool, quiet: bool) -> int:
     """Run with applications; return the exit status."""
     from penstock.testbed import run
 
-    scenario, plan, folder = request.scenario(name)
-    ports = [port.strip() for port in pcap.split(",")] if pcap is not None else []
+    scenario, plan, folder = _laid_out(given)
+    ports = words(pcap)
     interrupts.writes(folder)
-    with interrupts.keeping():
+    with interrupts.on_interrupt():
         result = run(
             scenario,
-            scheme=request.scheme,
-            profile=request.profile,
-            seed=request.seed,
+            scheme=given.scheme,
+            profile=given.profile,
+            seed=given.seed,
             out=folder,
-            force=request.force,
+            force=force,
             keep=keep,
             pcap=ports,
         )
@@ -63,11 +53,11 @@ def run_one(request: Request, name: str, *, keep: Path | None, pcap: str | None,
     return _judged(result, folder, quiet=quiet)
 
 
-def run_network(request: Request, name: str) -> None:
+def run_network(given: TestbedOptions, *, force: bool) -> None:
     """Run without applications."""
     from penstock.testbed import up
 
-    scenario, _, folder = request.scenario(name)
+    scenario, _, folder = _laid_out(given)
 
     def tell(hosts: dict[str, str]) -> None:
         for host, namespace in hosts.items():
@@ -75,14 +65,14 @@ def run_network(request: Request, name: str) -> None:
         say("the network runs; Ctrl-C ends it")
 
     interrupts.writes(folder)
-    with interrupts.keeping():
+    with interrupts.on_interrupt():
         result = up(
             scenario,
-            scheme=request.scheme,
-            profile=request.profile,
-            seed=request.seed,
+            scheme=given.scheme,
+            profile=given.profile,
+            seed=given.seed,
             out=folder,
-            force=request.force,
+            force=force,
             on_running=tell,
         )
     _judged(result, folder, quiet=False)

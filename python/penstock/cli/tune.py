@@ -7,60 +7,44 @@ from pathlib import Path
 import typer
 
 from penstock import interrupts
-from penstock.cli.executor import runs_on
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, file_to_write, find
+from penstock.cli.options import runs_on, words
 from penstock.cli.progress import Progress
+from penstock.cli.requests import TuneOptions
 from penstock.metrics.registry import TITLED
 from penstock.metrics.seeds import LEVEL
-from penstock.text import octets, share
-from penstock.tuning import Tuning, tune, wording
-from penstock.tuning.answer import Settings
+from penstock.quantity_text import octets, share
+from penstock.tuning import Tuning, prose, tune
 from penstock.tuning.goals import Guard
+from penstock.tuning.tuning import Settings
 from penstock.tuning.verdict import Verdict
 
 
-def tune_one(
-    name: str,
-    goal: str,
-    *,
-    scheme: str | None,
-    profile: str | None,
-    against: str | None,
-    keys: list[str],
-    sets: list[str],
-    trials: int,
-    seeds: int,
-    verdict_seeds: int,
-    ray: str | None,
-    out: Path | None,
-    force: bool,
-    json: bool,
-    quiet: bool,
-) -> None:
+def tune_one(given: TuneOptions) -> None:
     """Tune, print the answer, write the scenario file."""
-    scenario = find(name, sets)
-    target = file_to_write(out or RESULTS / f"{scenario.name}-{goal}.toml", (".toml",))
-    if target.exists() and not force:
+    scenario, goal, json, quiet = find(given.scenario, given.sets), given.goal, given.json, given.quiet
+    target = file_to_write(given.out or RESULTS / f"{scenario.name}-{goal}.toml", (".toml",))
+    if target.exists() and not given.force:
         raise InputError(f"{target} exists", "replace it with --force, or name another file with --out")
-    with runs_on(ray) as executor, Progress(quiet=quiet) as progress, interrupts.keeping(progress.stop):
+    with runs_on(given.ray) as executor, Progress(quiet=quiet) as progress, interrupts.on_interrupt(progress.stop):
         answer = tune(
             scenario,
             goal,
-            scheme=scheme,
-            profile=profile,
-            against=against,
-            keys=keys,
-            trials=trials,
-            seeds=seeds,
-            verdict_seeds=verdict_seeds,
-            watch=progress.watch(),
+            scheme=given.scheme,
+            profile=given.profile,
+            against=given.against,
+            keys=words(given.keys),
+            trials=given.trials,
+            seeds=given.seeds,
+            verdict_seeds=given.verdict_seeds,
+            callbacks=progress.callbacks(),
             executor=executor,
         )
     written = target if answer.worth_writing else None
     if written is not None:
         written.parent.mkdir(parents=True, exist_ok=True)
-        answer.save(written, name=name)
+        answer.save(written, name=given.scenario)
     if json:
         document = answer.document() | {"file": None if written is None else str(written)}
         typer.echo(json_text.dumps(document, indent=2))
@@ -86,7 +70,7 @@ def _print(answer: Tuning, written: Path | None) -> None:
     for note in answer.notes:
         typer.echo(f"note: {note}")
     typer.echo("")
-    if region.critic is None:
+    if region.scorer is None:
         typer.echo(f"theory: there is no fluid model of {answer.scheme}; simulation alone searches")
     elif region.resting:
         typer.echo(
@@ -98,11 +82,11 @@ def _print(answer: Tuning, written: Path | None) -> None:
             f"theory: no point of {region.points} has an equilibrium within the limits of queue and rates; all are kept"
         )
     left_out = (
-        "" if region.critic is None else f"; {answer.refused} more that the search proposed were left out by theory"
+        "" if region.scorer is None else f"; {answer.refused} more that the search proposed were left out by theory"
     )
-    typer.echo(f"simulated: {answer.trials} points, {wording.seeds(answer.tuning_seeds)}{left_out}")
+    typer.echo(f"simulated: {answer.trials} points, {prose.seeds(answer.tuning_seeds)}{left_out}")
     if answer.finalists:
-        typer.echo(f"chosen: from the best {answer.finalists} of them, {wording.seeds(answer.choosing_seeds)} too")
+        typer.echo(f"chosen: from the best {answer.finalists} of them, {prose.seeds(answer.choosing_seeds)} too")
     typer.echo("")
     _print_parameters(answer)
     for verdict in answer.verdicts:
@@ -133,21 +117,21 @@ def _print_parameters(answer: Tuning) -> None:
 
 def _print_verdict(answer: Tuning, verdict: Verdict) -> None:
     typer.echo("")
-    typer.echo(f"against {verdict.against}, {wording.seeds(answer.verdict_seeds)}, which the search never used:")
+    typer.echo(f"against {verdict.against}, {prose.seeds(answer.verdict_seeds)}, which the search never used:")
     rows = []
     for pair in verdict.measures:
         title, kind = TITLED[pair.measure].title, TITLED[pair.measure].kind
         interval = (
-            f"{wording.value(pair.low, kind, signed=True)} to {wording.value(pair.high, kind, signed=True)}"
+            f"{prose.value(pair.low, kind, signed=True)} to {prose.value(pair.high, kind, signed=True)}"
             if math.isfinite(pair.low)
             else "one seed"
         )
         rows.append(
             [
                 title,
-                wording.over_seeds(pair.proposal, kind),
-                wording.over_seeds(pair.other, kind),
-                wording.value(pair.difference, kind, signed=True),
+                prose.over_seeds(pair.proposal, kind),
+                prose.over_seeds(pair.other, kind),
+                prose.value(pair.difference, kind, signed=True),
                 interval,
             ]
         )
@@ -157,7 +141,7 @@ def _print_verdict(answer: Tuning, verdict: Verdict) -> None:
     change = f" by {share(abs(found.difference) / of)}" if of > 0 and verdict.word != "no difference shown" else ""
     if verdict.alike:
         typer.echo("every seed gives the same run: nothing in the scenario is random, so the interval has no meaning")
-    typer.echo(f"{TITLED[found.measure].title}: {verdict.word}{change}{wording.broken(verdict)}")
+    typer.echo(f"{TITLED[found.measure].title}: {verdict.word}{change}{prose.broken(verdict)}")
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> None:
@@ -182,4 +166,4 @@ def _rest(settings: Settings) -> str:
 
 def _guard(guard: Guard) -> str:
     title, kind = TITLED[guard.measure].title, TITLED[guard.measure].kind
-    return f"{title} {'at most' if guard.sign > 0 else 'at least'} {wording.value(guard.bound, kind)}"
+    return f"{title} {'at most' if guard.sign > 0 else 'at least'} {prose.value(guard.bound, kind)}"

@@ -1,9 +1,9 @@
 """Files of other people's simulators: readers and writers, one module a family, and the configuration of HPCC's."""
 
 from penstock.exchange import hpcc, htsim
-from penstock.exchange.completions import read_fct
 from penstock.exchange.exporting import FORMATS, export, write
+from penstock.exchange.hpcc_completions import read_fct
 from penstock.exchange.importing import Imported, import_files
-from penstock.exchange.reading import ExchangeError
+from penstock.exchange.line_reader import ExchangeError
 
 __all__ = ["FORMATS", "ExchangeError", "Imported", "export", "hpcc", "htsim", "import_files", "read_fct", "write"]

@@ -13,8 +13,8 @@ from penstock import files, workloads
 from penstock._core import read_quantity
 from penstock.declared import Description, FlowDescription, LinkDescription
 from penstock.errors import ArgumentError, nearest
-from penstock.exchange import completions, hpcc, htsim
-from penstock.exchange.trees import fabric_of
+from penstock.exchange import hpcc, hpcc_completions, htsim
+from penstock.exchange.htsim_fabric import fabric_of
 from penstock.result import Result
 from penstock.scenario import Scenario
 
@@ -53,14 +53,14 @@ _ELSEWHERE = {"transport", "acks", "frame", "controlled", "weight", "excess", "t
 
 @dataclass(frozen=True)
 class _Flow:
-    """A flow as files have it: the nodes' numbers, and its table in the scenario, at index ``place``."""
+    """A flow as files have it: the nodes' numbers, and its table in the scenario, at index ``key_path``."""
 
     about: FlowDescription
     source: int
     destination: int
     octets: int
     start_ps: int
-    place: str
+    key_path: str
     table: int | None
 
 
@@ -116,11 +116,11 @@ def write(written: Mapping[str, str], folder: str | os.PathLike[str]) -> list[Pa
     Raises:
         OSError: a file cannot be written.
     """
-    place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    root = Path(folder)
+    root.mkdir(parents=True, exist_ok=True)
     for name, text in written.items():
-        files.write_text(place / name, text)
-    return [place / name for name in written]
+        files.write_text(root / name, text)
+    return [root / name for name in written]
 
 
 def _numbers(plan: Description, *, keep: bool) -> dict[str, int]:
@@ -146,26 +146,26 @@ def _flows(plan: Description, document: Mapping[str, Any], numbers: Mapping[str,
     found = []
     for index, about in enumerate(plan["flows"]):
         table = tables[index] if index < len(tables) else None
-        place = f"flow.{table}" if table is not None else about["name"]
+        key_path = f"flow.{table}" if table is not None else about["name"]
         keys = document["flow"][table] if table is not None else {}
         other = next((key for key in keys if key not in _TOLD | _ELSEWHERE), None)
         if len(about["destinations"]) != 1:
-            raise ArgumentError(f"{place}.to: these formats cannot express a flow to a group", "write a host")
+            raise ArgumentError(f"{key_path}.to: these formats cannot express a flow to a group", "write a host")
         if other is not None:
-            raise ArgumentError(f"{place}.{other}: these formats have no such key", "take it out")
+            raise ArgumentError(f"{key_path}.{other}: these formats have no such key", "take it out")
         if about["traffic"] != "greedy":
             reason = f"{about['traffic']} traffic cannot be expressed in these formats, whose flows send at any rate"
-            raise ArgumentError(f"{place}.traffic: {reason}", "take it out, with rate, on and off")
+            raise ArgumentError(f"{key_path}.traffic: {reason}", "take it out, with rate, on and off")
         if about["size_octets"] is None and not endless:
             raise ArgumentError(
-                f"{place}.size: the flow {about['name']} has no end", 'write, for instance, size = "2 MB"'
+                f"{key_path}.size: the flow {about['name']} has no end", 'write, for instance, size = "2 MB"'
             )
         if table is not None:
-            _check_transport(keys, place)
+            _check_transport(keys, key_path)
         (destination,) = about["destinations"]
         start_ps = round((about["start_s"] or 0.0) * 1e12)
         ends = numbers[about["source"]], numbers[destination]
-        found.append(_Flow(about, *ends, about["size_octets"] or 0, start_ps, place, table))
+        found.append(_Flow(about, *ends, about["size_octets"] or 0, start_ps, key_path, table))
     for kind in ("load", "incast", "trace"):
         for number, keys in enumerate(document.get(kind, [])):
             _check_transport(keys, f"{kind}.{number}")
@@ -174,11 +174,11 @@ def _flows(plan: Description, document: Mapping[str, Any], numbers: Mapping[str,
     return found
 
 
-def _check_transport(keys: Mapping[str, Any], place: str) -> None:
+def _check_transport(keys: Mapping[str, Any], key_path: str) -> None:
     """Refuse flows without a transport: their sizes count frames."""
     if keys.get("transport", "none") in ("none", {"none": {}}):
         reason = "counts frames where there is no transport, and these files count data"
-        raise ArgumentError(f"{place}.size: {reason}", 'write, for instance, transport = "go-back-n"')
+        raise ArgumentError(f"{key_path}.size: {reason}", 'write, for instance, transport = "go-back-n"')
 
 
 def _tables(document: Mapping[str, Any]) -> list[int]:
@@ -249,10 +249,10 @@ def _hpcc_flows(document: Mapping[str, Any], flows: Sequence[_Flow]) -> hpcc.Flo
         table = document["flow"][flow.table] if flow.table is not None else {}
         if (key := next((key for key in _WAITS if key in table), None)) is not None:
             hint = "write a start, or export to htsim"
-            raise ArgumentError(f"{flow.place}.{key}: flows of HPCC begin at times alone", hint)
+            raise ArgumentError(f"{flow.key_path}.{key}: flows of HPCC begin at times alone", hint)
         if 0 in (priority, flow.about["priority"]) and flow.about["priority"] != priority:
             reason = f"is {flow.about['priority']} and was {priority} before; group 0 is HPCC's for control"
-            raise ArgumentError(f"{flow.place}.priority: {reason}", "give the flows priorities from 1 to 7")
+            raise ArgumentError(f"{flow.key_path}.priority: {reason}", "give the flows priorities from 1 to 7")
         ends = flow.source, flow.destination
         start = f"{Decimal(flow.start_ps) / 10**12:.{9 if flow.start_ps % 1000 == 0 else 12}f}"
         written.append(
@@ -315,9 +315,9 @@ def _completed(result: Result, flows: Sequence[_Flow]) -> str:
             ended_s = acked_s if known else end_s + ideal_acked_s - ideal_s
             times = (round(start_s * 1e9), round((ended_s - start_s) * 1e9), round(ideal_acked_s * 1e9))
             ends = flow.source, flow.destination
-            done.append(completions.Completed(*ends, ports[name] % 2**16, _port(name), flow.octets, *times))
+            done.append(hpcc_completions.Completed(*ends, ports[name] % 2**16, _port(name), flow.octets, *times))
     # The simulator writes a line when a flow ends.
-    return completions.text(sorted(done, key=lambda flow: flow.start_ns + flow.fct_ns))
+    return hpcc_completions.text(sorted(done, key=lambda flow: flow.start_ns + flow.fct_ns))
 
 
 def _matrix(plan: Description, document: Mapping[str, Any], flows: Sequence[_Flow]) -> htsim.Matrix:
@@ -327,26 +327,26 @@ def _matrix(plan: Description, document: Mapping[str, Any], flows: Sequence[_Flo
     fired = {key: number for number, key in enumerate(dict.fromkeys(waits.values()), start=1)}
     activates: dict[int, list[int]] = {}
     for key, number in fired.items():
-        for place in key:
-            activates.setdefault(place, []).append(number)
+        for position in key:
+            activates.setdefault(position, []).append(number)
     started_by = {index: fired[key] for index, key in waits.items()}
     for index, numbers in activates.items():
         if len(numbers) > 2:
             name = flows[index].about["name"]
-            waiting = next(flows[place] for place, key in waits.items() if index in key)
+            waiting = next(flows[position] for position, key in waits.items() if index in key)
             reason = f"flows wait for {name} with {len(numbers)} different sets of others"
             raise ArgumentError(
-                f"{waiting.place}.after: {reason}", "a connection of htsim activates two triggers at the most"
+                f"{waiting.key_path}.after: {reason}", "a connection of htsim activates two triggers at the most"
             )
     idents = _idents(flows, need=bool(fired))
     connections = []
     for index, flow in enumerate(flows):
         if flow.octets > _OCTETS_MAX:
             reason = f"is {flow.octets} octets, and htsim reads {_OCTETS_MAX} at the most"
-            raise ArgumentError(f"{flow.place}.size: {reason}", "write a shorter flow, or several")
+            raise ArgumentError(f"{flow.key_path}.size: {reason}", "write a shorter flow, or several")
         if flow.about["priority"] != flows[0].about["priority"]:
             reason = f"is {flow.about['priority']} and was {flows[0].about['priority']} before; connections are alike"
-            raise ArgumentError(f"{flow.place}.priority: {reason}", "give all flows the same")
+            raise ArgumentError(f"{flow.key_path}.priority: {reason}", "give all flows the same")
         own = activates.get(index, [])
         connections.append(
             htsim.Connection(
@@ -371,7 +371,7 @@ def _matrix(plan: Description, document: Mapping[str, Any], flows: Sequence[_Flo
 
 def _waits(document: Mapping[str, Any], flows: Sequence[_Flow]) -> dict[int, tuple[int, ...]]:
     """Return the indices of the flows that each flow waits for, by the index of the waiting flow."""
-    places = {flow.about["name"]: index for index, flow in enumerate(flows)}
+    positions = {flow.about["name"]: index for index, flow in enumerate(flows)}
     own: dict[int, list[int]] = {}
     for index, flow in enumerate(flows):
         if flow.table is not None:
@@ -385,10 +385,10 @@ def _waits(document: Mapping[str, Any], flows: Sequence[_Flow]) -> dict[int, tup
         for other in ("delay", "stagger", "every"):
             if read_quantity(table.get(other, "0 s"), "s") != 0:
                 raise ArgumentError(f"flow.{number}.{other}: a trigger of htsim starts flows at once", "take it out")
-        others = [places[name] for name in _expanded(table[key])]
+        others = [positions[name] for name in _expanded(table[key])]
         together = tuple(sorted(others))
-        for place, index in enumerate(indices):
-            waits[index] = (others[place],) if key == "after_each" else together
+        for position, index in enumerate(indices):
+            waits[index] = (others[position],) if key == "after_each" else together
     return waits
 
 

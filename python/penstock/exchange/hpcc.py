@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock import files
-from penstock.exchange.reading import NUMBER, OCTETS_MAX, WHOLE, ExchangeError, Lines
+from penstock.exchange.line_reader import NUMBER, OCTETS_MAX, WHOLE, ExchangeError, Lines
 
 RATE = re.compile(r"\d+(\.\d+)?([kKMGT]?(bps|b/s|Bps|B/s))?")
 """A rate as ns-3 reads it; without a unit it is in bit/s."""

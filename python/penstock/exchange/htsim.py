@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from penstock import files
-from penstock.exchange.reading import ENTRIES_MAX, NUMBER, OCTETS_MAX, ExchangeError, Lines, cut
+from penstock.exchange.line_reader import ENTRIES_MAX, NUMBER, OCTETS_MAX, ExchangeError, Lines, cut
 
 _ENDS = re.compile(r"\d{1,9}->\d{1,9}")
 _KINDS = ("oneshot", "barrier", "multishot")

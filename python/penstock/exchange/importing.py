@@ -13,9 +13,9 @@ from typing import Any
 from penstock import files, workloads
 from penstock._core import ScenarioError
 from penstock.errors import ArgumentError
-from penstock.exchange import config, hpcc, htsim
+from penstock.exchange import hpcc, hpcc_config, htsim
+from penstock.exchange.line_reader import NUMBER, OCTETS_MAX, WHOLE, ExchangeError
 from penstock.exchange.networks import Network, of_fabric, of_topology, ranges
-from penstock.exchange.reading import NUMBER, OCTETS_MAX, WHOLE, ExchangeError
 from penstock.scenario import Scenario
 
 QUESTION = "What do the flows of the imported files wait?"
@@ -113,22 +113,22 @@ def import_files(
     traffic = by_kind[pair[1]]
     matrix = htsim.parse_matrix(traffic.text, traffic.name) if pair[1] == "matrix" else None
     settings: list[str] = []
-    payload = config.PAYLOAD
+    payload = hpcc_config.PAYLOAD
     if pair[0] == "topology":
         net = by_kind["topology"]
         topology = hpcc.parse_topology(net.text, net.name)
         said = by_kind.get("config")
-        known = config.Config("") if said is None else config.parse(said.text, said.name)
+        known = hpcc_config.Config("") if said is None else hpcc_config.parse(said.text, said.name)
         payload = known.number("PACKET_PAYLOAD_SIZE", payload)
         lossless = known.number("ENABLE_PFC", 1) != 0 if pfc is None else pfc
-        switches = config.switch_lines(known, topology, scheme or known.scheme or "none", lossless)
-        network = of_topology(topology, net.name, switches, f"{config.pool_octets(known)} octets")
+        switches = hpcc_config.switch_lines(known, topology, scheme or known.scheme or "none", lossless)
+        network = of_topology(topology, net.name, switches, f"{hpcc_config.pool_octets(known)} octets")
         _note_topology(notes, net.name, topology)
         own = known.scheme
         transport = known.transport if transport is None else transport
         if own is not None and scheme in (None, own):
             scheme = own
-            settings, more = config.scheme_lines(known, own, topology, max(network.rate_bps.values(), default=1))
+            settings, more = hpcc_config.scheme_lines(known, own, topology, max(network.rate_bps.values(), default=1))
             notes += more
         elif own is not None:
             notes.append(f"{known.name}: its scheme is {own}, and {scheme} is asked for: its values are not followed")
@@ -180,8 +180,8 @@ def _note_topology(notes: list[str], name: str, topology: hpcc.Topology) -> None
         notes.append(f"{name}: line 1 is that of {topology.family}{own}")
 
 
-def _memory_note(known: config.Config, lossless: bool) -> str:
-    size = f"{known.number('BUFFER_SIZE', config.POOL_MB)} x 2^20 octets of memory"
+def _memory_note(known: hpcc_config.Config, lossless: bool) -> str:
+    size = f"{known.number('BUFFER_SIZE', hpcc_config.POOL_MB)} x 2^20 octets of memory"
     if not lossless:
         return f"no flow control; a switch has {size}, of which a line takes an eighth of what is free at the most"
     stops = "and stops a line that holds an eighth of what is free (at any rate; HPCC's more on faster links)"
@@ -265,7 +265,7 @@ def _of_flows(flows: hpcc.Flows, name: str, network: Network, carrier: str, payl
             raise ExchangeError(
                 name, line, f"the priority group is {at.priority}; write one from 1 to 7 (0 is for control)"
             )
-        network.check_way(at.source, at.destination, name, line)
+        network.check_path(at.source, at.destination, name, line)
         start, start_ps = _seconds(at.start, "start", name, line)
         octets = at.octets * (payload if in_packets else 1)
         traffic.add(at.source, at.destination, octets, float(start))

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from penstock import _core
 from penstock.exchange import hpcc, htsim
-from penstock.exchange.reading import ExchangeError
+from penstock.exchange.line_reader import ExchangeError
 
 BUFFER = "1000000 octets"
 """The size of an output queue where no file says it."""
@@ -39,7 +39,7 @@ class Network:
         """The number of hosts."""
         return len(self.rate_bps)
 
-    def check_way(self, source: int, destination: int, name: str, line: int) -> None:
+    def check_path(self, source: int, destination: int, name: str, line: int) -> None:
         """Refuse a flow of a file between hosts that no path joins.
 
         Raises:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 from penstock.result import ClaimError, Result
 
 if TYPE_CHECKING:
-    from penstock.runs import Run, Watch
+    from penstock.runs import Run, RunCallbacks
     from penstock.scenario import Progress
 
 T = TypeVar("T")
@@ -22,17 +22,17 @@ Take = Callable[[int, Result, ClaimError | None], T]
 
 
 @dataclass(frozen=True)
-class Ended(Generic[T]):
+class JobOutcome(Generic[T]):
     """How a job ended. One that ended early has neither a value nor an error.
 
     Attributes:
-        place: the index of its run.
+        index: the index of its run.
         values: the value taken from its result; one, or none.
         error: the error of the run, or of taking from it.
         lost: the reason why its worker was lost before it had ended.
     """
 
-    place: int
+    index: int
     values: tuple[T, ...] = ()
     error: BaseException | None = None
     lost: str = ""
@@ -45,36 +45,36 @@ class Job(Generic[T]):
     On a cluster a job travels: its run's scenario and ``take`` must be such that they can be pickled.
 
     Attributes:
-        place: the index of the run.
+        index: the index of the run.
         run: the run.
         take: called with the index, the result, and the error of a broken claim to lose no frame.
         keep_interrupted: whether ``take`` is called for a run that ended early, too.
     """
 
-    place: int
+    index: int
     run: "Run"
     take: "Take[T]"
     keep_interrupted: bool
 
-    def __call__(self, progress: "Progress | None") -> Ended[T]:
+    def __call__(self, progress: "Progress | None") -> JobOutcome[T]:
         """Run the run here, and take from its result."""
         try:
             result, loss = perform(self.run, progress)
         except KeyboardInterrupt:
             # It was still being laid out.
-            return Ended(self.place)
+            return JobOutcome(self.index)
         except Exception as error:
-            return Ended(self.place, error=error)
+            return JobOutcome(self.index, error=error)
         return self.taken(result, loss)
 
-    def taken(self, result: Result, loss: ClaimError | None) -> Ended[T]:
+    def taken(self, result: Result, loss: ClaimError | None) -> JobOutcome[T]:
         """Take from a result."""
         if result.interrupted and not self.keep_interrupted:
-            return Ended(self.place)
+            return JobOutcome(self.index)
         try:
-            return Ended(self.place, (self.take(self.place, result, loss),))
+            return JobOutcome(self.index, (self.take(self.index, result, loss),))
         except BaseException as error:
-            return Ended(self.place, error=error)
+            return JobOutcome(self.index, error=error)
 
 
 def perform(run: "Run", progress: "Progress | None") -> tuple[Result, ClaimError | None]:
@@ -103,7 +103,7 @@ class Session(ABC, Generic[T]):
         """Take a job; it runs as soon as a worker is free."""
 
     @abstractmethod
-    def ended(self, timeout_s: float) -> Sequence[Ended[T]]:
+    def ended(self, timeout_s: float) -> Sequence[JobOutcome[T]]:
         """Return the jobs that have ended since the last call; wait for the first of them for so long, s.
 
         A job may be returned once more by :meth:`stop`, where an interrupt has kept the caller from dealing with it.
@@ -112,7 +112,7 @@ class Session(ABC, Generic[T]):
         """
 
     @abstractmethod
-    def stop(self) -> Sequence[Ended[T]]:
+    def stop(self) -> Sequence[JobOutcome[T]]:
         """End the running jobs and drop those that wait; return those that ended and were not reported yet."""
 
 
@@ -125,8 +125,8 @@ class Executor(ABC):
         return False
 
     @abstractmethod
-    def session(self, watch: "Watch") -> "Session[T]":
-        """Begin with the jobs of one call; ``watch`` is asked whether all is to end, and gets the progress."""
+    def session(self, callbacks: "RunCallbacks") -> "Session[T]":
+        """Begin with the jobs of one call; ``callbacks`` is asked whether all is to end, and gets the progress."""
 
     @abstractmethod
     def close(self) -> None:

@@ -3,12 +3,12 @@
 The same result gives the same SVG, byte for byte.
 """
 
+from penstock.figures.comparison import comparison, cumulative, pauses, write_comparison
+from penstock.figures.completed_flows import has_completions
 from penstock.figures.completions import FIGURES as FIGURES_OF_FLOWS
 from penstock.figures.completions import of_flows, slowdowns
 from penstock.figures.distributions import distributions
-from penstock.figures.finite import has_completions
 from penstock.figures.pages import PANELS, overview, write_all
-from penstock.figures.side_by_side import comparison, cumulative, pauses, write_comparison
 from penstock.figures.style import Page, on, save
 
 __all__ = [

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from penstock.arenas.entries import Workload
+from penstock.arenas.arena_file import Workload
 from penstock.arenas.standings import Standing, Total
 from penstock.figures.panels import octets_scale
 from penstock.figures.style import DROP, FLOW_COLOURS, REFERENCE, Drawn, sheet, styled
 from penstock.metrics.registry import TITLED
-from penstock.text import octets
+from penstock.quantity_text import octets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

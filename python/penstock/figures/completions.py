@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from penstock._core import PenstockError
-from penstock.figures import labels
+from penstock.figures import tick_labels
+from penstock.figures.completed_flows import CompletedFlows, FlowData, completed_flows, has_completions, question
 from penstock.figures.distributions import SPREADS, Lines, distributions, left_words, steps
-from penstock.figures.finite import Finite, FlowData, finite, has_completions, question
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import legend
 from penstock.figures.style import FLOW_COLOURS, WIDTH, Drawn, is_narrow, sheet, styled, width
-from penstock.text import octets
+from penstock.quantity_text import octets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def slowdowns(runs: Mapping[str, Sequence[FlowData]], panels: Panels | None = No
     With ``panels`` each panel shows slowdown against size for the lines that belong there, on common scales and in
     colours that stand for the same name in each; distributions are left out.
     """
-    lines = {label: finite(line) for label, line in runs.items()}
+    lines = {label: completed_flows(line) for label, line in runs.items()}
     title = next((asked for line in runs.values() if (asked := question(line))), "Slowdowns of flows")
     return _in_panels(lines, panels, title) if panels else _in_one(lines, title)
 
@@ -130,11 +130,11 @@ def _in_one(lines: Lines, title: str) -> Drawn:
 def _by_size(axes: "Axes") -> None:
     """Give both axes their scales: sizes, and slowdowns."""
     axes.set_xscale("log")
-    labels.logarithmic(axes.xaxis, lambda x: octets(round(x)), between=False)
+    tick_labels.logarithmic(axes.xaxis, lambda x: octets(round(x)), between=False)
     _logarithmic(axes, "y")
 
 
-def _draw_by_size(axes: "Axes", label: str, flows: Finite, colour: str) -> None:
+def _draw_by_size(axes: "Axes", label: str, flows: CompletedFlows, colour: str) -> None:
     done = ~np.isnan(flows.slowdown)
     size, slowdown = flows.size_octets[done], flows.slowdown[done]
     order = np.argsort(size, kind="stable")
@@ -150,7 +150,7 @@ def _logarithmic(axes: "Axes", axis: str) -> None:
     """Let slowdowns have a logarithmic scale from 1 on, with plain numbers."""
     getattr(axes, f"set_{axis}scale")("log")
     getattr(axes, f"set_{axis}lim")(left=1) if axis == "x" else axes.set_ylim(bottom=1)
-    labels.logarithmic(axes.xaxis if axis == "x" else axes.yaxis, lambda x: f"{x:g}")
+    tick_labels.logarithmic(axes.xaxis if axis == "x" else axes.yaxis, lambda x: f"{x:g}")
 
 
 def _colours(lines: int) -> list[str]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import PercentFormatter
 
-from penstock.figures import labels
-from penstock.figures.finite import Finite, FlowData, finite, question
+from penstock.figures import tick_labels
+from penstock.figures.completed_flows import CompletedFlows, FlowData, completed_flows, question
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import legend
 from penstock.figures.style import FLOW_COLOURS, WIDTH, Drawn, is_narrow, sheet, styled
-from penstock.text import bit_rate, count, duration
+from penstock.quantity_text import bit_rate, count, duration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ _LINEAR = 4.0
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)))
 """Lines of the second and third result that have the same colour."""
 
-Lines = Mapping[str, Finite]
+Lines = Mapping[str, CompletedFlows]
 """The flows of each line of a figure, under its label."""
 
 
@@ -60,7 +60,7 @@ def distributions(runs: Mapping[str, Sequence[FlowData]], show: str = "completio
     A line a label; the flows are those that started after the warm-up. The number of lines and of their points does
     not grow with the flows.
     """
-    lines = {label: finite(line) for label, line in runs.items()}
+    lines = {label: completed_flows(line) for label, line in runs.items()}
     drawing = [SPREADS[show]] if show in SPREADS else list(SPREADS.values())
     with styled():
         figure = sheet(WIDTH, 4.6) if len(drawing) == 1 else sheet(max(WIDTH, 13.0), 4.4)
@@ -97,9 +97,9 @@ def _draw(axes: "Axes", values: "Mapping[str, NDArray[Any]]", text: Callable[[fl
     # Of less than a few powers of ten, the axis of whole ones would say too little.
     if high > _LINEAR * low:
         axes.set_xscale("log")
-        labels.logarithmic(axes.xaxis, text)
+        tick_labels.logarithmic(axes.xaxis, text)
     else:
-        labels.linear(axes.xaxis, text)
+        tick_labels.linear(axes.xaxis, text)
     axes.set_ylabel("share of completed flows with at most so much")
     axes.set_ylim(0, 1.01)
     axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
@@ -128,8 +128,8 @@ def _retransmissions(axes: "Axes", lines: Lines) -> None:
         axes.set_yscale("log")
         axes.set_xlim(left=0.9)
         axes.set_ylim(0.7 * least, 1.3)
-        labels.logarithmic(axes.xaxis, lambda x: count(round(x)) if x >= 1 else "", between=False)
-        labels.logarithmic(axes.yaxis, lambda y: f"{100 * y:g}%", between=False)
+        tick_labels.logarithmic(axes.xaxis, lambda x: count(round(x)) if x >= 1 else "", between=False)
+        tick_labels.logarithmic(axes.yaxis, lambda y: f"{100 * y:g}%", between=False)
     else:
         axes.set_xticks([])
         axes.set_yticks([])

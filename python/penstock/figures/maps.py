@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.ticker import MaxNLocator
 
+from penstock.figures.axis_scales import Powers
 from penstock.figures.pages import finish, subtitle
-from penstock.figures.scales import Powers
 from penstock.figures.style import REFERENCE, Drawn, sheet, styled
 from penstock.theory.maps import METRICS, Map, Point
 

@@ -23,7 +23,7 @@ from penstock.figures.series import (
 )
 from penstock.figures.style import WIDTH, Drawn, grow, is_narrow, save, sheet, styled, titled, written_dpi
 from penstock.highlights import notable_queues_of, schemes_in_words
-from penstock.text import count, share
+from penstock.quantity_text import count, share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,9 +65,9 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
         OSError: a file cannot be written.
     """
     # Those modules draw with the parts of this one.
+    from penstock.figures.completed_flows import has_completions
     from penstock.figures.completions import slowdowns
     from penstock.figures.distributions import distributions
-    from penstock.figures.finite import has_completions
 
     panels = _panels(result)
     # Where all flows come from loads, none is shown by itself.

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from penstock.figures.crowd import FLOWS_APART, Crowd, draw_levels
+from penstock.figures.flow_bands import FLOWS_APART, FlowBands, draw_levels
 from penstock.figures.series import FlowSeries, QueueSeries, SetPoint, envelope, fair_shares, means, thinned
 from penstock.figures.style import DROP, FLOW_COLOURS, QUEUE_COLOURS, REFERENCE, ems, is_narrow
 
@@ -98,7 +98,7 @@ def draw_rates(
     of :func:`top_bps`.
     """
     shared = colour_of is not None
-    crowd = Crowd(series) if len(series) > FLOWS_APART else None
+    crowd = FlowBands(series) if len(series) > FLOWS_APART else None
     if highest_bps is None:
         highest_bps = crowd.highest_bps if crowd is not None else top_bps(series)
     scale, unit = rate_scale(highest_bps)
@@ -136,7 +136,7 @@ def top_bps(series: Sequence[FlowSeries]) -> float:
     A share that lasts for a moment, while a flow is the first to start, may leave the panel: it would flatten the rest.
     """
     if len(series) > FLOWS_APART:
-        return Crowd(series).highest_bps
+        return FlowBands(series).highest_bps
     active = [s for s in series if len(s.time_s)]
     return max([float(max(thinned(s)[1].max(), np.quantile(s.fair_bps, 0.98))) for s in active], default=0.0)
 

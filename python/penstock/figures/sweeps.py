@@ -9,11 +9,11 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from penstock.errors import ArgumentError
-from penstock.figures import labels
-from penstock.figures.fronts import front_of, number_points, reserve
+from penstock.figures import tick_labels
+from penstock.figures.axis_scales import Powers
 from penstock.figures.pages import SUBTITLE, finish, points, subtitle
 from penstock.figures.panels import legend, octets_scale, rate_scale
-from penstock.figures.scales import Powers
+from penstock.figures.pareto_labels import front_of, number_points, reserve
 from penstock.figures.style import FLOW_COLOURS, REFERENCE, WIDTH, Drawn, is_narrow, lay_out, sheet, styled, width
 from penstock.sweeps.view import Cell, Dimension, Metric, View, dominant
 
@@ -120,17 +120,17 @@ def _map(view: View) -> Drawn:
                 np.ma.masked_invalid(grid), origin="lower", aspect="auto", cmap="viridis", vmin=low, vmax=high
             )
             axes.set_facecolor("#dddddd")
-            labels.words(axes.xaxis, x.words)
-            labels.words(axes.yaxis, y.words)
+            tick_labels.words(axes.xaxis, x.words)
+            tick_labels.words(axes.yaxis, y.words)
             axes.grid(visible=False)
         figure.colorbar(mesh, ax=[axes for axes, _ in panels], label=label)
         _dress(figure, panels, x.title, y.title)
         text = f"{metric.name}, mean of {view.seeds} seeds" if view.seeds > 1 else metric.name
-        _subtitle(view, panels, text, left_em=labels.width_em(y.words) + _RULER_EM / 2)
+        _subtitle(view, panels, text, left_em=tick_labels.width_em(y.words) + _RULER_EM / 2)
         lay_out(figure)
         if _is_turned(panels[0][0], x):
             for axes, _ in panels:
-                labels.words(axes.xaxis, x.words, turned=True)
+                tick_labels.words(axes.xaxis, x.words, turned=True)
         finish(figure, view.question)
     return figure
 
@@ -322,19 +322,19 @@ def _ruler(axes: "Axes", x: Dimension) -> None:
     """Set the scale of the x axis, and its marks: at the values, where they are few."""
     if not x.numeric:
         axes.set_xlim(-0.3, len(x.values) - 0.7)
-        labels.words(axes.xaxis, x.words)
+        tick_labels.words(axes.xaxis, x.words)
         return
     if x.log:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(Powers())
     places = sorted(_place(x, value) for value in x.values)
     if len(places) <= 6:
-        labels.chosen(axes.xaxis, places, lambda value: f"{value:.4g}")
+        tick_labels.chosen(axes.xaxis, places, lambda value: f"{value:.4g}")
     elif x.unit == "count" and not x.log:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _is_turned(axes: "Axes", x: Dimension) -> bool:
     """Return whether names below a map are rotated, where not all have room side by side: if more are seen so."""
-    lying, standing = (labels.fitting(axes.xaxis, x.words, turned=turned) for turned in (False, True))
+    lying, standing = (tick_labels.fitting(axes.xaxis, x.words, turned=turned) for turned in (False, True))
     return lying < len(x.words) and (standing == len(x.words) or lying < _FEW_WORDS)

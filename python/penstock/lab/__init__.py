@@ -3,7 +3,7 @@
 ``make lab`` builds the page into the folder ``page`` next to this file. Its engine is that of ``penstock run``.
 """
 
-from penstock.lab.links import fragment
-from penstock.lab.serving import BUILD, PAGE, Server
+from penstock.lab.server import BUILD, PAGE, Server
+from penstock.lab.share_links import fragment
 
 __all__ = ["BUILD", "PAGE", "Server", "fragment"]

@@ -10,7 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from penstock.lab.serving import OPENED, PAGE, page_files
+from penstock.lab.server import OPENED, PAGE, page_files
 from penstock.scenario import Scenario
 
 # The notebook's script: files become addresses of the browser's memory, and the page a frame. Its policy allows these

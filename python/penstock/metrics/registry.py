@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from penstock import _core
-from penstock.text import bit_rate, count, duration, octets, ratio, share
+from penstock.quantity_text import bit_rate, count, duration, octets, ratio, share
 
 if TYPE_CHECKING:
     from penstock.declared import Better, MetricKind, MetricLevel, MetricName

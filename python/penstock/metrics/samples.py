@@ -14,7 +14,7 @@ import numpy as np
 
 from penstock.figures.series import means
 from penstock.metrics.registry import METRICS
-from penstock.metrics.values import END, Taken, flow_names, flow_samples, inside, known, queue_of, series_of
+from penstock.metrics.values import END, MetricFunction, flow_names, flow_samples, inside, known, queue_of, series_of
 from penstock.result import Result
 
 if TYPE_CHECKING:
@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=Callable[..., Any])
 
-throughput_bps, mean_rate_bps, std_rate_bps = Taken("throughput_bps"), Taken("mean_rate_bps"), Taken("std_rate_bps")
-queue_mean_octets, queue_std_octets = Taken("queue_mean_octets"), Taken("queue_std_octets")
+throughput_bps, mean_rate_bps, std_rate_bps = (
+    MetricFunction("throughput_bps"),
+    MetricFunction("mean_rate_bps"),
+    MetricFunction("std_rate_bps"),
+)
+queue_mean_octets, queue_std_octets = MetricFunction("queue_mean_octets"), MetricFunction("queue_std_octets")
 completion_time_s, empty_fraction, utilization = (
-    Taken("completion_time_s"),
-    Taken("empty_fraction"),
-    Taken("utilization"),
+    MetricFunction("completion_time_s"),
+    MetricFunction("empty_fraction"),
+    MetricFunction("utilization"),
 )
 
 
@@ -157,4 +161,4 @@ def offered() -> Mapping[str, Callable[..., Any]]:
     names = dict.fromkeys(metric.name for metric in METRICS if metric.level in ("run", "queue", "flow"))
     public = {name: function for name, function in globals().items() if getattr(function, "__module__", "") == __name__}
     own = {name: f for name, f in public.items() if callable(f) and next(iter(signature(f).parameters), "") == "result"}
-    return {name: Taken(name) for name in names} | own
+    return {name: MetricFunction(name) for name in names} | own

@@ -12,8 +12,8 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from penstock.metrics.registry import COMPARED
-from penstock.metrics.values import Judged, longest, with_flow_key
-from penstock.text import octets
+from penstock.metrics.values import JudgedRun, longest, with_flow_key
+from penstock.quantity_text import octets
 
 if TYPE_CHECKING:
     from penstock.result import Result
@@ -24,7 +24,7 @@ LEVEL = 0.95
 """Of the intervals of means."""
 
 
-class Spread(TypedDict):
+class Statistics(TypedDict):
     """A metric over several runs; ``None`` where no run has it, and no deviation of a single one."""
 
     mean: float | None
@@ -35,7 +35,7 @@ class Spread(TypedDict):
     max: float | None
 
 
-class CompletionSpread(TypedDict):
+class CompletionStatistics(TypedDict):
     """Slowdowns of finite flows over several runs: an object of `completions` in a summary, with a spread a number.
 
     A run without flows of these sizes has the number 0 of them, and no slowdown.
@@ -44,15 +44,15 @@ class CompletionSpread(TypedDict):
     group: str | None
     least_octets: int
     most_octets: int | None
-    flows: Spread
-    completed: Spread
-    flows_left: Spread
+    flows: Statistics
+    completed: Statistics
+    flows_left: Statistics
     """Those that had not completed at the end."""
-    slowdown_mean: Spread
-    slowdown_p50: Spread
-    slowdown_p95: Spread
-    slowdown_p99: Spread
-    slowdown_p999: Spread
+    slowdown_mean: Statistics
+    slowdown_p50: Statistics
+    slowdown_p95: Statistics
+    slowdown_p99: Statistics
+    slowdown_p999: Statistics
 
 
 Sizes = tuple[str | None, int, int | None]
@@ -97,7 +97,7 @@ class Measured:
 def measure(result: "Result", queue: str | None) -> Measured:
     """Take the metrics of a run, judged by the queue of that name."""
     summary = result.summary
-    run = Judged(result, longest(summary, queue))
+    run = JudgedRun(result, longest(summary, queue))
     throughput_bps = {flow["name"]: flow["throughput_bps"] for flow in summary["flows"]}
     return Measured(
         values={metric.name: run.value(metric) for metric in COMPARED},
@@ -116,7 +116,7 @@ def groups(result: "Result") -> list[Group]:
     return [Group(name, names) for name, names in flows.items()]
 
 
-def spread(values: Iterable[float | None]) -> Spread:
+def spread(values: Iterable[float | None]) -> Statistics:
     """Return mean, sample standard deviation, 95 % interval and extremes of the values that there are."""
     known = [value for value in values if value is not None]
     if not known:
@@ -155,7 +155,7 @@ def _student(freedom: int) -> float:
     return sqrt(freedom) * tan(low)
 
 
-def written(value: Spread, text: Callable[[float], str]) -> str:
+def written(value: Statistics, text: Callable[[float], str]) -> str:
     """Write a spread: the mean, ± the standard deviation, and in brackets ± the half of the 95 % interval."""
     mean, deviation, interval = value["mean"], value["std"], value["interval"]
     if mean is None:
@@ -168,7 +168,7 @@ def written(value: Spread, text: Callable[[float], str]) -> str:
 def spreads(runs: Sequence[Measured]) -> dict[str, Any]:
     """Sum runs up: every metric's spread, that of what each group of flows delivers, and those of slowdowns by size.
 
-    The key `completions`, a list of :class:`CompletionSpread`, is there where a run has them.
+    The key `completions`, a list of :class:`CompletionStatistics`, is there where a run has them.
     """
     entry: dict[str, Any] = {m.name: spread(run.values[m.name] for run in runs) for m in COMPARED}
     for key in (m.name for m in COMPARED if m.flow_key is not None):
@@ -186,26 +186,26 @@ def spreads(runs: Sequence[Measured]) -> dict[str, Any]:
     return entry
 
 
-def by_size(entries: Iterable[Mapping[str, Any]]) -> dict[Sizes, dict[str, CompletionSpread]]:
+def by_size(entries: Iterable[Mapping[str, Any]]) -> dict[Sizes, dict[str, CompletionStatistics]]:
     """Return the slowdowns of a comparison's lines by the flows that they are of: for each line, by its label.
 
     All flows come first, then those of one size, then each group alike. Lines without such flows are left out.
     """
-    found: dict[Sizes, dict[str, CompletionSpread]] = {}
+    found: dict[Sizes, dict[str, CompletionStatistics]] = {}
     for entry in entries:
         for row in entry.get("completions", []):
             found.setdefault(sizes_of(row), {})[entry["label"]] = row
     return {sizes: found[sizes] for sizes in _in_order(found)}
 
 
-def _completions(runs: Sequence[Measured]) -> list[CompletionSpread]:
+def _completions(runs: Sequence[Measured]) -> list[CompletionStatistics]:
     """Sum slowdowns up over runs, in the order of :func:`by_size`."""
     found: dict[Sizes, list[CompletionSummary]] = {}
     for run in runs:
         for row in run.completions:
             found.setdefault(sizes_of(row), []).append(row)
 
-    def over(sizes: Sizes) -> CompletionSpread:
+    def over(sizes: Sizes) -> CompletionStatistics:
         own = found[sizes]
         none = [0] * (len(runs) - len(own))
         group, least, most = sizes
@@ -226,7 +226,7 @@ def _completions(runs: Sequence[Measured]) -> list[CompletionSpread]:
     return [over(sizes) for sizes in _in_order(found)]
 
 
-def sizes_of(row: "CompletionSummary | CompletionSpread") -> Sizes:
+def sizes_of(row: "CompletionSummary | CompletionStatistics") -> Sizes:
     """Return the flows that slowdowns are of."""
     return row["group"], row["least_octets"], row["most_octets"]
 

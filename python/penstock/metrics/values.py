@@ -30,7 +30,7 @@ _OVER: dict[str, Callable[[Any], float]] = {"median": median, "mean": fmean, "su
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedRun:
     """A run, judged by a queue where there is one."""
 
     result: "Result"
@@ -75,15 +75,15 @@ def with_flow_key(summary: "Summary", metric: Metric) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _percentile(rank: float) -> Callable[[Judged], float | None]:
+def _percentile(rank: float) -> Callable[[JudgedRun], float | None]:
     return lambda run: float(np.percentile(run.octets, rank)) if len(run.octets) else None
 
 
-def _queue_amplitude_octets(run: Judged) -> float | None:
+def _queue_amplitude_octets(run: JudgedRun) -> float | None:
     return float(np.diff(np.percentile(run.octets, (5, 95)))[0]) / 2 if len(run.octets) else None
 
 
-def _throughput_bps(run: Judged) -> float | None:
+def _throughput_bps(run: JudgedRun) -> float | None:
     """Return the rate of all flows together. That of a flow with a size covers only the time that it is there."""
     measured_s = run.summary["duration_s"] - run.summary["warmup_s"]
     flows = run.summary["flows"]
@@ -94,20 +94,20 @@ def _throughput_bps(run: Judged) -> float | None:
     return sum(parts) if flows else None
 
 
-def _flows_left(run: Judged) -> float | None:
+def _flows_left(run: JudgedRun) -> float | None:
     # The first is that of all flows.
     every = run.summary.get("completions", [])[:1]
     return every[0]["flows"] - every[0]["completed"] if every else None
 
 
-def _frames_dropped_measured(run: Judged) -> float | None:
+def _frames_dropped_measured(run: JudgedRun) -> float | None:
     if run.queue is None:
         return None
     series = _series(run.result, run.queue)
     return float(series.dropped[inside(series.time_s, series.warmup_s, END)].sum())
 
 
-def _rate_amplitude_bps(run: Judged) -> float | None:
+def _rate_amplitude_bps(run: JudgedRun) -> float | None:
     result = run.result
     time_s, rate_bps, fair_bps = (result.column("rates", name) for name in ("time_s", "rate_bps", "fair_rate_bps"))
     measured = (time_s >= run.summary["warmup_s"]) & (fair_bps > 0)
@@ -132,7 +132,7 @@ def _end_s(flow: "FlowSummary", time_s: "NDArray[Any]", fair_bps: "NDArray[Any]"
     return float(time_s[active[0]]) + flow["completion_time_s"] if len(active) else END
 
 
-FUNCTIONS: Mapping["MetricName", Callable[[Judged], float | None]] = {
+FUNCTIONS: Mapping["MetricName", Callable[[JudgedRun], float | None]] = {
     "queue_p50_octets": _percentile(50),
     "queue_p90_octets": _percentile(90),
     "queue_p95_octets": _percentile(95),
@@ -164,7 +164,7 @@ WINDOWED: Mapping["MetricName", tuple[str, _Taken]] = {
 
 
 @dataclass(frozen=True)
-class Taken:
+class MetricFunction:
     """A metric as a function of a result, and of the queue or the flow that it is of: so claims and figures name it.
 
     Its name ends in its unit, or is a plain number. It returns ``None`` where the run has no such number.
@@ -207,7 +207,7 @@ class Taken:
         if "queue" in given:
             queue = queue_of(result, given["queue"])
             if from_s is None:
-                return Judged(result, queue).value(at["queue"])
+                return JudgedRun(result, queue).value(at["queue"])
             series = _series(result, queue)
             column, take = WINDOWED[self.name]
             return float(take(getattr(series, column)[inside(series.time_s, *window)].astype(float)))
@@ -218,7 +218,7 @@ class Taken:
             column, take = WINDOWED[self.name]
             time_s, samples = flow_samples(result, column)
             return float(take(samples[flow["name"]][inside(time_s, *window)].astype(float)))
-        return Judged(result, None).value(at["run"])
+        return JudgedRun(result, None).value(at["run"])
 
 
 def busiest(summaries: Iterable["Summary"]) -> str | None:

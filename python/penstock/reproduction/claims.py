@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from penstock.reading import MOST, Table
 from penstock.reproduction.plan import Quantity, Run, Setting, Wanted
 from penstock.reproduction.verdict import OVER, Bound, Consistent, Ordered, Over, Test, Within
+from penstock.toml_reader import MOST, Table
 
 Against = Literal["ratio", "difference", "distance"]
 _BETWEEN: Mapping[Against, str] = {"ratio": "over", "difference": "minus", "distance": "at a distance from"}
@@ -114,7 +114,7 @@ class ClaimReader:
             PaperError: it is not a valid claim.
         """
         name = table.text("id")
-        table.place = f"claim {name}"
+        table.path = f"claim {name}"
         figure = table.word("figure", self._figures)
         says = table.text("says")
         paper = table.raw("paper")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.errors import ArgumentError
-from penstock.reading import lines_of
 from penstock.reproduction.grid import claims_of
 from penstock.reproduction.paper import Figure, figure_of
-from penstock.reproduction.reading import PaperError, whole
+from penstock.reproduction.paper_file import PaperError, whole
+from penstock.toml_reader import lines_of
 
 PAPERS = Path("papers")
 """The folder that is searched for papers."""

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.reproduction.answer import Answer, Scope
+from penstock.reproduction.claim_results import ClaimResult, Scope
 from penstock.reproduction.execute import Values
 from penstock.reproduction.paper import Paper
-from penstock.reproduction.verdict import DIFFERS, HOLDS, UNTESTABLE, Spread
+from penstock.reproduction.verdict import DIFFERS, HOLDS, UNTESTABLE, CombinedValue
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Reproduced:
 
     paper: Paper
     figures: tuple[str, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[ClaimResult, ...]
     scope: Scope
     values: Values = field(repr=False)
 
-    def of(self, figure: str) -> list[Answer]:
+    def of(self, figure: str) -> list[ClaimResult]:
         """Return the answers to the claims of a figure."""
         return [answer for answer in self.answers if answer.claim.figure == figure]
 
@@ -51,7 +51,7 @@ def document(papers: Sequence[Reproduced]) -> dict[str, Any]:
     }
 
 
-def totals(answers: Sequence[Answer]) -> dict[str, int]:
+def totals(answers: Sequence[ClaimResult]) -> dict[str, int]:
     """Count the verdicts."""
     verdicts = [answer.judgement.verdict for answer in answers]
     return {
@@ -62,7 +62,7 @@ def totals(answers: Sequence[Answer]) -> dict[str, int]:
     }
 
 
-def why(answer: Answer) -> str:
+def why(answer: ClaimResult) -> str:
     """Return by how much a claim is missed, and why its test is what it is; or why there is none."""
     parts = [answer.judgement.why]
     if answer.claim.testable is not None:
@@ -72,7 +72,7 @@ def why(answer: Answer) -> str:
     return ". ".join(part.rstrip(".") for part in parts if part)
 
 
-def _row(answer: Answer) -> dict[str, Any]:
+def _row(answer: ClaimResult) -> dict[str, Any]:
     testable = answer.claim.testable
     several = len(answer.spreads) > 1
     ours = [_number(spread.value) for spread in answer.spreads]
@@ -89,7 +89,7 @@ def _row(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _spread(spread: Spread) -> dict[str, Any]:
+def _spread(spread: CombinedValue) -> dict[str, Any]:
     entry: dict[str, Any] = {"seeds": spread.seeds, "low": _number(spread.low), "high": _number(spread.high)}
     if spread.good is not None:
         entry["good"] = spread.good

@@ -27,7 +27,7 @@ class PaperJob:
 
 
 @dataclass(frozen=True)
-class Taking:
+class QuantityRecorder:
     """The parts of a run that are kept, taken in its thread or on its machine.
 
     Attributes:
@@ -62,7 +62,11 @@ class Taking:
 
 
 def execute(
-    jobs: Sequence[PaperJob], watch: runs.Watch, *, workers: int | None = None, executor: Executor | None = None
+    jobs: Sequence[PaperJob],
+    callbacks: runs.RunCallbacks,
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
 ) -> dict[str, dict[tuple[Run, Quantity, int], Any]]:
     """Run all jobs and return what was taken from them, by the paper's name.
 
@@ -73,7 +77,7 @@ def execute(
     """
     planned = [_run(entry) for entry in jobs]
     taking = [_taking(entry, run.label) for entry, run in zip(jobs, planned, strict=True)]
-    found = runs.run_many(planned, taking, watch, workers=workers, executor=executor)
+    found = runs.run_many(planned, taking, callbacks, workers=workers, executor=executor)
     if len(found) < len(jobs):
         raise KeyboardInterrupt
     taken: dict[str, dict[tuple[Run, Quantity, int], Any]] = {entry.paper.name: {} for entry in jobs}
@@ -93,7 +97,7 @@ def _run(entry: PaperJob) -> runs.Run:
     return runs.Run(f"{paper.name}: {job.run}, seed {job.seed}", runs.copies(scenario), job.seed, job.run.scheme)
 
 
-def _taking(entry: PaperJob, label: str) -> Taking:
+def _taking(entry: PaperJob, label: str) -> QuantityRecorder:
     used = dict.fromkeys(quantity.metric for quantity in entry.job.quantities)
     arguments = {quantity: entry.paper.arguments(quantity) for quantity in entry.job.quantities}
-    return Taking(label, entry.job, {name: entry.paper.metrics[name] for name in used}, arguments)
+    return QuantityRecorder(label, entry.job, {name: entry.paper.metrics[name] for name in used}, arguments)

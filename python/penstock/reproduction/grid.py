@@ -27,7 +27,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from penstock.reading import Table, lines_of, nearest
+from penstock.toml_reader import Table, lines_of, nearest
 
 _WORD = re.compile(r"\{(\w+)\}")
 _MOST_CLAIMS = 10_000

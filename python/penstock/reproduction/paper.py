@@ -23,13 +23,13 @@ from typing import Any, Self
 
 from penstock import ScenarioError
 from penstock.metrics import samples
-from penstock.reading import Table, lines_of, nearest
 from penstock.reproduction.claims import Claim, ClaimReader, RunBuilder, settings
 from penstock.reproduction.drawing import Figures
 from penstock.reproduction.grid import claims_of
+from penstock.reproduction.paper_file import PaperError, read, whole
 from penstock.reproduction.plan import Quantity, Run, Setting
-from penstock.reproduction.reading import PaperError, read, whole
 from penstock.scenario import Scenario
+from penstock.toml_reader import Table, lines_of, nearest
 
 __all__ = ["Figure", "Paper", "PaperError", "load"]
 

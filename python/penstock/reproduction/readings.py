@@ -27,10 +27,10 @@ from math import prod
 from typing import Any
 
 from penstock import Scenario, ScenarioError
-from penstock.reading import Table, lines_of, nearest
 from penstock.reproduction.paper import Paper, Profile, profile_of, set_all, stated
+from penstock.reproduction.paper_file import whole
 from penstock.reproduction.plan import Run
-from penstock.reproduction.reading import whole
+from penstock.toml_reader import Table, lines_of, nearest
 
 FILE = "readings.toml"
 SEEDS = 2
@@ -213,7 +213,7 @@ def space(paper: Paper) -> Space:
 def _choice(table: Table, paper: Paper, profile: Mapping[_Place, Any], owners: dict[_Place, str]) -> Choice:
     """Read a choice; ``owners`` has the choices of values so far, and gets those of this one."""
     name = table.text("name")
-    table.place = f"choice {name}"
+    table.path = f"choice {name}"
     if name in owners.values():
         raise table.error("name", "is also the name of another choice", "give each choice its own name")
     why = table.text("open")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 from penstock import _core
 from penstock.files import write_text
 from penstock.html import element, templates
-from penstock.reproduction import wording
-from penstock.reproduction.answer import Answer
+from penstock.reproduction import prose
+from penstock.reproduction.claim_results import ClaimResult
 from penstock.reproduction.document import Reproduced, document, totals, why
 from penstock.reproduction.plan import Run
 
@@ -154,7 +154,7 @@ def _write_scenarios(entry: Reproduced, folder: Path) -> list[dict[str, str]]:
     return written
 
 
-def _row(answer: Answer) -> dict[str, Any]:
+def _row(answer: ClaimResult) -> dict[str, Any]:
     claim = answer.claim
     testable = claim.testable
     return {
@@ -162,10 +162,10 @@ def _row(answer: Answer) -> dict[str, Any]:
         "figure": claim.figure,
         "says": claim.says,
         "metric": testable.metric if testable else "",
-        "paper": wording.paper_value(claim),
-        "ours": wording.ours(answer),
-        "spread": wording.spread(answer),
-        "test": wording.test(testable) if testable else "",
+        "paper": prose.paper_value(claim),
+        "ours": prose.ours(answer),
+        "spread": prose.spread(answer),
+        "test": prose.test(testable) if testable else "",
         "verdict": answer.judgement.verdict,
         "missed": answer.judgement.why if testable else "",
         "why": testable.because if testable else why(answer),
@@ -173,7 +173,7 @@ def _row(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _control(answer: Answer) -> str:
+def _control(answer: ClaimResult) -> str:
     testable = answer.claim.testable
     if testable is None:
         return ""

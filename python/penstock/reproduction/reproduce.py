@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from penstock import interrupts
 from penstock.errors import ArgumentError, nearest
 from penstock.executors.executor import Executor
-from penstock.reproduction.answer import Scope, answer
+from penstock.reproduction.claim_results import Scope, answer
 from penstock.reproduction.contents import PAPERS, folders
 from penstock.reproduction.document import Reproduced, document, totals
 from penstock.reproduction.execute import PaperJob, Values, execute
 from penstock.reproduction.paper import Paper, load
 from penstock.reproduction.plan import Setting, jobs
 from penstock.reproduction.report import Pages, drawn
-from penstock.runs import Watch
+from penstock.runs import RunCallbacks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -110,7 +110,7 @@ def reproduce(
     reading: Mapping[str, Setting] | None = None,
     out: str | PathLike[str] | None = None,
     force: bool = False,
-    watch: Watch | None = None,
+    callbacks: RunCallbacks | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
 ) -> Reproduction:
@@ -134,9 +134,9 @@ def reproduce(
         out: the folder for a report, as :meth:`Reproduction.write` writes it. That it can be made is found out before
             the first run.
         force: whether to replace the folder if it exists.
-        watch: how to watch and end the runs.
+        callbacks: how to callbacks and end the runs.
         workers: how many runs at a time; by default one for each core.
-        executor: where runs run instead, such as a :class:`penstock.Ray`.
+        executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
 
     Raises:
         ArgumentError: there is no such paper or figure, or a key of ``reading`` takes part in no run.
@@ -146,7 +146,7 @@ def reproduce(
         ScenarioError: a value of ``reading`` is not legal.
         OutputError: the folder exists and ``force`` is not set or it holds no report, or it cannot be written.
     """
-    watch = watch or Watch()
+    callbacks = callbacks or RunCallbacks()
     asked = dict(reading or {})
     papers = [load(folder).read_as(asked) for folder in ([folder_of(paper)] if paper is not None else folders())]
     scopes = [Scope(_figures(entry, figure), short=short, controls=controls) for entry in papers]
@@ -154,21 +154,21 @@ def reproduce(
     _check(asked, planned)
     folder = None if out is None else Path(out)
     if folder is None:
-        return Reproduction(_answered(papers, scopes, _measured(planned, watch, workers, executor)))
+        return Reproduction(_answered(papers, scopes, _measured(planned, callbacks, workers, executor)))
     interrupts.writes(folder)
     pages = Pages.create(folder, force=force)
     try:
-        values = _measured(planned, watch, workers, executor)
+        values = _measured(planned, callbacks, workers, executor)
         return Reproduction(_answered(papers, scopes, values))._written(pages, folder)
     finally:
         pages.discard()
 
 
 def _measured(
-    planned: Sequence[PaperJob], watch: Watch, workers: int | None, executor: Executor | None
+    planned: Sequence[PaperJob], callbacks: RunCallbacks, workers: int | None, executor: Executor | None
 ) -> Mapping[str, Values]:
-    watch.planned(len(planned))
-    return execute(planned, watch, workers=workers, executor=executor)
+    callbacks.planned(len(planned))
+    return execute(planned, callbacks, workers=workers, executor=executor)
 
 
 def _answered(papers: Sequence[Paper], scopes: Sequence[Scope], values: Mapping[str, Values]) -> tuple[Reproduced, ...]:

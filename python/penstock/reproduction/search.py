@@ -17,12 +17,12 @@ from typing import Any
 from penstock import interrupts
 from penstock.executors.executor import Executor
 from penstock.files import write_text
-from penstock.reproduction.evidence import text
 from penstock.reproduction.paper import load
 from penstock.reproduction.readings import Reading, Space, space
 from penstock.reproduction.reproduce import folder_of
+from penstock.reproduction.search_file import text
 from penstock.reproduction.trials import Held, Journal, Trials
-from penstock.runs import Watch
+from penstock.runs import RunCallbacks
 
 EVIDENCE = "search.toml"
 
@@ -133,7 +133,7 @@ def search_readings(
     paper: str | PathLike[str],
     out: str | PathLike[str],
     *,
-    watch: Watch | None = None,
+    callbacks: RunCallbacks | None = None,
     log: Callable[[str], object] | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -149,10 +149,10 @@ def search_readings(
     Args:
         paper: a paper's name below ``./papers``, or its folder.
         out: the search's folder; it is made if it does not exist. ``search.toml`` in it has the outcome.
-        watch: how to watch and end the runs.
+        callbacks: how to callbacks and end the runs.
         log: called with a line for each step.
         workers: how many runs at a time; by default one for each core.
-        executor: where runs run instead, such as a :class:`penstock.Ray`.
+        executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
 
     Raises:
         ArgumentError: there is no such paper, the folder holds something else, or another search is at work there.
@@ -163,7 +163,7 @@ def search_readings(
     found = space(load(folder_of(paper)))
     folder = Path(out)
     with Journal(folder) as journal:
-        trials = Trials(found, journal, watch or Watch(), workers=workers, executor=executor)
+        trials = Trials(found, journal, callbacks or RunCallbacks(), workers=workers, executor=executor)
         done = _searched(found, trials, log or (lambda _: None), folder)
     interrupts.writes(folder / EVIDENCE)
     write_text(folder / EVIDENCE, text(done.document()))

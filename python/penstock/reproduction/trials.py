@@ -23,7 +23,7 @@ import numpy as np
 from penstock import ClaimError, ScenarioError, __version__, _core, metrics, runs
 from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
-from penstock.reproduction.answer import Scope, answer
+from penstock.reproduction.claim_results import Scope, answer
 from penstock.reproduction.paper import Paper
 from penstock.reproduction.plan import Quantity, Run, Wanted, jobs
 from penstock.reproduction.readings import Reading, Space
@@ -119,14 +119,14 @@ class Journal:
 
 
 @dataclass(frozen=True)
-class _Taking:
+class _ValueRecorder:
     """The values that are kept of a run, taken in its thread or on its machine."""
 
     metrics: Mapping[str, Callable[..., Any]]
     wanted: tuple[tuple[str, str], ...]
     """Metrics with their arguments as JSON."""
 
-    def __call__(self, _place: int, result: Result, loss: ClaimError | None) -> list[Any] | None:
+    def __call__(self, _index: int, result: Result, loss: ClaimError | None) -> list[Any] | None:
         return None if loss is not None else [self._one(result, *want) for want in self.wanted]
 
     def _one(self, result: Result, metric: str, arguments: str) -> Any:
@@ -144,14 +144,14 @@ class Trials:
         self,
         found: Space,
         journal: Journal,
-        watch: runs.Watch,
+        callbacks: runs.RunCallbacks,
         *,
         workers: int | None = None,
         executor: Executor | None = None,
     ) -> None:
         self._space = found
         self._journal = journal
-        self._watch = watch
+        self._watch = callbacks
         self._workers = workers
         self._executor = executor
         self._planned = 0
@@ -190,7 +190,7 @@ class Trials:
     def _try(self, readings: Sequence[Reading], figures: tuple[str, ...], first: int | None) -> None:
         scope = Scope(figures, drawn=False, first=first)
         keys: dict[Reading, dict[tuple[Run, int], str]] = {}
-        missing: dict[str, tuple[runs.Run, _Taking]] = {}
+        missing: dict[str, tuple[runs.Run, _ValueRecorder]] = {}
         for reading in readings:
             paper = self._space.paper_of(reading)
             try:
@@ -202,11 +202,11 @@ class Trials:
             self._held[reading, figures, first] = self._answered(self._space.paper_of(reading), scope, of)
 
     def _keys(
-        self, paper: Paper, scope: Scope, missing: dict[str, tuple[runs.Run, _Taking]]
+        self, paper: Paper, scope: Scope, missing: dict[str, tuple[runs.Run, _ValueRecorder]]
     ) -> dict[tuple[Run, int], str]:
         """Return the hash of each run that a reading needs; put those that are not there into ``missing``."""
         found = {}
-        wanted: list[tuple[str, tuple[runs.Run, _Taking]]] = []
+        wanted: list[tuple[str, tuple[runs.Run, _ValueRecorder]]] = []
         for job in jobs(scope.wanted(paper)):
             key = sha256(f"{job.seed}\n{self._digest(paper, job.run)}".encode()).hexdigest()[:32]
             found[job.run, job.seed] = key
@@ -236,7 +236,7 @@ class Trials:
             scenario.set("record.arrivals", True)
         return scenario
 
-    def _run(self, missing: Mapping[str, tuple[runs.Run, _Taking]]) -> None:
+    def _run(self, missing: Mapping[str, tuple[runs.Run, _ValueRecorder]]) -> None:
         keys = list(missing)
         if not keys:
             return
@@ -248,7 +248,7 @@ class Trials:
             self._watch,
             workers=self._workers,
             executor=self._executor,
-            keep=lambda place, values: self._journal.keep(keys[place], values),
+            keep=lambda index, values: self._journal.keep(keys[index], values),
         )
         if any(key not in self._journal for key in keys):
             raise KeyboardInterrupt
@@ -275,7 +275,7 @@ class Trials:
         return {run: list(quantities) for run, quantities in found.items()}
 
     @cached_property
-    def _taking(self) -> dict[Run, _Taking]:
+    def _taking(self) -> dict[Run, _ValueRecorder]:
         """What is taken of each run: every quantity with the arguments that its metric has under any reading."""
         known = self._space.paper.metrics
         found = {}
@@ -285,7 +285,7 @@ class Trials:
                 for quantity in quantities
                 for options in self._space.options(quantity.metric)
             )
-            found[run] = _Taking({name: known[name] for name, _ in wanted}, tuple(wanted))
+            found[run] = _ValueRecorder({name: known[name] for name, _ in wanted}, tuple(wanted))
         return found
 
     @cached_property

@@ -50,7 +50,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Spread:
+class CombinedValue:
     """The numbers of all seeds together. For a share, ``low`` and ``high`` are its 95 % interval, else the extremes."""
 
     value: float
@@ -63,20 +63,20 @@ class Spread:
     """Of a share: how many seeds it is."""
 
 
-def combine(values: Sequence[float], over: Over, good: Bound | None = None) -> Spread:
+def combine(values: Sequence[float], over: Over, good: Bound | None = None) -> CombinedValue:
     """Combine one value a seed; a ``share`` is that of the seeds which keep to ``good``."""
     if over == "share":
         if good is None:
             raise ValueError("a share of seeds needs a bound")
         k, n = sum(good.misses_by(value) == 0 for value in values), len(values)
         low, high = wilson(k, n)
-        return Spread(k / n, n, low, high, None, k)
+        return CombinedValue(k / n, n, low, high, None, k)
     # A ratio to nothing is no number: then the seeds together have none either, even if a median would find one.
     if any(math.isnan(value) for value in values):
-        return Spread(math.nan, len(values), math.nan, math.nan, None)
+        return CombinedValue(math.nan, len(values), math.nan, math.nan, None)
     value = _COMBINED[over](values)
     std = stdev(values) if len(values) > 1 and all(map(math.isfinite, values)) else None
-    return Spread(float(value), len(values), min(values), max(values), std)
+    return CombinedValue(float(value), len(values), min(values), max(values), std)
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:
@@ -119,7 +119,7 @@ class Within:
 
     bound: Bound
 
-    def judge(self, spreads: Sequence[Spread], write: Write = plain) -> Judgement:
+    def judge(self, spreads: Sequence[CombinedValue], write: Write = plain) -> Judgement:
         """Judge the one number that there is."""
         (spread,) = spreads
         missed = self.bound.misses_by(spread.value)
@@ -144,7 +144,7 @@ class Consistent:
     seeds: int
     level: float
 
-    def judge(self, spreads: Sequence[Spread], _write: Write = plain) -> Judgement:
+    def judge(self, spreads: Sequence[CombinedValue], _write: Write = plain) -> Judgement:
         """Judge the one share that there is."""
         (spread,) = spreads
         p = fisher(spread.good or 0, spread.seeds, self.good, self.seeds)
@@ -168,7 +168,7 @@ class Ordered:
         """The relation that each number must have to the one before it."""
         return "above " if self.factor <= 1 else f"{self.factor:g} times "
 
-    def judge(self, spreads: Sequence[Spread], write: Write = plain) -> Judgement:
+    def judge(self, spreads: Sequence[CombinedValue], write: Write = plain) -> Judgement:
         """Judge the numbers in the order of the claim's runs."""
         values = [spread.value for spread in spreads]
         for i in range(1, len(values)):

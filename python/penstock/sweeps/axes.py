@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from penstock import _core
-from penstock.reading import PlacedError, nearest
+from penstock.toml_reader import PlacedError, nearest
 
 Value = str | int | float | bool
 """A value of a key: a quantity as text, a number, a word, or a switch."""
@@ -38,7 +38,7 @@ class SweepError(PlacedError):
 
 
 @dataclass(frozen=True)
-class Place:
+class AxisLocation:
     """The line of an axis in its file; none by default."""
 
     file: Path | None = None
@@ -53,7 +53,7 @@ class Place:
         return error
 
 
-NOWHERE = Place()
+NO_LOCATION = AxisLocation()
 """The line of a value that is not read from a file."""
 
 
@@ -91,17 +91,17 @@ class Axis:
 
     Attributes:
         keys: one key or more, with equally many values.
-        place: where it is written.
+        location: where it is written.
     """
 
     keys: tuple[Key, ...]
-    place: Place
+    location: AxisLocation
 
     def __len__(self) -> int:
         return len(self.keys[0].values)
 
 
-def axis(values: Mapping[str, Any], place: Place) -> Axis:
+def axis(values: Mapping[str, Any], location: AxisLocation) -> Axis:
     """Make an axis of keys, each with a list of values or a range.
 
     A range is a mapping with ``from``, ``to``, ``points``, and ``log = true`` where the values are spaced by a factor.
@@ -113,17 +113,19 @@ def axis(values: Mapping[str, Any], place: Place) -> Axis:
     """
     flat = dict(_flat(values, ""))
     if not flat:
-        raise place.error(None, "no key to vary", 'write, for instance, "topology.star.buffer" = ["60 KB", "150 KB"]')
-    keys = tuple(_key(key, given, place) for key, given in flat.items())
+        raise location.error(
+            None, "no key to vary", 'write, for instance, "topology.star.buffer" = ["60 KB", "150 KB"]'
+        )
+    keys = tuple(_key(key, given, location) for key, given in flat.items())
     first, *others = keys
     for other in others:
         if len(other.values) != len(first.values):
-            raise place.error(
+            raise location.error(
                 other.key,
                 f"has {len(other.values)} values, and {first.key} has {len(first.values)}: they change together",
                 "give both as many values, or make an axis of each to run every combination",
             )
-    return Axis(keys, place)
+    return Axis(keys, location)
 
 
 def typed(text: str) -> Axis:
@@ -136,15 +138,15 @@ def typed(text: str) -> Axis:
     for part in text.split(";"):
         key, equals, values = (word.strip() for word in part.partition("="))
         if not equals or not key:
-            raise NOWHERE.error(
+            raise NO_LOCATION.error(
                 text or None,
                 "not of the form KEY=A,B,C or KEY=A..B:POINTS[:log]",
                 "for instance topology.star.buffer='60 KB,150 KB', or flow.0.rate='1 Gbps..8 Gbps:4:log'",
             )
         if key in found:
-            raise NOWHERE.error(key, "appears twice", "name each key once, with all of its values")
+            raise NO_LOCATION.error(key, "appears twice", "name each key once, with all of its values")
         found[key] = _typed_range(key, values) or [_scalar(value.strip()) for value in values.split(",") if value]
-    return axis(found, NOWHERE)
+    return axis(found, NO_LOCATION)
 
 
 def check_distinct(axes: Sequence[Axis]) -> None:
@@ -157,14 +159,14 @@ def check_distinct(axes: Sequence[Axis]) -> None:
     for entry in axes:
         for key in entry.keys:
             if key.key in seen:
-                raise entry.place.error(key.key, "is varied twice", "name each key once, with all of its values")
+                raise entry.location.error(key.key, "is varied twice", "name each key once, with all of its values")
             seen.add(key.key)
 
 
 def points(axes: Sequence[Axis]) -> Iterable[tuple[Value, ...]]:
     """Yield every combination of the axes' values, the last axis fastest: a value for each key, in their order."""
-    for places in product(*(range(len(entry)) for entry in axes)):
-        yield tuple(key.values[at] for entry, at in zip(axes, places, strict=True) for key in entry.keys)
+    for indices in product(*(range(len(entry)) for entry in axes)):
+        yield tuple(key.values[at] for entry, at in zip(axes, indices, strict=True) for key in entry.keys)
 
 
 def columns(keys: Sequence[Key], taken: Iterable[str]) -> list[str]:
@@ -200,28 +202,28 @@ def _is_range(value: Mapping[str, Any]) -> bool:
     return any(word in value and not isinstance(value[word], list | Mapping) for word in _RANGE)
 
 
-def _key(key: str, given: Any, place: Place) -> Key:
+def _key(key: str, given: Any, location: AxisLocation) -> Key:
     if key == "seed":
-        raise place.error(key, "seeds are not varied as a key is", "write seeds = N, or a list of seeds")
+        raise location.error(key, "seeds are not varied as a key is", "write seeds = N, or a list of seeds")
     if key == "scheme":
-        raise place.error(key, "schemes are not varied as a key is", 'write schemes = ["A", "B"]')
+        raise location.error(key, "schemes are not varied as a key is", 'write schemes = ["A", "B"]')
     if isinstance(given, Mapping):
-        values = _spread(key, given, place)
+        values = _spread(key, given, location)
     elif isinstance(given, str) or not isinstance(given, Iterable):
-        raise place.error(key, f"{given!r} is not a list of values", f"write {key} = [A, B], or a range")
+        raise location.error(key, f"{given!r} is not a list of values", f"write {key} = [A, B], or a range")
     else:
         values = tuple(given)
     if not values:
-        raise place.error(key, "has no values", "write at least one")
+        raise location.error(key, "has no values", "write at least one")
     if len(values) > MOST_VALUES:
-        raise place.error(key, f"has {len(values)} values", f"write at most {MOST_VALUES}")
+        raise location.error(key, f"has {len(values)} values", f"write at most {MOST_VALUES}")
     for value in values:
         if not isinstance(value, str | int | float | bool) or value in (math.inf, -math.inf) or value != value:
-            raise place.error(
+            raise location.error(
                 key, f"{value!r} is not a value of a key", "write a quantity as text, a number, a name, true or false"
             )
         if values.count(value) > 1:
-            raise place.error(key, f"has the value {value!r} twice", "write each once")
+            raise location.error(key, f"has the value {value!r} twice", "write each once")
     return Key(key, _unit(values), values)
 
 
@@ -247,29 +249,29 @@ def _reads(text: str, unit: str) -> bool:
     return True
 
 
-def _spread(key: str, given: Mapping[str, Any], place: Place) -> tuple[Value, ...]:
+def _spread(key: str, given: Mapping[str, Any], location: AxisLocation) -> tuple[Value, ...]:
     """Return the values of a range."""
     for word in given:
         if word not in _RANGE:
-            raise place.error(f"{key}.{word}", "unknown key of a range", nearest(word, _RANGE))
+            raise location.error(f"{key}.{word}", "unknown key of a range", nearest(word, _RANGE))
     for word in _RANGE[:3]:
         if word not in given:
             hint = f"write {key} = {{ from = A, to = B, points = N }}, and log = true for values spaced by a factor"
-            raise place.error(f"{key}.{word}", "is missing", hint)
+            raise location.error(f"{key}.{word}", "is missing", hint)
     log, count = given.get("log", False), given["points"]
     if not isinstance(log, bool):
-        raise place.error(f"{key}.log", f"{log!r} is neither true nor false", "write log = true or leave it out")
+        raise location.error(f"{key}.log", f"{log!r} is neither true nor false", "write log = true or leave it out")
     if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= MOST_VALUES:
-        raise place.error(f"{key}.points", f"{count!r} is not a number of points", f"write 2 to {MOST_VALUES}")
+        raise location.error(f"{key}.points", f"{count!r} is not a number of points", f"write 2 to {MOST_VALUES}")
     ends = (given["from"], given["to"])
     unit = _unit(ends)
     if not unit or any(isinstance(end, bool) for end in ends):
-        raise place.error(
+        raise location.error(
             key, f"from {ends[0]!r} to {ends[1]!r}: not two numbers in the same unit", "write both as the key has them"
         )
     low, high = (_core.read_quantity(end, unit) if isinstance(end, str) else float(end) for end in ends)
     if not -math.inf < low < high < math.inf or (log and low <= 0):
-        raise place.error(
+        raise location.error(
             key, f"from {ends[0]} to {ends[1]} is not a range", "go from a value to a larger one, from above 0 with log"
         )
     numbers = np.geomspace(low, high, count) if log else np.linspace(low, high, count)
@@ -294,7 +296,7 @@ def _typed_range(key: str, text: str) -> dict[str, Any] | None:
         return None
     counts = [option for option in options if option != "log"]
     if len(counts) != 1 or not counts[0].isdigit():
-        raise NOWHERE.error(
+        raise NO_LOCATION.error(
             key, f"{text}: not of the form A..B:POINTS[:log]", "for instance '1 us..1 ms:5:log', for five values"
         )
     return {"from": ends[0], "to": ends[1], "points": int(counts[0][:9]), "log": "log" in options}

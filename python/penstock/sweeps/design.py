@@ -15,10 +15,10 @@ from penstock import ScenarioError, __version__, library
 from penstock.catalogue import keys
 from penstock.catalogue import schemes as every_scheme
 from penstock.errors import ArgumentError
-from penstock.reading import Table, lines_of, nearest, parse
 from penstock.runs import PERCENTILES, Copies, copies
 from penstock.scenario import Scenario
-from penstock.sweeps.axes import NOWHERE, Axis, Key, Place, SweepError, Value, axis, check_distinct, points
+from penstock.sweeps.axes import NO_LOCATION, Axis, AxisLocation, Key, SweepError, Value, axis, check_distinct, points
+from penstock.toml_reader import Table, lines_of, nearest, parse
 from penstock.variants import Variant
 
 MOST_RUNS = 1_000_000
@@ -76,7 +76,7 @@ class Design:
         queue: the queue by which runs are judged; by default the longest of each run.
         series: whether time series are kept.
         limit: as in :meth:`penstock.scenario.Scenario.run`.
-        place: where it is written.
+        location: where it is written.
     """
 
     scenario: Scenario
@@ -87,7 +87,7 @@ class Design:
     queue: str | None = None
     series: bool = False
     limit: int = 1
-    place: Place = NOWHERE
+    location: AxisLocation = NO_LOCATION
 
     @property
     def keys(self) -> tuple[Key, ...]:
@@ -100,7 +100,7 @@ class Case:
     """A run of a sweep.
 
     Attributes:
-        place: its index, from 0.
+        index: from 0.
         settings: a value for each varied key.
         chosen: the scheme instead of the scenario's own.
         scheme: the name of the scheme, or of the variant.
@@ -111,7 +111,7 @@ class Case:
         fault: the reason why it cannot run.
     """
 
-    place: int
+    index: int
     settings: tuple[Value, ...]
     chosen: str | None
     scheme: str
@@ -131,7 +131,7 @@ def design(
     queue: str | None = None,
     series: bool = False,
     limit: int = 1,
-    place: Place | None = None,
+    location: AxisLocation | None = None,
     axes: Sequence[Axis] | None = None,
 ) -> Design:
     """Make a design of keywords; :func:`penstock.sweep` explains them. ``axes`` stand in for ``vary``.
@@ -139,26 +139,30 @@ def design(
     Raises:
         SweepError: a value is not legal.
     """
-    place = place or NOWHERE
+    location = location or NO_LOCATION
     if axes is None and isinstance(vary, Mapping):
-        axes = [axis({key: values}, place) for key, values in vary.items()]
+        axes = [axis({key: values}, location) for key, values in vary.items()]
     elif axes is None:
-        axes = [axis(several, place) for several in vary if not isinstance(several, str)]
+        axes = [axis(several, location) for several in vary if not isinstance(several, str)]
     check_distinct(axes)
     known = [entry["name"] for entry in every_scheme()]
     labels = [_label(choice) for choice in schemes]
     for choice, name in zip(schemes, labels, strict=True):
         if not isinstance(choice, Variant) and name not in known:
-            raise place.error("schemes", f"{name!r} is not a scheme", nearest(str(name), known))
+            raise location.error("schemes", f"{name!r} is not a scheme", nearest(str(name), known))
         if labels.count(name) > 1:
-            raise place.error("schemes", f"{name!r} appears twice", "name each once")
+            raise location.error("schemes", f"{name!r} appears twice", "name each once")
     own = scenario.with_(PERCENTILES)
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= 1000:
-        raise place.error("limit", f"{limit!r} is not a factor", "write a whole number from 1 to 1000")
-    made = Design(own, tuple(axes), tuple(schemes), _seeds(seeds, own, place), profile, queue, series, limit, place)
+        raise location.error("limit", f"{limit!r} is not a factor", "write a whole number from 1 to 1000")
+    made = Design(
+        own, tuple(axes), tuple(schemes), _seeds(seeds, own, location), profile, queue, series, limit, location
+    )
     runs = prod(len(entry) for entry in axes) * max(1, len(schemes)) * len(made.seeds)
     if runs > MOST_RUNS:
-        raise place.error(None, f"comes to {runs} runs", f"at most {MOST_RUNS}: vary fewer keys, or give fewer values")
+        raise location.error(
+            None, f"comes to {runs} runs", f"at most {MOST_RUNS}: vary fewer keys, or give fewer values"
+        )
     return made
 
 
@@ -180,7 +184,7 @@ def read(path: str | PathLike[str]) -> Design:
         hint = library.hint(named, file.parent)
         raise document.error("scenario", f"{named}: neither a file nor a scenario of Penstock", hint)
     scenario = Scenario.load(found)
-    place = Place(file)
+    location = AxisLocation(file)
     for key, value in settings_of(document.table("set")).items():
         scenario.set(key, value)
     lines = lines_of(file, "vary")
@@ -197,8 +201,8 @@ def read(path: str | PathLike[str]) -> Design:
         "limit": document.raw("limit", 1),
     }
     document.end(_WORDS)
-    axes = [axis(table.values, Place(file, table.line)) for table in tables]
-    return design(scenario, (), axes=axes, place=place, **keywords)
+    axes = [axis(table.values, AxisLocation(file, table.line)) for table in tables]
+    return design(scenario, (), axes=axes, location=location, **keywords)
 
 
 def cases(made: Design) -> list[Case]:
@@ -303,37 +307,41 @@ def _named(document: Any, key: str) -> set[str]:
 def _check_queue(scenario: Scenario, chosen: str | None, made: Design) -> None:
     known = scenario.outline(scheme=chosen, profile=made.profile, seed=made.seeds[0], limit=made.limit)["queues"]
     if made.queue not in known:
-        raise made.place.error("queue", f"no recorded queue is called {made.queue}", nearest(made.queue or "", known))
+        raise made.location.error(
+            "queue", f"no recorded queue is called {made.queue}", nearest(made.queue or "", known)
+        )
 
 
 def _refused(error: ScenarioError | ArgumentError, made: Design) -> SweepError:
     """Return what a scenario says of a value as an error at the axis that has the key, or at the variant."""
     if isinstance(error, ArgumentError):
-        return made.place.error("schemes", error.message, error.hint)
+        return made.location.error("schemes", error.message, error.hint)
     key, message = error.key, error.message.replace(", as given by set()", "")
     for entry in made.axes:
         if key and any(own.key == key or own.key.startswith(f"{key}.") for own in entry.keys):
-            return entry.place.error(key, message, error.hint or "")
-    return made.place.error(key, message, error.hint or "")
+            return entry.location.error(key, message, error.hint or "")
+    return made.location.error(key, message, error.hint or "")
 
 
-def _seeds(given: Any, scenario: Scenario, place: Place) -> tuple[int, ...]:
+def _seeds(given: Any, scenario: Scenario, location: AxisLocation) -> tuple[int, ...]:
     if isinstance(given, int) and not isinstance(given, bool):
         if not 1 <= given <= MOST_SEEDS:
-            raise place.error(
+            raise location.error(
                 "seeds", f"{given} is not a count of seeds", f"write 1 to {MOST_SEEDS}, or a list of seeds"
             )
         first = tomllib.loads(scenario.to_toml()).get("seed", _own_seed())
         return tuple(range(first, first + given))
     if not isinstance(given, list | tuple | range):
-        raise place.error("seeds", f"{given!r} is neither a number nor a list", "write seeds = 3, or seeds = [1, 2, 3]")
+        raise location.error(
+            "seeds", f"{given!r} is neither a number nor a list", "write seeds = 3, or seeds = [1, 2, 3]"
+        )
     if not 1 <= len(given) <= MOST_SEEDS:
-        raise place.error("seeds", f"is a list of {len(given)} seeds", f"write 1 to {MOST_SEEDS}")
+        raise location.error("seeds", f"is a list of {len(given)} seeds", f"write 1 to {MOST_SEEDS}")
     for seed in given:
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= _LARGEST_SEED:
-            raise place.error("seeds", f"{seed!r} is not a seed", "write whole numbers from 0 to 2^63 - 1")
+            raise location.error("seeds", f"{seed!r} is not a seed", "write whole numbers from 0 to 2^63 - 1")
         if list(given).count(seed) > 1:
-            raise place.error("seeds", f"{seed} appears twice", "name each seed once")
+            raise location.error("seeds", f"{seed} appears twice", "name each seed once")
     return tuple(given)
 
 
@@ -357,7 +365,7 @@ def settings_of(table: Table, before: str = "") -> dict[str, Value]:
     found: dict[str, Value] = {}
     for key, value in table.values.items():
         if isinstance(value, Mapping):
-            inner = Table.of(table.file, f"{table.place}.{key}", value, table.kind)
+            inner = Table.of(table.file, f"{table.path}.{key}", value, table.kind)
             found |= settings_of(inner, f"{before}{key}.")
         elif isinstance(value, str | int | float | bool):
             found[before + key] = value

@@ -14,7 +14,7 @@ _Row = tuple[Sequence[Any], str, Record]
 """The values in front, the hash and the record of a run."""
 
 
-class Late:
+class JournalFiles:
     """Runs of a journal as files like those of the store, in a temporary folder that goes with this object.
 
     A line that is not whole, which is being written or was cut off by a kill, counts as none. So does one of another

@@ -192,7 +192,7 @@ class Store:
         return record
 
     def _write_what_is_whole(self, key: str) -> None:
-        for number in dict.fromkeys(part_of(case.place) for case in self._cases_of[key]):
+        for number in dict.fromkeys(part_of(case.index) for case in self._cases_of[key]):
             if number not in self._written and all(
                 case.key in self._begins or case.key in self._stored or case.key in self.failures
                 for case in self._parts[number]
@@ -253,7 +253,7 @@ class Store:
             "limit": made.limit,
             "failed": [
                 {
-                    "run": case.place,
+                    "run": case.index,
                     **{key.key: value for key, value in zip(made.keys, case.settings, strict=True)},
                     "scheme": case.scheme,
                     "seed": case.seed,
@@ -362,7 +362,7 @@ def front(keys: Sequence[Key], names: Sequence[str]) -> list[Column]:
 
 def _in_front(made: Design, case: Case) -> list[Any]:
     numbers = [key.number(value) for key, value in zip(made.keys, case.settings, strict=True)]
-    return [case.place, *numbers, case.scheme, case.seed]
+    return [case.index, *numbers, case.scheme, case.seed]
 
 
 def design_of(manifest: str) -> str:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from penstock import _core
 from penstock.columns import to_numpy
 from penstock.comparison import unread
+from penstock.data_frames import MissingExtraError, pandas_frame, polars_frame
 from penstock.errors import ArgumentError, nearest
 from penstock.executors.executor import Executor
-from penstock.frames import MissingExtraError, pandas_frame, polars_frame
 from penstock.result import ClaimError, Result
-from penstock.runs import Run, Watch, run_many
+from penstock.runs import Run, RunCallbacks, run_many
 from penstock.scenario import Scenario
 from penstock.sweeps.design import Case, Design, cases_of_all, design, read
-from penstock.sweeps.journal import Late
+from penstock.sweeps.journal import JournalFiles
 from penstock.sweeps.store import JOURNAL, MANIFEST, SERIES, Store, file_name, parts_of
 from penstock.sweeps.tables import RUNS, Record, read_table, record, schema
 from penstock.sweeps.view import METRIC, PAIR, view
@@ -109,11 +109,11 @@ class Sweep:
         return [path for _, path in sorted(parts.items()) if path.is_file()]
 
     @cached_property
-    def _late(self) -> Late | None:
+    def _late(self) -> JournalFiles | None:
         """The runs that have finished and whose tables are not written; read once, as they are now."""
         if self.finished or not (self._path / JOURNAL).is_file():
             return None
-        return Late(self._path, self._document)
+        return JournalFiles(self._path, self._document)
 
     def table(self, name: str = RUNS) -> "Table":
         """Return a table (:attr:`tables` has their names) as Arrow.
@@ -276,7 +276,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Taking:
+class RunRecorder:
     """The parts of a run that are kept, taken in its thread or on its machine: the record, and the series in memory.
 
     Attributes:
@@ -287,7 +287,7 @@ class Taking:
     queue: str | None
     series: bool
 
-    def __call__(self, _place: int, result: Result, _loss: ClaimError | None) -> tuple[Record, dict[str, bytes]]:
+    def __call__(self, _index: int, result: Result, _loss: ClaimError | None) -> tuple[Record, dict[str, bytes]]:
         """Take it."""
         names = [name for name in result.tables if name not in _NO_SERIES] if self.series else []
         return record(result, self.queue), {name: _written(result, name) for name in names}
@@ -305,7 +305,7 @@ def sweep(
     limit: int = 1,
     out: str | PathLike[str],
     resume: bool = False,
-    watch: Watch | None = None,
+    callbacks: RunCallbacks | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
 ) -> Sweep:
@@ -332,9 +332,9 @@ def sweep(
         limit: as in :meth:`Scenario.run`.
         out: the folder.
         resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
-        watch: how to watch and end the runs.
+        callbacks: how to callbacks and end the runs.
         workers: how many runs at a time; by default one for each core.
-        executor: where runs run instead, such as a :class:`penstock.Ray`.
+        executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
 
     Raises:
         PenstockError: the sweep is not legal, and nothing has run: a key, a value or a scheme that no run can have, an
@@ -360,21 +360,29 @@ def sweep(
         raise ArgumentError(
             "a sweep file and other settings", "write the settings into the file, or give a Scenario and settings"
         )
-    return run_design(made, Path(out), resume=resume, watch=watch or Watch(), workers=workers, executor=executor)
+    return run_design(
+        made, Path(out), resume=resume, callbacks=callbacks or RunCallbacks(), workers=workers, executor=executor
+    )
 
 
 def run_design(
-    made: Design, out: Path, *, resume: bool, watch: Watch, workers: int | None = None, executor: Executor | None = None
+    made: Design,
+    out: Path,
+    *,
+    resume: bool,
+    callbacks: RunCallbacks,
+    workers: int | None = None,
+    executor: Executor | None = None,
 ) -> Sweep:
     """Run what is missing of a design; :func:`sweep` has the rest."""
-    return run_designs({out: made}, resume=resume, watch=watch, workers=workers, executor=executor)[out]
+    return run_designs({out: made}, resume=resume, callbacks=callbacks, workers=workers, executor=executor)[out]
 
 
 def run_designs(
     designs: Mapping[Path, Design],
     *,
     resume: bool,
-    watch: Watch,
+    callbacks: RunCallbacks,
     workers: int | None = None,
     executor: Executor | None = None,
 ) -> dict[Path, Sweep]:
@@ -385,10 +393,10 @@ def run_designs(
         for out, made in designs.items():
             stores[out] = Store.open(out, made, every[out], resume=resume)
         missing = [(out, case) for out, store in stores.items() for case in store.missing]
-        watch.planned(len(missing))
+        callbacks.planned(len(missing))
         distinct = [{case.key: case.fault is None for case in own} for own in every.values()]
-        watch.skipped(sum(sum(own.values()) for own in distinct) - len(missing))
-        watch.refused(sum(list(own.values()).count(False) for own in distinct))
+        callbacks.skipped(sum(sum(own.values()) for own in distinct) - len(missing))
+        callbacks.refused(sum(list(own.values()).count(False) for own in distinct))
 
         def keep(place: int, taken: tuple[Record, dict[str, bytes]]) -> None:
             out, case = missing[place]
@@ -400,8 +408,8 @@ def run_designs(
 
         run_many(
             [_run(designs[out], case) for out, case in missing],
-            [Taking(designs[out].queue, designs[out].series) for out, _ in missing],
-            watch,
+            [RunRecorder(designs[out].queue, designs[out].series) for out, _ in missing],
+            callbacks,
             workers=workers,
             executor=executor,
             keep=keep,

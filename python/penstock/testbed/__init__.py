@@ -14,15 +14,15 @@ It needs Linux, and the right to make network namespaces.
 
 from typing import TYPE_CHECKING, Any
 
-from penstock.testbed.faults import TestbedError
+from penstock.testbed.errors import TestbedError
 
 if TYPE_CHECKING:
-    from penstock.testbed.leftovers import down
-    from penstock.testbed.running import run, up
+    from penstock.testbed.cleanup import down
+    from penstock.testbed.runner import run, up
 
 __all__ = ["TestbedError", "down", "run", "up"]
 
-_HOMES = {"down": "penstock.testbed.leftovers", "run": "penstock.testbed.running", "up": "penstock.testbed.running"}
+_HOMES = {"down": "penstock.testbed.cleanup", "run": "penstock.testbed.runner", "up": "penstock.testbed.runner"}
 
 
 def __getattr__(name: str) -> Any:

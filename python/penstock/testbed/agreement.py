@@ -7,7 +7,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from penstock.metrics.values import busiest, longest, measured_octets
-from penstock.testbed.running import run
+from penstock.testbed.runner import run
 
 if TYPE_CHECKING:
     from penstock.result import Result
@@ -22,7 +22,7 @@ QUEUE_WITHIN = 0.15
 
 
 @dataclass(frozen=True)
-class Body:
+class RunMeasures:
     """One run of either.
 
     ``delivered_bps`` is the goodput of all flows where transports carry them, else their throughput.
@@ -38,10 +38,10 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Measured:
+class TestbedRun:
     """A run on the testbed: ``load`` is the machine's load average of a minute at its end."""
 
-    body: Body
+    body: RunMeasures
     valid: bool
     faults: tuple[str, ...]
     lateness_p99_s: float
@@ -56,11 +56,11 @@ class Agreement:
     Means are compared: a single run of either is one draw. Invalid runs count for nothing.
     """
 
-    simulated: tuple[Body, ...]
-    measured: tuple[Measured, ...]
+    simulated: tuple[RunMeasures, ...]
+    measured: tuple[TestbedRun, ...]
 
     @property
-    def bodies(self) -> list[Body]:
+    def bodies(self) -> list[RunMeasures]:
         """The testbed's valid runs."""
         return [run.body for run in self.measured if run.valid]
 
@@ -139,9 +139,9 @@ def agreement(
     )
 
 
-def _measured(result: "Result", queue: str | None, load: float) -> Measured:
+def _measured(result: "Result", queue: str | None, load: float) -> TestbedRun:
     about = result.summary["testbed"]
-    return Measured(
+    return TestbedRun(
         body=_body(result, queue),
         valid=about["valid"],
         faults=tuple(about["faults"]),
@@ -151,13 +151,13 @@ def _measured(result: "Result", queue: str | None, load: float) -> Measured:
     )
 
 
-def _body(result: "Result", queue: str | None) -> Body:
+def _body(result: "Result", queue: str | None) -> RunMeasures:
     import numpy as np
 
     summary = result.summary
     chosen = longest(summary, queue)
     samples = np.empty(0) if chosen is None else measured_octets(result, chosen)
-    return Body(
+    return RunMeasures(
         delivered_bps=delivered_bps(summary),
         queue_octets=float(np.median(samples)) if len(samples) else 0.0,
         dropped=summary["totals"]["frames_dropped"],

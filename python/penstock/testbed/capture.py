@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from penstock._core import wire_pcapng
-from penstock.testbed import system
+from penstock.testbed import linux
+from penstock.testbed.errors import TestbedError
 from penstock.testbed.fabric import Fabric
-from penstock.testbed.faults import TestbedError
 from penstock.testbed.layout import Layout
 
 FILE = "capture.pcapng"
@@ -87,7 +87,7 @@ class Capture:
             self._thread.join()
         if self._failure is not None:
             return [f"The capture could not be written: {self._failure}."]
-        lost = sum(system.unread(opened) for opened in self._sockets)
+        lost = sum(linux.unread(opened) for opened in self._sockets)
         return [f"The capture lacks {lost} frames, which were not read in time."] if lost else []
 
     def _work(self) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from penstock.testbed import system
-from penstock.testbed.faults import TestbedError
+from penstock.testbed import linux
+from penstock.testbed.cleanup import State
+from penstock.testbed.errors import TestbedError
 from penstock.testbed.layout import Layout, Node
-from penstock.testbed.leftovers import State
 
 HOST_INTERFACE = "eth0"
 """The interface that applications see."""
@@ -59,16 +59,16 @@ class Fabric:
 
     def _build(self) -> None:
         fabric = f"{self._prefix}-fabric"
-        system.ip("netns", "add", fabric)
+        linux.ip("netns", "add", fabric)
         mtu = self._layout["wire_mtu"]
         names = {(a, b): (f"wire{i}a", f"wire{i}b") for i, (a, b) in enumerate(self._layout["wires"])}
         hosts = [node for node in self._layout["nodes"] if node["host"]]
-        with system.inside(fabric):
-            system.without_ipv6()
+        with linux.inside(fabric):
+            linux.without_ipv6()
         lines = [f"link add {a} mtu {mtu} type veth peer name {b} mtu {mtu}" for a, b in names.values()]
         lines += [f"link set {end} arp off up" for ends in names.values() for end in ends]
-        system.ip_batch(fabric, lines)
-        with system.inside(fabric):
+        linux.ip_batch(fabric, lines)
+        with linux.inside(fabric):
             for wire, ends in names.items():
                 for (own, peer), end in zip((wire, wire[::-1]), ends, strict=True):
                     self._names[own, peer] = end
@@ -77,21 +77,21 @@ class Fabric:
             self._host(host, fabric, f"host{i}")
 
     def _packet(self, interface: str) -> socket.socket:
-        opened = self._open.enter_context(system.packet_socket(interface))
+        opened = self._open.enter_context(linux.packet_socket(interface))
         self._packet_sockets.append(opened)
         return opened
 
     def _host(self, node: Node, fabric: str, end: str) -> None:
         """Make a host's namespace, with a TAP, or with a veth where the system gives no TAP."""
         own = self.namespace(node["name"])
-        system.ip("netns", "add", own)
+        linux.ip("netns", "add", own)
         mtu, name = self._layout["host_mtu"], node["name"]
-        with system.inside(own):
-            system.without_ipv6()
+        with linux.inside(own):
+            linux.without_ipv6()
             if node["ecn"]:
-                system.with_ecn()
+                linux.with_ecn()
             try:
-                number = system.tap(HOST_INTERFACE)
+                number = linux.tap(HOST_INTERFACE)
             except OSError:
                 veth = True
             else:
@@ -99,11 +99,11 @@ class Fabric:
                 self._open.callback(os.close, number)
                 self._hosts[name] = Wire(b"t", number)
         if veth:
-            system.ip_batch(own, [f"link add {HOST_INTERFACE} type veth peer name {end} netns {fabric}"])
-            system.ip_batch(fabric, [f"link set {end} arp off mtu {mtu} up"])
-            with system.inside(fabric):
+            linux.ip_batch(own, [f"link add {HOST_INTERFACE} type veth peer name {end} netns {fabric}"])
+            linux.ip_batch(fabric, [f"link set {end} arp off mtu {mtu} up"])
+            with linux.inside(fabric):
                 self._hosts[name] = Wire(b"p", self._packet(end).fileno())
-        system.ip_batch(
+        linux.ip_batch(
             own,
             [
                 "link set lo up",
@@ -113,7 +113,7 @@ class Fabric:
         )
         if veth:
             # Otherwise checksums are left to hardware that is not there.
-            system.offload_off(own, HOST_INTERFACE)
+            linux.offload_off(own, HOST_INTERFACE)
 
     def wires(self, node: Node) -> list[Wire]:
         """Return the wires of a node, in the order in which its process takes them."""
@@ -127,14 +127,14 @@ class Fabric:
             TestbedError: the system refuses.
         """
         try:
-            with system.inside(f"{self._prefix}-fabric"):
-                return self._open.enter_context(system.packet_socket(self._names[receiver, sender], _LISTENER_BUFFER))
+            with linux.inside(f"{self._prefix}-fabric"):
+                return self._open.enter_context(linux.packet_socket(self._names[receiver, sender], _LISTENER_BUFFER))
         except OSError as error:
             raise TestbedError(f"the system refuses to capture frames: {error}") from None
 
     def unread(self) -> int:
         """Return how many frames the kernel has dropped, since no process read them."""
-        return sum(system.unread(opened) for opened in self._packet_sockets)
+        return sum(linux.unread(opened) for opened in self._packet_sockets)
 
     def close(self) -> None:
         """Close all sockets; TAPs vanish with that."""

@@ -4,7 +4,7 @@ import json
 from typing import TypedDict, cast
 
 from penstock import _core
-from penstock.testbed.faults import TestbedError
+from penstock.testbed.errors import TestbedError
 
 
 class Node(TypedDict):

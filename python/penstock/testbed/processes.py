@@ -13,10 +13,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from penstock.testbed.cleanup import State, started
+from penstock.testbed.errors import TestbedError
 from penstock.testbed.fabric import Fabric
-from penstock.testbed.faults import TestbedError
 from penstock.testbed.layout import Layout, Node, Program, Sender
-from penstock.testbed.leftovers import State, started
 
 _READY_S = 60.0
 """The longest that all nodes may take until they are ready."""

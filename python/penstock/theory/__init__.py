@@ -14,21 +14,21 @@ Packages that a function needs are imported when it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from penstock.frames import MissingExtraError
-from penstock.theory.configuration import Configuration, Unsuited, configuration, configurations
+from penstock.data_frames import MissingExtraError
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configuration, configurations
 
 if TYPE_CHECKING:
-    from penstock.theory.answers import compare_with_packets, margins, phase_portrait, sliding_verdicts, stability_map
+    from penstock.theory.api import compare_with_packets, margins, phase_portrait, sliding_verdicts, stability_map
     from penstock.theory.maps import Map
-    from penstock.theory.margin import Report
+    from penstock.theory.margin import MarginReport
     from penstock.theory.overlay import Overlay
 
 __all__ = [
     "Configuration",
     "Map",
+    "MarginReport",
     "Overlay",
-    "Report",
-    "Unsuited",
+    "UnsuitedScenarioError",
     "compare_with_packets",
     "configuration",
     "configurations",
@@ -41,12 +41,12 @@ __all__ = [
 _HOMES = {
     "Map": "penstock.theory.maps",
     "Overlay": "penstock.theory.overlay",
-    "Report": "penstock.theory.margin",
-    "compare_with_packets": "penstock.theory.answers",
-    "margins": "penstock.theory.answers",
-    "phase_portrait": "penstock.theory.answers",
-    "sliding_verdicts": "penstock.theory.answers",
-    "stability_map": "penstock.theory.answers",
+    "MarginReport": "penstock.theory.margin",
+    "compare_with_packets": "penstock.theory.api",
+    "margins": "penstock.theory.api",
+    "phase_portrait": "penstock.theory.api",
+    "sliding_verdicts": "penstock.theory.api",
+    "stability_map": "penstock.theory.api",
 }
 
 _EXTRA = ("scipy",)

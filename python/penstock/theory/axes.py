@@ -10,8 +10,8 @@ import numpy as np
 from penstock import _core
 from penstock.catalogue import FIELDS, keys, schemes
 from penstock.scenario import Scenario
-from penstock.theory.configuration import Configuration, Unsuited, configuration
-from penstock.theory.linear import Array
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configuration
+from penstock.theory.linear_stability import Array
 
 _POINTS = 40
 _MOST_POINTS = 2000
@@ -54,7 +54,7 @@ def read(text: str, scheme: str) -> Axis:
     has none.
 
     Raises:
-        Unsuited: it is not of that form, or there is no such key.
+        UnsuitedScenarioError: it is not of that form, or there is no such key.
     """
     key, equals, span = (part.strip() for part in text.partition("="))
     parts = span.split(":")
@@ -63,7 +63,7 @@ def read(text: str, scheme: str) -> Axis:
     log = "log" in options
     counts = [option for option in options if option != "log"]
     if not equals or not dots or len(counts) > 1 or not all(count.isdigit() for count in counts):
-        raise Unsuited(
+        raise UnsuitedScenarioError(
             f"{text}: not of the form KEY=A..B[:N][:log]", "for instance flows=2..64:32 or feedback_delay=10us..1ms:log"
         )
     # A number of more digits than that is too large whatever it is.
@@ -71,18 +71,20 @@ def read(text: str, scheme: str) -> Axis:
     name, unit = meaning(key, scheme)
     low, high = quantity(first, unit), quantity(last, unit)
     if points > _MOST_POINTS:
-        raise Unsuited(f"{text}: too many points along an axis", f"write {_MOST_POINTS} points or fewer")
+        raise UnsuitedScenarioError(f"{text}: too many points along an axis", f"write {_MOST_POINTS} points or fewer")
     if unit == "count" and high > _MOST:
-        raise Unsuited(f"{text}: a count is at most {_MOST}", "for instance flows=1..64")
+        raise UnsuitedScenarioError(f"{text}: a count is at most {_MOST}", "for instance flows=1..64")
     if not low < high:
-        raise Unsuited(f"{text}: {last} is not above {first}", "write the smaller bound first")
+        raise UnsuitedScenarioError(f"{text}: {last} is not above {first}", "write the smaller bound first")
     if points < 2 or low < 0 or (log and low == 0):
-        raise Unsuited(
+        raise UnsuitedScenarioError(
             f"{text}: from {first} to {last} in {points} steps is no axis",
             "write 2 points or more, from 0 or more, and from above 0 with log",
         )
     if name == "flows" and low < 1:
-        raise Unsuited(f"{text}: with fewer than one flow there is nothing to control", "for instance flows=1..64")
+        raise UnsuitedScenarioError(
+            f"{text}: with fewer than one flow there is nothing to control", "for instance flows=1..64"
+        )
     values = np.geomspace(low, high, points) if log else np.linspace(low, high, points)
     if unit == "count":
         values = np.unique(np.round(values))
@@ -93,12 +95,12 @@ def quantity(text: str, unit: str) -> float:
     """Read a quantity, and return it in ``unit``: "octets", "s", "bit/s", "count" or "ratio".
 
     Raises:
-        Unsuited: the text is none in this unit.
+        UnsuitedScenarioError: the text is none in this unit.
     """
     try:
         return _core.read_quantity(text, unit)
     except ValueError as wrong:
-        raise Unsuited(*wrong.args) from None
+        raise UnsuitedScenarioError(*wrong.args) from None
 
 
 def written(value: float, unit: str) -> str | int | float:
@@ -118,7 +120,7 @@ def apply(scenario: Scenario, base: Configuration, settings: Mapping[str, float]
 
     Raises:
         ScenarioError: a key of the scenario does not take the value.
-        Unsuited: there is no such configuration.
+        UnsuitedScenarioError: there is no such configuration.
     """
     changed = base
     planned = {name: value for name, value in settings.items() if name not in FIELDS and name not in base.parameters}
@@ -152,7 +154,7 @@ def meaning(key: str, scheme: str) -> tuple[str, str]:
     """Return what a key of an axis names, and its unit.
 
     Raises:
-        Unsuited: it names no number.
+        UnsuitedScenarioError: it names no number.
     """
     (about,) = (entry for entry in schemes() if entry["name"] == scheme)
     units = {
@@ -171,7 +173,9 @@ def meaning(key: str, scheme: str) -> tuple[str, str]:
         return key, _unit_of_key(key)
     near = get_close_matches(bare, [*units, *short, *FIELDS, "delay"], n=1, cutoff=0.4)
     hint = f"did you mean {near[0]}?" if near else f"`penstock schemes {scheme}` lists the parameters"
-    raise Unsuited(f"{key} is neither a field of a configuration nor a number among {scheme}'s parameters", hint)
+    raise UnsuitedScenarioError(
+        f"{key} is neither a field of a configuration nor a number among {scheme}'s parameters", hint
+    )
 
 
 def _unit_of_key(key: str) -> str:
@@ -182,5 +186,5 @@ def _unit_of_key(key: str) -> str:
             for kind in known["unit"].split(" | "):
                 if kind in _UNITS:
                     return _UNITS[kind]
-            raise Unsuited(f"{key} is not a number", f"it is {known['unit']}")
-    raise Unsuited(f"{key} is not a key of a scenario", "`penstock schema` lists the keys")
+            raise UnsuitedScenarioError(f"{key} is not a number", f"it is {known['unit']}")
+    raise UnsuitedScenarioError(f"{key} is not a key of a scenario", "`penstock schema` lists the keys")

@@ -25,7 +25,7 @@ _ACKNOWLEDGEMENT_OCTETS = 64
 _OF_CLOCKS = 0.999
 
 
-class Unsuited(PenstockError):  # noqa: N818 - not every scenario has a theory, and that is no fault of it
+class UnsuitedScenarioError(PenstockError):
     """A scenario, or a period of it, that the model does not describe.
 
     Attributes:
@@ -115,18 +115,20 @@ def configurations(
 
     Raises:
         ScenarioError: a value is not legal.
-        Unsuited: a period has no bottleneck or several, or flows that are not alike.
+        UnsuitedScenarioError: a period has no bottleneck or several, or flows that are not alike.
     """
     periods = _periods(scenario, scheme, profile)
     late = [period.configuration() for period in periods if period.stop_s > from_s]
     if not late:
-        raise Unsuited(f"no controlled flow runs after {from_s:g} s", "shorten the warm-up, or let flows last longer")
+        raise UnsuitedScenarioError(
+            f"no controlled flow runs after {from_s:g} s", "shorten the warm-up, or let flows last longer"
+        )
     return late
 
 
 def suited_configurations(
     scenario: Scenario, *, scheme: str | None = None, profile: str | None = None
-) -> tuple[list[Configuration], list[Unsuited]]:
+) -> tuple[list[Configuration], list[UnsuitedScenarioError]]:
     """Cut a scenario into periods as :func:`configurations` does, and leave out those that the model does not describe.
 
     While flows start one by one, the first of them may fill no link that has a queue.
@@ -136,14 +138,14 @@ def suited_configurations(
 
     Raises:
         ScenarioError: a value is not legal.
-        Unsuited: the model describes no period; the reason is that of the first.
+        UnsuitedScenarioError: the model describes no period; the reason is that of the first.
     """
     described: list[Configuration] = []
-    left_out: list[Unsuited] = []
+    left_out: list[UnsuitedScenarioError] = []
     for period in _periods(scenario, scheme, profile):
         try:
             described.append(period.configuration())
-        except Unsuited as why:
+        except UnsuitedScenarioError as why:
             left_out.append(why)
     if not described:
         raise left_out[0]
@@ -165,7 +167,8 @@ def configuration(
 
     Raises:
         ScenarioError: a value is not legal.
-        Unsuited: the period has no bottleneck or several, or flows that are not alike; or no flow runs at that time.
+        UnsuitedScenarioError: the period has no bottleneck or several, or flows that are not alike; or no flow runs at
+            that time.
     """
     periods = _periods(scenario, scheme, profile)
     if at_s is None:
@@ -174,7 +177,7 @@ def configuration(
         if period.start_s <= at_s < period.stop_s:
             return period.configuration(binding=binding)
     spans = _and([f"{period.start_s:g} to {period.stop_s:g} s" for period in periods])
-    raise Unsuited(f"no controlled flow runs at {at_s:g} s", f"controlled flows run from {spans}")
+    raise UnsuitedScenarioError(f"no controlled flow runs at {at_s:g} s", f"controlled flows run from {spans}")
 
 
 def _periods(scenario: Scenario, scheme: str | None, profile: str | None) -> "list[_Period]":
@@ -182,22 +185,22 @@ def _periods(scenario: Scenario, scheme: str | None, profile: str | None) -> "li
     plan = scenario.describe(scheme=scheme, profile=profile)
     schemes = {entry["name"] for entry in plan["schemes"]}
     if len(schemes) > 1:
-        raise Unsuited(
+        raise UnsuitedScenarioError(
             f"flows follow {_and(sorted(schemes))}", "a model has one scheme; take the [[priority]] tables out"
         )
     if len(plan["fair"][0]["max_min_bps"]) < len(plan["flows"]):
-        raise Unsuited(
+        raise UnsuitedScenarioError(
             "flows come and go with a [[load]] or [[incast]]",
             "the models have flows that stay: take a scenario with [[flow]] tables alone",
         )
     for flow in plan["flows"]:
         if flow["start_s"] is None:
-            raise Unsuited(
+            raise UnsuitedScenarioError(
                 f"flow {flow['name']} begins when others have ended",
                 "the models have flows that stay: let it begin at a time",
             )
         if len(flow["destinations"]) > 1:
-            raise Unsuited(
+            raise UnsuitedScenarioError(
                 f"flow {flow['name']} is multicast", "the models have one destination for each flow: use unicast flows"
             )
     periods = [
@@ -207,7 +210,7 @@ def _periods(scenario: Scenario, scheme: str | None, profile: str | None) -> "li
     ]
     controlled = [period for period in periods if period.flows]
     if not controlled:
-        raise Unsuited(
+        raise UnsuitedScenarioError(
             "no flow is controlled", "remove controlled = false from the flows that the scheme is to control"
         )
     return controlled
@@ -386,8 +389,8 @@ class _Period:
             raise self._unsuited(reason, "the models need flows that are all alike")
         return values[0]
 
-    def _unsuited(self, reason: str, hint: str) -> Unsuited:
-        return Unsuited(f"from {self.start_s:g} to {self.stop_s:g} s {reason}", hint)
+    def _unsuited(self, reason: str, hint: str) -> UnsuitedScenarioError:
+        return UnsuitedScenarioError(f"from {self.start_s:g} to {self.stop_s:g} s {reason}", hint)
 
 
 def _runs(flow: FlowDescription, time_s: float) -> bool:

@@ -47,7 +47,7 @@ def equilibrium(given: Configuration) -> Equilibrium:
     """Return where the queue settles with a configuration of SMCC.
 
     Raises:
-        Unsuited: the scheme is not SMCC.
+        UnsuitedScenarioError: the scheme is not SMCC.
     """
     model = Smcc.of(given)
     elsewhere: Place = "below" if model.zero_above == 1.0 else "anywhere"

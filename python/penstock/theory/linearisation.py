@@ -11,7 +11,7 @@ side of the line.
 
 import numpy as np
 
-from penstock.theory.linear import Array, DelaySystem
+from penstock.theory.linear_stability import Array, DelaySystem
 from penstock.theory.models.base import FluidModel
 
 _STEP = 1e-30

@@ -1,7 +1,7 @@
 """Maps: a metric of the theory over two parameters, and measurements of simulations at points of it.
 
 A map of margins is one array calculation: configurations become one model whose parameters are arrays, that is
-linearised, and :func:`penstock.theory.linear.margins` works on all matrices at once, with NumPy or with JAX.
+linearised, and :func:`penstock.theory.linear_stability.margins` works on all matrices at once, with NumPy or with JAX.
 """
 
 from collections.abc import Callable
@@ -17,9 +17,9 @@ from penstock._core import ScenarioError, write_quantity
 from penstock.catalogue import about
 from penstock.scenario import Scenario
 from penstock.theory.axes import Axis, apply, written
-from penstock.theory.configuration import Configuration, Unsuited, configuration
-from penstock.theory.cycle import settled
-from penstock.theory.linear import Array, DelaySystem, margins
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configuration
+from penstock.theory.limit_cycle import settled
+from penstock.theory.linear_stability import Array, DelaySystem, margins
 from penstock.theory.linearisation import is_at_rest, linearise
 from penstock.theory.margin import modes_beside_each, restless, stack_models, why_confined
 from penstock.theory.models import kind_of, model_of
@@ -127,7 +127,7 @@ def backend(name: str = "auto") -> Any:
     """The array library for margins: ``numpy``, ``jax``, or, for ``auto``, JAX where it finds a GPU.
 
     Raises:
-        Unsuited: ``jax`` is asked for and not installed.
+        UnsuitedScenarioError: ``jax`` is asked for and not installed.
     """
     if name == "numpy":
         return np
@@ -135,7 +135,7 @@ def backend(name: str = "auto") -> Any:
         import jax
     except ImportError:
         if name == "jax":
-            raise Unsuited("JAX is not installed", "pip install 'penstock[jax]', or take numpy") from None
+            raise UnsuitedScenarioError("JAX is not installed", "pip install 'penstock[jax]', or take numpy") from None
         return np
     # To compile takes longer than NumPy takes for all of a map.
     if name == "auto" and jax.default_backend() == "cpu":
@@ -144,7 +144,7 @@ def backend(name: str = "auto") -> Any:
     return jax.numpy
 
 
-def draw_up(
+def compute_map(
     scenario: Scenario,
     x: Axis,
     y: Axis,
@@ -170,15 +170,17 @@ def draw_up(
         progress: called with the share that is done.
 
     Raises:
-        Unsuited: the metric has no meaning for the scheme, or no point has a model.
+        UnsuitedScenarioError: the metric has no meaning for the scheme, or no point has a model.
     """
     base = configuration(scenario, scheme=scheme, profile=profile, at_s=at_s)
     report = progress or (lambda _: None)
     if metric == "margin" and not kind_of(base.scheme).linear:
         reason = f"{base.scheme.upper()}'s equilibrium lies on its switching lines and has no margin"
-        raise Unsuited(reason, 'take metric="amplitude"')
+        raise UnsuitedScenarioError(reason, 'take metric="amplitude"')
     if metric == "sliding" and theorem_of(base.scheme) != 2:
-        raise Unsuited(f"{base.scheme}: a map of sliding is one of theorem 2, on QCN", 'take metric="amplitude"')
+        raise UnsuitedScenarioError(
+            f"{base.scheme}: a map of sliding is one of theorem 2, on QCN", 'take metric="amplitude"'
+        )
     shape = len(y.values), len(x.values)
     grid = [(row, column) for row in range(shape[0]) for column in range(shape[1])]
     values = np.full(shape, np.nan)
@@ -189,7 +191,7 @@ def draw_up(
             configurations[row, column] = apply(
                 scenario, base, {x.name: float(x.values[column]), y.name: float(y.values[row])}
             )
-        except (Unsuited, ScenarioError) as error:
+        except (UnsuitedScenarioError, ScenarioError) as error:
             refused.setdefault(_reason(error), []).append((row, column))
         if done % _BATCH == 0:
             report(0.2 * done / len(grid))
@@ -197,27 +199,27 @@ def draw_up(
         found = _sliding(configurations, refused)
     else:
         models: dict[tuple[int, int], FluidModel] = {}
-        for done, (place, given) in enumerate(configurations.items()):
+        for done, (index, given) in enumerate(configurations.items()):
             try:
                 model = model_of(given)
-            except Unsuited as error:
-                refused.setdefault(_reason(error), []).append(place)
+            except UnsuitedScenarioError as error:
+                refused.setdefault(_reason(error), []).append(index)
                 continue
             confined = why_confined(model)
             if confined is not None:
-                refused.setdefault(confined[0], []).append(place)
+                refused.setdefault(confined[0], []).append(index)
             else:
-                models[place] = model
+                models[index] = model
             if done % _BATCH == 0:
                 report(0.2 + 0.2 * done / len(grid))
         found = _measured(models, metric, xp, refused, lambda share: report(0.4 + 0.6 * share))
     if not found:
-        raise Unsuited(f"no point of the map has a model: {next(iter(refused), 'no reason known')}")
-    for place, value in found.items():
-        values[place] = value
+        raise UnsuitedScenarioError(f"no point of the map has a model: {next(iter(refused), 'no reason known')}")
+    for index, value in found.items():
+        values[index] = value
     verdicts = np.full(shape, -1)
-    for number, places in enumerate(refused.values()):
-        verdicts[tuple(np.array(places).T)] = number
+    for number, indices in enumerate(refused.values()):
+        verdicts[tuple(np.array(indices).T)] = number
     report(1.0)
     return Map(base.scheme, metric, x, y, values, tuple(refused), verdicts)
 
@@ -342,14 +344,14 @@ def _sliding(configurations: dict[tuple[int, int], Configuration], refused: Refu
     from penstock.theory.sliding import verdict
 
     found = {}
-    for place, given in configurations.items():
+    for index, given in configurations.items():
         try:
             sides = verdict(given).sides
-        except Unsuited as error:
-            refused.setdefault(_reason(error), []).append(place)
+        except UnsuitedScenarioError as error:
+            refused.setdefault(_reason(error), []).append(index)
             continue
         cycles, weight = sides[-1].left, sides[-1].right
-        found[place] = weight / cycles if cycles > 0 else np.inf
+        found[index] = weight / cycles if cycles > 0 else np.inf
     return found
 
 
@@ -362,27 +364,27 @@ def _measured(
 ) -> dict[Any, float]:
     """The metric of each model; models of one kind are calculated together."""
     found: dict[Any, float] = {}
-    places = list(models)
-    for start in range(0, len(places), _BATCH):
-        batch = places[start : start + _BATCH]
-        wide = stack_models([models[place] for place in batch])
-        share = start / len(places)
+    indices = list(models)
+    for start in range(0, len(indices), _BATCH):
+        batch = indices[start : start + _BATCH]
+        wide = stack_models([models[index] for index in batch])
+        share = start / len(indices)
         with np.errstate(all="ignore"):
             if metric == "margin":
                 values = _phase_degrees(wide, xp)
             else:
-                part = len(batch) / len(places)
+                part = len(batch) / len(indices)
                 ends = settled(wide, progress=partial(_report, report, share, part))
                 values = ends.amplitude_octets if metric == "amplitude" else ends.utilization
         found |= zip(batch, values.tolist(), strict=True)
         blank = np.isnan(values)
         if blank.any():
-            for place, why in zip(
+            for index, why in zip(
                 batch, restless(wide) if metric == "margin" else [_NO_NUMBER] * len(batch), strict=True
             ):
-                if np.isnan(found[place]):
-                    refused.setdefault(why, []).append(place)
-        report((start + len(batch)) / len(places))
+                if np.isnan(found[index]):
+                    refused.setdefault(why, []).append(index)
+        report((start + len(batch)) / len(indices))
     return found
 
 

@@ -1,7 +1,7 @@
 """How far a configuration is from the border of stability, and which parameter is nearest to crossing it.
 
-For each mode of a model that holds beside its equilibrium the law is linearised; :mod:`penstock.theory.linear` says
-what is then exact. SMCC has no such mode: its report is the limit cycle.
+For each mode of a model that holds beside its equilibrium the law is linearised. Then
+:mod:`penstock.theory.linear_stability` gives exact margins. SMCC has no such mode: its report is the limit cycle.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from penstock.catalogue import about
-from penstock.text import bit_rate
-from penstock.theory.configuration import Configuration, Unsuited
-from penstock.theory.cycle import Cycle, Settled, harmonic_balance, settled
-from penstock.theory.growth import Growth, growth
-from penstock.theory.linear import (
+from penstock.quantity_text import bit_rate
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError
+from penstock.theory.limit_cycle import Cycle, Settled, harmonic_balance, settled
+from penstock.theory.linear_stability import (
     Array,
     DelaySystem,
     loop_margins,
@@ -31,6 +30,7 @@ from penstock.theory.models.dcqcn import Controlled, Dcqcn
 from penstock.theory.models.dctcp import Dctcp
 from penstock.theory.models.smcc import Smcc
 from penstock.theory.models.timely import Patched, Timely
+from penstock.theory.smcc_growth import Growth, growth
 
 _WIDEST = 1000.0
 """The largest factor by which a parameter is changed, up and down."""
@@ -135,7 +135,7 @@ class Jump:
 
 
 @dataclass(frozen=True)
-class Report:
+class MarginReport:
     """The theory of a configuration's stability.
 
     Attributes:
@@ -161,31 +161,33 @@ class Report:
         return report_html(self)
 
 
-def report(configuration: Configuration) -> Report:
+def report(configuration: Configuration) -> MarginReport:
     """Stability of a configuration.
 
     Raises:
-        Unsuited: its scheme has no model, or no equilibrium.
+        UnsuitedScenarioError: its scheme has no model, or no equilibrium.
     """
     model = model_of(configuration)
     confined = why_confined(model)
     if confined is not None:
-        raise Unsuited(*confined)
+        raise UnsuitedScenarioError(*confined)
     rest = model.state_at_rest()
     by_name = {variable.name: float(value) for variable, value in zip(model.variables, rest, strict=True)}
     title = f"{model.scheme}, {model.form}: {model.source}"
     if isinstance(model, Dctcp):
-        raise Unsuited(*_why_cycles(model))
+        raise UnsuitedScenarioError(*_why_cycles(model))
     if isinstance(model, Smcc):
-        return Report(configuration, title, by_name, limit_cycle=limit_cycle(model), omits=model.omits)
+        return MarginReport(configuration, title, by_name, limit_cycle=limit_cycle(model), omits=model.omits)
     modes = modes_beside(model)
     if isinstance(model, Dcqcn) and np.any(marks_jump(model)):
-        return Report(configuration, title, by_name, jump=jump(model), omits=model.omits)
+        return MarginReport(configuration, title, by_name, jump=jump(model), omits=model.omits)
     none_at = [mode for mode in modes if not is_at_rest(model, mode)]
     if none_at:
-        raise Unsuited(*_why_restless(model, configuration, none_at[0] if len(none_at) < len(modes) else None))
+        raise UnsuitedScenarioError(
+            *_why_restless(model, configuration, none_at[0] if len(none_at) < len(modes) else None)
+        )
     sides = tuple(_side(configuration, model, mode) for mode in modes)
-    return Report(configuration, title, by_name, sides=sides, omits=model.omits)
+    return MarginReport(configuration, title, by_name, sides=sides, omits=model.omits)
 
 
 def why_confined(model: FluidModel) -> tuple[str, str] | None:
@@ -448,7 +450,7 @@ def _stability(configuration: Configuration, mode: int, parameter: str, factors:
         try:
             models.append(model_of(vary(configuration, parameter, float(factor))))
             built.append(index)
-        except Unsuited:
+        except UnsuitedScenarioError:
             continue
     values = np.full(len(factors), np.nan)
     if models:

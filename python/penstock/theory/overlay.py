@@ -23,11 +23,11 @@ from scipy.stats import wasserstein_distance
 from penstock._core import write_quantity
 from penstock.columns import rows_of
 from penstock.scenario import Progress, Scenario
-from penstock.theory import delay, hybrid, samples
-from penstock.theory.configuration import Configuration, Unsuited, configurations
+from penstock.theory import delay_integrator, hybrid_integrator, sampled_integrator
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configurations
 from penstock.theory.models import MODELS, model_of
 from penstock.theory.models.base import Array, Clocked, Flags, FluidModel, InSteps, Source, Stepwise
-from penstock.theory.strikes import Strikes
+from penstock.theory.sampling import StreamSampling
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -176,7 +176,7 @@ def overlay(
     seed: int | None = None,
     seeds: int = 1,
     form: str | None = None,
-    strikes: Strikes | None = None,
+    strikes: StreamSampling | None = None,
     progress: Callable[[str], Progress] | None = None,
     run: "Result | None" = None,
 ) -> Overlay:
@@ -196,14 +196,16 @@ def overlay(
 
     Raises:
         ScenarioError: a value is not legal.
-        Unsuited: the scenario is none that a model describes, the scheme has no model of that form, or ``run`` has no
-            samples of the bottleneck or does not reach the scenario's end.
+        UnsuitedScenarioError: the scenario is none that a model describes, the scheme has no model of that form, or
+            ``run`` has no samples of the bottleneck or does not reach the scenario's end.
     """
     periods = configurations(scenario, scheme=scheme, profile=profile)
     models = [_chosen(period, form) for period in periods]
     names = {period.queue for period in periods}
     if len(names) > 1:
-        raise Unsuited(f"the bottleneck moves between {' and '.join(sorted(names))}", "the models have one queue")
+        raise UnsuitedScenarioError(
+            f"the bottleneck moves between {' and '.join(sorted(names))}", "the models have one queue"
+        )
     plan = scenario.describe(scheme=scheme, profile=profile, seed=seed)
     controlled = [flow["name"] for flow in plan["flows"] if flow["controlled"]]
     if run is None:
@@ -275,9 +277,11 @@ def _results(
 def _suits(run: "Result", queue: str) -> None:
     """Refuse a run that has no samples of the bottleneck, or that was ended early."""
     if run.interrupted:
-        raise Unsuited(f"the run was ended after {run.end_s:g} s", "let it come to its end")
+        raise UnsuitedScenarioError(f"the run was ended after {run.end_s:g} s", "let it come to its end")
     if queue not in {own["name"] for own in run.summary["queues"]}:
-        raise Unsuited(f"the run has not recorded the bottleneck {queue}", "list it in record.queues, and run again")
+        raise UnsuitedScenarioError(
+            f"the run has not recorded the bottleneck {queue}", "list it in record.queues, and run again"
+        )
 
 
 def _bounded(seeds: int, samples: float) -> None:
@@ -285,7 +289,7 @@ def _bounded(seeds: int, samples: float) -> None:
     if (seeds + max(seeds, _DRAWS)) * samples > _MOST_SAMPLES:
         most = int(_MOST_SAMPLES / samples / 2)
         hint = f"at most {most} seeds of these samples" if most >= _DRAWS else "a shorter duration, or rarer samples"
-        raise Unsuited(f"{seeds} runs of {round(samples)} samples are too many to hold at once", hint)
+        raise UnsuitedScenarioError(f"{seeds} runs of {round(samples)} samples are too many to hold at once", hint)
 
 
 def _chosen(configuration: Configuration, form: str | None) -> FluidModel:
@@ -294,7 +298,7 @@ def _chosen(configuration: Configuration, form: str | None) -> FluidModel:
     first = next((model.form for model in MODELS if model.scheme == configuration.scheme), None)
     model = model_of(configuration, first)
     if form == STEPS and not isinstance(model, InSteps):
-        raise Unsuited(f"{configuration.scheme} has no form in steps", f"it has the form {model.form}")
+        raise UnsuitedScenarioError(f"{configuration.scheme} has no form in steps", f"it has the form {model.form}")
     return model
 
 
@@ -317,10 +321,12 @@ def _fluid(models: Sequence[FluidModel], periods: Sequence[Configuration], time_
         longest = float(np.max(np.concatenate([np.atleast_1d(d) for d in model.delays_s])))
         short = longest < _SHORT * model.time_scale_s
         if short:
-            ordinary = hybrid.integrate(model.without_delay(), state, float(asked[-1]), start_s=period.start_s)
+            ordinary = hybrid_integrator.integrate(
+                model.without_delay(), state, float(asked[-1]), start_s=period.start_s
+            )
             found, earlier = ordinary.at(asked), None
         else:
-            delayed = delay.integrate(
+            delayed = delay_integrator.integrate(
                 model,
                 state,
                 float(asked[-1]),
@@ -360,7 +366,7 @@ def _in_steps(
     models: Sequence[InSteps],
     periods: Sequence[Configuration],
     time_s: Array,
-    strikes: Strikes | None,
+    strikes: StreamSampling | None,
     random: np.random.Generator,
 ) -> Array:
     """Return queue and mean rate at ``time_s`` through all periods, in whole steps."""
@@ -376,12 +382,12 @@ def _in_steps(
         begin, stop_s = model.start(), float(asked[-1])
         begin[0] = queue
         if isinstance(model, Stepwise):
-            found = samples.integrate(
+            found = sampled_integrator.integrate(
                 model, begin, stop_s, start_s=period.start_s, random=random, sources=sources, strikes=strikes
             )
         else:
             begin[1] = sources[0].rate_bps if sources else begin[1]
-            found = samples.by_clock(cast(Clocked, model), begin, stop_s, start_s=period.start_s)
+            found = sampled_integrator.by_clock(cast(Clocked, model), begin, stop_s, start_s=period.start_s)
         out[:, rows] = found.at(asked)[:, :-1]
         queue, sources, before_s = float(found.states[0][-1]), found.sources, period.stop_s
     return out

@@ -22,8 +22,8 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 
-from penstock.theory import laws, theorems
-from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory import jiang2015, theorems
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import FluidModel
 from penstock.theory.models.qcn import Printed as QcnPrinted
 from penstock.theory.models.qcn import Sampled as QcnModel
@@ -120,12 +120,13 @@ class QcnPlane:
             target_bps: R(0), the target rate of each source, bit/s; by default the line's, as after the first decrease.
 
         Raises:
-            Unsuited: the scheme is not QCN, or samples more often the larger |Fb| is; or a target rate that is none.
+            UnsuitedScenarioError: the scheme is not QCN, or samples more often the larger |Fb| is; or a target rate
+                that is none.
         """
         fluid = QcnModel.of(given) if model == "sampled" else QcnPrinted.of(given)
         rate_bps = given.line_rate_bps if target_bps is None else target_bps
         if not 0 < rate_bps < math.inf:
-            raise Unsuited(
+            raise UnsuitedScenarioError(
                 f"a target rate of {rate_bps:g} bit/s is not possible", "use a rate above 0, for instance 1e9"
             )
         per_frame_bits = BITS_PER_OCTET * float(fluid.wire_octets)
@@ -159,9 +160,9 @@ class QcnPlane:
     def motion(self, law: int, x: Any, y: Any) -> tuple[Any, Any]:
         """Return (x', y') of (17), law 0, or (18), law 1."""
         if law:
-            return laws.qcn_recovery(y, self.cycle_s, self.excess_fps)
+            return jiang2015.qcn_recovery(y, self.cycle_s, self.excess_fps)
         gain = self.gain * (y + self.capacity_fps) / self.capacity_fps if self.grows_with_rate else self.gain
-        return laws.qcn_decrease(x, y, self.weight_s, gain, self.capacity_fps)
+        return jiang2015.qcn_decrease(x, y, self.weight_s, gain, self.capacity_fps)
 
     @property
     def stiffness(self) -> float:
@@ -213,11 +214,13 @@ class SmccPlane:
         b2 = beta, both with C as the sources have it and p C of (13) as the whole link has it.
 
         Raises:
-            Unsuited: the scheme is not SMCC, or a target rate is given: its sources have none.
+            UnsuitedScenarioError: the scheme is not SMCC, or a target rate is given: its sources have none.
         """
         fluid = SmccModel.of(given)
         if target_bps is not None:
-            raise Unsuited(f"sources of {given.scheme} have no target rate", f"leave it out, or use {QcnPlane.scheme}")
+            raise UnsuitedScenarioError(
+                f"sources of {given.scheme} have no target rate", f"leave it out, or use {QcnPlane.scheme}"
+            )
         # Frames/s for each frame of offset, and of growth.
         octets_per_bit = float(fluid.octets_per_bit)
         alpha, beta = float(fluid.alpha) * octets_per_bit, float(fluid.beta) * octets_per_bit
@@ -251,8 +254,8 @@ class SmccPlane:
     def motion(self, law: int, x: Any, y: Any) -> tuple[Any, Any]:
         """Return (x', y') of (26), law 0, or (27), law 1."""
         if law:
-            return laws.smcc_opposite_sign(x, y, self.b1, self.b2)
-        return laws.smcc_same_sign(x, y, self.a1, self.a2)
+            return jiang2015.smcc_opposite_sign(x, y, self.b1, self.b2)
+        return jiang2015.smcc_same_sign(x, y, self.a1, self.a2)
 
 
 @dataclass(frozen=True)
@@ -287,7 +290,11 @@ class PairPlane:
 
     def motion(self, law: int, x: Any, y: Any) -> tuple[Any, Any]:
         """Return (u', v') of (5), law 0, or (10), law 1."""
-        return laws.climber(y, self.push, self.drag) if law else laws.oscillator(x, y, self.damping, self.stiffness)
+        return (
+            jiang2015.climber(y, self.push, self.drag)
+            if law
+            else jiang2015.oscillator(x, y, self.damping, self.stiffness)
+        )
 
 
 _PLANES: dict[str, type[QcnPlane] | type[SmccPlane]] = {plane.scheme: plane for plane in (QcnPlane, SmccPlane)}
@@ -304,11 +311,13 @@ def plane_of(
         target_bps: R(0) of a scheme with target rates, bit/s, see :meth:`QcnPlane.of`.
 
     Raises:
-        Unsuited: the scheme has no plane, or no target rates; or see :meth:`QcnPlane.of`.
+        UnsuitedScenarioError: the scheme has no plane, or no target rates; or see :meth:`QcnPlane.of`.
     """
     if given.scheme not in _PLANES:
         known = " and ".join(_PLANES)
-        raise Unsuited(f"there is no planar model of {given.scheme}", f"use one of {known} (Jiang et al. 2015)")
+        raise UnsuitedScenarioError(
+            f"there is no planar model of {given.scheme}", f"use one of {known} (Jiang et al. 2015)"
+        )
     return _PLANES[given.scheme].of(given, model=model, target_bps=target_bps)
 
 

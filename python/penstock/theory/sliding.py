@@ -13,7 +13,7 @@ import numpy as np
 
 from penstock.result import Result
 from penstock.theory import theorems
-from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, UnsuitedScenarioError
 from penstock.theory.planar import Model, QcnPlane, SmccPlane, theorem_of
 
 if TYPE_CHECKING:
@@ -97,26 +97,26 @@ def verdict(
         target_bps: R(0) of theorem 2, of each source, bit/s; by default the line's rate, as after the first decrease.
 
     Raises:
-        Unsuited: no such theorem on the scheme, an offset beyond the buffer, a target rate that is none, or either of
-            them for theorem 3, which has neither.
+        UnsuitedScenarioError: no such theorem on the scheme, an offset beyond the buffer, a target rate that is none,
+            or either of them for theorem 3, which has neither.
     """
     theorem = theorem_of(given.scheme)
     if theorem is None:
-        raise Unsuited(
+        raise UnsuitedScenarioError(
             f"{given.scheme} has no theorem on sliding",
             f"theorem 2 is on {QcnPlane.scheme}, theorem 3 on {SmccPlane.scheme} (Jiang et al. 2015)",
         )
     if theorem == 3:
         for what, value in (("offset", offset_octets), ("target rate", target_bps)):
             if value is not None:
-                raise Unsuited(
+                raise UnsuitedScenarioError(
                     f"theorem 3, on {given.scheme}, has no {what}", f"leave it out, or take {QcnPlane.scheme}"
                 )
         return _theorem_3(SmccPlane.of(given, model=model), model)
     target = given.number("q_eq")
     offset = target / 4 if offset_octets is None else offset_octets
     if not -target <= offset <= given.buffer_octets - target:
-        raise Unsuited(
+        raise UnsuitedScenarioError(
             f"an offset of {offset:g} octets is outside of the queue",
             f"use one from {-target:g} to {given.buffer_octets - target:g} octets beside q_eq",
         )
@@ -174,7 +174,7 @@ def _theorem_3(plane: SmccPlane, model: Model) -> Verdict:
 
 
 @dataclass(frozen=True)
-class Slid:
+class SlidingShare:
     """Theorem 2 along a simulated run of QCN.
 
     Attributes:
@@ -191,7 +191,7 @@ class Slid:
     excess_share: float
 
 
-def along(result: Result, given: Configuration, *, model: Model = "printed", settle_s: float = 0.0) -> Slid:
+def along(result: Result, given: Configuration, *, model: Model = "printed", settle_s: float = 0.0) -> SlidingShare:
     """Return how often theorem 2 holds along a simulated run, over the time of a configuration.
 
     Args:
@@ -201,7 +201,7 @@ def along(result: Result, given: Configuration, *, model: Model = "printed", set
         settle_s: how much of the beginning to leave out, s.
 
     Raises:
-        Unsuited: the scheme is not QCN, or no sample is left.
+        UnsuitedScenarioError: the scheme is not QCN, or no sample is left.
         PenstockError: the run did not record what this needs.
     """
     plane = QcnPlane.of(given, model=model)
@@ -209,7 +209,9 @@ def along(result: Result, given: Configuration, *, model: Model = "printed", set
     here = result.column("queues", "queue") == given.queue
     inside = here & (time_s > given.start_s + settle_s) & (time_s <= given.stop_s)
     if not inside.any():
-        raise Unsuited("the run has no sample after it has settled", "make the period longer, or sample more often")
+        raise UnsuitedScenarioError(
+            "the run has no sample after it has settled", "make the period longer, or sample more often"
+        )
     octets = result.column("queues", "queue_octets")[inside].astype(float)
     offset = (octets - given.number("q_eq")) / given.frame_octets
     per_frame_bits = BITS_PER_OCTET * (given.frame_octets + given.wire_overhead_octets)
@@ -219,7 +221,7 @@ def along(result: Result, given: Configuration, *, model: Model = "printed", set
         plane.weight_s, excess
     )
     above = offset > 0
-    return Slid(
+    return SlidingShare(
         above_share=float(above.mean()),
         holds_share=float(near[above].mean()) if above.any() else float("nan"),
         deviation_octets=float(octets.std()),
@@ -232,7 +234,7 @@ def controlled(result: Result, given: Configuration) -> list[str]:
     names, rates = result.column("rates", "flow"), result.column("rates", "rp_target_rate_bps")
     limited = [name for name in dict.fromkeys(names.tolist()) if np.isfinite(rates[names == name].astype(float)).any()]
     if len(limited) != given.flows:
-        raise Unsuited(
+        raise UnsuitedScenarioError(
             f"the run has {len(limited)} limited flows and the configuration {given.flows}",
             "give a run of the scenario that the configuration is from",
         )

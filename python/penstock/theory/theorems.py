@@ -1,7 +1,7 @@
 """Theorems 1, 2 and 3 of Jiang et al. 2015 as plain formulas.
 
 They hold for numbers, for NumPy arrays and for SymPy's symbols alike: the test suite derives each from the equations of
-motion in `python/tests/derivation.py`, and everything else in this package calls the same functions.
+motion in `python/tests/theorem_derivation.py`, and everything else in this package calls the same functions.
 
 Coordinates are the paper's: x = q - q0 in frames, y = N r - C in frames/s (equation 16). ``weight_s`` is w/(p C) in s,
 the weight of the queue's derivative in Fb; ``cycle_s`` is T in s; ``excess_fps`` is N R(0) - C in frames/s.

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from penstock.metrics.registry import TITLED
 from penstock.metrics.seeds import LEVEL
 from penstock.scenario import Scenario, text_alone
-from penstock.tuning import wording
+from penstock.tuning import prose
 from penstock.tuning.goals import mean
 from penstock.tuning.verdict import Verdict
 
 if TYPE_CHECKING:
-    from penstock.tuning.answer import Settings, Tuning
+    from penstock.tuning.tuning import Settings, Tuning
 
 
 def document(answer: "Tuning") -> dict[str, Any]:
@@ -93,10 +93,10 @@ def as_scenario(answer: "Tuning", name: str) -> Scenario:
     """Return the scenario with the proposal, whose comment says where it comes from; ``name`` is what was tuned."""
     lines = [
         f"{name} with parameters that `penstock tune` proposes for {answer.goal.name}: {answer.goal.definition}.",
-        f"{answer.trials} points simulated, {wording.seeds(answer.tuning_seeds)}{_choice(answer)}.",
+        f"{answer.trials} points simulated, {prose.seeds(answer.tuning_seeds)}{_choice(answer)}.",
     ]
     lines += [_sentence(answer, verdict) for verdict in answer.verdicts] or ["Interrupted before a verdict."]
-    question = f"{answer.scenario.question} (Parameters proposed by `penstock tune --for {answer.goal.name}`.)"
+    question = f"{answer.scenario.question} (Parameters proposed by `penstock tune --goal {answer.goal.name}`.)"
     comment = "".join(f"# {line}\n" for line in lines) + "\n"
     text = comment + text_alone(answer.scenario)
     return Scenario.from_toml(text, name=answer.scenario.name).set("question", question)
@@ -105,14 +105,14 @@ def as_scenario(answer: "Tuning", name: str) -> Scenario:
 def _choice(answer: "Tuning") -> str:
     if not answer.finalists:
         return ""
-    return f"; the best {answer.finalists} with {wording.seeds(answer.choosing_seeds)} too"
+    return f"; the best {answer.finalists} with {prose.seeds(answer.choosing_seeds)} too"
 
 
 def _sentence(answer: "Tuning", verdict: Verdict) -> str:
     (pair,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
     title, kind = TITLED[pair.measure].title, TITLED[pair.measure].kind
-    ours, other = wording.mean_of(pair.proposal, kind), wording.mean_of(pair.other, kind)
+    ours, other = prose.mean_of(pair.proposal, kind), prose.mean_of(pair.other, kind)
     return (
-        f"Against {verdict.against}, {wording.seeds(answer.verdict_seeds)}, which the search never saw: {title} "
-        f"{ours} instead of {other}, {verdict.word}{wording.broken(verdict)}."
+        f"Against {verdict.against}, {prose.seeds(answer.verdict_seeds)}, which the search never saw: {title} "
+        f"{ours} instead of {other}, {verdict.word}{prose.broken(verdict)}."
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from penstock._core import PenstockError
 from penstock.metrics.registry import TITLED
-from penstock.metrics.values import Judged, longest
+from penstock.metrics.values import JudgedRun, longest
 
 if TYPE_CHECKING:
     from penstock.declared import MetricName
@@ -207,6 +207,6 @@ def observe(result: "Result", queue: str) -> dict[str, float]:
     found = longest(result.summary, queue)
     if found is None:
         raise PenstockError(f"queue {queue} is not recorded; add it to record.queues")
-    run = Judged(result, found)
+    run = JudgedRun(result, found)
     # Without flow control there are no pauses.
     return {name: float(run.value(TITLED[name]) or 0.0) for name in OBSERVED}

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.data_frames import MissingExtraError
 from penstock.executors.executor import Executor
-from penstock.frames import MissingExtraError
 from penstock.result import ClaimError, Result
-from penstock.runs import PERCENTILES, Run, Watch, copies, run_many
+from penstock.runs import PERCENTILES, Run, RunCallbacks, copies, run_many
 from penstock.scenario import Scenario
 from penstock.tuning.goals import Guard, Observed, observe, score
-from penstock.tuning.region import Region
-from penstock.tuning.space import Point, set_to
-from penstock.tuning.spread import place_of, refusal, value_at
+from penstock.tuning.initial_points import place_of, refusal, value_at
+from penstock.tuning.search_region import Region
+from penstock.tuning.search_space import Point, set_to
 
 if TYPE_CHECKING:
     import optuna
@@ -61,7 +61,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 @dataclass(frozen=True)
-class Tried:
+class Trial:
     """A point that was simulated.
 
     Attributes:
@@ -74,7 +74,7 @@ class Tried:
     scores: Mapping[str, float]
     runs: tuple[Observed, ...]
 
-    def with_runs(self, more: Sequence[Observed]) -> "Tried":
+    def with_runs(self, more: Sequence[Observed]) -> "Trial":
         """Return the point with further runs; its scores stay those of the search's seeds."""
         return replace(self, runs=(*self.runs, *more))
 
@@ -89,13 +89,17 @@ class Observing:
 
     queue: str
 
-    def __call__(self, _place: int, result: Result, _loss: ClaimError | None) -> Observed:
+    def __call__(self, _index: int, result: Result, _loss: ClaimError | None) -> Observed:
         """Take it. A point that loses frames is no failure: it breaks the guard on drops."""
         return observe(result, self.queue)
 
 
 def simulate(
-    scenarios: Sequence[Scenario], seeds: Sequence[int], queue: str, watch: Watch, executor: Executor | None = None
+    scenarios: Sequence[Scenario],
+    seeds: Sequence[int],
+    queue: str,
+    callbacks: RunCallbacks,
+    executor: Executor | None = None,
 ) -> list[tuple[Observed, ...]]:
     """Run every scenario with every seed on all cores; return what each comes to, in order of the seeds.
 
@@ -108,11 +112,11 @@ def simulate(
         for scenario, copy in [(scenario, copies(scenario.with_(PERCENTILES))) for scenario in scenarios]
         for seed in seeds
     ]
-    found = run_many(runs, Observing(queue), watch, executor=executor)
+    found = run_many(runs, Observing(queue), callbacks, executor=executor)
     if len(found) < len(runs):
         raise Interrupted
     width = len(seeds)
-    observed = [found[place] for place in range(len(runs))]
+    observed = [found[index] for index in range(len(runs))]
     return [tuple(observed[first : first + width]) for first in range(0, len(observed), width)]
 
 
@@ -163,14 +167,14 @@ class Search:
         self._executor = executor
         self._queue, self._buffer_octets = queue, buffer_octets
         self._aims: list[_Aim] = []
-        for place, (name, region) in enumerate(regions.items()):
-            sampler = optuna.samplers.TPESampler(seed=seeds[0] + place, n_startup_trials=_LEARNING, constant_liar=True)
+        for index, (name, region) in enumerate(regions.items()):
+            sampler = optuna.samplers.TPESampler(seed=seeds[0] + index, n_startup_trials=_LEARNING, constant_liar=True)
             study = optuna.create_study(sampler=sampler)
             for start in region.starts:
                 study.enqueue_trial(dict(start))
             self._aims.append(_Aim(region, kept[name], study))
         self._steps = np.random.default_rng(seeds[0])
-        self.tried: list[Tried] = []
+        self.tried: list[Trial] = []
         self.refused = 0
 
     def learn(self, point: Point, runs: Sequence[Observed]) -> None:
@@ -182,7 +186,7 @@ class Search:
         for aim in self._aims:
             _tell(aim, point, self._score(aim, runs))
 
-    def run(self, trials: int, watch: Watch) -> None:
+    def run(self, trials: int, callbacks: RunCallbacks) -> None:
         """Simulate ``trials`` points, or fewer if the theory leaves out too many.
 
         Raises:
@@ -193,7 +197,7 @@ class Search:
             if not batch:
                 break
             scenarios = [set_to(self._scenario, aim.region.knobs, point) for aim, _, point in batch]
-            runs = simulate(scenarios, self._seeds, self._queue, watch, self._executor)
+            runs = simulate(scenarios, self._seeds, self._queue, callbacks, self._executor)
             for (asker, trial, point), observed in zip(batch, runs, strict=True):
                 scores = {aim.region.goal.name: self._score(aim, observed) for aim in self._aims}
                 for aim in self._aims:
@@ -202,19 +206,19 @@ class Search:
                         aim.study.tell(trial, worth)
                     else:
                         _tell(aim, point, worth)
-                self.tried.append(Tried(point, scores, observed))
+                self.tried.append(Trial(point, scores, observed))
 
-    def best(self, goal: str) -> Tried | None:
+    def best(self, goal: str) -> Trial | None:
         """The point with the least score by a goal; the first of several."""
         return min(self.tried, key=lambda tried: tried.scores[goal], default=None)
 
-    def finalists(self, goal: str, steady: Callable[[Point], bool]) -> list[Tried]:
+    def finalists(self, goal: str, steady: Callable[[Point], bool]) -> list[Trial]:
         """The points that more seeds decide between: the best few by each goal of the search, first by that asked for.
 
         Those that are not ``steady`` are left out, and those that break a guard, unless all do.
         """
         names = sorted((aim.region.goal.name for aim in self._aims), key=lambda name: name != goal)
-        found: list[Tried] = []
+        found: list[Trial] = []
         for name in names:
             ranked = sorted(self.tried, key=lambda tried: tried.scores[name])
             held = (tried for tried in ranked if steady(tried.point))
@@ -231,7 +235,7 @@ class Search:
         batch: list[tuple[_Aim, optuna.trial.Trial, Point]] = []
         for _ in range(_ROUNDS):
             first = len(self.tried) + len(batch)
-            turns = [self._aims[(first + place) % len(self._aims)] for place in range(count - len(batch))]
+            turns = [self._aims[(first + index) % len(self._aims)] for index in range(count - len(batch))]
             asked = [(aim, *self._proposal(aim)) for aim in turns]
             held = self._held([(aim, point) for aim, _, point in asked])
             for (aim, trial, point), fits in zip(asked, held, strict=True):
@@ -261,10 +265,10 @@ class Search:
         """Whether theory keeps each point in the region of its goal."""
         found = [False] * len(proposals)
         for aim in self._aims:
-            places = [place for place, (asker, _) in enumerate(proposals) if asker is aim]
-            held = aim.region.holds([proposals[place][1] for place in places]) if places else []
-            for place, fits in zip(places, held, strict=True):
-                found[place] = fits
+            indices = [index for index, (asker, _) in enumerate(proposals) if asker is aim]
+            held = aim.region.holds([proposals[index][1] for index in indices]) if indices else []
+            for index, fits in zip(indices, held, strict=True):
+                found[index] = fits
         return found
 
     def _beside(self, aim: _Aim, point: Point) -> dict[str, float]:

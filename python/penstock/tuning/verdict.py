@@ -10,7 +10,7 @@ from math import inf
 from statistics import fmean, stdev
 from typing import Literal
 
-from penstock.metrics.seeds import Spread, half_interval, spread
+from penstock.metrics.seeds import Statistics, half_interval, spread
 from penstock.tuning.goals import OBSERVED, Goal, Guard, Observed, mean
 
 Word = Literal["better", "worse", "no difference shown"]
@@ -31,8 +31,8 @@ class Paired:
     """
 
     measure: str
-    proposal: Spread
-    other: Spread
+    proposal: Statistics
+    other: Statistics
     difference: float
     spread: float
     low: float

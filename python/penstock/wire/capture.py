@@ -118,18 +118,18 @@ def by_source(counted: dict[str, Any]) -> list[dict[str, Any]]:
     there are), ``frames``, ``strength``, ``first_ns`` and ``last_ns``.
     """
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for way in counted["notified"]:
-        groups.setdefault((way["interface"], way["format"], way["source"]), []).append(way)
+    for row in counted["notified"]:
+        groups.setdefault((row["interface"], row["format"], row["source"]), []).append(row)
     found = []
-    for ways in groups.values():
-        strengths = [way["strength"] for way in ways if way["strength"] is not None]
-        firsts, lasts = ([way[key] for way in ways if way[key] is not None] for key in ("first_ns", "last_ns"))
+    for rows in groups.values():
+        strengths = [row["strength"] for row in rows if row["strength"] is not None]
+        firsts, lasts = ([row[key] for row in rows if row[key] is not None] for key in ("first_ns", "last_ns"))
         found.append(
             {
-                **{key: ways[0][key] for key in ("interface", "interface_name", "format", "source")},
-                "destinations": len({way["destination"] for way in ways}),
-                "flows": len({(way["destination"], way["flow"], way["to"]) for way in ways}),
-                "frames": sum(way["frames"] for way in ways),
+                **{key: rows[0][key] for key in ("interface", "interface_name", "format", "source")},
+                "destinations": len({row["destination"] for row in rows}),
+                "flows": len({(row["destination"], row["flow"], row["to"]) for row in rows}),
+                "frames": sum(row["frames"] for row in rows),
                 "strength": _together(strengths),
                 "first_ns": min(firsts, default=None),
                 "last_ns": max(lasts, default=None),

@@ -10,7 +10,7 @@ has the layers of 802.1Q, PFC, LLDP, IP and RoCE. The module comes with the extr
 
 from typing import Any, ClassVar
 
-from penstock.frames import MissingExtraError
+from penstock.data_frames import MissingExtraError
 
 try:
     from scapy.fields import (

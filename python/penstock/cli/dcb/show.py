@@ -11,8 +11,8 @@ from penstock._core import dcb_show_member
 from penstock.cli.locate import assignments, find
 from penstock.cli.report import add_row, console, listing, print_fitting
 from penstock.dcb.planning import DomainPlan, PlannedPoints, PlannedPort, Setting
+from penstock.quantity_text import count
 from penstock.terminal import printable_json
-from penstock.text import count
 
 
 def show_objects(*, json: bool) -> None:

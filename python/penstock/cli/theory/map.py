@@ -2,7 +2,7 @@
 
 import json as json_text
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -11,73 +11,55 @@ import typer
 from penstock.cli.failure import InputError, say
 from penstock.cli.locate import RESULTS, file_to_write, find
 from penstock.cli.progress import Progress
-from penstock.cli.theory.asked import Asked
+from penstock.cli.theory.options import MapOptions, ScenarioOptions
 from penstock.scenario import Scenario
 from penstock.theory.axes import Axis, read
-from penstock.theory.maps import METRICS, Map, Metric, Point, backend, draw_up, simulate
+from penstock.theory.maps import METRICS, Map, Metric, Point, backend, compute_map, simulate
 
 
-@dataclass(frozen=True)
-class MapRequest:
-    """The options of `theory map`."""
-
-    asked: Asked
-    x: str
-    y: str
-    metric: str
-    simulate: int
-    simulated_s: float
-    at_s: float | None
-    library: str
-    out: Path | None
-    json: bool
-    quiet: bool
-
-
-def draw(request: MapRequest) -> None:
+def draw(asked: ScenarioOptions, given: MapOptions) -> None:
     """Calculate, draw and print a map."""
-    if request.metric not in get_args(Metric):
-        raise InputError(f"--metric {request.metric}: unknown metric", f"use one of {', '.join(get_args(Metric))}")
-    if request.library not in ("auto", "numpy", "jax"):
-        raise InputError(f"--library {request.library}: unknown library", "use auto, numpy or jax")
-    metric = cast(Metric, request.metric)
-    asked = request.asked
-    scenario = find(asked.name, asked.sets)
+    if given.metric not in get_args(Metric):
+        raise InputError(f"--metric {given.metric}: unknown metric", f"use one of {', '.join(get_args(Metric))}")
+    if given.library not in ("auto", "numpy", "jax"):
+        raise InputError(f"--library {given.library}: unknown library", "use auto, numpy or jax")
+    metric = cast(Metric, given.metric)
+    scenario = find(asked.scenario, asked.sets)
     scheme = asked.scheme or scenario.scheme
-    x, y = read(request.x, scheme), read(request.y, scheme)
+    x, y = read(given.x, scheme), read(given.y, scheme)
     if x.name == y.name:
         raise InputError(f"--x and --y are both {x.name}", "choose two different parameters")
-    out = file_to_write(request.out or RESULTS / f"map-{scenario.name}-{scheme}-{metric}.png")
-    with Progress(quiet=request.quiet) as progress:
-        drawn = draw_up(
+    out = file_to_write(given.out or RESULTS / f"map-{scenario.name}-{scheme}-{metric}.png")
+    with Progress(quiet=given.quiet) as progress:
+        drawn = compute_map(
             scenario,
             x,
             y,
             metric,
             scheme=asked.scheme,
             profile=asked.profile,
-            at_s=request.at_s,
-            xp=backend(request.library),
+            at_s=given.at,
+            xp=backend(given.library),
             progress=progress.part("map"),
         )
         points = (
             simulate(
                 scenario,
                 drawn,
-                request.simulate,
+                given.simulate,
                 scheme=asked.scheme,
                 profile=asked.profile,
-                at_s=request.at_s,
-                duration_s=request.simulated_s,
+                at_s=given.at,
+                duration_s=given.simulated,
                 progress=progress.part("simulations"),
             )
-            if request.simulate
+            if given.simulate
             else []
         )
     _write(scenario, drawn, points, out)
-    if request.json:
+    if given.json:
         typer.echo(json_text.dumps(document(scenario.name, drawn, points), indent=2))
-    elif not request.quiet:
+    elif not given.quiet:
         typer.echo(out)
     for number, reason in enumerate(drawn.refused):
         say(f"{int((drawn.verdicts == number).sum())} of {drawn.values.size} points have no value: {reason}")

@@ -8,20 +8,20 @@ from typing import Any
 import typer
 
 from penstock.cli.locate import find
-from penstock.cli.theory.asked import Asked
-from penstock.text import bit_rate, duration, octets
+from penstock.cli.theory.options import ScenarioOptions
+from penstock.quantity_text import bit_rate, duration, octets
 from penstock.theory.configuration import configuration
-from penstock.theory.growth import Growth
-from penstock.theory.margin import Jump, Limit, LimitCycle, Report, Side, report
-from penstock.theory.packets import Packets, doubts, simulate
+from penstock.theory.margin import Jump, Limit, LimitCycle, MarginReport, Side, report
+from penstock.theory.packet_oscillation import PacketOscillation, doubts, simulate
+from penstock.theory.smcc_growth import Growth
 
 _SHOWN = 5
 """Parameters that are listed; JSON has all."""
 
 
-def show_margin(asked: Asked, *, at_s: float | None, packets: bool, json: bool) -> None:
+def show_margin(asked: ScenarioOptions, *, at_s: float | None, packets: bool, json: bool) -> None:
     """Print the margins of a scenario, and beside its word on stability the queue of packets."""
-    scenario = find(asked.name, asked.sets)
+    scenario = find(asked.scenario, asked.sets)
     given = configuration(scenario, scheme=asked.scheme, profile=asked.profile, at_s=at_s, binding=True)
     found = report(given)
     seen = simulate(scenario, found, scheme=asked.scheme, profile=asked.profile) if packets and found.sides else None
@@ -49,7 +49,7 @@ def show_margin(asked: Asked, *, at_s: float | None, packets: bool, json: bool) 
         _print_jump(found.jump, given.frame_octets)
 
 
-def document(name: str, found: Report, seen: Packets | str | None = None) -> dict[str, Any]:
+def document(name: str, found: MarginReport, seen: PacketOscillation | str | None = None) -> dict[str, Any]:
     """The report as JSON has it: null stands for an infinite or unknown value, and for packets not simulated."""
     given = found.configuration
     return {
@@ -85,7 +85,7 @@ def document(name: str, found: Report, seen: Packets | str | None = None) -> dic
         "omits": list(found.omits),
         "left_out": list(given.left_out),
         "doubts": list(doubts(given)),
-        "packets": _plain(asdict(seen)) if isinstance(seen, Packets) else None,
+        "packets": _plain(asdict(seen)) if isinstance(seen, PacketOscillation) else None,
     }
 
 
@@ -131,7 +131,7 @@ def _print_side(side: Side) -> None:
         typer.echo("  no single parameter changes that, from a thousandth to a thousand times its value")
 
 
-def _print_packets(seen: Packets | str) -> None:
+def _print_packets(seen: PacketOscillation | str) -> None:
     typer.echo("")
     if isinstance(seen, str):
         typer.echo(f"packets: not simulated; {seen}")

@@ -2,7 +2,7 @@
 
 import json as json_text
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,68 +11,53 @@ import typer
 from penstock.cli.failure import InputError, say
 from penstock.cli.locate import RESULTS, file_to_write, find, is_results
 from penstock.cli.progress import Progress
-from penstock.cli.theory.asked import Asked
+from penstock.cli.theory.options import OverlayOptions, ScenarioOptions
 from penstock.figures.overlays import overlay_page
 from penstock.figures.style import save
+from penstock.quantity_text import bit_rate, duration, octets, share
 from penstock.result import Result
 from penstock.scenario import Scenario
-from penstock.text import bit_rate, duration, octets, share
 from penstock.theory.overlay import Distance, Overlay, overlay
 
 
-@dataclass(frozen=True)
-class OverlayRequest:
-    """The options of `theory overlay`."""
-
-    asked: Asked
-    seed: int | None
-    seeds: int
-    form: str | None
-    out: Path | None
-    json: bool
-    quiet: bool
-
-
-def show_overlay(request: OverlayRequest) -> None:
+def show_overlay(asked: ScenarioOptions, given: OverlayOptions) -> None:
     """Integrate, simulate, draw and print."""
-    asked = request.asked
-    run = _run_that_is_over(request)
+    run = _run_that_is_over(asked, given)
     if run is None:
-        scenario = find(asked.name, asked.sets)
+        scenario = find(asked.scenario, asked.sets)
     else:
-        scenario = Scenario.from_toml(run.scenario_toml, origin=asked.name, name=run.summary["scenario"])
+        scenario = Scenario.from_toml(run.scenario_toml, origin=asked.scenario, name=run.summary["scenario"])
     default = RESULTS / f"overlay-{scenario.name}-{asked.scheme or scenario.scheme}.png"
-    out = file_to_write(request.out or default)
-    with Progress(quiet=request.quiet) as progress:
+    out = file_to_write(given.out or default)
+    with Progress(quiet=given.quiet) as progress:
         found = overlay(
             scenario,
             scheme=asked.scheme,
             profile=asked.profile,
-            seed=request.seed,
-            seeds=request.seeds,
-            form=request.form,
+            seed=given.seed,
+            seeds=given.seeds,
+            form=given.model,
             progress=progress.task,
             run=run,
         )
     out.parent.mkdir(parents=True, exist_ok=True)
     save(overlay_page(found), out)
-    if request.json:
+    if given.json:
         typer.echo(json_text.dumps({**document(found), "figure": str(out)}, indent=2))
-    elif not request.quiet:
+    elif not given.quiet:
         _print(found)
         say(f"figure: {out}")
 
 
-def _run_that_is_over(request: OverlayRequest) -> Result | None:
+def _run_that_is_over(asked: ScenarioOptions, given: OverlayOptions) -> Result | None:
     """Return the run of the results folder that is given instead of a scenario; ``None`` if none is."""
-    asked = request.asked
-    if not is_results(Path(asked.name)):
+    if not is_results(Path(asked.scenario)):
         return None
-    given = {"--scheme": asked.scheme, "--profile": asked.profile, "--set": asked.sets, "--seed": request.seed}
-    for option, value in {**given, "--seeds": request.seeds if request.seeds > 1 else None}.items():
+    refused = {"--scheme": asked.scheme, "--profile": asked.profile, "--set": asked.sets, "--seed": given.seed}
+    for option, value in {**refused, "--seeds": given.seeds if given.seeds > 1 else None}.items():
         if value not in (None, []):
             raise InputError(f"{option}: the run of a results folder has ended", "leave it out, or name a scenario")
-    return Result.open(asked.name)
+    return Result.open(asked.scenario)
 
 
 def document(found: Overlay) -> dict[str, Any]:

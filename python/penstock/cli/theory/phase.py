@@ -7,18 +7,18 @@ import typer
 
 from penstock.cli.failure import InputError
 from penstock.cli.locate import RESULTS, file_to_write, find
-from penstock.cli.theory.asked import Asked
+from penstock.cli.theory.options import ScenarioOptions
 from penstock.cli.theory.sliding import reading
 from penstock.figures.style import save
 from penstock.theory.configuration import configuration
-from penstock.theory.drawings import DRAWINGS
-from penstock.theory.portrait import portrait
+from penstock.theory.jiang2015_figures import DRAWINGS
+from penstock.theory.phase_portrait import portrait
 
 _KINDS = ("png", "svg", "pdf")
 
 
 def draw_phase(
-    asked: Asked,
+    asked: ScenarioOptions,
     *,
     at_s: float | None,
     model: str,
@@ -28,7 +28,7 @@ def draw_phase(
     out: Path | None,
 ) -> None:
     """Draw a scenario's phase portrait."""
-    scenario = find(asked.name, asked.sets)
+    scenario = find(asked.scenario, asked.sets)
     given = configuration(scenario, scheme=asked.scheme, profile=asked.profile, at_s=at_s)
     path = file_to_write(out or RESULTS / f"phase-{scenario.name}-{given.scheme}.png")
     figure = portrait(

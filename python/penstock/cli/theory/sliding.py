@@ -10,8 +10,8 @@ import typer
 from penstock.cli.failure import InputError
 from penstock.cli.locate import find
 from penstock.cli.progress import Progress
-from penstock.cli.theory.asked import Asked
-from penstock.text import bit_rate, duration, octets, share
+from penstock.cli.theory.options import ScenarioOptions
+from penstock.quantity_text import bit_rate, duration, octets, share
 from penstock.theory.configuration import Configuration, suited_configurations
 from penstock.theory.equilibrium import equilibrium
 from penstock.theory.margin import cycle, why_confined
@@ -24,7 +24,7 @@ _SETTLE_S = 0.3
 
 
 def show_sliding(
-    asked: Asked,
+    asked: ScenarioOptions,
     *,
     model: str,
     offset_octets: float | None,
@@ -34,7 +34,7 @@ def show_sliding(
 ) -> None:
     """Print the verdicts."""
     chosen = reading(model)
-    scenario = find(asked.name, asked.sets)
+    scenario = find(asked.scenario, asked.sets)
     periods, left_out = suited_configurations(scenario, scheme=asked.scheme, profile=asked.profile)
     verdicts = [verdict(given, model=chosen, offset_octets=offset_octets, target_bps=target_bps) for given in periods]
     documents = [_document(given, found) for given, found in zip(periods, verdicts, strict=True)]

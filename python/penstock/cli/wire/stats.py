@@ -13,8 +13,8 @@ from penstock.cli.failure import WRONG_INPUT, InputError, say
 from penstock.cli.report import add_row, console, listing
 from penstock.cli.wire.show import print_json
 from penstock.errors import nearest
+from penstock.quantity_text import bit_rate, count, duration, octets, share
 from penstock.terminal import printable
-from penstock.text import bit_rate, count, duration, octets, share
 
 BY = ("flow", "source")
 TABLES = ("notified", "paused", "roce", "faults")
@@ -107,27 +107,27 @@ def _print_statistics(counted: dict[str, Any], by: str) -> None:
         console().print(table)
 
 
-def _print_notified(ways: list[dict[str, Any]], by: str) -> None:
+def _print_notified(rows: list[dict[str, Any]], by: str) -> None:
     if by == "source":
         table = listing("interface", "message", "from", "to", "flows", "frames", "how hard")
-        for way in ways:
-            hosts = f"{count(way['destinations'])} stations"
-            numbers = (count(way[key]) for key in ("flows", "frames"))
-            add_row(table, _port(way), way["format"], way["source"], hosts, *numbers, _strength(way))
+        for row in rows:
+            hosts = f"{count(row['destinations'])} stations"
+            numbers = (count(row[key]) for key in ("flows", "frames"))
+            add_row(table, _port(row), row["format"], row["source"], hosts, *numbers, _strength(row))
     else:
         table = listing("interface", "message", "from", "congestion point", "to", "flow", "frames", "how hard")
-        for way in ways:
-            flow = "-" if way["flow"] is None else str(way["flow"])
+        for row in rows:
+            flow = "-" if row["flow"] is None else str(row["flow"])
             add_row(
                 table,
-                _port(way),
-                way["format"],
-                way["source"],
-                way["cp_id"] or "-",
-                way["destination"],
-                flow if way["to"] is None else f"{flow} to {way['to']}",
-                count(way["frames"]),
-                _strength(way),
+                _port(row),
+                row["format"],
+                row["source"],
+                row["cp_id"] or "-",
+                row["destination"],
+                flow if row["to"] is None else f"{flow} to {row['to']}",
+                count(row["frames"]),
+                _strength(row),
             )
     console().print(table)
 
@@ -165,14 +165,14 @@ def _port(entry: dict[str, Any]) -> str:
     return printable(entry["interface_name"] or str(entry["interface"]))
 
 
-def _strength(way: dict[str, Any]) -> str:
-    strength = way["strength"]
+def _strength(row: dict[str, Any]) -> str:
+    strength = row["strength"]
     if strength is None:
         return "-"
     values = strength["least"], strength["mean"], strength["most"]
-    if way["format"] == "cnm":
+    if row["format"] == "cnm":
         least, mean, most = values
         return f"|Fb| {least}..{most}, mean {mean:.1f}"
-    show = {"fecn": bit_rate, "rocc": bit_rate, "sfc": _picoseconds}.get(way["format"], octets)
+    show = {"fecn": bit_rate, "rocc": bit_rate, "sfc": _picoseconds}.get(row["format"], octets)
     least, mean, most = (show(value) for value in values)
     return f"{least} .. {most}, mean {mean}"

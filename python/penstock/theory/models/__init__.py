@@ -7,7 +7,7 @@ algorithm first.
 from importlib import import_module
 
 from penstock.catalogue import schemes
-from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import FluidModel
 
 MODELS: tuple[type[FluidModel], ...] = tuple(
@@ -26,10 +26,10 @@ def kind_of(scheme: str) -> type[FluidModel]:
     """Return the model of a scheme that has a delay.
 
     Raises:
-        Unsuited: the scheme has none.
+        UnsuitedScenarioError: the scheme has none.
     """
     if scheme not in DELAYED:
-        raise Unsuited(f"there is no fluid model of {scheme}", f"use one of {', '.join(sorted(DELAYED))}")
+        raise UnsuitedScenarioError(f"there is no fluid model of {scheme}", f"use one of {', '.join(sorted(DELAYED))}")
     return DELAYED[scheme]
 
 
@@ -37,7 +37,7 @@ def model_of(configuration: Configuration, form: str | None = None) -> FluidMode
     """Return the model of a configuration's scheme that has the name ``form``, or the one with delay.
 
     Raises:
-        Unsuited: the scheme has none, or it leaves out what the configuration asks for.
+        UnsuitedScenarioError: the scheme has none, or it leaves out what the configuration asks for.
     """
     scheme = configuration.scheme
     delayed = kind_of(scheme)
@@ -45,5 +45,5 @@ def model_of(configuration: Configuration, form: str | None = None) -> FluidMode
         return delayed.of(configuration)
     forms = {model.form: model for model in MODELS if model.scheme == scheme}
     if form not in forms:
-        raise Unsuited(f"{scheme} has no model {form!r}", f"its models are {', '.join(forms)}")
+        raise UnsuitedScenarioError(f"{scheme} has no model {form!r}", f"its models are {', '.join(forms)}")
     return forms[form].of(configuration)

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, UnsuitedScenarioError
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -102,7 +102,7 @@ class FluidModel(ABC):
     """Whether questions of stability may be put to it: it has the delay of feedback."""
     linear: ClassVar[bool] = True
     """Whether it has a linearisation at equilibrium; a model whose equilibrium lies on its switching lines has none."""
-    forecasts: ClassVar[bool] = True
+    predicts_runs: ClassVar[bool] = True
     """Whether `penstock tune` narrows its search by it; not where a model has no equilibrium to aim at."""
 
     @classmethod
@@ -110,10 +110,10 @@ class FluidModel(ABC):
         """Return the model of a configuration of its scheme.
 
         Raises:
-            Unsuited: the configuration is of another scheme, or the model leaves out what it asks for.
+            UnsuitedScenarioError: the configuration is of another scheme, or the model leaves out what it asks for.
         """
         if configuration.scheme != cls.scheme:
-            raise Unsuited(f"a model of {cls.scheme} does not describe {configuration.scheme}")
+            raise UnsuitedScenarioError(f"a model of {cls.scheme} does not describe {configuration.scheme}")
         return cls._of(configuration)
 
     @classmethod

@@ -16,7 +16,7 @@ from typing import ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import (
     ALIKE,
     GLIDES,
@@ -91,7 +91,9 @@ class Bcn(Stateless):
             ("positive_below_q_eq", ""),
         ):
             if word[name]:
-                raise Unsuited(f"the model of BCN has no {name} {what}".rstrip(), f"set schemes.bcn.{name} to false")
+                raise UnsuitedScenarioError(
+                    f"the model of BCN has no {name} {what}".rstrip(), f"set schemes.bcn.{name} to false"
+                )
         frame, q_eq = configuration.frame_octets, number("q_eq")
         share = frame / number("sample_interval")
         return cls(

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import (
     ALIKE,
     QUEUE,
@@ -90,7 +90,7 @@ class Dcqcn(Waiting):
         if word["marking"] == "pi" and cls is Dcqcn:
             return cast(Self, Controlled.of(configuration))
         if word["alpha_update"] != "per-cnp" or word["counters"] != "both" or number("decrease_time") > 0:
-            raise Unsuited(
+            raise UnsuitedScenarioError(
                 "the model of DCQCN is that of its paper: alpha per CNP, both counters, cuts at once",
                 "set alpha_update to per-cnp, counters to both and decrease_time to 0",
             )
@@ -257,7 +257,7 @@ class Controlled(Dcqcn):
     def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of DCQCN whose queues are marked by a controller."""
         if configuration.parameters["marking"] != "pi":
-            raise Unsuited("no controller marks: thresholds do", "set schemes.dcqcn.marking to pi")
+            raise UnsuitedScenarioError("no controller marks: thresholds do", "set schemes.dcqcn.marking to pi")
         return super()._of(configuration)
 
     @classmethod

@@ -24,7 +24,7 @@ from typing import ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import ALIKE, QUEUE, RATE, Array, Flags, Value, Variable, common, namespace, stack
 from penstock.theory.models.delays import EndToEnd
 
@@ -86,14 +86,14 @@ class Dctcp(EndToEnd):
     modes: ClassVar[tuple[str, ...]] = ("no marks", "all marked")
     lines: ClassVar[tuple[str, ...]] = ("queue less K",)
     linear: ClassVar[bool] = False
-    forecasts: ClassVar[bool] = False
+    predicts_runs: ClassVar[bool] = False
 
     @classmethod
     def _of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of DCTCP."""
         number, marking = configuration.number, configuration.parameters["marking"]
         if marking != "threshold":
-            raise Unsuited(
+            raise UnsuitedScenarioError(
                 f"the model of DCTCP has one threshold, and marking is {marking}", "set marking to threshold"
             )
         least = _LEAST_SEGMENTS * number("segment") * 8 / configuration.round_trip_s

@@ -13,7 +13,7 @@ from typing import ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import (
     PHASE,
     QUEUE,
@@ -71,9 +71,11 @@ class Fecn(AtIntervals, Clocked):
         number, word = configuration.number, configuration.parameters
         for name in ("limited_increase", "capacity_adjustment"):
             if word[name]:
-                raise Unsuited(f"the model of FECN has no {name}", f"set schemes.fecn.{name} to false")
+                raise UnsuitedScenarioError(f"the model of FECN has no {name}", f"set schemes.fecn.{name} to false")
         if word["averaging"] == "turns":
-            raise Unsuited("the model of FECN averages always or never", "set schemes.fecn.averaging to always or off")
+            raise UnsuitedScenarioError(
+                "the model of FECN averages always or never", "set schemes.fecn.averaging to always or off"
+            )
         a, b = number("a"), number("b")
         return cls(
             **common(configuration, "min_rate"),

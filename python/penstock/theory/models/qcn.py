@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock._core import QcnRate, QcnSampling
-from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import (
     ALIKE,
     CYCLES,
@@ -77,7 +77,7 @@ class _Qcn(FluidModel):
         if word["sampling"] == "step" or (
             word["sampling"] == "probability" and number("sample_probability_max") != number("sample_probability")
         ):
-            raise Unsuited(
+            raise UnsuitedScenarioError(
                 "the models of QCN sample a share of frames that |Fb| does not change",
                 "set schemes.qcn.sample_probability_max to sample_probability, or sampling to table or count",
             )

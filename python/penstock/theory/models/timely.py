@@ -25,7 +25,7 @@ from typing import ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.configuration import Configuration, UnsuitedScenarioError
 from penstock.theory.models.base import ALIKE, QUEUE, RATE, Array, Flags, Value, Variable, common, namespace, stack
 from penstock.theory.models.delays import EndToEnd
 
@@ -71,7 +71,7 @@ class Timely(EndToEnd):
     )
     modes: ClassVar[tuple[str, ...]] = ("below t_low", "above t_high", "growing", "shrinking")
     lines: ClassVar[tuple[str, ...]] = ("round trip less t_low", "round trip less t_high", "gradient")
-    forecasts: ClassVar[bool] = False
+    predicts_runs: ClassVar[bool] = False
 
     @classmethod
     def _of(cls, configuration: Configuration) -> Self:
@@ -80,7 +80,7 @@ class Timely(EndToEnd):
         if patched and cls is Timely:
             return cast(Self, Patched.of(configuration))
         if patched != issubclass(cls, Patched):
-            raise Unsuited(f"the law is {configuration.parameters['law']}", "set schemes.timely.law")
+            raise UnsuitedScenarioError(f"the law is {configuration.parameters['law']}", "set schemes.timely.law")
         return cls(**cls._parameters(configuration), waits=True)
 
     @classmethod
