@@ -60,9 +60,9 @@ pub(crate) fn has_forms<S: Scheme>(given: &Typical<S>) -> Result<(), String> {
 }
 
 /// Whether equal forms stand for equal values.
-fn one_to_one(pairs: impl Iterator<Item = (String, String)>) -> bool {
+fn one_to_one(mut pairs: impl Iterator<Item = (String, String)>) -> bool {
     let mut known = std::collections::BTreeMap::new();
-    pairs.into_iter().all(|(form, value)| *known.entry(form).or_insert_with(|| value.clone()) == value)
+    pairs.all(|(form, value)| *known.entry(form).or_insert_with(|| value.clone()) == value)
 }
 
 /// Whether a source gets its signals as `INFO` says: from the right role, and with the right length.
