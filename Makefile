@@ -150,7 +150,7 @@ verify-science: .venv/.engines .venv/.dev
 verify-rust: check-test
 	PROPTEST_CASES=2000 cargo test --locked
 	cargo test --locked -p penstock-runner --test runner threads -- --ignored
-	cargo test --locked --release -p penstock-sim --test sim headroom -- --ignored
+	cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim --test laws -- --ignored
 	cargo package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
 
 verify-frames: check-test

@@ -15,7 +15,7 @@ from penstock.theory.jiang2015_figures import DRAWINGS
 from penstock.theory.models.base import FluidModel
 from penstock.theory.models.qcn import Printed, Sampled
 from penstock.theory.phase import SLIDE, field, follow, messages
-from penstock.theory.phase_portrait import portrait
+from penstock.theory.portrait import portrait
 from penstock.theory.planar import Limits, Model, PairPlane, QcnPlane, SmccPlane
 
 FIGURE_5 = "theory/figure-5"

@@ -406,13 +406,13 @@ impl<'p> PoolEntry<'p> {
     /// The pool at this index for the line of `port`, which is stopped at `xoff` at the latest; `None` if it stops none.
     fn new(plan: &'p Plan, index: usize, port: PortId, xoff: Octets, reach: &Reach) -> Option<Self> {
         let (pool, stopping) = (&plan.network.pools[index], plan.stopping[index]?);
-        let index = pool.lines.binary_search_by_key(&port, |(line, _)| *line).ok()?;
+        let line = pool.lines.binary_search_by_key(&port, |(line, _)| *line).ok()?;
         Some(Self {
             name: &plan.pool_names[index],
             cell_octets: pool.cell,
             xoff_alone_octets: stopping.alone.min(xoff).0,
             xoff_together_octets: stopping.together.min(xoff).0,
-            headroom_octets: pool.lines[index].1.0.min(pool.headroom.0),
+            headroom_octets: pool.lines[line].1.0.min(pool.headroom.0),
             headroom_needed_octets: headroom_in_cells(reach, pool.cell).0,
         })
     }

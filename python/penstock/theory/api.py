@@ -128,7 +128,7 @@ def phase_portrait(
         ScenarioError: a value is not legal.
         UnsuitedScenarioError: the scenario or the scheme has no phase plane.
     """
-    from penstock.theory.phase_portrait import portrait
+    from penstock.theory.portrait import portrait
 
     if model not in MODELS:
         raise UnsuitedScenarioError(f"model = {model!r}: unknown model", f"the models are {' and '.join(MODELS)}")

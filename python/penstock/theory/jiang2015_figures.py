@@ -16,7 +16,7 @@ from penstock.figures.panels import columns
 from penstock.figures.style import QUEUE_COLOURS, REFERENCE, Drawn, sheet, styled
 from penstock.theory import theorems
 from penstock.theory.phase import Trajectory, follow, messages
-from penstock.theory.phase_portrait import (
+from penstock.theory.portrait import (
     LAW_COLOURS,
     Window,
     draw_field,

@@ -12,7 +12,7 @@ from penstock.cli.theory.sliding import reading
 from penstock.figures.style import save
 from penstock.theory.configuration import configuration
 from penstock.theory.jiang2015_figures import DRAWINGS
-from penstock.theory.phase_portrait import portrait
+from penstock.theory.portrait import portrait
 
 _KINDS = ("png", "svg", "pdf")
 
