@@ -15,8 +15,8 @@ from penstock.theory.jiang2015_figures import DRAWINGS
 from penstock.theory.models.base import FluidModel
 from penstock.theory.models.qcn import Printed, Sampled
 from penstock.theory.phase import SLIDE, field, follow, messages
-from penstock.theory.portrait import portrait
 from penstock.theory.planar import Limits, Model, PairPlane, QcnPlane, SmccPlane
+from penstock.theory.portrait import portrait
 
 FIGURE_5 = "theory/figure-5"
 PAIR = PairPlane(slope=0.8, damping=0.5, stiffness=1.0, push=0.4, drag=1.6)

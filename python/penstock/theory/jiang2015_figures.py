@@ -16,6 +16,7 @@ from penstock.figures.panels import columns
 from penstock.figures.style import QUEUE_COLOURS, REFERENCE, Drawn, sheet, styled
 from penstock.theory import theorems
 from penstock.theory.phase import Trajectory, follow, messages
+from penstock.theory.planar import Limits, PairPlane, Plane, QcnPlane, SmccPlane
 from penstock.theory.portrait import (
     LAW_COLOURS,
     Window,
@@ -24,7 +25,6 @@ from penstock.theory.portrait import (
     draw_trajectory,
     explain,
 )
-from penstock.theory.planar import Limits, PairPlane, Plane, QcnPlane, SmccPlane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,7 +23,7 @@ fn values(info: &Info, changes: &[(&str, Value)]) -> Vec<Value> {
     info.parameters.iter().map(|p| changed(p.name).unwrap_or(p.default)).collect()
 }
 
-/// The configuration of a scheme whose variables are looked at: an engine of its own is compiled for it.
+/// The configuration of a scheme whose variables are looked at: a separate engine is compiled for it.
 fn config<S: Scheme>(changes: &[(&str, Value)]) -> S::Config {
     S::Config::from_values(&values(&S::INFO, changes)).expect("values are of their parameters' kinds")
 }
