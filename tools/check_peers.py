@@ -177,7 +177,7 @@ def scenario(
     if begin:
         text.append(f'warmup = "{begin} ms"')
     if transported:
-        text.append('until = "flows complete"')
+        text.append('until = "all-flows-complete"')
     text += ["flow = ["]
     for at, flow in enumerate(flows.flows):
         kind = f'size = "{flow.octets} octets", transport = "go-back-n"'

@@ -22,7 +22,7 @@ from penstock import Scenario
 SCENARIO = """\
 question = "How much memory do flows take that are over?"
 duration = "20 s"
-until = "flows complete"
+until = "all-flows-complete"
 scheme = "none"
 topology.leaf-spine = { leaves = 4, spines = 4, hosts_per_leaf = 8, host_rate = "100 Gbps", \
 fabric_rate = "200 Gbps", link_delay = "500 ns", buffer = "1 MB" }

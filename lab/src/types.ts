@@ -598,13 +598,13 @@ export interface Summary {
   warmup_s: number;
   /** When the run was stopped, `duration_s`, s. Present only where it was stopped before its end. */
   interrupted_at_s?: number;
-  /** When the run was over, `duration_s`: every flow with a size had ended (`until = "flows complete"`), before the time that was asked for, s. Present only there. */
+  /** When the run was over, `duration_s`: every flow with a size had ended (`until = "all-flows-complete"`), before the time that was asked for, s. Present only there. */
   ended_at_s?: number;
   /** When the last flow with a size was complete, those of loads among them: where the run is one job, when it was done, s. Present only where there are such flows and all of them completed. */
   finished_at_s?: number;
   /** Whether no data frame was lost. Present only where the scenario claims it (`lossless = true`). */
   lossless?: boolean;
-  /** Whether the scheme has acted: lowered a rate or a window, trimmed or moved a frame. Present only where the scenario claims it (`acted = true`), and not for schemes without actions. */
+  /** Whether the scheme has acted: lowered a rate or a window, trimmed or moved a frame. Present only where the scenario claims it (`require_action = true`), and not for schemes without actions. */
   acted?: boolean;
   /** The actions of the scheme, each of those that it declares, over the whole run. Present only where it declares some, and the run was a simulation. */
   actions?: Actions;

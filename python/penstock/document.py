@@ -1396,7 +1396,7 @@ class Window(TypedDict, total=False):
 class Document(TypedDict, total=False):
     """A scenario file."""
 
-    acted: bool
+    require_action: bool
     buffer: Sequence[Buffer]
     change: Sequence[Change]
     duration: Required[str]
@@ -1418,6 +1418,6 @@ class Document(TypedDict, total=False):
     testbed: Testbed
     topology: Required[Topology]
     trace: Sequence[Trace]
-    until: Literal["duration", "flows complete"]
+    until: Literal["duration", "all-flows-complete"]
     warmup: str
     window: Sequence[Window]

@@ -27,7 +27,7 @@ CLAIMS: tuple[Literal["lossless"], Literal["acted"]] = ("lossless", "acted")
 
 
 class ClaimError(_core.PenstockError):
-    """A run has broken a claim of its scenario (``lossless = true``, ``acted = true``).
+    """A run has broken a claim of its scenario (``lossless = true``, ``require_action = true``).
 
     Attributes:
         result: the records of the run, all of them.
@@ -47,7 +47,7 @@ class Claim:
     """A claim that a scenario makes of its runs, and whether this run has kept it.
 
     Attributes:
-        name: ``lossless`` or ``acted``, as the scenario's key.
+        name: ``lossless`` or ``acted``, as in the summary.
         holds: whether the run has kept it.
         message: the run's figures against the claim; empty where it holds.
         hint: the remedy; empty where it holds.
@@ -75,7 +75,7 @@ class FrameLossError(ClaimError):
 
 
 class IdleSchemeError(ClaimError):
-    """A run claims that its scheme acts (``acted = true`` in its scenario), and the scheme had no effect.
+    """A run claims that its scheme acts (``require_action = true`` in its scenario), and the scheme had no effect.
 
     The message has the count of each of the scheme's actions.
     """

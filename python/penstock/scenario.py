@@ -39,7 +39,7 @@ class Scenario:
         >>> Scenario(
         ...     question="What do flows wait at half of the load?",
         ...     duration="20 ms",
-        ...     until="flows complete",
+        ...     until="all-flows-complete",
         ...     scheme="dcqcn",
         ...     topology={"star": {"hosts": 8, "link_rate": "100 Gbps", "buffer": "2 MB"}},
         ...     load=[{"load": 0.5, "size": {"workload": "websearch"}, "end": "5 ms", "transport": "go-back-n"}],
@@ -62,7 +62,7 @@ class Scenario:
         incast: "Sequence[tables.Incast] | None" = None,
         trace: "Sequence[tables.Trace] | None" = None,
         name: str | None = None,
-        until: Literal["duration", "flows complete"] | None = None,
+        until: Literal["duration", "all-flows-complete"] | None = None,
         warmup: str | None = None,
         seed: int | None = None,
         lossless: bool | None = None,

@@ -553,7 +553,7 @@ class Summary(TypedDict):
     interrupted_at_s: NotRequired[float]
     """When the run was stopped, ``duration_s``, s. Present only where it was stopped before its end."""
     ended_at_s: NotRequired[float]
-    """When the run was over, ``duration_s``: every flow with a size had ended (``until = "flows complete"``), before
+    """When the run was over, ``duration_s``: every flow with a size had ended (``until = "all-flows-complete"``), before
     the time that was asked for, s.
 
     Present only there.
@@ -569,7 +569,7 @@ class Summary(TypedDict):
     acted: NotRequired[bool]
     """Whether the scheme has acted: lowered a rate or a window, trimmed or moved a frame.
 
-    Present only where the scenario claims it (``acted = true``), and not for schemes without actions.
+    Present only where the scenario claims it (``require_action = true``), and not for schemes without actions.
     """
     actions: NotRequired[Actions]
     """The actions of the scheme, each of those that it declares, over the whole run.

@@ -75,7 +75,7 @@ def test_every_key_at_the_top_of_a_file_is_a_keyword() -> None:
 
 def test_keywords_make_loads_incasts_and_traces() -> None:
     traffic: dict[str, Any] = {
-        "until": "flows complete",
+        "until": "all-flows-complete",
         "load": [{"load": 0.5, "size": "10 KB", "end": "1 ms", "transport": "tcp"}],
         "incast": [{"fan_in": 2, "size": "2 KB", "every": "5 ms", "transport": "tcp"}],
         "trace": [{"flows": "from, to, size, start\nh0, h1, 1 KB, 1 us\nh1, h0, 2 KB, 0 s", "transport": "tcp"}],

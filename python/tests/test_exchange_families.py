@@ -118,7 +118,7 @@ def test_a_configuration_says_scheme_marks_memory_and_packets(tmp_path: Path) ->
     # The profile's: no target rate is above the line.
     assert "tr_clamp = false" not in text
     assert scenario.describe()["flows"][0]["frame_octets"] == 1062
-    scenario.set("until", "flows complete").run()
+    scenario.set("until", "all-flows-complete").run()
     # The user's word comes first.
     other, notes = imported(tmp_path, STAR, TWO, CONFIG, scheme="none", transport="go-back-n")
     assert other.scheme == "none"
@@ -343,7 +343,7 @@ def test_connections_without_end_run_until_the_end(tmp_path: Path) -> None:
     assert any("connections of size 0 have no end" in note for note in found.notes)
     plan = found.scenario.describe()
     assert [flow["size_octets"] for flow in plan["flows"]] == [None, 1500]
-    assert 'until = "flows complete"' not in found.scenario.to_toml()
+    assert 'until = "all-flows-complete"' not in found.scenario.to_toml()
     assert plan["duration_s"] >= 10e-3
     assert export(found.scenario, to="htsim")["connections.cm"] == matrix
     again = import_files(write(export(found.scenario, to="htsim"), tmp_path / "again"))

@@ -64,7 +64,7 @@ record! {
         warmup_s: f64, "s";
         /// When the run was stopped, `duration_s`. Present only where it was stopped before its end.
         interrupted_at_s: Option<f64>, "s", unless "Option::is_none";
-        /// When the run was over, `duration_s`: every flow with a size had ended (`until = "flows complete"`), before the time that was
+        /// When the run was over, `duration_s`: every flow with a size had ended (`until = "all-flows-complete"`), before the time that was
         /// asked for. Present only there.
         ended_at_s: Option<f64>, "s", unless "Option::is_none";
         /// When the last flow with a size was complete, those of loads among them: where the run is one job, when it was done. Present only
@@ -73,7 +73,7 @@ record! {
         /// Whether no data frame was lost. Present only where the scenario claims it (`lossless = true`).
         lossless: Option<bool>, "", unless "Option::is_none";
         /// Whether the scheme has acted: lowered a rate or a window, trimmed or moved a frame. Present only where the scenario claims it
-        /// (`acted = true`), and not for schemes without actions.
+        /// (`require_action = true`), and not for schemes without actions.
         acted: Option<bool>, "", unless "Option::is_none";
         /// The actions of the scheme, each of those that it declares, over the whole run. Present only where it declares some, and the
         /// run was a simulation.

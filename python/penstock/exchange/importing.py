@@ -207,7 +207,7 @@ def _document(parts: _Parts, network: Network, scheme: str, settings: Sequence[s
     head.append(f'scheme = "{scheme}"')
     if not parts.endless and not parts.tables.startswith("[[load]]"):
         # The duration is a limit, and no more: the run ends with the last flow.
-        head.append('until = "flows complete"')
+        head.append('until = "all-flows-complete"')
     if parts.flows:
         head += ["", "flow = [", *(f"  {flow}," for flow in parts.flows), "]"]
     if settings:

@@ -10,7 +10,7 @@ use penstock_schemes::{Action, SCHEMES};
 const PORT: &str = r#"
 question = "Does the scheme act?"
 duration = "20 ms"
-acted = true
+require_action = true
 scheme = "qcn"
 
 [topology.star]
@@ -91,7 +91,7 @@ fn a_scheme_whose_threshold_no_queue_reaches_does_not_act() {
 /// A claim costs nothing where it is not made, and changes no result.
 #[test]
 fn the_claim_is_reported_only_if_made_and_changes_no_result() {
-    let [claimed, unclaimed] = ["true", "false"].map(|claim| plan("qcn", &[("acted", claim)]));
+    let [claimed, unclaimed] = ["true", "false"].map(|claim| plan("qcn", &[("require_action", claim)]));
     assert_eq!(actions(&unclaimed).0, None);
     assert_eq!(actions(&unclaimed).1, actions(&claimed).1);
     let print =

@@ -159,7 +159,7 @@ fn the_summary_leaves_the_warm_up_out() {
 #[test]
 fn a_closed_loop_takes_the_time_of_its_parts() {
     let run = run_with(
-        "until = \"flows complete\"\n",
+        "until = \"all-flows-complete\"\n",
         "[[flow]]\nname = \"ask\"\nfrom = \"h0\"\nto = \"h1\"\nsize = \"1500 B\"\nresponse = \"15 KB\"\nrepeat = 4\nthink = \"50 us\"\n",
     );
     let (asked, answered) = (2.0 * 12e-6 + 2e-6, 2.0 * 12e-6 + 2e-6 + 9.0 * 12e-6);

@@ -9,6 +9,9 @@ use crate::keys::location::{Location, join};
 use crate::keys::tree::{Data, Node, Origin};
 use crate::limits::Excess;
 
+/// Keys that had another name: the old one is refused with the new one.
+const RENAMED: &[(&str, &str)] = &[("acted", "require_action")];
+
 /// The value of a key and where it comes from. It stands for its value wherever one is asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry<T> {
@@ -124,7 +127,10 @@ impl<'a> Given<'a> {
         for (name, entry) in entries {
             if !known.contains(&name.as_str()) {
                 let location = Location { path: &join(location.path, name), origin: entry.origin };
-                return Err(location.error("unknown key".into(), suggest(name, known.iter().copied())));
+                let renamed = RENAMED.iter().find(|(old, new)| old == name && known.contains(new));
+                let hint = renamed.map(|(_, new)| format!("it is called {new} now"));
+                let hint = hint.unwrap_or_else(|| suggest(name, known.iter().copied()));
+                return Err(location.error("unknown key".into(), hint));
             }
         }
         Ok(Self { entries, table: Rc::new(Stand { path: location.path.to_owned(), origin: node.origin }) })

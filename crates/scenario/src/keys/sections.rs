@@ -33,7 +33,7 @@ pub(crate) use transport::{AckClass, Carried, TransportName, TransportTable};
 const MOST_OFF: Tolerance = Tolerance(10_000_000);
 
 words! {
-    pub(crate) enum Until { Duration = "duration", Complete = "flows complete" }
+    pub(crate) enum Until { Duration = "duration", Complete = "all-flows-complete" }
 }
 
 section! {
@@ -45,7 +45,7 @@ section! {
         question: String;
         /// Simulated time.
         duration: Duration [SPAN];
-        /// When the run ends. "duration": after that time. "flows complete": when every flow with a size has ended, and at the latest
+        /// When the run ends. "duration": after that time. "all-flows-complete": when every flow with a size has ended, and at the latest
         /// after the duration.
         until: Until = Until::Duration;
         /// Statistics begin here; they cover the time from here to the end.
@@ -56,7 +56,7 @@ section! {
         lossless: bool = false;
         /// Fail the run if the scheme never reacted to congestion. A reaction lowers a rate or a window, or trims or moves a frame; if the
         /// scheme has messages or marks, reactions to losses do not count.
-        acted: bool = false;
+        require_action: bool = false;
         /// Which scheme runs, unless --scheme says otherwise.
         scheme: SchemeName;
         schemes: Schemes {};

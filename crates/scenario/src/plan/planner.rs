@@ -125,7 +125,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
         name: Option::clone(&resolved.name).unwrap_or_default(),
         question: String::clone(&resolved.question),
         lossless: *resolved.lossless,
-        acted: *resolved.acted,
+        acted: *resolved.require_action,
         schemes,
         parameter_changes,
         seed,

@@ -140,11 +140,11 @@ fn times_to_think_are_drawn() {
 #[test]
 fn a_run_can_end_with_its_flows() {
     let finite = "[[flow]]\nfrom = \"h0\"\nto = \"h1\"\nsize = \"1 MB\"";
-    assert!(plan_of(&text("until = \"flows complete\"", finite)).network.until_complete);
+    assert!(plan_of(&text("until = \"all-flows-complete\"", finite)).network.until_complete);
     assert!(!plan_of(&text("", finite)).network.until_complete);
     let endless = "[[flow]]\nfrom = \"h0\"\nto = \"h1\"";
     assert_eq!(
-        refused(&text("until = \"flows complete\"", endless)),
+        refused(&text("until = \"all-flows-complete\"", endless)),
         "test.toml:4: until: no flow has a size: none completes (give a flow a size, for instance size = \"1 MB\")"
     );
 }
