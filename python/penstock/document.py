@@ -1396,7 +1396,6 @@ class Window(TypedDict, total=False):
 class Document(TypedDict, total=False):
     """A scenario file."""
 
-    require_action: bool
     buffer: Sequence[Buffer]
     change: Sequence[Change]
     duration: Required[str]
@@ -1412,6 +1411,7 @@ class Document(TypedDict, total=False):
     priority: Sequence[Priority]
     question: Required[str]
     record: Record
+    require_action: bool
     scheme: Required[SchemeName]
     schemes: Schemes
     seed: int

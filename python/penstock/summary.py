@@ -553,8 +553,8 @@ class Summary(TypedDict):
     interrupted_at_s: NotRequired[float]
     """When the run was stopped, ``duration_s``, s. Present only where it was stopped before its end."""
     ended_at_s: NotRequired[float]
-    """When the run was over, ``duration_s``: every flow with a size had ended (``until = "all-flows-complete"``), before
-    the time that was asked for, s.
+    """When the run was over, ``duration_s``: every flow with a size had ended (``until = "all-flows-complete"``),
+    before the time that was asked for, s.
 
     Present only there.
     """
