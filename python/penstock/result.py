@@ -86,7 +86,7 @@ class IdleSchemeError(ClaimError):
             result,
             f"claims that its scheme acts, and {summary['scheme']} had no effect: {action_counts(summary)}",
             "more traffic than a link carries, thresholds that the queue reaches, congestion points at the port that "
-            "is full ([network] congestion_points), or no claim (acted = false)",
+            "is full ([network] congestion_points), or no claim (require_action = false)",
         )
 
 

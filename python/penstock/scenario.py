@@ -66,7 +66,7 @@ class Scenario:
         warmup: str | None = None,
         seed: int | None = None,
         lossless: bool | None = None,
-        acted: bool | None = None,
+        require_action: bool | None = None,
         schemes: "tables.Schemes | None" = None,
         priority: "Sequence[tables.Priority] | None" = None,
         network: "tables.Network | None" = None,
@@ -87,7 +87,7 @@ class Scenario:
             "warmup": warmup,
             "seed": seed,
             "lossless": lossless,
-            "acted": acted,
+            "require_action": require_action,
             "scheme": scheme,
             "schemes": schemes,
             "priority": priority,
@@ -283,7 +283,7 @@ class Scenario:
     ) -> Result:
         """Run the scenario and return what it recorded. Other Python threads go on meanwhile.
 
-        The same scenario and seed give the same result. Claims of the scenario (``lossless``, ``acted``) that the run
+        The same scenario and seed give the same result. Claims of the scenario (``lossless``, ``require_action``) that the run
         broke raise nothing here: :attr:`Result.claims`, :meth:`Result.raise_for_claims`. With ``out`` the records go
         to a folder of that name as they fill, otherwise they stay in memory. An interrupt (Ctrl-C) ends the run early
         and keeps what was recorded; see :attr:`Result.interrupted`. If ``progress`` has a method ``laying_out``, it is

@@ -183,7 +183,7 @@ def test_compare_tells_every_broken_claim_at_its_end(penstock: Command, tmp_path
 
 
 def test_compare_tells_which_scheme_had_no_effect(penstock: Command, tmp_path: Path) -> None:
-    idle = "acted = true\n" + SMALL + 'traffic = "constant"\nrate = "10 Mbps"\n'
+    idle = "require_action = true\n" + SMALL + 'traffic = "constant"\nrate = "10 Mbps"\n'
     (tmp_path / "idle.toml").write_text(idle)
     done = penstock("compare", "idle.toml", "--schemes", "none,qcn", "--json", "--out", "out")
     assert done.returncode == 1

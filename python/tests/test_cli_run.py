@@ -389,7 +389,7 @@ def test_broken_claim_of_losslessness_fails_after_all_is_written(penstock: Comma
 
 
 def test_a_scheme_without_effect_fails_a_run_that_claims_it_acts(penstock: Command, tmp_path: Path) -> None:
-    idle = "acted = true\n" + SMALL + 'traffic = "constant"\nrate = "10 Mbps"\n'
+    idle = "require_action = true\n" + SMALL + 'traffic = "constant"\nrate = "10 Mbps"\n'
     (tmp_path / "idle.toml").write_text(idle)
     done = penstock("run", "idle.toml", "--json", "--out", "out")
     assert done.returncode == 1
@@ -409,7 +409,7 @@ def test_a_scheme_without_effect_fails_a_run_that_claims_it_acts(penstock: Comma
     assert caught.value.result.summary["totals"] == summary["totals"]
     # No scheme that declares no actions breaks the claim, and none breaks it where there is something to do.
     assert Scenario.load(tmp_path / "idle.toml").run(scheme="none").summary.get("acted") is None
-    (tmp_path / "busy.toml").write_text("acted = true\n" + SMALL)
+    (tmp_path / "busy.toml").write_text("require_action = true\n" + SMALL)
     done = penstock("run", "busy.toml", "--no-figures", "--out", "busy")
     assert done.returncode == 0, done.stderr
     assert "actions of the scheme: notifications " in done.stdout
