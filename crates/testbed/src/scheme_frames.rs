@@ -26,7 +26,7 @@ use penstock_schemes::smcc::{Notice, Smcc};
 use penstock_schemes::{BitRate, CpId, Instant, Never, Scheme, SchemeConfig};
 use penstock_schemes::{af_qcn, bcn, fecn, fqcn, qcn, qcn_adaptive, qcn_bs, qcn_bs_adaptive};
 use penstock_wire::ethernet::{LEAST, ether_type};
-use penstock_wire::experimental::{self, subtype};
+use penstock_wire::experimental;
 use penstock_wire::{MacAddress, cnm, ipv4, roce, smcc, udp};
 
 use crate::frame::{Header, control, msdu, number, numbered};
@@ -195,7 +195,6 @@ fn emit_cnm(signal: Cnm, way: &Addressing<'_>) -> Vec<u8> {
     let msdu = msdu(way.sampled);
     let msdu = &msdu[..msdu.len().min(usize::from(cnm::MSDU_MOST))];
     let repr = cnm::Repr {
-        version: 0,
         quantized_feedback: signal.fb.steps(),
         cp_id: signal.cp.0,
         // The standard's sign: set point less length.
@@ -228,13 +227,7 @@ fn parse_cnm(frame: &[u8]) -> Option<(u16, Cnm)> {
 /// Puts a rate-limited tag behind the other tags, if the source is limited.
 fn put_rlt(tag: Rlt, flow: u16, frame: &mut Vec<u8>) {
     let (Rlt(Some(cp)), Some(header)) = (tag, Header::read(frame)) else { return };
-    let repr = experimental::rlt::Repr {
-        version: 0,
-        subtype: subtype::RLT,
-        rlq_id: number(flow),
-        cp_id: cp.0,
-        ether_type: header.ether_type,
-    };
+    let repr = experimental::rlt::Repr { rlq_id: number(flow), cp_id: cp.0, ether_type: header.ether_type };
     let mut octets = [0; experimental::rlt::Repr::OCTETS];
     if repr.emit(&mut octets).is_ok() {
         let kind = header.data - 2..header.data;
@@ -275,8 +268,6 @@ macro_rules! rate_limited_tag {
 fn emit_bcn(signal: Bcn, way: &Addressing<'_>) -> Vec<u8> {
     let units = |n: i32| n.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
     let repr = experimental::bcn::Repr {
-        version: 0,
-        subtype: subtype::BCN,
         cp_id: signal.cp.0,
         q_off: units(signal.q_off.saturating_neg()),
         q_delta: units(signal.q_delta),
@@ -316,8 +307,6 @@ impl OnWire for ExtendedEcm {
             e2cm::Message::Reply { sent_at, q_off } => (sent_at, q_off, true),
         };
         let repr = experimental::path_probe::Repr {
-            version: 0,
-            subtype: subtype::PATH_PROBE,
             returned,
             measured: q_off.is_some(),
             rlq_id: number(way.flow),
@@ -347,8 +336,6 @@ impl OnWire for ExtendedEcm {
 
 fn emit_rate_probe(signal: Probe, way: &Addressing<'_>) -> Vec<u8> {
     let repr = experimental::rate_probe::Repr {
-        version: 0,
-        subtype: subtype::RATE_PROBE,
         returned: signal.returned,
         rlq_id: number(way.flow),
         round: signal.round,
@@ -406,11 +393,9 @@ impl OnWire for Smcc {
     fn emit(signal: Notice, way: &Addressing<'_>) -> Vec<u8> {
         let sampled = Header::read(way.sampled);
         let repr = smcc::Repr {
-            version: 0,
             cp_id: signal.cp.0,
             encapsulated_priority: sampled.and_then(|header| header.priority).unwrap_or(0),
             encapsulated_destination: sampled.map_or(MacAddress([0; 6]), |header| header.destination),
-            encapsulated_msdu_length: 0,
             q_off: signal.q_off,
             q_delta: signal.q_delta,
         };
