@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from penstock import wire
+from penstock.wire.frame import messages
+
 _FILE = Path(__file__).resolve().parents[2] / "crates" / "wire" / "tests" / "golden.txt"
 
 
@@ -36,6 +39,24 @@ def golden() -> list[Golden]:
         elif line and not line.startswith("#"):
             name, _, value = line.partition(" = ")
             frames[-1].values.append((name, value))
+    return frames
+
+
+def made_frames() -> list[tuple[str, bytes]]:
+    """Return a frame of each message and tag, whose fields have values that differ, with the format's name."""
+    frames = []
+    for entry in messages():
+        values: dict[str, object] = {}
+        for at, part in enumerate(entry["fields"]):
+            if not (
+                part["fixed"]
+                or part["reserved"]
+                or part["name"] in ("ether_type", (entry["message"]["sampled"] or {}).get("length"))
+            ):
+                value = 0x0123456789ABCDEF * (2 * at + 3) & (1 << part["bits"] - (part["shown_as"] == "signed")) - 1
+                is_address = part["shown_as"] == "mac"
+                values[f"{entry['name']}.{part['name']}"] = value.to_bytes(6, "big").hex(":") if is_address else value
+        frames.append((entry["name"], wire.encode("data" if entry["name"] == "cn_tag" else entry["name"], values)))
     return frames
 
 

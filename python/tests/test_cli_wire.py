@@ -8,7 +8,7 @@ from conftest import Command
 from golden_frames import by_name
 
 from penstock import wire
-from penstock.wire.dissector import DISSECTOR
+from penstock.wire.dissector import dissector
 
 
 def test_a_frame_is_shown_with_the_names_of_the_standard(penstock: Command) -> None:
@@ -130,7 +130,7 @@ def test_wrong_input_is_refused(
 def test_the_dissector_is_installed(penstock: Command, tmp_path: Path) -> None:
     done = penstock("wire", "install-dissector", "--folder", "plugins")
     assert (done.returncode, done.stdout) == (0, "plugins/penstock.lua\n")
-    assert (tmp_path / "plugins" / "penstock.lua").read_text() == DISSECTOR.read_text()
+    assert (tmp_path / "plugins" / "penstock.lua").read_text() == dissector()
     # An older one is replaced, another's file is not.
     (tmp_path / "plugins" / "penstock.lua").write_text("-- Penstock's dissector, older\n")
     assert penstock("wire", "install-dissector", "--folder", "plugins").returncode == 0

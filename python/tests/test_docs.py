@@ -17,7 +17,7 @@ import yaml
 from conftest import ROOT
 from mathml import formula, on_page_content
 
-from penstock import Scenario, _core
+from penstock import Scenario, _core, wire
 from penstock.metrics.registry import COMPARED, METRICS
 from penstock.metrics.samples import offered
 from penstock.metrics.values import FUNCTIONS, MetricFunction
@@ -118,6 +118,18 @@ def test_a_metric_of_the_registry_reaches_summaries_comparisons_and_claims() -> 
     assert functions == {*FUNCTIONS} & functions | {
         name for name in functions if not isinstance(metrics[name], MetricFunction)
     }
+
+
+def test_the_recipe_for_a_wire_format_is_followed_by_the_code() -> None:
+    page = (ROOT / "docs/how-to/add-a-wire-format.md").read_text(encoding="utf-8")
+    steps = re.findall(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    assert [file for file, _ in steps] == ["crates/wire/src/experimental.rs", "crates/wire/src/lib.rs"]
+    for file, code in steps:
+        assert code in (ROOT / file).read_text(encoding="utf-8"), f"{file} does not have {code}"
+    # The end of the path: a frame as the page encodes it.
+    values = dict(word.split("=") for word in re.findall(r"penstock wire encode rocc (.*) --out", page)[0].split())
+    decoded = wire.decode(wire.encode("rocc", values))["rocc"]
+    assert {name: str(getattr(decoded, name)) for name in values} == values
 
 
 def test_each_overlay_has_a_link_to_the_run_that_it_draws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from conftest import SMALL, Command
 from golden_frames import number
 
 from penstock import OutputError, Scenario, ScenarioError, wire
-from penstock.wire.dissector import DISSECTOR
 
 FILE = "capture.pcapng"
 
@@ -105,9 +104,8 @@ def test_our_decoder_reads_every_frame(captures: dict[str, Path]) -> None:
 def tshark(file: Path, *options: str) -> list[str]:
     """Return the lines that tshark prints of a capture, with our dissector and nobody's settings."""
     home = file.parent.parent / "home"
-    home.mkdir(exist_ok=True)
     environment = {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": str(home), "LC_ALL": "C"}
-    command = ["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", str(file), *options]
+    command = ["tshark", "-X", f"lua_script:{wire.install_dissector(home)}", "-r", str(file), *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use penstock_wire::capture::{Damage, ETHERNET, frames, pcapng};
-use penstock_wire::encode::{KINDS, encode};
+use penstock_wire::encode::{encode, kinds};
 use penstock_wire::layers::{Layer, Types, layers_of_captured};
 use penstock_wire::stats::{Notified, Paused, Pauser, Stats, Way};
-use penstock_wire::{FORMATS, Show};
+use penstock_wire::{FORMATS, Message, Show};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -43,6 +43,8 @@ pub(crate) fn wire_formats() -> String {
                 "bits": field.bits,
                 "shown_as": show(field.show),
                 "reserved": field.reserved,
+                "usual": if field.bits <= 64 { json!(field.usual as u64) } else { Value::Null },
+                "fixed": field.fixed.is_some(),
                 "meaning": field.meaning.trim(),
             })
         });
@@ -52,9 +54,10 @@ pub(crate) fn wire_formats() -> String {
             "source": format.source,
             "octets": format.octets,
             "fields": fields.collect::<Vec<_>>(),
+            "message": format.message.map(|message| self::message(&message)),
         })
     });
-    let kinds = KINDS.iter().map(|kind| {
+    let kinds = kinds().map(|kind| {
         let formats = kind.formats.iter().map(|(format, always)| json!({"name": format.name, "always": always}));
         json!({
             "name": kind.name,
@@ -64,6 +67,18 @@ pub(crate) fn wire_formats() -> String {
         })
     });
     json!({"formats": formats.collect::<Vec<_>>(), "kinds": kinds.collect::<Vec<_>>()}).to_string()
+}
+
+fn message(message: &Message) -> Value {
+    json!({
+        "abbreviation": message.abbreviation,
+        "ether_type": message.ether_type,
+        "info": message.info,
+        "strength": message.strength.map(|strength| json!({"field": strength.field, "unit": strength.unit})),
+        "sampled": message.sampled.map(|sampled| {
+            json!({"name": sampled.name, "label": sampled.label, "length": sampled.length, "most": sampled.most})
+        }),
+    })
 }
 
 /// The layers of a frame that had `original` octets on the line, as a JSON list.

@@ -10,7 +10,7 @@
 use penstock_schemes::parts::quantiser::QntzFb;
 use penstock_schemes::{BitRate, CpId, Instant, Label, Message, SCHEMES, Scheme, SchemeConfig, Signal as _, Visitor};
 use penstock_wire::ethernet::{LEAST, ether_type};
-use penstock_wire::experimental::{self, subtype};
+use penstock_wire::experimental;
 use penstock_wire::{MacAddress, cnm, ipv4, roce, smcc, udp};
 
 use crate::frame::{Header, control, msdu, number, numbered};
@@ -167,7 +167,6 @@ fn octets_of(message: Message, way: &Addressing<'_>) -> Vec<u8> {
             let msdu = msdu(way.sampled);
             let msdu = &msdu[..msdu.len().min(usize::from(cnm::MSDU_MOST))];
             let repr = cnm::Repr {
-                version: 0,
                 quantized_feedback: fb.steps(),
                 cp_id: cp.0,
                 // The standard's sign: set point less length.
@@ -184,11 +183,9 @@ fn octets_of(message: Message, way: &Addressing<'_>) -> Vec<u8> {
         }
         Message::Smcc { cp, q_off, q_delta } => {
             let repr = smcc::Repr {
-                version: 0,
                 cp_id: cp.0,
                 encapsulated_priority,
                 encapsulated_destination,
-                encapsulated_msdu_length: 0,
                 q_off,
                 q_delta,
             };
@@ -199,8 +196,6 @@ fn octets_of(message: Message, way: &Addressing<'_>) -> Vec<u8> {
         Message::Bcn { cp, q_off, q_delta } => {
             let units = |n: i32| n.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
             let repr = experimental::bcn::Repr {
-                version: 0,
-                subtype: subtype::BCN,
                 cp_id: cp.0,
                 q_off: units(q_off.saturating_neg()),
                 q_delta: units(q_delta),
@@ -212,8 +207,6 @@ fn octets_of(message: Message, way: &Addressing<'_>) -> Vec<u8> {
         }
         Message::RateProbe { round, rate, cp, returned } => {
             let repr = experimental::rate_probe::Repr {
-                version: 0,
-                subtype: subtype::RATE_PROBE,
                 returned,
                 rlq_id,
                 round,
@@ -226,8 +219,6 @@ fn octets_of(message: Message, way: &Addressing<'_>) -> Vec<u8> {
         }
         Message::PathProbe { sent_at, q_off, returned } => {
             let repr = experimental::path_probe::Repr {
-                version: 0,
-                subtype: subtype::PATH_PROBE,
                 returned,
                 measured: q_off.is_some(),
                 rlq_id,
@@ -329,8 +320,6 @@ fn queue_pair_of_cnp(octets: &[u8]) -> Option<u16> {
 fn put_rlt(cp: CpId, flow: u16, frame: &mut Vec<u8>) {
     let Some(header) = Header::read(frame) else { return };
     let repr = experimental::rlt::Repr {
-        version: 0,
-        subtype: subtype::RLT,
         rlq_id: number(flow),
         cp_id: cp.0,
         ether_type: header.ether_type,

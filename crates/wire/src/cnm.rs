@@ -4,19 +4,18 @@
 //! as in a tag, the highest bits. The queue offset has the standard's sign: set point less length, negative under
 //! congestion.
 
-use crate::Error;
+use crate::ethernet::ether_type;
 use crate::field::MacAddress;
 
 /// Octets in the unit of the queue's offset and growth.
 pub const UNIT: i64 = 64;
 
-/// The most octets of a sampled frame that a message holds.
-pub const MSDU_MOST: u16 = 64;
-
 crate::field::format! {
     "cnm", "Congestion notification message", "IEEE 802.1Q-2022, clause 33 (802.1Qau)", 24 octets;
-    /// Version of the format, 0.
-    version, set_version: u8 = "Version", 0..4;
+    fixed {
+        /// Version of the format.
+        version, set_version: u8 = "Version", 0..4 is 0;
+    }
     /// How hard the congestion is: |Fb| in 64 steps.
     quantized_feedback, set_quantized_feedback: u8 = "Quantized Feedback", 10..16;
     /// The congestion point: by custom its bridge's address, then port and priority.
@@ -37,41 +36,11 @@ crate::field::format! {
         /// The bits beside the encapsulated priority, sent as 0.
         reserved_priority, set_reserved_priority: u16 = "Encapsulated priority, reserved bits", 115..128;
     }
-}
-
-fn msdu_length(octets: &[u8]) -> u16 {
-    crate::field::read(octets, 176, 16) as u16
-}
-
-fn measure(octets: &[u8]) -> Result<usize, Error> {
-    let msdu = msdu_length(octets);
-    if msdu > MSDU_MOST {
-        return Err(FORMAT.illegal("encapsulated_msdu_length", octets, "0 to 64"));
-    }
-    let (needs, has) = (usize::from(msdu), octets.len() - Repr::OCTETS);
-    if has < needs {
-        return Err(FORMAT.truncated("Encapsulated MSDU", Repr::OCTETS, needs, has));
-    }
-    Ok(Repr::OCTETS + needs)
-}
-
-fn legal(octets: &[u8]) -> Result<(), Error> {
-    if crate::field::read(octets, 0, 4) != 0 {
-        return Err(FORMAT.illegal("version", octets, "0, the only version"));
-    }
-    if msdu_length(octets) > MSDU_MOST {
-        return Err(FORMAT.illegal("encapsulated_msdu_length", octets, "0 to 64"));
-    }
-    Ok(())
-}
-
-impl<T: AsRef<[u8]>> Packet<T> {
-    /// The first octets of the sampled frame's MSDU: its EtherType and the octets behind it.
-    #[must_use]
-    pub fn encapsulated_msdu(&self) -> &[u8] {
-        let octets = self.octets.as_ref();
-        let end = Repr::OCTETS + usize::from(self.encapsulated_msdu_length());
-        octets.get(Repr::OCTETS..end.min(octets.len())).unwrap_or_default()
+    message {
+        "CNM", ether_type::CNM,
+        "Fb {quantized_feedback}, queue {-64*q_offset} octets above set point, from {cp_id}";
+        strength quantized_feedback in "|Fb|";
+        sampled encapsulated_msdu = "Encapsulated MSDU", encapsulated_msdu_length in 0..=64;
     }
 }
 

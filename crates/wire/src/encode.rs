@@ -9,6 +9,7 @@
 //! # Ok::<(), penstock_wire::encode::EncodeError>(())
 //! ```
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -17,18 +18,17 @@ use core::fmt;
 
 use crate::checksum::PseudoHeader;
 use crate::ethernet::ether_type;
-use crate::experimental::{self, subtype};
-use crate::{Field, Format, Show, cn_tag, cnm, ethernet, ipv4, ipv6, lldp, mac_control, roce, smcc, tcp, udp, vlan};
+use crate::{FORMATS, Field, Format, Show, cn_tag, ethernet, ipv4, ipv6, lldp, mac_control, roce, tcp, udp, vlan};
 
 /// A kind of frame that can be written.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Kind {
     /// Its name.
     pub name: &'static str,
     /// Its description, a short text.
     pub title: &'static str,
     /// Its formats from the outside in; those with `false` are left out unless one of their fields has a value.
-    pub formats: &'static [(&'static Format, bool)],
+    pub formats: Cow<'static, [(&'static Format, bool)]>,
     /// The name of the octets behind the formats, if there may be any.
     pub rest: Option<&'static str>,
     values: &'static [(&'static str, u128)],
@@ -38,127 +38,63 @@ const ETHERNET: (&Format, bool) = (&ethernet::FORMAT, true);
 const VLAN: (&Format, bool) = (&vlan::FORMAT, false);
 const CN_TAG: (&Format, bool) = (&cn_tag::FORMAT, false);
 
-/// Locally administered addresses, for frames of which nobody says between whom they go.
-const VALUES: &[(&str, u128)] = &[("eth.destination", 0x0200_0000_0001), ("eth.source", 0x0200_0000_0002)];
 const CONTROL: (&str, u128) = ("eth.destination", 0x0180_c200_0001);
 
-/// Every kind of frame that can be written.
-pub const KINDS: &[Kind] = &[
+/// Every kind of frame that can be written: those below, and each message.
+pub fn kinds() -> impl Iterator<Item = Kind> {
+    let is_other =
+        |format: &Format| FRAMES.iter().any(|kind| kind.formats.iter().any(|known| known.0.name == format.name));
+    let messages = FORMATS.iter().filter(move |format| !is_other(format)).filter_map(|&format| {
+        let message = format.message?;
+        // The messages of an EtherType have a field for the flow.
+        let tag = (format.field("subtype").is_none()).then_some(CN_TAG);
+        let formats = [ETHERNET, VLAN].into_iter().chain(tag).chain([(format, true)]).collect();
+        let rest = if format.is_tag() { Some("payload") } else { message.sampled.map(|_| "msdu") };
+        Some(Kind { name: format.name, title: format.title, formats, rest, values: &[] })
+    });
+    FRAMES.iter().cloned().chain(messages)
+}
+
+const FRAMES: &[Kind] = &[
     Kind {
         name: "data",
         title: "a data frame, of which the CN-TAG names the flow",
-        formats: &[ETHERNET, VLAN, (&cn_tag::FORMAT, true)],
+        formats: Cow::Borrowed(&[ETHERNET, VLAN, (&cn_tag::FORMAT, true)]),
         rest: Some("payload"),
-        values: &[],
-    },
-    Kind {
-        name: "cnm",
-        title: "a congestion notification message of 802.1Qau",
-        formats: &[ETHERNET, VLAN, CN_TAG, (&cnm::FORMAT, true)],
-        rest: Some("msdu"),
         values: &[],
     },
     Kind {
         name: "pause",
         title: "a PAUSE frame",
-        formats: &[ETHERNET, (&mac_control::pause::FORMAT, true)],
+        formats: Cow::Borrowed(&[ETHERNET, (&mac_control::pause::FORMAT, true)]),
         rest: None,
-        values: &[CONTROL, ("pause.opcode", mac_control::PAUSE as u128)],
+        values: &[CONTROL],
     },
     Kind {
         name: "pfc",
         title: "a frame of priority-based flow control",
-        formats: &[ETHERNET, (&mac_control::pfc::FORMAT, true)],
+        formats: Cow::Borrowed(&[ETHERNET, (&mac_control::pfc::FORMAT, true)]),
         rest: None,
-        values: &[CONTROL, ("pfc.opcode", mac_control::PFC as u128)],
+        values: &[CONTROL],
     },
     Kind {
         name: "lldp",
         title: "an LLDP frame with the congestion notification TLV, or TLVs of PFC and ETS",
-        formats: &[
+        formats: Cow::Borrowed(&[
             ETHERNET,
             (&lldp::ttl::FORMAT, true),
             (&lldp::cn::FORMAT, false),
             (&lldp::pfc::FORMAT, false),
             (&lldp::ets_configuration::FORMAT, false),
             (&lldp::ets_recommendation::FORMAT, false),
-        ],
+        ]),
         rest: None,
-        values: &[
-            ("eth.destination", 0x0180_c200_000e),
-            ("lldp_ttl.tlv_type", 3),
-            ("lldp_ttl.length", 2),
-            ("lldp_ttl.seconds", 120),
-            ("lldp_cn.length", 6),
-            ("lldp_cn.subtype", lldp::subtype::CN as u128),
-            ("lldp_pfc.length", 6),
-            ("lldp_pfc.subtype", lldp::subtype::PFC as u128),
-            ("lldp_ets.length", 25),
-            ("lldp_ets.subtype", lldp::subtype::ETS_CONFIGURATION as u128),
-            ("lldp_ets_recommendation.length", 25),
-            ("lldp_ets_recommendation.subtype", lldp::subtype::ETS_RECOMMENDATION as u128),
-        ],
-    },
-    Kind {
-        name: "smcc",
-        title: "a message of SMCC, in the layout of Penstock's cores",
-        formats: &[ETHERNET, VLAN, CN_TAG, (&smcc::FORMAT, true)],
-        rest: None,
-        values: &[],
-    },
-    Kind {
-        name: "fecn",
-        title: "a rate probe of FECN or E-FECN, in Penstock's layout",
-        formats: &[ETHERNET, VLAN, (&experimental::rate_probe::FORMAT, true)],
-        rest: None,
-        values: &[("fecn.subtype", subtype::RATE_PROBE as u128), ("fecn.rate", experimental::UNLIMITED as u128)],
-    },
-    Kind {
-        name: "bcn",
-        title: "a message of BCN, E-FECN or E2CM, in Penstock's layout",
-        formats: &[ETHERNET, VLAN, (&experimental::bcn::FORMAT, true)],
-        rest: None,
-        values: &[("bcn.subtype", subtype::BCN as u128)],
-    },
-    Kind {
-        name: "rlt",
-        title: "a data frame with the rate-limited tag of BCN, in Penstock's layout",
-        formats: &[ETHERNET, VLAN, (&experimental::rlt::FORMAT, true)],
-        rest: Some("payload"),
-        values: &[("rlt.subtype", subtype::RLT as u128)],
-    },
-    Kind {
-        name: "e2cm",
-        title: "a path probe of E2CM, in Penstock's layout",
-        formats: &[ETHERNET, VLAN, (&experimental::path_probe::FORMAT, true)],
-        rest: None,
-        values: &[("e2cm.subtype", subtype::PATH_PROBE as u128)],
-    },
-    Kind {
-        name: "rocc",
-        title: "a message of RoCC, in Penstock's layout",
-        formats: &[ETHERNET, VLAN, (&experimental::fair_rate::FORMAT, true)],
-        rest: None,
-        values: &[("rocc.subtype", subtype::FAIR_RATE as u128)],
-    },
-    Kind {
-        name: "sfc",
-        title: "a message of source flow control, in Penstock's layout",
-        formats: &[ETHERNET, VLAN, (&experimental::source_pause::FORMAT, true)],
-        rest: None,
-        values: &[("sfc.subtype", subtype::SOURCE_PAUSE as u128)],
-    },
-    Kind {
-        name: "cim",
-        title: "a congestion isolation message of 802.1Qcz, in Penstock's layout",
-        formats: &[ETHERNET, VLAN, (&experimental::cim::FORMAT, true)],
-        rest: Some("msdu"),
-        values: &[("cim.subtype", subtype::CIM as u128), ("cim.add", 1)],
+        values: &[("eth.destination", 0x0180_c200_000e)],
     },
     Kind {
         name: "cnp",
         title: "a congestion notification packet of RoCEv2",
-        formats: &[ETHERNET, VLAN, (&ipv4::FORMAT, true), (&udp::FORMAT, true), (&roce::FORMAT, true)],
+        formats: Cow::Borrowed(&[ETHERNET, VLAN, (&ipv4::FORMAT, true), (&udp::FORMAT, true), (&roce::FORMAT, true)]),
         rest: None,
         values: &[
             ("ipv4.protocol", ipv4::protocol::UDP as u128),
@@ -167,27 +103,26 @@ pub const KINDS: &[Kind] = &[
             ("udp.destination_port", udp::ROCE as u128),
             ("bth.opcode", roce::CNP as u128),
             ("bth.becn", 1),
-            ("bth.p_key", 0xffff),
         ],
     },
     Kind {
         name: "udp",
         title: "a UDP datagram over IPv4",
-        formats: &[ETHERNET, VLAN, CN_TAG, (&ipv4::FORMAT, true), (&udp::FORMAT, true)],
+        formats: Cow::Borrowed(&[ETHERNET, VLAN, CN_TAG, (&ipv4::FORMAT, true), (&udp::FORMAT, true)]),
         rest: Some("payload"),
         values: &[("ipv4.protocol", ipv4::protocol::UDP as u128)],
     },
     Kind {
         name: "udp6",
         title: "a UDP datagram over IPv6",
-        formats: &[ETHERNET, VLAN, CN_TAG, (&ipv6::FORMAT, true), (&udp::FORMAT, true)],
+        formats: Cow::Borrowed(&[ETHERNET, VLAN, CN_TAG, (&ipv6::FORMAT, true), (&udp::FORMAT, true)]),
         rest: Some("payload"),
         values: &[("ipv6.next_header", ipv4::protocol::UDP as u128)],
     },
     Kind {
         name: "tcp",
         title: "a TCP segment over IPv4",
-        formats: &[
+        formats: Cow::Borrowed(&[
             ETHERNET,
             VLAN,
             CN_TAG,
@@ -195,16 +130,9 @@ pub const KINDS: &[Kind] = &[
             (&tcp::FORMAT, true),
             (&tcp::mss::FORMAT, false),
             (&tcp::sack::FORMAT, false),
-        ],
+        ]),
         rest: Some("payload"),
-        values: &[
-            ("ipv4.protocol", ipv4::protocol::TCP as u128),
-            ("tcp.window", 65_535),
-            ("tcp_mss.kind", tcp::option_kind::MSS as u128),
-            ("tcp_mss.length", 4),
-            ("tcp_sack.kind", tcp::option_kind::SACK as u128),
-            ("tcp_sack.length", 10),
-        ],
+        values: &[("ipv4.protocol", ipv4::protocol::TCP as u128)],
     },
 ];
 
@@ -229,7 +157,7 @@ impl fmt::Display for EncodeError {
         match self {
             Self::Kind(name) => {
                 write!(f, "no kind of frame is called '{name}'; there are ")?;
-                for (i, kind) in KINDS.iter().enumerate() {
+                for (i, kind) in kinds().enumerate() {
                     write!(f, "{}{}", if i == 0 { "" } else { ", " }, kind.name)?;
                 }
                 Ok(())
@@ -268,7 +196,7 @@ struct Part {
 /// # Errors
 /// If the kind, a name or a value is none.
 pub fn encode(kind: &str, pairs: &[(&str, &str)]) -> Result<Vec<u8>, EncodeError> {
-    let Some(kind) = KINDS.iter().find(|known| known.name == kind) else {
+    let Some(kind) = &kinds().find(|known| known.name == kind) else {
         return Err(EncodeError::Kind(kind.to_string()));
     };
     let mut values: Vec<(&'static Format, &'static Field, u128)> = Vec::new();
@@ -289,7 +217,7 @@ pub fn encode(kind: &str, pairs: &[(&str, &str)]) -> Result<Vec<u8>, EncodeError
 
     let mut frame = Vec::new();
     let mut parts = Vec::new();
-    for &(format, always) in kind.formats {
+    for &(format, always) in &*kind.formats {
         let given: Vec<_> = values.iter().filter(|value| value.0.name == format.name).collect();
         if always || !given.is_empty() {
             let at = frame.len();
@@ -402,36 +330,9 @@ pub fn parse_octets(key: &str, text: &str) -> Result<Vec<u8>, EncodeError> {
 
 /// The usual values of a format's fields.
 fn defaults(kind: &Kind, format: &'static Format, octets: &mut [u8]) {
-    let mut set = |name: &str, value: u128| {
-        if let Some(field) = format.field(name) {
-            field.write(octets, value);
-        }
-    };
-    match format.name {
-        "ipv4" => {
-            for (name, value) in [("version", 4), ("ihl", 5), ("time_to_live", 64), ("dont_fragment", 1)] {
-                set(name, value);
-            }
-            set("source", 0x0a00_0002);
-            set("destination", 0x0a00_0001);
-        }
-        "ipv6" => {
-            set("version", 6);
-            set("hop_limit", 64);
-            set("source", 0xfd00_0000_0000_0000_0000_0000_0000_0002);
-            set("destination", 0xfd00_0000_0000_0000_0000_0000_0000_0001);
-        }
-        _ => {}
-    }
-    if format.name.starts_with("lldp_") && format.name != lldp::ttl::FORMAT.name {
-        set("tlv_type", lldp::tlv_type::ORGANISATION.into());
-        set("oui", crate::Value::to_bits(lldp::IEEE_802_1));
-    }
-    for &(name, value) in VALUES.iter().chain(kind.values) {
-        if let Some((of, name)) = name.split_once('.').filter(|(of, _)| *of == format.name) {
-            debug_assert!(format.field(name).is_some(), "{of}.{name}");
-            set(name, value);
-        }
+    for field in format.fields {
+        let own = kind.values.iter().find(|(name, _)| name.split_once('.') == Some((format.name, field.name)));
+        field.write(octets, own.map_or(field.usual, |&(_, value)| value));
     }
 }
 
@@ -448,10 +349,11 @@ fn name_port(frame: &mut Vec<u8>, at: usize) {
 fn lengths(frame: &mut [u8], parts: &[Part], behind: usize) {
     let total = frame.len();
     for (i, part) in parts.iter().enumerate() {
+        let sampled = part.format.message.and_then(|message| message.sampled);
         let value = |name: &str| -> Option<usize> {
             Some(match (part.format.name, name) {
                 (_, "ether_type") => usize::from(next_type(parts, i)),
-                ("cnm", "encapsulated_msdu_length") | ("cim", "msdu_length") => total - behind,
+                (_, name) if sampled.is_some_and(|sampled| sampled.length == name) => total - behind,
                 ("ipv4", "total_length") => total - part.at,
                 ("ipv6", "payload_length") => total - part.at - ipv6::Repr::OCTETS,
                 ("udp", "length") => total - part.at,
@@ -470,16 +372,16 @@ fn lengths(frame: &mut [u8], parts: &[Part], behind: usize) {
 /// The EtherType of the format behind the one of this index.
 fn next_type(parts: &[Part], i: usize) -> u16 {
     let Some(next) = parts.get(i + 1) else { return NO_TYPE };
+    if let Some(message) = next.format.message {
+        return message.ether_type;
+    }
     match next.format.name {
         "vlan" => ether_type::VLAN,
-        "cn_tag" => ether_type::CN_TAG,
-        "cnm" => ether_type::CNM,
-        "smcc" => ether_type::SMCC,
         "pause" | "pfc" => ether_type::MAC_CONTROL,
         "ipv4" => ether_type::IPV4,
         "ipv6" => ether_type::IPV6,
         "lldp_ttl" => ether_type::LLDP,
-        _ => ether_type::EXPERIMENTAL,
+        _ => NO_TYPE,
     }
 }
 

@@ -39,9 +39,9 @@ pub const LEAST_TYPE: u16 = 0x0600;
 crate::field::format! {
     "eth", "Ethernet II", "IEEE 802.3, clause 3.2", 14 octets;
     /// The station for which the frame is.
-    destination, set_destination: MacAddress = "Destination Address", 0..48;
+    destination, set_destination: MacAddress = "Destination Address", 0..48, usually 0x0200_0000_0001;
     /// The station that sends it.
-    source, set_source: MacAddress = "Source Address", 48..96;
+    source, set_source: MacAddress = "Source Address", 48..96, usually 0x0200_0000_0002;
     /// The format behind the header; below 0600 (hexadecimal) the length of a frame without EtherType.
     ether_type, set_ether_type: u16 = "EtherType", 96..112 as Hex;
 }

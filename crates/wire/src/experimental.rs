@@ -2,52 +2,22 @@
 //! with 4 bits of version (0) and 4 of subtype. All layouts here are Penstock's; the fields are those that the papers and
 //! proposals name. Two stations that agree on other EtherTypes for them may use those: a decoder takes them as a setting.
 
-use crate::{Error, Format};
-
-/// Subtypes.
-pub mod subtype {
-    /// FECN's and E-FECN's probe.
-    pub const RATE_PROBE: u8 = 1;
-    /// BCN's message; E-FECN's BCN(0,0) too.
-    pub const BCN: u8 = 2;
-    /// The rate-limited tag of BCN's data frames.
-    pub const RLT: u8 = 3;
-    /// A congestion isolation message.
-    pub const CIM: u8 = 4;
-    /// E2CM's probe.
-    pub const PATH_PROBE: u8 = 5;
-    /// RoCC's message.
-    pub const FAIR_RATE: u8 = 6;
-    /// The message of source flow control.
-    pub const SOURCE_PAUSE: u8 = 7;
-}
-
 /// A rate that no switch has limited yet.
 pub const UNLIMITED: u64 = u64::MAX;
-
-/// The checks of a message that has one length, by its subtype.
-macro_rules! of_one_length {
-    ($subtype:ident, $number:literal) => {
-        fn measure(_octets: &[u8]) -> Result<usize, crate::Error> {
-            Ok(Repr::OCTETS)
-        }
-
-        fn legal(octets: &[u8]) -> Result<(), crate::Error> {
-            super::head(&FORMAT, octets, super::subtype::$subtype, $number)
-        }
-    };
-}
-use of_one_length;
 
 /// FECN's rate-discovery tag in a separate frame, which E-FECN uses too: from the source, through all switches, to the
 /// destination and back.
 pub mod rate_probe {
+    use crate::ethernet::ether_type;
+
     crate::field::format! {
         "fecn", "Rate probe (FECN, E-FECN)", "Penstock's own, after So-In et al. 2008, section 3: rate, direction, limiter", 24 octets;
-        /// Version of the format, 0.
-        version, set_version: u8 = "version", 0..4;
-        /// 1.
-        subtype, set_subtype: u8 = "subtype", 4..8;
+        fixed {
+            /// Version of the format.
+            version, set_version: u8 = "version", 0..4 is 0;
+            /// The kind of message.
+            subtype, set_subtype: u8 = "subtype", 4..8 is 1;
+        }
         /// The destination has sent it back.
         returned, set_returned: bool = "direction", 8..9;
         /// The rate limiter's flow at the source.
@@ -55,27 +25,34 @@ pub mod rate_probe {
         /// Number of the probe among the flow's, from 1.
         round, set_round: u32 = "round", 32..64;
         /// The least rate that the switches on the path have allowed, bit/s; all ones before the first.
-        rate, set_rate: u64 = "rate", 64..128;
+        rate, set_rate: u64 = "rate", 64..128, usually super::UNLIMITED;
         /// The congestion point that allowed it.
         cp_id, set_cp_id: u64 = "cpId", 128..192 as Hex;
         reserved {
             /// Sent as 0.
             reserved, set_reserved: u8 = "reserved", 9..16;
         }
+        message {
+            "FECN", ether_type::EXPERIMENTAL,
+            "Flow {rlq_id}, {returned=1?returned|to the destination}, {rate=18446744073709551615?not limited yet|{rate} bit/s}";
+            strength rate in "bit/s" unless rate is super::UNLIMITED;
+        }
     }
-
-    super::of_one_length!(RATE_PROBE, "1");
 }
 
 /// BCN's message (ECM). Both lengths 0 is BCN(0,0): stop. The offset has the sign of a CNM's: set point less length, negative
 /// under congestion.
 pub mod bcn {
+    use crate::ethernet::ether_type;
+
     crate::field::format! {
         "bcn", "BCN message (BCN, E-FECN, E2CM)", "Penstock's own, with the fields of Bergamasco's proposal to 802.1Qau", 16 octets;
-        /// Version of the format, 0.
-        version, set_version: u8 = "version", 0..4;
-        /// 2.
-        subtype, set_subtype: u8 = "subtype", 4..8;
+        fixed {
+            /// Version of the format.
+            version, set_version: u8 = "version", 0..4 is 0;
+            /// The kind of message.
+            subtype, set_subtype: u8 = "subtype", 4..8 is 2;
+        }
         /// The congestion point.
         cp_id, set_cp_id: u64 = "CPID", 16..80 as Hex;
         /// Set point less queue length, in units of 64 octets.
@@ -88,33 +65,41 @@ pub mod bcn {
             /// Sent as 0.
             reserved, set_reserved: u8 = "reserved", 8..16;
         }
+        message {
+            "BCN", ether_type::EXPERIMENTAL,
+            "Flow {rlq_id}, {q_off=0,q_delta=0?BCN(0,0): stop|queue {-64*q_off} octets above set point, growth {64*q_delta}}";
+            strength q_off in "octets" times -64;
+        }
     }
-
-    super::of_one_length!(BCN, "2");
 }
 
 /// The rate-limited tag of BCN: on data frames of a limited source, so that the congestion point that limits it may raise its
 /// rate.
 pub mod rlt {
+    use crate::ethernet::ether_type;
+
     crate::field::format! {
         "rlt", "Rate-limited tag (BCN, E2CM)", "Penstock's own, with the fields of Bergamasco's proposal to 802.1Qau", 14 octets;
-        /// Version of the format, 0.
-        version, set_version: u8 = "version", 0..4;
-        /// 3.
-        subtype, set_subtype: u8 = "subtype", 4..8;
+        fixed {
+            /// Version of the format.
+            version, set_version: u8 = "version", 0..4 is 0;
+            /// The kind of message.
+            subtype, set_subtype: u8 = "subtype", 4..8 is 3;
+        }
         /// The rate limiter's flow at the source.
         rlq_id, set_rlq_id: u16 = "RLQ-ID", 16..32;
         /// The congestion point with which the limiter is associated.
         cp_id, set_cp_id: u64 = "CPID", 32..96 as Hex;
         /// The format behind the tag.
-        ether_type, set_ether_type: u16 = "EtherType", 96..112 as Hex;
+        ether_type, set_ether_type: u16 = "EtherType", 96..112 as Hex, usually 0xffff;
         reserved {
             /// Sent as 0.
             reserved, set_reserved: u8 = "reserved", 8..16;
         }
+        message {
+            "RLT", ether_type::EXPERIMENTAL, "Flow {rlq_id}, limited by {cp_id}";
+        }
     }
-
-    super::of_one_length!(RLT, "3");
 }
 
 /// A congestion isolation message of 802.1Qcz: a bridge names a congesting flow to its upstream neighbour, which isolates it
@@ -127,17 +112,17 @@ pub mod cim {
     use crate::Error;
     use crate::field::MacAddress;
 
-    /// The most octets of a frame that a message holds (YANG: encapsulation length 0 to 512).
-    pub const MSDU_MOST: u16 = 512;
-
+    use crate::ethernet::ether_type;
     crate::field::format! {
         "cim", "Congestion isolation message", "Penstock's own, with the stream entry of IEEE 802.1Qcz-2023 (YANG)", 20 octets;
-        /// Version of the format, 0.
-        version, set_version: u8 = "version", 0..4;
-        /// 4.
-        subtype, set_subtype: u8 = "subtype", 4..8;
+        fixed {
+            /// Version of the format.
+            version, set_version: u8 = "version", 0..4 is 0;
+            /// The kind of message.
+            subtype, set_subtype: u8 = "subtype", 4..8 is 4;
+        }
         /// The flow is isolated; otherwise no longer.
-        add, set_add: bool = "add", 8..9;
+        add, set_add: bool = "add", 8..9, usually 1;
         /// Destination of the congesting flow.
         destination, set_destination: MacAddress = "destination-address", 16..64;
         /// Source of the congesting flow.
@@ -146,7 +131,7 @@ pub mod cim {
         priority, set_priority: u8 = "priority", 112..115;
         /// Its VLAN.
         vlan_identifier, set_vlan_identifier: u16 = "vlan-identifier", 116..128;
-        /// Octets of a frame of it that follow, 0 to 512.
+        /// Octets of a frame of it that follow (YANG: encapsulation length 0 to 512).
         msdu_length, set_msdu_length: u16 = "msdu length", 144..160;
         /// How many messages name this flow before this one.
         count, set_count: u16 = "cim-count", 128..144;
@@ -156,52 +141,33 @@ pub mod cim {
             /// Sent as 0.
             reserved_dei, set_reserved_dei: bool = "reserved bit", 115..116;
         }
-    }
-
-    fn length(octets: &[u8]) -> Result<usize, Error> {
-        let msdu = crate::field::read(octets, 144, 16) as u16;
-        if msdu > MSDU_MOST {
-            return Err(FORMAT.illegal("msdu_length", octets, "0 to 512"));
+        message {
+            "CIM", ether_type::EXPERIMENTAL, "{add=1?isolate|isolate no longer} {source} to {destination}";
+            sampled msdu = "MSDU", msdu_length in 0..=512;
+            legal vlan;
         }
-        Ok(usize::from(msdu))
     }
 
-    fn measure(octets: &[u8]) -> Result<usize, Error> {
-        let (needs, has) = (length(octets)?, octets.len() - Repr::OCTETS);
-        if has < needs {
-            return Err(FORMAT.truncated("MSDU", Repr::OCTETS, needs, has));
-        }
-        Ok(Repr::OCTETS + needs)
-    }
-
-    fn legal(octets: &[u8]) -> Result<(), Error> {
-        super::head(&FORMAT, octets, super::subtype::CIM, "4")?;
-        length(octets)?;
+    fn vlan(octets: &[u8]) -> Result<(), Error> {
         if crate::field::read(octets, 116, 12) == 0xfff {
             return Err(FORMAT.illegal("vlan_identifier", octets, "0 to 4094: 4095 is reserved"));
         }
         Ok(())
     }
-
-    impl<T: AsRef<[u8]>> Packet<T> {
-        /// The first octets of the flow's frame: its EtherType and the octets behind it.
-        #[must_use]
-        pub fn msdu(&self) -> &[u8] {
-            let octets = self.octets.as_ref();
-            let end = (Repr::OCTETS + usize::from(self.msdu_length())).min(octets.len());
-            octets.get(Repr::OCTETS..end).unwrap_or_default()
-        }
-    }
 }
 
 /// E2CM's probe: the source's clock and the path's longest queue, to the destination and back.
 pub mod path_probe {
+    use crate::ethernet::ether_type;
+
     crate::field::format! {
         "e2cm", "Path probe (E2CM)", "Penstock's own: the proposal's layout is not public", 20 octets;
-        /// Version of the format, 0.
-        version, set_version: u8 = "version", 0..4;
-        /// 5.
-        subtype, set_subtype: u8 = "subtype", 4..8;
+        fixed {
+            /// Version of the format.
+            version, set_version: u8 = "version", 0..4 is 0;
+            /// The kind of message.
+            subtype, set_subtype: u8 = "subtype", 4..8 is 5;
+        }
         /// The destination has sent it back.
         returned, set_returned: bool = "direction", 8..9;
         /// A queue has been passed, and the largest offset counts.
@@ -216,19 +182,26 @@ pub mod path_probe {
             /// Sent as 0.
             reserved, set_reserved: u8 = "reserved", 10..16;
         }
+        message {
+            "E2CM", ether_type::EXPERIMENTAL,
+            "Flow {rlq_id}, {returned=1?returned|to the destination}";
+            strength q_off in "octets" unless measured is 0;
+        }
     }
-
-    super::of_one_length!(PATH_PROBE, "5");
 }
 
 /// RoCC's message: the fair rate of a congestion point, to the source of a flow. Its authors send it as ICMP, and state no octets.
 pub mod fair_rate {
+    use crate::ethernet::ether_type;
+
     crate::field::format! {
         "rocc", "Fair rate (RoCC)", "Penstock's own, with the contents that Taheri et al. 2020 name: flow and rate", 20 octets;
-        /// Version of the format, 0.
-        version, set_version: u8 = "version", 0..4;
-        /// 6.
-        subtype, set_subtype: u8 = "subtype", 4..8;
+        fixed {
+            /// Version of the format.
+            version, set_version: u8 = "version", 0..4 is 0;
+            /// The kind of message.
+            subtype, set_subtype: u8 = "subtype", 4..8 is 6;
+        }
         /// The rate limiter's flow at the source.
         rlq_id, set_rlq_id: u16 = "RLQ-ID", 16..32;
         /// The fair rate of each flow in the queue, bit/s.
@@ -239,19 +212,25 @@ pub mod fair_rate {
             /// Sent as 0.
             reserved, set_reserved: u8 = "reserved", 8..16;
         }
+        message {
+            "RoCC", ether_type::EXPERIMENTAL, "Flow {rlq_id}, fair rate {rate} bit/s";
+            strength rate in "bit/s";
+        }
     }
-
-    super::of_one_length!(FAIR_RATE, "6");
 }
 
 /// The message of source flow control: a congestion point stops a source for a time. IEEE P802.1Qdw is no published standard.
 pub mod source_pause {
+    use crate::ethernet::ether_type;
+
     crate::field::format! {
         "sfc", "Source pause (SFC)", "Penstock's own, after the published scope of IEEE P802.1Qdw", 20 octets;
-        /// Version of the format, 0.
-        version, set_version: u8 = "version", 0..4;
-        /// 7.
-        subtype, set_subtype: u8 = "subtype", 4..8;
+        fixed {
+            /// Version of the format.
+            version, set_version: u8 = "version", 0..4 is 0;
+            /// The kind of message.
+            subtype, set_subtype: u8 = "subtype", 4..8 is 7;
+        }
         /// The rate limiter's flow at the source.
         rlq_id, set_rlq_id: u16 = "RLQ-ID", 16..32;
         /// How long the source sends nothing of the flow, from the message's arrival, picoseconds.
@@ -262,32 +241,9 @@ pub mod source_pause {
             /// Sent as 0.
             reserved, set_reserved: u8 = "reserved", 8..16;
         }
+        message {
+            "SFC", ether_type::EXPERIMENTAL, "Flow {rlq_id}, stop for {pause_time} ps";
+            strength pause_time in "ps";
+        }
     }
-
-    super::of_one_length!(SOURCE_PAUSE, "7");
-}
-
-/// The format with the subtype at the start of `octets`.
-#[must_use]
-pub(crate) fn format_of(octets: &[u8]) -> Option<&'static Format> {
-    match octets.first()? & 0xf {
-        subtype::RATE_PROBE => Some(&rate_probe::FORMAT),
-        subtype::BCN => Some(&bcn::FORMAT),
-        subtype::RLT => Some(&rlt::FORMAT),
-        subtype::CIM => Some(&cim::FORMAT),
-        subtype::PATH_PROBE => Some(&path_probe::FORMAT),
-        subtype::FAIR_RATE => Some(&fair_rate::FORMAT),
-        subtype::SOURCE_PAUSE => Some(&source_pause::FORMAT),
-        _ => None,
-    }
-}
-
-fn head(format: &Format, octets: &[u8], subtype: u8, wanted: &'static str) -> Result<(), Error> {
-    if crate::field::read(octets, 0, 4) != 0 {
-        return Err(format.illegal("version", octets, "0, the only version"));
-    }
-    if crate::field::read(octets, 4, 4) != u128::from(subtype) {
-        return Err(format.illegal("subtype", octets, wanted));
-    }
-    Ok(())
 }

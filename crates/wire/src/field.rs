@@ -72,6 +72,10 @@ pub struct Field {
     pub show: Show,
     /// The standard reserves it: sent as 0, ignored when it comes.
     pub reserved: bool,
+    /// Its value where an encoder is given none.
+    pub usual: u128,
+    /// As text, the one value that it may have, which is its usual one.
+    pub fixed: Option<&'static str>,
     /// Its meaning.
     pub meaning: &'static str,
 }
@@ -248,8 +252,10 @@ pub struct Format {
     pub source: &'static str,
     /// Octets of its fields.
     pub octets: usize,
-    /// Its fields, those that are reserved last.
+    /// Its fields: those of one value, those of a `Repr`, those that are reserved.
     pub fields: &'static [Field],
+    /// Of a message or a tag that Wireshark and scapy do not know, all that they need besides the fields.
+    pub message: Option<crate::Message>,
     /// Octets of this one, which is at the start of these, with the parts behind the fields that belong to it.
     pub measure: fn(&[u8]) -> Result<usize, crate::Error>,
     /// Whether its values are legal.
@@ -287,13 +293,21 @@ impl Format {
     }
 }
 
-/// Makes a format's `FORMAT`, `Packet` and `Repr` from the list of its fields. The module has two functions beside it:
-/// `measure`, the octets of a packet whose fields are whole, and `legal`, whether its values are.
+/// Makes a format's `FORMAT`, `Packet` and `Repr` from the list of its fields. A format that is no `message` has two functions
+/// beside it: `measure`, the octets of a packet whose fields are whole, and `legal`, whether its values are. A message has them
+/// from its declaration.
 macro_rules! format {
     (
         $name:literal, $title:literal, $source:literal, $octets:literal octets;
-        $( $(#[doc = $meaning:literal])+ $get:ident, $set:ident: $type:ty = $label:literal, $first:literal..$end:literal $(as $show:ident)?; )*
+        $(fixed { $( $(#[doc = $fixed_meaning:literal])+ $fixed:ident, $set_fixed:ident: $fixed_type:ty = $fixed_label:literal, $fixed_first:literal..$fixed_end:literal is $value:literal; )* })?
+        $( $(#[doc = $meaning:literal])+ $get:ident, $set:ident: $type:ty = $label:literal, $first:literal..$end:literal $(as $show:ident)? $(, usually $usual:expr)?; )*
         $(reserved { $( $(#[doc = $rest_meaning:literal])+ $rest:ident, $set_rest:ident: $rest_type:ty = $rest_label:literal, $rest_first:literal..$rest_end:literal; )* })?
+        $(message {
+            $abbreviation:literal, $ether_type:expr, $info:literal;
+            $(strength $strength:ident in $unit:literal $(times $factor:literal)? $(unless $flag:ident is $none:expr)?;)?
+            $(sampled $sampled:ident = $sampled_label:literal, $length:ident in 0..=$most:literal;)?
+            $(legal $also:ident;)?
+        })?
     ) => {
         /// The format, with each of its fields.
         pub const FORMAT: $crate::Format = $crate::Format {
@@ -302,6 +316,17 @@ macro_rules! format {
             source: $source,
             octets: $octets,
             fields: &[
+                $($( $crate::Field {
+                    name: stringify!($fixed),
+                    label: $fixed_label,
+                    first: $fixed_first,
+                    bits: $fixed_end - $fixed_first,
+                    show: <$fixed_type as $crate::Value>::SHOW,
+                    reserved: false,
+                    usual: $value,
+                    fixed: Some(stringify!($value)),
+                    meaning: concat!($($fixed_meaning),+),
+                }, )*)?
                 $( $crate::Field {
                     name: stringify!($get),
                     label: $label,
@@ -309,6 +334,8 @@ macro_rules! format {
                     bits: $end - $first,
                     show: $crate::field::format!(@show $type $(, $show)?),
                     reserved: false,
+                    usual: $crate::field::format!(@usual $($usual)?),
+                    fixed: None,
                     meaning: concat!($($meaning),+),
                 }, )*
                 $($( $crate::Field {
@@ -318,15 +345,46 @@ macro_rules! format {
                     bits: $rest_end - $rest_first,
                     show: $crate::Show::Hex,
                     reserved: true,
+                    usual: 0,
+                    fixed: None,
                     meaning: concat!($($rest_meaning),+),
                 }, )*)?
             ],
+            message: $crate::field::format!(@optional $({
+                $crate::Message {
+                    abbreviation: $abbreviation,
+                    ether_type: $ether_type,
+                    info: $info,
+                    strength: $crate::field::format!(@optional $({
+                        $crate::StrengthField {
+                            field: stringify!($strength),
+                            unit: $unit,
+                            factor: $crate::field::format!(@factor $($factor)?),
+                            unless: $crate::field::format!(@optional $({ (stringify!($flag), $none) })?),
+                        }
+                    })?),
+                    sampled: $crate::field::format!(@optional $({
+                        $crate::Sampled {
+                            name: stringify!($sampled),
+                            label: $sampled_label,
+                            length: stringify!($length),
+                            most: $most,
+                            range: concat!("0 to ", $most),
+                        }
+                    })?),
+                }
+            })?),
             measure: |octets| {
                 FORMAT.whole(octets)?;
-                measure(octets)
+                $crate::field::format!(@measure octets $($abbreviation)?)
             },
-            legal,
+            legal: |octets| $crate::field::format!(@legal octets $({ $abbreviation $($also)? })?),
         };
+
+        $($(
+            /// The most octets of a frame that a message holds.
+            pub const MSDU_MOST: u16 = $most;
+        )?)?
 
         /// Octets that hold one. Every accessor is safe on any octets.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -364,6 +422,23 @@ macro_rules! format {
                 }
             )*
             $($(
+                $(#[doc = $fixed_meaning])+
+                #[must_use]
+                #[inline]
+                pub fn $fixed(&self) -> $fixed_type {
+                    $crate::Value::from_bits($crate::field::read(self.octets.as_ref(), $fixed_first, $fixed_end - $fixed_first))
+                }
+            )*)?
+            $($(
+                /// The first octets of a frame of the flow: its EtherType and the octets behind it.
+                #[must_use]
+                pub fn $sampled(&self) -> &[u8] {
+                    let octets = self.octets.as_ref();
+                    let end = (Repr::OCTETS + usize::from(self.$length())).min(octets.len());
+                    octets.get(Repr::OCTETS..end).unwrap_or_default()
+                }
+            )?)?
+            $($(
                 $(#[doc = $rest_meaning])+
                 #[must_use]
                 #[inline]
@@ -381,6 +456,13 @@ macro_rules! format {
                     $crate::field::write(self.octets.as_mut(), $first, $end - $first, $crate::Value::to_bits(value));
                 }
             )*
+            $($(
+                #[doc = concat!("Sets ", $fixed_label, ", which senders leave ", stringify!($value), ".")]
+                #[inline]
+                pub fn $set_fixed(&mut self, value: $fixed_type) {
+                    $crate::field::write(self.octets.as_mut(), $fixed_first, $fixed_end - $fixed_first, $crate::Value::to_bits(value));
+                }
+            )*)?
             $($(
                 #[doc = concat!("Sets ", $rest_label, ", which senders leave 0.")]
                 #[inline]
@@ -405,7 +487,7 @@ macro_rules! format {
             /// # Errors
             /// [`Error::Illegal`](crate::Error::Illegal) if the format does not allow a value.
             pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Self, $crate::Error> {
-                legal(packet.octets.as_ref())?;
+                (FORMAT.legal)(packet.octets.as_ref())?;
                 Ok(Self { $( $get: packet.$get() ),* })
             }
 
@@ -424,12 +506,27 @@ macro_rules! format {
                 } )*
                 let mut packet = Packet { octets: [0u8; $octets] };
                 $( packet.$set(self.$get); )*
-                legal(&packet.octets)?;
+                $($( packet.$set_fixed($value); )*)?
+                (FORMAT.legal)(&packet.octets)?;
                 place.copy_from_slice(&packet.octets);
                 Ok($octets)
             }
         }
     };
+    (@optional) => { None };
+    (@optional { $value:expr }) => { Some($value) };
+    (@usual) => { 0 };
+    (@usual $usual:expr) => { $usual as u128 };
+    (@factor) => { 1 };
+    (@factor $factor:literal) => { $factor };
+    (@measure $octets:ident) => { measure($octets) };
+    (@measure $octets:ident $message:literal) => { FORMAT.with_sampled($octets) };
+    (@legal $octets:ident) => { legal($octets) };
+    (@legal $octets:ident { $message:literal }) => { FORMAT.fixed($octets).and(FORMAT.sampled_octets($octets)).map(drop) };
+    (@legal $octets:ident { $message:literal $also:ident }) => {{
+        FORMAT.fixed($octets).and(FORMAT.sampled_octets($octets))?;
+        $also($octets)
+    }};
     (@show $type:ty, $show:ident) => { $crate::Show::$show };
     (@show $type:ty) => { <$type as $crate::Value>::SHOW };
 }

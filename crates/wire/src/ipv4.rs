@@ -28,9 +28,9 @@ pub mod ecn {
 crate::field::format! {
     "ipv4", "IPv4", "RFC 791, RFC 2474, RFC 3168", 20 octets;
     /// 4.
-    version, set_version: u8 = "Version", 0..4;
+    version, set_version: u8 = "Version", 0..4, usually 4;
     /// Words of 32 bits in the header, 5 without options.
-    ihl, set_ihl: u8 = "IHL", 4..8;
+    ihl, set_ihl: u8 = "IHL", 4..8, usually 5;
     /// Differentiated services codepoint.
     dscp, set_dscp: u8 = "DSCP", 8..14;
     /// Explicit congestion notification.
@@ -40,21 +40,21 @@ crate::field::format! {
     /// Number that fragments of a datagram share.
     identification, set_identification: u16 = "Identification", 32..48;
     /// Routers may not make fragments of it.
-    dont_fragment, set_dont_fragment: bool = "DF", 49..50;
+    dont_fragment, set_dont_fragment: bool = "DF", 49..50, usually 1;
     /// More fragments of it follow.
     more_fragments, set_more_fragments: bool = "MF", 50..51;
     /// Fragment offset, in units of 8 octets.
     fragment_offset, set_fragment_offset: u16 = "Fragment Offset", 51..64;
     /// Hops that are left.
-    time_to_live, set_time_to_live: u8 = "Time to Live", 64..72;
+    time_to_live, set_time_to_live: u8 = "Time to Live", 64..72, usually 64;
     /// The format behind the header: 6 TCP, 17 UDP.
     protocol, set_protocol: u8 = "Protocol", 72..80;
     /// Checksum of the header.
     header_checksum, set_header_checksum: u16 = "Header Checksum", 80..96 as Hex;
     /// Sender.
-    source, set_source: [u8; 4] = "Source Address", 96..128;
+    source, set_source: [u8; 4] = "Source Address", 96..128, usually 0x0a00_0002;
     /// Receiver.
-    destination, set_destination: [u8; 4] = "Destination Address", 128..160;
+    destination, set_destination: [u8; 4] = "Destination Address", 128..160, usually 0x0a00_0001;
     reserved {
         /// Sent as 0.
         reserved_flag, set_reserved_flag: bool = "Reserved flag", 48..49;

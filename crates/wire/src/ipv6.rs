@@ -5,7 +5,7 @@ use crate::Error;
 crate::field::format! {
     "ipv6", "IPv6", "RFC 8200", 40 octets;
     /// 6.
-    version, set_version: u8 = "Version", 0..4;
+    version, set_version: u8 = "Version", 0..4, usually 6;
     /// Differentiated services codepoint.
     dscp, set_dscp: u8 = "DSCP", 4..10;
     /// Explicit congestion notification.
@@ -17,11 +17,11 @@ crate::field::format! {
     /// The format behind the header: 6 TCP, 17 UDP.
     next_header, set_next_header: u8 = "Next Header", 48..56;
     /// Hops that are left.
-    hop_limit, set_hop_limit: u8 = "Hop Limit", 56..64;
+    hop_limit, set_hop_limit: u8 = "Hop Limit", 56..64, usually 64;
     /// Sender.
-    source, set_source: [u8; 16] = "Source Address", 64..192;
+    source, set_source: [u8; 16] = "Source Address", 64..192, usually 0xfd00_0000_0000_0000_0000_0000_0000_0002;
     /// Receiver.
-    destination, set_destination: [u8; 16] = "Destination Address", 192..320;
+    destination, set_destination: [u8; 16] = "Destination Address", 192..320, usually 0xfd00_0000_0000_0000_0000_0000_0000_0001;
 }
 
 fn measure(_octets: &[u8]) -> Result<usize, Error> {

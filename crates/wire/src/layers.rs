@@ -19,8 +19,8 @@ pub use note::Note;
 
 use crate::checksum::PseudoHeader;
 use crate::ethernet::{LEAST_TYPE, ether_type};
-use crate::{Error, Field, Format, Show, cn_tag, cnm, ethernet, experimental, ipv4, ipv6, lldp, mac_control};
-use crate::{roce, smcc, tcp, udp, vlan};
+use crate::{Error, FORMATS, Field, Format, Show, cnm, ethernet, experimental, ipv4, ipv6, lldp, mac_control};
+use crate::{roce, tcp, udp, vlan};
 
 /// EtherTypes of formats that have none, or none that is public. Stations have to agree on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,22 @@ pub struct Types {
 impl Default for Types {
     fn default() -> Self {
         Self { smcc: ether_type::SMCC, experimental: ether_type::EXPERIMENTAL, cim: None }
+    }
+}
+
+impl Types {
+    /// The message or tag behind an EtherType, of which `octets` are the first.
+    fn format(&self, kind: u16, octets: &[u8]) -> Option<&'static Format> {
+        if Some(kind) == self.cim {
+            return Some(&experimental::cim::FORMAT);
+        }
+        let kind = match kind {
+            kind if kind == self.smcc => ether_type::SMCC,
+            kind if kind == self.experimental => ether_type::EXPERIMENTAL,
+            ether_type::SMCC | ether_type::EXPERIMENTAL => return None,
+            kind => kind,
+        };
+        FORMATS.iter().copied().find(|format| format.is_message(kind, octets))
     }
 }
 
@@ -299,13 +315,6 @@ impl<'a> Layers<'a> {
             ether_type::VLAN | ether_type::S_TAG | ether_type::OLD_S_TAG => {
                 self.header(&vlan::FORMAT, |this, octets| this.next = Next::Type(u16_at(octets, 2)))
             }
-            ether_type::CN_TAG => {
-                self.header(&cn_tag::FORMAT, |this, octets| this.next = Next::Type(u16_at(octets, 2)))
-            }
-            ether_type::CNM => {
-                let layer = self.header(&cnm::FORMAT, nothing);
-                layer.map(|layer| self.encapsulated(layer, cnm::Repr::OCTETS))
-            }
             ether_type::MAC_CONTROL => match u16_at(left, 0) {
                 mac_control::PAUSE => self.header(&mac_control::pause::FORMAT, nothing),
                 mac_control::PFC => self.header(&mac_control::pfc::FORMAT, nothing),
@@ -317,27 +326,25 @@ impl<'a> Layers<'a> {
             }
             ether_type::IPV4 => self.ipv4(),
             ether_type::IPV6 => self.ipv6(),
-            kind if kind == self.types.smcc => self.header(&smcc::FORMAT, nothing),
-            kind if Some(kind) == self.types.cim => self.cim(),
-            kind if kind == self.types.experimental => match experimental::format_of(left) {
-                Some(format) if format.name == experimental::rlt::FORMAT.name => {
-                    self.header(format, |this, octets| this.next = Next::Type(u16_at(octets, 12)))
+            kind => match self.types.format(kind, left) {
+                Some(format) => self.message(format),
+                None if kind < LEAST_TYPE => {
+                    self.end = self.end.min(self.at + usize::from(kind));
+                    Some(self.rest("llc", false))
                 }
-                Some(format) if format.name == experimental::cim::FORMAT.name => self.cim(),
-                Some(format) => self.header(format, nothing),
                 None => Some(self.rest("data", false)),
             },
-            length if length < LEAST_TYPE => {
-                self.end = self.end.min(self.at + usize::from(length));
-                Some(self.rest("llc", false))
-            }
-            _ => Some(self.rest("data", false)),
         }
     }
 
-    fn cim(&mut self) -> Option<Layer<'a>> {
-        let layer = self.header(&experimental::cim::FORMAT, |_, _| {});
-        layer.map(|layer| self.encapsulated(layer, experimental::cim::Repr::OCTETS))
+    fn message(&mut self, format: &'static Format) -> Option<Layer<'a>> {
+        let layer = self.header(format, |this, octets| {
+            if let Some(next) = format.field(Format::NEXT) {
+                this.next = Next::Type(next.read(octets) as u16);
+            }
+        });
+        let is_sampled = format.message.is_some_and(|message| message.sampled.is_some());
+        layer.map(|layer| if is_sampled { self.encapsulated(layer, format.octets) } else { layer })
     }
 
     /// A message of `fields` octets and a part of a frame, which is read next. Such a part holds no other.

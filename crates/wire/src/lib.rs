@@ -27,7 +27,6 @@
 //! use penstock_wire::{cnm, Error, MacAddress};
 //!
 //! let message = cnm::Repr {
-//!     version: 0,
 //!     quantized_feedback: 25,
 //!     cp_id: 0x0200_0000_00aa_0001,
 //!     q_offset: cnm::Repr::units(26_000 - 52_000),
@@ -68,6 +67,7 @@ pub mod ipv6;
 pub mod layers;
 pub mod lldp;
 pub mod mac_control;
+mod message;
 pub mod roce;
 pub mod smcc;
 pub mod stats;
@@ -77,36 +77,50 @@ pub mod vlan;
 
 pub use error::Error;
 pub use field::{Field, Format, MacAddress, Show, Value};
+pub use message::{Message, Sampled, StrengthField};
+
+/// Hands every format to a macro, each with the parts that its packet has behind the fields.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! for_each_format {
+    ($then:ident) => {
+        $then! {
+            ethernet,
+            vlan,
+            cn_tag,
+            cnm => encapsulated_msdu,
+            mac_control::pause,
+            mac_control::pfc,
+            lldp::tlv => information,
+            lldp::ttl,
+            lldp::cn,
+            lldp::pfc,
+            lldp::ets_configuration,
+            lldp::ets_recommendation,
+            smcc,
+            experimental::rate_probe,
+            experimental::bcn,
+            experimental::rlt,
+            experimental::path_probe,
+            experimental::fair_rate,
+            experimental::source_pause,
+            experimental::cim => msdu,
+            ipv4 => payload,
+            ipv6 => payload,
+            udp => payload,
+            tcp => options => payload,
+            tcp::option,
+            tcp::mss,
+            tcp::sack_permitted,
+            tcp::sack,
+            roce,
+        }
+    };
+}
+
+macro_rules! formats {
+    ($($($module:ident)::+ $(=> $part:ident)*,)*) => { &[$(&$($module)::+::FORMAT),*] };
+}
 
 /// Every format, in the order in which a reader meets them.
-pub const FORMATS: &[&Format] = &[
-    &ethernet::FORMAT,
-    &vlan::FORMAT,
-    &cn_tag::FORMAT,
-    &cnm::FORMAT,
-    &mac_control::pause::FORMAT,
-    &mac_control::pfc::FORMAT,
-    &lldp::tlv::FORMAT,
-    &lldp::ttl::FORMAT,
-    &lldp::cn::FORMAT,
-    &lldp::pfc::FORMAT,
-    &lldp::ets_configuration::FORMAT,
-    &lldp::ets_recommendation::FORMAT,
-    &smcc::FORMAT,
-    &experimental::rate_probe::FORMAT,
-    &experimental::bcn::FORMAT,
-    &experimental::rlt::FORMAT,
-    &experimental::path_probe::FORMAT,
-    &experimental::fair_rate::FORMAT,
-    &experimental::source_pause::FORMAT,
-    &experimental::cim::FORMAT,
-    &ipv4::FORMAT,
-    &ipv6::FORMAT,
-    &udp::FORMAT,
-    &tcp::FORMAT,
-    &tcp::option::FORMAT,
-    &tcp::mss::FORMAT,
-    &tcp::sack_permitted::FORMAT,
-    &tcp::sack::FORMAT,
-    &roce::FORMAT,
-];
+pub const FORMATS: &[&Format] = for_each_format!(formats);

@@ -81,11 +81,11 @@ pub mod ttl {
     crate::field::format! {
         "lldp_ttl", "LLDP time to live", "IEEE 802.1AB-2016, clause 8.5.4", 4 octets;
         /// 3.
-        tlv_type, set_tlv_type: u8 = "TLV type", 0..7;
+        tlv_type, set_tlv_type: u8 = "TLV type", 0..7, usually 3;
         /// 2.
-        length, set_length: u16 = "TLV information string length", 7..16;
+        length, set_length: u16 = "TLV information string length", 7..16, usually 2;
         /// Seconds for which the information holds; 0: no longer.
-        seconds, set_seconds: u16 = "TTL", 16..32;
+        seconds, set_seconds: u16 = "TTL", 16..32, usually 120;
     }
 
     fn measure(octets: &[u8]) -> Result<usize, Error> {
@@ -106,13 +106,13 @@ pub mod cn {
     crate::field::format! {
         "lldp_cn", "Congestion notification TLV", "IEEE 802.1Q-2022, annex D.2.7 (802.1Qau)", 8 octets;
         /// 127.
-        tlv_type, set_tlv_type: u8 = "TLV type", 0..7;
+        tlv_type, set_tlv_type: u8 = "TLV type", 0..7, usually 127;
         /// 6.
-        length, set_length: u16 = "TLV information string length", 7..16;
+        length, set_length: u16 = "TLV information string length", 7..16, usually 6;
         /// 00-80-C2.
-        oui, set_oui: [u8; 3] = "OUI", 16..40;
+        oui, set_oui: [u8; 3] = "OUI", 16..40, usually 0x80c2;
         /// 8.
-        subtype, set_subtype: u8 = "Subtype", 40..48;
+        subtype, set_subtype: u8 = "Subtype", 40..48, usually 8;
         /// Bit n is set where priority n is a congestion notification priority.
         cnpv, set_cnpv: u8 = "Per-priority CNPV indicators", 48..56 as Hex;
         /// Bit n is set where, besides, priorities are remapped no longer: a subset of the one before.
@@ -150,13 +150,13 @@ pub mod pfc {
     crate::field::format! {
         "lldp_pfc", "PFC configuration TLV", "IEEE 802.1Q-2022, annex D.2.10 (802.1Qaz)", 8 octets;
         /// 127.
-        tlv_type, set_tlv_type: u8 = "TLV type", 0..7;
+        tlv_type, set_tlv_type: u8 = "TLV type", 0..7, usually 127;
         /// 6.
-        length, set_length: u16 = "TLV information string length", 7..16;
+        length, set_length: u16 = "TLV information string length", 7..16, usually 6;
         /// 00-80-C2.
-        oui, set_oui: [u8; 3] = "OUI", 16..40;
+        oui, set_oui: [u8; 3] = "OUI", 16..40, usually 0x80c2;
         /// 11.
-        subtype, set_subtype: u8 = "Subtype", 40..48;
+        subtype, set_subtype: u8 = "Subtype", 40..48, usually 11;
         /// The port takes its neighbour's configuration.
         willing, set_willing: bool = "Willing", 48..49;
         /// Frames that MACsec held do not wait when their priority is stopped.
@@ -201,13 +201,13 @@ pub mod ets_configuration {
     crate::field::format! {
         "lldp_ets", "ETS configuration TLV", "IEEE 802.1Q-2022, annex D.2.8 (802.1Qaz)", 27 octets;
         /// 127.
-        tlv_type, set_tlv_type: u8 = "TLV type", 0..7;
+        tlv_type, set_tlv_type: u8 = "TLV type", 0..7, usually 127;
         /// 25.
-        length, set_length: u16 = "TLV information string length", 7..16;
+        length, set_length: u16 = "TLV information string length", 7..16, usually 25;
         /// 00-80-C2.
-        oui, set_oui: [u8; 3] = "OUI", 16..40;
+        oui, set_oui: [u8; 3] = "OUI", 16..40, usually 0x80c2;
         /// 9.
-        subtype, set_subtype: u8 = "Subtype", 40..48;
+        subtype, set_subtype: u8 = "Subtype", 40..48, usually 9;
         /// The port takes its neighbour's configuration.
         willing, set_willing: bool = "Willing", 48..49;
         /// The credit-based shaper is there.
@@ -244,13 +244,13 @@ pub mod ets_recommendation {
     crate::field::format! {
         "lldp_ets_recommendation", "ETS recommendation TLV", "IEEE 802.1Q-2022, annex D.2.9 (802.1Qaz)", 27 octets;
         /// 127.
-        tlv_type, set_tlv_type: u8 = "TLV type", 0..7;
+        tlv_type, set_tlv_type: u8 = "TLV type", 0..7, usually 127;
         /// 25.
-        length, set_length: u16 = "TLV information string length", 7..16;
+        length, set_length: u16 = "TLV information string length", 7..16, usually 25;
         /// 00-80-C2.
-        oui, set_oui: [u8; 3] = "OUI", 16..40;
+        oui, set_oui: [u8; 3] = "OUI", 16..40, usually 0x80c2;
         /// 10.
-        subtype, set_subtype: u8 = "Subtype", 40..48;
+        subtype, set_subtype: u8 = "Subtype", 40..48, usually 10;
         /// Traffic class of each priority, 4 bits each, priority 0 highest.
         priority_assignment, set_priority_assignment: u32 = "Priority Assignment Table", 56..88 as Hex;
         /// Percent of the line for each traffic class, an octet each, class 0 highest.

@@ -23,7 +23,7 @@ pub mod pause {
     crate::field::format! {
         "pause", "PAUSE", "IEEE 802.3, annex 31B", 4 octets;
         /// 0001.
-        opcode, set_opcode: u16 = "MAC control opcode", 0..16 as Hex;
+        opcode, set_opcode: u16 = "MAC control opcode", 0..16 as Hex, usually super::PAUSE;
         /// How long the line is to stop, in quanta of 512 bit times; 0: it may go on.
         pause_time, set_pause_time: u16 = "pause_time", 16..32;
     }
@@ -44,7 +44,7 @@ pub mod pfc {
     crate::field::format! {
         "pfc", "Priority-based flow control", "IEEE 802.3, annex 31D (802.1Qbb)", 20 octets;
         /// 0101.
-        opcode, set_opcode: u16 = "MAC control opcode", 0..16 as Hex;
+        opcode, set_opcode: u16 = "MAC control opcode", 0..16 as Hex, usually super::PFC;
         /// Bit n is set where the time of priority n counts.
         priority_enable, set_priority_enable: u8 = "priority_enable_vector", 24..32 as Hex;
         /// Time of priority 0, in quanta of 512 bit times; 0: it may go on.

@@ -33,7 +33,7 @@ crate::field::format! {
     /// Version of the transport header, 0.
     tver, set_tver: u8 = "TVer", 12..16;
     /// Partition key.
-    p_key, set_p_key: u16 = "P_KEY", 16..32 as Hex;
+    p_key, set_p_key: u16 = "P_KEY", 16..32 as Hex, usually 0xffff;
     /// A forward congestion mark.
     fecn, set_fecn: bool = "FECN", 32..33;
     /// A backward congestion mark, set in a CNP.

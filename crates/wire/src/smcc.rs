@@ -2,21 +2,23 @@
 //! no layout (Jiang et al. 2015, section 5.1); this is that of Penstock's cores: the CNM's fields without feedback, then
 //! offset and growth whole, in octets. Offset is queue length less target: positive under congestion.
 
-use crate::Error;
+use crate::ethernet::ether_type;
 use crate::field::MacAddress;
 
 crate::field::format! {
     "smcc", "SMCC message", "Penstock's own, after Jiang et al. 2015, section 5.1", 32 octets;
-    /// Version of the format, 0.
-    version, set_version: u8 = "version", 0..4;
+    fixed {
+        /// Version of the format.
+        version, set_version: u8 = "version", 0..4 is 0;
+        /// Offset and growth follow, and nothing of the sampled frame.
+        encapsulated_msdu_length, set_encapsulated_msdu_length: u16 = "Encapsulated MSDU length", 176..192 is 0;
+    }
     /// The congestion point.
     cp_id, set_cp_id: u64 = "cpId", 16..80 as Hex;
     /// Priority of the sampled frame.
     encapsulated_priority, set_encapsulated_priority: u8 = "Encapsulated priority", 112..115;
     /// Destination of the sampled frame.
     encapsulated_destination, set_encapsulated_destination: MacAddress = "Encapsulated destination MAC address", 128..176;
-    /// 0: offset and growth follow, and nothing of the sampled frame.
-    encapsulated_msdu_length, set_encapsulated_msdu_length: u16 = "Encapsulated MSDU length", 176..192;
     /// Queue length less the target, octets.
     q_off, set_q_off: i32 = "Qoff", 192..224;
     /// Growth of the queue since the sample before, octets.
@@ -29,18 +31,8 @@ crate::field::format! {
         /// The bits beside the encapsulated priority, sent as 0.
         reserved_priority, set_reserved_priority: u16 = "Encapsulated priority, reserved bits", 115..128;
     }
-}
-
-fn measure(_octets: &[u8]) -> Result<usize, Error> {
-    Ok(Repr::OCTETS)
-}
-
-fn legal(octets: &[u8]) -> Result<(), Error> {
-    if crate::field::read(octets, 0, 4) != 0 {
-        return Err(FORMAT.illegal("version", octets, "0, the only version"));
+    message {
+        "SMCC", ether_type::SMCC, "queue {q_off} octets above target, growth {q_delta}";
+        strength q_off in "octets";
     }
-    if crate::field::read(octets, 176, 16) != 0 {
-        return Err(FORMAT.illegal("encapsulated_msdu_length", octets, "0"));
-    }
-    Ok(())
 }

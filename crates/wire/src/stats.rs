@@ -10,14 +10,14 @@ pub use pauses::{Paused, Pauser, Pauses, STORM_PS, Stopped};
 
 use crate::capture::Captured;
 use crate::layers::{Layer, Types, layers_of_captured};
-use crate::{Error, MacAddress};
+use crate::{Error, Format, MacAddress};
 
 /// A path of notifications: from a congestion point to a flow, seen at an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Way {
     /// Number of the interface in the capture.
     pub interface: u32,
-    /// The format of the notification: `cnm`, `smcc`, `bcn`, `fecn`, `e2cm`, `rocc`, `sfc`, `cnp` or `cim`.
+    /// The format of the notification: `cnp`, or that of a message.
     pub format: &'static str,
     /// The sender of its frame.
     pub source: MacAddress,
@@ -36,8 +36,7 @@ pub struct Way {
 pub struct Notified {
     /// How many there were.
     pub frames: u64,
-    /// Strength. CNM: Quantized Feedback. SMCC and BCN: queue offset in octets, positive under congestion. FECN and RoCC: rate in
-    /// bit/s. Source flow control: pause in picoseconds. `None` if the format has no strength.
+    /// Strength, as the format's message declares it; `None` if it has none.
     pub strength: Option<Strength>,
     /// Time of the first, nanoseconds.
     pub first_ns: Option<u64>,
@@ -140,11 +139,12 @@ impl Stats {
                     source = mac(value("source")).unwrap_or_default();
                     destination = mac(value("destination")).unwrap_or_default();
                 }
-                "vlan" | "rlt" | "padding" => {}
+                "vlan" | "padding" => {}
                 "cn_tag" => {
                     tagged = true;
                     flow = value("flow_identifier").map(|value| value as u32);
                 }
+                _ if layer.format.is_some_and(Format::is_tag) => {}
                 name => {
                     if core::mem::take(&mut first) {
                         *self.formats.entry(name).or_default() += 1;
@@ -230,40 +230,24 @@ impl Stats {
 
 /// The path of a notification and its strength, if the layer is one that reaches a source.
 fn notification(way: Way, layer: &Layer<'_>) -> Option<(Way, Option<i128>)> {
-    let value = |name| layer.value(name);
-    let signed = |name| {
-        let field = layer.format?.field(name)?;
-        (field.end() <= layer.octets.len()).then(|| field.read_signed(layer.octets))
-    };
-    let cp_id = value("cp_id").map(|id| id as u64);
-    let rlq = value("rlq_id").map(|id| id as u32);
-    let name = layer.name();
-    let way = Way { format: name, cp_id, ..way };
-    let units = |name| signed(name).map(|units| -units * i128::from(crate::cnm::UNIT));
-    match name {
-        "cnm" => {
-            let to = mac(value("encapsulated_destination"));
-            Some((Way { to, ..way }, value("quantized_feedback").map(|value| value as i128)))
-        }
-        "smcc" => Some((Way { to: mac(value("encapsulated_destination")), ..way }, signed("q_off"))),
-        "bcn" => Some((Way { flow: rlq, ..way }, units("q_off"))),
-        // A probe towards the destination notifies nobody.
-        "fecn" if value("returned") == Some(1) => {
-            let rate = value("rate").filter(|&rate| rate != u128::from(crate::experimental::UNLIMITED));
-            Some((Way { flow: rlq, ..way }, rate.map(|rate| rate as i128)))
-        }
-        "e2cm" if value("returned") == Some(1) => {
-            let offset = signed("q_off").filter(|_| value("measured") == Some(1));
-            Some((Way { flow: rlq, ..way }, offset))
-        }
-        "rocc" => Some((Way { flow: rlq, ..way }, value("rate").map(|rate| rate as i128))),
-        "sfc" => Some((Way { flow: rlq, ..way }, value("pause_time").map(|time| time as i128))),
-        "bth" if value("opcode") == Some(crate::roce::CNP.into()) => {
-            Some((Way { format: "cnp", flow: value("dest_qp").map(|qp| qp as u32), ..way }, None))
-        }
-        "cim" => Some((Way { to: mac(value("destination")), ..way }, None)),
-        _ => None,
+    let (name, format) = (layer.name(), layer.format?);
+    let (has, value) = (|name| format.field(name).is_some(), |name| layer.value(name));
+    if name == "bth" && value("opcode") == Some(crate::roce::CNP.into()) {
+        return Some((Way { format: "cnp", flow: value("dest_qp").map(|qp| qp as u32), ..way }, None));
     }
+    let message = format.message?;
+    // A probe towards the destination notifies nobody.
+    if has("returned") && value("returned") != Some(1) {
+        return None;
+    }
+    let flow = if has("rlq_id") { value("rlq_id").map(|id| id as u32) } else { way.flow };
+    let to = mac(value("encapsulated_destination").or_else(|| value("destination")));
+    let strength = message.strength.and_then(|strength| {
+        let none = strength.unless.is_some_and(|(name, is)| value(name).is_none_or(|value| value == is.into()));
+        let (_, value) = layer.fields().find(|(field, _)| field.name == strength.field && !none)?;
+        Some(value.number() * i128::from(strength.factor))
+    });
+    Some((Way { format: name, cp_id: value("cp_id").map(|id| id as u64), flow, to, ..way }, strength))
 }
 
 fn mac(bits: Option<u128>) -> Option<MacAddress> {

@@ -46,7 +46,7 @@ crate::field::format! {
     /// The sender has no more data.
     fin, set_fin: bool = "FIN", 111..112;
     /// Octets that the receiver takes, before scaling.
-    window, set_window: u16 = "Window", 112..128;
+    window, set_window: u16 = "Window", 112..128, usually 65_535;
     /// Checksum of addresses, header and data.
     checksum, set_checksum: u16 = "Checksum", 128..144 as Hex;
     /// Where urgent data ends.
@@ -136,9 +136,9 @@ pub mod mss {
     crate::field::format! {
         "tcp_mss", "TCP maximum segment size", "RFC 9293, section 3.7.1", 4 octets;
         /// 2.
-        kind, set_kind: u8 = "Kind", 0..8;
+        kind, set_kind: u8 = "Kind", 0..8, usually 2;
         /// 4.
-        length, set_length: u8 = "Length", 8..16;
+        length, set_length: u8 = "Length", 8..16, usually 4;
         /// The largest segment that the sender of the option takes, octets.
         mss, set_mss: u16 = "Maximum Segment Size", 16..32;
     }
@@ -160,9 +160,9 @@ pub mod sack_permitted {
     crate::field::format! {
         "tcp_sack_permitted", "TCP SACK permitted", "RFC 2018, section 2", 2 octets;
         /// 4.
-        kind, set_kind: u8 = "Kind", 0..8;
+        kind, set_kind: u8 = "Kind", 0..8, usually 4;
         /// 2.
-        length, set_length: u8 = "Length", 8..16;
+        length, set_length: u8 = "Length", 8..16, usually 2;
     }
 
     fn measure(octets: &[u8]) -> Result<usize, Error> {
@@ -182,9 +182,9 @@ pub mod sack {
     crate::field::format! {
         "tcp_sack", "TCP selective acknowledgement", "RFC 2018, section 3", 10 octets;
         /// 5.
-        kind, set_kind: u8 = "Kind", 0..8;
+        kind, set_kind: u8 = "Kind", 0..8, usually 5;
         /// 2 and 8 for each block.
-        length, set_length: u8 = "Length", 8..16;
+        length, set_length: u8 = "Length", 8..16, usually 10;
         /// The first octet of the first block.
         left_edge, set_left_edge: u32 = "Left Edge of 1st Block", 16..48;
         /// The octet behind it.

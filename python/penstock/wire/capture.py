@@ -81,9 +81,8 @@ def statistics(
     - ``notified``, a list with an entry for each sender and receiver of notifications: ``interface``,
       ``interface_name``, ``format``, ``source``, ``destination``, ``cp_id``, ``flow``, ``to`` (the destination of the
       flow's frames), ``frames``, ``strength``, ``first_ns``, ``last_ns``. The strength is ``frames``, ``least``,
-      ``mean`` and ``most`` of Quantized Feedback for ``cnm``, of the queue's offset in octets (positive under
-      congestion) for ``smcc``, ``bcn`` and ``e2cm``, of the rate in bit/s for ``fecn`` and ``rocc``, of the pause in
-      picoseconds for ``sfc``, and ``None`` where the format says nothing of the kind;
+      ``mean`` and ``most`` of the field that the format's ``message`` names in :func:`formats`, in its unit (queue
+      offsets are positive under congestion), and ``None`` where the format says nothing of the kind;
     - ``paused``, a list with an entry for each sender of pause frames and priority (``None`` for PAUSE): ``interface``,
       ``interface_name``, ``source``, ``priority``, ``stops``, ``resumes``, ``quanta`` (the sum of all that was asked
       for), and, where the line's rate is known, ``pauses``, ``paused_s``, ``longest_s``, ``storms`` (pauses of 200 ms

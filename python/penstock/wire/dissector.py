@@ -1,18 +1,46 @@
-"""The dissector for Wireshark and tshark: where it is, and where it goes."""
+"""The dissector for Wireshark and tshark: one file in Lua, made of the formats, and where it goes."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 from penstock.errors import ArgumentError
 from penstock.files import whole
+from penstock.wire.frame import messages
 
-DISSECTOR = Path(__file__).with_name("penstock.lua")
-"""The dissector as it comes with Penstock: one file in Lua."""
-
+_NAME = "penstock.lua"
 _OURS = "-- Penstock's dissector"
 
 
+def dissector() -> str:
+    """Return the dissector as text."""
+    shared = ("name", "title", "octets", "message")
+    field = ("name", "label", "first_bit", "bits", "shown_as", "reserved", "usual", "fixed")
+    formats = [
+        {
+            **{key: entry[key] for key in shared},
+            "own": entry["source"].startswith("Penstock's own"),
+            "list": [{key: part[key] for key in field} for part in entry["fields"]],
+        }
+        for entry in messages()
+    ]
+    text = Path(__file__).with_name("dissector.lua").read_text(encoding="utf-8")
+    return text.replace("@FORMATS@", _lua(formats, "\n"))
+
+
+def _lua(value: Any, newline: str) -> str:
+    """Write a value of JSON as one of Lua."""
+    if isinstance(value, list):
+        inner = newline + "  "
+        return "{" + "".join(f"{inner}{_lua(one, inner)}," for one in value) + newline + "}"
+    if isinstance(value, dict):
+        named = (f"{key} = {_lua(one, newline)}" for key, one in value.items() if one is not None)
+        return "{ " + ", ".join(named) + " }"
+    return json.dumps(value, ensure_ascii=False)
+
+
 def install_dissector(folder: str | Path | None = None) -> Path:
-    """Copy the dissector to where Wireshark and tshark find it, and return its file.
+    """Write the dissector to where Wireshark and tshark find it, and return its file.
 
     Args:
         folder: the folder of plugins; by default one's own, ``~/.local/lib/wireshark/plugins``.
@@ -22,11 +50,10 @@ def install_dissector(folder: str | Path | None = None) -> Path:
         OSError: it cannot be written.
     """
     place = Path(folder) if folder is not None else Path.home() / ".local" / "lib" / "wireshark" / "plugins"
-    target = place / DISSECTOR.name
-    text = DISSECTOR.read_text(encoding="utf-8")
+    target = place / _NAME
     if target.exists() and not target.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
         raise ArgumentError(f"{target}: this file is not Penstock's", "move it away, or name another folder")
     place.mkdir(parents=True, exist_ok=True)
     with whole(target) as partial:
-        partial.write_text(text, encoding="utf-8")
+        partial.write_text(dissector(), encoding="utf-8")
     return target

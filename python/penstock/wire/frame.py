@@ -170,6 +170,11 @@ def formats() -> list[dict[str, Any]]:
     return listed
 
 
+def messages() -> list[dict[str, Any]]:
+    """Return the formats of messages and tags that Wireshark and scapy do not know."""
+    return [entry for entry in formats() if entry["message"] is not None]
+
+
 def kinds() -> list[dict[str, Any]]:
     """Return every kind of frame that :func:`encode` writes: name, title, formats, and parts that may follow them."""
     listed: list[dict[str, Any]] = _known()["kinds"]

@@ -4,29 +4,25 @@
     >>> from penstock.wire.scapy_layers import CNM, CNTag
     >>> bytes(Ether() / CNTag(flow_identifier=5) / CNM(quantized_feedback=25))
 
-Fields have the names of ``penstock wire formats``. Importing this module tells scapy of the EtherTypes. Scapy itself
-has the layers of 802.1Q, PFC, LLDP, IP and RoCE. The module comes with the extra ``penstock[wire]``.
+Each message and tag of ``penstock wire formats`` is a layer: a class with the format's abbreviation as its name, and
+with its fields. Importing this module registers the EtherTypes. Scapy itself has the layers of 802.1Q, PFC, LLDP, IP
+and RoCE. The module comes with the extra ``penstock[wire]``.
 """
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from penstock.data_frames import MissingExtraError
+from penstock.wire.frame import messages
 
 try:
     from scapy.fields import (
         BitField,
         FieldLenField,
-        IntField,
-        LongField,
         MACField,
-        ShortField,
         SignedIntField,
         SignedLongField,
         SignedShortField,
         XBitField,
-        XByteField,
-        XIntField,
-        XLongField,
         XShortEnumField,
         XStrLenField,
     )
@@ -37,13 +33,9 @@ try:
 except ModuleNotFoundError as _error:
     raise MissingExtraError("scapy", "wire") from _error
 
-CN_TAG = 0x22E9
-CNM_TYPE = 0x22E7
-SMCC_TYPE = 0x88B5
-EXPERIMENTAL = 0x88B6
-"""EtherTypes; the last two are local experimental ones (IEEE 802, clause 9.2.4)."""
-
-_TYPES = {0x0800: "IPv4", 0x86DD: "IPv6", 0x8100: "VLAN", CN_TAG: "CN-TAG", CNM_TYPE: "CNM"}
+_KNOWN = {0x0800: IP, 0x86DD: IPv6, 0x8100: Dot1Q}
+_TYPES = {number: layer.__name__ for number, layer in _KNOWN.items()}
+_SIGNED = {16: SignedShortField, 32: SignedIntField, 64: SignedLongField}
 
 
 class _Message(Packet):
@@ -53,159 +45,47 @@ class _Message(Packet):
         return Padding
 
 
-def _head(subtype: int) -> list[Any]:
-    """The fields with which each message of EtherType 88B6 begins."""
-    return [BitField("version", 0, 4), BitField("subtype", subtype, 4)]
+def _fields(entry: dict[str, Any]) -> list[Any]:
+    """Return the fields of a format."""
+    sampled = entry["message"]["sampled"] or {"length": None}
+    made: list[Any] = []
+    for field in entry["fields"]:
+        name, bits, usual = field["name"], field["bits"], field["usual"]
+        if name == sampled["length"]:
+            made.append(FieldLenField(name, None, fmt="H", length_of=sampled["name"]))
+        elif name == "ether_type":
+            made.append(XShortEnumField(name, usual, _TYPES))
+        elif field["shown_as"] == "mac":
+            made.append(MACField(name, usual.to_bytes(6, "big")))
+        elif field["shown_as"] == "signed":
+            made.append(_SIGNED[bits](name, usual))
+        else:
+            made.append((XBitField if field["shown_as"] == "hex" else BitField)(name, usual, bits))
+    if sampled["length"]:
+        length = sampled["length"]
+        made.append(XStrLenField(sampled["name"], b"", length_from=lambda packet: getattr(packet, length)))
+    return made
 
 
-class CNTag(Packet):
-    """The CN-TAG of 802.1Qau, behind EtherType 22E9: the flow as its source numbers it."""
-
-    name = "CN-TAG"
-    fields_desc: ClassVar[list[Any]] = [ShortField("flow_identifier", 0), XShortEnumField("ether_type", 0xFFFF, _TYPES)]
-
-
-class CNM(_Message):
-    """The congestion notification message of 802.1Qau, behind EtherType 22E7."""
-
-    name = "Congestion notification message"
-    fields_desc: ClassVar[list[Any]] = [
-        BitField("version", 0, 4),
-        XBitField("reserved_v", 0, 6),
-        BitField("quantized_feedback", 0, 6),
-        XLongField("cp_id", 0),
-        SignedShortField("q_offset", 0),
-        SignedShortField("q_delta", 0),
-        BitField("encapsulated_priority", 0, 3),
-        XBitField("reserved_priority", 0, 13),
-        MACField("encapsulated_destination", "00:00:00:00:00:00"),
-        FieldLenField("encapsulated_msdu_length", None, fmt="H", length_of="encapsulated_msdu"),
-        XStrLenField("encapsulated_msdu", b"", length_from=lambda packet: packet.encapsulated_msdu_length),
-    ]
+def _layer(entry: dict[str, Any]) -> type[Packet]:
+    """Return the class of a format."""
+    first, *rest = entry["message"]["abbreviation"].split("-")
+    about = {
+        "__doc__": f"{entry['title']}: {entry['source']}.",
+        "__module__": __name__,
+        "name": entry["title"].partition(" (")[0],
+        "fields_desc": _fields(entry),
+    }
+    base = Packet if "ether_type" in _names(entry) else _Message
+    return type(first + "".join(part.capitalize() for part in rest), (base,), about)
 
 
-class SMCC(_Message):
-    """SMCC's message, behind EtherType 88B5, as Penstock's cores have it."""
-
-    name = "SMCC message"
-    fields_desc: ClassVar[list[Any]] = [
-        BitField("version", 0, 4),
-        XBitField("reserved_v", 0, 12),
-        XLongField("cp_id", 0),
-        XIntField("unused", 0),
-        BitField("encapsulated_priority", 0, 3),
-        XBitField("reserved_priority", 0, 13),
-        MACField("encapsulated_destination", "00:00:00:00:00:00"),
-        ShortField("encapsulated_msdu_length", 0),
-        SignedIntField("q_off", 0),
-        SignedIntField("q_delta", 0),
-    ]
-
-
-class FECN(_Message):
-    """A rate probe of FECN or E-FECN, behind EtherType 88B6."""
-
-    name = "Rate probe"
-    fields_desc: ClassVar[list[Any]] = [
-        *_head(1),
-        BitField("returned", 0, 1),
-        XBitField("reserved", 0, 7),
-        ShortField("rlq_id", 0),
-        IntField("round", 0),
-        LongField("rate", 2**64 - 1),
-        XLongField("cp_id", 0),
-    ]
-
-
-class BCN(_Message):
-    """A message of BCN, E-FECN or E2CM, behind EtherType 88B6."""
-
-    name = "BCN message"
-    fields_desc: ClassVar[list[Any]] = [
-        *_head(2),
-        XByteField("reserved", 0),
-        XLongField("cp_id", 0),
-        SignedShortField("q_off", 0),
-        SignedShortField("q_delta", 0),
-        ShortField("rlq_id", 0),
-    ]
-
-
-class RLT(Packet):
-    """The rate-limited tag of BCN's data frames, behind EtherType 88B6."""
-
-    name = "Rate-limited tag"
-    fields_desc: ClassVar[list[Any]] = [
-        *_head(3),
-        XByteField("reserved", 0),
-        ShortField("rlq_id", 0),
-        XLongField("cp_id", 0),
-        XShortEnumField("ether_type", 0xFFFF, _TYPES),
-    ]
-
-
-class E2CM(_Message):
-    """A path probe of E2CM, behind EtherType 88B6."""
-
-    name = "Path probe"
-    fields_desc: ClassVar[list[Any]] = [
-        *_head(5),
-        BitField("returned", 0, 1),
-        BitField("measured", 0, 1),
-        XBitField("reserved", 0, 6),
-        ShortField("rlq_id", 0),
-        LongField("sent_at", 0),
-        SignedLongField("q_off", 0),
-    ]
-
-
-class RoCC(_Message):
-    """A message of RoCC, behind EtherType 88B6."""
-
-    name = "Fair rate"
-    fields_desc: ClassVar[list[Any]] = [
-        *_head(6),
-        XByteField("reserved", 0),
-        ShortField("rlq_id", 0),
-        LongField("rate", 0),
-        XLongField("cp_id", 0),
-    ]
-
-
-class SFC(_Message):
-    """A message of source flow control, behind EtherType 88B6; its pause is in picoseconds."""
-
-    name = "Source pause"
-    fields_desc: ClassVar[list[Any]] = [
-        *_head(7),
-        XByteField("reserved", 0),
-        ShortField("rlq_id", 0),
-        LongField("pause_time", 0),
-        XLongField("cp_id", 0),
-    ]
-
-
-class CIM(_Message):
-    """A congestion isolation message as 802.1Qcz has it, in Penstock's layout, behind EtherType 88B6."""
-
-    name = "Congestion isolation message"
-    fields_desc: ClassVar[list[Any]] = [
-        *_head(4),
-        BitField("add", 1, 1),
-        XBitField("reserved", 0, 7),
-        MACField("destination", "00:00:00:00:00:00"),
-        MACField("source", "00:00:00:00:00:00"),
-        BitField("priority", 0, 3),
-        XBitField("reserved_dei", 0, 1),
-        BitField("vlan_identifier", 0, 12),
-        ShortField("count", 0),
-        FieldLenField("msdu_length", None, fmt="H", length_of="msdu"),
-        XStrLenField("msdu", b"", length_from=lambda packet: packet.msdu_length),
-    ]
+def _names(entry: dict[str, Any]) -> dict[str, Any]:
+    return {field["name"]: field for field in entry["fields"]}
 
 
 class Experimental(Packet):
-    """The messages of EtherType 88B6, distinguished by their subtype."""
+    """The messages of an EtherType that they share, distinguished by their subtype."""
 
     name = "Experimental"
 
@@ -215,16 +95,24 @@ class Experimental(Packet):
         return _SUBTYPES.get(octets[0] & 0xF, Raw) if octets else cls
 
 
-_SUBTYPES = {1: FECN, 2: BCN, 3: RLT, 4: CIM, 5: E2CM, 6: RoCC, 7: SFC}
+_LAYERS = [(entry, _layer(entry)) for entry in messages()]
+_SUBTYPES = {_names(entry)["subtype"]["usual"]: layer for entry, layer in _LAYERS if "subtype" in _names(entry)}
+_TYPES |= {entry["message"]["ether_type"]: layer.__name__ for entry, layer in _LAYERS if "subtype" not in _names(entry)}
+globals().update({layer.__name__: layer for _, layer in _LAYERS})
 
-for _below in (Ether, Dot1Q, CNTag, RLT):
+_BELOW: list[type[Packet]] = [Ether, Dot1Q, *(layer for entry, layer in _LAYERS if "ether_type" in _names(entry))]
+for _below in _BELOW:
     _key = "type" if _below in (Ether, Dot1Q) else "ether_type"
-    for _number, _above in {CN_TAG: CNTag, CNM_TYPE: CNM, SMCC_TYPE: SMCC, EXPERIMENTAL: Experimental}.items():
-        bind_layers(_below, _above, **{_key: _number})
-    for _above in (FECN, BCN, RLT, CIM, E2CM, RoCC, SFC):
-        bind_layers(_below, _above, **{_key: EXPERIMENTAL})
-    # A received one goes through the dispatcher, whose binding must be the first that is found.
-    _below.payload_guess.insert(0, ({_key: EXPERIMENTAL}, Experimental))
-for _below in (CNTag, RLT):
-    for _number, _above in {0x0800: IP, 0x86DD: IPv6, 0x8100: Dot1Q}.items():
-        bind_layers(_below, _above, ether_type=_number)
+    for _entry, _above in _LAYERS:
+        _type = {_key: _entry["message"]["ether_type"]}
+        bind_layers(_below, _above, **_type)
+        # A received one goes through the dispatcher, whose binding must be the first that is found.
+        if "subtype" in _names(_entry) and (_type, Experimental) not in _below.payload_guess:
+            _below.payload_guess.insert(0, (_type, Experimental))
+    if _key == "ether_type":
+        for _number, _above in _KNOWN.items():
+            bind_layers(_below, _above, ether_type=_number)
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> type[Packet]: ...

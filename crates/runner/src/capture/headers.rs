@@ -4,7 +4,7 @@ use penstock_scenario::Plan;
 use penstock_schemes::CpId;
 use penstock_sim::network::{FlowId, HopId, NodeId};
 use penstock_wire::ethernet::{LEAST, ether_type};
-use penstock_wire::experimental::{rlt, subtype};
+use penstock_wire::experimental::rlt;
 use penstock_wire::{Error, MacAddress, cn_tag, ethernet, ipv4, udp, vlan};
 
 /// Priority of control frames, which the simulator serves before all others: that of notifications by default. (802.1Qau:
@@ -94,7 +94,7 @@ impl Tag {
                 put(out, cn_tag::Repr::OCTETS, |octets| tag.emit(octets));
             }
             Self::Rlt(rlq_id, cp) => {
-                let tag = rlt::Repr { version: 0, subtype: subtype::RLT, rlq_id, cp_id: cp.0, ether_type };
+                let tag = rlt::Repr { rlq_id, cp_id: cp.0, ether_type };
                 put(out, rlt::Repr::OCTETS, |octets| tag.emit(octets));
             }
         }

@@ -2,7 +2,7 @@
 
 use penstock_schemes::{CpId, Message};
 use penstock_wire::ethernet::ether_type;
-use penstock_wire::experimental::{UNLIMITED, bcn, cim, fair_rate, path_probe, rate_probe, source_pause, subtype};
+use penstock_wire::experimental::{UNLIMITED, bcn, cim, fair_rate, path_probe, rate_probe, source_pause};
 use penstock_wire::{Error, MacAddress, cnm, mac_control, smcc};
 
 use super::headers::{Route, Tag, ethernet, put};
@@ -34,7 +34,6 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
         Some(Message::Cnp) => transports::cnp(about.route, about.port, about.pair),
         Some(Message::Cnm { cp, fb, q_off, q_delta }) => {
             let message = cnm::Repr {
-                version: 0,
                 quantized_feedback: fb.steps(),
                 cp_id: cp.0,
                 q_offset: cnm::Repr::units(-q_off),
@@ -49,11 +48,9 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
         }
         Some(Message::Smcc { cp, q_off, q_delta }) => {
             let message = smcc::Repr {
-                version: 0,
                 cp_id: cp.0,
                 encapsulated_priority: about.encapsulated_priority,
                 encapsulated_destination: about.encapsulated_destination,
-                encapsulated_msdu_length: 0,
                 q_off,
                 q_delta,
             };
@@ -64,8 +61,6 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
         Some(Message::Bcn { cp, q_off, q_delta }) => about.bcn(cp, q_off, q_delta),
         Some(Message::RateProbe { round, rate, cp, returned }) => {
             let message = rate_probe::Repr {
-                version: 0,
-                subtype: subtype::RATE_PROBE,
                 returned,
                 rlq_id: about.flow.unwrap_or(0),
                 round,
@@ -76,8 +71,6 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
         }
         Some(Message::PathProbe { sent_at, q_off, returned }) => {
             let message = path_probe::Repr {
-                version: 0,
-                subtype: subtype::PATH_PROBE,
                 returned,
                 measured: q_off.is_some(),
                 rlq_id: about.flow.unwrap_or(0),
@@ -89,8 +82,6 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
         Some(Message::Cim { count, carried }) => {
             let msdu = sampled(carried.min(cim::MSDU_MOST).into());
             let message = cim::Repr {
-                version: 0,
-                subtype: subtype::CIM,
                 add: true,
                 destination: about.encapsulated_destination,
                 source: about.encapsulated_source,
@@ -104,23 +95,11 @@ pub(super) fn message(message: Option<Message>, about: &About, sampled: impl FnO
             frame
         }
         Some(Message::FairRate { cp, rate }) => {
-            let message = fair_rate::Repr {
-                version: 0,
-                subtype: subtype::FAIR_RATE,
-                rlq_id: about.flow.unwrap_or(0),
-                rate: rate.0,
-                cp_id: cp.0,
-            };
+            let message = fair_rate::Repr { rlq_id: about.flow.unwrap_or(0), rate: rate.0, cp_id: cp.0 };
             about.experimental(fair_rate::Repr::OCTETS, |octets| message.emit(octets))
         }
         Some(Message::SourcePause { cp, time }) => {
-            let message = source_pause::Repr {
-                version: 0,
-                subtype: subtype::SOURCE_PAUSE,
-                rlq_id: about.flow.unwrap_or(0),
-                pause_time: time.0,
-                cp_id: cp.0,
-            };
+            let message = source_pause::Repr { rlq_id: about.flow.unwrap_or(0), pause_time: time.0, cp_id: cp.0 };
             about.experimental(source_pause::Repr::OCTETS, |octets| message.emit(octets))
         }
         // A scheme outside of this repository may have another message.
@@ -133,8 +112,6 @@ impl About {
     fn bcn(&self, cp: CpId, q_off: i32, q_delta: i32) -> Vec<u8> {
         let units = |units: i32| units.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
         let message = bcn::Repr {
-            version: 0,
-            subtype: subtype::BCN,
             cp_id: cp.0,
             q_off: units(q_off.saturating_neg()),
             q_delta: units(q_delta),

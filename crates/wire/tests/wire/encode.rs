@@ -129,7 +129,7 @@ fn frames_can_be_made_wrong() {
 #[test]
 fn texts_that_are_no_frame_are_refused_with_a_hint() {
     let refusal = |kind: &str, pairs: &[(&str, &str)]| encode(kind, pairs).unwrap_err().to_string();
-    assert!(refusal("cmn", &[]).starts_with("no kind of frame is called 'cmn'; there are data, cnm, pause"));
+    assert!(refusal("cmn", &[]).starts_with("no kind of frame is called 'cmn'; there are data, pause, pfc"));
     assert!(refusal("cnm", &[("fb", "1")]).starts_with("the frame has no field 'fb'; it has eth.destination, "));
     assert!(refusal("cnm", &[("cnp.opcode", "1")]).contains("cnm.quantized_feedback"));
     assert_eq!(

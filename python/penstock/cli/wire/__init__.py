@@ -120,7 +120,7 @@ def install(
         typer.Option(metavar="DIR", help="The folder of plugins.  [default: ~/.local/lib/wireshark/plugins]"),
     ] = None,
 ) -> None:
-    """Copy the dissector to where Wireshark and tshark find it, and print its path."""
+    """Write the dissector to where Wireshark and tshark find it, and print its path."""
     from penstock.wire import install_dissector
 
     typer.echo(install_dissector(folder))

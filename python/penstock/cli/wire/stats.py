@@ -170,9 +170,10 @@ def _strength(row: dict[str, Any]) -> str:
     if strength is None:
         return "-"
     values = strength["least"], strength["mean"], strength["most"]
-    if row["format"] == "cnm":
+    (unit,) = (entry["message"]["strength"]["unit"] for entry in wire.formats() if entry["name"] == row["format"])
+    if unit == "|Fb|":
         least, mean, most = values
         return f"|Fb| {least}..{most}, mean {mean:.1f}"
-    show = {"fecn": bit_rate, "rocc": bit_rate, "sfc": _picoseconds}.get(row["format"], octets)
+    show = {"bit/s": bit_rate, "ps": _picoseconds, "octets": octets}[unit]
     least, mean, most = (show(value) for value in values)
     return f"{least} .. {most}, mean {mean}"

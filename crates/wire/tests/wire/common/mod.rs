@@ -4,44 +4,6 @@
 
 use penstock_wire::capture::{Captured, ETHERNET};
 
-/// Hands every format to a macro, each with the parts that its packet has behind the fields.
-macro_rules! every_format {
-    ($then:ident) => {
-        $then![
-            ethernet,
-            vlan,
-            cn_tag,
-            cnm => encapsulated_msdu,
-            mac_control::pause,
-            mac_control::pfc,
-            lldp::tlv => information,
-            lldp::ttl,
-            lldp::cn,
-            lldp::pfc,
-            lldp::ets_configuration,
-            lldp::ets_recommendation,
-            smcc,
-            experimental::rate_probe,
-            experimental::bcn,
-            experimental::rlt,
-            experimental::path_probe,
-            experimental::fair_rate,
-            experimental::source_pause,
-            experimental::cim => msdu,
-            ipv4 => payload,
-            ipv6 => payload,
-            udp => payload,
-            tcp => options => payload,
-            tcp::option,
-            tcp::mss,
-            tcp::sack_permitted,
-            tcp::sack,
-            roce,
-        ]
-    };
-}
-pub(crate) use every_format;
-
 /// A frame of the file.
 pub(crate) struct Golden {
     pub(crate) name: String,
