@@ -41,7 +41,6 @@ fn each_mistake_is_named_with_its_location() {
         ("duration =", "\"\" = 1\nduration =", "x.toml:2: \"\": unknown key (known are"),
         ("duration =", "\"a.b\" = 1\nduration =", "x.toml:2: \"a.b\": unknown key (known are"),
         ("duration =", "acted = true\nduration =", "x.toml:2: acted: unknown key (it is called require_action now)"),
-        ("duration =", "until = \"flows complete\"\nduration =", "did you mean \"all-flows-complete\"?"),
         ("duration =", "duratoin =", "x.toml:2: duratoin: unknown key (did you mean \"duration\"?)"),
         ("scheme = \"qcn\"", "scheme = \"qnc\"", "x.toml:3: scheme: \"qnc\" is not known here"),
         ("[schemes.qcn]", "[schemes.qncc]", "x.toml:4: schemes.qncc: unknown key (did you mean \"qcn\"?)"),
