@@ -93,17 +93,14 @@ fn says(input: &In, smcc: bool, sampled: &Header, answer: &Answer) -> Says {
     let encapsulated_destination = MacAddress(sampled.destination);
     let message = if smcc {
         Message::Smcc(smcc::Repr {
-            version: 0,
             cp_id: input.cp_id_i,
             encapsulated_priority,
             encapsulated_destination,
-            encapsulated_msdu_length: 0,
             q_off: answer.q_off as i32,
             q_delta: answer.q_delta as i32,
         })
     } else {
         Message::Cnm(cnm::Repr {
-            version: 0,
             quantized_feedback: answer.fb,
             cp_id: input.cp_id_i,
             q_offset: cnm::Repr::units(-answer.q_off),
