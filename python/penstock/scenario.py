@@ -288,8 +288,8 @@ class Scenario:
         records go to a folder of that name as they fill, otherwise they stay in memory. An interrupt (Ctrl-C) ends the
         run early and keeps what was recorded; see :attr:`Result.interrupted`. If ``progress`` has a method
         ``laying_out``, it is called without arguments about ten times a second while the scenario is laid out, and may
-        raise KeyboardInterrupt. ``limit``, from 1 to 1000, is a factor on every limit of what a scenario may ask for: nodes,
-        links, flows, their hops and fair shares, rows, frames in the network.
+        raise KeyboardInterrupt. ``limit``, from 1 to 1000, is a factor on every limit of what a scenario may ask for:
+        nodes, links, flows, their hops and fair shares, rows, frames in the network.
 
         ``pcap`` names ports, such as ``sw0->h4``: every frame whose transmission starts there goes, whole, into
         ``capture.pcapng`` of the folder, with nanoseconds, a comment on its flow and the length of its queue, and an
