@@ -182,13 +182,7 @@ fn octets_of(message: Message, way: &Addressing<'_>) -> Vec<u8> {
             frame
         }
         Message::Smcc { cp, q_off, q_delta } => {
-            let repr = smcc::Repr {
-                cp_id: cp.0,
-                encapsulated_priority,
-                encapsulated_destination,
-                q_off,
-                q_delta,
-            };
+            let repr = smcc::Repr { cp_id: cp.0, encapsulated_priority, encapsulated_destination, q_off, q_delta };
             let mut frame = begin(Some(way.flow), ether_type::SMCC);
             append(&mut frame, smcc::Repr::OCTETS, |place| _ = repr.emit(place));
             frame
@@ -319,11 +313,7 @@ fn queue_pair_of_cnp(octets: &[u8]) -> Option<u16> {
 /// Puts a rate-limited tag behind the other tags: the source is limited.
 fn put_rlt(cp: CpId, flow: u16, frame: &mut Vec<u8>) {
     let Some(header) = Header::read(frame) else { return };
-    let repr = experimental::rlt::Repr {
-        rlq_id: number(flow),
-        cp_id: cp.0,
-        ether_type: header.ether_type,
-    };
+    let repr = experimental::rlt::Repr { rlq_id: number(flow), cp_id: cp.0, ether_type: header.ether_type };
     let mut octets = [0; experimental::rlt::Repr::OCTETS];
     if repr.emit(&mut octets).is_ok() {
         let kind = header.data - 2..header.data;

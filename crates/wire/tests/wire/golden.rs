@@ -275,10 +275,11 @@ fn names_and_offsets_of_fields_are_sound() {
         };
         assert_eq!(FORMATS.iter().filter(same).count(), 1, "another format has the subtype of {}", format.name);
     }
-    let mut names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-    names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), FORMATS.len());
+    // Wireshark takes no two protocols with the same title.
+    for name in [|format: &Format| format.name, |format: &Format| format.title] {
+        let names: std::collections::BTreeSet<&str> = FORMATS.iter().map(|format| name(format)).collect();
+        assert_eq!(names.len(), FORMATS.len());
+    }
 }
 
 #[test]
