@@ -406,8 +406,8 @@ def test_a_probe_that_was_killed_is_removed_by_the_next_look() -> None:
         "def ip(*words):\n"
         "    make(*words)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "system.ip = ip\n"
-        "system.refusal()\n"
+        "linux.ip = ip\n"
+        "linux.refusal()\n"
     )
     victim = subprocess.Popen([sys.executable, "-c", dies])
     assert victim.wait(60) == -signal.SIGKILL

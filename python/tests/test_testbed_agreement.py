@@ -3,7 +3,7 @@
 import pytest
 
 from penstock import Scenario
-from penstock.testbed.agreement import Agreement, RunMeasures, TestbedRun, agreement, delivered_bps
+from penstock.testbed.agreement import Agreement, MeasuredRun, RunMeasures, agreement, delivered_bps
 
 
 def body(delivered_bps: float, queue_octets: float, dropped: int = 0) -> RunMeasures:
@@ -13,8 +13,8 @@ def body(delivered_bps: float, queue_octets: float, dropped: int = 0) -> RunMeas
 
 def compared(simulated: list[RunMeasures], measured: list[RunMeasures], *invalid: RunMeasures) -> Agreement:
     """Return a comparison of valid runs, with invalid ones beside them."""
-    runs = [TestbedRun(one, True, (), 0.0, 0.0, 0.0) for one in measured]
-    runs += [TestbedRun(one, False, ("It was late.",), 1.0, 1.0, 9.0) for one in invalid]
+    runs = [MeasuredRun(one, True, (), 0.0, 0.0, 0.0) for one in measured]
+    runs += [MeasuredRun(one, False, ("It was late.",), 1.0, 1.0, 9.0) for one in invalid]
     return Agreement(tuple(simulated), tuple(runs))
 
 

@@ -38,7 +38,7 @@ class RunMeasures:
 
 
 @dataclass(frozen=True)
-class TestbedRun:
+class MeasuredRun:
     """A run on the testbed: ``load`` is the machine's load average of a minute at its end."""
 
     body: RunMeasures
@@ -57,7 +57,7 @@ class Agreement:
     """
 
     simulated: tuple[RunMeasures, ...]
-    measured: tuple[TestbedRun, ...]
+    measured: tuple[MeasuredRun, ...]
 
     @property
     def bodies(self) -> list[RunMeasures]:
@@ -139,9 +139,9 @@ def agreement(
     )
 
 
-def _measured(result: "Result", queue: str | None, load: float) -> TestbedRun:
+def _measured(result: "Result", queue: str | None, load: float) -> MeasuredRun:
     about = result.summary["testbed"]
-    return TestbedRun(
+    return MeasuredRun(
         body=_body(result, queue),
         valid=about["valid"],
         faults=tuple(about["faults"]),
