@@ -47,9 +47,9 @@ record! {
         /// When its sender got the acknowledgement of its last octet, the end that HPCC's and ConWeave's simulators and htsim count. Null
         /// for a flow without a transport, and if it has not come by the end of the run.
         acked_s: Option<f64>, "s";
-        /// The least flow completion time: that on an empty network without control, whose frames, the last one shorter, go from link
-        /// to link as fast as lines send them, with the links' delays, headers and wire overhead. Of a line whose rate changes the fastest
-        /// counts. Where switches spread frames over several paths it is a bound, over the fastest links between switches.
+        /// The least flow completion time: that on an empty network without control. Frames, the last one shorter, go from link to link as
+        /// fast as lines send them, with the links' delays, headers and wire overhead. Of a line whose rate changes the fastest counts.
+        /// Where switches spread frames over several paths it is a bound, over the fastest links between switches.
         ideal_s: f64, "s";
         /// The least time to `acked_s`: the ideal one, and that of the shortest frame on the way back. Null without a transport.
         ideal_acked_s: Option<f64>, "s";

@@ -1,15 +1,15 @@
 //! The least flow completion time, on an empty network: a bound, so that no slowdown is below 1.
 //!
-//! Frames of one way keep their order. The last of them is there when, for some link k of the path, the first frame has crossed the links
-//! up to k, all others but the last have followed it over the slowest of these, and the last frame has gone on from k:
+//! Frames of one way keep their order. Take a link k of the path: the first frame crosses the links up to k, all others but the last
+//! follow it over the slowest of these, and the last goes on from k. The last frame is there when that has happened for every k:
 //!
 //! ```text
 //!   delays + max over k of ( F/r1 + … + F/rk  +  (n - 2) F / min(r1 … rk)  +  L/rk + … + L/rm )
 //! ```
 //!
 //! with n frames of F octets, the last one of L, over m links. Nothing is quicker, and an idle network is as quick. Where switches spread
-//! frames over several paths, frames overtake one another, and the paths share the load: there the lines of the two hosts, which have
-//! no others beside them, bound the time from below, with the fastest links between switches for the rest.
+//! frames over several paths, frames overtake one another, and the paths share the load. There the bound is that of the lines of the two
+//! hosts, which have no others beside them, with the fastest links between switches for the rest.
 
 use std::collections::BTreeMap;
 

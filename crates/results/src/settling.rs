@@ -1,11 +1,11 @@
 //! Settling time: how long a flow takes to come to its fair share and stay there.
 //!
-//! The time counts from the last change of the flow's max-min fair share: its start, or the start or stop of another flow,
-//! or a change of a link, that moves its share by more than 0.1 %. The allowed rate is averaged over a sliding window of
-//! 50 sample intervals (a twentieth of the run at the default interval), which begins after the change. The flow settles
-//! at the beginning of the first window from which on every window's mean lies within 5 % of the share, until the share
-//! ends (the flow stops or completes, or the run ends). A flow that is inside from the first instant has settled after
-//! zero seconds; one whose last window is outside, or that never had a whole window, has not settled.
+//! The time counts from the last change of the flow's max-min fair share by more than 0.1 %: its own start, the start or
+//! stop of another flow, or a change of a link. The allowed rate is averaged over a sliding window of 50 sample intervals
+//! (a twentieth of the run at the default interval), which begins after the change. The flow settles at the beginning of
+//! the first window from which on every window's mean lies within 5 % of the share, until the share ends (the flow stops
+//! or completes, or the run ends). A flow that is inside from the first instant has settled after zero seconds; one whose
+//! last window is outside, or that never had a whole window, has not settled.
 
 use std::collections::VecDeque;
 
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_share_that_comes_back_is_a_new_one() {
-        // The link is down from 100 s to 110 s. After that the rate is right from sample 120 on: a window with k samples
+        // The link is down from 100 s to 110 s. After that the rate is right from sample 120 on. A window with k samples
         // of 2000 has the mean 1000 + 20 k, within 5 % (50) from k = 2 on, in the window that begins with sample 118.
         let mut s = Settling::of(None);
         follow(&mut s, 0, &[1000; 100], 0, 1000.0);

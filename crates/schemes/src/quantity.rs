@@ -597,8 +597,8 @@ mod tests {
         }
     }
 
-    /// For each dimension: an unknown unit, none, that of another kind, a negative number, none, an infinite one, one that is
-    /// too large, two units, a comma, an exponent, and a part of the base unit.
+    /// For each dimension an unknown unit, none, that of another kind, and a number that is negative, missing, infinite or
+    /// too large. Then two units, a comma, an exponent, and a part of the base unit.
     #[test]
     fn wrong_texts_are_refused_with_what_to_write() {
         let cases = [

@@ -120,7 +120,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     ///
     /// # Panics
     /// If `network` is not as its documentation says, if it [needs flow control](Network::needs_flow_control) without [`Full`](crate::Full),
-    /// if it does not trim for a scheme that [needs it](Scheme::needs_trimming), if there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
+    /// or if it does not trim for a scheme that [needs it](Scheme::needs_trimming).
+    /// If there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         let flows = network.flows.len() + network.processes.flows();
         assert!(

@@ -98,9 +98,9 @@ impl<'a> Config<'a> {
     }
 }
 
-/// The longest time of anything: a run, a delay, a turn. Times are 64 bits of picoseconds, 18 446 744 s. A frame that
-/// starts at the end of the longest run, takes 139 072 s for the longest frame at 1 bit/s and then the delays of a link, a
-/// node and a host arrives after 8 139 072 s; no sum is later.
+/// The longest time of anything: a run, a delay, a turn. Times are 64 bits of picoseconds, 18 446 744 s. A frame may start
+/// at the end of the longest run, take 139 072 s for the longest frame at 1 bit/s and then the delays of a link, a node
+/// and a host. It arrives after 8 139 072 s; no sum is later.
 pub const LONGEST: Duration = Duration(2_000_000 * PS_PER_S);
 /// The fastest line, limiter and source: 100 Tb/s. In the longest run it sends 2 × 10^32 bit-picoseconds; 128 bits hold
 /// 3.4 × 10^38.

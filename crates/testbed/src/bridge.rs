@@ -1,8 +1,8 @@
 //! A switch without input or output: frames come in with their times, frames go out with theirs.
 //!
 //! The switch is `penstock_switch`'s, as in the simulator: queues, congestion points, marks, pools, trimming, flow control, watchdog. This
-//! file has what real frames need beside it: it learns addresses, floods frames for those that it does not know, reads from a frame what
-//! the switch is to know of it, writes what the switch has changed, and makes frames of signals and pauses.
+//! file has what real frames need beside it. It learns addresses and floods frames for those that it does not know. It reads from a frame
+//! what the switch is to know of it, writes what the switch has changed, and makes frames of signals and pauses.
 //!
 //! Frames come with the times at which the kernel has received them, and leave at the times at which they reach the far end of the line. So
 //! a queue is as long as it would be before a real line, however late the process is woken.

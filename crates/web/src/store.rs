@@ -16,8 +16,8 @@ pub const FLOW_COLUMNS: &[&str] = &["rate_bps", "throughput_bps", "fair_rate_bps
 /// The columns of a signal: the flow by its index, the port that it comes from by its index, or -1 for a destination.
 pub const SIGNAL_COLUMNS: &[&str] = &["time_s", "flow", "port", "rate_bps"];
 
-/// The columns of a frame that was sent: start of its transmission, arrival at the other end, index of the port, index of the flow
-/// or -1, index in [`FRAME_KINDS`], and whether it was lost on the line (1) or not (0).
+/// The columns of a frame that was sent: start of its transmission, arrival at the other end, index of the port, index of
+/// the flow or -1, index in [`FRAME_KINDS`]. The last is 1 if it was lost on the line, else 0.
 pub const FRAME_COLUMNS: &[&str] = &["start_s", "end_s", "port", "flow", "kind", "lost"];
 /// Kinds of frames in a drawing: data; acknowledgements of any kind; messages of the scheme; pause frames that
 /// stop a priority; and those that let it go on.

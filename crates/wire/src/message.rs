@@ -3,8 +3,8 @@
 use crate::{Error, Format};
 
 /// A message or a tag behind an EtherType. Some of its fields are found by their names: `subtype` distinguishes the messages
-/// of an EtherType, `ether_type` names the format behind a tag, `rlq_id` is the flow that a message notifies, `cp_id` the
-/// congestion point, `encapsulated_destination` or `destination` that of the flow's frames, and a message with `returned`
+/// of an EtherType, `ether_type` names the format behind a tag. `rlq_id` is the flow that a message notifies, `cp_id` the
+/// congestion point, `encapsulated_destination` or `destination` that of the flow's frames. A message with `returned`
 /// notifies nobody before that is set.
 #[derive(Debug, Clone, Copy)]
 pub struct Message {

@@ -1,5 +1,5 @@
 //! SMCC's message, behind the local experimental EtherType 1. The paper puts queue offset and growth into the frame and gives
-//! no layout (Jiang et al. 2015, section 5.1); this is that of Penstock's cores: the CNM's fields without feedback, then
+//! no layout (Jiang et al. 2015, section 5.1). This is that of Penstock's cores: the CNM's fields without feedback, then
 //! offset and growth whole, in octets. Offset is queue length less target: positive under congestion.
 
 use crate::ethernet::ether_type;

@@ -66,7 +66,7 @@ fn a_flood_for_one_flow_leaves_it_the_least_rate_and_the_others_all_they_want() 
 
 #[test]
 fn the_weakest_notification_that_never_stops_holds_a_flow_down_too() {
-    // Feedback of 1 takes 1/128 of the rate: at 100 000 a second the rate falls by half each 0.9 ms, faster than any
+    // Feedback of 1 takes 1/128 of the rate. At 100 000 a second the rate falls by half each 0.9 ms, faster than any
     // cycle of 15 ms or 150 KB gives it back once it is low.
     let (mut nic, flows) = two_flows();
     // ln(10 Gb/s / 5 Mb/s) * 128 = 973 cuts of 1/128 lead to the least rate, 9.7 ms; cycles of the byte counter while the

@@ -37,7 +37,7 @@ fn qcn() -> qcn::Config {
     config
 }
 
-/// Frames of 1 us at 10 Gb/s. Half a microsecond before the fifth a message cuts the rate to 65/128, 5.078 125 Gb/s: the rest
+/// Frames of 1 us at 10 Gb/s. Half a microsecond before the fifth a message cuts the rate to 65/128, 5.078 125 Gb/s. The rest
 /// of the gap is stretched to 984 616 ps (rounded up), and from then on a frame takes 1 969 230.77 ps.
 #[test]
 fn a_signal_stretches_the_gap_and_those_after_it() {

@@ -142,7 +142,7 @@ fn sums_agree() {
 #[test]
 fn fair_shares_and_completion_are_those_of_the_flows() {
     // Without control, and with room for all: 3 MB and 24 octets or less of overhead a frame at 1 Gb/s need some 24 ms
-    // alone; from 10 ms on the flow shares with two others.
+    // alone. From 10 ms on the flow shares with two others.
     let result = run(&star(&[("scheme", "none"), ("topology.star.buffer", "40 MB")]), &Options::default()).unwrap();
     let flow = &result.summary.flows[0];
     let alone_s = 0.024;

@@ -104,7 +104,7 @@ fn other(parameter: &Parameter) -> Option<Value> {
     })
 }
 
-/// Each parameter of each scheme alone takes half of its value in the midst of a run: the run goes to its end, gives the same on two
+/// Each parameter of each scheme alone takes half of its value in the midst of a run. The run goes to its end, gives the same on two
 /// threads, and is the run without the change until then.
 #[test]
 fn every_parameter_changes_on_any_number_of_threads() {

@@ -247,7 +247,7 @@ section! {
     pub(crate) struct TransmitQueue {
         /// The most octets that wait in the queue.
         limit: Octets [Octets(1)..=LARGEST_QUEUE];
-        /// What happens to a segment for which the queue has no room: its transport waits (as with TCP small queues), or it is
+        /// What happens to a segment for which the queue has no room. Its transport waits (as with TCP small queues), or it is
         /// dropped, and the transport detects the loss as any other (as with a drop-tail queue).
         when_full: WhenFull = WhenFull::Wait;
     }

@@ -79,8 +79,8 @@ fn round_trips(own: &Assigned, network: &Network) -> Vec<Duration> {
     controlled.filter_map(|(id, _)| network.round_trip(id, acknowledgement)).collect()
 }
 
-/// Notes on parameters that should be the round-trip time of the empty network, if that of the priority's flows differs: above
-/// 10/9 of the parameter, below half of it, or, for some parameters, below a quarter.
+/// Notes on parameters that should be the round-trip time of the empty network, where that of the priority's flows differs.
+/// The bounds are 10/9 of the parameter and half of it, for some parameters a quarter.
 pub(crate) fn notes(own: &Assigned, network: &Network) -> Vec<String> {
     let info = own.config.info();
     let exact = |(parameter, _): &(&Parameter, &Value)| parameter.bound == Some(Bound::RoundTrip { noted: true });

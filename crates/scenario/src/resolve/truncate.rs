@@ -1,4 +1,4 @@
-//! A run that is cut short, since its duration was set: entries of the file behind the new end are left out, and each table of flows
+//! A run that is cut short, since its duration was set. Entries of the file after the new end are left out, and each table of flows
 //! becomes tables of those of its flows that start before the end.
 
 use penstock_schemes::Duration;

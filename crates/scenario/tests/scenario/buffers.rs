@@ -90,9 +90,9 @@ fn headroom_has_room_for_all_lines() {
     assert!(short.notes.iter().any(|own| own.contains(&note)), "{note}: {:?}", short.notes);
 }
 
-/// 10 Gb/s, 1 us and no other delay, frames of 1500 octets and 20 of overhead, response 67 quanta: 2 us and 3.4304 us are 6788 octets of the line,
-/// 1520 of the frame in the reverse direction and 84 of the pause frame are 8392 in all: 99 of the shortest frames (84), one cell of 208 each.
-/// Two frames of 1500 are 16 cells.
+/// 10 Gb/s, 1 us and no other delay, frames of 1500 octets and 20 of overhead, response 67 quanta. 2 us and 3.4304 us are 6788 octets of
+/// the line. With 1520 of the frame in the reverse direction and 84 of the pause frame they are 8392: 99 of the shortest frames (84), one
+/// cell of 208 each. Two frames of 1500 are 16 cells.
 #[test]
 fn headroom_in_cells_counts_with_the_shortest_frames() {
     let text = GOOD.replace("[[buffer]]", "[network]\nwire_overhead = \"20 octets\"\n[pfc]\n[[buffer]]");

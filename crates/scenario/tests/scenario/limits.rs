@@ -1,5 +1,5 @@
-//! Texts of a few lines that ask for work or memory without end, or for numbers that no sum would hold: refused at once, with
-//! location and hint, before anything of it is made; and allowed where the limits are raised.
+//! Texts of a few lines that ask for work or memory without end, or for numbers that no sum would hold. They are refused at
+//! once, with location and hint, before anything of it is made, and allowed where the limits are raised.
 
 use std::cell::Cell;
 

@@ -112,7 +112,7 @@ fn a_run_that_is_cut_short_leaves_later_changes_and_windows_out_and_says_so() {
     assert!(error.contains("at or after the end of the run"), "{error}");
 }
 
-/// The plan of a run of 8 ms, with the checks of every run that is cut short: its flows are those of the whole run that
+/// The plan of a run of 8 ms, with the checks of every run that is cut short. Its flows are those of the whole run that
 /// start before its end, and its resolved scenario lays out the same run without a note.
 fn cut(rest: &str) -> Plan {
     let (whole, plan) = (plan(rest).unwrap(), set(rest, &[("duration", "8 ms")]).unwrap());

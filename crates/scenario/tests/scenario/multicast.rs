@@ -110,8 +110,8 @@ fn paths_to_members_share_links_as_far_as_they_can() {
     assert_eq!(links.len(), 1 + 1 + 3 + 6);
     assert_eq!(links.iter().filter(|l| l.starts_with("leaf0->spine")).count(), 1);
 
-    // Under d-mod-k the tree goes where a flow to the first member would: h7 of a 4-ary fat tree is reached over agg1
-    // and core3; h6, whose own path would be over agg0, is next to it.
+    // Under d-mod-k the tree goes where a flow to the first member would. Host h7 of a 4-ary fat tree is reached over
+    // agg1 and core3; h6, whose own path would be over agg0, is next to it.
     let tree_to = |members: &str| {
         format!(
             "[topology.fat-tree]\nk = 4\nlink_rate = \"10 Gbps\"\nbuffer = \"150 KB\"\nrouting = \"d-mod-k\"\n\

@@ -6,8 +6,8 @@ fn notes(text: &str) -> String {
     plan(text).notes.join("\n")
 }
 
-/// Four hosts send to a fifth one through a pool of 1 MB with alpha 1/8: a line alone is stopped at 1/9 MB, each of four at 1/12 MB, 333 333
-/// octets together (for the fifth line brings nothing to the queue that leads to its host).
+/// Four hosts send to a fifth one through a pool of 1 MB with alpha 1/8. A line alone is stopped at 1/9 MB, each of four at 1/12 MB,
+/// 333 333 octets together, for the fifth line brings nothing to the queue that leads to its host.
 fn incast(k_min: &str, k_max: &str) -> String {
     format!(
         "question = \"?\"\nduration = \"1 ms\"\nscheme = \"dcqcn\"\n[schemes.dcqcn]\nk_min = \"{k_min}\"\nk_max = \"{k_max}\"\n[pfc]\n\
@@ -37,8 +37,8 @@ fn marks_that_come_after_pauses_are_noted() {
     assert!(!notes(&incast("340 KB", "500 KB").replace("[pfc]\n", "")).contains("before marks"));
 }
 
-/// Four hosts of 10 Gb/s a leaf and one link of 10 Gb/s to the one spine: 60 % of the hosts' rate is 24 Gb/s, of which three quarters leave the
-/// leaf (12 of 15 other hosts are elsewhere: 80 %): 192 % of the link.
+/// Four hosts of 10 Gb/s a leaf and one link of 10 Gb/s to the one spine. 60 % of the hosts' rate is 24 Gb/s, of which 80 % leave the leaf
+/// (12 of 15 other hosts are elsewhere): 192 % of the link.
 #[test]
 fn a_load_beyond_the_uplinks_is_noted() {
     let fabric = |load: f64| {

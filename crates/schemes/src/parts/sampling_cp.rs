@@ -56,9 +56,9 @@ parameters! {
             default: switch(false),
             source: "option; Pan sends none",
         }
-        /// When the queue length that q_delta refers to is stored: at every sample, or when a message is sent (so the
-        /// wording of Mliki et al. 2016, Kabbani and Yasuda 2010, and Matsushima et al. 2014; their results fit every
-        /// sample).
+        /// When the queue length that q_delta refers to is stored: at every sample, or when a message is sent. The
+        /// latter is the wording of Mliki et al. 2016, Kabbani and Yasuda 2010, and Matsushima et al. 2014; their
+        /// results fit every sample.
         qold_update: QoldUpdate {
             default: choice("every-sample"),
             source: "Pan; Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014",

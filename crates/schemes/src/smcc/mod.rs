@@ -1,7 +1,7 @@
 //! SMCC, Sliding Mode Congestion Control (Jiang et al. 2015).
 //!
 //! A congestion point samples frames and always answers: the queue's offset from its target and its growth since the
-//! sample before, separately and with their signs. The reaction point needs no counter, no timer and no phase: the two
+//! sample before, separately and with their signs. The reaction point needs no counter, no timer and no phase. The two
 //! signs say whether the queue runs away from its target (state A: act on the offset, strongly) or returns to it
 //! (state B: act on the growth, gently). The line "growth = 0" is then a sliding regime that leads to the target.
 //!

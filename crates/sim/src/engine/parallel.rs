@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Each part is a whole [`Sim`], which handles its nodes' events alone; the state of the others stays as it was at the
-//! start. A frame on a line that is cut has left its queue, and nothing but the line's failure can happen to it: it goes to the other
+//! start. A frame on a line that is cut has left its queue, and nothing but the line's failure can happen to it. It goes to the other
 //! part when its transmission has ended, before that part comes to the time at which it arrives. There its arrival is an event as any
 //! other. So the hot path knows nothing of parts.
 //!

@@ -30,7 +30,7 @@ impl From<QueueId> for Entity {
 }
 
 /// An event and its entity. Events of one instant happen in the order of this list, those of a kind in the order of
-/// the numbers of their entities: never in the order in which they were put into the queue.
+/// the numbers of their entities. The order in which they were put into the queue never counts.
 ///
 /// A sample shows links and flows as they are from its instant on, and frames as they were before it, as the end of a run and
 /// the bounds of a window do. Frames that arrive are known when a limiter releases one; timers expire after that.

@@ -4,8 +4,8 @@
 //! event belongs to ([`crate::state::event::Event`]). Events of one time and rank, of which no two may be in lanes unless they
 //! are the same, come out in the order in which their entity has made them.
 //!
-//! *Lanes.* Most events are made by the same rule over and over: a frame that starts on an idle line of a common kind
-//! is delivered a fixed time later, a limiter wakes a fixed time later. Such events are made in the order of their
+//! *Lanes.* Most events are made by the same rule over and over. A frame that starts on an idle line of a common kind
+//! is delivered a fixed time later; a limiter wakes a fixed time later. Such events are made in the order of their
 //! times, so a plain queue holds them. The code that makes one names its lane. An event that is before the last of its
 //! lane goes to the calendar, so a lane is a matter of speed, never of results.
 //!

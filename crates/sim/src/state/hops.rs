@@ -40,9 +40,9 @@ pub(crate) fn hop_info(network: &Network) -> Vec<HopInfo> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) port: PortId,
-    /// The only hop that follows; [`LEAF`] or [`BRANCH`] where there is none or more than one, [`CHOICE`] where the frame takes one of them,
-    /// [`SEGMENT_LEAF`] or [`ACK_LEAF`] at the end of a transport's paths; [`TURN`] where the frame's switch has arbiters. The step behind the network's
-    /// last hop is [`LOST`]: there frames are sent that a broken link has lost.
+    /// The only hop that follows. It is [`LEAF`] or [`BRANCH`] where there is none or more than one, [`CHOICE`] where the frame takes one
+    /// of them, and [`TURN`] where the frame's switch has arbiters. At the end of a transport's paths it is [`SEGMENT_LEAF`] or
+    /// [`ACK_LEAF`]. The step behind the network's last hop is [`LOST`]: there frames are sent that a broken link has lost.
     pub(crate) next: HopId,
     /// The port of that hop, where there is one.
     pub(crate) to: PortId,

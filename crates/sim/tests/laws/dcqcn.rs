@@ -59,8 +59,8 @@ fn profiles_of_simulators_hold_the_queue_of_their_rules() {
     }
 }
 
-/// The queue at the equilibrium of Zhu et al. 2015, section 5.1, for `n` flows at 40 Gb/s with packets of 1000 octets: equations 5 to 9 with all
-/// derivatives 0, by bisection for the probability p of a mark. Beyond `P_max` there is none.
+/// The queue at the equilibrium of Zhu et al. 2015, section 5.1, for `n` flows at 40 Gb/s with packets of 1000 octets. Equations 5 to 9
+/// with all derivatives 0 are solved by bisection for the probability p of a mark. Beyond `P_max` there is none.
 fn equilibrium(n: f64) -> Option<f64> {
     let (rate, r_ai, b, f) = (5e6 / n, 5e3, 1e4, 5.0);
     let (tau, alpha_time, timer) = (50e-6, 55e-6, 55e-6);
@@ -82,9 +82,10 @@ fn equilibrium(n: f64) -> Option<f64> {
     (low <= 0.01).then(|| 5_000.0 + low / 0.01 * 195_000.0)
 }
 
-/// The fluid's queue is 20.2 KB for two flows, 41.8 for four and 93.8 for eight. Packets stand above it: the fluid asks each 50 us whether a mark
-/// has come, a destination waits for the next mark after 50 us, which is 7 % more of a time with eight flows, and the queue swings between 0 and
-/// twice its mean. For twenty flows the equilibrium asks for more marks than `P_max`, so that the queue stands at `Kmax`.
+/// The fluid's queue is 20.2 KB for two flows, 41.8 for four and 93.8 for eight. Packets stand above it. The fluid asks each 50 us whether
+/// a mark has come, and a destination waits for the next mark after 50 us, which is 7 % more of a time with eight flows. And the queue
+/// swings between 0 and twice its mean. For twenty flows the equilibrium asks for more marks than `P_max`, so that the queue stands at
+/// `Kmax`.
 #[test]
 fn zhu_2015_stands_at_the_equilibrium_of_its_paper() {
     for n in [2, 4, 8] {

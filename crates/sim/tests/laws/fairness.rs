@@ -162,8 +162,8 @@ fn shares_are_equal(cases: &[(usize, u64)]) {
     assert!(!broken, "the largest offset and Jain's index for numbers of sources, together and 1 ms apart:{table}");
 }
 
-/// TIMELY with the rules of HPCC's simulator (profile `hpcc-100g`) and a tenth of its steps: fair up to four sources, and not with eight, as
-/// that program itself (9f4be2a, RATE_AI 10, RATE_HAI 50, MIN_RATE 10 Mb/s, lines of 10 Gb/s, 200 to 400 ms).
+/// TIMELY with the rules of HPCC's simulator (profile `hpcc-100g`) and a tenth of its steps: fair up to four sources, and not with eight.
+/// So is that program itself (9f4be2a, RATE_AI 10, RATE_HAI 50, MIN_RATE 10 Mb/s, lines of 10 Gb/s, 200 to 400 ms).
 #[test]
 fn timely_once_a_round_trip_is_as_fair_as_hpccs_simulator() {
     let rules = [

@@ -1,7 +1,7 @@
 //! Alizadeh et al. 2010, section 3.3: N sources of scheme `dctcp` in step at a queue that marks above K segments.
 //!
-//! The queue reaches K + N. At a cut each source's window is W* + 1, where W* = (C RTT + K) / N, and loses D = (W* + 1) alpha / 2; alpha
-//! solves alpha² (1 - alpha / 4) = (2 W* + 1) / (W* + 1)² (equation 6; the square root of 2 / W* is its value for a small alpha).
+//! The queue reaches K + N. At a cut each source's window is W* + 1, where W* = (C RTT + K) / N, and loses D = (W* + 1) alpha / 2. Here
+//! alpha solves alpha² (1 - alpha / 4) = (2 W* + 1) / (W* + 1)² (equation 6). The square root of 2 / W* is its value for a small alpha.
 //! So the amplitude is A = N D, the least queue K + N - A, and a sawtooth lasts D round trips.
 //!
 //! That is for a fluid whose alpha does not move and whose windows grow all the time. Frames and RFC 8257 add four things:
@@ -18,8 +18,9 @@
 //! trips, in which windows do not grow and more frames are marked: up to ten sources are between that D and the fluid's. For 40 sources, whose windows
 //! are of 3 to 5 segments, D is 1.4 to 1.8, and a cut takes `ceil(D)` whole frames off what is in flight.
 //!
-//! ns-3 3.44 with an acknowledgement a segment is further off: 1.4 times the fluid's amplitude for N = 2 and K = 20 or 65, 2.1 times for N = 10
-//! and K = 40 or 100, 1.3 times for N = 40 and K = 40. The paper's figure 12 has 40 sources less in step than the law supposes.
+//! ns-3 3.44 with an acknowledgement a segment is further off. It has 1.4 times the fluid's amplitude for N = 2 and K = 20 or 65, 2.1 times
+//! for N = 10 and K = 40 or 100, and 1.3 times for N = 40 and K = 40. The paper's figure 12 has 40 sources less in step than the law
+//! supposes.
 
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, Value};

@@ -180,7 +180,7 @@ fn a_signal_goes_to_the_previous_hop() {
         b.flow(&[0, 2, 3, 1]).size = Some(Octets(15_000));
         b.network.feedback = feedback;
         let queues = [b.network.queue(b.port(2, 3), 0), b.network.queue(b.port(3, 1), 0)];
-        // The second switch has the first frame at 26 us, the first switch its signal at 27.512 us; until then the source has had two,
+        // The second switch has the first frame at 26 us, the first switch its signal at 27.512 us. Until then the source has had two,
         // of the frames that were at the first switch at 13 and 25 us.
         for (until, heard, at_source) in
             [(Instant(27_512_000), 0, 2), (Instant(27_512_001), 1, 2), (us(10_000), 10, 10)]

@@ -174,8 +174,8 @@ fn storm(watchdog: Watchdog, ends: Option<Instant>) -> (u64, Vec<u64>) {
     (fired, octets.windows(2).map(|pair| pair[1] - pair[0]).collect())
 }
 
-/// Detection 200 us, restoration 400 us: the time without pause frames never comes, so the queue is stopped once, and from then on the victim
-/// has its half of the source's line (62 500 octets a millisecond) or more.
+/// Detection 200 us, restoration 400 us. The time without pause frames never comes, so the queue is stopped once, and from then on the
+/// victim has its half of the source's line (62 500 octets a millisecond) or more.
 #[test]
 fn a_storm_that_goes_on_stops_the_fabric_once() {
     for (action, poll) in [(Action::Drop, 0), (Action::Drop, 100_000_000), (Action::Forward, 0)] {
@@ -191,7 +191,7 @@ fn a_storm_that_goes_on_stops_the_fabric_once() {
     }
 }
 
-/// Stopped from 130 us on for 200 us, by looks each 100 us: the look at 200 us is the first that finds it stopped, that at 400 us has
+/// Stopped from 130 us on for 200 us, by looks each 100 us. The look at 200 us is the first that finds it stopped, that at 400 us has
 /// found it so for 200 us. Without looks it would be 330 us.
 #[test]
 fn the_watchdog_counts_whole_looks() {

@@ -82,8 +82,8 @@ fn sent(b: &Builder, outcome: &Outcome, a: usize, c: usize) -> u64 {
 }
 
 /// Frame k leaves the host at 12 k us and is at the switch 13 us later. Of those over 4, k = 0 to 6 (85 us) are on the line or beyond it at
-/// 100 us, and the frame of 85 us (until 97 us, there at 98 us) has crossed it. Those of 97 us (k = 7) to the one that is sent at 300 us
-/// (k = 25) are lost, for routes change at the end of that instant; from k = 26 on they go over 5.
+/// 100 us. The frame of 85 us (until 97 us, there at 98 us) has crossed it. Those of 97 us (k = 7) to the one that is sent at 300 us
+/// (k = 25) are lost, for routes change at the end of that instant. From k = 26 on they go over 5.
 #[test]
 fn a_flow_takes_the_other_route_when_switches_have_heard() {
     let b = fabric(&[(300, 5), (800, 4)], false);
@@ -117,7 +117,7 @@ fn acknowledgements_move_too() {
     assert_eq!(run(&never, us(20_000)).flows[0].completed, None);
 }
 
-/// Two flows at 1 Gb/s each fill the queue of their common line by 125 octets a microsecond: at 100 us there are some eight frames, all of
+/// Two flows at 1 Gb/s each fill the queue of their common line by 125 octets a microsecond. At 100 us there are some eight frames, all of
 /// which are lost with it, with flow control and without.
 #[test]
 fn the_frames_that_wait_are_lost() {

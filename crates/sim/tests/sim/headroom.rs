@@ -165,9 +165,9 @@ fn headroom_in_cells_is_tight_for_every_line() {
 }
 
 /// 200 Gb/s, 5 m, frames of 9216 octets, cells of 256. The line: 2 x 25.25 ns, a frame of 9236 octets and a pause frame of 84 at 200 Gb/s,
-/// and 453 quanta of 512 bits, 1159.68 ns: 1262.5 + 9320 + 28 992 = 39 574.5 octets, 471 frames of 84, a cell each. Two frames of 9216
-/// are 72 cells: 543 of 256 octets. In octets: 39 575 of the line are four frames of 9236 and 2631, of which 2611 count, and
-/// three more... six of 9216 in all: 57 907, less one.
+/// and 453 quanta of 512 bits, 1159.68 ns. These are 1262.5 + 9320 + 28 992 = 39 574.5 octets, 471 frames of 84, a cell each. Two frames
+/// of 9216 are 72 cells: 543 of 256 octets. In octets: 39 575 of the line are four frames of 9236 and 2631, of which 2611 count, and three
+/// more... six of 9216 in all: 57 907, less one.
 #[test]
 fn headroom_in_cells_by_hand() {
     let rate = BitRate::from_gbps(200);

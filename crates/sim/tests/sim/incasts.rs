@@ -268,8 +268,8 @@ proptest! {
 }
 
 /// The headroom is tight: with one frame less of it a frame is lost in the worst case. The counter goes from one octet below
-/// XOFF (13 500) to 15 000; 10 Gb/s both ways, 20 us of latency; a frame of full length has just started on the way back, if
-/// the traffic there begins at the right time; and hardly anything departs.
+/// XOFF (13 500) to 15 000, at 10 Gb/s both ways with 20 us of latency. A frame of full length has just started in the
+/// reverse direction, if the traffic there begins at the right time, and hardly anything departs.
 #[test]
 fn headroom_is_not_more_than_needed() {
     let mut b = Builder::new(3, 1);

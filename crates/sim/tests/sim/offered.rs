@@ -145,8 +145,9 @@ impl Probe<NoControl> for Departures {
 }
 
 /// The same sources at the port of their host, which has no queue: frames wait at the source for their turn. On a line a thousand times as
-/// fast they leave when they are made. Waiting is all that is in the queues above but the frame in transmission: 0.8² / (2 × 0.2) = 1.6 frames
-/// of 1500 octets, and 0.7 × 42.93 us of the line = 3756 octets, whatever the order in which flows take turns (Kleinrock 1965).
+/// fast they leave when they are made. Waiting is all that is in the queues above but the frame in transmission: 0.8² / (2 × 0.2) = 1.6
+/// frames of 1500 octets, and 0.7 × 42.93 us of the line = 3756 octets. The order in which flows take turns changes neither (Kleinrock
+/// 1965).
 #[test]
 fn poisson_flows_wait_at_their_host_as_the_textbook_says() {
     let rows: [(&[(u64, u16)], f64); 2] =

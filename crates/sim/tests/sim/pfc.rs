@@ -65,9 +65,10 @@ fn a_neighbour_stops_and_goes_on() {
     assert_eq!(after.queues[b.network.queue(b.port(2, 1), 0).index()].max_octets, 6000);
 }
 
-/// Where the frame in transmission does not count, departures are 24 us earlier: the counter is 1500 with the second frame at
-/// 25 us, falls to 0 as it starts at 37 us and rises to 1500 with the third … It has one frame less than above at any time,
-/// so it reaches 6000 two arrivals later, at 97 us; XON (3000) when the frame that departs above at 181 us begins, at 157 us.
+/// Where the frame in transmission does not count, departures are 24 us earlier. The counter is 1500 with the second frame at
+/// 25 us, falls to 0 as it starts at 37 us and rises to 1500 with the third, and so on. It has one frame less than above at
+/// any time, so it reaches 6000 two arrivals later, at 97 us. It reaches XON (3000) at 157 us, when the frame begins that departs
+/// above at 181 us.
 #[test]
 fn the_frame_in_transmission_may_leave_the_counter() {
     let mut b = chain();
@@ -270,7 +271,7 @@ fn each_copy_counts() {
 }
 
 /// 10 Gb/s, 1 us of latency each way, frames of 1500 octets both ways, response 0.5 us, overhead 24 octets. A frame takes
-/// 1.2192 us, a PFC frame 0.0704 us: 1 + 1.2192 + 0.0704 + 1 + 0.5 = 3.7896 us and 1 ps are 4738 octets on the line, rounded
+/// 1.2192 us, a PFC frame 0.0704 us. 1 + 1.2192 + 0.0704 + 1 + 0.5 = 3.7896 us and 1 ps are 4738 octets on the line, rounded
 /// up: three frames of 1524 and 166, of which 142 count. 3 × 1500 + 142 and twice 1500: 7642, less one.
 #[test]
 fn headroom_adds_up() {

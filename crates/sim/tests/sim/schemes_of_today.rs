@@ -164,7 +164,7 @@ fn rocc_is_fair_at_once_without_loss() {
     assert!(fairness(&control) < 0.999, "{}", fairness(&control));
 }
 
-/// Alizadeh et al. 2010, section 3.3: with N sources in step the queue reaches K + N segments, and its sawtooth has the amplitude
+/// Alizadeh et al. 2010, section 3.3. With N sources in step the queue reaches K + N segments, and its sawtooth has the amplitude
 /// A = sqrt(2 N (C RTT + K)) / 2, a standard deviation of A / sqrt(12). Where K is out of reach, losses alone end the growth.
 #[test]
 fn dctcp_keeps_the_queue_near_k_and_its_sawtooth_grows_with_the_root() {
@@ -229,7 +229,7 @@ fn a_pi_controller_holds_the_queue_for_any_number_of_flows() {
     assert!(dctcp.iter().all(|mean| (mean / 50_000.0 - 1.0).abs() < 0.05), "{dctcp:?}");
 }
 
-/// Sixteen sources find a queue of 26 frames, which drops most of them, or trims them: to QCN's congestion point each of these is an
+/// Sixteen sources find a queue of 26 frames, which drops most of them, or trims them. To QCN's congestion point each of these is an
 /// arrival at a full queue, so that the two runs are the same to the sources.
 #[test]
 fn a_trimmed_frame_has_come_to_its_queue() {

@@ -313,9 +313,10 @@ proptest! {
     }
 }
 
-/// Two flows meet at a queue with room for one frame. Go-back-N sends all again for each header of the frame that it waits for, so that there is always
-/// a frame of the other in the queue when that one comes: both send at the rate of their lines, and neither gets on. A timeout, which trimming makes
-/// needless, would end it. Selective retransmission sends what is missing and gets on; room for four frames is enough for go-back-N.
+/// Two flows meet at a queue with room for one frame. Go-back-N sends all again for each header of the frame that it waits for, so that
+/// there is always a frame of the other in the queue when that one arrives. Both send at the rate of their lines, and neither gets on. A
+/// timeout, which trimming makes needless, would end it. Selective retransmission sends what is missing and gets on; room for four frames
+/// is enough for go-back-N.
 #[test]
 fn go_back_n_can_lock_where_a_queue_of_one_frame_trims() {
     let outcome = |transport: usize, queue| {

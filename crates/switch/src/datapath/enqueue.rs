@@ -1,5 +1,5 @@
-//! A frame comes to a port. First it is decided what becomes of it ([`Admission`]): by the congestion point of its queue, where that
-//! decides (`CongestionPoint::ADMITS`), by the room in the queue, or in the ingress buffer that bounds it instead, and by the queue's pool
+//! A frame comes to a port. First it is decided what becomes of it ([`Admission`]). The congestion point of its queue decides where it
+//! does so (`CongestionPoint::ADMITS`), then the room in the queue, or in the ingress buffer that bounds it instead, then the queue's pool
 //! ([`crate::flow_control::pool`]). Then that is done.
 
 use core::marker::PhantomData;

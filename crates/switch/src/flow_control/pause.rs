@@ -7,9 +7,9 @@
 //!      +------- PFC frame ------ port B, the path back                  PortState::pauses: the classes to signal
 //! ```
 //!
-//! A PFC frame has a time for each of the eight priorities. Here it is made when its transmission starts, from the
-//! state of the counters at that instant: every change that had to be signalled until then is in it, and one that was taken
-//! back before is not.
+//! A PFC frame has a time for each of the eight priorities. Here it is made when its transmission starts, from the state of
+//! the counters at that instant. It has every change that had to be signalled until then, and none that was taken back
+//! before.
 //!
 //! *Lines that break.* A PFC frame on a broken line is lost, and the queue that it would have stopped or let go is left
 //! to its pause time. A stop goes on while its own line is down. When the path back comes up again, the state that was

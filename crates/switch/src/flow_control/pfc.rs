@@ -29,8 +29,8 @@ const RESPONSES: [(u64, u64); 10] = [
 ];
 
 /// The time that 802.3 gives a port of this rate from the arrival of a pause frame until it starts no more frames: the quanta of its speed.
-/// A rate between two speeds has the time of the nearer one, by their ratio, so that a clock within its tolerance changes
-/// nothing; one that is slower or faster than all has that of the slowest or the fastest.
+/// A rate between two speeds has the time of the nearer one, by their ratio, so that a clock within its tolerance changes nothing. One that
+/// is slower or faster than all has that of the slowest or the fastest.
 #[must_use]
 pub fn standard_response(rate: BitRate) -> Duration {
     let ratio =
@@ -114,11 +114,11 @@ impl Reach {
 ///    `largest - 1` above `xoff`.
 /// 2. *On the line.* The frame that brought the counter to `xoff` had left the line's near end `latency` before. From then to
 ///    `stop` the near end sends at `rate`: in all `rate` × (`latency` + wait + PFC frame's time + `back_latency` +
-///    `response`) octets, wire overhead included. The wait is that for one frame of `back_largest` octets, for only the
-///    frame in transmission precedes a PFC frame; the messages of other priorities share the same PFC frame, and one that
-///    is in transmission is not longer than `back_largest`.
+///    `response`) octets, wire overhead included. The wait is that for one frame of `back_largest` octets, for only the frame
+///    in transmission precedes a PFC frame. The messages of other priorities share the same PFC frame, and one that is in
+///    transmission is not longer than `back_largest`.
 /// 3. *The last frame* may begin at `stop`: `largest` more.
-/// 4. Wire overhead takes time and no room: of term 2, every `largest` + `wire_overhead` octets of the line bring at most
+/// 4. Wire overhead takes time and no room. Of term 2, every `largest` + `wire_overhead` octets of the line bring at most
 ///    `largest` octets into the buffer, and a shorter frame at the end of it its length.
 /// 5. Each copy of a multicast frame counts: all of it is multiplied by `copies` (and 1 is taken away after that).
 ///

@@ -1,9 +1,9 @@
 //! Pools: memory of a switch that its queues share, with static reserves, dynamic thresholds and headroom.
 //!
 //! Each frame counts twice: where it leaves (*egress*, its output queue) and where it came from (*ingress*, the line and the
-//! priority). Either account takes its reserve first and the shared part of the pool after that, and either may be bounded
-//! there by a dynamic threshold (Choudhury and Hahne 1998, "Dynamic queue length thresholds for shared-memory packet switches",
-//! IEEE/ACM Transactions on Networking 6(2)):
+//! priority). Either account takes its reserve first and the shared part of the pool after that. Either may be bounded there by
+//! a dynamic threshold (Choudhury and Hahne 1998, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM
+//! Transactions on Networking 6(2)):
 //!
 //! ```text
 //!   T = alpha × (shared part − its use by all queues)

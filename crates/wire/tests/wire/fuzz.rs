@@ -1,7 +1,7 @@
 //! Octets that nobody meant: no parser panics, reads beyond them, or goes on for ever; each writes again the octets
 //! that it takes.
 //!
-//! The inputs are golden frames and captures of them, changed with their structure in view: a field of one of their layers
+//! The inputs are golden frames and captures of them, changed with their structure in view. A field of one of their layers
 //! takes another value, a layer is doubled or left out, two frames are spliced, lengths lie, octets are cut off. They are the
 //! same in every run.
 //!
@@ -87,8 +87,8 @@ fn examine(octets: &[u8], stats: &mut Stats) {
     }
 }
 
-/// The captured part of a truncated frame is read as in the whole frame: the same layers at the same
-/// offsets, no fault that the whole frame has not, and no octet that was not captured.
+/// The captured part of a truncated frame is read as in the whole frame. It has the same layers at
+/// the same offsets, no fault that the whole frame has not, and no octet that was not captured.
 fn examine_cut(octets: &[u8], stats: &mut Stats) {
     let types = Types::default();
     let whole: Vec<_> = layers(octets, types).collect();

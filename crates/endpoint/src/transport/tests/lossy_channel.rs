@@ -1,6 +1,6 @@
 //! A two-way channel for tests: one flow over a line that delays, loses, reorders, repeats and marks, and breaks at times.
 //!
-//! Every step is checked against the duties of a transport: the receiver delivers nothing that has not arrived, the
+//! Every step is checked against the duties of a transport. The receiver delivers nothing that has not arrived, the
 //! sender takes nothing for acknowledged that has not been delivered, and something happens as long as data is left.
 
 use std::collections::BTreeMap;

@@ -30,8 +30,8 @@ section! {
         hosts: Option<Names> => "all hosts";
         /// The mean offered load: octets of data per time, divided by the capacity of the reference.
         load: f64 [0.000_001..=1.0];
-        /// The capacity of which the load is a share: the sum of the rates of the hosts' links; or the bisection, the most that one half of
-        /// the hosts, in their order, can send to the other and receive from it.
+        /// The capacity of which the load is a share. It is the sum of the rates of the hosts' links, or the bisection: the most that one
+        /// half of the hosts, in their order, can send to the other and receive from it.
         reference: Reference = Reference::Hosts;
         /// Sizes of the flows, of frames or of a transport's data: as the key size of a flow.
         size: Either<Octets, Distribution> [(sizes::SIZE, ())];

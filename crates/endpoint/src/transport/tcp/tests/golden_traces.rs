@@ -231,7 +231,7 @@ fn duplicates_after_a_timeout_are_no_loss() {
     assert_eq!(t.counts(), (1, 0, 1));
 }
 
-/// As without selective acknowledgements, with segment 2 lost, but now those that have arrived are not in flight: after the
+/// As without selective acknowledgements, with segment 2 lost, but now those that have arrived are not in flight. After the
 /// retransmission 14 - 3 = 11 are, and at 5, below the window of 6, the next goes.
 #[test]
 fn fast_recovery_with_sack_and_one_loss() {

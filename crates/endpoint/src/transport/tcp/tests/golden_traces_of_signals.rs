@@ -115,8 +115,8 @@ fn blocks_of_one_acknowledgement_are_no_reordering() {
     assert_eq!(t.sack(41, 1, &[(6, 7), (2, 3), (4, 5)]), "r1 r3", "at once: 7, 8 and they are four");
 }
 
-/// A segment that comes within the time is no loss, and from then on three others are none either: segment 6, sent at 40
-/// ms, is lost at 40 + 40 + 40 / 4 = 90 ms, although 7, 8 and 9 have come by 85.
+/// A segment that arrives within the time is no loss, and from then on three others are none either. Segment 6, sent at
+/// 40 ms, is lost at 40 + 40 + 40 / 4 = 90 ms, although 7, 8 and 9 have arrived by 85.
 #[test]
 fn reordering_is_no_loss_by_time() {
     let mut t = Trace::new(by_time(6));

@@ -164,8 +164,8 @@ fn bbr_keeps_its_rate_under_losses() {
     }
 }
 
-/// After 5 ms the path takes 50 us longer, as a queue might cause too. The old round trip is believed for 20 ms more; then four segments are in flight for
-/// 2 ms and a round, and the window follows the new one: two round trips of 151.2 us, and three segments.
+/// After 5 ms the path takes 50 us longer, as a queue might cause too. The old round trip is believed for 20 ms more. Then four segments
+/// are in flight for 2 ms and a round, and the window follows the new one: two round trips of 151.2 us, and three segments.
 #[test]
 fn bbr_looks_for_the_round_trip_again() {
     let config =
