@@ -2,23 +2,23 @@
 
     python tools/check_ns3.py
 
-Four flows without end share a bottleneck. Goodput must agree within 5 %, the mean queue within 15 %; each is the mean
-of runs whose flows begin at other moments, as where the flows stand to one another decides which one loses when the
-queue overflows. The exit status says whether all agree.
+Four flows without end share a bottleneck. Goodput must agree within 5 %, the mean queue within 15 %. Each is the mean
+of runs whose flows begin at different moments, for their phases decide which one loses when the queue overflows. The
+exit status says whether all agree.
 
 ns-3's wheel is installed into a separate environment, .build/ns3, from requirements/ns3.txt. On Debian it needs g++
 and python3-dev: parts of cppyy, by which Python calls ns-3, are compiled then, and headers are at each start.
 
 Both have the same settings: segments of 1460 octets, initial windows of ten, an acknowledgement for every second
-segment or after the same delay, the least RTO, SACK, no timestamps, CUBIC without HyStart, windows that the receiver
-never limits, no pacing. Both count alike: ns-3's packets have 42 octets around a segment (IP, TCP, PPP) and Penstock's
-frames 58 (Ethernet), so that Penstock's links are as much faster, and queues are counted in packets; ns-3 does not
-count the packet in transmission, which is there all the time, and its device holds one packet before the queue
-discipline, so that a limit of n packets there is n + 2 frames here.
+segment or after the same delay, the least RTO, SACK, no timestamps. CUBIC is without HyStart; the receiver never
+limits windows; there is no pacing. Both count alike. Around a segment ns-3's packets have 42 octets (IP, TCP, PPP) and
+Penstock's frames 58 (Ethernet), so that Penstock's links are as much faster, and queues are counted in packets. In
+ns-3 the packet in transmission, which is there all the time, does not count. Its device holds one packet before the
+queue discipline, so that a limit of n packets there is n + 2 frames here.
 
 The differences (docs/measurements/tcp-beside-ns3.md): NewReno counts acknowledgements in congestion avoidance, and
-octets here, so that it grows half as fast with delayed ones; acknowledgements have 42 octets there and 64 here, on
-links that they fill to 2 %; and in recovery ns-3 reduces the window in proportion to what is delivered (RFC 6937),
+octets here, so that it grows half as fast with delayed ones. Acknowledgements have 42 octets there and 64 here, on
+links that they fill to 2 %. In recovery ns-3 reduces the window in proportion to what is delivered (RFC 6937),
 where RFC 6675 waits until enough has left.
 """
 

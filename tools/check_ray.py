@@ -4,7 +4,7 @@
 
 Ray and Penstock's own wheel are installed into a separate environment, .build/ray, from requirements/ray.txt. The
 clusters are a head and two nodes of one worker each on this machine, and those of `--ray local`. A store must have the
-same bytes wherever it ran and whatever was lost; comparisons, tuning, an arena and reproductions must say the same; an
+same bytes wherever it ran and whatever was lost; comparisons, tuning, an arena and reproductions must say the same. An
 address that does not answer is refused within seconds; an interrupt leaves no worker behind. The exit status says
 whether all of it holds. Times are printed, and bounded only where somebody would have to wait without a reason.
 """

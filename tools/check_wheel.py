@@ -3,12 +3,12 @@
     python tools/check_wheel.py [FOLDER] [--page]
 
 FOLDER (`.build/wheels`, where `make wheel` puts them) holds a wheel for each platform and nothing else. Each must have
-the tags that pip asks for, all data of the package, the laboratory's page where `--page` is given or `make lab` has
-built it, and on Linux no symbol of a newer C library than its name says (auditwheel). The wheel for this machine is
-installed into a separate virtual environment below the system's folder for temporary files, from wheels alone,
-with the versions of requirements/run.txt, and with a PATH that has no cargo, rustc or C compiler. There it runs a
-scenario to the committed fingerprint, which shows the same bytes on every system. The exit status says whether all of
-it holds.
+the tags that pip asks for and all data of the package, with the laboratory's page where `--page` is given or `make
+lab` has built it. On Linux it has no symbol of a newer C library than its name says (auditwheel). The wheel for this
+machine is installed into a separate virtual environment below the system's folder for temporary files. It is installed
+from wheels alone, with the versions of requirements/run.txt, and with a PATH that has no cargo, rustc or C compiler.
+There it runs a scenario to the committed fingerprint, which shows the same bytes on every system. The exit status says
+whether all of it holds.
 """
 
 import argparse

@@ -2,10 +2,11 @@
 
     python tools/generate_docs.py .build
 
-writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is added for each scheme (with what its
-folder in crates/schemes/src has: page.md, and states.toml for its state diagram and a run) and for each core (its
-rtl/NAME/doc/README.md) and the figures are drawn, and .build/mkdocs.yml, which is mkdocs.yml with each folder of its
-navigation replaced by the pages in it.
+writes .build/docs and .build/mkdocs.yml. In the former, lines such as `{{ commands }}` are replaced, and figures are
+drawn. A page is added for each core (its rtl/NAME/doc/README.md), and for each scheme, with what its folder in
+crates/schemes/src has: page.md, and states.toml for its state diagram and a run. The latter is mkdocs.yml with each
+folder of its navigation replaced by the pages in it.
+
 Every whole scenario in the pages is read: one that Penstock refuses fails the build. So does a command
 `penstock … --out NAME.svg` (or .png) in a block of shell; its drawing is images/NAME.svg.
 """

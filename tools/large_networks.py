@@ -2,13 +2,14 @@
 
     python tools/large_networks.py [--only WORDS]
 
-Cases are fat trees of k = 8, 16, 24 and 32 (8192 hosts) under QCN with a WebSearch load of 50 %, for 1 ms; tables of 10
-to 100 000 finite flows on that of k = 16; the same network with priority flow control, and with multicast. One million
-flows of a load are those of tools/million_flows.py. Each case is a separate process. Times are those of the
-processor, user and system together; memory is the most that the system has given until the end of a stage (ru_maxrss).
+Cases are fat trees of k = 8, 16, 24 and 32 (8192 hosts) under QCN with a WebSearch load of 50 %, for 1 ms. Others
+are tables of 10 to 100 000 finite flows on that of k = 16, and the same network with priority flow control, and with
+multicast. One million flows of a load are those of tools/million_flows.py. Each case is a separate process. Times are
+those of the processor, user and system together; memory is the most that the system has given until the end of a stage
+(ru_maxrss).
 
-The exit status says whether costs stay within their bounds: those of planning, of summing up and writing, and of
-drawing grow no faster with the network than n log n would, and drawing takes no more than a bound at any size: of two
+The exit status says whether costs stay within their bounds. Those of planning, of summing up and writing, and of
+drawing grow no faster with the network than n log n would, and drawing takes no more than a bound at any size. Of two
 drawings the quicker one counts, for others' use of the machine costs processor time. The run
 itself is printed a hop and held to no bound: it depends on the machine's caches; `make bench` holds it.
 """

@@ -2,9 +2,9 @@
 
     python tools/ns3_dumbbell.py < settings
 
-Settings are a line of JSON a run, as `check_ns3.py` has them in `Dumbbell`; for each it prints a line of JSON: the
-goodput of each flow in bit/s, and the mean and the maximum of the bottleneck's queue in packets, which counts those
-that wait in the queue discipline and in the device, and not the one in transmission.
+Settings are a line of JSON a run, as `check_ns3.py` has them in `Dumbbell`. For each it prints a line of JSON: the
+goodput of each flow in bit/s, and the mean and the maximum of the bottleneck's queue in packets. The queue is
+those that wait in the queue discipline and in the device, without the one in transmission.
 """
 
 import json

@@ -4,7 +4,7 @@
     python tools/sweep_trial.py --after 0.412      repeats one of them
 
 A sweep of 200 runs gets SIGKILL between its start and the time that it takes undisturbed, `--times` times in a row,
-each time after it has gone on; then it goes on to its end. Every file must have the same bytes as undisturbed, and
+each time after it has gone on. Then it goes on to its end. Every file must have the same bytes as undisturbed, and
 there must be no other file. The moments are drawn by the seed. A sweep that ends before its moment counts as none:
 as many more are tried as are missing.
 """

@@ -50,7 +50,7 @@ PERIODS_S = {"before": (0.5, 2.3), "drop": (2.3, 3.3), "low": (3.3, 6.0), "rise"
 
 AS_BUILT: dict[str, str | bool] = {
     # As rtl/netfpga_setup/doc says of the cores: lines carry preamble and gap, the queue does not hold the frame on the
-    # line, the target rate is held at the largest rate, Active Increase begins after the fifth cycle. Samples at whole
+    # line, the target rate is held at the largest rate. Active Increase begins after the fifth cycle. Samples at whole
     # milliseconds would always see the same two phases of the token buckets' 16 us.
     "network.wire_overhead": "20 octets",
     "network.in_service_counts": False,

@@ -259,8 +259,8 @@ def compare(
         limit: as in :meth:`Scenario.run`.
 
     Raises:
-        ArgumentError: there is nothing to compare, a name is there twice, no run records the queue, or a cluster runs
-            it, or it is to be resumed, and ``out`` is not given; or another process resumes it there.
+        ArgumentError: there is nothing to compare, a name is there twice, or no run records the queue. Or a cluster
+            runs it, or it is to be resumed, and ``out`` is not given; or another process resumes it there.
         KeyboardInterrupt: the interrupt came before anything was recorded; nothing is written.
         ScenarioError: a value is not legal; nothing has run.
         LimitError: a run came to more than the limits allow; nothing is written.

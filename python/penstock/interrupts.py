@@ -1,7 +1,7 @@
 """The effect of signals on a command: it ends at once, with nothing half-written, or keeps what it has recorded.
 
-An exception in the middle of anything, as Python's KeyboardInterrupt is one, gets lost in callbacks, meets code that
-was not made for it, and is met by the next one while it is dealt with. Therefore the handler itself ends the process:
+An exception in the middle of anything, as Python's KeyboardInterrupt is one, gets lost in callbacks and meets code
+that was not made for it. The next one may come while it is dealt with. Therefore the handler itself ends the process:
 it removes what is not whole, says so, and exits. Only where what was recorded is worth keeping does a first Ctrl-C ask
 the runs to end instead; see :class:`on_interrupt`. SIGKILL leaves what is not whole under a hidden name that tells the
 process; the next command that writes there removes it.

@@ -291,7 +291,7 @@ class Scenario:
         raise KeyboardInterrupt. ``limit``, from 1 to 1000, is a factor on every limit of what a scenario may ask for:
         nodes, links, flows, their hops and fair shares, rows, frames in the network.
 
-        ``pcap`` names ports, such as ``sw0->h4``: every frame whose transmission starts there goes, whole, into
+        ``pcap`` names ports, such as ``sw0->h4``. Every frame whose transmission starts there is written whole into
         ``capture.pcapng`` of the folder, with nanoseconds, a comment on its flow and the length of its queue, and an
         interface for each port. It changes nothing else.
 

@@ -37,7 +37,7 @@ def flow(decrease: Decrease, phase: Literal["increase", "decrease"], messages: M
     """Return what happens to two sources while rates increase or decrease.
 
     A message raises a rate by u. In SMCC it lowers it by a step d, whatever the rate, as Qoff and dQ = (N r - C)/(pC)
-    are those of the whole queue; in BCN, equation (2), and in AIMD by a share of it, d r.
+    are those of the whole queue. In BCN, equation (2), and in AIMD it lowers it by a share of it, d r.
 
     Args:
         decrease: the amount by which a message lowers the rate.

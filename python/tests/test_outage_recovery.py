@@ -51,8 +51,8 @@ TRANSPORTS = {
     "go-back-n": ('"go-back-n"', 25),
     "tcp": ('{ tcp = { rto_min = "10 ms" } }', 50),
 }
-# And the rates: a queue that stood for 4 ms has brought them to the least, from which TIMELY rises in steps of 10 Mb/s,
-# five at a time from the fifth on, and QCN by five cycles of 15 ms and the steps behind them.
+# And the rates: a queue that stood for 4 ms has brought them to the least. From there TIMELY rises in steps of 10 Mb/s,
+# five at a time from the fifth on, and QCN by five cycles of 15 ms and the steps after them.
 RATES = {"timely": 150, "qcn": 150}
 SCHEMES = ("none", "dctcp", "hpcc", "swift", "nscc", "dcqcn", "timely", "qcn")
 BALANCING = ("flow", "flowlet", "spray", "spray-random", "adaptive")

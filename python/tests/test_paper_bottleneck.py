@@ -47,7 +47,7 @@ class Made:
 
 def test_how_long_a_flow_is_below_its_share() -> None:
     longest_below_s = paper("bottleneck").metrics["longest_below_s"]
-    # The first 0.2 s do not count. Then five samples at 100, ten at 50, five at 100: of the averages over five samples
+    # The first 0.2 s do not count. Then five samples at 100, ten at 50, five at 100. Of the averages over five samples
     # those with three or more samples of 50 are below 80: with two the average is 80, with three 70.
     first = [0.0] * 20 + [100.0] * 5 + [50.0] * 10 + [100.0] * 5
     # Averages end at samples 5 to 20 after the 0.2 s; those that end at 8 to 17 have three or more of 50: ten of them.

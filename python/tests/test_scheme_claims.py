@@ -174,10 +174,10 @@ def test_one_representative_sends_fewer_messages() -> None:
 
 
 def test_at_a_high_set_point_the_representative_locks_up() -> None:
-    # In a buffer of 100 frames |Fb| reaches 63 only with a growth of 175 frames from one sample to the next (the unit
-    # test in the scheme's file has the arithmetic), so a saved value stays for ever. A full queue that grows no more
-    # says 4; a source that has saved more than that from the time when it grew hears nothing again, returns to line
-    # rate, and keeps it full.
+    # In a buffer of 100 frames |Fb| reaches 63 only with a growth of 175 frames from one sample to the next, so a
+    # saved value stays for ever. The unit test in the scheme's file has the arithmetic. A full queue that grows no
+    # more says 4; a source that has saved more than that from the time when it grew hears nothing again, returns to
+    # line rate, and keeps it full.
     def late(scheme: str, q_eq: str) -> dict[str, Any]:
         scenario = load("multicast/star", duration="200 ms", warmup="100 ms").set(f"schemes.{scheme}.q_eq", q_eq)
         return dict(scenario.run(scheme=scheme).summary)

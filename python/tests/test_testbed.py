@@ -210,7 +210,7 @@ def test_real_frames_share_a_switchs_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize("flow_control", [True, False])
 def test_flow_control_loses_nothing_where_frames_are_lost_without_it(flow_control: bool) -> None:
     text = TWO.replace('duration = "60 ms"', 'duration = "20 ms"').replace('warmup = "20 ms"', 'warmup = "5 ms"')
-    # Between XOFF and the end of the buffer is room for the frames of some 20 ms of the machine: a process may be as
+    # Between XOFF and the end of the buffer is room for the frames of some 20 ms of the machine. A process may be as
     # late now and then, even if 99 % of the frames are in time.
     text = text.replace("time_scale = 100", "time_scale = 400")
     if flow_control:

@@ -59,8 +59,9 @@ def test_patched_timely_rests_where_its_one_equilibrium_is() -> None:
 
 @pytest.mark.parametrize("flows", [2, 4, 6])
 def test_patched_timely_by_hand(flows: int) -> None:
-    # With a = r / segment acknowledgements a second, r = C / N, dw/dg = 2 and (T - t_ref) / t_ref = delta / (beta r):
-    # exp(-s tau) (a beta / (2 t_ref) + 4 delta a alpha / (r d_min) s / (s + alpha a)) over s (s + a delta / (2 r)).
+    # With a = r / segment acknowledgements a second, r = C / N, dw/dg = 2 and (T - t_ref) / t_ref = delta / (beta r).
+    # The loop is exp(-s tau) (a beta / (2 t_ref) + 4 delta a alpha / (r d_min) s / (s + alpha a)) over
+    # s (s + a delta / (2 r)).
     side = report(configuration(_scenario(flows), scheme="timely", profile="patched")).sides[0]
     rate, segment = 10e9 / flows, 11 * 1500 * 8
     acks = rate / segment

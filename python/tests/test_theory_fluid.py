@@ -167,8 +167,9 @@ def test_a_model_that_comes_to_rest_on_its_line_does_not_stall() -> None:
 
 
 def test_the_weight_of_growth_is_that_of_the_whole_link_under_other_traffic() -> None:
-    # Half of 1 Gb/s taken by others, two flows on the rest, a queue that grows by 125 frames/s: w/(p C) is 2/1250 s
-    # with the link's C, so that Fb is 0.2 frames below that of the offset alone; 0.4 with the capacity that is left.
+    # Half of 1 Gb/s taken by others, two flows on the rest, a queue that grows by 125 frames/s. With the link's C,
+    # w/(p C) is 2/1250 s, so that Fb is 0.2 frames below that of the offset alone. It is 0.4 with the capacity that
+    # is left.
     half: dict[str, Any] = {**QCN, "capacity_bps": 0.5e9}
     model = Printed(**half, gd_per_frame=1 / 128)
     state = np.array([64e3, (0.5e9 + 125 * 8e3) / 2, 250e6, 0.0])

@@ -139,7 +139,7 @@ def test_nearest_change() -> None:
     assert nearest_change(lambda f: np.where(f > 2, np.nan, (f < 3).astype(float)), 1e-3, 1e3) == np.inf
 
 
-# "ECN or Delay", CoNEXT 2016, section 3.2: with a feedback delay of 85 us DCQCN is stable with 2 flows and unstable
+# "ECN or Delay", CoNEXT 2016, section 3.2. With a feedback delay of 85 us DCQCN is stable with 2 flows and unstable
 # with 10, and stable with either with 4 us; 40 Gb/s, R_AI 40 Mb/s, Kmax 200 KB. Its 64 flows ask for marks more likely
 # than Pmax; its figure 3 has there a point of a line of marks that goes on beyond Kmax.
 @pytest.mark.parametrize(("flows", "delay_us", "stable"), [(2, 85, True), (10, 85, False), (2, 4, True), (10, 4, True)])

@@ -313,7 +313,7 @@ def test_runs_without_chance_are_named() -> None:
 def test_a_queue_grows_by_what_arrives_within_the_delay() -> None:
     given = replace(_given(quick(rpg_time_reset="1 s")), buffer_octets=1e9)
     wide = stack_models([model_of(given)] * 2)
-    # A tenth of 1 Gb/s less for ten times the delay of 0.8 ms: nothing answers during the first, in which
+    # A tenth of 1 Gb/s less for ten times the delay of 0.8 ms. Nothing answers during the first, in which
     # 0.1 Gb/s / 8 * 0.8 ms = 10 KB come, and all of it is not 100 KB, as without an answer.
     less = wide.with_changes(capacity_bps=0.9e9, link_bps=0.9e9)
     (quiet, _) = predict([PeriodModels(wide, 0.008)], 0.0)

@@ -1,8 +1,8 @@
 """Derives equations (17) to (24) and (30) of Jiang et al. 2015 with SymPy, and checks the formulas of the package.
 
 Each :class:`Step` is a statement of the paper beside what follows from the equations before it. The statements are the
-functions of :mod:`penstock.theory.theorems` and :mod:`penstock.theory.jiang2015` themselves, called with symbols:
-a sign that is wrong in one of them makes a step fail, and a test turns every one of them in turn to see that it does.
+functions of :mod:`penstock.theory.theorems` and :mod:`penstock.theory.jiang2015` themselves, called with symbols. A
+sign that is wrong in one of them makes a step fail, and a test turns every one of them in turn to see that it does.
 """
 
 from collections.abc import Iterator

@@ -3,9 +3,13 @@
 Each command is a thin layer over the Python API. Heavy modules (the engine, NumPy, matplotlib, rich) are imported
 inside the commands, so that `penstock --help` answers at once.
 
-Exit status: 0 done; 1 the machine failed (a full disk), or a run broke a claim of its scenario, that no frame is lost
-or that its scheme acts (and its results are written), or a figure could not be drawn (all else is written); 2 the input
-is wrong, and nothing was written; 130 interrupted, 143 terminated.
+Exit status:
+
+- 0: done.
+- 1: the machine failed (a full disk), or a figure could not be drawn (all else is written). Or a run broke a claim of
+  its scenario, that no frame is lost or that its scheme acts (its results are written).
+- 2: the input is wrong, and nothing was written.
+- 130: interrupted; 143: terminated.
 """
 
 from pathlib import Path

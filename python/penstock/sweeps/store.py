@@ -6,8 +6,8 @@
     unfinished.jsonl            finished runs whose tables are not written yet: while a sweep goes on, or was killed
 
 A finished run is a line of ``unfinished.jsonl`` at once. When a hundred runs that follow one another are there, their
-tables are written, ``runs`` the last. Rows follow the order of the sweep and no file has a time of day, so that the
-finished store does not tell in which order, how often interrupted, or on which machines the runs ran. The writing
+tables are written, ``runs`` the last. Rows follow the order of the sweep and no file has a time of day. So the
+finished store does not show in which order, how often interrupted, or on which machines the runs ran. The writing
 process holds a lock on ``unfinished.jsonl``, which the system takes away when the process ends, however it ends.
 """
 

@@ -338,7 +338,7 @@ def sweep(
 
     Raises:
         PenstockError: the sweep is not legal, and nothing has run: a key, a value or a scheme that no run can have, an
-            empty list; its ``key``, ``message`` and ``hint`` say which, and name a legal one.
+            empty list. Its ``key``, ``message`` and ``hint`` say which, and name a legal one.
         ArgumentError: the folder holds something else, a sweep and ``resume`` is not set, or the sweep of another
             scenario or of other keys; or another sweep is at work there.
         OSError: the folder cannot be written; all runs that had finished are kept.

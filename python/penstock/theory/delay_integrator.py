@@ -1,7 +1,7 @@
 """Integration of fluid models with delay: the method of steps, of fourth order.
 
 The classical Runge-Kutta method takes steps of fixed length, and a cubic Hermite polynomial between them gives the
-past, which is as exact as the method. Points that would lower the order are kept out of the steps: these end where
+past, which is as exact as the method. Points that would lower the order are kept out of the steps. These end where
 a mode changes or a variable meets a limit, and where the discontinuity that this makes comes back through the
 delays, four times over. A step may be longer than a delay; the past that lies inside the step itself comes from the
 polynomial before it, and the step is then taken a second time with its own.

@@ -1,6 +1,6 @@
 """The equilibrium of SMCC: the deal-breaker of remark 1 (Jiang et al. 2015, section 4.3).
 
-Chatter between two points S and F of the phase plane, neither of them the target, asks for two balances at once: the
+Chatter between two points S and F of the phase plane, neither of them the target, needs two balances at once. The
 queue must lose in state A its gain of state B, and the sum of rates must lose in one state its gain of the other. In
 state A a message changes a rate by alpha |x|, in state B by beta |dQ|. Below the target all growth is state B and all
 shrinking state A, so that the sums of |dQ| over both are the same, and the balance of rates is

@@ -15,7 +15,7 @@ At a switching line s = 0 the two modes beside it decide, by how fast s changes 
 Sliding ends when one share reaches zero; a speed of a millionth of the other counts as leading to the line, so that a
 line of equilibria is one to slide on. Without this rule the solver would change modes for ever without getting on.
 Where two lines meet, the rule is taken for the line that is reached, with the modes that the signs of the other
-functions leave. A trajectory that slides along two lines at once would still switch without end: after twenty events
+functions leave. A trajectory that slides along two lines at once would still switch without end. After twenty events
 that follow one another within a 400th of the model's time scale, the mode is held for a 20th of it.
 """
 

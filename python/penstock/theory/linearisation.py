@@ -1,9 +1,9 @@
 """Linearisation of fluid models at their equilibrium, by automatic differentiation.
 
 The derivative along each variable is taken with a complex step (Squire and Trapp, "Using complex variables to
-estimate derivatives of real functions", SIAM Review 40, 1998): f'(x) = Im f(x + i h) / h has no difference of near
-numbers in it, so that h may be 1e-30 and the result is exact to rounding. It needs laws that are analytic where they
-are taken; the tests compare it with differences.
+estimate derivatives of real functions", SIAM Review 40, 1998). In f'(x) = Im f(x + i h) / h is no difference of near
+numbers, so that h may be 1e-30 and the result is exact to rounding. It needs laws that are analytic where they are
+taken; the tests compare it with differences.
 
 A model with a switching line through its equilibrium has no derivative there, but each mode has one: the laws on either
 side of the line.

@@ -1,13 +1,13 @@
 """A fluid model and the packet simulator side by side: the same scenario, the same time axis, distances as numbers.
 
-The fluid goes through all periods of the scenario: where flows or links change, the next period begins with the queue
+The fluid goes through all periods of the scenario. Where flows or links change, the next period begins with the queue
 that the last one left, and with the mean of the rates that the flows have, new ones at line rate.
 
 How a model is integrated follows from what it is. QCN, SMCC and BCN go sample by sample, source by source, and FECN by
 its clock, unless a continuous form is asked for. Continuous forms are differential equations, with their delays where
 these are longer than a tenth of what the model calls its time scale, and without where they are not.
 
-Where something is drawn, samples or where in a frame a source begins, one run is as good as another: there are several,
+Where something is drawn, samples or where in a frame a source begins, one run is as good as another. There are several,
 as there are seeds of the packets, and both sides are measured alike.
 """
 

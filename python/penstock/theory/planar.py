@@ -210,8 +210,8 @@ class SmccPlane:
     def of(cls, given: Configuration, *, model: Model = "sampled", target_bps: float | None = None) -> Self:
         """Return the plane of a configuration; of two stages, with the larger alpha.
 
-        a1 = N alpha, b2 = N beta/(pC) by the paper; per second, with p C/N messages to each source, a1 = alpha p C and
-        b2 = beta, both with C as the sources have it and p C of (13) as the whole link has it.
+        By the paper, a1 = N alpha and b2 = N beta/(pC). Per second, with p C/N messages to each source, a1 = alpha p C
+        and b2 = beta, both with C as the sources have it and p C of (13) as the whole link has it.
 
         Raises:
             UnsuitedScenarioError: the scheme is not SMCC, or a target rate is given: its sources have none.

@@ -2,12 +2,12 @@
 
 Between samples the arrivals are constant, and so the queue is a straight line with its limits; nothing needs a solver.
 A sample reports the queue in whole frames, as a switch counts it once the sampled frame has joined, and its growth
-since the sample before; after the delay the rate of the source changes whose frame it was. There are N sources, each
-with separate rates. When a sample comes and which source it strikes is the matter of
-:mod:`penstock.theory.sampling`: by chance where samples are drawn or their distances vary, by the phases of the sources
-where they are even. A sample that strikes other traffic's frame changes nothing. For SMCC this is equation (25) of
-Jiang et al. 2015 as it stands; (26) and (27) are its limit for samples that come often. QCN's sources change their
-rates at the ends of their cycles too.
+since the sample before. After the delay the rate of the source changes whose frame it was. There are N sources, each
+with separate rates. When a sample comes and which source it strikes is the matter of :mod:`penstock.theory.sampling`:
+by chance where samples are drawn or their distances vary, by the phases of the sources where they are even. A sample
+that strikes other traffic's frame changes nothing. For SMCC this is equation (25) of Jiang et al. 2015 as it stands;
+(26) and (27) are its limit for samples that come often. QCN's sources change their rates at the ends of their cycles
+too.
 
 FECN's switch has a clock instead of samples, and one rate for all: :func:`by_clock`.
 """

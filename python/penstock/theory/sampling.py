@@ -4,8 +4,8 @@ By chance: a sample comes when the arrivals, a fluid, have added up to the inter
 stream's, in proportion to the rates. So it is where samples are drawn, or where the intervals between them vary.
 
 By phases: each stream is a row of frames at the distance that its rate gives, and samples are counted in these frames.
-Streams are then struck in an order: three of equal rates, of which every 75th frame is sampled, at the same phase of
-their common period, so that the same stream is struck until a rate changes.
+Streams are then struck in an order. Of three of equal rates, of which every 75th frame is sampled at the same phase of
+their common period, the same stream is struck until a rate changes.
 """
 
 import heapq

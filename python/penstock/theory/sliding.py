@@ -1,6 +1,6 @@
 """Does QCN slide (theorem 2)? Does SMCC (theorem 3)? Verdicts on a configuration, and along a simulated run.
 
-Inequality (24) depends on a state, x0 and R(0). Of a configuration alone one can say how far it reaches: the largest x0
+Inequality (24) depends on a state, x0 and R(0). Of a configuration alone one can say how far it reaches. The largest x0
 from which QCN slides grows in proportion to N R(0) - C, so that `reach_frames`, for target rates one per cent above the
 fair share, says all of it. It is infinite where 2T <= w/(pC): then QCN slides from any x0 > 0 as long as N R(0) >= C.
 """

@@ -11,8 +11,8 @@ where the share is 0 for large oscillations. Within a frame nearly all samples s
 counts as state A answers the offset in both states. Such a law has no characteristic size, but a rate of growth, its
 largest Lyapunov exponent. It is measured: both are integrated from several beginnings for many turns, and scaled back
 now and then. Below 0 oscillations die. The rate need not rise with delay: there are windows, delays at which
-oscillations die although shorter ones let them grow, and all of them between the least and the longest delay looked at
-are reported.
+oscillations die although shorter ones let them grow. All of them between the least and the longest delay looked at are
+reported.
 """
 
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class Growth:
     """The delays at which oscillations last.
 
     Attributes:
-        spans_s: intervals of delay in which oscillations grow, s, in rising order; the first begins at 0 if they grow
+        spans_s: intervals of delay in which oscillations grow, s, in rising order. The first begins at 0 if they grow
             at the least delay looked at, and the last ends in infinity if they grow at the longest.
         longest_s: the longest delay looked at, s.
     """

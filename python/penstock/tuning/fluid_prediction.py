@@ -8,10 +8,10 @@ A fluid at its equilibrium does not deviate at all, and of two points that settl
 as steady as the other. So the deviation has a part for single frames: independent arrivals and departures that keep n
 frames in a queue on average let their number vary by √n (Poisson's distribution).
 
-The step is no longer than the fastest of the models allows, however long the run is: with a longer one the method
-itself oscillates where the fluid settles (DCQCN's fast timers at 10 Gb/s ask for less than 27 µs), and a quick and
-steady point is taken for a bad one. Where that makes too many steps, periods are cut: each is integrated for a share of
-its length, and the second half of this share stands for all that follows it.
+The step is no longer than the fastest of the models allows, however long the run is. With a longer one the method
+itself oscillates where the fluid settles, and a quick and steady point is taken for a bad one. DCQCN's fast timers at
+10 Gb/s ask for less than 27 µs. Where that makes too many steps, periods are cut: each is integrated for a share of its
+length, and the second half of this share stands for all that follows it.
 """
 
 import math
@@ -113,8 +113,8 @@ def _predict(
 def step_for(models_of_periods: Sequence[PeriodModels], start_s: float) -> float:
     """Return the step that all models can be integrated with, s.
 
-    A three-thousandth of the run, but not less than an eighth of the least delay; and less than Heun's method takes
-    without oscillating itself, which is 2 over the fastest rate at which a model answers at once.
+    It is a three-thousandth of the run, but not less than an eighth of the least delay. It is less than Heun's
+    method takes without oscillating itself, which is 2 over the fastest rate at which a model answers at once.
     """
     length_s = models_of_periods[-1].stop_s - start_s
     delay_s = min(float(np.min(course.wide.delays_s[0])) for course in models_of_periods)

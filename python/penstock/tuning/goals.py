@@ -1,8 +1,8 @@
 """The metrics of a run by which it is tuned: three goals, and guards that a proposal may not pay for them with.
 
 Queue and utilisation are the bottleneck's, of the time after the warm-up, and Jain's index is of that time. Frames that
-full queues drop count in the whole network and over the whole run: a start that floods the network is paid for by the
-same parameters that make the rest of the run smooth.
+full queues drop count in the whole network and over the whole run. So a start that floods the network is paid for by
+the same parameters that make the rest of the run smooth.
 """
 
 from collections.abc import Mapping, Sequence
@@ -188,8 +188,9 @@ def score(goal: Goal, kept: Sequence[Guard], runs: Sequence[Observed], buffer_oc
 def _share(guard: Guard, value: float) -> float:
     """How far a guard is broken.
 
-    Drops, pauses and octets count by the logarithm of what is too much of them over what the bound allows: a flood
-    would hide all else, and so would a hundredth more where the start alone drops twenty thousand.
+    Drops, pauses and octets count by the logarithm of what is too much of them over what the bound allows.
+    Otherwise a flood would hide all else, and so would a hundredth more where the start alone drops twenty
+    thousand.
     """
     excess = guard.excess(value)
     if guard.measure in _DROPS or guard.measure == "queue_max_octets":

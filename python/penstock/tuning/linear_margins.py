@@ -2,7 +2,7 @@
 
 Each period's model is linearised at its equilibrium; the least margin of all modes and periods counts. SMCC has no
 linearisation: its number is the phase that is left until an oscillation as large as its target lasts (harmonic
-balance), and below a target that it does not reach (:mod:`penstock.theory.equilibrium`) it counts as having none.
+balance). Below a target that it does not reach (:mod:`penstock.theory.equilibrium`) it counts as having none.
 """
 
 from collections.abc import Sequence

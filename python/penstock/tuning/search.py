@@ -1,6 +1,6 @@
 """The search: Optuna proposes points where the theory allows them, and the packet simulator says what they are worth.
 
-Goals with the same guards propose points by turns, and each run is scored by every one of them: a point that one goal
+Goals with the same guards propose points by turns, and each run is scored by every one of them. A point that one goal
 proposed is the answer to another if it is the best by that one. So the points do not depend on which of the goals is
 asked for, and no answer is worse, by its own goal, than a point that was proposed for another.
 

@@ -1,11 +1,11 @@
 """Where the theory says that it is worth simulating.
 
-Points are spread evenly between the bounds. Kept are those that have an equilibrium within the limits of queue and
-rates in every period of the scenario, and of these the half to which the :class:`FluidScorer` gives the better scores,
-and every point that scores no worse than the scenario's own parameters. The fluid model with delay, integrated through
-the scenario, is judged by the same goal and guards as a simulation. Its own prediction for the scenario's parameters
-stands for the standard. An unstable point oscillates there, and a stable but slow one loses frames or leaves the line
-idle. A phase margin alone is no criterion; the how-to shows why. The answer reports it.
+Points are spread evenly between the bounds. Only points are candidates that have an equilibrium within the limits of
+queue and rates in every period of the scenario. Kept are the half of these to which the :class:`FluidScorer` gives the
+better scores, and every point that scores no worse than the scenario's own parameters. The fluid model with delay,
+integrated through the scenario, is judged by the same goal and guards as a simulation. Its own prediction for the
+scenario's parameters stands for the standard. An unstable point oscillates there, and a stable but slow one loses
+frames or leaves the line idle. A phase margin alone is no criterion; the how-to shows why. The answer reports it.
 
 A prediction serves every goal, and each goal has its own region: a calm point is not always a quick one.
 """

@@ -72,23 +72,23 @@ def statistics(
 ) -> dict[str, Any]:
     """Return who notified whom, and how hard, in a capture of anyone's.
 
-    The object has ``frames``, ``octets``, ``span_s`` (from the first frame to the last), ``formats`` (frames by
-    their first format behind the tags), ``tagged`` (frames with a CN-TAG that notify nobody), ``cut`` (frames of which
-    a part was not captured), ``faulty``, ``not_ethernet``, and:
+    The object has ``frames``, ``octets``, ``span_s`` (from the first frame to the last) and ``formats`` (frames by
+    their first format behind the tags). It has ``tagged`` (frames with a CN-TAG that notify nobody), ``cut`` (frames
+    of which a part was not captured), ``faulty``, ``not_ethernet``, and:
 
     - ``faults``, a list with an entry for each kind: ``format``, ``kind`` (the field, or ``checksum``), ``frames``,
       ``numbers`` (the first ten, counted from 1), ``first`` (the text of the first);
     - ``notified``, a list with an entry for each sender and receiver of notifications: ``interface``,
       ``interface_name``, ``format``, ``source``, ``destination``, ``cp_id``, ``flow``, ``to`` (the destination of the
       flow's frames), ``frames``, ``strength``, ``first_ns``, ``last_ns``. The strength is ``frames``, ``least``,
-      ``mean`` and ``most`` of the field that the format's ``message`` names in :func:`formats`, in its unit (queue
-      offsets are positive under congestion), and ``None`` where the format says nothing of the kind;
+      ``mean`` and ``most`` of the field that the format's ``message`` names in :func:`formats`, in its unit. Queue
+      offsets are positive under congestion. It is ``None`` where the format says nothing of the kind;
     - ``paused``, a list with an entry for each sender of pause frames and priority (``None`` for PAUSE): ``interface``,
       ``interface_name``, ``source``, ``priority``, ``stops``, ``resumes``, ``quanta`` (the sum of all that was asked
-      for), and, where the line's rate is known, ``pauses``, ``paused_s``, ``longest_s``, ``storms`` (pauses of 200 ms
-      or more), ``share`` of the span, and ``open_s``, the time behind the last frame of the capture that is asked for
-      and counts in none of the others. A pause lasts until the resume, or until its quanta are over; a frame replaces
-      the time that is left;
+      for). Where the line's rate is known, it has ``pauses``, ``paused_s``, ``longest_s``, ``storms`` (pauses of 200 ms
+      or more) and ``share`` of the span. It has ``open_s``, the time after the last frame of the capture that is asked
+      for and counts in none of the others. A pause lasts until the resume, or until its quanta have expired; a frame
+      replaces the time that is left;
     - ``roce``, a list with an entry for each interface that saw RoCEv2: ``interface``, ``interface_name``, ``data``
       (packets with data), ``marked`` (those with a mark of congestion), ``share``, ``cnps``;
     - ``damage``, ``None``, or ``offset`` and ``message`` where the file could not be read on: all else

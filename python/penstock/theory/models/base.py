@@ -1,7 +1,7 @@
 """Fluid models: state with units, a right-hand side for each mode, switching functions, limits, delays, equilibrium.
 
 A model stands for one bottleneck and N flows of one kind. All quantities are in SI units: octets, bit/s, s. A state is
-an array of shape ``(n, …)``: row i is variable i, and the other axes are as many configurations side by side as one
+an array of shape ``(n, …)``. Row i is variable i, and the other axes are as many configurations side by side as one
 likes, for every parameter may be an array that broadcasts with a row. The functions use the array's own namespace, so
 that another library's arrays work where they keep to the array standard.
 

@@ -167,7 +167,7 @@ class Dcqcn(Waiting):
     def mark_at_rest(self) -> Array:
         """Return how likely a mark has to be at equilibrium, be it more than p_max.
 
-        From R' = 0, R - r = R_AI a / c with c cuts and a cycles of increase a second; r' = 0 then asks for
+        From R' = 0, R - r = R_AI a / c with c cuts and a cycles of increase a second. From r' = 0,
         r alpha c² = R_AI a (cycles), of which the left side grows with p and the right side falls.
         """
         fair = self.capacity_bps / self.flows

@@ -2,8 +2,8 @@
 
 A step makes of the advertised rate r / rho, rho = arrivals / (f(q) link), averaged with the one before: with the
 weight v of the new rate, r becomes r + v (r / rho - r). A source sends at the advertised rate of the last probe, and
-the arrivals are those of the last interval: between a measurement and its effect lie the round trip, half an interval
-of measuring and half an interval until the next probe.
+the arrivals are those of the last interval. So between a measurement and its effect lie the round trip, half an
+interval of measuring and half an interval until the next probe.
 """
 
 from collections.abc import Sequence

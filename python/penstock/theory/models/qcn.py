@@ -386,7 +386,7 @@ class Averaged(_Qcn):
 
     While Fb < 0 each of a flow's frames brings a message with probability p, otherwise none.
     A cycle of B frames ends unbroken with probability (1 - p)^B, so that of r frames a second r p / ((1 - p)^-B - 1)
-    end one; the same for a cycle of the timer, which is T r frames long. With what was sampled a delay ago:
+    end one. The same holds for a cycle of the timer, which is T r frames long. With what was sampled a delay ago:
 
         r' = -Gd |Fb| r m + (R - r) / 2 (cycles)
         R' = -(R - r) m + R_AI (cycles after Fast Recovery) + R_HAI (those of both counters after theirs)

@@ -1,8 +1,8 @@
 """SMCC as a fluid: equations (25) to (27) of Jiang et al. 2015, with gains, bounds and delay of the simulated scheme.
 
 Every sample changes the rate of one flow: by -alpha Qoff in state A, by -beta dQ in state B. A flow of rate r is
-sampled r p / frame times a second, p being the share of frames that are sampled, so that all N r changes by N times
-that; with y = N r - C in octets/s, equations (26) and (27) follow with a1 = alpha p (arrivals), a2 = b1 = 0 and
+sampled r p / frame times a second, p being the share of frames that are sampled. So all N r changes by N times that.
+With y = N r - C in octets/s, equations (26) and (27) follow with a1 = alpha p (arrivals), a2 = b1 = 0 and
 b2 = beta dQ / y. (The printed coefficients a1 = alpha N and b2 = beta N / (p C) count in samples instead of seconds and
 answer every sample at every source.) The gains here: alpha = Ra / ra_at, beta = Rb / rb_at, bit/s per octet.
 
