@@ -4,10 +4,10 @@
     python tools/passed.py end      after they passed: keeps the note, if the sources are still those that were tested
     python tools/passed.py ask      status 0 and one line if they have passed with these sources, 1 if they must run
 
-The tests depend on these, compared by contents, not by times: every file of rtl/ that is not generated, the Rust crates
-that the lock step is built with (from Cargo), the pinned versions of the tools, the versions of the compilers, and
-the variables of the environment that shorten or change a test. In continuous integration the tests always run.
-Standard library only: it is asked before anything is installed.
+The tests depend on these, compared by contents, not by times. They are every file of rtl/ that is not generated, the
+Rust crates that the lock step is built with (from Cargo), and the pinned versions of the tools. Besides, they are the
+versions of the compilers, and the variables of the environment that shorten or change a test. In continuous integration
+the tests always run. Standard library only: it is asked before anything is installed.
 """
 
 import hashlib

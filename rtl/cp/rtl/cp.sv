@@ -5,10 +5,10 @@
 //
 // Data enter by s_axis, wait in block RAM and leave by m_axis; messages leave by m_axis_message. A frame that is bad, or
 // that the queue has no room for, is dropped whole. A frame in transmission counts as queued until its last beat has gone.
-// Latency, if a frame's last beat arrives in clock c: it is accepted or dropped in c + 3, is given to the algorithm (event_o)
-// from c + 5 on, and shows at m_axis from c + 9 on. For the rest see cp_feedback and cp_notifier. Throughput: a beat a clock and
-// 2 clocks after each frame, in which s_axis_tready is low: 10 Gb/s at 156.25 MHz. s_axis_tready is also low while
-// EventDepth frames wait for the algorithm.
+// Latency, if a frame's last beat arrives in clock c: it is accepted or dropped in c + 3, given to the algorithm (event_o) from
+// c + 5 on, and shown at m_axis from c + 9 on. For the rest see cp_feedback and cp_notifier. Throughput: a beat a clock and 2
+// clocks after each frame, in which s_axis_tready is low: 10 Gb/s at 156.25 MHz. s_axis_tready is also low while EventDepth
+// frames wait for the algorithm.
 
 `default_nettype none
 

@@ -79,7 +79,7 @@ module cp_fb_calculator
       StDone
     } state_e;
     // Both products are w x + 1024 a. Rows 1 to 6 are of the bits 15 to 10 of w, row 7 is of a, rows 8 to 17 are of the
-    // bits 9 to 0; from row 18 on the product is doubled. The term of a row is chosen in the row before.
+    // bits 9 to 0. From row 18 on the product is doubled. The term of a row is chosen in the row before.
     localparam logic [4:0] IterationOfA = 5'd7;
     localparam logic [4:0] IterationOfCopy = 5'd18;
     localparam logic [4:0] IterationOfOne = 5'd23;

@@ -51,7 +51,7 @@ module cp_notifier
   } message_t;
 
   // In units of 64 octets, rounded towards zero, held within 16 bits; with the other sign if so wanted. Of x = 64 h + l,
-  // l from 0 to 63, that is h, and h + 1 if x is below 0 and l is not 0; of -x it is -h, and -h - 1 in the same case.
+  // l from 0 to 63, that is h, and h + 1 if x is below 0 and l is not 0. Of -x it is -h, and -h - 1 in the same case.
   function automatic logic [15:0] of_64(logic [QueueW:0] x, logic upwards, logic minus);
     logic [QueueW-6:0] whole;
     whole = (minus ? ~x[QueueW:6] : x[QueueW:6]) + (QueueW - 5)'(upwards != minus);

@@ -5,8 +5,8 @@
 //
 // A beat of clock c shows in c + 1 (beat_*_o), without the beats beyond the longest frame. If the last beat of a frame is in
 // clock c, frame_valid_o is high in c + 2, with length, fields and bad_o. A frame is bad if its source says so, if it is
-// shorter than 64 octets or longer than MaxOctets, or if tkeep has a hole. header_o and message_o hold for at least one more
-// clock, until the next frame arrives. Throughput: a beat a clock.
+// shorter than 64 octets or longer than MaxOctets, or if tkeep has a hole. Both header_o and message_o hold for at least one
+// more clock, until the next frame arrives. Throughput: a beat a clock.
 
 `default_nettype none
 

@@ -253,8 +253,8 @@ fn stalled_sinks_lose_whole_frames_and_messages() {
     }
 }
 
-/// A buffer of three banks holds what it says in the frames that take most of its memory, 69 octets in nine words, and twice, so
-/// that the memory's end is crossed; then in the longest.
+/// A buffer of three banks holds what it says in the frames that take most of its memory, 69 octets in nine words. It does so
+/// twice, so that the memory's end is crossed; then in the longest.
 #[test]
 fn a_large_buffer_holds_frames_of_any_length() {
     let mut bench = Bench::of_large(8);

@@ -7,8 +7,8 @@ use penstock_cosim::{Random, at_least, cp_notifier, cp_output_select, cp_queue_m
 /// The buffer of the build, octets.
 const BUFFER: u32 = 20_000;
 
-/// Octets of one frame and another at the same time and at any pace: the length is the octets that came less those that
-/// left, within 0 and the buffer; faults (frames that leave without having come) do not take it out of its bounds.
+/// Octets of one frame and another at the same time and at any pace. The length is the octets that came less those that
+/// left, within 0 and the buffer. Faults (frames that leave without having come) do not take it out of its bounds.
 #[test]
 fn queue_monitor_counts_within_its_bounds() {
     use cp_queue_monitor::{Core, In};
@@ -136,7 +136,7 @@ fn notifier_makes_the_standards_example() {
 }
 
 /// Lengths of a message are in units of 64 octets, rounded towards zero, held within 16 bits, from one end of their range to the
-/// other: the bounds are met by queues of more than 2.1 MB.
+/// other. The bounds are met by queues of more than 2.1 MB.
 #[test]
 fn notifier_holds_lengths_within_their_bits() {
     use cp_notifier::{Core, In};

@@ -228,9 +228,9 @@ module delay_line
   end
 
   // A stamp tells early from late for half its range alone, and a sink may stall for longer. So the time is cut into spans of
-  // that half: a beat that came before the last whole span is due, and so is one that came before this span with a time
-  // of that one. A beat counts in the clock in which it is written, one after it came: one that comes in a span's last
-  // clock is of the next.
+  // that half. A beat that came before the last whole span is due, and so is one that came before this span with a time of
+  // that one. A beat counts in the clock in which it is written, one after it came: one that comes in a span's last clock is
+  // of the next.
   typedef logic [AddressW+1:0] count_t;
   // Beats in the line; those of them that came before this span, and before the last one. The beat that left in the clock
   // before is still in all of these that it was in, for whether one leaves is known late. And: there are some, and more than one.

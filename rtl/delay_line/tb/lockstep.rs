@@ -276,7 +276,7 @@ fn too_much_for_it() {
     assert!(passed > clocks / 1_000 && all_dropped > 0, "{passed} frames passed");
 }
 
-/// A sink that stalls for longer than half the stamp's range, and than all of it, any number of times: beats that
+/// A sink that stalls for longer than half the stamp's range, and than all of it, any number of times. Beats that
 /// became due meanwhile leave at once, a beat a clock, and those that come later keep their delay.
 #[test]
 fn due_stays_due_beyond_the_stamps_range() {
@@ -350,7 +350,7 @@ fn beats_wait_in_the_memory() {
     }
 }
 
-/// Beats that have long been due, of which one leaves about the end of a span of half the stamp's range: when the sink takes again, in
+/// Beats that have long been due, of which one leaves about the end of a span of half the stamp's range. When the sink takes again, in
 /// this span or a later one, all others leave, one a clock.
 #[test]
 fn beats_that_leave_at_the_end_of_a_span_leave_the_others_due() {

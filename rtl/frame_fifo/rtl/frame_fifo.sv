@@ -207,7 +207,7 @@ module frame_fifo
   );
 
 `ifdef FORMAL
-  // Safety: no beat is written over one that is not read yet, none is read of a frame that is not whole, none that was
+  // Safety: no beat is written over one that is not read yet, none is read of a frame that is not whole. None that was
   // read finds no slot, none changes or is withdrawn while it waits. A slot stays free; it is crowded from three
   // quarters on, no sooner and no later; none is refused while more than two slots are free.
   logic [1:0] early_q = '1;

@@ -9,9 +9,9 @@ use penstock_cosim::{Random, at_least, frame_fifo, frame_fifo_small};
 /// Clocks from the last beat of a lone frame to its first at the output.
 const LATENCY: u64 = 5;
 
-/// What is in the memory, clock by clock, as the core's page says: a beat is written the clock after it came, if fewer than
-/// all words but two were taken the clock before; a frame may be read from the clock after its last beat is written; a
-/// word is read while fewer than eight are read ahead, and has gone when its beat was taken the clock before.
+/// What is in the memory, clock by clock, as the core's page says. A beat is written the clock after it came, if fewer than
+/// all words but two were taken the clock before. A frame may be read from the clock after its last beat is written. A word
+/// is read while fewer than eight are read ahead, and has gone when its beat was taken the clock before.
 #[derive(Debug, Default)]
 struct Memory {
     /// Beats written, those of them in whole frames, beats read; modulo nothing.

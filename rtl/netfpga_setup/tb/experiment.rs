@@ -1,9 +1,9 @@
 //! The set-up beside the event simulator: the experiment of Kabbani and Yasuda 2010 with time scaled, so that a run takes
 //! 10 ms.
 //!
-//! The service rate falls from 0.95 to 0.2 Gb/s for 2 ms, not 3.7 s. So that sources follow within that, cycles, samples and
-//! steps of the rate are shorter and larger; and eight sources begin with 1.12 Gb/s together, not with 8, and 53 us apart, so that
-//! they are not in step by accident. Frames, queue, set point and token buckets are those of Kabbani and Yasuda 2010.
+//! The service rate falls from 0.95 to 0.2 Gb/s for 2 ms, not 3.7 s. So that sources follow within that, cycles, samples and steps
+//! of the rate are shorter and larger. Eight sources begin with 1.12 Gb/s together, not with 8, and 53 us apart, so that they are
+//! not in step by accident. Frames, queue, set point and token buckets are those of Kabbani and Yasuda 2010.
 //!
 //! Both see the same words, and up to the first frame that comes before another elsewhere they do the same, frame by frame. Then a
 //! run diverges: with eight sources the simulator's own mean queue moves by 0.9 frames (root mean square of 12 runs, at

@@ -1,8 +1,8 @@
 //! Lines as long as on a wire.
 //!
-//! The cores hand on a frame at a beat a clock (8 Gb/s), store it
-//! and send it on when it is whole; a MAC takes the frame's time on the line of 1 Gb/s instead. Delay lines make up for the difference, so that a frame is in the queue when its last
-//! octet would be: its time on the line and the line's own delay after its reaction point let it go.
+//! The cores hand on a frame at a beat a clock (8 Gb/s), store it and send it on when it is whole. A MAC takes the frame's time on the
+//! line of 1 Gb/s instead. Delay lines make up for the difference, so that a frame is in the queue when its last octet would be. That is
+//! its time on the line and the line's own delay after its reaction point let it go.
 
 use super::driver::{Bus, NICS};
 

@@ -10,7 +10,7 @@ use crate::schemes::Scheme;
 use crate::{quiet_world, settle};
 
 /// Forged messages on a line of 64 bits a clock (10 Gb/s at 156.25 MHz), as many as fit, for one reaction point, and a frame of
-/// data among each few: all data reach the host, and each message is taken or counted.
+/// data among each few. All data reach the host, and each message is taken or counted.
 pub fn floods<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     let mut random = Random::new(seed);
     let mut world: World<N, S::Machine> = quiet_world(seed, scheme);

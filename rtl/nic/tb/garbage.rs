@@ -29,7 +29,7 @@ impl Anything {
     }
 }
 
-/// Beats that break every rule of the streams, settings that contradict each other, and resets: rates stay within their
+/// Beats that break every rule of the streams, settings that contradict each other, and resets. Rates stay within their
 /// bounds; when the frames that were begun have ended, a frame passes in each direction and a message is served.
 pub fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     let mut random = Random::new(seed);

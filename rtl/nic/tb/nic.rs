@@ -235,7 +235,7 @@ fn quiet_world<N: Nic, S: Scheme>(seed: u64, scheme: &S) -> World<N, S::Machine>
 }
 
 /// A frame of 64 octets every 84 clocks, 1 Gb/s at 125 MHz, at every line and in both directions at once, and messages back to back
-/// among them: nothing is lost, and each line is full.
+/// among them. Nothing is lost, and each line is full.
 fn line_rate<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     const FRAMES: u64 = 1_500;
     let mut random = Random::new(seed);

@@ -77,8 +77,8 @@ macro_rules! clocks_of_a_pause {
     }};
 }
 
-/// 512 bit times each: at 10 Gb/s 51.2 ns, which are 8 clocks of 6.4 ns; at 25 Gb/s 20.48 ns, 3.2 clocks, and 4 are whole;
-/// at 40 Gb/s 12.8 ns, 2 clocks; at 100 Gb/s 5.12 ns, 1.28 clocks of 4 ns, and 2 are whole.
+/// 512 bit times each. At 10 Gb/s they are 51.2 ns, 8 clocks of 6.4 ns; at 25 Gb/s 20.48 ns, 3.2 clocks, and 4 are whole.
+/// At 40 Gb/s they are 12.8 ns, 2 clocks; at 100 Gb/s 5.12 ns, 1.28 clocks of 4 ns, and 2 are whole.
 #[test]
 fn pauses_last_as_long_as_the_line_says() {
     for quanta in [1, 100, 65_535] {
@@ -89,7 +89,7 @@ fn pauses_last_as_long_as_the_line_says() {
     }
 }
 
-/// Two streams share a line of 10 Gb/s at 156.25 MHz, 64 bits a clock: whatever the length of their frames, and with all of them
+/// Two streams share a line of 10 Gb/s at 156.25 MHz, 64 bits a clock. Whatever the length of their frames, and with all of them
 /// mixed, the line never waits for the choice of the next one.
 #[test]
 fn the_line_has_all_of_its_rate() {

@@ -215,8 +215,8 @@ fn a_late_last_beat_that_finds_a_whole_beat_of_work_loses_nothing() {
     }
 }
 
-/// A line that has waited within a frame takes the time of the beats then, to the bit, from two clocks behind its first
-/// beat on: 14 beats, which end with a clock, and at another rate leave one bit × Hz for the next.
+/// A line that has waited within a frame takes the time of the beats then, to the bit, from two clocks after its first
+/// beat on. These are 14 beats, which end with a clock, and at another rate leave one bit × Hz for the next.
 #[test]
 fn a_line_that_waited_within_a_frame_loses_no_bit_of_the_rest() {
     for rate in [1_000_000_000, 3_027_027_027] {

@@ -6,7 +6,7 @@
 // Events are served one at a time, each in 51 clocks. Of waiting events a signal is first, then an ended cycle of the byte
 // counter, then one of the timer. start_i is served at once and aborts the event in service. Octets and ticks count
 // in the clock in which they come, also meanwhile, so that none is lost. A cycle that ends in clock c is served in
-// c + 2 at the earliest. An event that is served in clock c shows in the stages from clock c + 1 on, in the target rate
+// c + 2 at the earliest. An event that is served in clock c shows in the stages from c + 1 on. It shows in the target rate
 // from c + 19, in the current rate from c + 25, in the counters from c + 51.
 // Throughput: a frame and a tick a clock; a signal each 51 clocks (signal_ready_o holds others back).
 //

@@ -339,7 +339,7 @@ module message_receiver
 
 `ifdef FORMAL
   // Safety: no frame is cut or interleaved, and no beat changes before it is taken. All that is written stays in order,
-  // so frames are whole if the committed beats are: behind the last beat of a frame comes nothing until the next frame
+  // so frames are whole if the committed beats are. After the last beat of a frame comes nothing until the next frame
   // is known to pass, and then all of its beats.
   logic        past_valid_q = 1'b0;
   logic        committed_last_q = 1'b1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What surrounds the rate calculators of a NIC's reaction points, QCN's and SMCC's alike: extracts messages from the arriving
-// frames, passes each to the reaction point whose MAC address is its destination, and releases the frames of each
+// What surrounds the rate calculators of a NIC's reaction points, QCN's and SMCC's alike. It extracts messages from the
+// arriving frames, passes each to the reaction point whose MAC address is its destination, and releases the frames of each
 // reaction point at its rate. (Kabbani and Yasuda 2010, section 3.2, figure 6; Jiang et al. 2015, section 5.1)
 //
 // Ports with a leading range of ReactionPoints hold a field for each: field i is that of reaction point i.

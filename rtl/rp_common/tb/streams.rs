@@ -266,7 +266,7 @@ pub fn back_to_back_messages_at_line_rate<N: Nic>(seed: u64) {
     assert!(signals >= 1999, "{signals} messages");
 }
 
-/// Forged messages in every beat that a line can bring, with a data frame between each few, where none may wait: the stream never
+/// Forged messages in every beat that a line can bring, with a data frame between each few, where none may wait. The stream never
 /// stops, all data pass, and messages beyond those that the reaction points take are dropped and counted.
 pub fn floods_of_messages_cost_no_data<N: Nic>(seed: u64) {
     let mut random = Random::new(seed);

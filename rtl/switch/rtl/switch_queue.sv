@@ -4,7 +4,7 @@
 // (Kabbani and Yasuda 2010, section 3.2: the input queues of the NetFPGA library in front of the arbiter)
 //
 // A frame is bad if its last tuser says so, if it has fewer than 60 octets or more than MaxOctets − 4 (without its FCS), or if a
-// tkeep is not as the conventions have it. A kept frame has been seen to its end, so it leaves without gaps.
+// tkeep breaks the conventions. A kept frame has been seen to its end, so it leaves without gaps.
 // Latency: the first beat is at m_axis six clocks after the frame's last beat was shown, if none is before it. Throughput: a
 // beat a clock, frames back to back.
 
@@ -246,8 +246,8 @@ module switch_queue
   );
 
 `ifdef FORMAL
-  // Safety: no frame is cut (when all kept beats have left, the last beat that left was a frame's last), no word is
-  // written over, no word lacks a slot in the FIFO behind the memory, no frame is longer than allowed.
+  // Safety: no frame is cut (when all kept beats have left, the last beat that left was a frame's last), and none
+  // is longer than allowed. No word is written over, and none lacks a slot in the FIFO behind the memory.
   logic              past_valid_q = 1'b0;
   logic              between_q;
   logic [AddressW:0] kept_beats;

@@ -1,5 +1,5 @@
-//! Follows a congestion point by its outputs: each sample, its Fb, whether it calls for a message, and the
-//! interval behind it are those of the simulator's state machine, in the clocks that the core's documentation states.
+//! Follows a congestion point by its outputs. Each sample, its Fb, whether it calls for a message, and the interval
+//! behind it are those of the simulator's state machine, in the clocks that the core's documentation states.
 
 use std::collections::VecDeque;
 

@@ -12,8 +12,8 @@ fn settle(bench: &mut Bench) {
     assert!(bench.lines.iter().all(|line| line.left() == 0));
 }
 
-/// Frames that have begun on a line end there, whole; nothing that is shown is withdrawn (the bench sees to that); the
-/// rest of a frame that was coming is no frame of the next run; and each run begins with counters of 0.
+/// Frames that have begun on a line end there, whole, and nothing that is shown is withdrawn (the bench sees to that).
+/// The rest of a frame that was coming is no frame of the next run, and each run begins with counters of 0.
 #[test]
 fn a_run_ends_between_frames() {
     let mut bench = bench(false, 9);

@@ -90,7 +90,7 @@ fn follows_the_simulators_bucket() {
     println!("asked for {asked} frames");
 }
 
-/// A full bucket, and in the clock of a refill a frame as long as the refill, or some octets shorter or longer: with
+/// A full bucket, and in the clock of a refill a frame as long as the refill, or some octets shorter or longer. With
 /// the rest the bucket is just full, or runs over, or does not.
 #[test]
 fn a_frame_of_a_refills_length_goes_with_the_refill() {

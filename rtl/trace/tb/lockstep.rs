@@ -127,9 +127,9 @@ fn records_all_or_counts() {
     assert!(times > 3 && all > 500_000, "{times} records of the time, {all} of events");
 }
 
-/// A record of the time that finds the FIFO full comes before every event that waits behind it: else the clocks of these, more
-/// than half the range of a stamp behind the last record of the time, would be read wrongly. The clock leaps over the long
-/// while that a sink would have to stand.
+/// A record of the time that finds the FIFO full comes before every event that waits behind it. Otherwise the clocks of these,
+/// more than half the range of a stamp behind the last record of the time, would be read wrongly. The clock leaps over the
+/// long while that a sink would have to stand.
 #[test]
 fn nothing_passes_the_time() {
     let mut random = Random::new(85);
