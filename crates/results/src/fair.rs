@@ -79,8 +79,8 @@ pub(crate) fn periods<'p>(plan: &'p Plan, flows: &[FlowOutcome]) -> Cow<'p, [Fai
     })
 }
 
-/// Means, from `start` to `end`, of the rates that `rates` picks from a period, one for each of `flows`, weighted by time. A
-/// mean is over the time that counts for the flow's other rates, and zero if that is no time.
+/// Means, from `start` to `end`, of the rates that `rates` picks from a period, one for each of `flows`, weighted by time.
+/// Each covers the time that counts for the flow's other rates, and is zero if that is no time.
 pub(crate) fn mean_bps(
     periods: &[FairPeriod],
     start: Instant,

@@ -57,7 +57,7 @@ fn ties(plan: &Plan, outcome: &Outcome) -> Option<String> {
     let decides = plan.network.ties == Ties::Number && tied > 0 && tied * 100 >= dropped;
     decides.then(|| {
         format!(
-            "{tied} of {dropped} losses fell on an instant at which another frame had joined the same queue: the order of nodes and links in \
+            "{tied} of {dropped} losses fell on an instant at which another frame had joined the same queue. The order of nodes and links in \
              the scenario decided which was lost; network.ties = \"in-turn\" goes round a switch's inputs"
         )
     })

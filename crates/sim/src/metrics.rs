@@ -192,10 +192,10 @@ macro_rules! metrics_of {
             "Of them, notifications: a switch or a destination saw congestion.", where probing }
         { count run probes_returned: u64, "frames", "Of them, probes that came back.", where probing }
         { runner run settling_time_s: Option<f64>, "s",
-            "Settling time: from the last change of the flow's max-min fair share (its start, or a later change of traffic \
-             or links that moves the share by more than 0.1 %) to the beginning of the first window from which on every \
-             window's mean of the sampled allowed rate lies within 5 % of the share, until the share ends. A window is \
-             50 sample intervals. Null if the flow has not settled." }
+            "Settling time, from the last change of the flow's max-min fair share: its start, or a later change of traffic \
+             or links that moves the share by more than 0.1 %. It ends at the beginning of the first window from which on \
+             every window's mean of the sampled allowed rate lies within 5 % of the share, until the share ends. A window \
+             is 50 sample intervals. Null if the flow has not settled." }
         { measure inside started: Option<penstock_schemes::Instant>, "", "When the flow began, if it did." }
         { measure inside completed: Option<penstock_schemes::Instant>, "",
             "When the last frame of a finite flow was delivered, if all of them were." }

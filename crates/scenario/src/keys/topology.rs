@@ -97,9 +97,10 @@ words! {
 }
 
 /// Description of the key `routing`.
-const ROUTING: &str = "Which of several shortest paths (by hops) a flow takes: \"ecmp\" by a hash of the flow's and the \
-    switch's names, the same in every run (network.ecmp_seed gives another one); \"d-mod-k\" by the number of the destination (at the i-th choice from the \
-    source, up-port floor(d / k^i) mod k), so that a shift permutation never puts two flows on one link.";
+const ROUTING: &str = "Which of several shortest paths (by hops) a flow takes. \"ecmp\": by a hash of the flow's and the \
+    switch's names, the same in every run (network.ecmp_seed gives another one). \"d-mod-k\": by the number of the destination, \
+    so that a shift permutation never puts two flows on one link. At the i-th choice from the source it is up-port \
+    floor(d / k^i) mod k.";
 
 /// Description of the key `buffer`.
 const BUFFER: &str = "Size of each output queue of a switch, per priority. With priority flow control, frames of a lossless \
