@@ -4,7 +4,7 @@
     python tools/signal_trial.py --command tune --kind term --after 0.412     repeats one of them
 
 A command ends with 130 or 143 (or is done), prints no traceback, leaves no process, and nothing half-written under a
-final name. Except after SIGKILL it leaves nothing at all that is not whole; after SIGKILL the next run tidies up. Moments
+final name. Except after SIGKILL it leaves nothing that is not whole; after SIGKILL the next run tidies up. Moments
 are drawn by the seed, between the start of the process and a little after the time that the command takes undisturbed.
 
 A signal that comes before the first line of Penstock finds Python alone, which ends differently: those are
