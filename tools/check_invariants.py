@@ -5,8 +5,11 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+from long_sentences import WORDS_MAX, long_sentences
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -102,14 +105,14 @@ GENERATED = {
 # Files with text: comments, messages, pages. The banned phrases stand in a table of CONTRIBUTING.md.
 TEXT_SUFFIXES = {".rs", ".py", ".pyi", ".sv", ".md", ".ts", ".toml"}
 WORDS = "CONTRIBUTING.md"
-# Where banned phrases are not looked for. Decisions are records of their time, and stay as they were written. All
-# others are folders and files that have not been revised yet: take each out of the list with its revision.
+# Where neither banned phrases nor long sentences are looked for. Decisions are records of their time, and stay as they
+# were written. All others have not been revised yet: take each out of the list with its revision.
 NOT_SEARCHED = ("docs/explanation/decisions", "papers")
 
 
 def main() -> int:
     """Prints every breach; the exit status says whether there is one."""
-    checks = (dependencies, circles, no_std, unsafe_code, forbidden_names, long_files, banned_phrases)
+    checks = (dependencies, circles, no_std, unsafe_code, forbidden_names, long_files, banned_phrases, long_ones)
     breaches = [breach for check in checks for breach in check()]
     for breach in breaches:
         print(f"invariant: {breach}", file=sys.stderr)
@@ -263,15 +266,8 @@ def banned_phrases() -> list[str]:
     # Between two words: a gap, or the end of a line with what leads in the next one.
     phrases = "|".join(re.escape(phrase).replace(r"\ ", r"(?:\s|\\\n|\n\s*(?://[/!]?|#))+") for phrase in banned)
     pattern = re.compile(rf"\b(?:{phrases})\b", re.IGNORECASE)
-    folders = ("crates", "docs", "examples", "lab", "papers", "python", "rtl", "scenarios", "tools")
-    files = [path for path in sorted(ROOT.iterdir()) if path.is_file() and path.suffix in TEXT_SUFFIXES]
-    files += [path for folder in folders for path in sources(ROOT / folder, TEXT_SUFFIXES)]
     breaches = [] if banned else [f"{WORDS} has no table of banned phrases under its heading Words"]
-    for path in files:
-        name = path.relative_to(ROOT)
-        if any(name.is_relative_to(at) for at in NOT_SEARCHED):
-            continue
-        text = path.read_text()
+    for name, text in texts():
         if str(name) == WORDS:
             text = text.replace(section_of_words(text), "\n")
         for found in pattern.finditer(text) if banned else ():
@@ -279,6 +275,26 @@ def banned_phrases() -> list[str]:
             hint = banned[phrase.lower()]
             breaches.append(f'{name}:{text.count(chr(10), 0, found.start()) + 1}: "{phrase}" is banned: {hint}')
     return breaches
+
+
+def long_ones() -> list[str]:
+    """Sentences of docstrings, comments and pages that have too many words."""
+    return [
+        f'{name}:{line}: a sentence of {words} words, more than {WORDS_MAX}: make it two: "{begin} …"'
+        for name, text in texts()
+        for line, words, begin in long_sentences(text, name.suffix)
+    ]
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    """The files with text, each with its name from the root."""
+    folders = ("crates", "docs", "examples", "lab", "papers", "python", "rtl", "tools")
+    files = [path for path in sorted(ROOT.iterdir()) if path.is_file() and path.suffix in TEXT_SUFFIXES]
+    files += [path for folder in folders for path in sources(ROOT / folder, TEXT_SUFFIXES)]
+    for path in files:
+        name = path.relative_to(ROOT)
+        if not any(name.is_relative_to(at) for at in NOT_SEARCHED):
+            yield name, path.read_text()
 
 
 def section_of_words(text: str) -> str:
