@@ -37,8 +37,8 @@ def blocks_of(text: str, suffix: str) -> Iterator[list[Line]]:
     if suffix in (".py", ".pyi"):
         for node in ast.walk(ast.parse(text)):
             match node:
-                case ast.Expr(value=ast.Constant(value=str(docstring)), lineno=line):
-                    yield list(enumerate(docstring.splitlines(), start=line))
+                case ast.Expr(value=ast.Constant(value=str(docstring)), lineno=first):
+                    yield list(enumerate(docstring.splitlines(), start=first))
     block: list[Line] = []
     marker = ""
     for number, line in [*lines, (0, "")]:
