@@ -143,8 +143,14 @@ entry! {
 entry! {
     /// An output port and the line after it, as it is at the start.
     LinkEntry<'p> as LinkDescription {
-        /// Its name, `node->peer`.
+        /// Its name, `node->peer`; of parallel links with a number, `node->peer.2`.
         name: &'p str, "";
+        /// The node that has it.
+        node: &'p str, "";
+        /// The node at the far end.
+        peer: &'p str, "";
+        /// The port of the opposite direction.
+        reverse: &'p str, "";
         /// The line rate.
         rate_bps: u64, "bit/s";
         /// From the end of a frame's transmission until the peer acts on it.
@@ -433,6 +439,10 @@ impl<'p> LinkEntry<'p> {
         };
         Self {
             name: &plan.port_names[index],
+            node: &plan.node_names[port.node.index()],
+            peer: &plan.node_names[port.peer.index()],
+            // The two directions of a link differ in the last bit.
+            reverse: &plan.port_names[index ^ 1],
             rate_bps: port.rate.0,
             latency_s: port.latency.as_seconds(),
             cable_m: plan.cables_mm[index].map(|length| length as f64 / 1000.0),

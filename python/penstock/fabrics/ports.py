@@ -57,29 +57,21 @@ class SwitchMemory:
     oversubscription: float | None
 
 
-def ends(port: str) -> tuple[str, str]:
-    """Return the nodes at both ends of a port; the number of a parallel link is no part of a name."""
-    node, _, peer = port.partition("->")
-    return node, peer.partition(".")[0]
-
-
 def port_kinds(outline: Outline) -> list[PortKind]:
     """Return the ports, those that are alike together: from like nodes to like nodes with the same numbers."""
     groups: dict[tuple[object, ...], list[LinkDescription]] = {}
     for link in outline["links"]:
-        node, peer = ends(link["name"])
         numbers = tuple(_flow_control(link).items())
-        key = (_prefix(node), _prefix(peer), link["rate_bps"], link["cable_m"], link["latency_s"], numbers)
+        key = (_prefix(link["node"]), _prefix(link["peer"]), link["rate_bps"], link["cable_m"], link["latency_s"], numbers)
         groups.setdefault(key, []).append(link)
     return [_kind(group) for group in groups.values()]
 
 
 def _kind(group: list[LinkDescription]) -> PortKind:
     first = group[0]
-    both = [ends(link["name"]) for link in group]
     return PortKind(
-        nodes=names_in_short(node for node, _ in both),
-        peers=names_in_short(peer for _, peer in both),
+        nodes=names_in_short(link["node"] for link in group),
+        peers=names_in_short(link["peer"] for link in group),
         ports=tuple(link["name"] for link in group),
         rate_bps=first["rate_bps"],
         cable_m=first["cable_m"],

@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
 
 from penstock.declared import LinkDescription, Outline
-from penstock.fabrics.ports import ends, names_in_short
+from penstock.fabrics.ports import names_in_short
 from penstock.figures.style import QUEUE_COLOURS, REFERENCE, Drawn, sheet, styled
 from penstock.quantity_text import bit_rate, duration
 
@@ -56,10 +56,10 @@ def fabric_figure(outline: Outline) -> Drawn:
 
 def _links(descriptions: Sequence[LinkDescription]) -> dict[_Link, _Style]:
     """Return the links, parallel ones as one, each with what its colour says."""
-    number = Counter(frozenset(ends(link["name"])) for link in descriptions)
+    number = Counter(frozenset((link["node"], link["peer"])) for link in descriptions)
     found: dict[_Link, _Style] = {}
     for link in descriptions:
-        a, b = ends(link["name"])
+        a, b = link["node"], link["peer"]
         if (b, a) in found or (a, b) in found:
             continue
         length = duration(link["latency_s"]) if link["cable_m"] is None else f"{link['cable_m']:g} m"
