@@ -145,6 +145,9 @@ impl Kind {
 
     /// Whether its values have the form of this one.
     pub(crate) fn fits(&self, data: &Data) -> bool {
+        if let Self::Either(kinds) = self {
+            return kinds.iter().any(|kind| kind.fits(data));
+        }
         match data {
             Data::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
                 matches!(self, Self::Quantity(..) | Self::Capacity)

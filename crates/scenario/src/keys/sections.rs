@@ -26,7 +26,7 @@ pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
 pub(crate) use parameters::check_order;
 pub(crate) use pfc::{AllPorts, Pfc, PfcLink, Watchdog, WatchdogAction};
 pub(crate) use schemes::{NewValues, ProfileName, SchemeName, Schemes, Settings};
-pub(crate) use switch::Switch;
+pub(crate) use switch::{Chip, Switch};
 pub(crate) use testbed::{Sender, Testbed};
 pub(crate) use trace::Trace;
 pub(crate) use transport::{AckClass, Carried, TransportName, TransportTable};

@@ -61,10 +61,12 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     network::check_frames(&resolved, &network)?;
     let laid = PlannedNetwork { network: &network, layout: &layout, census: &census };
     schemes::fill(&resolved, &mut schemes, laid)?;
+    let chip_memory: Vec<Option<Octets>> =
+        chips::chips(&resolved.switch, &layout)?.iter().map(|chip| chip.map(|chip| chip.memory)).collect();
     let (mut lossless, mut reaches) = (Vec::new(), vec![None; network.ports.len()]);
     let mut of_memory = Vec::new();
     if let Some(table) = &*resolved.pfc {
-        let settled = pfc::pfc(table, &network, &layout, resolved.buffer.is_empty())?;
+        let settled = pfc::pfc(table, &network, &layout, (resolved.buffer.is_empty(), &chip_memory))?;
         network.pfc = Some(settled.pfc);
         (lossless, reaches, of_memory) = (settled.lossless, settled.reaches, settled.notes);
         resolved.settle_flow_control(&lossless, settled.mtu, settled.links);
@@ -72,7 +74,6 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     let chips = chips::chips(&resolved.switch, &layout)?;
     let (pools, keys) = buffer::pools(&resolved.buffer, &network, &layout, &chips, (&lossless, &reaches))?;
     of_memory.extend(chips::check(&chips, &pools, &network.priorities, &layout)?);
-    let chip_memory = chips.into_iter().map(|chip| chip.map(|chip| chip.memory)).collect();
     // A pool whose priorities no flow has takes part in the sum alone.
     let pools: Vec<_> = pools.into_iter().filter(|laid| !laid.pool.priorities.is_empty()).collect();
     resolved.settle_pools(keys);

@@ -1,13 +1,13 @@
 //! Any graph: nodes and links as listed, or range by range as fabrics are built.
 
-use penstock_schemes::BitRate;
+use penstock_schemes::{BitRate, Duration};
 use penstock_sim::network::{Capacity, NodeKind};
 
 use super::{BUFFER, Layout, ROUTING, Routing, Shape, Size, size};
 use crate::error::Fault;
 use crate::keys::declare::{section, words};
 use crate::keys::fields::{Either, Length, List, Names, Propagation};
-use crate::keys::ranges::RATE;
+use crate::keys::ranges::{RATE, TIME};
 use crate::keys::read::{Blame, Entry};
 use crate::limits::{Bounds, FLOWS, LINKS, NODES};
 use crate::names;
