@@ -26,7 +26,13 @@ _VALUES = {
 }
 """Values of the keys that a scenario must have, where those by their kind do not fit."""
 
-_VALUES_BY_KIND = {"count": "4", "rate": '"10 Gbps"', "time": '"1 us"', "time | length": '"1 us"', "size, or frames": '"150 KB"'}
+_VALUES_BY_KIND = {
+    "count": "4",
+    "rate": '"10 Gbps"',
+    "time": '"1 us"',
+    "time | length": '"1 us"',
+    "size, or frames": '"150 KB"',
+}
 
 TOPOLOGIES = tuple(
     dict.fromkeys(name for key in keys() if (name := key["section"].removeprefix("topology.")) != key["section"])

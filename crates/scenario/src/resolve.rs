@@ -15,8 +15,8 @@ use penstock_schemes::{Duration, Info};
 
 use crate::error::Fault;
 use crate::keys::fields::Table;
-use crate::keys::ranges::LARGEST_COUNT;
 use crate::keys::location::Location;
+use crate::keys::ranges::LARGEST_COUNT;
 use crate::keys::sections::{Buffer, Experiment, LoadBalancing};
 use crate::keys::tree::{Node, Origin};
 use crate::keys::write;

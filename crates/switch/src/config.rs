@@ -265,7 +265,16 @@ impl Pool {
     #[must_use]
     pub fn new(node: NodeId, priorities: Vec<u8>, size: Octets) -> Self {
         let free = vec![Share::FREE; priorities.len()];
-        Self { node, cell: 1, size, headroom: Octets(0), lines: Vec::new(), egress: free.clone(), ingress: free, priorities }
+        Self {
+            node,
+            cell: 1,
+            size,
+            headroom: Octets(0),
+            lines: Vec::new(),
+            egress: free.clone(),
+            ingress: free,
+            priorities,
+        }
     }
 
     /// What `queues` output queues and the frames of `lines` of each priority have for themselves, together.

@@ -69,11 +69,13 @@ class FabricOptions:
     cable: Annotated[
         str,
         typer.Option(
-            metavar="TIER=LENGTH,…", help="Lengths of cables: 5m, or host=5m,spine0..1=40m,spine2..3=300m for four spines."
+            metavar="TIER=LENGTH,…",
+            help="Lengths of cables: 5m, or host=5m,spine0..1=40m,spine2..3=300m for four spines.",
         ),
     ] = "host=5m,spine=40m"
     chip: Annotated[
-        str, typer.Option(metavar="MEMORY/CELL|NAME", help="Packet memory of a switch: 64MB/256B, or such as tomahawk-5.")
+        str,
+        typer.Option(metavar="MEMORY/CELL|NAME", help="Packet memory of a switch: 64MB/256B, or such as tomahawk-5."),
     ] = "64MB/256B"
 
 
@@ -85,13 +87,17 @@ class NewOptions(FabricOptions):
     scheme: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", autocompletion=completion.scheme, help="The scheme that it runs.  [default: qcn, of a fabric dcqcn]"
+            metavar="NAME",
+            autocompletion=completion.scheme,
+            help="The scheme that it runs.  [default: qcn, of a fabric dcqcn]",
         ),
     ] = None
     topology: Annotated[
         str, typer.Option(metavar="NAME", help="Its topology: a table of `penstock schema topology`.")
     ] = "star"
-    fabric: Annotated[bool, typer.Option("--fabric", help="Write a fabric of leaves and spines, by the options below.")] = False
+    fabric: Annotated[
+        bool, typer.Option("--fabric", help="Write a fabric of leaves and spines, by the options below.")
+    ] = False
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False
 
 

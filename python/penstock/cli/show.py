@@ -44,14 +44,23 @@ def _print(outline: Outline, kinds: list[PortKind], chips: list[SwitchMemory]) -
     hosts = sum(node["kind"] == "host" for node in outline["nodes"])
     switches = len(outline["nodes"]) - hosts
     screen = console()
-    screen.print(f"{outline['name']}: {count(hosts)} hosts, {count(switches)} switches, {count(len(outline['links']) // 2)} links")
+    screen.print(
+        f"{outline['name']}: {count(hosts)} hosts, {count(switches)} switches, {count(len(outline['links']) // 2)} links"
+    )
     paused = any(kind.headroom_octets is not None for kind in kinds)
     columns = ["ports", "", "number", "rate", "cable", "delay"]
     columns += ["response", "XOFF alone", "XOFF all", "headroom", "needed"] if paused else []
     table = listing(*columns)
     for kind in kinds:
         cable = "-" if kind.cable_m is None else f"{kind.cable_m:g} m"
-        row = [kind.nodes, f"-> {kind.peers}", count(len(kind.ports)), bit_rate(kind.rate_bps), cable, duration(kind.latency_s)]
+        row = [
+            kind.nodes,
+            f"-> {kind.peers}",
+            count(len(kind.ports)),
+            bit_rate(kind.rate_bps),
+            cable,
+            duration(kind.latency_s),
+        ]
         if paused:
             sizes = (kind.xoff_octets, kind.xoff_together_octets, kind.headroom_octets, kind.headroom_needed_octets)
             row += ["-" if kind.response_s is None else duration(kind.response_s)]
@@ -59,7 +68,9 @@ def _print(outline: Outline, kinds: list[PortKind], chips: list[SwitchMemory]) -
         add_row(table, *row)
     screen.print(table)
     if paused:
-        screen.print("XOFF: where a line is paused if it holds memory alone, and if all lossless lines do; headroom: of one line and priority")
+        screen.print(
+            "XOFF: where a line is paused if it holds memory alone, and if all lossless lines do; headroom: of one line and priority"
+        )
     for chip in chips:
         _print_memory(chip)
     subscribed = {node["oversubscription"] for node in outline["nodes"]} - {None}

@@ -62,7 +62,14 @@ def port_kinds(outline: Outline) -> list[PortKind]:
     groups: dict[tuple[object, ...], list[LinkDescription]] = {}
     for link in outline["links"]:
         numbers = tuple(_flow_control(link).items())
-        key = (_prefix(link["node"]), _prefix(link["peer"]), link["rate_bps"], link["cable_m"], link["latency_s"], numbers)
+        key = (
+            _prefix(link["node"]),
+            _prefix(link["peer"]),
+            link["rate_bps"],
+            link["cable_m"],
+            link["latency_s"],
+            numbers,
+        )
         groups.setdefault(key, []).append(link)
     return [_kind(group) for group in groups.values()]
 

@@ -96,8 +96,7 @@ def fabric_template(
         f"load = {load:.3g}",
         'size = { workload = "websearch" }',
         "priority = 3",
-        'frame = "4096 octets"',
-        'transport = "go-back-n"',
+        'transport = { go-back-n = { mtu = "4096 octets" } }',
     ]
     return "\n".join(text) + "\n"
 
@@ -178,7 +177,9 @@ def _chip(text: str) -> list[str]:
     memory, slash, cell = text.partition("/")
     sizes = [_SIZE.match(part.strip()) for part in ((memory, cell) if slash else (memory,))]
     if not all(sizes):
-        raise ArgumentError(f"chip={text}: no memory", "write, for instance, 64MB/256B, or a chip: penstock schema switch")
+        raise ArgumentError(
+            f"chip={text}: no memory", "write, for instance, 64MB/256B, or a chip: penstock schema switch"
+        )
     keys = zip(("memory", "cell"), sizes, strict=False)
     return ["[[switch]]", *(f'{key} = "{size[1]} {size[2]}"' for key, size in keys if size), ""]
 

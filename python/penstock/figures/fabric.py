@@ -32,7 +32,9 @@ def fabric_figure(outline: Outline) -> Drawn:
     links = _links(outline["links"])
     layers = _layers(is_switch, list(links))
     places = {
-        name: ((index + 0.5) / len(layer), float(row)) for row, layer in enumerate(layers) for index, name in enumerate(layer)
+        name: ((index + 0.5) / len(layer), float(row))
+        for row, layer in enumerate(layers)
+        for index, name in enumerate(layer)
     }
     with styled():
         figure = sheet(9.6, 1.0 + _LAYER_IN * (len(layers) + 0.6))

@@ -69,7 +69,8 @@ impl Field for Alpha {
                         Ok(Self::of_exponent(*x))
                     }
                     _ => {
-                        let hint = format!("{name} is a whole number from {least} to {largest}, as in {{ {name} = -3 }}");
+                        let hint =
+                            format!("{name} is a whole number from {least} to {largest}, as in {{ {name} = -3 }}");
                         Err(location.error("not a factor of a threshold".into(), hint))
                     }
                 };
@@ -165,7 +166,9 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok(alpha), "{text}");
         }
-        for wrong in ["-1", "2000", "\"1/0\"", "\"1/\"", "\"-1/8\"", "\"x\"", "true", "{ dynamic_th = 8 }", "{ th = 1 }"] {
+        for wrong in
+            ["-1", "2000", "\"1/0\"", "\"1/\"", "\"-1/8\"", "\"x\"", "true", "{ dynamic_th = 8 }", "{ th = 1 }"]
+        {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }

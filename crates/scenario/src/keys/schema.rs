@@ -212,10 +212,7 @@ mod tests {
         assert_eq!(schema["properties"]["warmup"]["default"], "0 s");
         let pattern = schema["properties"]["duration"]["pattern"].as_str().unwrap();
         assert!(pattern.contains("|ms|us|"), "{pattern}");
-        assert_eq!(
-            schema["properties"]["topology"]["properties"]["star"]["required"],
-            json!(["hosts", "link_rate"])
-        );
+        assert_eq!(schema["properties"]["topology"]["properties"]["star"]["required"], json!(["hosts", "link_rate"]));
         let distribution = &schema["properties"]["flow"]["items"]["properties"]["size"]["anyOf"][1];
         assert_eq!((&distribution["type"], &distribution["maxProperties"]), (&json!("object"), &json!(1)));
         let schemes = schema["properties"]["schemes"]["properties"].as_object().unwrap();

@@ -86,7 +86,16 @@ pub(crate) fn pools(
             };
             headrooms.insert(headroom);
             cells.insert(cell);
-            drafts.push(Draft { table, name: name.clone(), node, priorities: priorities.clone(), own_lossless, cell, headroom, lines });
+            drafts.push(Draft {
+                table,
+                name: name.clone(),
+                node,
+                priorities: priorities.clone(),
+                own_lossless,
+                cell,
+                headroom,
+                lines,
+            });
         }
         let alike = |values: BTreeSet<u64>| values.first().copied().filter(|_| values.len() == 1).map(Octets);
         keys.push(PoolKeys {
@@ -135,7 +144,9 @@ struct Draft<'a> {
 fn rest(draft: &Draft<'_>, drafts: &[Draft<'_>], chip: Option<Chip<'_>>, name: &str) -> Result<Octets, Fault> {
     let key = &draft.table.size;
     let Some(chip) = chip else {
-        return Err(key.fault("missing").with_hint("expected a size, as in \"150 KB\", or a [[switch]] with its memory"));
+        return Err(key
+            .fault("missing")
+            .with_hint("expected a size, as in \"150 KB\", or a [[switch]] with its memory"));
     };
     let own = || drafts.iter().filter(|other| other.node == draft.node);
     if own().filter(|other| other.table.size.is_none()).count() > 1 {

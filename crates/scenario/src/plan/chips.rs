@@ -17,26 +17,27 @@ pub(crate) struct Chip<'a> {
     pub(crate) cell: Octets,
 }
 
-fn chip(table: &Switch) -> Option<Chip<'_>> {
+fn chip(table: &Switch) -> Result<Chip<'_>, Fault> {
     let published = table.chip.map(sections::Chip::memory);
-    let memory = table.memory.or(published.map(|(memory, _)| memory))?;
+    let Some(memory) = table.memory.or(published.map(|(memory, _)| memory)) else {
+        let message = "a switch has a chip or a memory";
+        return Err(table.memory.fault(message).with_hint("for instance memory = \"64 MB\", or chip = \"tomahawk-5\""));
+    };
     let cell = table.cell.or(published.map(|(_, cell)| cell)).unwrap_or(Octets(1));
-    Some(Chip { table, memory, cell })
+    Ok(Chip { table, memory, cell })
 }
 
 /// The largest memory of a switch.
-pub(crate) fn largest(tables: &[Switch]) -> Option<Octets> {
-    tables.iter().filter_map(chip).map(|chip| chip.memory).max()
+pub(crate) fn largest(tables: &[Switch]) -> Result<Option<Octets>, Fault> {
+    let memories: Vec<Octets> = tables.iter().map(|table| Ok(chip(table)?.memory)).collect::<Result<_, Fault>>()?;
+    Ok(memories.into_iter().max())
 }
 
 /// The memory of each node: none for hosts, and for switches without a table.
 pub(crate) fn chips<'a>(tables: &'a [Switch], layout: &Layout) -> Result<Vec<Option<Chip<'a>>>, Fault> {
     let mut chips = vec![None; layout.nodes.len()];
     for table in tables {
-        let Some(chip) = chip(table) else {
-            let message = "a switch has a chip or a memory";
-            return Err(table.memory.fault(message).with_hint("for instance memory = \"64 MB\", or chip = \"tomahawk-5\""));
-        };
+        let chip = chip(table)?;
         for node in buffer::switches(&table.switches, layout)? {
             if chips[node].replace(chip).is_some() {
                 let message = format!("{} has a [[switch]] already", layout.nodes[node].name);
@@ -67,7 +68,10 @@ pub(crate) fn check(
         if all > chip.memory.0 {
             let sum: Vec<String> = own.iter().map(|laid| parts(laid)).collect();
             let message = format!("{name} has {}, and its pools take {}: {}", chip.memory, Octets(all), sum.join("; "));
-            let hint = format!("{} less: smaller sizes or reserves, shorter cables, fewer lossless priorities", Octets(all - chip.memory.0));
+            let hint = format!(
+                "{} less: smaller sizes or reserves, shorter cables, fewer lossless priorities",
+                Octets(all - chip.memory.0)
+            );
             return Err(chip.table.memory.fault(message).with_hint(hint));
         }
         // A part of a cell is no memory.
@@ -76,7 +80,8 @@ pub(crate) fn check(
         }
     }
     let note = unused.iter().max().map(|(octets, name)| {
-        let others = if unused.len() == 1 { String::new() } else { format!(", and less of {} others", unused.len() - 1) };
+        let others =
+            if unused.len() == 1 { String::new() } else { format!(", and less of {} others", unused.len() - 1) };
         format!("switch: {octets} of the memory of {name} are in no pool{others}")
     });
     Ok(note.into_iter().collect())

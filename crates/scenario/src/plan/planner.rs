@@ -11,8 +11,8 @@ use super::round_trip::PlannedNetwork;
 use super::source_table::SourceTable;
 use super::traffic::{Flows, RunEnd};
 use super::{
-    Assigned, FairPeriod, Plan, Testbed, buffer, chips, convergence, fair, load_balancing, network, parameter_changes, pfc,
-    recording, schemes, testbed, traffic, traps, windows,
+    Assigned, FairPeriod, Plan, Testbed, buffer, chips, convergence, fair, load_balancing, network, parameter_changes,
+    pfc, recording, schemes, testbed, traffic, traps, windows,
 };
 use crate::error::Fault;
 use crate::keys::sections::{self, LoadBalancing, MarkedAt, MarkedBy};
@@ -24,7 +24,8 @@ use crate::resolve::{Choice, Resolved, truncate};
 pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>) -> Result<Plan, Fault> {
     let (duration, seed) = (*resolved.duration, *resolved.seed);
     let mut notes = resolved.notes().to_vec();
-    let around = Surroundings { cable_delay: *resolved.network.cable_delay, memory: chips::largest(&resolved.switch) };
+    let memory = chips::largest(&resolved.switch)?;
+    let around = Surroundings { cable_delay: *resolved.network.cable_delay, memory };
     let mut layout = topology::build(&resolved.topology, around, bounds)?;
     layout.ecmp_seed = *resolved.network.ecmp_seed;
     layout.spreads = *resolved.network.load_balancing != LoadBalancing::Flow;

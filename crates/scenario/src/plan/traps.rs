@@ -60,7 +60,9 @@ fn marks_after_pauses(network: &Network, own: &Assigned, commons: &[Octets], nam
     let shared: BTreeMap<NodeId, (Octets, Share)> = shared.collect();
     // The most that `n` lines hold together when the last of them is stopped.
     let held = |node: NodeId, xoff: u64, n: u64| {
-        n.saturating_mul(shared.get(&node).map_or(u64::MAX, |(common, share)| stopped_at(*common, *share, n).0).min(xoff))
+        n.saturating_mul(
+            shared.get(&node).map_or(u64::MAX, |(common, share)| stopped_at(*common, *share, n).0).min(xoff),
+        )
     };
     let late = |(&node, &(count, xoff)): (&NodeId, &(u64, u64))| {
         // The line back to the neighbour that the queue leads to brings it nothing.

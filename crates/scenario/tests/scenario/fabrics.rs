@@ -95,7 +95,8 @@ fn headroom_reserves_and_shared_memory_are_the_chip() {
     // and two frames of 9216 with 36.
     let of_host = pools[0].lines.iter().find(|(line, _)| line.index() == port(&plan, "h0->leaf0")).unwrap().1;
     assert_eq!(of_host, Octets((471 + 2 * 36) * 256));
-    let named = plan_or_message(&FABRIC.replace("memory = \"64 MB\"\ncell = \"256 octets\"", "chip = \"tomahawk-5\"")).unwrap();
+    let named =
+        plan_or_message(&FABRIC.replace("memory = \"64 MB\"\ncell = \"256 octets\"", "chip = \"tomahawk-5\"")).unwrap();
     assert_eq!((named.network.pools[0].cell, named.chip_memory[256]), (254, Some(Octets(165_660_324))));
     // Without a [[buffer]] there is one pool of all of it.
     let text = FABRIC.replace("[[buffer]]\ningress_alpha = { 0 = 8, 3 = \"1/8\" }\nalpha = \"none\"\n", "");
@@ -151,7 +152,10 @@ fn a_path_and_a_change_name_one_of_parallel_links() {
     let both: Vec<usize> = plan.network.changes.iter().map(|change| change.port.index()).collect();
     assert_eq!(both, [port(&plan, "leaf0->spine2.2"), port(&plan, "spine2->leaf0.2")]);
     let message = outcome(&text.replace("spine2.2", "spine2")).unwrap_err().to_string();
-    assert!(message.contains("parallel links join \"leaf0\" and \"spine2\" (say which one, as in \"spine2.1\")"), "{message}");
+    assert!(
+        message.contains("parallel links join \"leaf0\" and \"spine2\" (say which one, as in \"spine2.1\")"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -159,9 +163,21 @@ fn what_cannot_be_built_is_refused_with_its_remedy() {
     for (old, new, expected) in [
         ("cable = \"5 m\"", "cable = \"-1 m\"", "\"-1 m\" is negative; a length is not"),
         ("cable = \"5 m\"", "cable = \"5 ms\"", "\"5 ms\" is a time, not a length (for instance \"40 m\")"),
-        ("cable = \"5 m\"", "cable = \"5 m\"\ndelay = \"1 us\"", "a link has a delay, or a cable from whose length it follows"),
-        ("\"h0..h255\", \"leaf0..leaf7\"]\njoin", "\"h0..h250\", \"leaf0..leaf7\"]\njoin", "251 nodes are no blocks of equal size for 8"),
-        ("\"h0..h255\", \"leaf0..leaf7\"]\njoin", "\"h9..h1\", \"leaf0..leaf7\"]\njoin", "the range \"h9..h1\" runs backwards"),
+        (
+            "cable = \"5 m\"",
+            "cable = \"5 m\"\ndelay = \"1 us\"",
+            "a link has a delay, or a cable from whose length it follows",
+        ),
+        (
+            "\"h0..h255\", \"leaf0..leaf7\"]\njoin",
+            "\"h0..h250\", \"leaf0..leaf7\"]\njoin",
+            "251 nodes are no blocks of equal size for 8",
+        ),
+        (
+            "\"h0..h255\", \"leaf0..leaf7\"]\njoin",
+            "\"h9..h1\", \"leaf0..leaf7\"]\njoin",
+            "the range \"h9..h1\" runs backwards",
+        ),
         ("parallel = 2", "parallel = 0", "parallel: expected a whole number from 1 to 64"),
         ("\"spine2..spine3\"]\nparallel", "\"spine1..spine2\"]\nparallel", "two links join \"leaf0\" and \"spine1\""),
         ("\"spine2..spine3\"]\nparallel", "\"leaf0..leaf1\"]\nparallel", "both ends are \"leaf0\""),

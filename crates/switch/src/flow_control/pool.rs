@@ -343,7 +343,10 @@ impl Pools {
             list: Vec::new(),
             per_port: per_port as u32,
             holders: vec![Holder { pool: PoolId::NONE, held: 0, terms: Terms::NONE }; queues],
-            groups: vec![Group { pool: PoolId::NONE, held: 0, in_headroom: 0, headroom: None, terms: Terms::NONE }; queues],
+            groups: vec![
+                Group { pool: PoolId::NONE, held: 0, in_headroom: 0, headroom: None, terms: Terms::NONE };
+                queues
+            ],
             charged: Vec::new(),
         };
         for (id, pool) in (0..).map(PoolId).zip(config.pools) {
