@@ -57,8 +57,8 @@ export class Frames {
     at: (name: string) => Point | undefined,
   ) {
     this.late_s = longest(plan.links);
-    this.ways = plan.links.map(({ name }) => {
-      const [from, to] = name.split("->").map((node) => at(node)) as [Point | undefined, Point | undefined];
+    this.ways = plan.links.map(({ node, peer }) => {
+      const [from, to] = [at(node), at(peer)];
       return from && to ? beside(from, to) : null;
     });
   }

@@ -66,8 +66,9 @@ function aroundRing(plan: Plan, width: number): Layout {
   return { height: RING, places };
 }
 
+/** The nodes at both ends of a link; the number of a parallel one is no part of a name. */
 function ends(link: string): [string, string] {
-  return link.split("->") as [string, string];
+  return link.replace(/\.\d+$/, "").split("->") as [string, string];
 }
 
 /** The pairs of nodes that flows go over, each once: many flows share a link. */

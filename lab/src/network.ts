@@ -94,8 +94,7 @@ export class NetworkView {
   }
 
   private drawLinks(plan: Plan): void {
-    for (const { name } of plan.links) {
-      const [from, to] = name.split("->") as [string, string];
+    for (const { name, node: from, peer: to } of plan.links) {
       const pair = [from, to].sort().join(" ");
       const known = this.cables.get(pair);
       if (known) {
@@ -128,9 +127,9 @@ export class NetworkView {
 
   /** A queue stands at its port; farther along its link where another one stands there. */
   private drawGauge(plan: Plan, link: string, queue: number, choose: (port: string) => void): void {
-    const [from, to] = link.split("->") as [string, string];
-    const fromSwitch = plan.nodes.find(({ name }) => name === from)?.kind === "switch";
     const known = plan.links.find(({ name }) => name === link);
+    const [from, to] = [known?.node ?? "", known?.peer ?? ""];
+    const fromSwitch = plan.nodes.find(({ name }) => name === from)?.kind === "switch";
     const full = known?.buffer_octets ?? (known?.buffer_frames ?? 0) * 1500;
     if (!fromSwitch || full === 0 || this.gauges.some((gauge) => gauge.link === link)) return;
     const [a, b] = [this.at(from), this.at(to)];

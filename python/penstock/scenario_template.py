@@ -26,14 +26,20 @@ _VALUES = {
 }
 """Values of the keys that a scenario must have, where those by their kind do not fit."""
 
-_VALUES_BY_KIND = {"count": "4", "rate": '"10 Gbps"', "time": '"1 us"', "size, or frames": '"150 KB"'}
+_VALUES_BY_KIND = {
+    "count": "4",
+    "rate": '"10 Gbps"',
+    "time": '"1 us"',
+    "time | length": '"1 us"',
+    "size, or frames": '"150 KB"',
+}
 
 TOPOLOGIES = tuple(
     dict.fromkeys(name for key in keys() if (name := key["section"].removeprefix("topology.")) != key["section"])
 )[:-1]
 """The topologies that can be chosen: all but the last, the graph, whose nodes have names."""
 
-_OTHERS = ("load", "incast", "pfc", "change", "window", "group", "priority", "network", "hosts")
+_OTHERS = ("load", "incast", "pfc", "switch", "buffer", "change", "window", "group", "priority", "network", "hosts")
 """Sections that a scenario can do without: they are named alone."""
 
 
@@ -89,7 +95,7 @@ def _keys(entries: list[Key], values: dict[str, str]) -> str:
     lines = []
     for key in entries:
         value = values.get(key["key"], _VALUES_BY_KIND.get(key["unit"]))
-        if value is not None and (key["required"] or key["key"] == "link_delay"):
+        if value is not None and (key["required"] or key["key"] in ("link_delay", "buffer")):
             line = f"{key['key']} = {value}"
         else:
             line = _optional(key)

@@ -17,6 +17,7 @@ use crate::{Assigned, GeneratedFlow, ParameterChange, Plan, catalogue};
 pub const OBJECTS: &[Object] = &[
     SchemeEntry::OBJECT,
     NodeEntry::OBJECT,
+    MemoryEntry::OBJECT,
     PoolEntry::OBJECT,
     FlowControlEntry::OBJECT,
     LinkEntry::OBJECT,
@@ -70,6 +71,8 @@ entry! {
         nodes: Vec<NodeEntry<'p>>, "";
         /// The output ports.
         links: Vec<LinkEntry<'p>>, "";
+        /// The memory of the pools of switches.
+        memory: Vec<MemoryEntry<'p>>, "";
         /// Changes of links, in order of time.
         changes: Vec<ChangeEntry<'p>>, "";
         /// Changes of schemes' parameters, in order of time.
@@ -107,18 +110,53 @@ entry! {
         name: &'p str, "";
         /// Whether it is a host or a switch.
         kind: NodeWord, "";
+        /// Of a switch with hosts the rate of its links to them over that of its links to switches. Null where it has no hosts, or no other
+        /// links.
+        oversubscription: Option<f64>, "";
+    }
+}
+
+entry! {
+    /// The memory of a pool. Reserves, shared part and headroom of all pools of a switch are its memory.
+    MemoryEntry<'p> as PoolMemory {
+        /// The switch.
+        switch: &'p str, "";
+        /// The packet memory of the switch. Null without a `[[switch]]`.
+        memory_octets: Option<u64>, "octets";
+        /// The pool.
+        pool: &'p str, "";
+        /// Its priorities that flows have.
+        priorities: &'p [u8], "";
+        /// Size of a memory cell.
+        cell_octets: u16, "octets";
+        /// Memory reserved for queues and lines.
+        reserved_octets: u64, "octets";
+        /// Memory that queues and lines share.
+        shared_octets: u64, "octets";
+        /// Memory for frames that arrive after a line was paused.
+        headroom_octets: u64, "octets";
+        /// Headroom that all lines need at once, in whole cells.
+        headroom_needed_octets: u64, "octets";
     }
 }
 
 entry! {
     /// An output port and the line after it, as it is at the start.
     LinkEntry<'p> as LinkDescription {
-        /// Its name, `node->peer`.
+        /// Its name, `node->peer`; of parallel links with a number, `node->peer.2`.
         name: &'p str, "";
+        /// The node that has it.
+        node: &'p str, "";
+        /// The node at the far end.
+        peer: &'p str, "";
+        /// The port of the opposite direction.
+        reverse: &'p str, "";
         /// The line rate.
         rate_bps: u64, "bit/s";
         /// From the end of a frame's transmission until the peer acts on it.
         latency_s: f64, "s";
+        /// The length of its cable. Null where its delay is given instead.
+        cable_m: Option<f64>, "m";
         /// Size of its buffer. Null where that is a number of frames, and at a host's port where reaction points take turns.
         buffer_octets: Option<u64>, "octets";
         /// Size of its buffer. Null where that is a number of octets, and at a host's port where reaction points take turns.
@@ -297,12 +335,20 @@ impl<'p> Outline<'p> {
     pub fn new(plan: &'p Plan) -> Self {
         let network = &plan.network;
         let places = plan.record.queues.iter().filter_map(|&queue| network.port_and_priority(queue));
-        let nodes = network.nodes.iter().zip(&plan.node_names).map(|(node, name)| NodeEntry {
-            name,
-            kind: match node.kind {
+        // By node: the rate of its links to hosts, and to switches.
+        let mut rates = vec![(0, 0); network.nodes.len()];
+        for port in &network.ports {
+            let (to_hosts, to_switches) = &mut rates[port.node.index()];
+            let to_host = network.nodes[port.peer.index()].kind == NodeKind::Host;
+            *if to_host { to_hosts } else { to_switches } += port.rate.0;
+        }
+        let nodes = network.nodes.iter().zip(&plan.node_names).zip(rates).map(|((node, name), (hosts, switches))| {
+            let kind = match node.kind {
                 NodeKind::Host => NodeWord::Host,
                 NodeKind::Switch => NodeWord::Switch,
-            },
+            };
+            let both = node.kind == NodeKind::Switch && hosts > 0 && switches > 0;
+            NodeEntry { name, kind, oversubscription: both.then(|| hosts as f64 / switches as f64) }
         });
         let mut pools: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         for (index, pool) in network.pools.iter().enumerate() {
@@ -334,6 +380,7 @@ impl<'p> Outline<'p> {
             schemes: plan.schemes.iter().map(SchemeEntry::new).collect(),
             nodes: nodes.collect(),
             links: (0..network.ports.len()).map(|port| LinkEntry::new(plan, port, &pools)).collect(),
+            memory: (0..network.pools.len()).map(|pool| MemoryEntry::new(plan, pool)).collect(),
             changes: changes.collect(),
             parameter_changes: plan.parameter_changes.iter().map(ParameterChangeEntry::new).collect(),
             queues: places.map(|(port, _)| plan.port_name(port)).collect(),
@@ -392,12 +439,35 @@ impl<'p> LinkEntry<'p> {
         };
         Self {
             name: &plan.port_names[index],
+            node: &plan.node_names[port.node.index()],
+            peer: &plan.node_names[port.peer.index()],
+            // The two directions of a link differ in the last bit.
+            reverse: &plan.port_names[index ^ 1],
             rate_bps: port.rate.0,
             latency_s: port.latency.as_seconds(),
+            cable_m: plan.cables_mm[index].map(|length| length as f64 / 1000.0),
             buffer_octets,
             buffer_frames,
             congestion_points: port.congestion_points,
             flow_control,
+        }
+    }
+}
+
+impl<'p> MemoryEntry<'p> {
+    fn new(plan: &'p Plan, index: usize) -> Self {
+        let (pool, common) = (&plan.network.pools[index], plan.pool_common[index]);
+        let node = pool.node.index();
+        Self {
+            switch: &plan.node_names[node],
+            memory_octets: plan.chip_memory[node].map(|memory| memory.0),
+            pool: &plan.pool_names[index],
+            priorities: &pool.priorities,
+            cell_octets: pool.cell,
+            reserved_octets: pool.size.0 - common.0,
+            shared_octets: common.0,
+            headroom_octets: pool.headroom.0,
+            headroom_needed_octets: plan.headroom_needed[index].0,
         }
     }
 }

@@ -2,9 +2,10 @@
 //! written. Nothing here knows another layer.
 //!
 //! ```text
-//! tree -> key -> location -> fields -> read -> declare -> sections, sizes, topology -> schema
+//! tree -> key -> location -> fields -> read -> alpha -> declare -> sections, sizes, topology -> schema
 //! ```
 
+pub(crate) mod alpha;
 pub(crate) mod declare;
 pub(crate) mod fields;
 pub(crate) mod key;

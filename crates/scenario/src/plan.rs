@@ -2,6 +2,7 @@
 
 mod arrival;
 pub(crate) mod buffer;
+mod chips;
 mod clocks;
 mod convergence;
 pub(crate) mod fair;
@@ -67,10 +68,16 @@ pub struct Plan {
     pub node_names: Vec<String>,
     /// Names of ports, `node->peer`, under their indices.
     pub port_names: Vec<String>,
+    /// For each port the length of its cable in millimetres, where that is given.
+    pub cables_mm: Vec<Option<u64>>,
+    /// For each node its packet memory, where a `[[switch]]` gives it.
+    pub chip_memory: Vec<Option<Octets>>,
     /// For each of the network's pools the name of its `[[buffer]]`.
     pub pool_names: Vec<String>,
     /// For each of them the headroom that all its lines need at once, in whole cells.
     pub headroom_needed: Vec<Octets>,
+    /// For each of them its size without reserves.
+    pub pool_common: Vec<Octets>,
     /// For each of them where it stops lossless lines; `None` where it stops none.
     pub stopping: Vec<Option<Stopping>>,
     /// For each port that flow control can stop, the reach that its headroom follows from.

@@ -15,8 +15,10 @@ use penstock_schemes::{Duration, Info};
 
 use crate::error::Fault;
 use crate::keys::fields::Table;
+use crate::keys::location::Location;
 use crate::keys::ranges::LARGEST_COUNT;
-use crate::keys::sections::{Experiment, LoadBalancing};
+use crate::keys::sections::{Buffer, Experiment, LoadBalancing};
+use crate::keys::tree::{Node, Origin};
 use crate::keys::write;
 use crate::limits::Limits;
 use crate::names;
@@ -83,6 +85,11 @@ impl Resolved {
         }
         for window in record.window.inner() {
             window.end.fill(duration);
+        }
+        if !record.switch.is_empty() && record.buffer.is_empty() {
+            // All of the memory for one pool.
+            let location = Location { path: "buffer.0", origin: Origin::Default };
+            record.buffer.inner().push(Buffer::read(&Node::EMPTY, location)?);
         }
         for (i, table) in record.buffer.inner().iter_mut().enumerate() {
             table.name.fill(format!("pool{i}"));

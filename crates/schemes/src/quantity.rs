@@ -39,6 +39,8 @@ pub enum Dimension {
     Tolerance,
     /// A number of frames.
     Frames,
+    /// The length of a cable, in millimetres.
+    Length,
 }
 
 /// The most digits of a number, the point counted: times the largest unit they stay below 2^128.
@@ -87,10 +89,11 @@ const RATE: Names = &[
 ];
 const TOLERANCE: Names = &[("ppm", 1000), ("ppb", 1)];
 const FRAMES: Names = &[("frames", 1), ("frame", 1)];
+const LENGTH: Names = &[("km", 1_000_000), ("m", 1000), ("cm", 10), ("mm", 1)];
 
 impl Dimension {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Time, Self::Size, Self::Rate, Self::Tolerance, Self::Frames];
+    pub const ALL: [Self; 6] = [Self::Time, Self::Size, Self::Rate, Self::Tolerance, Self::Frames, Self::Length];
 
     /// Names of its units with their factors over the base unit, those to write first.
     #[must_use]
@@ -101,6 +104,7 @@ impl Dimension {
             Self::Rate => RATE,
             Self::Tolerance => TOLERANCE,
             Self::Frames => FRAMES,
+            Self::Length => LENGTH,
         }
     }
 
@@ -113,6 +117,7 @@ impl Dimension {
             Self::Rate => "rate",
             Self::Tolerance => "tolerance",
             Self::Frames => "number of frames",
+            Self::Length => "length",
         }
     }
 
@@ -125,6 +130,7 @@ impl Dimension {
             Self::Rate => "bit/s",
             Self::Tolerance => "parts per billion",
             Self::Frames => "frames",
+            Self::Length => "millimetres",
         }
     }
 
@@ -137,6 +143,7 @@ impl Dimension {
             Self::Rate => "10 Gbps",
             Self::Tolerance => "100 ppm",
             Self::Frames => "100 frames",
+            Self::Length => "40 m",
         }
     }
 
@@ -202,7 +209,7 @@ impl Dimension {
     /// The number that [`write`](Self::write) writes, and its unit.
     fn whole(self, value: u64) -> (u64, &'static str) {
         let exact = |&&(name, factor): &&(&str, u64)| match value {
-            0 => factor == 1 || matches!(name, "s" | "ppm"),
+            0 => factor == 1 || matches!(name, "s" | "ppm" | "m"),
             _ => name != "min" && value.is_multiple_of(factor),
         };
         let (name, factor) = self.units().iter().find(exact).expect("each dimension has its base unit");
@@ -567,7 +574,7 @@ fn three_digits(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Dimension::{Frames, Rate, Size, Time, Tolerance};
+    use super::Dimension::{Frames, Length, Rate, Size, Time, Tolerance};
     use super::*;
 
     #[test]
@@ -592,6 +599,9 @@ mod tests {
             (Tolerance, "0.5 ppm", 500),
             (Frames, "100 frames", 100),
             (Frames, "1 frame", 1),
+            (Length, "40 m", 40_000),
+            (Length, "0.5m", 500),
+            (Length, "120 km", 120_000_000),
         ] {
             assert_eq!(dimension.read(text), Ok(value), "{text}");
         }

@@ -1,6 +1,7 @@
 //! A network as its switches see it, as plain data: nodes, ports, marking, priority flow control (802.1Qbb) with its watchdog, and the
 //! memory that queues share.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use penstock_endpoint::{PortId, TrafficClass};
@@ -253,18 +254,35 @@ pub struct Pool {
     /// The most of the headroom that the frames of one line and priority take: each with its port, in the order of ports. Frames over other
     /// lines may take all of it. [`headroom_in_cells`](crate::flow_control::pfc::headroom_in_cells) is enough.
     pub lines: Vec<(PortId, Octets)>,
-    /// Output queues: a reserve for each.
-    pub egress: Share,
-    /// Frames that came over a line: a reserve for each line and priority.
-    pub ingress: Share,
+    /// What each output queue may take, by its priority, in the order of `priorities`.
+    pub egress: Vec<Share>,
+    /// What the frames that came over a line may take, likewise.
+    pub ingress: Vec<Share>,
 }
 
 impl Pool {
     /// Memory in cells of one octet without reserves, thresholds or headroom.
     #[must_use]
     pub fn new(node: NodeId, priorities: Vec<u8>, size: Octets) -> Self {
-        let (egress, ingress) = (Share::FREE, Share::FREE);
-        Self { node, priorities, cell: 1, size, headroom: Octets(0), lines: Vec::new(), egress, ingress }
+        let free = vec![Share::FREE; priorities.len()];
+        Self {
+            node,
+            cell: 1,
+            size,
+            headroom: Octets(0),
+            lines: Vec::new(),
+            egress: free.clone(),
+            ingress: free,
+            priorities,
+        }
+    }
+
+    /// What `queues` output queues and the frames of `lines` of each priority have for themselves, together.
+    #[must_use]
+    pub fn reserved(&self, queues: u64, lines: u64) -> Octets {
+        let of = |shares: &[Share]| shares.iter().fold(0, |sum: u64, share| sum.saturating_add(share.reserve.0));
+        let all = of(&self.egress).saturating_mul(queues).saturating_add(of(&self.ingress).saturating_mul(lines));
+        Octets(all)
     }
 }
 

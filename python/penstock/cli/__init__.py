@@ -213,20 +213,35 @@ def show_schema(
 
 
 @app.command("new", short_help="Write a scenario to start from.")
-def new_scenario(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The scenario's name: NAME.toml is written.")],
-    scheme: Annotated[
-        str, typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme that it runs.")
-    ] = "qcn",
-    topology: Annotated[
-        str, typer.Option(metavar="NAME", help="Its topology: a table of `penstock schema topology`.")
-    ] = "star",
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
-) -> None:
-    """Write a scenario that runs as it is, with a comment for each key of its sections."""
+@options.grouped
+def new_scenario(given: requests.NewOptions) -> None:
+    """Write a scenario that runs as it is, with a comment for each key of its sections.
+
+    With --fabric: leaves and spines with cables, chips, priority flow control and a load.
+    """
     from penstock.cli.new import write_new
 
-    write_new(name, scheme=scheme, topology=topology, force=force)
+    write_new(given)
+
+
+@app.command("show", short_help="Show a scenario's network: ports, headroom, memory, a picture.")
+def show_network(
+    scenario: Annotated[str, options.SCENARIO],
+    sets: Annotated[list[str] | None, options.SETS] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The picture.  [default: results/SCENARIO-fabric.svg]")
+    ] = None,
+    json: Annotated[bool, options.JSON] = False,
+    no_figures: Annotated[bool, typer.Option("--no-figures", help="Draw nothing.")] = False,
+    limit: Annotated[int, options.LIMIT] = 1,
+) -> None:
+    """Show what a scenario's network is built of, without a run.
+
+    The ports, those that are alike in one line, with rate, cable, pause thresholds and headroom; the memory of switches; notes.
+    """
+    from penstock.cli.show import show
+
+    show(scenario, sets or [], out=out, json=json, figure=not (no_figures or json), limit=limit)
 
 
 @app.command("plot", short_help="Draw a figure of a results folder, in any size.")

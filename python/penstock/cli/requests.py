@@ -56,6 +56,52 @@ class RunOptions:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class FabricOptions:
+    """The options of `penstock new --fabric`."""
+
+    leaves: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Leaf switches of a fabric.")] = 8
+    spines: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Its spine switches.")] = 4
+    hosts: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Its hosts, at each leaf.")] = 32
+    speed: Annotated[str, typer.Option(metavar="RATE", help="Rate of its hosts, such as 200G.")] = "200G"
+    uplink: Annotated[
+        str, typer.Option(metavar="[Nx]RATE", help="Links from each leaf to each spine, such as 2x400G.")
+    ] = "400G"
+    cable: Annotated[
+        str,
+        typer.Option(
+            metavar="TIER=LENGTH,…",
+            help="Lengths of cables: 5m, or host=5m,spine0..1=40m,spine2..3=300m for four spines.",
+        ),
+    ] = "host=5m,spine=40m"
+    chip: Annotated[
+        str,
+        typer.Option(metavar="MEMORY/CELL|NAME", help="Packet memory of a switch: 64MB/256B, or such as tomahawk-5."),
+    ] = "64MB/256B"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NewOptions(FabricOptions):
+    """The options of `penstock new`."""
+
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The scenario's name: NAME.toml is written.")]
+    scheme: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=completion.scheme,
+            help="The scheme that it runs.  [default: qcn, of a fabric dcqcn]",
+        ),
+    ] = None
+    topology: Annotated[
+        str, typer.Option(metavar="NAME", help="Its topology: a table of `penstock schema topology`.")
+    ] = "star"
+    fabric: Annotated[
+        bool, typer.Option("--fabric", help="Write a fabric of leaves and spines, by the options below.")
+    ] = False
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class CompareOptions:
     """The options of `penstock compare`."""
 

@@ -201,7 +201,7 @@ def _ports(outline: Outline, priorities: list[int], apart: list[str]) -> list[Pl
     bits = sum(1 << priority for priority in priorities)
     found = []
     for link in outline["links"]:
-        node, _, peer = link["name"].partition("->")
+        node, peer = link["node"], link["peer"]
         mine, others = (0 if name in apart else bits for name in (node, peer))
         for side in _negotiated(mine, others)[0]:
             ready = side["mode"] == "cptInteriorReady"
@@ -224,8 +224,8 @@ def _ports(outline: Outline, priorities: list[int], apart: list[str]) -> list[Pl
 
 def _points(entry: AssignedScheme, outline: Outline, apart: list[str]) -> PlannedPoints:
     kinds = {node["name"]: node["kind"] for node in outline["nodes"]}
-    inside = [link for link in outline["links"] if link["name"].partition("->")[0] not in apart]
-    hosts = [link["name"] for link in inside if kinds[link["name"].partition("->")[0]] == "host"]
+    inside = [link for link in outline["links"] if link["node"] not in apart]
+    hosts = [link["name"] for link in inside if kinds[link["node"]] == "host"]
     units = {parameter["name"]: parameter["unit"] for parameter in _about(entry["name"])["parameters"]}
     reaction = [_setting(known, entry["parameters"], units) for known in _RP.objects]
     return PlannedPoints(

@@ -213,16 +213,14 @@ def _pairs_of_links(plan: Description) -> list[tuple[str, str, LinkDescription]]
     found = []
     seen: set[str] = set()
     for name, link in links.items():
-        first, _, second = name.partition("->")
-        back = links.get(f"{second}->{first}")
         if name in seen:
             continue
-        seen.add(f"{second}->{first}")
-        if back is None or back["rate_bps"] != link["rate_bps"]:
+        seen.add(link["reverse"])
+        if links[link["reverse"]]["rate_bps"] != link["rate_bps"]:
             raise ArgumentError(
                 f"topology: the link {name} differs in its directions", "a link of these files has one rate"
             )
-        found.append((first, second, link))
+        found.append((link["node"], link["peer"], link))
     return found
 
 
@@ -231,7 +229,7 @@ def _topology(plan: Description, numbers: Mapping[str, int]) -> hpcc.Topology:
     latency_s = {link["name"]: link["latency_s"] for link in plan["links"]}
     links = []
     for first, second, link in _pairs_of_links(plan):
-        delay_ps, back_ps = (round(latency_s[f"{a}->{b}"] * 1e12) for a, b in ((first, second), (second, first)))
+        delay_ps, back_ps = (round(latency_s[name] * 1e12) for name in (link["name"], link["reverse"]))
         if delay_ps != back_ps:
             reason = f"from {first} to {second} a frame takes {delay_ps} ps, and {back_ps} ps back"
             hint = "a node there has no separate delay: take node_delay and host_delay out"

@@ -20,9 +20,10 @@ def fabric_of(plan: Description) -> Fabric:
     """
     links = {link["name"]: link for link in plan["links"]}
     near: dict[str, list[str]] = {node["name"]: [] for node in plan["nodes"]}
-    for name in links:
-        first, _, second = name.partition("->")
-        near[first].append(second)
+    for link in links.values():
+        if "." in link["name"]:
+            raise _not(f"parallel links join {link['node']} and {link['peer']}")
+        near[link["node"]].append(link["peer"])
     hosts = [node["name"] for node in plan["nodes"] if node["kind"] == "host"]
     switches = [node["name"] for node in plan["nodes"] if node["kind"] == "switch"]
     is_host = set(hosts)

@@ -9,6 +9,7 @@ use penstock_sim::network::{Capacity, LARGEST_QUEUE};
 use crate::error::{Fault, nearest};
 use crate::keys::key::{Kind, Section};
 use crate::keys::location::Location;
+use crate::keys::ranges::TIME;
 use crate::keys::tree::{Data, Node};
 use crate::keys::write::{Written, quoted};
 
@@ -48,6 +49,20 @@ impl Quantity for Tolerance {
     }
 }
 
+/// The length of a cable, in millimetres.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Length(pub(crate) u64);
+
+impl Quantity for Length {
+    const DIMENSION: Dimension = Dimension::Length;
+    fn of(base: u64) -> Self {
+        Self(base)
+    }
+    fn base(self) -> u64 {
+        self.0
+    }
+}
+
 macro_rules! quantities {
     ($($type:ident),+) => {
         $(impl Field for $type {
@@ -64,7 +79,7 @@ macro_rules! quantities {
         })+
     };
 }
-quantities!(Duration, Octets, BitRate, Tolerance);
+quantities!(Duration, Octets, BitRate, Tolerance, Length);
 
 fn quantity<T: Quantity>(range: &RangeInclusive<T>, node: &Node, location: Location<'_>) -> Result<T, Fault> {
     match &node.data {
@@ -143,6 +158,57 @@ impl Field for Capacity {
             Self::Octets(octets) => octets.write(),
             Self::Frames(n) => Some(Written::Line(quoted(&Dimension::Frames.write(u64::from(*n))))),
             Self::Arbiter => None,
+        }
+    }
+}
+
+/// The propagation delay of a link: a time, or the length of its cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    Time(Duration),
+    Cable(Length),
+}
+
+impl Propagation {
+    /// No delay.
+    pub(crate) const NONE: Self = Self::Time(Duration::ZERO);
+    /// The longest cable: 1000 km.
+    pub(crate) const LONGEST_CABLE: Length = Length(1_000_000_000);
+
+    /// The delay, where a metre of cable has `per_metre`.
+    pub(crate) fn delay(self, per_metre: Duration) -> Duration {
+        match self {
+            Self::Time(time) => time,
+            Self::Cable(Length(millimetres)) => Duration(millimetres * per_metre.0 / 1000),
+        }
+    }
+
+    /// The length of its cable, where that is given.
+    pub(crate) fn cable(self) -> Option<Length> {
+        if let Self::Cable(length) = self { Some(length) } else { None }
+    }
+}
+
+impl Field for Propagation {
+    type Range = ();
+
+    fn kind((): &()) -> Kind {
+        Kind::Either(vec![Duration::kind(&TIME), Length::kind(&(Length(0)..=Self::LONGEST_CABLE))])
+    }
+
+    fn read((): &(), node: &Node, location: Location<'_>) -> Result<Self, Fault> {
+        match &node.data {
+            Data::Text(text) if Dimension::Length.has_unit_of(text) => {
+                amount(&(Length(0)..=Self::LONGEST_CABLE), text, location).map(Self::Cable)
+            }
+            _ => Duration::read(&TIME, node, location).map(Self::Time),
+        }
+    }
+
+    fn write(&self) -> Option<Written> {
+        match self {
+            Self::Time(time) => time.write(),
+            Self::Cable(length) => length.write(),
         }
     }
 }

@@ -71,6 +71,10 @@ pub(crate) enum Kind {
     OneOf(Section),
     /// A list of tables, `[[…]]`.
     Tables(Section),
+    /// A fraction of whole numbers, as in `"1/8"`.
+    Fraction,
+    /// A table with a value for each of some priorities, as in `{ 0 = 8, 3 = 1 }`.
+    ByPriority(Box<Kind>),
     /// One of several kinds that differ in form.
     Either(Vec<Kind>),
 }
@@ -97,6 +101,8 @@ impl Kind {
             }
             Self::Parameters(_) => "a table of schemes, each with parameters".into(),
             Self::Tables(_) => "a list of tables".into(),
+            Self::Fraction => "a fraction, as in \"1/8\"".into(),
+            Self::ByPriority(kind) => format!("a table by priority, as in {{ 3 = {} }}", kind.example("")),
             Self::Either(kinds) => kinds.iter().map(Self::expects).collect::<Vec<_>>().join(", or "),
         }
     }
@@ -124,6 +130,8 @@ impl Kind {
             Self::Table(_) | Self::OneOf(_) => format!("[{path}]"),
             Self::Parameters(_) => format!("{path}.qcn.q_eq = \"33 KB\""),
             Self::Tables(_) => format!("[[{path}]]"),
+            Self::Fraction => "\"1/8\"".into(),
+            Self::ByPriority(kind) => format!("{{ 3 = {} }}", kind.example(path)),
             Self::Either(kinds) => kinds[0].example(path),
         }
     }
@@ -137,6 +145,9 @@ impl Kind {
 
     /// Whether its values have the form of this one.
     pub(crate) fn fits(&self, data: &Data) -> bool {
+        if let Self::Either(kinds) = self {
+            return kinds.iter().any(|kind| kind.fits(data));
+        }
         match data {
             Data::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
                 matches!(self, Self::Quantity(..) | Self::Capacity)

@@ -83,6 +83,10 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Table(section) | Kind::Parameters(section) => table(section),
         Kind::OneOf(section) => exactly_one(section),
         Kind::Tables(section) => json!({ "type": "array", "items": table(section) }),
+        Kind::Fraction => json!({ "type": "string", "pattern": "^\\s*[0-9]+\\s*/\\s*[0-9]+\\s*$" }),
+        Kind::ByPriority(kind) => {
+            json!({ "type": "object", "patternProperties": { "^[0-7]$": of_kind(kind) }, "additionalProperties": false })
+        }
         Kind::Either(kinds) => json!({ "anyOf": kinds.iter().map(of_kind).collect::<Vec<_>>() }),
     }
 }
@@ -181,6 +185,8 @@ fn unit(kind: &Kind) -> String {
         }
         Kind::Parameters(_) => "parameters of schemes".into(),
         Kind::Tables(_) => "tables".into(),
+        Kind::Fraction => "fraction".into(),
+        Kind::ByPriority(_) => "table by priority".into(),
         Kind::Either(kinds) => kinds.iter().map(unit).collect::<Vec<_>>().join(" | "),
     }
 }
@@ -206,10 +212,7 @@ mod tests {
         assert_eq!(schema["properties"]["warmup"]["default"], "0 s");
         let pattern = schema["properties"]["duration"]["pattern"].as_str().unwrap();
         assert!(pattern.contains("|ms|us|"), "{pattern}");
-        assert_eq!(
-            schema["properties"]["topology"]["properties"]["star"]["required"],
-            json!(["hosts", "link_rate", "buffer"])
-        );
+        assert_eq!(schema["properties"]["topology"]["properties"]["star"]["required"], json!(["hosts", "link_rate"]));
         let distribution = &schema["properties"]["flow"]["items"]["properties"]["size"]["anyOf"][1];
         assert_eq!((&distribution["type"], &distribution["maxProperties"]), (&json!("object"), &json!(1)));
         let schemes = schema["properties"]["schemes"]["properties"].as_object().unwrap();

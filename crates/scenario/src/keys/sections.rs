@@ -7,6 +7,7 @@ mod load;
 mod parameters;
 mod pfc;
 mod schemes;
+mod switch;
 mod testbed;
 mod trace;
 mod transport;
@@ -19,12 +20,13 @@ use crate::keys::fields::{Either, List, Tolerance};
 use crate::keys::ranges::{LARGEST_COUNT, RATE, SPAN, TIME};
 use crate::keys::topology::Topology;
 
-pub(crate) use buffer::{AllSwitches, Buffer, NoThreshold};
+pub(crate) use buffer::{AllSwitches, Buffer};
 pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think, TrafficKind};
 pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
 pub(crate) use parameters::check_order;
 pub(crate) use pfc::{AllPorts, Pfc, PfcLink, Watchdog, WatchdogAction};
 pub(crate) use schemes::{NewValues, ProfileName, SchemeName, Schemes, Settings};
+pub(crate) use switch::{Chip, Switch};
 pub(crate) use testbed::{Sender, Testbed};
 pub(crate) use trace::Trace;
 pub(crate) use transport::{AckClass, Carried, TransportName, TransportTable};
@@ -64,6 +66,7 @@ section! {
         topology: Topology;
         network: Network {};
         pfc: Option<Pfc> => "no flow control";
+        switch: Vec<Switch> = Vec::new();
         buffer: Vec<Buffer> = Vec::new();
         hosts: Hosts {};
         group: Vec<Group> = Vec::new();
@@ -166,6 +169,9 @@ section! {
         /// an amount that is drawn for the node from the seed and its name. IEEE 802.3 allows 100 ppm. Without a tolerance,
         /// sources at exactly the rate of their bottleneck stay in phase, as no real clocks do.
         clock_tolerance: Tolerance [Tolerance(0)..=MOST_OFF] = Tolerance(0);
+        /// Propagation delay of a metre of cable. Optical fibre and active cables: 5.05 ns, as in SONiC's formula of headroom
+        /// (1/198 m/us); copper: 4.3 to 5.2 ns.
+        cable_delay: Duration [Duration(3300)..=Duration(10_000)] = Duration(5050);
         /// Time from the arrival of a frame at a node to its entry into the output queue.
         node_delay: Duration [TIME] = Duration::ZERO;
         /// The nodes to which node_delay applies.

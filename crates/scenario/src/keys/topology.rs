@@ -11,16 +11,18 @@ mod star;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use penstock_schemes::{BitRate, Duration};
+use penstock_schemes::{BitRate, Duration, Octets};
 use penstock_sim::network::{Capacity, NodeKind};
 
 use crate::error::{Fault, suggest};
 use crate::keys::declare::{one_of, section, words};
-use crate::keys::read::Blame;
+use crate::keys::fields::{Length, Propagation};
+use crate::keys::read::{Blame, Entry};
 use crate::limits::{Bounds, LINKS, NODES};
 
 one_of! {
-    /// Nodes and links: exactly one of the tables below. A port is called after its ends, `sw0->h8`.
+    /// Nodes and links: exactly one of the tables below. A port is called after its ends, `sw0->h8`; parallel links are numbered,
+    /// `leaf0->spine1.2`.
     pub(crate) enum Topology: dyn Shape, "topology" {
         "star" = Star(star::Star),
         "dumbbell" = Dumbbell(dumbbell::Dumbbell),
@@ -43,6 +45,7 @@ pub(crate) struct Layout {
     pub(crate) ecmp_seed: Option<u64>,
     /// Switches choose among them frame by frame, or flowlet by flowlet.
     pub(crate) spreads: bool,
+    surroundings: Surroundings,
     /// What switches know of it later, when they have heard of links that break, in order of time.
     pub(crate) later: Vec<Epoch>,
     names: BTreeMap<String, usize>,
@@ -68,6 +71,10 @@ pub(crate) struct LayoutPort {
     pub(crate) rate: BitRate,
     /// Propagation.
     pub(crate) delay: Duration,
+    /// The length of its cable, where that is given.
+    pub(crate) cable: Option<Length>,
+    /// Its number among the parallel links of its ends, from 1; 0 for a link that is alone.
+    pub(crate) parallel: u16,
     /// Size of the queue, if the port is a switch's.
     pub(crate) buffer: Capacity,
     /// Number at its node.
@@ -87,6 +94,7 @@ pub(crate) struct Epoch {
 struct Line {
     rate: BitRate,
     delay: Duration,
+    cable: Option<Length>,
     buffer: Capacity,
 }
 
@@ -113,24 +121,53 @@ pub(crate) trait Shape {
     fn counts(&self) -> (u64, u64);
     /// Adds the nodes and links to an empty layout.
     fn build(&self, layout: &mut Layout, bounds: &Bounds<'_>) -> Result<(), Fault>;
+    /// The key of the size of output queues.
+    fn buffer(&self) -> &Entry<Option<Capacity>>;
     /// The sizes of output queues that its keys give.
-    fn buffers(&self) -> Vec<Size<'_>>;
+    fn buffers(&self) -> Vec<Size<'_>> {
+        size(self.buffer()).into_iter().collect()
+    }
     /// How ties between shortest paths are decided, where there can be any.
     fn routing(&self) -> Routing {
         Routing::Ecmp
     }
 }
 
+/// The names of the ports of a link, as a scenario has it: in one direction, as in `sw0->h8`, or in both, as in `sw0--h8`; parallel ones
+/// end in their number.
+pub(crate) fn ports_of(link: &str) -> Vec<String> {
+    let Some((a, b)) = link.split_once("--") else { return vec![link.to_owned()] };
+    let (node, number) = b.split_at(b.find('.').unwrap_or(b.len()));
+    vec![format!("{a}->{b}"), format!("{node}->{a}{number}")]
+}
+
 /// The size of output queues, and the key that gives it.
 pub(crate) type Size<'a> = (Capacity, &'a dyn Blame);
 
+fn size(key: &Entry<Option<Capacity>>) -> Option<Size<'_>> {
+    key.map(|size| -> Size<'_> { (size, key) })
+}
+
+/// What topologies take from other tables.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Surroundings {
+    /// Propagation delay of a metre of cable.
+    pub(crate) cable_delay: Duration,
+    /// The memory of switches: the size of output queues without a size.
+    pub(crate) memory: Option<Octets>,
+}
+
 /// Lays out the layout.
-pub(crate) fn build(topology: &Topology, bounds: &Bounds<'_>) -> Result<Layout, Fault> {
+pub(crate) fn build(topology: &Topology, surroundings: Surroundings, bounds: &Bounds<'_>) -> Result<Layout, Fault> {
     let shape = topology.given();
+    if shape.buffer().is_none() && surroundings.memory.is_none() {
+        let hint = "expected a size, as in \"150 KB\" or \"100 frames\", or a [[switch]] with its memory";
+        return Err(shape.buffer().fault("missing").with_hint(hint));
+    }
     let (nodes, links) = shape.counts();
     let checks = bounds.check(NODES, nodes, "a smaller topology").and(bounds.check(LINKS, links, "a smaller topology"));
     checks.map_err(|(message, hint)| topology.fault(message).with_hint(hint))?;
-    let mut layout = Layout { routing: shape.routing(), ..Layout::default() };
+    let mut layout = Layout { routing: shape.routing(), surroundings, ..Layout::default() };
     shape.build(&mut layout, bounds)?;
     Ok(layout)
 }
@@ -155,10 +192,11 @@ impl Layout {
         layout
     }
 
-    /// Name of a port.
+    /// Name of a port: its ends, and its number where links are parallel, as in `leaf0->spine1.2`.
     pub(crate) fn port_name(&self, port: usize) -> String {
         let p = &self.ports[port];
-        format!("{}->{}", self.nodes[p.node].name, self.nodes[p.peer].name)
+        let name = format!("{}->{}", self.nodes[p.node].name, self.nodes[p.peer].name);
+        if p.parallel == 0 { name } else { format!("{name}.{}", p.parallel) }
     }
 
     /// Whether a node is a host.
@@ -218,18 +256,31 @@ impl Layout {
         Some(index)
     }
 
-    /// A bidirectional link between `a` and `b`; false if there is one.
-    fn link(&mut self, a: usize, b: usize, line: Line) -> bool {
-        self.link_by_direction(a, b, [line; 2])
+    /// A line of this rate, propagation and buffer.
+    fn line(&self, rate: BitRate, propagation: Propagation, buffer: Option<Capacity>) -> Line {
+        let around = self.surroundings;
+        let buffer = buffer.or(around.memory.map(Capacity::Octets)).expect("checked before it is built");
+        Line { rate, delay: propagation.delay(around.cable_delay), cable: propagation.cable(), buffer }
     }
 
-    /// The same with a line from `a` to `b`, and one from `b` to `a`.
-    fn link_by_direction(&mut self, a: usize, b: usize, lines: [Line; 2]) -> bool {
+    /// A bidirectional link between `a` and `b`; false if there is one.
+    fn link(&mut self, a: usize, b: usize, line: Line) -> bool {
+        self.add_link(a, b, [line; 2], 0)
+    }
+
+    /// The same `count` times, with a line from `a` to `b`, and one from `b` to `a`.
+    fn links(&mut self, a: usize, b: usize, lines: [Line; 2], count: u16) -> bool {
+        let alone = count == 1;
+        (1..=count).all(|number| self.add_link(a, b, lines, if alone { 0 } else { number }))
+    }
+
+    fn add_link(&mut self, a: usize, b: usize, lines: [Line; 2], parallel: u16) -> bool {
         for ((node, peer), line) in [(a, b), (b, a)].into_iter().zip(lines) {
             let index = self.ports.len();
             let number = self.nodes[node].ports.len() as u16;
-            let buffer = if self.is_host(node) { Capacity::Arbiter } else { line.buffer };
-            self.ports.push(LayoutPort { node, peer, rate: line.rate, delay: line.delay, buffer, number });
+            let Line { rate, delay, cable, buffer } = line;
+            let buffer = if self.is_host(node) { Capacity::Arbiter } else { buffer };
+            self.ports.push(LayoutPort { node, peer, rate, delay, cable, parallel, buffer, number });
             self.nodes[node].ports.push(index);
             let name = self.port_name(index);
             if self.port_names.insert(name, index).is_some() {

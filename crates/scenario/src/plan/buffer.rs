@@ -6,12 +6,13 @@ use penstock_schemes::Octets;
 use penstock_sim::network::{LARGEST_QUEUE, Network, NodeId, NodeKind, Pool, PortId, Share};
 use penstock_sim::pfc::{Reach, headroom, headroom_in_cells};
 
+use super::chips::Chip;
 use super::network::largest_frame;
-use super::schemes;
 use crate::error::Fault;
-use crate::keys::fields::Either;
+use crate::keys::alpha::{Alpha, ByPriority};
+use crate::keys::fields::{Counts, Either};
 use crate::keys::read::{Blame, Entry};
-use crate::keys::sections::{self, AllSwitches, NoThreshold};
+use crate::keys::sections::{self, AllSwitches};
 use crate::keys::topology::Layout;
 use crate::limits::NODES;
 use crate::names;
@@ -23,7 +24,8 @@ pub(crate) struct PlannedPool {
     pub(crate) name: String,
     /// The headroom that all lines need at once.
     pub(crate) needed: Octets,
-    pub(crate) common: SharedPart,
+    /// The part of its size that is no reserve.
+    pub(crate) common: Octets,
     /// Where it stops lossless lines, if it does.
     pub(crate) stopping: Option<Stopping>,
 }
@@ -35,12 +37,13 @@ struct Ports {
     to_it: Vec<PortId>,
 }
 
-/// The pools of `network`, which is laid out except for them; `lossless` priorities and `reaches` are those of flow control. Each table
-/// then has keys that follow from the network.
+/// The pools of `network`, which is laid out except for them; `lossless` priorities and `reaches` are those of flow control, `chips` the
+/// memory of each node. Each table then has keys that follow from the network.
 pub(crate) fn pools(
     tables: &[sections::Buffer],
     network: &Network,
     layout: &Layout,
+    chips: &[Option<Chip<'_>>],
     (lossless, reaches): (&[u8], &[Option<Reach>]),
 ) -> Result<(Vec<PlannedPool>, Vec<PoolKeys>), Fault> {
     let mut ports = vec![Ports::default(); network.nodes.len()];
@@ -48,50 +51,123 @@ pub(crate) fn pools(
         ports[port.node.index()].own += 1;
         ports[port.peer.index()].to_it.push(id);
     }
-    let (mut pools, mut keys) = (Vec::new(), Vec::with_capacity(tables.len()));
+    let mut keys = Vec::with_capacity(tables.len());
     let mut taken = BTreeSet::new();
     let mut known = BTreeSet::new();
-    let known_priorities: BTreeSet<u8> = network.priorities.iter().chain(lossless).copied().collect();
+    let all: BTreeSet<u8> = network.priorities.iter().chain(lossless).copied().collect();
+    // Those without a size take what the others of the switch leave, so that their headrooms come first.
+    let mut drafts = Vec::new();
     for table in tables {
         let name = Option::clone(&table.name).unwrap_or_default();
         if !known.insert(name.clone()) {
             let message = format!("there is a pool \"{name}\" already");
             return Err(table.name.fault(message).with_hint("give each [[buffer]] a different name"));
         }
-        let priorities = schemes::listed(&table.priorities, &known_priorities, network)?;
+        let priorities: Vec<u8> = match &*table.priorities {
+            Some(Counts(listed)) => listed.iter().copied().collect::<BTreeSet<u8>>().into_iter().collect(),
+            None => all.iter().copied().collect(),
+        };
         let own_lossless = priorities.iter().filter(|own| lossless.contains(own)).count();
-        let mut headrooms = BTreeSet::new();
+        let (mut headrooms, mut cells) = (BTreeSet::new(), BTreeSet::new());
         for node in switches(&table.switches, layout)? {
-            let lines = lines(network, &ports[node].to_it, reaches, table.cell.0 as u16);
-            let pool = pool(table, network, layout, (node, ports[node].own), &priorities, (own_lossless, lines))?;
             if let Some(priority) = priorities.iter().find(|&&priority| !taken.insert((node, priority))) {
                 let message = format!("priority {priority} of {} has a pool already", layout.nodes[node].name);
                 let hint = "each priority of a switch is in one [[buffer]]: list others in priorities or switches";
                 return Err(table.priorities.fault(message).with_hint(hint));
             }
-            headrooms.insert(pool.headroom);
-            if pool.priorities.is_empty() {
-                continue;
-            }
-            let needed = headroom_needed(&pool, reaches, own_lossless);
-            let queues = pool.priorities.len() * ports[node].own;
-            let groups = pool.priorities.len() * ports[node].to_it.len();
-            let reserved = queues as u64 * pool.egress.reserve.0 + groups as u64 * pool.ingress.reserve.0;
-            let common = SharedPart { octets: pool.size.0.saturating_sub(reserved), ingress: pool.ingress };
-            let stops = |own: &&u8| network.pfc.as_ref().is_some_and(|pfc| pfc.priorities.contains(own));
-            let all = (pool.lines.len() * pool.priorities.iter().filter(stops).count()) as u64;
-            let stopping =
-                (all > 0).then(|| Stopping { alone: common.stopped_at(1), together: common.stopped_at(all) });
-            pools.push(PlannedPool { pool, name: name.clone(), needed, common, stopping });
+            let cell = table.cell.or(chips[node].map(|chip| chip.cell)).unwrap_or(Octets(1)).0 as u16;
+            let lines = lines(network, &ports[node].to_it, reaches, cell);
+            let headroom = match &*table.headroom {
+                Either::Second(octets) => *octets,
+                Either::First(_) => {
+                    let all = lines.iter().fold(0, |sum: u64, (_, most)| sum.saturating_add(most.0));
+                    Octets(all.saturating_mul(own_lossless as u64))
+                }
+            };
+            headrooms.insert(headroom);
+            cells.insert(cell);
+            drafts.push(Draft {
+                table,
+                name: name.clone(),
+                node,
+                priorities: priorities.clone(),
+                own_lossless,
+                cell,
+                headroom,
+                lines,
+            });
         }
-        let headroom = if let [alike] = headrooms.into_iter().collect::<Vec<_>>()[..] { Some(alike) } else { None };
-        keys.push(PoolKeys { priorities, headroom });
+        let alike = |values: BTreeSet<u64>| values.first().copied().filter(|_| values.len() == 1).map(Octets);
+        keys.push(PoolKeys {
+            priorities,
+            headroom: alike(headrooms.into_iter().map(|octets| octets.0).collect()),
+            cell: alike(cells.into_iter().map(u64::from).collect()),
+        });
+    }
+    let mut pools = Vec::new();
+    for draft in &drafts {
+        let Draft { table, node, own_lossless, .. } = *draft;
+        let size = match *table.size {
+            Some(size) => size,
+            None => rest(draft, &drafts, chips[node], &layout.nodes[node].name)?,
+        };
+        let pool = draft.pool(size, network, layout, &ports[node])?;
+        let needed = headroom_needed(&pool, reaches, own_lossless);
+        let reserved = pool.reserved(ports[node].own as u64, ports[node].to_it.len() as u64);
+        let common = Octets(pool.size.0.saturating_sub(reserved.0));
+        let stops = |own: &u8| network.pfc.as_ref().is_some_and(|pfc| pfc.priorities.contains(own));
+        let all = (pool.lines.len() * pool.priorities.iter().filter(|own| stops(own)).count()) as u64;
+        let shares = pool.priorities.iter().zip(&pool.ingress).filter(|(own, _)| stops(own)).map(|(_, share)| *share);
+        let at = |n: u64| shares.clone().map(|share| stopped_at(common, share, n)).min();
+        let stopping = at(1).zip(at(all.max(1))).filter(|_| all > 0);
+        let stopping = stopping.map(|(alone, together)| Stopping { alone, together });
+        pools.push(PlannedPool { pool, name: draft.name.clone(), needed, common, stopping });
     }
     Ok((pools, keys))
 }
 
+/// A pool of a switch before its size is known.
+struct Draft<'a> {
+    table: &'a sections::Buffer,
+    name: String,
+    node: usize,
+    priorities: Vec<u8>,
+    /// How many of them are lossless.
+    own_lossless: usize,
+    cell: u16,
+    headroom: Octets,
+    /// See [`Pool::lines`].
+    lines: Vec<(PortId, Octets)>,
+}
+
+/// What the memory of a switch leaves to the one pool without a size, in whole cells.
+fn rest(draft: &Draft<'_>, drafts: &[Draft<'_>], chip: Option<Chip<'_>>, name: &str) -> Result<Octets, Fault> {
+    let key = &draft.table.size;
+    let Some(chip) = chip else {
+        return Err(key
+            .fault("missing")
+            .with_hint("expected a size, as in \"150 KB\", or a [[switch]] with its memory"));
+    };
+    let own = || drafts.iter().filter(|other| other.node == draft.node);
+    if own().filter(|other| other.table.size.is_none()).count() > 1 {
+        let message = format!("two pools of {name} have no size, and divide what is left of its memory nowhere");
+        return Err(key.fault(message).with_hint("one pool of a switch may be without a size"));
+    }
+    let taken = own().fold(0, |sum: u64, other| {
+        sum.saturating_add(other.table.size.map_or(0, |size| size.0)).saturating_add(other.headroom.0)
+    });
+    let left = chip.memory.0.saturating_sub(taken);
+    let whole = left - left % u64::from(draft.cell);
+    if whole == 0 {
+        let message = format!("{name} has {}, and headroom and other pools take {}", chip.memory, Octets(taken));
+        let hint = "shorter cables, fewer lossless priorities, or smaller pools";
+        return Err(chip.table.memory.fault(message).with_hint(hint));
+    }
+    Ok(Octets(whole))
+}
+
 /// The switches that `key` names, in order.
-fn switches(
+pub(crate) fn switches(
     key: &Entry<Either<AllSwitches, crate::keys::fields::Names>>,
     layout: &Layout,
 ) -> Result<Vec<usize>, Fault> {
@@ -118,59 +194,44 @@ fn switches(
     Ok(chosen.into_iter().collect())
 }
 
-/// The pool of a switch.
-fn pool(
-    table: &sections::Buffer,
-    network: &Network,
-    layout: &Layout,
-    (node, ports): (usize, usize),
-    priorities: &[u8],
-    (lossless, lines): (usize, Vec<(PortId, Octets)>),
-) -> Result<Pool, Fault> {
-    let cell = table.cell.0 as u16;
-    let priorities: Vec<u8> = priorities.iter().copied().filter(|own| network.priorities.contains(own)).collect();
-    let queues = ports * priorities.len();
-    let name = &layout.nodes[node].name;
-    let reserved = (queues as u64).saturating_mul(table.reserve.0 + table.ingress_reserve.0);
-    if reserved > table.size.0 {
-        let message = format!(
-            "the reserves of {queues} queues and of as many lines and priorities at {name} are {} together, more than the {} \
-             of the pool",
-            Octets(reserved),
-            *table.size
-        );
-        let hint = format!("at most {} each", Octets(table.size.0 / queues as u64));
-        let at: &dyn Blame = if table.reserve.0 > 0 { &table.reserve } else { &table.ingress_reserve };
-        return Err(at.blame(message).with_hint(hint));
-    }
-    let largest = largest_frame(network).div_ceil(u64::from(cell)) * u64::from(cell);
-    let cells = if cell == 1 { String::new() } else { format!(" in cells of {}", *table.cell) };
-    if table.size.0 < largest {
-        let message = format!("{} are too small for a frame of {} octets{cells}", *table.size, largest_frame(network));
-        return Err(table.size.fault(message).with_hint(format!("at least {}", Octets(largest))));
-    }
-    let headroom = match &*table.headroom {
-        Either::Second(octets) => *octets,
-        Either::First(_) => {
-            let all = lines.iter().fold(0, |sum: u64, (_, most)| sum.saturating_add(most.0));
-            Octets(all.saturating_mul(lossless as u64))
+impl Draft<'_> {
+    /// The pool.
+    fn pool(&self, size: Octets, network: &Network, layout: &Layout, ports: &Ports) -> Result<Pool, Fault> {
+        let Self { table, cell, headroom, .. } = *self;
+        let name = &layout.nodes[self.node].name;
+        let priorities = self.priorities.iter().copied().filter(|own| network.priorities.contains(own)).collect();
+        let mut pool = Pool::new(NodeId(self.node as u32), priorities, size);
+        let share = |reserve: &ByPriority<Octets>, alpha: &ByPriority<Alpha>, own: u8| Share {
+            reserve: reserve.of(own, Octets(0)),
+            alpha: alpha.of(own, Alpha(None)).0,
+        };
+        let of_all = |reserve, alpha| pool.priorities.iter().map(|own| share(reserve, alpha, *own)).collect();
+        (pool.egress, pool.ingress) =
+            (of_all(&table.reserve, &table.alpha), of_all(&table.ingress_reserve, &table.ingress_alpha));
+        let reserved = pool.reserved(ports.own as u64, ports.to_it.len() as u64);
+        if reserved > size {
+            let queues = ports.own * pool.priorities.len();
+            let message = format!(
+                "the reserves of {queues} queues and of as many lines and priorities at {name} are {reserved} together, more than \
+                 the {size} of the pool"
+            );
+            let hint = format!("at most {} each", Octets(size.0 / queues.max(1) as u64));
+            let some = pool.egress.iter().any(|share| share.reserve.0 > 0);
+            let at: &dyn Blame = if some { &table.reserve } else { &table.ingress_reserve };
+            return Err(at.blame(message).with_hint(hint));
         }
-    };
-    if table.size.0.saturating_add(headroom.0) > LARGEST_QUEUE.0 {
-        let message = format!("{} and a headroom of {headroom} at {name} are more than {LARGEST_QUEUE}", *table.size);
-        return Err(table.headroom.fault(message).with_hint("a smaller size, or a smaller headroom"));
-    }
-    let mut pool = Pool::new(NodeId(node as u32), priorities, *table.size);
-    (pool.cell, pool.headroom, pool.lines) = (cell, headroom, lines);
-    pool.egress = Share { reserve: *table.reserve, alpha: alpha(&table.alpha) };
-    pool.ingress = Share { reserve: *table.ingress_reserve, alpha: alpha(&table.ingress_alpha) };
-    Ok(pool)
-}
-
-fn alpha(alpha: &Either<NoThreshold, f64>) -> Option<f64> {
-    match alpha {
-        Either::First(NoThreshold::None) => None,
-        Either::Second(alpha) => Some(*alpha),
+        let largest = largest_frame(network).div_ceil(u64::from(cell)) * u64::from(cell);
+        let cells = if cell == 1 { String::new() } else { format!(" in cells of {}", Octets(u64::from(cell))) };
+        if size.0 < largest {
+            let message = format!("{size} are too small for a frame of {} octets{cells}", largest_frame(network));
+            return Err(table.size.fault(message).with_hint(format!("at least {}", Octets(largest))));
+        }
+        if size.0.saturating_add(headroom.0) > LARGEST_QUEUE.0 {
+            let message = format!("{size} and a headroom of {headroom} at {name} are more than {LARGEST_QUEUE}");
+            return Err(table.headroom.fault(message).with_hint("a smaller size, or a smaller headroom"));
+        }
+        (pool.cell, pool.headroom, pool.lines) = (cell, headroom, self.lines.clone());
+        Ok(pool)
     }
 }
 
@@ -205,21 +266,12 @@ pub struct Stopping {
     pub together: Octets,
 }
 
-/// The part of a pool that no line and no queue has for itself, and the shares of lines in it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SharedPart {
-    octets: u64,
-    ingress: Share,
-}
-
-impl SharedPart {
-    /// The octets at which each of `n` lines that hold as much is stopped, in closed form: alpha × S / (1 + n × alpha) of the shared part S,
-    /// beyond its reserve.
-    pub(crate) fn stopped_at(self, n: u64) -> Octets {
-        let (shared, n) = (self.octets as f64, n as f64);
-        let threshold = self.ingress.alpha.map_or(shared / n, |alpha| alpha * shared / (1.0 + n * alpha));
-        Octets(self.ingress.reserve.0 + threshold as u64)
-    }
+/// The octets at which each of `n` lines with this share that hold as much is stopped, in closed form: alpha × S / (1 + n × alpha) of the
+/// shared part S, beyond its reserve.
+pub(crate) fn stopped_at(shared: Octets, share: Share, n: u64) -> Octets {
+    let (shared, n) = (shared.0 as f64, n as f64);
+    let threshold = share.alpha.map_or(shared / n, |alpha| alpha * shared / (1.0 + n * alpha));
+    Octets(share.reserve.0 + threshold as u64)
 }
 
 /// The assumptions behind pools, in sentences.

@@ -11,7 +11,7 @@ use super::routing::{self, Branch, Wanted};
 use super::source_table::SourceTable;
 use super::traffic::FlowSpec;
 use crate::keys::sections::LinkState;
-use crate::keys::topology::{Epoch, Layout};
+use crate::keys::topology::{Epoch, Layout, ports_of};
 use crate::limits::{Bounds, Excess};
 use crate::resolve::Resolved;
 
@@ -23,10 +23,7 @@ fn broken(resolved: &Resolved, layout: &Layout) -> Vec<(Duration, BTreeSet<usize
     let mut events: Vec<(Duration, usize, bool)> = Vec::new();
     for change in resolved.change.iter() {
         let (Some(link), Some(state)) = (change.link.as_deref(), *change.state) else { continue };
-        let names = match link.split_once("--") {
-            Some((a, b)) => vec![format!("{a}->{b}"), format!("{b}->{a}")],
-            None => vec![link.to_owned()],
-        };
+        let names = ports_of(link);
         let ports = names.iter().filter_map(|name| layout.port(name));
         events.extend(ports.map(|port| (*change.at, port, state == LinkState::Down)));
     }

@@ -250,11 +250,7 @@ fn add_change(
             return Err(change.rate.fault(message).with_hint("for instance state = \"down\""));
         }
     };
-    let names = match link.split_once("--") {
-        Some((a, b)) => vec![format!("{a}->{b}"), format!("{b}->{a}")],
-        None => vec![link.to_owned()],
-    };
-    for name in names {
+    for name in topology::ports_of(link) {
         let port = layout.port(&name).ok_or_else(|| {
             let message = format!("there is no link \"{link}\"");
             change.link.fault(message).with_hint(layout.suggest_port(&name))

@@ -29,8 +29,13 @@ pub(crate) struct Settled {
     pub(crate) notes: Vec<String>,
 }
 
-/// Flow control in `network`, which is laid out except for it. `alone`: no switch has shared memory.
-pub(crate) fn pfc(table: &sections::Pfc, network: &Network, layout: &Layout, alone: bool) -> Result<Settled, Fault> {
+/// Flow control in `network`, which is laid out except for it. `alone`: no switch has shared memory; `memory` is that of each node with a chip.
+pub(crate) fn pfc(
+    table: &sections::Pfc,
+    network: &Network,
+    layout: &Layout,
+    (alone, memory): (bool, &[Option<Octets>]),
+) -> Result<Settled, Fault> {
     let lossless = match &*table.priorities {
         Some(Counts(listed)) => listed.iter().copied().collect::<BTreeSet<u8>>().into_iter().collect(),
         None => network.priorities.clone(),
@@ -68,7 +73,7 @@ pub(crate) fn pfc(table: &sections::Pfc, network: &Network, layout: &Layout, alo
     for (port, needed) in needed.iter_mut().enumerate() {
         *needed = needed.filter(|_| pfc.ingress[port].is_some());
     }
-    let most = check_sums(table, &pfc, network, layout)?;
+    let most = check_sums(table, &pfc, network, layout, memory)?;
     let mut notes = notes(&pfc, &lossless, mtu, mtu.0 == of_flows);
     notes.extend(most.filter(|_| alone).map(|(node, octets)| {
         format!(
@@ -171,6 +176,7 @@ fn check_sums(
     pfc: &Pfc,
     network: &Network,
     layout: &Layout,
+    memory: &[Option<Octets>],
 ) -> Result<Option<(usize, Octets)>, Fault> {
     let largest = largest_frame(network);
     let mut held = vec![(0, 0); network.nodes.len()];
@@ -180,6 +186,10 @@ fn check_sums(
             *buffers += 1;
             *octets += ingress.buffer.0;
         }
+    }
+    // A chip holds no more than its memory, whatever its lines may take.
+    for ((_, octets), memory) in held.iter_mut().zip(memory) {
+        *octets = memory.map_or(*octets, |memory| memory.0.min(*octets));
     }
     for (port, p) in network.ports.iter().enumerate() {
         let (buffers, octets) = held[p.node.index()];

@@ -1,7 +1,7 @@
 //! From the record of a whole scenario to a plan: network, changes, recording, fair shares.
 
 use penstock_endpoint::transport::Transport;
-use penstock_schemes::{Action, Duration, Instant};
+use penstock_schemes::{Action, Duration, Instant, Octets};
 use penstock_sim::network::{Flow, Network, Traffic};
 
 use super::clocks::Clocks;
@@ -11,12 +11,12 @@ use super::round_trip::PlannedNetwork;
 use super::source_table::SourceTable;
 use super::traffic::{Flows, RunEnd};
 use super::{
-    Assigned, FairPeriod, Plan, Testbed, buffer, convergence, fair, load_balancing, network, parameter_changes, pfc,
-    recording, schemes, testbed, traffic, traps, windows,
+    Assigned, FairPeriod, Plan, Testbed, buffer, chips, convergence, fair, load_balancing, network, parameter_changes,
+    pfc, recording, schemes, testbed, traffic, traps, windows,
 };
 use crate::error::Fault;
 use crate::keys::sections::{self, LoadBalancing, MarkedAt, MarkedBy};
-use crate::keys::topology;
+use crate::keys::topology::{self, Surroundings};
 use crate::limits::{Bounds, Excess, PLACES, SHARES, SHARING};
 use crate::resolve::{Choice, Resolved, truncate};
 
@@ -24,7 +24,9 @@ use crate::resolve::{Choice, Resolved, truncate};
 pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>) -> Result<Plan, Fault> {
     let (duration, seed) = (*resolved.duration, *resolved.seed);
     let mut notes = resolved.notes().to_vec();
-    let mut layout = topology::build(&resolved.topology, bounds)?;
+    let memory = chips::largest(&resolved.switch)?;
+    let around = Surroundings { cable_delay: *resolved.network.cable_delay, memory };
+    let mut layout = topology::build(&resolved.topology, around, bounds)?;
     layout.ecmp_seed = *resolved.network.ecmp_seed;
     layout.spreads = *resolved.network.load_balancing != LoadBalancing::Flow;
     layout.later = convergence::epochs(&resolved, &layout, bounds).map_err(|e| resolved.change.excess(e))?;
@@ -60,21 +62,27 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     network::check_frames(&resolved, &network)?;
     let laid = PlannedNetwork { network: &network, layout: &layout, census: &census };
     schemes::fill(&resolved, &mut schemes, laid)?;
+    let chip_memory: Vec<Option<Octets>> =
+        chips::chips(&resolved.switch, &layout)?.iter().map(|chip| chip.map(|chip| chip.memory)).collect();
     let (mut lossless, mut reaches) = (Vec::new(), vec![None; network.ports.len()]);
     let mut of_memory = Vec::new();
     if let Some(table) = &*resolved.pfc {
-        let settled = pfc::pfc(table, &network, &layout, resolved.buffer.is_empty())?;
+        let settled = pfc::pfc(table, &network, &layout, (resolved.buffer.is_empty(), &chip_memory))?;
         network.pfc = Some(settled.pfc);
         (lossless, reaches, of_memory) = (settled.lossless, settled.reaches, settled.notes);
         resolved.settle_flow_control(&lossless, settled.mtu, settled.links);
     }
-    let (pools, keys) = buffer::pools(&resolved.buffer, &network, &layout, (&lossless, &reaches))?;
+    let chips = chips::chips(&resolved.switch, &layout)?;
+    let (pools, keys) = buffer::pools(&resolved.buffer, &network, &layout, &chips, (&lossless, &reaches))?;
+    of_memory.extend(chips::check(&chips, &pools, &network.priorities, &layout)?);
+    // A pool whose priorities no flow has takes part in the sum alone.
+    let pools: Vec<_> = pools.into_iter().filter(|laid| !laid.pool.priorities.is_empty()).collect();
     resolved.settle_pools(keys);
     of_memory.extend(buffer::notes(&pools));
     let pool_names = pools.iter().map(|laid| laid.name.clone()).collect();
     let headroom_needed = pools.iter().map(|laid| laid.needed).collect();
     let stopping = pools.iter().map(|laid| laid.stopping).collect();
-    let commons: Vec<buffer::SharedPart> = pools.iter().map(|laid| laid.common).collect();
+    let commons: Vec<Octets> = pools.iter().map(|laid| laid.common).collect();
     network.pools = pools.into_iter().map(|laid| laid.pool).collect();
     schemes::check(&resolved, &schemes, &network, &layout)?;
     let laid = PlannedNetwork { network: &network, layout: &layout, census: &census };
@@ -133,8 +141,11 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
         warmup: *resolved.warmup,
         node_names,
         port_names: (0..layout.ports.len()).map(|p| layout.port_name(p)).collect(),
+        cables_mm: layout.ports.iter().map(|port| port.cable.map(|length| length.0)).collect(),
+        chip_memory,
         pool_names,
         headroom_needed,
+        pool_common: commons,
         stopping,
         reaches,
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),

@@ -188,21 +188,28 @@ fn each<T: Clone>(
 
 /// The ports along a path of nodes, or an error's message and hint.
 pub(crate) fn listed(layout: &Layout, names: &[String]) -> Result<Vec<usize>, (String, String)> {
+    // Of parallel links one ends in its number.
+    let node = |name: &str| layout.node(name.split('.').next().unwrap_or(name));
     for name in &names[1..names.len().max(2) - 1] {
-        if layout.node(name).is_some_and(|node| layout.is_host(node)) {
+        if node(name).is_some_and(|node| layout.is_host(node)) {
             return Err((format!("the host \"{name}\" does not forward"), "lead the path through switches".to_owned()));
         }
     }
     let mut ports = Vec::new();
     for pair in names.windows(2) {
-        let name = format!("{}->{}", pair[0], pair[1]);
         for end in pair {
-            if layout.node(end).is_none() {
+            if node(end).is_none() {
                 return Err((format!("there is no node \"{end}\""), layout.suggest_node(end)));
             }
         }
+        let from = node(&pair[0]).expect("it has just been found");
+        let name = format!("{}->{}", layout.nodes[from].name, pair[1]);
         ports.push(layout.port(&name).ok_or_else(|| {
-            let node = layout.node(&pair[0]).expect("it has just been found");
+            if layout.port(&format!("{name}.1")).is_some() {
+                let message = format!("parallel links join \"{}\" and \"{}\"", layout.nodes[from].name, pair[1]);
+                return (message, format!("say which one, as in \"{}.1\"", pair[1]));
+            }
+            let node = from;
             let peers = layout.nodes[node].ports.iter().map(|port| layout.ports[*port].peer);
             let message = format!("no link joins \"{}\" and \"{}\"", pair[0], pair[1]);
             (message, format!("links of {} lead to {}", pair[0], list(layout, peers)))

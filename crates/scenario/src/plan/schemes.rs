@@ -13,8 +13,6 @@ use super::network::largest_frame;
 use super::round_trip;
 use super::round_trip::PlannedNetwork;
 use crate::error::Fault;
-use crate::keys::fields::Counts;
-use crate::keys::read::Entry;
 use crate::keys::sections::{self, check_order};
 use crate::keys::topology::Layout;
 use crate::resolve::{self, Choice, Resolved};
@@ -211,17 +209,6 @@ fn check_priorities(tables: &[sections::Priority], network: &Network, choice: &C
         }
         _ => Ok(()),
     }
-}
-
-/// The priorities that a key lists, in order; without it all that flows have.
-pub(crate) fn listed(key: &Entry<Option<Counts>>, known: &BTreeSet<u8>, network: &Network) -> Result<Vec<u8>, Fault> {
-    let Some(Counts(listed)) = &**key else { return Ok(known.iter().copied().collect()) };
-    if let Some(priority) = listed.iter().find(|priority| !known.contains(priority)) {
-        return Err(key.fault(format!("no flow has priority {priority}")).with_hint(used(network)));
-    }
-    let mut priorities = listed.clone();
-    priorities.sort_unstable();
-    Ok(priorities)
 }
 
 /// Which priorities flows have, as text.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use penstock_schemes::{Action, Octets, Unit, Value};
-use penstock_sim::network::{Network, NodeId, NodeKind, Process};
+use penstock_sim::network::{Network, NodeId, NodeKind, Process, Share};
 
 use super::Assigned;
-use super::buffer::SharedPart;
+use super::buffer::stopped_at;
 use super::network::largest_frame;
 use super::source_table::SourceTable;
 
@@ -14,7 +14,7 @@ use super::source_table::SourceTable;
 pub(crate) fn notes(
     network: &Network,
     schemes: &[Assigned],
-    (origins, commons): (&[SourceTable], &[SharedPart]),
+    (origins, commons): (&[SourceTable], &[Octets]),
     names: &[String],
 ) -> Vec<String> {
     let marks = schemes.iter().filter_map(|own| marks_after_pauses(network, own, commons, names));
@@ -42,7 +42,7 @@ fn first_mark(network: &Network, own: &Assigned) -> Option<(Octets, String)> {
 }
 
 /// Says where flow control stops the lines of a switch before a queue there is long enough for a mark.
-fn marks_after_pauses(network: &Network, own: &Assigned, commons: &[SharedPart], names: &[String]) -> Option<String> {
+fn marks_after_pauses(network: &Network, own: &Assigned, commons: &[Octets], names: &[String]) -> Option<String> {
     let pfc = network.pfc.as_ref().filter(|pfc| pfc.priorities.contains(&own.priority))?;
     let (threshold, key) = first_mark(network, own)?;
     // For each switch the lines that it stops, and the least octets at which it stops one by itself.
@@ -53,11 +53,16 @@ fn marks_after_pauses(network: &Network, own: &Assigned, commons: &[SharedPart],
             (*count, *xoff) = (*count + 1, (*xoff).min(ingress.xoff.0));
         }
     }
-    let shared = network.pools.iter().zip(commons).filter(|(pool, _)| pool.priorities.contains(&own.priority));
-    let shared: BTreeMap<NodeId, SharedPart> = shared.map(|(pool, common)| (pool.node, *common)).collect();
+    let shared = network.pools.iter().zip(commons).filter_map(|(pool, common)| {
+        let class = pool.priorities.iter().position(|priority| *priority == own.priority)?;
+        Some((pool.node, (*common, pool.ingress[class])))
+    });
+    let shared: BTreeMap<NodeId, (Octets, Share)> = shared.collect();
     // The most that `n` lines hold together when the last of them is stopped.
     let held = |node: NodeId, xoff: u64, n: u64| {
-        n.saturating_mul(shared.get(&node).map_or(u64::MAX, |common| common.stopped_at(n).0).min(xoff))
+        n.saturating_mul(
+            shared.get(&node).map_or(u64::MAX, |(common, share)| stopped_at(*common, *share, n).0).min(xoff),
+        )
     };
     let late = |(&node, &(count, xoff)): (&NodeId, &(u64, u64))| {
         // The line back to the neighbour that the queue leads to brings it nothing.

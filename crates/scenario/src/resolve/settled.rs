@@ -33,6 +33,8 @@ pub(crate) struct PoolKeys {
     pub(crate) priorities: Vec<u8>,
     /// The headroom, where all switches have the same.
     pub(crate) headroom: Option<Octets>,
+    /// The cell, likewise.
+    pub(crate) cell: Option<Octets>,
 }
 
 impl Resolved {
@@ -89,6 +91,7 @@ impl Resolved {
     pub(crate) fn settle_pools(&mut self, pools: Vec<PoolKeys>) {
         for (table, pool) in self.record.buffer.inner().iter_mut().zip(pools) {
             table.priorities.fill(Counts(pool.priorities));
+            pool.cell.map(|cell| table.cell.fill(cell));
             if let Some(headroom) = pool.headroom {
                 table.headroom.replace(Either::Second(headroom));
             }

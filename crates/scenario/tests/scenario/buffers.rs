@@ -42,8 +42,8 @@ fn a_size_alone_is_enough() {
         (&pool.priorities[..], pool.cell, pool.size, pool.headroom),
         (&[0, 3][..], 1, Octets(1_000_000), Octets(0))
     );
-    assert_eq!(pool.egress, Share { reserve: Octets(0), alpha: Some(1.0) });
-    assert_eq!(pool.ingress, Share { reserve: Octets(0), alpha: None });
+    assert_eq!(pool.egress, [Share { reserve: Octets(0), alpha: Some(1.0) }; 2]);
+    assert_eq!(pool.ingress, [Share { reserve: Octets(0), alpha: None }; 2]);
     assert!(outcome(&GOOD.replace("[[buffer]]\nsize = \"1 MB\"\n", "")).unwrap().network.pools.is_empty());
 }
 
@@ -55,8 +55,8 @@ fn every_key_has_its_effect() {
     let [pool] = &plan.network.pools[..] else { panic!("{:?}", plan.network.pools) };
     assert_eq!((plan.pool_names[0].as_str(), pool.node), ("mine", NodeId(5)));
     assert_eq!((&pool.priorities[..], pool.cell, pool.headroom), (&[3][..], 208, Octets(40_000)));
-    assert_eq!(pool.egress, Share { reserve: Octets(2000), alpha: None });
-    assert_eq!(pool.ingress, Share { reserve: Octets(3000), alpha: Some(0.125) });
+    assert_eq!(pool.egress, [Share { reserve: Octets(2000), alpha: None }]);
+    assert_eq!(pool.ingress, [Share { reserve: Octets(3000), alpha: Some(0.125) }]);
     for plan in [&plan, &outcome(GOOD).unwrap()] {
         let again = outcome(&plan.resolved).unwrap();
         assert_eq!((&again.network.pools, &again.resolved), (&plan.network.pools, &plan.resolved));
@@ -131,7 +131,6 @@ fn a_pool_says_where_it_stops_lines() {
 #[test]
 fn each_mistake_is_named_with_its_location() {
     for (lines, expected) in [
-        ("priorities = [4]", "x.toml:6: buffer.0.priorities: no flow has priority 4 (flows have 0, 3)"),
         ("switches = [\"sw2\"]", "x.toml:6: buffer.0.switches: there is no switch \"sw2\" (did you mean \"sw0\"?)"),
         (
             "switches = [\"h0\"]",
@@ -140,7 +139,7 @@ fn each_mistake_is_named_with_its_location() {
         ("switches = [\"sw0\", \"sw0\"]", "the switch \"sw0\" is listed twice (list each switch once)"),
         ("switches = \"some\"", "expected \"all\""),
         ("alpha = -1", "expected a number from 0 to 1024"),
-        ("alpha = \"some\"", "\"some\" is not known here, expected \"none\""),
+        ("alpha = \"some\"", "expected a number from 0 to 1024"),
         ("cell = \"0 octets\"", "is zero; this size must be more"),
         (
             "reserve = \"200 KB\"",

@@ -6,6 +6,7 @@ mod bad_input;
 mod buffers;
 mod convergence;
 mod dependencies;
+mod fabrics;
 mod files;
 mod follows;
 mod layout;

@@ -269,7 +269,7 @@ proptest! {
             b.network.pools = (n..2 * n).map(|node| {
                 let mut pool = Pool::new(NodeId(node as u32), vec![0], Octets(60_000));
                 (pool.cell, pool.headroom) = (208, Octets(30_000));
-                pool.ingress = Share { reserve: Octets(1500), alpha: Some(0.25) };
+                pool.ingress = vec![Share { reserve: Octets(1500), alpha: Some(0.25) }; pool.priorities.len()];
                 pool
             }).collect();
         }

@@ -39,7 +39,7 @@ fn dynamic(alpha: f64) -> Share {
 /// A pool of all of the network's priorities at `node`, in octets, without headroom.
 fn pool(network: &Network, node: usize, size: u64, egress: Share) -> Pool {
     let mut pool = Pool::new(NodeId(node as u32), network.priorities.clone(), Octets(size));
-    pool.egress = egress;
+    pool.egress = vec![egress; pool.priorities.len()];
     pool
 }
 
@@ -184,7 +184,7 @@ fn headroom_is_used_to_the_octet() {
         let ingress = Share { reserve: Octets(5999), alpha: Some(0.0) };
         let size = 2 * 5999;
         let mut pool = pool(&b.network, 2, size, Share::FREE);
-        (pool.headroom, pool.ingress) = (Octets(headroom), ingress);
+        (pool.headroom, pool.ingress) = (Octets(headroom), vec![ingress; pool.priorities.len()]);
         b.network.pools = vec![pool];
         b
     };
@@ -213,7 +213,7 @@ fn a_dynamic_threshold_stops_a_neighbour() {
     lossless(&mut b.network, vec![0], Ingress { buffer: Octets(60_000), xoff: Octets(50_000), xon: Octets(44_000) });
     respond(&mut b.network, Duration(500_000));
     let mut pool = pool(&b.network, 2, 12_000, Share::FREE);
-    (pool.headroom, pool.ingress) = (Octets(10_001), dynamic(1.0));
+    (pool.headroom, pool.ingress) = (Octets(10_001), vec![dynamic(1.0); pool.priorities.len()]);
     b.network.pools = vec![pool];
     let outcome = run(&b.network, ms(0), &[Instant(140_000_000)]);
     let queue = &outcome.queues[b.network.queue(b.port(0, 2), 0).index()];
@@ -247,8 +247,8 @@ fn pooled(network: Network) -> impl Strategy<Value = Network> {
                 let reserves = (reserve + reserve_in) * priorities.len() as u64 * ports as u64;
                 let mut pool = Pool::new(NodeId(node as u32), priorities, Octets(size + reserves));
                 (pool.cell, pool.headroom) = (cell, Octets(headroom));
-                pool.egress = Share { reserve: Octets(reserve), alpha };
-                pool.ingress = Share { reserve: Octets(reserve_in), alpha: alpha_in };
+                pool.egress = vec![Share { reserve: Octets(reserve), alpha }; pool.priorities.len()];
+                pool.ingress = vec![Share { reserve: Octets(reserve_in), alpha: alpha_in }; pool.priorities.len()];
                 network.pools.push(pool);
             }
         }
@@ -328,7 +328,8 @@ proptest! {
         let of_lines = lines.iter().filter(|(line, _)| ingress[line.index()].is_some()).map(|(_, room)| room.0).sum();
         b.network.pfc = Some(pfc(vec![0], ingress, u16::MAX, responses));
         let mut pool = pool(&b.network, n + 1, size, Share::FREE);
-        (pool.cell, pool.headroom, pool.lines, pool.ingress) = (cell, Octets(of_lines), lines, dynamic(alpha));
+        (pool.cell, pool.headroom, pool.lines) = (cell, Octets(of_lines), lines);
+        pool.ingress = vec![dynamic(alpha); pool.priorities.len()];
         b.network.pools = vec![pool];
         let outcome = run(&b.network, Instant(0), &[END]);
         prop_assert_eq!(outcome.totals.frames_dropped, 0);

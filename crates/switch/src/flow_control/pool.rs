@@ -56,11 +56,42 @@ pub struct Claim {
     pub len: u64,
 }
 
+/// What a queue, or the frames of a line and priority, may take of an account.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Terms {
+    reserve: u64,
+    alpha: Option<f64>,
+}
+
+impl Terms {
+    /// Of one without a pool.
+    const NONE: Self = Self { reserve: 0, alpha: None };
+
+    fn new(share: Share) -> Self {
+        Self { reserve: share.reserve.0, alpha: share.alpha }
+    }
+
+    /// Octets beyond the reserve.
+    fn beyond(self, held: u64) -> u64 {
+        held.saturating_sub(self.reserve)
+    }
+
+    /// Octets beyond the reserve that one more holds if it had `held` before.
+    #[inline(always)]
+    fn growth(self, held: u64, more: u64) -> u64 {
+        if self.reserve == 0 { more } else { self.beyond(held + more) - self.beyond(held) }
+    }
+
+    /// The dynamic threshold where `free` octets of the shared part are.
+    fn threshold(self, free: u64) -> u64 {
+        // Products beyond 64 bits end at the largest number.
+        self.alpha.map_or(u64::MAX, |alpha| (free as f64 * alpha) as u64)
+    }
+}
+
 /// One of the two accounts of a pool.
 #[derive(Debug, Clone, Copy)]
 struct Account {
-    reserve: u64,
-    alpha: Option<f64>,
     /// The shared part of the pool.
     shared: u64,
     /// Its octets in use.
@@ -68,49 +99,29 @@ struct Account {
 }
 
 impl Account {
-    /// Whether `beyond` octets beyond a reserve are no more than the dynamic threshold: [`threshold`](Self::threshold) without its
-    /// conversions. Sizes are far below 2^53 octets.
-    #[inline(always)]
-    fn is_within(&self, beyond: u64) -> bool {
-        let free = self.shared.saturating_sub(self.used);
-        self.alpha.is_none_or(|alpha| beyond as i64 as f64 <= free as i64 as f64 * alpha)
-    }
-
-    /// The dynamic threshold as it is now.
-    fn threshold(&self) -> u64 {
-        let free = self.shared.saturating_sub(self.used);
-        // Products beyond 64 bits end at the largest number.
-        self.alpha.map_or(u64::MAX, |alpha| (free as f64 * alpha) as u64)
-    }
-
-    /// Octets beyond a holder's reserve.
-    fn beyond(&self, held: u64) -> u64 {
-        held.saturating_sub(self.reserve)
-    }
-
-    /// Octets beyond the reserve that one more holds if it had `held` before.
-    #[inline(always)]
-    fn growth(&self, held: u64, more: u64) -> u64 {
-        if self.reserve == 0 { more } else { self.beyond(held + more) - self.beyond(held) }
+    fn free(&self) -> u64 {
+        self.shared.saturating_sub(self.used)
     }
 
     /// Whether one that holds `held` may take `more`.
     #[inline(always)]
-    fn allows(&self, held: u64, more: u64) -> bool {
-        let (before, after) = (self.beyond(held), self.beyond(held + more));
-        after == 0 || (self.used + (after - before) <= self.shared && self.is_within(after))
+    fn allows(&self, terms: Terms, held: u64, more: u64) -> bool {
+        let (before, after) = (terms.beyond(held), terms.beyond(held + more));
+        // The dynamic threshold without its conversions: sizes are far below 2^53 octets.
+        let within = || terms.alpha.is_none_or(|alpha| after as i64 as f64 <= self.free() as i64 as f64 * alpha);
+        after == 0 || (self.used + (after - before) <= self.shared && within())
     }
 
     #[inline(always)]
-    fn take(&mut self, held: &mut u64, more: u64) {
-        self.used += self.growth(*held, more);
+    fn take(&mut self, terms: Terms, held: &mut u64, more: u64) {
+        self.used += terms.growth(*held, more);
         *held += more;
     }
 
     #[inline(always)]
-    fn give_back(&mut self, held: &mut u64, octets: u64) {
+    fn give_back(&mut self, terms: Terms, held: &mut u64, octets: u64) {
         *held -= octets;
-        self.used -= self.growth(*held, octets);
+        self.used -= terms.growth(*held, octets);
     }
 }
 
@@ -151,6 +162,7 @@ struct Holder {
     pool: PoolId,
     /// Memory of its frames; not kept for that of a plain pool, where it is the length of the queue.
     held: u64,
+    terms: Terms,
 }
 
 /// The frames of a line and a priority.
@@ -162,6 +174,7 @@ struct Group {
     in_headroom: u64,
     /// The most of the headroom; none but for lossless groups.
     headroom: Option<u64>,
+    terms: Terms,
 }
 
 /// The state of a pool.
@@ -175,6 +188,8 @@ pub struct PoolState {
     /// Of a plain pool, what is used is not kept here.
     egress: Account,
     ingress: Account,
+    /// The terms of its queues, those of priorities that are alike once.
+    of_queues: Vec<Terms>,
     /// A queue that holds no more octets than this has room for certain while `used` makes no new maximum: its reserve and its dynamic
     /// threshold at the present maximum.
     surely: u64,
@@ -200,27 +215,35 @@ enum Part {
 }
 
 impl PoolState {
-    fn new(pool: &Pool, queues: u64, groups: u64, lossless: bool, ports: Vec<PortId>) -> Self {
-        let reserved = queues * pool.egress.reserve.0 + groups * pool.ingress.reserve.0;
-        let shared = pool.size.0.checked_sub(reserved);
-        let shared = shared.unwrap_or_else(|| panic!("reserves of {reserved} octets in a pool of {}", pool.size));
-        let account = |share: Share| Account { reserve: share.reserve.0, alpha: share.alpha, shared, used: 0 };
+    /// `ports` are those of its switch, to which `lines` lead.
+    fn new(pool: &Pool, lines: u64, lossless: bool, ports: Vec<PortId>) -> Self {
+        let reserved = pool.reserved(ports.len() as u64, lines);
+        let shared = pool.size.0.checked_sub(reserved.0);
+        let shared = shared.unwrap_or_else(|| panic!("reserves of {reserved} in a pool of {}", pool.size));
+        let mut of_queues: Vec<Terms> = Vec::new();
+        for terms in pool.egress.iter().copied().map(Terms::new) {
+            if !of_queues.contains(&terms) {
+                of_queues.push(terms);
+            }
+        }
         let mut state = Self {
             cell: pool.cell,
             size: pool.size.0,
             headroom: pool.headroom.0,
             plain: false,
-            egress: account(pool.egress),
-            ingress: account(pool.ingress),
+            egress: Account { shared, used: 0 },
+            ingress: Account { shared, used: 0 },
+            of_queues,
             surely: 0,
             used: Usage::default(),
             in_headroom: 0,
             most_in_headroom: 0,
             refused: 0,
-            keeps_ingress: lossless || pool.ingress.alpha.is_some(),
+            keeps_ingress: lossless || pool.ingress.iter().any(|share| share.alpha.is_some()),
             ports,
         };
-        state.plain = state.cell == 1 && state.egress.reserve == 0 && !state.keeps_ingress;
+        let reserves = state.of_queues.iter().any(|terms| terms.reserve > 0);
+        state.plain = state.cell == 1 && !reserves && !state.keeps_ingress;
         state.set_max(0);
         state
     }
@@ -229,13 +252,13 @@ impl PoolState {
     fn set_max(&mut self, max: u64) {
         self.used.max = max;
         // No account uses more of the shared part than all queues hold.
-        let at_most = Account { used: max, ..self.egress };
-        let sure = !self.keeps_ingress && max <= self.egress.shared;
-        self.surely = if sure { self.egress.reserve.saturating_add(at_most.threshold()) } else { 0 };
+        let free = self.egress.shared.checked_sub(max).filter(|_| !self.keeps_ingress);
+        let least = |free| self.of_queues.iter().map(|terms| terms.reserve.saturating_add(terms.threshold(free))).min();
+        self.surely = free.and_then(least).unwrap_or(0);
     }
 
     /// The account of the queues.
-    fn of_queues(&self) -> Account {
+    fn account_of_queues(&self) -> Account {
         Account { used: if self.plain { self.used.now } else { self.egress.used }, ..self.egress }
     }
 
@@ -256,8 +279,8 @@ impl PoolState {
     /// The part from which the ingress account takes `more`; `None` where it refuses.
     fn part(&self, group: &Group, more: u64) -> Option<Part> {
         // Without flow control and threshold it only counts.
-        let counts = group.headroom.is_none() && self.ingress.alpha.is_none();
-        if counts || self.ingress.allows(group.held, more) {
+        let counts = group.headroom.is_none() && group.terms.alpha.is_none();
+        if counts || self.ingress.allows(group.terms, group.held, more) {
             return Some(Part::Common);
         }
         let most = group.headroom?;
@@ -267,19 +290,19 @@ impl PoolState {
 
     /// Whether a queue that holds `held` may take `more`, where the egress account alone decides.
     #[inline(never)]
-    fn allows_without_ingress(&self, held: u64, more: u64) -> bool {
-        !self.keeps_ingress && self.of_queues().allows(held, more)
+    fn allows_without_ingress(&self, terms: Terms, held: u64, more: u64) -> bool {
+        !self.keeps_ingress && self.account_of_queues().allows(terms, held, more)
     }
 
     /// [`Pools::takes_surely`] for a pool that is not plain.
     #[inline(never)]
     fn takes_surely_by_account(&mut self, now: Instant, holder: &mut Holder, octets: u16) -> bool {
         let more = self.memory(octets);
-        let sure = holder.held + more <= self.surely || self.allows_without_ingress(holder.held, more);
+        let sure = holder.held + more <= self.surely || self.allows_without_ingress(holder.terms, holder.held, more);
         if self.used.now + more > self.used.max || !sure {
             return false;
         }
-        self.egress.take(&mut holder.held, more);
+        self.egress.take(holder.terms, &mut holder.held, more);
         self.used.take(now, more);
         true
     }
@@ -319,30 +342,33 @@ impl Pools {
         let mut pools = Self {
             list: Vec::new(),
             per_port: per_port as u32,
-            holders: vec![Holder { pool: PoolId::NONE, held: 0 }; queues],
-            groups: vec![Group { pool: PoolId::NONE, held: 0, in_headroom: 0, headroom: None }; queues],
+            holders: vec![Holder { pool: PoolId::NONE, held: 0, terms: Terms::NONE }; queues],
+            groups: vec![
+                Group { pool: PoolId::NONE, held: 0, in_headroom: 0, headroom: None, terms: Terms::NONE };
+                queues
+            ],
             charged: Vec::new(),
         };
         for (id, pool) in (0..).map(PoolId).zip(config.pools) {
-            let (mut own_queues, mut own_groups) = (0, 0);
+            let lines = config.ports.iter().filter(|p| p.peer == pool.node).count() as u64;
             for (port, p) in config.ports.iter().enumerate() {
-                for class in pool.priorities.iter().map(|&priority| config.class(priority)) {
+                let shares = pool.priorities.iter().zip(pool.egress.iter().zip(&pool.ingress));
+                for (class, (egress, ingress)) in shares.map(|(&priority, shares)| (config.class(priority), shares)) {
                     let index = port * per_port + class.index();
                     if p.node == pool.node {
                         assert!(pools.holders[index].pool == PoolId::NONE, "queue {index} has two pools");
-                        pools.holders[index].pool = id;
-                        own_queues += 1;
+                        (pools.holders[index].pool, pools.holders[index].terms) = (id, Terms::new(*egress));
                     }
                     if p.peer == pool.node {
-                        pools.groups[index].pool = id;
-                        pools.groups[index].headroom = headroom_of(config, pool, port, class);
-                        own_groups += 1;
+                        let headroom = headroom_of(config, pool, port, class);
+                        let terms = Terms::new(*ingress);
+                        pools.groups[index] = Group { pool: id, held: 0, in_headroom: 0, headroom, terms };
                     }
                 }
             }
             let own = |(_, port): &(PortId, &Port)| port.node == pool.node;
             let ports = (0..).map(PortId).zip(config.ports).filter(own).map(|(id, _)| id).collect();
-            pools.list.push(PoolState::new(pool, own_queues, own_groups, config.pfc.is_some(), ports));
+            pools.list.push(PoolState::new(pool, lines, config.pfc.is_some(), ports));
         }
         Some(Box::new(pools))
     }
@@ -361,12 +387,13 @@ impl Pools {
         let holder = &self.holders[claim.queue.index()];
         let Some(pool) = self.list.get(holder.pool.index()) else { return true };
         let (held, more) = (pool.held(holder, claim.len), pool.memory(claim.octets));
+        let of_queue = || pool.account_of_queues().allows(holder.terms, held, more);
         if !pool.keeps_ingress {
-            return pool.of_queues().allows(held, more);
+            return of_queue();
         }
         let group = self.groups.get(claim.group.index());
         let lossless = group.is_some_and(|group| group.headroom.is_some());
-        group.is_none_or(|group| pool.part(group, more).is_some()) && (lossless || pool.of_queues().allows(held, more))
+        group.is_none_or(|group| pool.part(group, more).is_some()) && (lossless || of_queue())
     }
 
     /// Takes memory for a frame, with which its queue is `len` octets long, if there is some, whichever frames have left that the pool
@@ -380,7 +407,7 @@ impl Pools {
         }
         let more = u64::from(octets);
         let used = pool.used.now + more;
-        if used > pool.used.max || (len > pool.surely && !pool.allows_without_ingress(len - more, more)) {
+        if used > pool.used.max || (len > pool.surely && !pool.allows_without_ingress(holder.terms, len - more, more)) {
             return false;
         }
         pool.used.now = used;
@@ -411,7 +438,7 @@ impl Pools {
         if pool.plain {
             pool.used.now += more;
         } else {
-            pool.egress.take(&mut holder.held, more);
+            pool.egress.take(holder.terms, &mut holder.held, more);
             pool.used.take(now, more);
         }
         if pool.used.now > pool.used.max {
@@ -432,7 +459,7 @@ impl Pools {
                     pool.in_headroom += more;
                     pool.most_in_headroom = pool.most_in_headroom.max(pool.in_headroom);
                 }
-                Some(Part::Common) | None => pool.ingress.take(&mut group.held, more),
+                Some(Part::Common) | None => pool.ingress.take(group.terms, &mut group.held, more),
             },
         }
     }
@@ -454,7 +481,7 @@ impl Pools {
         let holder = &mut self.holders[index];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return };
         let octets = pool.memory(octets);
-        pool.egress.give_back(&mut holder.held, octets);
+        pool.egress.give_back(holder.terms, &mut holder.held, octets);
         pool.used.give_back(at, octets);
         if !pool.keeps_ingress {
             return;
@@ -466,7 +493,7 @@ impl Pools {
                 let of_headroom = octets.min(group.in_headroom);
                 group.in_headroom -= of_headroom;
                 pool.in_headroom -= of_headroom;
-                pool.ingress.give_back(&mut group.held, octets - of_headroom);
+                pool.ingress.give_back(group.terms, &mut group.held, octets - of_headroom);
             }
         }
     }
@@ -493,25 +520,27 @@ impl Pools {
     pub fn is_over(&self, group: CounterId) -> bool {
         let group = &self.groups[group.index()];
         let Some(pool) = self.list.get(group.pool.index()) else { return false };
-        let beyond = pool.ingress.beyond(group.held);
-        group.in_headroom > 0 || (pool.ingress.alpha.is_some() && beyond > 0 && beyond >= pool.ingress.threshold())
+        let beyond = group.terms.beyond(group.held);
+        let reached = || beyond >= group.terms.threshold(pool.ingress.free());
+        group.in_headroom > 0 || (group.terms.alpha.is_some() && beyond > 0 && reached())
     }
 
     /// Whether the neighbour may go on: the group is below its threshold by `offset`, or within its reserve.
     pub fn is_under(&self, group: CounterId, offset: u64) -> bool {
         let group = &self.groups[group.index()];
         let Some(pool) = self.list.get(group.pool.index()) else { return true };
-        let beyond = pool.ingress.beyond(group.held);
-        group.in_headroom == 0 && (beyond == 0 || beyond.saturating_add(offset) <= pool.ingress.threshold())
+        let beyond = group.terms.beyond(group.held);
+        let threshold = || group.terms.threshold(pool.ingress.free());
+        group.in_headroom == 0 && (beyond == 0 || beyond.saturating_add(offset) <= threshold())
     }
 
     /// Whether a group would be below its threshold by `offset` if it held `memory` alone, of `of_pool` in all.
     pub fn would_be_under(&self, group: CounterId, memory: u64, of_pool: u64, offset: u64) -> bool {
         let group = &self.groups[group.index()];
         let Some(pool) = self.list.get(group.pool.index()) else { return true };
-        let beyond = pool.ingress.beyond(memory);
+        let beyond = group.terms.beyond(memory);
         let rest = Account { used: of_pool, ..pool.ingress };
-        beyond == 0 || beyond.saturating_add(offset) <= rest.threshold()
+        beyond == 0 || beyond.saturating_add(offset) <= group.terms.threshold(rest.free())
     }
 
     /// Whether two groups have the same pool.

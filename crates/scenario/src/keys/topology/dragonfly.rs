@@ -1,13 +1,15 @@
 //! The dragonfly: groups of switches that are all linked to one another, and one link between any two groups.
 //! (Kim et al. 2008, "Technology-Driven, Highly-Scalable Dragonfly Topology")
 
-use penstock_schemes::{BitRate, Duration};
+use penstock_schemes::BitRate;
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Layout, Line, ROUTING, Routing, Shape, Size};
+use super::{BUFFER, Layout, ROUTING, Routing, Shape};
 use crate::error::Fault;
 use crate::keys::declare::section;
-use crate::keys::ranges::{RATE, TIME};
+use crate::keys::fields::Propagation;
+use crate::keys::ranges::RATE;
+use crate::keys::read::Entry;
 use crate::limits::Bounds;
 
 section! {
@@ -29,12 +31,12 @@ section! {
         local_rate: BitRate [RATE];
         /// Rate of the links between groups.
         global_rate: BitRate [RATE];
-        /// Propagation delay of the links of hosts and within a group, one way.
-        link_delay: Duration [TIME] = Duration::ZERO;
-        /// Propagation delay of the links between groups, one way.
-        global_delay: Duration [TIME] = Duration::ZERO;
+        /// Propagation delay of the links of hosts and within a group, one way: a time, or the length of its cable, as in "40 m".
+        link_delay: Propagation = Propagation::NONE;
+        /// Propagation delay of the links between groups, one way: a time, or the length of its cable, as in "40 m".
+        global_delay: Propagation = Propagation::NONE;
         #[doc = BUFFER]
-        buffer: Capacity;
+        buffer: Option<Capacity> => "the memory of the switch, where [[switch]] gives it";
         #[doc = ROUTING]
         routing: Routing = Routing::Ecmp;
     }
@@ -59,9 +61,9 @@ impl Shape for Dragonfly {
             );
             return Err(self.groups.fault(message).with_hint(format!("at most {}", size * global + 1)));
         }
-        let edge = Line { rate: *self.host_rate, delay: *self.link_delay, buffer: *self.buffer };
-        let local = Line { rate: *self.local_rate, ..edge };
-        let trunk = Line { rate: *self.global_rate, delay: *self.global_delay, ..edge };
+        let edge = layout.line(*self.host_rate, *self.link_delay, *self.buffer);
+        let local = layout.line(*self.local_rate, *self.link_delay, *self.buffer);
+        let trunk = layout.line(*self.global_rate, *self.global_delay, *self.buffer);
         let hosts = layout.add(NodeKind::Host, "h", (groups * size * each) as u64);
         let switches = layout.add(NodeKind::Switch, "sw", (groups * size) as u64);
         for (i, host) in hosts.into_iter().enumerate() {
@@ -87,8 +89,8 @@ impl Shape for Dragonfly {
         Ok(())
     }
 
-    fn buffers(&self) -> Vec<Size<'_>> {
-        vec![(*self.buffer, &self.buffer)]
+    fn buffer(&self) -> &Entry<Option<Capacity>> {
+        &self.buffer
     }
 
     fn routing(&self) -> Routing {

@@ -1,12 +1,14 @@
 //! The dumbbell: two switches and the bottleneck between them.
 
-use penstock_schemes::{BitRate, Duration};
+use penstock_schemes::BitRate;
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Layout, Line, Shape, Size};
+use super::{BUFFER, Layout, Shape};
 use crate::error::Fault;
 use crate::keys::declare::section;
-use crate::keys::ranges::{RATE, TIME};
+use crate::keys::fields::Propagation;
+use crate::keys::ranges::RATE;
+use crate::keys::read::Entry;
 use crate::limits::Bounds;
 
 section! {
@@ -20,12 +22,12 @@ section! {
         link_rate: BitRate [RATE];
         /// Rate of the link between the switches.
         bottleneck_rate: BitRate [RATE];
-        /// Propagation delay of the links of the hosts, one way.
-        link_delay: Duration [TIME] = Duration::ZERO;
-        /// Propagation delay of the link between the switches, one way.
-        bottleneck_delay: Duration [TIME] = Duration::ZERO;
+        /// Propagation delay of the links of the hosts, one way: a time, or the length of its cable, as in "40 m".
+        link_delay: Propagation = Propagation::NONE;
+        /// Propagation delay of the link between the switches, one way: a time, or the length of its cable, as in "40 m".
+        bottleneck_delay: Propagation = Propagation::NONE;
         #[doc = BUFFER]
-        buffer: Capacity;
+        buffer: Option<Capacity> => "the memory of the switch, where [[switch]] gives it";
     }
 }
 
@@ -36,8 +38,8 @@ impl Shape for Dumbbell {
     }
 
     fn build(&self, layout: &mut Layout, _: &Bounds<'_>) -> Result<(), Fault> {
-        let edge = Line { rate: *self.link_rate, delay: *self.link_delay, buffer: *self.buffer };
-        let bottleneck = Line { rate: *self.bottleneck_rate, delay: *self.bottleneck_delay, buffer: *self.buffer };
+        let edge = layout.line(*self.link_rate, *self.link_delay, *self.buffer);
+        let bottleneck = layout.line(*self.bottleneck_rate, *self.bottleneck_delay, *self.buffer);
         let sources = layout.add(NodeKind::Host, "h", *self.sources);
         let receivers = layout.add(NodeKind::Host, "h", *self.receivers);
         let switches = layout.add(NodeKind::Switch, "sw", 2);
@@ -51,7 +53,7 @@ impl Shape for Dumbbell {
         Ok(())
     }
 
-    fn buffers(&self) -> Vec<Size<'_>> {
-        vec![(*self.buffer, &self.buffer)]
+    fn buffer(&self) -> &Entry<Option<Capacity>> {
+        &self.buffer
     }
 }

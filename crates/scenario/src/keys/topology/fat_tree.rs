@@ -1,12 +1,14 @@
 //! The fat tree: edge, aggregation and core switches that all have k ports.
 
-use penstock_schemes::{BitRate, Duration};
+use penstock_schemes::BitRate;
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Layout, Line, ROUTING, Routing, Shape, Size};
+use super::{BUFFER, Layout, ROUTING, Routing, Shape};
 use crate::error::Fault;
 use crate::keys::declare::section;
-use crate::keys::ranges::{RATE, TIME};
+use crate::keys::fields::Propagation;
+use crate::keys::ranges::RATE;
+use crate::keys::read::Entry;
 use crate::limits::Bounds;
 
 section! {
@@ -17,10 +19,10 @@ section! {
         k: u64 [2..=32];
         /// Rate of every link.
         link_rate: BitRate [RATE];
-        /// Propagation delay of every link, one way.
-        link_delay: Duration [TIME] = Duration::ZERO;
+        /// Propagation delay of every link, one way: a time, or the length of its cable, as in "40 m".
+        link_delay: Propagation = Propagation::NONE;
         #[doc = BUFFER]
-        buffer: Capacity;
+        buffer: Option<Capacity> => "the memory of the switch, where [[switch]] gives it";
         #[doc = ROUTING]
         routing: Routing = Routing::Ecmp;
     }
@@ -37,7 +39,7 @@ impl Shape for FatTree {
             let message = format!("a fat tree needs an even number of ports, found {k}");
             return Err(self.k.fault(message).with_hint(format!("for instance {}", k - 1)));
         }
-        let line = Line { rate: *self.link_rate, delay: *self.link_delay, buffer: *self.buffer };
+        let line = layout.line(*self.link_rate, *self.link_delay, *self.buffer);
         let half = (k / 2) as usize;
         let hosts = layout.add(NodeKind::Host, "h", k * k * k / 4);
         let edges = layout.add(NodeKind::Switch, "edge", k * k / 2);
@@ -61,8 +63,8 @@ impl Shape for FatTree {
         Ok(())
     }
 
-    fn buffers(&self) -> Vec<Size<'_>> {
-        vec![(*self.buffer, &self.buffer)]
+    fn buffer(&self) -> &Entry<Option<Capacity>> {
+        &self.buffer
     }
 
     fn routing(&self) -> Routing {

@@ -1,12 +1,14 @@
 //! Leaf and spine: two layers of switches, each of one linked to each of the other.
 
-use penstock_schemes::{BitRate, Duration};
+use penstock_schemes::BitRate;
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Layout, Line, ROUTING, Routing, Shape, Size};
+use super::{BUFFER, Layout, ROUTING, Routing, Shape};
 use crate::error::Fault;
 use crate::keys::declare::section;
-use crate::keys::ranges::{RATE, TIME};
+use crate::keys::fields::Propagation;
+use crate::keys::ranges::RATE;
+use crate::keys::read::Entry;
 use crate::limits::Bounds;
 
 section! {
@@ -20,12 +22,16 @@ section! {
         hosts_per_leaf: u64 [1..=1024];
         /// Rate of the links between hosts and leaves.
         host_rate: BitRate [RATE];
+        /// Parallel links between a leaf and a spine; each flow takes one of them, by its hash, as of a link aggregate.
+        parallel: u64 [1..=64] = 1;
         /// Rate of the links between leaves and spines.
         fabric_rate: BitRate [RATE];
-        /// Propagation delay of every link, one way.
-        link_delay: Duration [TIME] = Duration::ZERO;
+        /// Propagation delay of every link, one way: a time, or the length of its cable, as in "40 m".
+        link_delay: Propagation = Propagation::NONE;
+        /// The same of the links between leaves and spines, if it differs.
+        fabric_delay: Option<Propagation> => "link_delay";
         #[doc = BUFFER]
-        buffer: Capacity;
+        buffer: Option<Capacity> => "the memory of the switch, where [[switch]] gives it";
         #[doc = ROUTING]
         routing: Routing = Routing::Ecmp;
     }
@@ -34,12 +40,12 @@ section! {
 impl Shape for LeafSpine {
     fn counts(&self) -> (u64, u64) {
         let hosts = *self.leaves * *self.hosts_per_leaf;
-        (hosts + *self.leaves + *self.spines, hosts + *self.leaves * *self.spines)
+        (hosts + *self.leaves + *self.spines, hosts + *self.leaves * *self.spines * *self.parallel)
     }
 
     fn build(&self, layout: &mut Layout, _: &Bounds<'_>) -> Result<(), Fault> {
-        let edge = Line { rate: *self.host_rate, delay: *self.link_delay, buffer: *self.buffer };
-        let trunk = Line { rate: *self.fabric_rate, ..edge };
+        let edge = layout.line(*self.host_rate, *self.link_delay, *self.buffer);
+        let trunk = layout.line(*self.fabric_rate, self.fabric_delay.unwrap_or(*self.link_delay), *self.buffer);
         let each = *self.hosts_per_leaf;
         let hosts = layout.add(NodeKind::Host, "h", *self.leaves * each);
         let leaves = layout.add(NodeKind::Switch, "leaf", *self.leaves);
@@ -49,14 +55,14 @@ impl Shape for LeafSpine {
         }
         for leaf in leaves {
             for spine in &spines {
-                layout.link(leaf, *spine, trunk);
+                layout.links(leaf, *spine, [trunk; 2], *self.parallel as u16);
             }
         }
         Ok(())
     }
 
-    fn buffers(&self) -> Vec<Size<'_>> {
-        vec![(*self.buffer, &self.buffer)]
+    fn buffer(&self) -> &Entry<Option<Capacity>> {
+        &self.buffer
     }
 
     fn routing(&self) -> Routing {

@@ -1,12 +1,14 @@
 //! The parking lot: a row of switches.
 
-use penstock_schemes::{BitRate, Duration};
+use penstock_schemes::BitRate;
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Layout, Line, Shape, Size};
+use super::{BUFFER, Layout, Shape};
 use crate::error::Fault;
 use crate::keys::declare::section;
-use crate::keys::ranges::{RATE, TIME};
+use crate::keys::fields::Propagation;
+use crate::keys::ranges::RATE;
+use crate::keys::read::Entry;
 use crate::limits::Bounds;
 
 section! {
@@ -20,12 +22,12 @@ section! {
         link_rate: BitRate [RATE];
         /// Rate of the links between switches.
         trunk_rate: BitRate [RATE];
-        /// Propagation delay of the links of the hosts, one way.
-        link_delay: Duration [TIME] = Duration::ZERO;
-        /// Propagation delay of the links between switches, one way.
-        trunk_delay: Duration [TIME] = Duration::ZERO;
+        /// Propagation delay of the links of the hosts, one way: a time, or the length of its cable, as in "40 m".
+        link_delay: Propagation = Propagation::NONE;
+        /// Propagation delay of the links between switches, one way: a time, or the length of its cable, as in "40 m".
+        trunk_delay: Propagation = Propagation::NONE;
         #[doc = BUFFER]
-        buffer: Capacity;
+        buffer: Option<Capacity> => "the memory of the switch, where [[switch]] gives it";
     }
 }
 
@@ -36,8 +38,8 @@ impl Shape for ParkingLot {
     }
 
     fn build(&self, layout: &mut Layout, _: &Bounds<'_>) -> Result<(), Fault> {
-        let edge = Line { rate: *self.link_rate, delay: *self.link_delay, buffer: *self.buffer };
-        let trunk = Line { rate: *self.trunk_rate, delay: *self.trunk_delay, buffer: *self.buffer };
+        let edge = layout.line(*self.link_rate, *self.link_delay, *self.buffer);
+        let trunk = layout.line(*self.trunk_rate, *self.trunk_delay, *self.buffer);
         let each = *self.hosts_per_switch;
         let hosts = layout.add(NodeKind::Host, "h", *self.switches * each);
         let switches = layout.add(NodeKind::Switch, "sw", *self.switches);
@@ -50,7 +52,7 @@ impl Shape for ParkingLot {
         Ok(())
     }
 
-    fn buffers(&self) -> Vec<Size<'_>> {
-        vec![(*self.buffer, &self.buffer)]
+    fn buffer(&self) -> &Entry<Option<Capacity>> {
+        &self.buffer
     }
 }

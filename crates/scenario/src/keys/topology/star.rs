@@ -1,12 +1,14 @@
 //! The star.
 
-use penstock_schemes::{BitRate, Duration};
+use penstock_schemes::BitRate;
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Layout, Line, Shape, Size};
+use super::{BUFFER, Layout, Shape};
 use crate::error::Fault;
 use crate::keys::declare::section;
-use crate::keys::ranges::{RATE, TIME};
+use crate::keys::fields::Propagation;
+use crate::keys::ranges::RATE;
+use crate::keys::read::Entry;
 use crate::limits::Bounds;
 
 section! {
@@ -16,10 +18,10 @@ section! {
         hosts: u64 [2..=8192];
         /// Rate of every link.
         link_rate: BitRate [RATE];
-        /// Propagation delay of every link, one way.
-        link_delay: Duration [TIME] = Duration::ZERO;
+        /// Propagation delay of every link, one way: a time, or the length of its cable, as in "40 m".
+        link_delay: Propagation = Propagation::NONE;
         #[doc = BUFFER]
-        buffer: Capacity;
+        buffer: Option<Capacity> => "the memory of the switch, where [[switch]] gives it";
     }
 }
 
@@ -29,7 +31,7 @@ impl Shape for Star {
     }
 
     fn build(&self, layout: &mut Layout, _: &Bounds<'_>) -> Result<(), Fault> {
-        let line = Line { rate: *self.link_rate, delay: *self.link_delay, buffer: *self.buffer };
+        let line = layout.line(*self.link_rate, *self.link_delay, *self.buffer);
         let hosts = layout.add(NodeKind::Host, "h", *self.hosts);
         let switch = layout.add_numbered(NodeKind::Switch, "sw");
         for host in hosts {
@@ -38,7 +40,7 @@ impl Shape for Star {
         Ok(())
     }
 
-    fn buffers(&self) -> Vec<Size<'_>> {
-        vec![(*self.buffer, &self.buffer)]
+    fn buffer(&self) -> &Entry<Option<Capacity>> {
+        &self.buffer
     }
 }

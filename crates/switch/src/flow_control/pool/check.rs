@@ -34,7 +34,7 @@ impl Pools {
                 let counted = pool.held(holder, len(index));
                 assert!(counted == found, "pool {}: a queue has {counted} octets, not {found}", id.0);
                 held += found;
-                shared += pool.egress.beyond(found);
+                shared += holder.terms.beyond(found);
             }
             let of_pool = self.groups.iter().zip(&groups).filter(|(group, _)| group.pool == id);
             let (mut came, mut in_headroom, mut shared_in) = (own[id.index()], 0, own[id.index()]);
@@ -43,10 +43,10 @@ impl Pools {
                 assert!(counted == found, "pool {}: a line has {counted} octets, not {found}", id.0);
                 came += found;
                 in_headroom += group.in_headroom;
-                shared_in += pool.ingress.beyond(group.held);
+                shared_in += group.terms.beyond(group.held);
             }
             let in_ingress = if pool.keeps_ingress { pool.ingress.used } else { shared_in };
-            let accounts = (pool.used.now, pool.of_queues().used, in_ingress, pool.in_headroom);
+            let accounts = (pool.used.now, pool.account_of_queues().used, in_ingress, pool.in_headroom);
             let found = (held, shared, shared_in, in_headroom);
             assert!(accounts == found && came == held, "pool {}: {accounts:?}, found {found:?}, came {came}", id.0);
             let all = pool.size + pool.in_headroom;
