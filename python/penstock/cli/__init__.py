@@ -237,7 +237,8 @@ def show_network(
 ) -> None:
     """Show what a scenario's network is built of, without a run.
 
-    The ports, those that are alike in one line, with rate, cable, pause thresholds and headroom; the memory of switches; notes.
+    Prints the ports with rate, cable, pause thresholds and headroom, those that are alike in one line; the memory of
+    switches; and the notes of the plan.
     """
     from penstock.cli.show import show
 

@@ -15,7 +15,7 @@ from penstock.quantity_text import bit_rate, count, duration, octets
 
 
 def show(name: str, sets: list[str], *, out: Path | None, json: bool, figure: bool, limit: int) -> None:
-    """Print the ports of a scenario by kind, the memory of its switches, and the notes of its plan; draw its network."""
+    """Print the ports by kind, the memory of switches, and the notes of the plan; draw the network."""
     scenario = find(name, sets)
     outline = scenario.outline(limit=limit)
     kinds, chips = port_kinds(outline), memory(outline)
@@ -45,7 +45,8 @@ def _print(outline: Outline, kinds: list[PortKind], chips: list[SwitchMemory]) -
     switches = len(outline["nodes"]) - hosts
     screen = console()
     screen.print(
-        f"{outline['name']}: {count(hosts)} hosts, {count(switches)} switches, {count(len(outline['links']) // 2)} links"
+        f"{outline['name']}: {count(hosts)} hosts, {count(switches)} switches, "
+        f"{count(len(outline['links']) // 2)} links"
     )
     paused = any(kind.headroom_octets is not None for kind in kinds)
     columns = ["ports", "", "number", "rate", "cable", "delay"]
@@ -69,7 +70,8 @@ def _print(outline: Outline, kinds: list[PortKind], chips: list[SwitchMemory]) -
     screen.print(table)
     if paused:
         screen.print(
-            "XOFF: where a line is paused if it holds memory alone, and if all lossless lines do; headroom: of one line and priority"
+            "XOFF: where a line is paused if it holds memory alone, and if all lossless lines do; "
+            "headroom: of one line and priority"
         )
     for chip in chips:
         _print_memory(chip)

@@ -1,4 +1,4 @@
-"""A scenario of leaves and spines from a few options, in a builder's notation: ``200G``, ``2x400G``, ``host=5m``, ``64MB/256B``."""
+"""A scenario of leaves and spines from a few options, in a builder's notation, such as ``2x400G`` and ``64MB/256B``."""
 
 import re
 from collections.abc import Sequence
@@ -67,8 +67,8 @@ def fabric_template(
     for first, last, length in cables.spines:
         links.append(_link([all_leaves, _range("spine", first, last)], uplink_rate, length, parallel=parallel))
     text = [
-        f"# {leaves} leaves with {hosts} hosts each at {host_rate}, {spines} spines, {parallel} x {uplink_rate} from each leaf to each",
-        f"# spine: oversubscription {oversubscription:.3g} to 1. The load is {_LOAD:.0%} of the uplinks.",
+        f"# {leaves} leaves with {hosts} hosts each at {host_rate}; {spines} spines, {parallel} x {uplink_rate} to each.",
+        f"# The oversubscription is {oversubscription:.3g} to 1, and the load {_LOAD:.0%} of the uplinks.",
         'question = "What do queues, pauses and completion times look like on this fabric?"',
         'duration = "2 ms"',
         'warmup = "200 us"',

@@ -1,4 +1,4 @@
-"""A picture of a network: switches in layers by their distance from hosts, hosts by their switch, links by rate and cable."""
+"""A picture of a network: switches by their distance from hosts, hosts below their switch, links by rate and cable."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

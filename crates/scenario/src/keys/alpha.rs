@@ -94,7 +94,7 @@ pub(crate) enum ByPriority<T> {
 }
 
 impl<T: Copy> ByPriority<T> {
-    /// The value of a priority; `other` where the others have values of their own.
+    /// The value of a priority; `other` where others are listed alone.
     pub(crate) fn of(&self, priority: u8, other: T) -> T {
         match self {
             Self::All(value) => *value,

@@ -3,19 +3,17 @@
 use std::collections::BTreeSet;
 
 use penstock_schemes::Octets;
-use penstock_sim::network::{LARGEST_QUEUE, Network, NodeId, NodeKind, Pool, PortId, Share};
+use penstock_sim::network::{LARGEST_QUEUE, Network, NodeId, Pool, PortId, Share};
 use penstock_sim::pfc::{Reach, headroom, headroom_in_cells};
 
-use super::chips::Chip;
+use super::chips::{Chip, switches};
 use super::network::largest_frame;
 use crate::error::Fault;
 use crate::keys::alpha::{Alpha, ByPriority};
 use crate::keys::fields::{Counts, Either};
-use crate::keys::read::{Blame, Entry};
-use crate::keys::sections::{self, AllSwitches};
+use crate::keys::read::Blame;
+use crate::keys::sections;
 use crate::keys::topology::Layout;
-use crate::limits::NODES;
-use crate::names;
 use crate::resolve::PoolKeys;
 
 /// A pool as it is laid out.
@@ -166,34 +164,6 @@ fn rest(draft: &Draft<'_>, drafts: &[Draft<'_>], chip: Option<Chip<'_>>, name: &
     Ok(Octets(whole))
 }
 
-/// The switches that `key` names, in order.
-pub(crate) fn switches(
-    key: &Entry<Either<AllSwitches, crate::keys::fields::Names>>,
-    layout: &Layout,
-) -> Result<Vec<usize>, Fault> {
-    let texts = match &**key {
-        Either::First(AllSwitches::All) => {
-            return Ok((0..layout.nodes.len()).filter(|&node| !layout.is_host(node)).collect());
-        }
-        Either::Second(texts) => texts,
-    };
-    let mut chosen = BTreeSet::new();
-    for name in names::expand_all(texts, NODES.most as usize).map_err(|excess| key.excess(excess))? {
-        let node = layout
-            .node(&name)
-            .ok_or_else(|| key.fault(format!("there is no switch \"{name}\"")).with_hint(layout.suggest_node(&name)))?;
-        if layout.nodes[node].kind == NodeKind::Host {
-            let message = format!("\"{name}\" is a host, and hosts share no memory");
-            return Err(key.fault(message).with_hint("list switches"));
-        }
-        if !chosen.insert(node) {
-            let message = format!("the switch \"{name}\" is listed twice");
-            return Err(key.fault(message).with_hint("list each switch once"));
-        }
-    }
-    Ok(chosen.into_iter().collect())
-}
-
 impl Draft<'_> {
     /// The pool.
     fn pool(&self, size: Octets, network: &Network, layout: &Layout, ports: &Ports) -> Result<Pool, Fault> {
@@ -272,6 +242,52 @@ pub(crate) fn stopped_at(shared: Octets, share: Share, n: u64) -> Octets {
     let (shared, n) = (shared.0 as f64, n as f64);
     let threshold = share.alpha.map_or(shared / n, |alpha| alpha * shared / (1.0 + n * alpha));
     Octets(share.reserve.0 + threshold as u64)
+}
+
+/// Refuses pools that take more than the memory of their switch, and priorities that none of its pools has. Says how much no pool takes.
+pub(crate) fn check_memory(
+    chips: &[Option<Chip<'_>>],
+    pools: &[PlannedPool],
+    priorities: &[u8],
+    layout: &Layout,
+) -> Result<Vec<String>, Fault> {
+    let mut unused = Vec::new();
+    for (node, chip) in chips.iter().enumerate().filter_map(|(node, chip)| Some((node, (*chip)?))) {
+        let name = &layout.nodes[node].name;
+        let own: Vec<&PlannedPool> = pools.iter().filter(|laid| laid.pool.node.index() == node).collect();
+        let has: BTreeSet<u8> = own.iter().flat_map(|laid| &laid.pool.priorities).copied().collect();
+        if let Some(without) = priorities.iter().find(|priority| !has.contains(priority)) {
+            let message = format!("no [[buffer]] of {name} has priority {without}, so that its frames have no memory");
+            return Err(chip.table.switches.fault(message).with_hint("list it in priorities of a [[buffer]]"));
+        }
+        let all: u64 = own.iter().map(|laid| laid.pool.size.0.saturating_add(laid.pool.headroom.0)).sum();
+        if all > chip.memory.0 {
+            let sum: Vec<String> = own.iter().map(|laid| parts(laid)).collect();
+            let message = format!("{name} has {}, and its pools take {}: {}", chip.memory, Octets(all), sum.join("; "));
+            let hint = format!(
+                "{} less: smaller sizes or reserves, shorter cables, fewer lossless priorities",
+                Octets(all - chip.memory.0)
+            );
+            return Err(chip.table.memory.fault(message).with_hint(hint));
+        }
+        // A part of a cell is no memory.
+        if chip.memory.0 - all >= chip.cell.0 {
+            unused.push((Octets(chip.memory.0 - all), name));
+        }
+    }
+    let note = unused.iter().max().map(|(octets, name)| {
+        let others =
+            if unused.len() == 1 { String::new() } else { format!(", and less of {} others", unused.len() - 1) };
+        format!("switch: {octets} of the memory of {name} are in no pool{others}")
+    });
+    Ok(note.into_iter().collect())
+}
+
+/// What a pool is made of.
+fn parts(laid: &PlannedPool) -> String {
+    let PlannedPool { pool, name, common, .. } = laid;
+    let reserves = Octets(pool.size.0 - common.0);
+    format!("{name} {common} shared, {reserves} in reserves and {} of headroom", pool.headroom)
 }
 
 /// The assumptions behind pools, in sentences.

@@ -74,7 +74,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     }
     let chips = chips::chips(&resolved.switch, &layout)?;
     let (pools, keys) = buffer::pools(&resolved.buffer, &network, &layout, &chips, (&lossless, &reaches))?;
-    of_memory.extend(chips::check(&chips, &pools, &network.priorities, &layout)?);
+    of_memory.extend(buffer::check_memory(&chips, &pools, &network.priorities, &layout)?);
     // A pool whose priorities no flow has takes part in the sum alone.
     let pools: Vec<_> = pools.into_iter().filter(|laid| !laid.pool.priorities.is_empty()).collect();
     resolved.settle_pools(keys);

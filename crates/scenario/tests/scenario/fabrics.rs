@@ -91,8 +91,8 @@ fn headroom_reserves_and_shared_memory_are_the_chip() {
     assert_eq!((pools[0].lines.len(), pools[8].lines.len(), pools[10].lines.len()), (38, 8, 16));
     let headroom: u64 = pools[0].lines.iter().map(|(_, octets)| octets.0).sum();
     assert_eq!(pools[0].headroom.0, headroom);
-    // 200 Gb/s, 5 m, MTU 9216: (2 x 25.25 + 1159.68 + 9320 x 8 / 200) ns x 25 octets are 39 575 of the line: 471 frames of 84 with a cell each,
-    // and two frames of 9216 with 36.
+    // 200 Gb/s, 5 m, MTU 9216: (2 x 25.25 + 1159.68 + 9320 x 8 / 200) ns x 25 octets are 39 575 of the line.
+    // They are 471 frames of 84 with a cell each; two frames of 9216 have 36 cells.
     let of_host = pools[0].lines.iter().find(|(line, _)| line.index() == port(&plan, "h0->leaf0")).unwrap().1;
     assert_eq!(of_host, Octets((471 + 2 * 36) * 256));
     let named =

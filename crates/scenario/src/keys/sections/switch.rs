@@ -40,8 +40,8 @@ impl Chip {
 
 section! {
     /// The packet memory of switches. The pools of `[[buffer]]` divide it: reserves, shared memory and headroom add up to it, or the scenario is
-    /// refused with the sum. Without a `[[buffer]]` all priorities share one pool. Output queues need no size of their
-    /// own then (`topology.….buffer`).
+    /// refused with the sum. Without a `[[buffer]]` all priorities share one pool. Output queues need no size then
+    /// (`topology.….buffer`).
     pub(crate) struct Switch {
         /// The switches: all, or those listed.
         switches: Either<AllSwitches, Names> = Either::First(AllSwitches::All);
