@@ -13,7 +13,6 @@ from penstock.theory.configuration import configuration
 from penstock.theory.delay_integrator import solve
 from penstock.theory.linear_stability import (
     DelaySystem,
-    is_single_loop,
     loop_margins,
     margins,
     polynomials,
@@ -25,6 +24,15 @@ from penstock.theory.linearisation import linearise
 from penstock.theory.models import model_of
 
 ROOT = Path(__file__).parents[2]
+
+
+def is_single_loop(system: DelaySystem) -> bool:
+    """Whether det(s I - A - B z) is linear in z, as `margins` takes it."""
+    _, q = polynomials(system)
+    _, doubled = polynomials(DelaySystem(system.instant, 2 * system.delayed, system.delay_s))
+    scale = np.abs(np.linalg.norm(system.instant, axis=(-2, -1)) + np.linalg.norm(system.delayed, axis=(-2, -1)))
+    powers = scale[..., None] ** np.arange(system.instant.shape[-1], -1, -1)
+    return bool(np.all(np.abs(doubled - 2 * q) <= 1e-9 * powers))
 
 
 def _random(rng: np.random.Generator) -> DelaySystem:
