@@ -351,15 +351,8 @@ def help_of(arguments: list[str]) -> str:
 def python_api() -> str:
     """Return the docstring of each public name, methods and properties included: of the package and its parts."""
     parts = api("", penstock)
-    for module in (
-        penstock.theory,
-        penstock.exchange,
-        penstock.wire,
-        penstock.dcb,
-        penstock.workloads,
-        penstock.testbed,
-    ):
-        name = module.__name__.removeprefix("penstock.")
+    for name in ("theory", "exchange", "wire", "dcb", "workloads", "testbed"):
+        module = getattr(penstock, name)
         parts += [f"## `{name}`", as_markdown(module), *api(f"{name}.", module)]
     return "\n\n".join(parts)
 

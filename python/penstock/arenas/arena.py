@@ -8,9 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penstock import __version__
+from penstock import PenstockError, __version__
 from penstock.arenas.arena_file import STANDARD, Entries, read
 from penstock.arenas.standings import Standing, Total, of_workload, totals
+from penstock.data_frames import RUNS, Tables
 from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
 from penstock.files import write_text
@@ -20,6 +21,8 @@ from penstock.sweeps.store import is_sweep
 from penstock.sweeps.sweep import Sweep, run_designs
 
 if TYPE_CHECKING:
+    from arro3.core import Table
+
     from penstock.arenas.tuned_competitors import Tuned
 
 _DOCUMENT = "arena.json"
@@ -27,7 +30,7 @@ _RUNS = "runs"
 _TUNED = "tuned"
 
 
-class ArenaResults:
+class ArenaResults(Tables):
     """Workloads, competitors, and their results.
 
     Attributes:
@@ -51,6 +54,30 @@ class ArenaResults:
     def totals(self) -> list[Total]:
         """The competitors over all workloads, the best first."""
         return totals(self.entries, self.standings)
+
+    def table(self, name: str = RUNS) -> "Table":
+        """Return a table of all workloads as Arrow: ``runs``, a row a run, or another of :attr:`Sweep.tables`.
+
+        Each row begins with its workload; ``scheme`` is the competitor.
+
+            >>> found.to_pandas().groupby(["workload", "scheme"])["slowdown_p99"].mean()
+
+        Raises:
+            PenstockError: no workload has a table of that name.
+            OutputError: a file cannot be read.
+        """
+        from arro3.core import Array, ChunkedArray, DataType, Field, Table
+
+        kind = DataType.string()
+        parts = []
+        for workload, sweep in self.sweeps.items():
+            if name in sweep.tables:
+                rows = sweep.table(name)
+                own = ChunkedArray([Array([workload] * rows.num_rows, type=kind)])
+                parts += rows.add_column(0, Field("workload", kind), own).to_batches()
+        if not parts:
+            raise PenstockError(f"no table is called {name!r}; runs has the numbers of each run")
+        return Table.from_batches(parts).combine_chunks()
 
     @property
     def document(self) -> dict[str, Any]:
