@@ -23,6 +23,7 @@ from penstock.result import CLAIMS, ClaimError, FrameLossError, Result
 from penstock.runs import PERCENTILES, Run, RunCallbacks, copies, run_many
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import Axis
+from penstock.sweeps.design import seeds_of
 from penstock.variants import Variant, varied
 
 if TYPE_CHECKING:
@@ -233,6 +234,7 @@ class _Line:
     chosen: str | None
     """The scheme instead of the scenario's own."""
     plan: Outline
+    seeds: tuple[int, ...]
     variant: str | None
     """The name of the variant, if it is one."""
 
@@ -242,7 +244,7 @@ def compare(
     schemes: Sequence[str | Variant] = (),
     *,
     vary: Mapping[str, Any] | Sequence[Axis] = (),
-    seeds: int = 1,
+    seeds: int | Sequence[int] = 1,
     profile: str | None = None,
     queue: str | None = None,
     out: str | PathLike[str] | None = None,
@@ -276,7 +278,7 @@ def compare(
         schemes: names of schemes, and variants; by default each scenario runs its own scheme.
         vary: keys, each with the values at which every scenario is compared: a list, or a range with ``from``, ``to``,
             ``points`` and ``log``. Several keys are crossed, the last fastest.
-        seeds: how many runs of each, with as many seeds from the scenario's on.
+        seeds: how many runs of each, with as many seeds from the scenario's on; or the seeds.
         profile: the schemes' named settings.
         queue: the queue that all are judged by, as ``NODE->NODE``; by default the one that is the longest.
         out: the folder for the records and ``compare.json``.
@@ -306,7 +308,7 @@ def compare(
     lines = _lines(_named(several, vary), list(schemes), seeds, profile, limit)
     if queue is not None:
         _known_queue(queue, lines)
-    jobs = [(line, line.plan["seed"] + i) for line in lines for i in range(seeds)]
+    jobs = [(line, seed) for line in lines for seed in line.seeds]
     copy = {line: copies(line.scenario) for line in lines}
 
     def runs(folder: Path | None, jobs: Sequence[tuple[_Line, int]]) -> list[Run]:
@@ -421,18 +423,21 @@ def _named(scenarios: Sequence[Scenario], vary: Mapping[str, Any] | Sequence[Axi
 
 
 def _lines(
-    scenarios: Mapping[str, Scenario], schemes: Sequence[str | Variant], seeds: int, profile: str | None, limit: int
+    scenarios: Mapping[str, Scenario],
+    schemes: Sequence[str | Variant],
+    seeds: int | Sequence[int],
+    profile: str | None,
+    limit: int,
 ) -> list[_Line]:
     """Lay out every line's plan, which finds what is wrong with any before the first runs."""
     names = [entry.name if isinstance(entry, Variant) else entry for entry in schemes]
     if len(set(names)) != len(names):
         raise ArgumentError(f"schemes={json.dumps(names)}: a scheme is named twice", "name each once")
-    if seeds < 1:
-        raise ArgumentError(f"seeds={seeds}: must be at least 1", "write seeds=1 or more")
+    several = len(seeds_of(seeds, 0)) > 1
     hint = 'name schemes with schemes=["A", "B"], another scenario, or seeds=N'
     if not scenarios:
         raise ArgumentError("no scenario to compare", hint)
-    if len(scenarios) == 1 and not schemes and seeds == 1:
+    if len(scenarios) == 1 and not schemes and not several:
         raise ArgumentError("a comparison needs at least two runs", hint)
     choices: list[str | Variant | None] = [*schemes] or [None]
     return [
@@ -446,7 +451,7 @@ def _line(
     name: str,
     scenario: Scenario,
     choice: str | Variant | None,
-    seeds: int,
+    seeds: int | Sequence[int],
     profile: str | None,
     limit: int,
     *,
@@ -462,12 +467,14 @@ def _line(
         else:
             chosen = called = choice
         plan = scenario.outline(scheme=chosen, profile=profile, limit=limit)
-        last = plan["seed"] + seeds - 1
-        scenario.outline(scheme=chosen, profile=profile, seed=last, limit=limit)
+        numbers = seeds_of(seeds, plan["seed"])
+        scenario.outline(scheme=chosen, profile=profile, seed=max(numbers), limit=limit)
     # The choice, if there was one: with a scheme for each priority, the plan's are all called "mixed".
     own = called or plan["scheme"]
     of_several = f"{name}: {called}" if called else name
-    return _Line(own if alone else of_several, scenario, chosen, plan, called if isinstance(choice, Variant) else None)
+    return _Line(
+        own if alone else of_several, scenario, chosen, plan, numbers, called if isinstance(choice, Variant) else None
+    )
 
 
 def _known_queue(queue: str, lines: Sequence[_Line]) -> None:

@@ -16,7 +16,7 @@ from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
 from penstock.files import write_text
 from penstock.runs import RunCallbacks
-from penstock.sweeps.design import MOST_SEEDS, design
+from penstock.sweeps.design import design, seeds_of
 from penstock.sweeps.store import is_sweep
 from penstock.sweeps.sweep import Sweep, run_designs
 
@@ -190,7 +190,7 @@ def arena(
     file: str | PathLike[str] = STANDARD,
     workloads: Sequence[str] = (),
     competitors: Sequence[str] = (),
-    seeds: int = 1,
+    seeds: int | Sequence[int] = 1,
     tune: int = 0,
     resume: bool = False,
     callbacks: RunCallbacks | None = None,
@@ -211,7 +211,7 @@ def arena(
         file: the file of the arena; by default that of Penstock.
         workloads: names of its workloads; by default all.
         competitors: names of its competitors; by default all.
-        seeds: how many runs of each, with as many seeds from the scenario's on.
+        seeds: how many runs of each, with as many seeds from the scenario's on; or the seeds.
         tune: points that :func:`penstock.tune` simulates for each competitor, which then runs once more with what it
             proposes; with 0 nobody is tuned. Needs the extra ``tune``.
         resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
@@ -225,8 +225,7 @@ def arena(
             ``resume`` is not set.
         OSError: the folder cannot be written; all runs that had finished are kept.
     """
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise ArgumentError(f"seeds={seeds}: there are 1 to {MOST_SEEDS}", "write seeds=3")
+    count = len(seeds_of(seeds, 0))
     path = Path(out)
     entries = read(file).of(workloads, competitors)
     if path.exists() and not path.is_dir():
@@ -256,7 +255,7 @@ def arena(
     }
     swept = run_designs(designs, resume=True, callbacks=callbacks, workers=workers, executor=executor)
     sweeps = {folder.name: sweep for folder, sweep in swept.items()}
-    return Arena(path, entries, seeds, sweeps, ArenaResults(improved, sweeps) if tune > 0 else None, tunings)
+    return Arena(path, entries, count, sweeps, ArenaResults(improved, sweeps) if tune > 0 else None, tunings)
 
 
 class _Counter:

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
@@ -155,9 +155,9 @@ def design(
     own = scenario.with_(PERCENTILES)
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= 1000:
         raise location.error("limit", f"{limit!r} is not a factor", "write a whole number from 1 to 1000")
-    made = Design(
-        own, tuple(axes), tuple(schemes), _seeds(seeds, own, location), profile, queue, series, limit, location
-    )
+    first = tomllib.loads(own.to_toml()).get("seed", _own_seed()) if isinstance(seeds, int) else 0
+    numbers = seeds_of(seeds, first, location.error)
+    made = Design(own, tuple(axes), tuple(schemes), numbers, profile, queue, series, limit, location)
     runs = prod(len(entry) for entry in axes) * max(1, len(schemes)) * len(made.seeds)
     if runs > MOST_RUNS:
         raise location.error(
@@ -323,25 +323,29 @@ def _refused(error: ScenarioError | ArgumentError, made: Design) -> SweepError:
     return made.location.error(key, message, error.hint or "")
 
 
-def _seeds(given: Any, scenario: Scenario, location: AxisLocation) -> tuple[int, ...]:
+def _argument(key: str, message: str, hint: str) -> ArgumentError:
+    return ArgumentError(f"{key}: {message}", hint)
+
+
+def seeds_of(given: Any, first: int, error: Callable[[str, str, str], Exception] = _argument) -> tuple[int, ...]:
+    """Return seeds: this number of them from the first on, or those that a sequence names.
+
+    Raises:
+        ArgumentError: they are neither; or what ``error`` makes of ``seeds``, the message and the hint.
+    """
     if isinstance(given, int) and not isinstance(given, bool):
         if not 1 <= given <= MOST_SEEDS:
-            raise location.error(
-                "seeds", f"{given} is not a count of seeds", f"write 1 to {MOST_SEEDS}, or a list of seeds"
-            )
-        first = tomllib.loads(scenario.to_toml()).get("seed", _own_seed())
+            raise error("seeds", f"{given} is not a count of seeds", f"write 1 to {MOST_SEEDS}, or a list of seeds")
         return tuple(range(first, first + given))
     if not isinstance(given, list | tuple | range):
-        raise location.error(
-            "seeds", f"{given!r} is neither a number nor a list", "write seeds = 3, or seeds = [1, 2, 3]"
-        )
+        raise error("seeds", f"{given!r} is neither a number nor a list", "write seeds = 3, or seeds = [1, 2, 3]")
     if not 1 <= len(given) <= MOST_SEEDS:
-        raise location.error("seeds", f"is a list of {len(given)} seeds", f"write 1 to {MOST_SEEDS}")
+        raise error("seeds", f"is a list of {len(given)} seeds", f"write 1 to {MOST_SEEDS}")
     for seed in given:
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= _LARGEST_SEED:
-            raise location.error("seeds", f"{seed!r} is not a seed", "write whole numbers from 0 to 2^63 - 1")
+            raise error("seeds", f"{seed!r} is not a seed", "write whole numbers from 0 to 2^63 - 1")
         if list(given).count(seed) > 1:
-            raise location.error("seeds", f"{seed} appears twice", "name each seed once")
+            raise error("seeds", f"{seed} appears twice", "name each seed once")
     return tuple(given)
 
 
