@@ -286,7 +286,7 @@ def compare(
         resume: whether to keep each run that has ended in the folder ``OUT.unfinished``, and to go on with those that
             an earlier call has left there, whatever ended it. A run of another scenario, or of another version, is run
             again.
-        callbacks: how to callbacks and end the runs; :func:`penstock.printing` writes how many are done.
+        callbacks: how to watch and end the runs; :func:`penstock.printing` writes how many are done.
         workers: how many runs at a time; by default one for each core.
         executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
         limit: as in :meth:`Scenario.run`.

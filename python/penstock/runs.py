@@ -65,7 +65,7 @@ class RunCallbacks:
 
 
 def printing(every_s: float = 2.0) -> RunCallbacks:
-    """Return a callbacks that writes on standard error how many runs are done, for calls from Python.
+    """Return callbacks that write on standard error how many runs are done, for calls from Python.
 
         >>> penstock.compare(scenario, ["none", "qcn"], seeds=20, callbacks=penstock.printing())
 
@@ -158,7 +158,7 @@ def run_many(
         runs: the runs.
         take: called where the run runs, with its index, its result, and the error if it broke its claim to lose no
             frame; or one for each run. Where a cluster runs it and its records go to a folder, it is called here.
-        callbacks: how to callbacks and end the runs.
+        callbacks: how to watch and end the runs.
         workers: number of threads, by default one for each core that the process may use.
         executor: where the runs run, instead of threads of this process.
         keep_interrupted: whether ``take`` is called for runs that ended early, too; a cluster drops them all the same.

@@ -215,7 +215,7 @@ def arena(
         tune: points that :func:`penstock.tune` simulates for each competitor, which then runs once more with what it
             proposes; with 0 nobody is tuned. Needs the extra ``tune``.
         resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
-        callbacks: how to callbacks and end the runs.
+        callbacks: how to watch and end the runs.
         workers: how many runs at a time; by default one for each core.
         executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
 

@@ -332,7 +332,7 @@ def sweep(
         limit: as in :meth:`Scenario.run`.
         out: the folder.
         resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
-        callbacks: how to callbacks and end the runs.
+        callbacks: how to watch and end the runs.
         workers: how many runs at a time; by default one for each core.
         executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
 
