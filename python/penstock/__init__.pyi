@@ -24,6 +24,7 @@ from penstock.errors import ArgumentError as ArgumentError
 from penstock.errors import DeviceError as DeviceError
 from penstock.executors.local import LocalExecutor as LocalExecutor
 from penstock.executors.ray_cluster import RayExecutor as RayExecutor
+from penstock.open_folder import open as open
 from penstock.reproduction.contents import papers as papers
 from penstock.reproduction.paper_file import PaperError as PaperError
 from penstock.reproduction.reproduce import Reproduction as Reproduction

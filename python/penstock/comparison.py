@@ -20,10 +20,9 @@ from penstock.files import held, write_text
 from penstock.metrics.seeds import measure, spreads
 from penstock.metrics.values import busiest
 from penstock.result import CLAIMS, ClaimError, FrameLossError, Result
-from penstock.runs import PERCENTILES, Run, RunCallbacks, copies, run_many
+from penstock.runs import PERCENTILES, Run, RunCallbacks, copies, run_many, seeds_of
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import Axis
-from penstock.sweeps.design import seeds_of
 from penstock.variants import Variant, varied
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Public names that are imported on first use, declared once: as imports in the stub of their package.
 
-``__init__.pyi`` has a line ``from HOME import NAME as PUBLIC`` for each; editors and type checkers read it, and
+``__init__.pyi`` has a line ``from HOME import NAME as NAME`` for each; editors and type checkers read it, and
 :func:`attach` reads the same lines when the first name is asked for.
 """
 
@@ -22,15 +22,15 @@ def attach(
         extra: the extra of Penstock that has SciPy, which a name may need.
         before: called before a name is imported; may raise.
     """
-    homes: dict[str, tuple[str, str]] = {}
+    homes: dict[str, str] = {}
 
     def names() -> list[str]:
         if not homes:
             # pathlib takes long to load.
             with open(file.removesuffix("c") + "i", encoding="utf-8") as stub:  # noqa: PTH123
                 lines = [line.split() for line in stub if line.startswith("from ")]
-            # from HOME import NAME as PUBLIC
-            homes.update({words[5]: (words[1], words[3]) for words in lines})
+            # from HOME import NAME as NAME
+            homes.update({words[5]: words[1] for words in lines})
         return sorted(homes)
 
     def get(name: str) -> "Any":
@@ -43,11 +43,11 @@ def attach(
         if (name.startswith("__") and name != "__version__") or name not in names():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         before()
-        home, original = homes[name]
+        home = homes[name]
         if home == package:
-            return import_module(f"{package}.{original}")
+            return import_module(f"{package}.{name}")
         try:
-            value = getattr(import_module(home), original)
+            value = getattr(import_module(home), name)
         except ModuleNotFoundError as error:
             missing = (error.name or "").partition(".")[0]
             if missing != "scipy":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Opened = Result | Comparison | Sweep
 
 
-def open_folder(folder: str | PathLike[str]) -> "Opened":
+def open(folder: str | PathLike[str]) -> "Opened":
     """Return what a folder holds: a :class:`Result`, a :class:`Comparison` or a :class:`Sweep`.
 
         >>> penstock.open("results/ten-gig-compare").to_pandas()

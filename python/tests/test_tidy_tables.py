@@ -2,6 +2,7 @@
 
 import inspect
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,13 +63,16 @@ def test_a_comparison_has_a_row_a_run_in_memory_and_in_a_folder(tmp_path: Path) 
         assert frame.groupby("label", observed=True)["queue_mean_octets"].mean()["qcn"] == pytest.approx(mean)
     # Two flows and one queue in each of four runs.
     assert (compared.table("flows").num_rows, compared.table("queues").num_rows) == (8, 4)
-    with pytest.raises(PenstockError, match="no table is called 'rates'; the tables are runs, queues"):
+    with pytest.raises(PenstockError, match="no table is called 'rates'; the tables are runs, "):
         compared.table("rates")
 
 
 def test_a_sweep_is_a_dataset_with_a_dimension_a_key(tmp_path: Path) -> None:
     pytest.importorskip("xarray")
-    vary = [{"topology.star.buffer": ["60 KB", "120 KB"], "warmup": ["0 s", "1 ms"]}, {"schemes.qcn.w": [1, 2, 4]}]
+    vary: list[dict[str, Any]] = [
+        {"topology.star.buffer": ["60 KB", "120 KB"], "warmup": ["0 s", "1 ms"]},
+        {"schemes.qcn.w": [1, 2, 4]},
+    ]
     swept = sweep(_small(), vary, schemes=["qcn"], seeds=[3, 5], out=tmp_path / "out")
     data = swept.to_xarray()
     assert dict(data.sizes) == {"buffer_octets": 2, "w": 3, "scheme": 1, "seed": 2}
@@ -99,7 +103,7 @@ def test_seeds_are_a_number_or_themselves() -> None:
     assert [run.summary["seed"] for run in named.runs["qcn"]] == [7, 2]
     counted = compare(_small(), ["none", "qcn"], seeds=2)
     assert named.runs["qcn"][1].fingerprint() == counted.runs["qcn"][1].fingerprint()
-    short = Scenario.named("baseline/ten-gig").with_({"duration": "20 ms", "warmup": "0 s"})
+    short = Scenario.named("sliding-mode/three-sources").with_({"duration": "20 ms", "warmup": "0 s"})
     assert compare_with_packets(short, seeds=(5, 9)).seeds == (5, 9)
     for seeds, message in (
         ([], "is a list of 0 seeds"),
@@ -118,8 +122,8 @@ def test_panels_are_drawn_into_axes_of_the_caller(result: Result) -> None:
     assert result.plot.rates(ax=right) is right
     shown = {name: axes.get_ylabel() for name, axes in (("queue", left), ("rates", right))}
     assert shown == {"queue": "queue length (KB)", "rates": "delivered rate (Mb/s)"}
-    time_s, octets = left.get_lines()[0].get_data()
-    assert np.max(octets) * 1000 == result.column("queues", "queue_octets").max()
+    time_s, octets = (np.asarray(values) for values in left.get_lines()[0].get_data())
+    assert octets.max() * 1000 == result.column("queues", "queue_octets").max()
     assert time_s[-1] == pytest.approx(result.end_s)
     # Without axes: the current ones.
     pyplot.sca(left)

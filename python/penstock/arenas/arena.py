@@ -15,8 +15,8 @@ from penstock.data_frames import RUNS, Tables
 from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
 from penstock.files import write_text
-from penstock.runs import RunCallbacks
-from penstock.sweeps.design import design, seeds_of
+from penstock.runs import RunCallbacks, seeds_of
+from penstock.sweeps.design import design
 from penstock.sweeps.store import is_sweep
 from penstock.sweeps.sweep import Sweep, run_designs
 

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,15 +15,13 @@ from penstock import ScenarioError, __version__, library
 from penstock.catalogue import keys
 from penstock.catalogue import schemes as every_scheme
 from penstock.errors import ArgumentError
-from penstock.runs import PERCENTILES, Copies, copies
+from penstock.runs import PERCENTILES, Copies, copies, seeds_of
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import NO_LOCATION, Axis, AxisLocation, Key, SweepError, Value, axis, check_distinct, points
 from penstock.toml_reader import Table, lines_of, nearest, parse
 from penstock.variants import Variant
 
 MOST_RUNS = 1_000_000
-MOST_SEEDS = 10_000
-_LARGEST_SEED = 2**63 - 1
 _WORDS = ("scenario", "schemes", "seeds", "profile", "queue", "series", "limit", "set", "variant", "vary")
 
 KEYS = (
@@ -321,32 +319,6 @@ def _refused(error: ScenarioError | ArgumentError, made: Design) -> SweepError:
         if key and any(own.key == key or own.key.startswith(f"{key}.") for own in entry.keys):
             return entry.location.error(key, message, error.hint or "")
     return made.location.error(key, message, error.hint or "")
-
-
-def _argument(key: str, message: str, hint: str) -> ArgumentError:
-    return ArgumentError(f"{key}: {message}", hint)
-
-
-def seeds_of(given: Any, first: int, error: Callable[[str, str, str], Exception] = _argument) -> tuple[int, ...]:
-    """Return seeds: this number of them from the first on, or those that a sequence names.
-
-    Raises:
-        ArgumentError: they are neither; or what ``error`` makes of ``seeds``, the message and the hint.
-    """
-    if isinstance(given, int) and not isinstance(given, bool):
-        if not 1 <= given <= MOST_SEEDS:
-            raise error("seeds", f"{given} is not a count of seeds", f"write 1 to {MOST_SEEDS}, or a list of seeds")
-        return tuple(range(first, first + given))
-    if not isinstance(given, list | tuple | range):
-        raise error("seeds", f"{given!r} is neither a number nor a list", "write seeds = 3, or seeds = [1, 2, 3]")
-    if not 1 <= len(given) <= MOST_SEEDS:
-        raise error("seeds", f"is a list of {len(given)} seeds", f"write 1 to {MOST_SEEDS}")
-    for seed in given:
-        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= _LARGEST_SEED:
-            raise error("seeds", f"{seed!r} is not a seed", "write whole numbers from 0 to 2^63 - 1")
-        if list(given).count(seed) > 1:
-            raise error("seeds", f"{seed} appears twice", "name each seed once")
-    return tuple(given)
 
 
 def _own_seed() -> int:

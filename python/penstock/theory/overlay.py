@@ -22,8 +22,8 @@ from scipy.stats import wasserstein_distance
 
 from penstock._core import write_quantity
 from penstock.columns import rows_of
+from penstock.runs import seeds_of
 from penstock.scenario import Progress, Scenario
-from penstock.sweeps.design import seeds_of
 from penstock.theory import delay_integrator, hybrid_integrator, sampled_integrator
 from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configurations
 from penstock.theory.models import MODELS, model_of
