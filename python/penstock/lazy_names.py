@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def attach(
-    package: str, file: str, extra: str = "", before: "Callable[[], object]" = lambda: None
+    package: str, file: str, extra: str = "", before: "Callable[[], object] | None" = None
 ) -> "tuple[Callable[[str], Any], Callable[[], list[str]]]":
     """Return ``__getattr__`` and ``__dir__`` (PEP 562) for a package, with ``__all__`` among its attributes.
 
@@ -20,7 +20,7 @@ def attach(
         package: its ``__name__``.
         file: its ``__file__``, beside which the stub is.
         extra: the extra of Penstock that has SciPy, which a name may need.
-        before: called before a name is imported; may raise.
+        before: called whenever a name is asked for; may raise.
     """
     homes: dict[str, str] = {}
 
@@ -42,7 +42,8 @@ def attach(
         # Of names with underscores the import of each module asks for several.
         if (name.startswith("__") and name != "__version__") or name not in names():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        before()
+        if before is not None:
+            before()
         home = homes[name]
         if home == package:
             return import_module(f"{package}.{name}")
@@ -55,7 +56,8 @@ def attach(
             from penstock.data_frames import MissingExtraError
 
             raise MissingExtraError(missing, extra) from error
-        setattr(modules[package], name, value)
+        if before is None:
+            setattr(modules[package], name, value)
         return value
 
     return get, names
