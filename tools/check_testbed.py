@@ -22,7 +22,8 @@ from statistics import mean, stdev
 
 from penstock import Scenario
 from penstock.testbed import TestbedError
-from penstock.testbed.agreement import Agreement, agreement
+
+from testbed_agreement import Agreement, agreement
 
 TRIES = 3
 """How often a run is made until it is valid."""

@@ -352,8 +352,8 @@ def help_of(arguments: list[str]) -> str:
 def python_api() -> str:
     """Return the docstring of each public name, methods and properties included: of the package and its parts."""
     parts = api("", penstock)
-    for module in (penstock.theory, penstock.exchange, penstock.wire, penstock.dcb):
-        name = module.__name__.removeprefix("penstock.")
+    for name in ("theory", "exchange", "wire", "dcb", "workloads", "testbed"):
+        module = getattr(penstock, name)
         parts += [f"## `{name}`", as_markdown(module), *api(f"{name}.", module)]
     return "\n\n".join(parts)
 
@@ -368,7 +368,8 @@ def api(before: str, module: ModuleType) -> list[str]:
         full = f"{before}{name}"
         parts += [f"## `{full}`", *called(full, about), as_markdown(about)]
         if inspect.isclass(about) and not issubclass(about, Exception):
-            for member, value in vars(about).items():
+            bases = [base for base in reversed(about.__mro__) if base.__module__.startswith("penstock")]
+            for member, value in {key: value for base in bases for key, value in vars(base).items()}.items():
                 # A field without a default is no member of its class: the docstring of the class names it.
                 if not member.startswith("_") and (callable(value) or inspect.isdatadescriptor(value)):
                     inner = f"{full}.{member}"

@@ -1,6 +1,6 @@
 /**
  * The theory beside a run: margins, switching lines and a trajectory. They are not calculated here: penstock.theory has made tables
- * of them (python/penstock/theory/lab_tables.py), and this reads between their nodes.
+ * of them (tools/lab_tables.py), and this reads between their nodes.
  */
 
 import type { Plan } from "./protocol";

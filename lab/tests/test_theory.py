@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Watched
+from lab_tables import lines_of, path_of
 from penstock import Scenario
 from penstock.lab import PAGE
 from penstock.theory.axes import Axis, apply
 from penstock.theory.configuration import configuration
-from penstock.theory.lab_tables import lines_of, path_of
 from penstock.theory.maps import compute_map
 from playwright.sync_api import expect
 

@@ -12,24 +12,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from penstock import __version__, _core, interrupts
+from penstock.data_frames import RUNS, Tables
 from penstock.declared import Outline
-from penstock.errors import ArgumentError, nearest
+from penstock.errors import ArgumentError, nearest, unread
 from penstock.executors.executor import Executor
 from penstock.files import held, write_text
 from penstock.metrics.seeds import measure, spreads
 from penstock.metrics.values import busiest
 from penstock.result import CLAIMS, ClaimError, FrameLossError, Result
-from penstock.runs import PERCENTILES, Run, RunCallbacks, copies, run_many
+from penstock.runs import PERCENTILES, Run, RunCallbacks, copies, run_many, seeds_of
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import Axis
 from penstock.variants import Variant, varied
 
 if TYPE_CHECKING:
+    from arro3.core import Table
     from matplotlib.figure import Figure
 
     from penstock.summary import Summary
+    from penstock.sweeps.tables import Record
 
-_DOCUMENT = "compare.json"
+DOCUMENT = "compare.json"
 
 FIGURES = ("compare", "cdf", "pauses", "slowdown", "completions", "fct", "goodput", "retransmissions")
 """The figures of a comparison."""
@@ -37,10 +40,10 @@ FIGURES = ("compare", "cdf", "pauses", "slowdown", "completions", "fct", "goodpu
 
 def is_comparison(folder: str | PathLike[str]) -> bool:
     """Return whether a folder is that of a comparison."""
-    return (Path(folder) / _DOCUMENT).is_file()
+    return (Path(folder) / DOCUMENT).is_file()
 
 
-class Comparison:
+class Comparison(Tables):
     """Scenarios and schemes side by side: several lines, each a scenario with a scheme, and runs of it, one a seed.
 
     Made by :func:`penstock.compare` and :meth:`open`. A notebook shows it as a table.
@@ -68,10 +71,10 @@ class Comparison:
         """
         path = Path(folder)
         try:
-            document = json.loads((path / _DOCUMENT).read_text(encoding="utf-8"))
+            document = json.loads((path / DOCUMENT).read_text(encoding="utf-8"))
             document["queue"], [(line["label"], line["seeds"]) for line in document["schemes"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise unread(f"{path}: not a folder of `penstock compare`: {_DOCUMENT} cannot be read ({error})") from error
+            raise unread(f"{path}: not a folder of `penstock compare`: {DOCUMENT} cannot be read ({error})") from error
         return cls(document, path=path)
 
     @property
@@ -107,6 +110,34 @@ class Comparison:
             line["label"]: [Result.open(self._path / folder) for folder in run_folders(line)]
             for line in self._document["schemes"]
         }
+
+    def table(self, name: str = RUNS) -> "Table":
+        """Return a table as Arrow: ``runs``, a row a run, or ``queues``, ``flows`` and all else that a summary lists.
+
+        Each row begins with the run's label, scenario, scheme and seed.
+
+            >>> compared.to_pandas().groupby("label")["queue_mean_octets"].mean()
+
+        Raises:
+            PenstockError: there is no table of that name.
+            OutputError: the folder of a run is not there, or not whole.
+        """
+        from penstock.sweeps.tables import table_of_runs
+
+        return table_of_runs(name, self._records)
+
+    @cached_property
+    def _records(self) -> "list[tuple[dict[str, Any], Record]]":
+        from penstock.sweeps.tables import record
+
+        return [
+            (
+                {"label": line["label"], "scenario": line["scenario"], "scheme": line["scheme"], "seed": seed},
+                record(run, self._document["queue"]),
+            )
+            for line in self._document["schemes"]
+            for seed, run in zip(line["seeds"], self.runs[line["label"]], strict=True)
+        ]
 
     @cached_property
     def broken_claims(self) -> dict[str, ClaimError]:
@@ -202,6 +233,7 @@ class _Line:
     chosen: str | None
     """The scheme instead of the scenario's own."""
     plan: Outline
+    seeds: tuple[int, ...]
     variant: str | None
     """The name of the variant, if it is one."""
 
@@ -211,7 +243,7 @@ def compare(
     schemes: Sequence[str | Variant] = (),
     *,
     vary: Mapping[str, Any] | Sequence[Axis] = (),
-    seeds: int = 1,
+    seeds: int | Sequence[int] = 1,
     profile: str | None = None,
     queue: str | None = None,
     out: str | PathLike[str] | None = None,
@@ -226,7 +258,7 @@ def compare(
 
         >>> scenario = penstock.Scenario.named("netfpga/eight-sources-100us")
         >>> compared = penstock.compare(scenario, ["none", "qcn"], seeds=3)
-        >>> compared.document["schemes"][1]["queue_mean_octets"]["mean"]
+        >>> compared.to_pandas()[["label", "seed", "queue_mean_octets"]]
         >>> compared.plot("compare.png")
 
     A scheme with its own settings is a line too, and a scenario may be compared at several values of its keys:
@@ -245,7 +277,7 @@ def compare(
         schemes: names of schemes, and variants; by default each scenario runs its own scheme.
         vary: keys, each with the values at which every scenario is compared: a list, or a range with ``from``, ``to``,
             ``points`` and ``log``. Several keys are crossed, the last fastest.
-        seeds: how many runs of each, with as many seeds from the scenario's on.
+        seeds: how many runs of each, with as many seeds from the scenario's on; or the seeds.
         profile: the schemes' named settings.
         queue: the queue that all are judged by, as ``NODE->NODE``; by default the one that is the longest.
         out: the folder for the records and ``compare.json``.
@@ -253,7 +285,7 @@ def compare(
         resume: whether to keep each run that has ended in the folder ``OUT.unfinished``, and to go on with those that
             an earlier call has left there, whatever ended it. A run of another scenario, or of another version, is run
             again.
-        callbacks: how to callbacks and end the runs; :func:`penstock.printing` writes how many are done.
+        callbacks: how to watch and end the runs; :func:`penstock.printing` writes how many are done.
         workers: how many runs at a time; by default one for each core.
         executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
         limit: as in :meth:`Scenario.run`.
@@ -275,7 +307,7 @@ def compare(
     lines = _lines(_named(several, vary), list(schemes), seeds, profile, limit)
     if queue is not None:
         _known_queue(queue, lines)
-    jobs = [(line, line.plan["seed"] + i) for line in lines for i in range(seeds)]
+    jobs = [(line, seed) for line in lines for seed in line.seeds]
     copy = {line: copies(line.scenario) for line in lines}
 
     def runs(folder: Path | None, jobs: Sequence[tuple[_Line, int]]) -> list[Run]:
@@ -324,7 +356,7 @@ def compare(
                 for line, seed in done:
                     name = _run_folder(line.label, seed)
                     shutil.copytree(unfinished / name, staged.partial / name, copy_function=os.link)
-            write_text(staged.partial / _DOCUMENT, json.dumps(document, indent=2) + "\n")
+            write_text(staged.partial / DOCUMENT, json.dumps(document, indent=2) + "\n")
             staged.publish()
             compared = Comparison(document, path=Path(out), interrupted=len(done) < len(jobs))
             if resume and not compared.interrupted:
@@ -372,79 +404,6 @@ def _finished(
     return there
 
 
-def side_by_side(
-    results: Mapping[str, Result],
-    *,
-    queue: str | None = None,
-    out: str | PathLike[str] | None = None,
-    force: bool = False,
-) -> Comparison:
-    """Put runs that are over side by side, those of the simulator and of the testbed alike.
-
-        >>> runs = {"testbed": Result.open("results/bed"), "simulator": Result.open("results/two-senders-qcn")}
-        >>> penstock.comparison.side_by_side(runs, out="results/both").plot("both.png")
-
-    Args:
-        results: each run under its label.
-        queue: the queue that all are judged by, as ``NODE->NODE``; by default the one that is the longest.
-        out: the folder for copies of the records and ``compare.json``; without it they stay where they are.
-        force: whether to replace the folder if it exists.
-
-    Raises:
-        ArgumentError: there are fewer than two runs, no run has the queue, or ``out`` is given and a run is in memory.
-        OutputError: the folder exists and ``force`` is not set, or cannot be written.
-    """
-    if len(results) < 2:
-        raise ArgumentError("a comparison needs at least two runs", "name another results folder")
-    known = list(dict.fromkeys(own["name"] for run in results.values() for own in run.summary["queues"]))
-    if queue is not None and queue not in known:
-        hint = nearest(queue, known, "the runs' queues.parquet have the recorded ones")
-        raise ArgumentError(f'queue="{queue}": no recorded queue has this name', hint)
-    document = _document_of_runs(results, queue)
-    kept = {label: [result] for label, result in results.items()}
-    if out is None:
-        return Comparison(document, runs=kept)
-    interrupts.writes(out)
-    staged = _core.Folder.create(out, force)
-    try:
-        for line, result in zip(document["schemes"], results.values(), strict=True):
-            if result.path is None:
-                raise ArgumentError(f"the run {line['label']} is in memory", "run it with out=FOLDER")
-            (name,) = run_folders(line)
-            shutil.copytree(result.path, staged.partial / name)
-        write_text(staged.partial / _DOCUMENT, json.dumps(document, indent=2) + "\n")
-        staged.publish()
-    finally:
-        staged.discard()
-    return Comparison(document, path=Path(out))
-
-
-def _document_of_runs(results: Mapping[str, Result], queue: str | None) -> dict[str, Any]:
-    """Return the comparison of runs that are over, as ``compare.json`` holds it."""
-    summaries = [result.summary for result in results.values()]
-    queue = queue or busiest(summaries)
-    entries = [
-        {
-            "label": label,
-            "scenario": result.summary["scenario"],
-            "scheme": result.summary["scheme"],
-            "profile": result.summary["profile"],
-            "seeds": [result.summary["seed"]],
-            **_claims([result]),
-            **spreads([measure(result, queue)]),
-        }
-        for label, result in results.items()
-    ]
-    scenarios = list(dict.fromkeys((one["scenario"], one["question"]) for one in summaries))
-    return {
-        "scenario": scenarios[0][0] if len(scenarios) == 1 else None,
-        "question": scenarios[0][1] if len(scenarios) == 1 else None,
-        "queue": queue,
-        "schemes": entries,
-        "runs": summaries,
-    }
-
-
 def _whole(_place: int, result: Result, _loss: ClaimError | None) -> Result:
     return result
 
@@ -463,18 +422,21 @@ def _named(scenarios: Sequence[Scenario], vary: Mapping[str, Any] | Sequence[Axi
 
 
 def _lines(
-    scenarios: Mapping[str, Scenario], schemes: Sequence[str | Variant], seeds: int, profile: str | None, limit: int
+    scenarios: Mapping[str, Scenario],
+    schemes: Sequence[str | Variant],
+    seeds: int | Sequence[int],
+    profile: str | None,
+    limit: int,
 ) -> list[_Line]:
     """Lay out every line's plan, which finds what is wrong with any before the first runs."""
     names = [entry.name if isinstance(entry, Variant) else entry for entry in schemes]
     if len(set(names)) != len(names):
         raise ArgumentError(f"schemes={json.dumps(names)}: a scheme is named twice", "name each once")
-    if seeds < 1:
-        raise ArgumentError(f"seeds={seeds}: must be at least 1", "write seeds=1 or more")
+    several = len(seeds_of(seeds, 0)) > 1
     hint = 'name schemes with schemes=["A", "B"], another scenario, or seeds=N'
     if not scenarios:
         raise ArgumentError("no scenario to compare", hint)
-    if len(scenarios) == 1 and not schemes and seeds == 1:
+    if len(scenarios) == 1 and not schemes and not several:
         raise ArgumentError("a comparison needs at least two runs", hint)
     choices: list[str | Variant | None] = [*schemes] or [None]
     return [
@@ -488,7 +450,7 @@ def _line(
     name: str,
     scenario: Scenario,
     choice: str | Variant | None,
-    seeds: int,
+    seeds: int | Sequence[int],
     profile: str | None,
     limit: int,
     *,
@@ -504,12 +466,14 @@ def _line(
         else:
             chosen = called = choice
         plan = scenario.outline(scheme=chosen, profile=profile, limit=limit)
-        last = plan["seed"] + seeds - 1
-        scenario.outline(scheme=chosen, profile=profile, seed=last, limit=limit)
+        numbers = seeds_of(seeds, plan["seed"])
+        scenario.outline(scheme=chosen, profile=profile, seed=max(numbers), limit=limit)
     # The choice, if there was one: with a scheme for each priority, the plan's are all called "mixed".
     own = called or plan["scheme"]
     of_several = f"{name}: {called}" if called else name
-    return _Line(own if alone else of_several, scenario, chosen, plan, called if isinstance(choice, Variant) else None)
+    return _Line(
+        own if alone else of_several, scenario, chosen, plan, numbers, called if isinstance(choice, Variant) else None
+    )
 
 
 def _known_queue(queue: str, lines: Sequence[_Line]) -> None:
@@ -539,7 +503,7 @@ def _document(lines: Sequence[_Line], done: Mapping[tuple[_Line, int], Result], 
                 **({"variant": line.variant} if line.variant is not None else {}),
                 "profile": line.plan["profile"],
                 "seeds": [seed for _, seed in own],
-                **_claims([done[job] for job in own]),
+                **claims_kept([done[job] for job in own]),
                 **({"undrawn": True} if _alike([done[job].summary for job in own]) else {}),
                 **spreads([measured[job] for job in own]),
             }
@@ -553,7 +517,7 @@ def _document(lines: Sequence[_Line], done: Mapping[tuple[_Line, int], Result], 
     }
 
 
-def _claims(results: Sequence[Result]) -> dict[str, bool]:
+def claims_kept(results: Sequence[Result]) -> dict[str, bool]:
     """Return for each claim that a scenario makes whether all of its runs kept it."""
     made = {claim: [result.summary[claim] for result in results if claim in result.summary] for claim in CLAIMS}
     return {claim: all(kept) for claim, kept in made.items() if kept}
@@ -584,10 +548,3 @@ def _panels(entries: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str]]:
         return {}
     parts = {entry["label"]: entry["label"].rpartition(": ") for entry in entries}
     return {label: (name, scheme) for label, (name, _, scheme) in parts.items()}
-
-
-def unread(message: str) -> _core.OutputError:
-    """Return the error of a folder that cannot be read."""
-    error = _core.OutputError(message)
-    error.refused = False
-    return error

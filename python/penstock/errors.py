@@ -2,7 +2,7 @@
 
 from difflib import get_close_matches
 
-from penstock._core import PenstockError
+from penstock._core import OutputError, PenstockError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,3 +57,10 @@ def nearest(word: str, known: "Iterable[str]", otherwise: str, *, cutoff: float 
     """Return a hint for a word that is not known: the known word most like it, or else ``otherwise``."""
     near = get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f"did you mean {near[0]}?" if near else otherwise
+
+
+def unread(message: str) -> OutputError:
+    """Return the error of a folder that cannot be read."""
+    error = OutputError(message)
+    error.refused = False
+    return error

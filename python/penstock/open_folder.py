@@ -2,18 +2,14 @@
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from penstock.comparison import Comparison, is_comparison
 from penstock.result import Result
 from penstock.sweeps.store import MANIFEST
 from penstock.sweeps.sweep import Sweep
 
-if TYPE_CHECKING:
-    Opened = Result | Comparison | Sweep
 
-
-def open_folder(folder: str | PathLike[str]) -> "Opened":
+def open(folder: str | PathLike[str]) -> Result | Comparison | Sweep:
     """Return what a folder holds: a :class:`Result`, a :class:`Comparison` or a :class:`Sweep`.
 
         >>> penstock.open("results/ten-gig-compare").to_pandas()

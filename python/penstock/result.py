@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from penstock import _core
 from penstock.columns import codes, rows_of, to_floats, to_numpy
+from penstock.data_frames import RUNS, Tables
 from penstock.quantity_text import count, duration
 from penstock.summary import Summary
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
     from arro3.core import Table
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
+
+    from penstock.plots import ResultPlots
 
 
 # The claims that a scenario can make of its runs.
@@ -90,13 +90,13 @@ class IdleSchemeError(ClaimError):
         )
 
 
-class Result:
+class Result(Tables):
     """The records of a run.
 
     The tables are Arrow tables that pandas, polars, pyarrow and NumPy read without a copy:
 
         >>> result.column("queues", "queue_octets")  # NumPy, a view of the table's memory
-        >>> result.to_pandas("queues")
+        >>> result.to_pandas("queues")  # a row a sample; without a name, a row with the numbers of the run
         >>> result.to_polars("queues")
         >>> pyarrow.table(result.queues)
 
@@ -118,7 +118,8 @@ class Result:
             OutputError: the folder is not there, or holds no results; or it is that of a comparison, which has several
                 runs or none of this name. The message names them.
         """
-        from penstock.comparison import Comparison, is_comparison, run_folders, unread
+        from penstock.comparison import Comparison, is_comparison, run_folders
+        from penstock.errors import unread
 
         if is_comparison(folder):
             runs = [name for line in Comparison.open(folder).document["schemes"] for name in run_folders(line)]
@@ -290,27 +291,21 @@ class Result:
         # One chunk, as all tables have.
         return self._core.rows_of(table, list(columns), None).combine_chunks()
 
-    def to_pandas(self, table: str) -> "pandas.DataFrame":
-        """Return a table (:attr:`tables` has their names) as a data frame of pandas; text is categorical.
+    def table(self, name: str = RUNS) -> "Table":
+        """Return a table as Arrow: ``runs``, a row with the run's numbers, or one of :attr:`tables`, a row a sample.
+
+            >>> result.to_pandas()[["queue_mean_octets", "queue_p99_octets", "throughput_bps"]]
 
         Raises:
-            MissingExtraError: pandas or pyarrow is not installed: ``pip install 'penstock[pandas]'``.
             PenstockError: the table was not recorded.
         """
-        from penstock.data_frames import pandas_frame
+        if name != RUNS:
+            return self._table(name)
+        from penstock.sweeps.tables import record, table_of_runs
 
-        return pandas_frame(self._table(table))
-
-    def to_polars(self, table: str) -> "polars.DataFrame":
-        """Return a table (:attr:`tables` has their names) as a data frame of polars.
-
-        Raises:
-            MissingExtraError: polars is not installed: ``pip install 'penstock[polars]'``.
-            PenstockError: the table was not recorded.
-        """
-        from penstock.data_frames import polars_frame
-
-        return polars_frame(self._table(table))
+        summary = self.summary_in_brief
+        front = {key: summary[key] for key in ("scenario", "scheme", "seed")}
+        return table_of_runs(RUNS, [(front, record(self, None))])
 
     @property
     def claims(self) -> list[Claim]:
@@ -348,41 +343,17 @@ class Result:
         """
         return self._core.fingerprint()
 
-    def plot(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        show: str = "overview",
-        width: float | None = None,
-        font_size: float | None = None,
-        title: bool = True,
-    ) -> "Figure":
-        """Draw queue length, link utilisation and the rate of each flow, over time. A notebook shows the figure.
+    @property
+    def plot(self) -> "ResultPlots":
+        """The figures: ``plot("overview.png")``, or a panel in axes of yours; see :class:`penstock.plots.ResultPlots`.
 
-        With ``path`` the figure is also written there; the suffix (``.png``, ``.svg``, ``.pdf``) says how. ``show`` is
-        ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``; where flows complete also
-        ``slowdown`` against size, and ``completions``: how flow completion times, goodputs and retransmissions are
-        spread, which are separate figures as ``fct``, ``goodput`` and ``retransmissions``. ``width`` is in inches,
-        ``font_size`` in points; without them the figure has what matplotlib's settings (``figure.figsize``,
-        ``font.size``) say, if these are not its defaults. ``title = False`` leaves the question and the line below it
-        out, for a caption.
-
-        Raises:
-            PenstockError: there is no such figure, or a size is out of its range.
-            OSError: the file cannot be written.
+        >>> figure, (left, right) = pyplot.subplots(1, 2)
+        >>> one.plot.queue(ax=left)
+        >>> other.plot.queue(ax=right)
         """
-        from penstock.figures import FIGURES_OF_FLOWS, PANELS, Page, of_flows, on, overview, save
+        from penstock.plots import ResultPlots
 
-        if show not in (*PANELS, *FIGURES_OF_FLOWS):
-            raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join((*PANELS, *FIGURES_OF_FLOWS))}")
-        with on(Page(width, font_size, title)):
-            if show in FIGURES_OF_FLOWS:
-                figure = of_flows({self.summary_in_brief["scheme"]: [self]}, show)
-            else:
-                figure = overview(self, show)
-            if path is not None:
-                save(figure, Path(path))
-        return figure
+        return ResultPlots(self)
 
     def _table(self, name: str) -> "Table":
         if name not in self._tables:

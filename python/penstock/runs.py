@@ -9,9 +9,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from penstock._core import PenstockError
+from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor, Job, JobOutcome, Session, Take
 from penstock.executors.local import LocalExecutor
 from penstock.quantity_text import duration
@@ -20,6 +21,12 @@ from penstock.scenario import Parts, Progress, Scenario, joined, parts_of
 T = TypeVar("T")
 
 _BETWEEN_LOOKS_S = 0.1
+
+MOST_SEEDS = 10_000
+"""Runs that differ by their seed alone."""
+
+_LARGEST_SEED = 2**63 - 1
+"""TOML has no larger whole numbers."""
 
 MOST_LOSSES = 3
 """So often a run is sent again after its worker was lost; a run that ends its worker each time is a failure."""
@@ -65,7 +72,7 @@ class RunCallbacks:
 
 
 def printing(every_s: float = 2.0) -> RunCallbacks:
-    """Return a callbacks that writes on standard error how many runs are done, for calls from Python.
+    """Return callbacks that write on standard error how many runs are done, for calls from Python.
 
         >>> penstock.compare(scenario, ["none", "qcn"], seeds=20, callbacks=penstock.printing())
 
@@ -132,6 +139,32 @@ PERCENTILES = {"record.percentiles": True}
 """What runs of a comparison, a sweep and a search set: their summaries have percentiles of queues."""
 
 
+def _argument(key: str, message: str, hint: str) -> ArgumentError:
+    return ArgumentError(f"{key}: {message}", hint)
+
+
+def seeds_of(given: Any, first: int, error: Callable[[str, str, str], Exception] = _argument) -> tuple[int, ...]:
+    """Return seeds: this number of them from the first on, or those that a sequence names.
+
+    Raises:
+        ArgumentError: they are neither; or what ``error`` makes of ``seeds``, the message and the hint.
+    """
+    if isinstance(given, int) and not isinstance(given, bool):
+        if not 1 <= given <= MOST_SEEDS:
+            raise error("seeds", f"{given} is not a count of seeds", f"write 1 to {MOST_SEEDS}, or a list of seeds")
+        return tuple(range(first, first + given))
+    if not isinstance(given, list | tuple | range):
+        raise error("seeds", f"{given!r} is neither a number nor a list", "write seeds = 3, or seeds = [1, 2, 3]")
+    if not 1 <= len(given) <= MOST_SEEDS:
+        raise error("seeds", f"is a list of {len(given)} seeds", f"write 1 to {MOST_SEEDS}")
+    for seed in given:
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= _LARGEST_SEED:
+            raise error("seeds", f"{seed!r} is not a seed", "write whole numbers from 0 to 2^63 - 1")
+        if list(given).count(seed) > 1:
+            raise error("seeds", f"{seed} appears twice", "name each seed once")
+    return tuple(given)
+
+
 def copies(scenario: Scenario) -> Copies:
     """Return a function that makes a copy of the scenario as it is now, in any thread."""
     return Copies(parts_of(scenario))
@@ -158,7 +191,7 @@ def run_many(
         runs: the runs.
         take: called where the run runs, with its index, its result, and the error if it broke its claim to lose no
             frame; or one for each run. Where a cluster runs it and its records go to a folder, it is called here.
-        callbacks: how to callbacks and end the runs.
+        callbacks: how to watch and end the runs.
         workers: number of threads, by default one for each core that the process may use.
         executor: where the runs run, instead of threads of this process.
         keep_interrupted: whether ``take`` is called for runs that ended early, too; a cluster drops them all the same.

@@ -1,5 +1,7 @@
 """The Python API: scenarios from text and from keywords, results as tables and figures."""
 
+import ast
+import importlib
 import inspect
 import json
 import pickle
@@ -321,10 +323,27 @@ def test_catalogue() -> None:
     assert parameters["rpg_time_reset"]["when"] == {"parameter": "timer_on", "values": [True]}
     assert parameters["rpg_time_reset"]["description"].endswith("Has an effect only where `timer_on` is `true`.")
     assert penstock.schema()["type"] == "object"
-    assert set(penstock.__all__) <= set(dir(penstock))
-    assert all(hasattr(penstock, name) for name in penstock.__all__)
-    with pytest.raises(AttributeError):
-        _ = penstock.nothing_of_that_name
+
+
+@pytest.mark.parametrize("package", ["penstock", "penstock.theory", "penstock.testbed"])
+def test_public_names_are_those_of_the_stub_and_each_is_what_it_imports(package: str) -> None:
+    module = importlib.import_module(package)
+    stub = ast.parse(Path(str(module.__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
+    lines = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    declared = {str(alias.asname): (str(node.module), alias.name) for node in lines for alias in node.names}
+    assert module.__all__ == sorted(declared) == dir(module)
+    assert len(lines) == len(declared) == len(stub.body)
+    for public, (home, name) in declared.items():
+        assert getattr(module, public) is getattr(importlib.import_module(home), name)
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nothing_of_that_name'"):
+        _ = module.nothing_of_that_name
+
+
+def test_every_public_package_is_a_public_name() -> None:
+    assert {"dcb", "exchange", "testbed", "theory", "wire", "workloads"} <= set(dir(penstock))
+    names: dict[str, Any] = {}
+    exec("from penstock import *", names)
+    assert set(dir(penstock)) <= set(names)
 
 
 def test_a_run_after_an_outline_is_of_the_scenario_as_it_is_now() -> None:

@@ -137,7 +137,7 @@ def test_a_run_that_loses_frames_ends_no_other(tmp_path: Path) -> None:
     [
         ({"schemes": ["qcn", "qcn"]}, 'schemes=["qcn", "qcn"]: a scheme is named twice', "name each once"),
         ({}, "a comparison needs at least two runs", 'schemes=["A", "B"]'),
-        ({"seeds": 0}, "seeds=0: must be at least 1", "write seeds=1 or more"),
+        ({"seeds": 0}, "seeds: 0 is not a count of seeds", "write 1 to 10000, or a list of seeds"),
         ({"seeds": 2, "queue": "sw0->h3"}, 'queue="sw0->h3": no recorded queue has this name', "did you mean sw0->h2?"),
     ],
 )

@@ -5,11 +5,11 @@ import json
 import zlib
 
 import pytest
+from lab_tables import lines_of, network_of, path_of, tables
 
 from penstock.lab import fragment
 from penstock.scenario import Scenario
 from penstock.theory.configuration import UnsuitedScenarioError, configuration
-from penstock.theory.lab_tables import lines_of, network_of, path_of, tables
 
 
 def test_the_switching_line_of_qcn_is_that_of_equation_14() -> None:

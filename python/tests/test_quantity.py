@@ -4,7 +4,9 @@ import math
 import random
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import penstock
@@ -118,3 +120,40 @@ def test_no_python_file_knows_the_factor_of_a_unit() -> None:
         if table.search(line) or text.search(line)
     ]
     assert not found
+
+
+def test_an_axis_is_its_values_too() -> None:
+    flows = axes.read({"flows": range(1, 41)}, "qcn")
+    text = axes.read("flows=1..40:40", "qcn")
+    assert (flows.name, flows.unit, flows.log) == (text.name, text.unit, False)
+    assert flows.values.tolist() == text.values.tolist()
+    delays = axes.read({"delay": np.geomspace(20e-6, 400e-6, 5)}, "qcn")
+    assert (delays.name, delays.log) == ("round_trip_s", True)
+    assert delays.values == pytest.approx(axes.read("delay=20us..400us:5:log", "qcn").values)
+    assert axes.read({"q_eq": [1e3, 5e3, 33e3]}, "qcn").values.tolist() == [1e3, 5e3, 33e3]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({}, "an axis of 0 keys"),
+        ({"flows": [1, 2], "delay": [1, 2]}, "an axis of 2 keys"),
+        ({"flow": [1, 2]}, "flow is neither a field of a configuration"),
+        ({"flows": [3]}, "flows: values that do not rise"),
+        ({"flows": [2, 2]}, "flows: values that do not rise"),
+        ({"flows": [2, 1]}, "flows: values that do not rise"),
+        ({"flows": [0, 1]}, "flows: with fewer than one flow"),
+        ({"flows": [1, 2.5]}, "flows: a count is a whole number"),
+        ({"flows": [[1, 2]]}, "flows: not a list of numbers"),
+        ({"flows": 3}, "flows: not a list of numbers"),
+        ({"delay": ["20 us", "40 us"]}, "delay: not a list of numbers"),
+        ({"delay": [0.0, float("nan")]}, "delay: not a list of numbers"),
+        ({"delay": [-1e-6, 1e-6]}, "delay: values that do not rise"),
+        ({"delay": np.linspace(0, 1, 2001)}, "delay: values that do not rise"),
+    ],
+)
+def test_wrong_values_of_an_axis_are_refused(given: dict[str, Any], reason: str) -> None:
+    with pytest.raises(UnsuitedScenarioError) as caught:
+        axes.read(given, "qcn")
+    assert reason in caught.value.reason
+    assert caught.value.hint

@@ -1,9 +1,9 @@
 """The testbed beside the simulator: the kernel's TCP beside ours; how a comparison is judged."""
 
 import pytest
+from testbed_agreement import Agreement, MeasuredRun, RunMeasures, agreement, delivered_bps
 
 from penstock import Scenario
-from penstock.testbed.agreement import Agreement, MeasuredRun, RunMeasures, agreement, delivered_bps
 
 
 def body(delivered_bps: float, queue_octets: float, dropped: int = 0) -> RunMeasures:

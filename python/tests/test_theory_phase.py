@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from penstock import Scenario
 from penstock.cli import app
+from penstock.theory import theorems
 from penstock.theory.configuration import UnsuitedScenarioError, configurations
 from penstock.theory.jiang2015_figures import DRAWINGS
 from penstock.theory.models.base import FluidModel
@@ -48,12 +49,9 @@ def test_a_slide_of_qcn_decays_with_w_over_pc() -> None:
 def test_a_slide_ends_where_inequality_24_does() -> None:
     """Of a line that slides up to 10 frames, the motion leaves at 12 and stays at 8."""
     plane = QcnPlane(capacity_fps=125_000, weight_s=1.6e-3, gain=1e-3, cycle_s=2.4e-3, excess_fps=12_500)
-    assert plane.sliding_to_frames() == pytest.approx(10)
+    assert theorems.recovery_left(10, 1.6e-3, 2.4e-3) == pytest.approx(theorems.recovery_right(1.6e-3, 12_500))
     for offset, law in ((12.0, 1), (8.0, SLIDE)):
         assert follow(plane, offset, -offset / 1.6e-3, 1e-5).law[0] == law
-    never = QcnPlane(capacity_fps=125_000, weight_s=1.6e-3, gain=1e-3, cycle_s=2.4e-3, excess_fps=-1)
-    always = QcnPlane(capacity_fps=125_000, weight_s=1.6e-3, gain=1e-3, cycle_s=7e-4, excess_fps=0)
-    assert (never.sliding_to_frames(), always.sliding_to_frames()) == (0, float("inf"))
 
 
 def test_a_late_switch_chatters_in_proportion() -> None:
@@ -120,8 +118,9 @@ def test_the_plane_and_the_fluid_models_are_the_same() -> None:
             target = rng.uniform(3e8, 9e8)
             plane = QcnPlane.of(given, model=model, target_bps=target)
             x, y = rng.uniform(1, 60), rng.uniform(-1e4, 1e4) if model == "printed" else 0.0
-            queue, rate = fluid.from_paper(x, y)
-            state = np.array([queue, rate, target, 0.0])
+            # Two sources on 1 Gb/s; frames of 1000 octets.
+            queue = fluid.set_point_octets() + 1000 * x
+            state = np.array([queue, (1e9 + 8000 * y) / 2, target, 0.0])
             for law in (0, 1):
                 growth, change = fluid.law(law, state, [state])[:2]
                 by_x, by_y = plane.motion(law, x, y)

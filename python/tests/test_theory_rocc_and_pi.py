@@ -58,7 +58,8 @@ def test_both_rest_where_they_say() -> None:
 def test_the_controller_asks_for_the_marks_that_the_thresholds_ask_for() -> None:
     # How likely a mark has to be is a matter of the sources; only the queue differs.
     by_thresholds = Dcqcn.of(configuration(_scenario(4), scheme="dcqcn"))
-    assert _controlled().marked_at_rest() == pytest.approx(by_thresholds.marked_at_rest(), rel=1e-9)
+    marked = by_thresholds.marked(1, by_thresholds.state_at_rest()[0])
+    assert _controlled().state_at_rest()[4] == pytest.approx(marked, rel=1e-9)
 
 
 @pytest.mark.science

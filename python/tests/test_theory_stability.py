@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from return_map import return_map
+from test_theory_linear import is_single_loop
 from typer.testing import CliRunner
 
 from penstock import Scenario
@@ -14,8 +16,8 @@ from penstock.cli import app
 from penstock.document import Schemes
 from penstock.theory import axes, maps, sampled_integrator
 from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configuration
-from penstock.theory.limit_cycle import balance, harmonic_balance, return_map, settled
-from penstock.theory.linear_stability import Array, DelaySystem, is_single_loop, margins, rightmost_roots
+from penstock.theory.limit_cycle import balance, harmonic_balance, settled
+from penstock.theory.linear_stability import Array, DelaySystem, margins, rightmost_roots
 from penstock.theory.linearisation import is_at_rest, linearise, scales
 from penstock.theory.margin import modes_beside, nearest_change, report, vary
 from penstock.theory.models import model_of

@@ -147,7 +147,8 @@ def _qcn(laws: ModuleType, theorems: ModuleType) -> Iterator[Step]:
     q, q0, r, target, z = sp.symbols("q q_0 r R_0 z", real=True)
     k = w / (p * C)
     growth = laws.growth(r, N, C)
-    fb = laws.feedback(q - q0, laws.growth_per_sample(growth, p * C), w)
+    # (13): p C samples a second.
+    fb = laws.feedback(q - q0, growth / (p * C), w)
     yield _same("(14)", "Fb with (12) and (13)", -(q - q0) - k * (N * r - C), fb)
 
     # (16): q = x + q0, r = (y + C)/N, R0 = (E + C)/N; x' = q', y' = N r'.
@@ -179,8 +180,7 @@ def _qcn(laws: ModuleType, theorems: ModuleType) -> Iterator[Step]:
     def rate(law: tuple[Any, ...]) -> Any:
         return sum(slope * part for slope, part in zip(gradient, law, strict=True)).subs(on_line)
 
-    recovering = theorems.feedback_rate_recovering(x, k, T, excess)
-    decreasing = theorems.feedback_rate_decreasing(x, k)
+    decreasing, recovering = feedback_rates(x, k, T, excess)
     # The limit is the same for (17) as for (19): on the line the product in (17) is 0.
     yield _same("(22)", "Fb' towards the line in rate decrease", (rate(falling), rate(linear)), (decreasing,) * 2)
     yield _same("(23)", "Fb' towards the line in Fast Recovery", rate(rising), recovering)
@@ -193,10 +193,16 @@ def _qcn(laws: ModuleType, theorems: ModuleType) -> Iterator[Step]:
     yield _alike("theorem 2, item 3", "(22) above 0", _strictly(below), right_of_target)
 
 
+def feedback_rates(offset_frames: Any, weight_s: Any, cycle_s: Any, excess_fps: Any) -> tuple[Any, Any]:
+    """The limits of Fb' at the switching line, frames/s, from the rate decrease (22) and from Fast Recovery (23)."""
+    recovering = (1 / weight_s - 1 / (2 * cycle_s)) * offset_frames - weight_s * excess_fps / (2 * cycle_s)
+    return offset_frames / weight_s, recovering
+
+
 def _smcc(laws: ModuleType, theorems: ModuleType) -> Iterator[Step]:
     alpha, beta = sp.symbols("alpha beta", positive=True)
     # (25) per message and, as (15) is printed, per unit of time: y' = N r'.
-    growth = laws.growth_per_sample(y, p * C)
+    growth = y / (p * C)
     paper = {a1: N * alpha, a2: 0, b1: 0, b2: N * beta / (p * C)}
     same, opposite = laws.smcc_same_sign(x, y, a1, a2), laws.smcc_opposite_sign(x, y, b1, b2)
     chosen_a, chosen_b = (tuple(sp.sympify(part).subs(paper) for part in law) for law in (same, opposite))

@@ -8,18 +8,21 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penstock import __version__
+from penstock import PenstockError, __version__
 from penstock.arenas.arena_file import STANDARD, Entries, read
 from penstock.arenas.standings import Standing, Total, of_workload, totals
+from penstock.data_frames import RUNS, Tables
 from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
 from penstock.files import write_text
-from penstock.runs import RunCallbacks
-from penstock.sweeps.design import MOST_SEEDS, design
+from penstock.runs import RunCallbacks, seeds_of
+from penstock.sweeps.design import design
 from penstock.sweeps.store import is_sweep
 from penstock.sweeps.sweep import Sweep, run_designs
 
 if TYPE_CHECKING:
+    from arro3.core import Table
+
     from penstock.arenas.tuned_competitors import Tuned
 
 _DOCUMENT = "arena.json"
@@ -27,7 +30,7 @@ _RUNS = "runs"
 _TUNED = "tuned"
 
 
-class ArenaResults:
+class ArenaResults(Tables):
     """Workloads, competitors, and their results.
 
     Attributes:
@@ -51,6 +54,30 @@ class ArenaResults:
     def totals(self) -> list[Total]:
         """The competitors over all workloads, the best first."""
         return totals(self.entries, self.standings)
+
+    def table(self, name: str = RUNS) -> "Table":
+        """Return a table of all workloads as Arrow: ``runs``, a row a run, or another of :attr:`Sweep.tables`.
+
+        Each row begins with its workload; ``scheme`` is the competitor.
+
+            >>> found.to_pandas().groupby(["workload", "scheme"])["slowdown_p99"].mean()
+
+        Raises:
+            PenstockError: no workload has a table of that name.
+            OutputError: a file cannot be read.
+        """
+        from arro3.core import Array, ChunkedArray, DataType, Field, Table
+
+        kind = DataType.string()
+        parts = []
+        for workload, sweep in self.sweeps.items():
+            if name in sweep.tables:
+                rows = sweep.table(name)
+                own = ChunkedArray([Array([workload] * rows.num_rows, type=kind)])
+                parts += rows.add_column(0, Field("workload", kind), own).to_batches()
+        if not parts:
+            raise PenstockError(f"no table is called {name!r}; runs has the numbers of each run")
+        return Table.from_batches(parts).combine_chunks()
 
     @property
     def document(self) -> dict[str, Any]:
@@ -163,7 +190,7 @@ def arena(
     file: str | PathLike[str] = STANDARD,
     workloads: Sequence[str] = (),
     competitors: Sequence[str] = (),
-    seeds: int = 1,
+    seeds: int | Sequence[int] = 1,
     tune: int = 0,
     resume: bool = False,
     callbacks: RunCallbacks | None = None,
@@ -184,11 +211,11 @@ def arena(
         file: the file of the arena; by default that of Penstock.
         workloads: names of its workloads; by default all.
         competitors: names of its competitors; by default all.
-        seeds: how many runs of each, with as many seeds from the scenario's on.
+        seeds: how many runs of each, with as many seeds from the scenario's on; or the seeds.
         tune: points that :func:`penstock.tune` simulates for each competitor, which then runs once more with what it
             proposes; with 0 nobody is tuned. Needs the extra ``tune``.
         resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
-        callbacks: how to callbacks and end the runs.
+        callbacks: how to watch and end the runs.
         workers: how many runs at a time; by default one for each core.
         executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
 
@@ -198,8 +225,7 @@ def arena(
             ``resume`` is not set.
         OSError: the folder cannot be written; all runs that had finished are kept.
     """
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise ArgumentError(f"seeds={seeds}: there are 1 to {MOST_SEEDS}", "write seeds=3")
+    count = len(seeds_of(seeds, 0))
     path = Path(out)
     entries = read(file).of(workloads, competitors)
     if path.exists() and not path.is_dir():
@@ -229,7 +255,7 @@ def arena(
     }
     swept = run_designs(designs, resume=True, callbacks=callbacks, workers=workers, executor=executor)
     sweeps = {folder.name: sweep for folder, sweep in swept.items()}
-    return Arena(path, entries, seeds, sweeps, ArenaResults(improved, sweeps) if tune > 0 else None, tunings)
+    return Arena(path, entries, count, sweeps, ArenaResults(improved, sweeps) if tune > 0 else None, tunings)
 
 
 class _Counter:

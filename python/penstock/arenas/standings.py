@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.arenas.arena_file import Competitor, Entries, Judge, Workload
+from penstock.data_frames import RUNS
 from penstock.declared import MetricName
 from penstock.sweeps.sweep import Sweep
-from penstock.sweeps.tables import RUNS
 
 _Row = Mapping[str, Any]
 

@@ -100,7 +100,9 @@ def arena(given: requests.ArenaOptions) -> None:
 
 @app.command(short_help="Query a sweep's results with SQL.")
 def query(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", autocompletion=completion.folder, help="A folder of sweep.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", autocompletion=completion.folder, help="The results folder of a sweep.")
+    ],
     sql: Annotated[
         str | None,
         typer.Argument(metavar="SQL", help="A query, such as 'select * from runs'.  [default: list the tables]"),
@@ -141,7 +143,7 @@ def tune(given: requests.TuneOptions) -> None:
     tune_one(given)
 
 
-@app.command(short_help="Open the laboratory: scenarios live in a browser.")
+@app.command(short_help="Run scenarios in a browser, with controls and live plots.")
 def lab(
     scenario: Annotated[
         str | None,
@@ -259,7 +261,9 @@ def plot_results(given: requests.PlotOptions) -> None:
 
 @app.command("table", short_help="Print a table of a results folder as CSV.")
 def print_columns(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", autocompletion=completion.folder, help="A folder of run.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", autocompletion=completion.folder, help="The results folder of a run.")
+    ],
     table: Annotated[
         str | None,
         typer.Argument(metavar="TABLE", autocompletion=completion.table, help="queues, rates, signals, flows, …"),

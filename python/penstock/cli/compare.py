@@ -13,8 +13,9 @@ from penstock.cli.options import runs_on, words
 from penstock.cli.progress import Progress
 from penstock.cli.requests import CompareOptions
 from penstock.cli.run import drawing, fail_on_claims, fail_on_drawing
-from penstock.comparison import Comparison, compare, side_by_side
+from penstock.comparison import Comparison, compare
 from penstock.result import Result
+from penstock.side_by_side import side_by_side
 from penstock.sweeps import axes
 from penstock.variants import typed
 

@@ -60,7 +60,7 @@ LIMIT = typer.Option(
     min=1,
     max=1000,
     metavar="N",
-    help="Allow N times as many nodes, flows, hops, rows, frames … as a scenario may ask for.",
+    help="Multiply each limit on the nodes, flows, hops, rows, frames … of a scenario by N.",
 )
 RAY = typer.Option(
     "--ray",
@@ -73,7 +73,10 @@ VARIANTS = typer.Option(
     help="Another line: a scheme with other settings. Repeatable.",
 )
 PROFILE = typer.Option(
-    "--profile", metavar="NAME", autocompletion=completion.profile, help="The schemes' named settings."
+    "--profile",
+    metavar="NAME",
+    autocompletion=completion.profile,
+    help="A named set of parameters of the schemes, as `penstock schemes NAME` lists them.",
 )
 RESUME = typer.Option("--resume", help="Continue in DIR: run what is missing, failed or has changed.")
 RESUME_COMPARISON = typer.Option(

@@ -22,7 +22,8 @@ class RunOptions:
         str | None, typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme to run.")
     ] = None
     profile: Annotated[
-        str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
+        str | None,
+        typer.Option(metavar="NAME", autocompletion=completion.profile, help="A named set of the scheme's parameters."),
     ] = None
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
     seed: Annotated[
@@ -208,7 +209,8 @@ class SweepOptions:
     series: Annotated[bool, typer.Option("--series", help="Keep the time series of every run.")] = False
     limit: Annotated[int, options.LIMIT] = 1
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="The store.  [default: results/NAME-sweep]")
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="The folder for the runs.  [default: results/NAME-sweep]"),
     ] = None
     resume: Annotated[bool, options.RESUME] = False
     jobs: Annotated[int | None, options.JOBS] = None
@@ -316,7 +318,11 @@ class PlotOptions:
 
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", autocompletion=completion.folder, help="A folder of run, compare or sweep."),
+        typer.Argument(
+            metavar="DIR",
+            autocompletion=completion.folder,
+            help="The results folder of a run, a comparison or a sweep.",
+        ),
     ]
     show: Annotated[
         str | None,
@@ -401,7 +407,9 @@ class ArenaOptions:
         ),
     ] = None
     seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Number of seeds, from 1 on.")] = 1
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Runs and report.")] = Path("results/arena")
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for runs and report.")] = Path(
+        "results/arena"
+    )
     tune: Annotated[
         int,
         typer.Option(
@@ -489,7 +497,8 @@ class TestbedOptions:
         str | None, typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme to run.")
     ] = None
     profile: Annotated[
-        str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
+        str | None,
+        typer.Option(metavar="NAME", autocompletion=completion.profile, help="A named set of the scheme's parameters."),
     ] = None
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
     seed: Annotated[

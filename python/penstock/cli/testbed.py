@@ -20,7 +20,7 @@ app = typer.Typer(
 @app.callback()
 def testbed() -> None:
     """A scenario with real frames and applications, on Linux."""
-    from penstock.testbed import need_linux
+    from penstock.testbed.errors import need_linux
 
     need_linux()
 

@@ -5,15 +5,12 @@ Source of the formats: https://github.com/Broadcom/csg-htsim, folder ``sim/datac
 with ``#`` is a comment here, everywhere; htsim's reader of matrices knows comments above the first connection alone.
 """
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from pathlib import Path
 
-from penstock import files
-from penstock.exchange.line_reader import ENTRIES_MAX, NUMBER, OCTETS_MAX, ExchangeError, Lines, cut
+from penstock.exchange.line_reader import ENTRIES_MAX, NUMBER, ExchangeError, Lines, cut
 
 _ENDS = re.compile(r"\d{1,9}->\d{1,9}")
 _KINDS = ("oneshot", "barrier", "multishot")
@@ -90,16 +87,6 @@ class Matrix:
             count = f" count {trigger.count}" if trigger.kind == "barrier" else ""
             lines.append(f"trigger id {trigger.ident} {trigger.kind}{count}")
         return "\n".join(lines) + "\n"
-
-
-def read_matrix(path: str | os.PathLike[str]) -> Matrix:
-    """Read a connection matrix.
-
-    Raises:
-        ExchangeError: it is not one; the message has the line.
-        OSError: it cannot be read.
-    """
-    return parse_matrix(files.read_text(Path(path), OCTETS_MAX, ExchangeError), os.fspath(path))
 
 
 def parse_matrix(text: str, name: str) -> Matrix:
@@ -367,16 +354,6 @@ def own_fabric(matrix: Matrix, name: str) -> Fabric:
             return Fabric(nodes, half * half, (low, low, Tier(100, k, 1000)))
     reason = f"Nodes is {nodes}, and the trees that htsim builds without a .topo have k^3/4 or k^2/2 hosts"
     raise ExchangeError(name, None, f"{reason}: 16, 54, 128, 250, 432, 1024, … or 8, 18, 32, 50, 72, …; give a .topo")
-
-
-def read_fabric(path: str | os.PathLike[str]) -> Fabric:
-    """Read a ``.topo`` file.
-
-    Raises:
-        ExchangeError: it is not one; the message has the line.
-        OSError: it cannot be read.
-    """
-    return parse_fabric(files.read_text(Path(path), OCTETS_MAX, ExchangeError), os.fspath(path))
 
 
 def parse_fabric(text: str, name: str) -> Fabric:

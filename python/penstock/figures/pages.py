@@ -50,9 +50,15 @@ PANELS = ("overview", "queue", "utilization", "rates")
 
 def overview(result: "Result", show: str = "overview") -> Drawn:
     """Draw queue length, link utilisation and rates below one another, over the same time; or one of :data:`PANELS`."""
-    queue, utilization, rates = panels = _panels(result)
-    pages = {"overview": panels, "queue": (queue,), "utilization": (utilization,), "rates": (rates,)}
-    return _page(result, pages[show])
+    panels = _panels(result)
+    return _page(result, panels if show == "overview" else (panels[PANELS.index(show) - 1],))
+
+
+def draw_panel(result: "Result", name: str, axes: "Axes") -> None:
+    """Draw one of :data:`PANELS` but the overview into axes, with its legend and the time axis."""
+    _panels(result)[PANELS.index(name) - 1](axes)
+    axes.legend()
+    time_axis(axes, shown_s(result))
 
 
 def write_all(result: "Result", folder: Path) -> list[Path]:

@@ -134,7 +134,7 @@ def reproduce(
         out: the folder for a report, as :meth:`Reproduction.write` writes it. That it can be made is found out before
             the first run.
         force: whether to replace the folder if it exists.
-        callbacks: how to callbacks and end the runs.
+        callbacks: how to watch and end the runs.
         workers: how many runs at a time; by default one for each core.
         executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
 

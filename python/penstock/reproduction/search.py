@@ -149,7 +149,7 @@ def search_readings(
     Args:
         paper: a paper's name below ``./papers``, or its folder.
         out: the search's folder; it is made if it does not exist. ``search.toml`` in it has the outcome.
-        callbacks: how to callbacks and end the runs.
+        callbacks: how to watch and end the runs.
         log: called with a line for each step.
         workers: how many runs at a time; by default one for each core.
         executor: where runs run instead, such as a :class:`penstock.RayExecutor`.

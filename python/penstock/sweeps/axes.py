@@ -53,7 +53,7 @@ class AxisLocation:
         return error
 
 
-NO_LOCATION = AxisLocation()
+NO_LOCATION: AxisLocation = AxisLocation()
 """The line of a value that is not read from a file."""
 
 

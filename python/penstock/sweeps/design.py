@@ -15,15 +15,13 @@ from penstock import ScenarioError, __version__, library
 from penstock.catalogue import keys
 from penstock.catalogue import schemes as every_scheme
 from penstock.errors import ArgumentError
-from penstock.runs import PERCENTILES, Copies, copies
+from penstock.runs import PERCENTILES, Copies, copies, seeds_of
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import NO_LOCATION, Axis, AxisLocation, Key, SweepError, Value, axis, check_distinct, points
 from penstock.toml_reader import Table, lines_of, nearest, parse
 from penstock.variants import Variant
 
 MOST_RUNS = 1_000_000
-MOST_SEEDS = 10_000
-_LARGEST_SEED = 2**63 - 1
 _WORDS = ("scenario", "schemes", "seeds", "profile", "queue", "series", "limit", "set", "variant", "vary")
 
 KEYS = (
@@ -155,9 +153,9 @@ def design(
     own = scenario.with_(PERCENTILES)
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= 1000:
         raise location.error("limit", f"{limit!r} is not a factor", "write a whole number from 1 to 1000")
-    made = Design(
-        own, tuple(axes), tuple(schemes), _seeds(seeds, own, location), profile, queue, series, limit, location
-    )
+    first = tomllib.loads(own.to_toml()).get("seed", _own_seed()) if isinstance(seeds, int) else 0
+    numbers = seeds_of(seeds, first, location.error)
+    made = Design(own, tuple(axes), tuple(schemes), numbers, profile, queue, series, limit, location)
     runs = prod(len(entry) for entry in axes) * max(1, len(schemes)) * len(made.seeds)
     if runs > MOST_RUNS:
         raise location.error(
@@ -321,28 +319,6 @@ def _refused(error: ScenarioError | ArgumentError, made: Design) -> SweepError:
         if key and any(own.key == key or own.key.startswith(f"{key}.") for own in entry.keys):
             return entry.location.error(key, message, error.hint or "")
     return made.location.error(key, message, error.hint or "")
-
-
-def _seeds(given: Any, scenario: Scenario, location: AxisLocation) -> tuple[int, ...]:
-    if isinstance(given, int) and not isinstance(given, bool):
-        if not 1 <= given <= MOST_SEEDS:
-            raise location.error(
-                "seeds", f"{given} is not a count of seeds", f"write 1 to {MOST_SEEDS}, or a list of seeds"
-            )
-        first = tomllib.loads(scenario.to_toml()).get("seed", _own_seed())
-        return tuple(range(first, first + given))
-    if not isinstance(given, list | tuple | range):
-        raise location.error(
-            "seeds", f"{given!r} is neither a number nor a list", "write seeds = 3, or seeds = [1, 2, 3]"
-        )
-    if not 1 <= len(given) <= MOST_SEEDS:
-        raise location.error("seeds", f"is a list of {len(given)} seeds", f"write 1 to {MOST_SEEDS}")
-    for seed in given:
-        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= _LARGEST_SEED:
-            raise location.error("seeds", f"{seed!r} is not a seed", "write whole numbers from 0 to 2^63 - 1")
-        if list(given).count(seed) > 1:
-            raise location.error("seeds", f"{seed} appears twice", "name each seed once")
-    return tuple(given)
 
 
 def _own_seed() -> int:

@@ -6,9 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from penstock.data_frames import RUNS
 from penstock.sweeps.axes import Key
 from penstock.sweeps.store import JOURNAL, MANIFEST, design_of, file_name, front, part_of, write_table
-from penstock.sweeps.tables import RUNS, Record, schema
+from penstock.sweeps.tables import Record, schema
 
 _Row = tuple[Sequence[Any], str, Record]
 """The values in front, the hash and the record of a run."""

@@ -23,11 +23,12 @@ from typing import Any, Self
 from arro3.io import write_parquet
 
 from penstock import __version__
+from penstock.data_frames import RUNS
 from penstock.errors import ArgumentError
 from penstock.files import whole, write_text
 from penstock.sweeps.axes import Key, columns
 from penstock.sweeps.design import Case, Design
-from penstock.sweeps.tables import FRONT, RUNS, Column, Record, read_table, schema, table_of
+from penstock.sweeps.tables import FRONT, Column, Record, read_table, schema, table_of
 
 MANIFEST = "sweep.json"
 JOURNAL = "unfinished.jsonl"

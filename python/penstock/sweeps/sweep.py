@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from penstock import _core
 from penstock.columns import to_numpy
-from penstock.comparison import unread
-from penstock.data_frames import MissingExtraError, pandas_frame, polars_frame
-from penstock.errors import ArgumentError, nearest
+from penstock.data_frames import RUNS, MissingExtraError, Tables, xarray_dataset
+from penstock.errors import ArgumentError, nearest, unread
 from penstock.executors.executor import Executor
 from penstock.result import ClaimError, Result
 from penstock.runs import Run, RunCallbacks, run_many
@@ -21,13 +20,12 @@ from penstock.scenario import Scenario
 from penstock.sweeps.design import Case, Design, cases_of_all, design, read
 from penstock.sweeps.journal import JournalFiles
 from penstock.sweeps.store import JOURNAL, MANIFEST, SERIES, Store, file_name, parts_of
-from penstock.sweeps.tables import RUNS, Record, read_table, record, schema
+from penstock.sweeps.tables import Record, read_table, record, schema
 from penstock.sweeps.view import METRIC, PAIR, view
 from penstock.variants import Variant
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
+    import xarray
     from arro3.core import Table
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -36,7 +34,7 @@ _NO_SERIES = ("flows",)
 """Tables of a result that are no series: the summary has them."""
 
 
-class Sweep:
+class Sweep(Tables):
     """The store of a sweep.
 
         >>> sweep = penstock.Sweep("results/four-sources-sweep")
@@ -197,21 +195,23 @@ class Sweep:
         finally:
             database.close()
 
-    def to_pandas(self, table: str = RUNS) -> "pandas.DataFrame":
-        """Return a table as a data frame of pandas.
+    def to_xarray(self) -> "xarray.Dataset":
+        """Return the table ``runs`` as a dataset of xarray: a dimension for each varied key, the scheme and the seed.
+
+        Keys that change together have one dimension, the first whose values all differ. A run that is not there is not
+        a number.
+
+            >>> sweep.to_xarray()["queue_mean_octets"].mean("seed").sel(scheme="qcn")
 
         Raises:
-            MissingExtraError: pandas or pyarrow is not installed: ``pip install 'penstock[pandas]'``.
+            MissingExtraError: xarray, pandas or pyarrow is not installed: ``pip install 'penstock[xarray]'``.
         """
-        return pandas_frame(self.table(table))
-
-    def to_polars(self, table: str = RUNS) -> "polars.DataFrame":
-        """Return a table as a data frame of polars.
-
-        Raises:
-            MissingExtraError: polars is not installed: ``pip install 'penstock[polars]'``.
-        """
-        return polars_frame(self.table(table))
+        frame = self.to_pandas().drop(columns=["run", "hash"])
+        levels: list[str] = []
+        for axis in self._document["vary"]:
+            own = [key["column"] for key in axis]
+            levels += next(([name] for name in own if len(frame[own].drop_duplicates()) == frame[name].nunique()), own)
+        return xarray_dataset(frame.set_index([*levels, "scheme", "seed"]))
 
     def plot(
         self,
@@ -332,7 +332,7 @@ def sweep(
         limit: as in :meth:`Scenario.run`.
         out: the folder.
         resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
-        callbacks: how to callbacks and end the runs.
+        callbacks: how to watch and end the runs.
         workers: how many runs at a time; by default one for each core.
         executor: where runs run instead, such as a :class:`penstock.RayExecutor`.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock import _core
+from penstock.data_frames import RUNS
 from penstock.metrics.registry import COMPARED
 from penstock.metrics.seeds import measure
 from penstock.metrics.values import busiest
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 Record = dict[str, list[list[Any]]]
 """The rows of a run by table."""
-
-RUNS = "runs"
-"""The table with one row a run."""
 
 _LEFT_OUT = ("scenario", "question", "scheme", "seed", "run", "interrupted_at_s", "testbed")
 """Keys of a summary that are the same in every row, stand in front, or are not there in a run of a sweep: one that has
@@ -134,6 +132,33 @@ def table_of(name: str, front: Sequence[tuple[Column, Sequence[Any]]], rows: Seq
     ]
     arrays = [Array(_of_type(values, c.type), type=types[c.type]) for c, values in columns]
     return Table.from_arrays(arrays, schema=Schema(fields))
+
+
+_IN_FRONT = {
+    "label": "The line of the comparison.",
+    "scenario": "Name of the scenario.",
+    "scheme": "Name of the scheme.",
+    "seed": "Seed of the run.",
+}
+"""Columns in front of tables of runs that are in no store."""
+
+
+def table_of_runs(name: str, runs: Sequence[tuple[Mapping[str, Any], Record]]) -> "Table":
+    """Return a table of runs, each with its values of the columns in front.
+
+    Raises:
+        PenstockError: there is no table of that name.
+    """
+    if name not in schema():
+        raise _core.PenstockError(f"no table is called {name!r}; the tables are {', '.join(schema())}")
+    front = [
+        (
+            Column(key, "int" if key == "seed" else "str", "", _IN_FRONT[key]),
+            [at[key] for at, rows in runs for _ in rows[name]],
+        )
+        for key in runs[0][0]
+    ]
+    return table_of(name, front, [row for _, rows in runs for row in rows[name]])
 
 
 def read_table(path: Path) -> "Table":

@@ -9,39 +9,12 @@ results are those of a simulation, in the same tables::
     result = run(Scenario.load("two-senders.toml"), out="results/two-senders")
     result.summary["testbed"]["valid"], result.queues
 
-It needs Linux, and the right to make network namespaces.
+It needs Linux, and the right to make network namespaces. ``__init__.pyi`` declares the names.
 """
 
-from typing import TYPE_CHECKING, Any
+from penstock.lazy_names import attach
+from penstock.testbed.errors import TestbedError as TestbedError
+from penstock.testbed.errors import need_linux
 
-from penstock.testbed.errors import TestbedError
-
-if TYPE_CHECKING:
-    from penstock.testbed.cleanup import down
-    from penstock.testbed.runner import run, up
-
-__all__ = ["TestbedError", "down", "run", "up"]
-
-_HOMES = {"down": "penstock.testbed.cleanup", "run": "penstock.testbed.runner", "up": "penstock.testbed.runner"}
-
-
-def __getattr__(name: str) -> Any:
-    """Import ``name`` on first use: other systems than Linux lack what it is built on."""
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module 'penstock.testbed' has no attribute {name!r}")
-    need_linux()
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def need_linux() -> None:
-    """Refuse other systems.
-
-    Raises:
-        TestbedError: the system is not Linux.
-    """
-    import sys
-
-    if sys.platform != "linux":
-        raise TestbedError("the testbed needs Linux: it makes network namespaces")
+# Other systems lack what the other names are built on.
+__getattr__, __dir__ = attach(__name__, __file__, before=need_linux)

@@ -20,3 +20,15 @@ class TestbedError(PenstockError):
         self.hint = hint
         self.unsuited = unsuited
         super().__init__(f"{message}; {hint}" if hint else message)
+
+
+def need_linux() -> None:
+    """Refuse other systems.
+
+    Raises:
+        TestbedError: the system is not Linux.
+    """
+    import sys
+
+    if sys.platform != "linux":
+        raise TestbedError("the testbed needs Linux: it makes network namespaces")

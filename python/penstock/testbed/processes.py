@@ -223,7 +223,7 @@ class Applications:
         process = self._run(program["host"], shlex.split(command), f"application-{number}")
         self._programs.append((program, process))
 
-    def _run(self, host: str, command: list[str], name: str) -> subprocess.Popen[bytes]:
+    def _run(self, host: str, command: list[str], name: str) -> "subprocess.Popen[bytes]":
         inside = [*_DIES_WITH_US, "ip", "netns", "exec", self._fabric.namespace(host), *command]
         with (self._folder / f"{name}.txt").open("wb") as said:
             process = subprocess.Popen(

@@ -1,6 +1,6 @@
 """Answers on a scenario: the functions behind the commands of `penstock theory`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from penstock.scenario import Scenario
@@ -14,6 +14,7 @@ from penstock.theory.sliding import Verdict, verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
 
 def margins(
@@ -60,8 +61,8 @@ def sliding_verdicts(
 
 def stability_map(
     scenario: Scenario,
-    x: str,
-    y: str,
+    x: "str | Mapping[str, ArrayLike]",
+    y: "str | Mapping[str, ArrayLike]",
     metric: Metric = "margin",
     *,
     scheme: str | None = None,
@@ -72,7 +73,11 @@ def stability_map(
     """Return a metric over two parameters: ``margin``, ``sliding``, ``amplitude`` or ``utilization``.
 
     An axis is ``KEY=A..B[:N][:log]``: a field of the configuration, such as ``flows=1..40:40``, a parameter of the
-    scheme, or a key of the scenario. ``progress`` is called with the share that is done.
+    scheme, or a key of the scenario. Or it is a key with its values, which rise, in octets, s, bit/s or without a unit:
+
+        >>> stability_map(scenario, {"flows": np.arange(1, 41)}, {"delay": np.geomspace(20e-6, 400e-6, 40)})
+
+    ``progress`` is called with the share that is done.
 
     Raises:
         ScenarioError: a value is not legal.
@@ -94,13 +99,13 @@ def compare_with_packets(
     scheme: str | None = None,
     profile: str | None = None,
     seed: int | None = None,
-    seeds: int = 1,
+    seeds: int | Sequence[int] = 1,
     form: str | None = None,
 ) -> Overlay:
     """Integrate the fluid model of a scenario, run the scenario, and return both with how far they are apart.
 
-    ``seeds`` packet runs have as many seeds from ``seed`` on; ``form`` names the model, by default the first that the
-    scheme has.
+    ``seeds`` packet runs have as many seeds from ``seed`` on, or ``seeds`` names them; ``form`` names the model, by
+    default the first that the scheme has.
 
     Raises:
         ScenarioError: a value is not legal.

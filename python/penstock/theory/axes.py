@@ -47,8 +47,8 @@ class Axis:
     log: bool
 
 
-def read(text: str, scheme: str) -> Axis:
-    """Read ``KEY=A..B[:N][:log]``.
+def read(text: str | Mapping[str, Any], scheme: str) -> Axis:
+    """Read ``KEY=A..B[:N][:log]``, or one key with its values.
 
     Both ends are written as in a scenario: with a unit (``33 KB``, ``10 us``, ``1 Gbps``), or without one where the key
     has none.
@@ -56,6 +56,8 @@ def read(text: str, scheme: str) -> Axis:
     Raises:
         UnsuitedScenarioError: it is not of that form, or there is no such key.
     """
+    if isinstance(text, Mapping):
+        return _of_values(text, scheme)
     key, equals, span = (part.strip() for part in text.partition("="))
     parts = span.split(":")
     first, dots, last = (part.strip() for part in parts[0].partition(".."))
@@ -89,6 +91,26 @@ def read(text: str, scheme: str) -> Axis:
     if unit == "count":
         values = np.unique(np.round(values))
     return Axis(key, name, unit, values, log)
+
+
+def _of_values(given: Mapping[str, Any], scheme: str) -> Axis:
+    if len(given) != 1:
+        raise UnsuitedScenarioError(f"an axis of {len(given)} keys", 'name one with its values: {"flows": [1, 2, 4]}')
+    ((key, listed),) = given.items()
+    name, unit = meaning(key, scheme)
+    values = np.asarray(listed)
+    if values.ndim != 1 or not np.issubdtype(values.dtype, np.number) or not np.isfinite(values).all():
+        raise UnsuitedScenarioError(f"{key}: not a list of numbers", f"write them in {unit}, such as [1, 2, 4]")
+    if not 2 <= len(values) <= _MOST_POINTS or values[0] < 0 or (np.diff(values) <= 0).any():
+        raise UnsuitedScenarioError(
+            f"{key}: values that do not rise", f"write 2 to {_MOST_POINTS} from 0 on, each once"
+        )
+    if unit == "count" and (values[-1] > _MOST or (values != np.round(values)).any()):
+        raise UnsuitedScenarioError(f"{key}: a count is a whole number, at most {_MOST}", "for instance [1, 2, 4]")
+    if name == "flows" and values[0] < 1:
+        raise UnsuitedScenarioError(f"{key}: with fewer than one flow there is nothing to control", "begin at 1")
+    log = bool(values[0] > 0 and len(values) > 2 and np.allclose(np.diff(np.log(values), 2), 0.0))
+    return Axis(key, name, unit, values.astype(float), log)
 
 
 def quantity(text: str, unit: str) -> float:

@@ -86,14 +86,6 @@ class Trajectory:
             out[:, rows] = self.segments[number].dense(np.asarray(time_s)[rows])
         return out
 
-    def sliding_s(self) -> float:
-        """Return for how long it slides, s."""
-        return sum(piece.stop_s - piece.start_s for piece in self.segments if piece.sliding is not None)
-
-    def first_sliding(self) -> Segment | None:
-        """Return the first piece along a switching line, or None."""
-        return next((piece for piece in self.segments if piece.sliding is not None), None)
-
 
 @dataclass(frozen=True)
 class _Regime:

@@ -1,4 +1,4 @@
-"""The equations of motion of Jiang et al. 2015, without delay: (5), (10), (12) to (18), (26), (27).
+"""The equations of motion of Jiang et al. 2015, without delay: (5), (10), (12), (14) to (18), (26), (27).
 
 Each is written once, for numbers, NumPy arrays and SymPy's symbols: phase portraits integrate these functions, and
 `python/tests/theorem_derivation.py` derives the theorems from them.
@@ -17,11 +17,6 @@ Motion = tuple[Any, Any]
 def growth(rate_fps: Value, flows: Value, capacity_fps: Value) -> Value:
     """Return q' of equation (12), frames/s: N r - C."""
     return flows * rate_fps - capacity_fps
-
-
-def growth_per_sample(growth_fps: Value, samples_per_s: Value) -> Value:
-    """Return the growth of the queue from sample to sample, frames (equation 13); p C samples a second."""
-    return growth_fps / samples_per_s
 
 
 def feedback(offset_frames: Value, growth_frames: Value, weight: Value) -> Value:

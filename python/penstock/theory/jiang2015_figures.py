@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NOTE: dict[str, Any] = {"fontsize": "medium", "color": "#333333"}
-_STATE: dict[str, Any] = {"fontsize": "large", "fontweight": "bold", "color": "#888888", "zorder": 7}
 _DASHED: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.9, "linestyle": (0, (5, 3))}
 _PANEL: dict[str, Any] = {"fontsize": "medium", "color": "#555555", "loc": "left"}
 

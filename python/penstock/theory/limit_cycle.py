@@ -1,21 +1,16 @@
 """Limit cycles: amplitude and period of a queue that does not settle.
 
-SMCC's equilibrium lies on its switching lines, so that nothing can be linearised there. Two methods give the cycle in
-which it ends:
+SMCC's equilibrium lies on its switching lines, so that nothing can be linearised there. :func:`describing_function` and
+:func:`harmonic_balance` give the cycle in which it ends. The queue is taken for a sine of amplitude A. The scheme's
+answer to it has the fundamental -N(A, w) A; with the delay in the loop a sine lasts where
 
-* :func:`describing_function` and :func:`harmonic_balance`. The queue is taken for a sine of amplitude A. The scheme's
-  answer to it has the fundamental -N(A, w) A; with the delay in the loop a sine lasts where
+    w^2 = N(A, w) exp(-j w tau).
 
-      w^2 = N(A, w) exp(-j w tau).
+For SMCC without a grain N does not depend on A: its law is homogeneous, doubling a state doubles its velocity. Then
 
-  For SMCC without a grain N does not depend on A: its law is homogeneous, doubling a state doubles its velocity. Then
+    N(w) = (a1/2 - b2 w/pi) + j (a1/pi + b2 w/2),   |N|^2 = (1/4 + 1/pi^2) (a1^2 + b2^2 w^2),
 
-      N(w) = (a1/2 - b2 w/pi) + j (a1/pi + b2 w/2),   |N|^2 = (1/4 + 1/pi^2) (a1^2 + b2^2 w^2),
-
-  and there is one delay at which every amplitude lasts; below it all oscillations die, above it all grow.
-* :func:`return_map`. The model itself is integrated with its delay, buffer and rate limits, and each maximum of
-  the queue is written over the one before: a Poincare map. Its fixed points are the cycles; its slope there says
-  whether they last.
+and there is one delay at which every amplitude lasts; below it all oscillations die, above it all grow.
 
 :func:`settled` integrates whole arrays of configurations at once and measures what they end in; it serves any model,
 and maps over parameters.
@@ -353,44 +348,3 @@ class _Record:
         with np.errstate(divide="ignore", invalid="ignore"):
             period = np.where(count >= 2, (last - first) / (count - 1) * self._step_s, np.nan)
         return Settled(mean, (self._most - self._least) / 2, period, self._used / self._time)
-
-
-def return_map(model: FluidModel, amplitudes_octets: Array, *, laps: int = 6, steps_per_turn: int = 400) -> Array:
-    """Successive maxima of the queue's offset: the orbit of a Poincare map from each amplitude.
-
-    Trajectories begin on the sine that harmonic balance has for their amplitude. The first return still carries that
-    beginning; from the second on the map is the model's own.
-
-    Args:
-        model: one configuration, with its delay.
-        amplitudes_octets: where to begin, shape (m,).
-        laps: how many returns.
-        steps_per_turn: steps in 2 pi time scales.
-
-    Returns:
-        Offsets of the maxima, octets, shape (laps, m); NaN where the queue settles before.
-    """
-    amplitude = np.asarray(amplitudes_octets, dtype=float)
-    width = len(amplitude)
-    _, frequency = balance(model, amplitude)
-
-    def sine(time_s: Array) -> Array:
-        queue = model.set_point_octets() + amplitude * np.cos(frequency * time_s)
-        excess = -amplitude * frequency * np.sin(frequency * time_s)
-        return np.stack([queue, (model.capacity_bps + BITS_PER_OCTET * excess) / model.flows])
-
-    march = BlockIntegrator(model, sine(np.zeros(width)), steps_per_turn, before=sine)
-    found = np.full((laps, width), np.nan)
-    lap = np.zeros(width, dtype=int)
-    columns = np.arange(width)
-    offset, rising = march.state[0] - model.set_point_octets(), np.zeros(width, dtype=bool)
-    for _ in range(4 * laps * steps_per_turn):
-        march.step()
-        now = march.state[0] - model.set_point_octets()
-        top = rising & (now <= offset) & (lap < laps)
-        found[lap[top], columns[top]] = offset[top]
-        lap[top] += 1
-        rising, offset = now > offset, now
-        if np.all(lap >= laps):
-            break
-    return found

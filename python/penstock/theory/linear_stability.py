@@ -104,15 +104,6 @@ def polynomials(system: DelaySystem, xp: Any = np) -> tuple[Array, Array]:
     return without, _characteristic_polynomial(system.instant + system.delayed, xp) - without
 
 
-def is_single_loop(system: DelaySystem) -> bool:
-    """Whether det(s I - A - B z) is linear in z, as :func:`margins` takes it."""
-    _, q = polynomials(system)
-    _, doubled = polynomials(DelaySystem(system.instant, 2 * system.delayed, system.delay_s))
-    scale = np.abs(np.linalg.norm(system.instant, axis=(-2, -1)) + np.linalg.norm(system.delayed, axis=(-2, -1)))
-    powers = scale[..., None] ** np.arange(system.instant.shape[-1], -1, -1)
-    return bool(np.all(np.abs(doubled - 2 * q) <= 1e-9 * powers))
-
-
 def margins(system: DelaySystem, xp: Any = np) -> Margins:
     """Stability, phase margin and delay margin of systems.
 

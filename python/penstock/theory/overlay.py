@@ -22,6 +22,7 @@ from scipy.stats import wasserstein_distance
 
 from penstock._core import write_quantity
 from penstock.columns import rows_of
+from penstock.runs import seeds_of
 from penstock.scenario import Progress, Scenario
 from penstock.theory import delay_integrator, hybrid_integrator, sampled_integrator
 from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configurations
@@ -174,7 +175,7 @@ def overlay(
     scheme: str | None = None,
     profile: str | None = None,
     seed: int | None = None,
-    seeds: int = 1,
+    seeds: int | Sequence[int] = 1,
     form: str | None = None,
     strikes: StreamSampling | None = None,
     progress: Callable[[str], Progress] | None = None,
@@ -187,7 +188,7 @@ def overlay(
         scheme: the scheme, if not the scenario's.
         profile: the scheme's named settings.
         seed: the first seed; by default the scenario's.
-        seeds: how many packet runs, with as many seeds from the first on.
+        seeds: how many packet runs, with as many seeds from the first on; or the seeds.
         form: the model's form; ``steps`` goes sample by sample, and is the default where the scheme allows it.
         strikes: how samples find their sources in that form; by default as the samples module has it.
         progress: gives for a label what a run reports to.
@@ -209,9 +210,9 @@ def overlay(
     plan = scenario.describe(scheme=scheme, profile=profile, seed=seed)
     controlled = [flow["name"] for flow in plan["flows"] if flow["controlled"]]
     if run is None:
-        numbers = tuple(range(plan["seed"], plan["seed"] + seeds))
+        numbers = seeds_of(seeds, plan["seed"])
         interval_s = min(plan["interval_s"], max(_FINE_S, plan["duration_s"] * max(1, len(plan["flows"])) / _MOST_ROWS))
-        _bounded(seeds, plan["duration_s"] / interval_s)
+        _bounded(len(numbers), plan["duration_s"] / interval_s)
         own = scenario.copy()
         own.set("record.interval", write_quantity(round(interval_s, 9), "s"))
         own.set("record.queues", f'["{periods[0].queue}"]')
@@ -225,7 +226,7 @@ def overlay(
     observed = np.stack([rows for _, rows in packets])
     stepped = [model for model in models if isinstance(model, InSteps)] if form in (None, STEPS) else []
     if stepped:
-        draws = max(_DRAWS, seeds) if isinstance(stepped[0], Stepwise) else 1
+        draws = max(_DRAWS, len(numbers)) if isinstance(stepped[0], Stepwise) else 1
         fluid = np.stack(
             [
                 _in_steps(stepped, periods, time_s, strikes, np.random.default_rng([plan["seed"], n]))

@@ -174,14 +174,6 @@ class QcnPlane:
         """How fast the slower of its motions goes, 1/s."""
         return 1 / (2 * self.cycle_s)
 
-    def sliding_to_frames(self) -> float:
-        """Return the largest x0 from which QCN slides (inequality 24), frames; infinity if all do, 0 if none."""
-        reach = float(theorems.recovery_right(self.weight_s, self.excess_fps))
-        steepness = float(theorems.recovery_left(1.0, self.weight_s, self.cycle_s))
-        if steepness <= 0:
-            return _INFINITE if reach >= 0 else 0.0
-        return max(0.0, reach / steepness)
-
 
 @dataclass(frozen=True)
 class SmccPlane:

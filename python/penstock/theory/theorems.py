@@ -45,16 +45,6 @@ def spiral(gain: Value, capacity_fps: Value, weight_s: Value) -> Value:
     return (gain * capacity_fps / 4) ** 0.5 * weight_s
 
 
-def feedback_rate_decreasing(offset_frames: Value, weight_s: Value) -> Value:
-    """Return the limit of Fb' at the switching line from the rate decrease, frames/s (equation 22)."""
-    return offset_frames / weight_s
-
-
-def feedback_rate_recovering(offset_frames: Value, weight_s: Value, cycle_s: Value, excess_fps: Value) -> Value:
-    """Return the limit of Fb' at the switching line from Fast Recovery, frames/s (equation 23)."""
-    return (1 / weight_s - 1 / (2 * cycle_s)) * offset_frames - weight_s * excess_fps / (2 * cycle_s)
-
-
 def recovery_left(offset_frames: Value, weight_s: Value, cycle_s: Value) -> Value:
     """Return the left side of inequality (24), frames s: (2T - w/(pC)) x0."""
     return (2 * cycle_s - weight_s) * offset_frames

@@ -197,7 +197,7 @@ def tune(
             between the best.
         verdict_seeds: how many seeds judge the proposal, those that follow these.
         points: how many points the theory looks at; a power of two spreads them best.
-        callbacks: how to callbacks and end the runs; its ``theory`` is called with the progress of the theory's work.
+        callbacks: how to watch and end the runs; its ``theory`` is called with the progress of the theory's work.
         executor: where runs run instead of all cores, such as a :class:`penstock.RayExecutor`.
 
     Raises:

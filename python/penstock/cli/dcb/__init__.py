@@ -16,7 +16,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-_PROFILE = typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
+_PROFILE = typer.Option(
+    metavar="NAME", autocompletion=completion.profile, help="A named set of the scheme's parameters."
+)
 _SCHEME = typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme, instead of the scenario's.")
 
 

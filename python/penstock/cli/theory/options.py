@@ -46,7 +46,8 @@ class ScenarioOptions:
         typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme, instead of the scenario's."),
     ] = None
     profile: Annotated[
-        str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
+        str | None,
+        typer.Option(metavar="NAME", autocompletion=completion.profile, help="A named set of the scheme's parameters."),
     ] = None
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
 

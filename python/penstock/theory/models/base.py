@@ -238,11 +238,6 @@ class FluidModel(ABC):
             state
         ) / self.frame_octets
 
-    def from_paper(self, x_frames: Value, y_fps: Value) -> tuple[Value, Value]:
-        """Return queue (octets) and rate (bit/s) at x = q - q0 (frames) and y = N r - C (frames/s)."""
-        queue = self.set_point_octets() + x_frames * self.frame_octets
-        return queue, (self.capacity_bps + y_fps * BITS_PER_OCTET * self.wire_octets) / self.flows
-
     @abstractmethod
     def set_point_octets(self) -> Value:
         """Return the queue that the scheme aims at, octets."""

@@ -192,11 +192,6 @@ class Dcqcn(Waiting):
             return 0.0
         return cast(Value, self.state_at_rest()[0] / self.drain_octets_per_s)
 
-    def marked_at_rest(self) -> Value:
-        """Return the probability of a mark at equilibrium."""
-        queue = self.state_at_rest()[0]
-        return self.marked(1, queue)
-
     def start(self) -> Array:
         """Return an empty queue and line rate, which is the target; alpha is 1."""
         return stack(0.0, self.line_rate_bps, self.line_rate_bps, 1.0)
@@ -308,10 +303,6 @@ class Controlled(Dcqcn):
     def without_delay(self) -> Self:
         """Refuse: an update every interval is a delay by itself."""
         raise ValueError("the controller's model needs its interval")
-
-    def marked_at_rest(self) -> Value:
-        """Return the probability of a mark at equilibrium."""
-        return cast(Array, self.state_at_rest()[4])
 
     def start(self) -> Array:
         """Return an empty queue and line rate, which is the target; alpha is 1, and nothing is marked."""
