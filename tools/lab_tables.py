@@ -1,7 +1,7 @@
 """Tables of the theory for the page of the laboratory, which interpolates them: margins, switching lines, trajectories.
 
-The page runs in a browser, and the models are Python. They are not written a second time: for a scenario of its gallery
-this module calculates the models over every pair of parameters, on a grid around the scenario's own values, and the
+The page runs in a browser, and the models are Python. They are not written a second time. For a scenario of its gallery
+this module calculates the models over every pair of parameters, on a grid around the scenario's own values. The
 page reads between the nodes. So there is one source for each formula. The price is that the page knows what is on the
 grid: with more than two parameters away from the scenario's values it has no answer, and says which command has one.
 
@@ -59,8 +59,8 @@ def tables(scenario: Scenario, scheme: str | None = None) -> dict[str, Any]:
     ``parameters`` of the scheme; ``background_bps``, the part of others at the bottleneck; ``axes``, each with
     ``name``, ``unit``, ``base`` and ``values``; ``idle``, parameters that the model leaves out; ``maps``, one for each
     pair of axes, with ``values`` (phase margin, degrees; null where there is none) and the reasons for nulls; ``why``,
-    where there are no margins; ``lines``: for each switching line a q + b y = c, with q the queue in octets and y the
-    excess of all rates in bit/s; and ``paths``: trajectories from an empty queue and sources at line rate, pairs of q
+    where there are no margins. ``lines``: for each switching line a q + b y = c, with q the queue in octets and y the
+    excess of all rates in bit/s. ``paths``: trajectories from an empty queue and sources at line rate, pairs of q
     and y.
 
     Raises:
@@ -304,8 +304,8 @@ def _paths(scenario: Scenario, base: Configuration, axes: Sequence[Axis]) -> lis
 def path_of(given: Configuration) -> list[list[float]]:
     """Return a trajectory from an empty queue and sources at line rate: pairs of queue (octets) and excess (bit/s).
 
-    Schemes with a planar model (theorems 2 and 3 of Jiang et al. 2015) follow it, others their fluid model: with its
-    delay, if that is not short beside what the model calls its time scale.
+    Schemes with a planar model (theorems 2 and 3 of Jiang et al. 2015) follow it, others their fluid model. The model has
+    its delay, if that is not short beside what the model calls its time scale.
     """
     model = model_of(given, _first_form(given.scheme))
     start = np.array(model.start(), dtype=float)

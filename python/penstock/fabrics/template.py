@@ -67,7 +67,7 @@ def fabric_template(
     for first, last, length in cables.spines:
         links.append(_link([all_leaves, _range("spine", first, last)], uplink_rate, length, parallel=parallel))
     text = [
-        f"# {leaves} leaves with {hosts} hosts each at {host_rate}; {spines} spines, {parallel} x {uplink_rate} to each.",
+        f"# {leaves} leaves with {hosts} hosts at {host_rate}; {spines} spines, {parallel} x {uplink_rate} to each.",
         f"# The oversubscription is {oversubscription:.3g} to 1, and the load {_LOAD:.0%} of the uplinks.",
         'question = "What do queues, pauses and completion times look like on this fabric?"',
         'duration = "2 ms"',
