@@ -125,7 +125,8 @@ module ethernet_switch
   line_status_t                          selected_q;
 
   always_ff @(posedge clk_i) begin
-    select_q <= 32'(control.line.select) < Ports ? SelectW'(control.line.select) : SelectW'(Ports - 1);
+    select_q <= 32'(control.line.select) < Ports
+        ? SelectW'(control.line.select) : SelectW'(Ports - 1);
     selected_q.bad <= bad[select_q];
     selected_q.dropped <= dropped[select_q];
     selected_q.control <= mac_control[select_q];
