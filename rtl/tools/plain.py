@@ -58,7 +58,8 @@ def make(build: Build, path: Path | None = None) -> Path:
     text = path.read_text().split("\n", 1)[1].lstrip("\n")
     path.write_text(
         "// SPDX-License-Identifier: Apache-2.0\n//\n"
-        f"// Made from {build.top}.sv and what it needs, with {_with(build)}.\n\n{_plain_ports(text, _structures(build))}"
+        f"// Made from {build.top}.sv and what it needs, with {_with(build)}.\n\n"
+        f"{_plain_ports(text, _structures(build))}"
     )
     return path
 

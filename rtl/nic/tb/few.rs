@@ -1,7 +1,7 @@
 //! The NIC and its trace, with less than the registers have room for.
 
 use penstock_cosim::axil::{Master, NIC_REGISTERS, Shown};
-use penstock_cosim::{qcn_nic_one, nic_trace_none};
+use penstock_cosim::{nic_trace_none, qcn_nic_one};
 
 /// The counters of reaction points and lines that are not there read 0.
 #[test]
