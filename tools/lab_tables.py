@@ -304,8 +304,8 @@ def _paths(scenario: Scenario, base: Configuration, axes: Sequence[Axis]) -> lis
 def path_of(given: Configuration) -> list[list[float]]:
     """Return a trajectory from an empty queue and sources at line rate: pairs of queue (octets) and excess (bit/s).
 
-    Schemes with a planar model (theorems 2 and 3 of Jiang et al. 2015) follow it, others their fluid model. The model has
-    its delay, if that is not short beside what the model calls its time scale.
+    Schemes with a planar model (theorems 2 and 3 of Jiang et al. 2015) follow it, others their fluid model.
+    The model has its delay, if that is not short beside what the model calls its time scale.
     """
     model = model_of(given, _first_form(given.scheme))
     start = np.array(model.start(), dtype=float)

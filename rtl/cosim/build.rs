@@ -448,12 +448,22 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
         }
         let _ = writeln!(
             r,
-            "    /// {says}\n    #[repr(C)]\n    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]\n    #[allow(missing_docs)]\n    pub struct {kind} {{"
+            "    /// {says}\n    #[repr(C)]\n    #[derive(Debug, Clone, Copy, PartialEq, Eq)]\n    #[allow(missing_docs)]\n    pub struct {kind} {{"
         );
         for port in ports.iter().filter(|p| p.input == input && !is_clock(p)) {
             let _ = writeln!(r, "        pub {}: {},", port.name, port.rust_type());
         }
-        r.push_str("    }\n");
+        // Rust derives no default of an array of more than 32 words.
+        let _ = writeln!(
+            r,
+            "    }}
+    impl Default for {kind} {{
+        fn default() -> Self {{
+            // SAFETY: a port is a flag, a number or an array of numbers: 0 is a value of each.
+            unsafe {{ core::mem::zeroed() }}
+        }}
+    }}"
+        );
     }
     if same.is_none() {
         r.push_str(&pins_of(ports));

@@ -22,6 +22,8 @@ _WITH_A_VALID = re.compile(
     r"|^(congested|data|event_dropped|event_queue|interval|none|value)_o$"
     r"|_(source|ports|octets|data|rdata|rresp|bresp)_o$|^s_axil_[rb](data|resp)$"
 )
+# Registers and counters are known whatever they are of.
+_REGISTERS = ("control_", "line_")
 CLOCKS = 40
 # Known a clock later: the reset itself sets the register of a NIC's largest rate; a counter that is the sum of others.
 _A_CLOCK_LATER = re.compile(r"^nic\.(current|target)_rate_o$|^switch_input\.control_o$")
@@ -64,7 +66,11 @@ def _known(build: Build) -> bool:
     module = plain.make(build)
     plain.yosys([f"read_verilog {module.relative_to(RTL)}"])
     ports = plain.ports(module)
-    watched = [port for port in ports if not port.is_input and not _WITH_A_VALID.search(port.name)]
+    watched = [
+        port
+        for port in ports
+        if not port.is_input and (port.name.startswith(_REGISTERS) or not _WITH_A_VALID.search(port.name))
+    ]
     checks = "".join(
         f"      if (k >= {int(bool(_A_CLOCK_LATER.match(f'{build.top}.{port.name}')))} && ^{port.name} === 1'bx)"
         f' $display("{port.name} in clock %0d", k);\n'

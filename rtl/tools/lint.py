@@ -63,7 +63,7 @@ def _shallow(bucket: Build) -> bool:
         if run.returncode or by_verilator != shallow:
             sys.stderr.write(f"token_bucket {parameters}: Verilator ends with {run.returncode} and says\n{run.stderr}")
             wrong = True
-        driver = _read(build)
+        driver = read(build)
         found = driver.createCompilation().getAllDiagnostics() if driver else []
         if any("WarningTask" in str(each.code) for each in found) != shallow:
             sys.stderr.write(f"token_bucket {parameters}: slang {'does not warn' if shallow else 'warns'}\n")
@@ -82,7 +82,7 @@ def _unlimited(rated: Build) -> bool:
         build = replace(rated, parameters={**rated.parameters, "LineRate": f"64'd{rate}"})
         run = subprocess.run([*_verilate(build), _VERILATOR_QUIET], capture_output=True, text=True, check=False)
         by_verilator = bool(run.returncode) and _BEYOND in " ".join(run.stderr.split())
-        driver = _read(build)
+        driver = read(build)
         found = driver.createCompilation().getAllDiagnostics() if driver else []
         by_slang = any("FatalTask" in str(each.code) for each in found)
         if (by_verilator, by_slang) != (refused, refused) or bool(run.returncode) != refused:
@@ -93,14 +93,14 @@ def _unlimited(rated: Build) -> bool:
 
 
 def _slang(build: Build) -> bool:
-    driver = _read(build)
+    driver = read(build)
     if not driver:
         return True
     driver.reportCompilation(driver.createCompilation(), True)
     return not driver.reportDiagnostics(True)
 
 
-def _read(build: Build) -> pyslang.driver.Driver | None:
+def read(build: Build) -> pyslang.driver.Driver | None:
     """Return what slang makes of a build; None if it cannot parse it."""
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()

@@ -7,37 +7,16 @@ those of a structure are plain: each field is one.
 
 import re
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyslang.ast import SymbolKind, Type
+
 from cores import BUILD, RTL, TOOLS, Build
+from lint import read
 
 FOLDER = BUILD / "plain"
-# The fields of penstock_pkg's structures with their bits, the lowest first; those of the bus by the port's name.
-_AXIS = {"tdata": 64, "tkeep": 8, "tlast": 1, "tuser": 1}
-_AXIL = {
-    "s_axil_i": {
-        "rready": 1,
-        "arvalid": 1,
-        "arprot": 3,
-        "araddr": 16,
-        "bready": 1,
-        "wvalid": 1,
-        "wstrb": 4,
-        "wdata": 32,
-    }
-    | {"awvalid": 1, "awprot": 3, "awaddr": 16},
-    "s_axil_o": {
-        "rresp": 2,
-        "rdata": 32,
-        "rvalid": 1,
-        "arready": 1,
-        "bresp": 2,
-        "bvalid": 1,
-        "wready": 1,
-        "awready": 1,
-    },
-}
 _PORT = re.compile(r"^  (input|output) (?:\[(\d+):0\] )?(\w+) ?;$", re.MULTILINE)
 
 
@@ -48,6 +27,15 @@ class Port:
     name: str
     bits: int
     is_input: bool
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a structure: its name as a port, its bits, and the lowest one of each element."""
+
+    name: str
+    bits: int
+    lows: tuple[int, ...]
 
 
 def make(build: Build, path: Path | None = None) -> Path:
@@ -70,34 +58,65 @@ def make(build: Build, path: Path | None = None) -> Path:
     text = path.read_text().split("\n", 1)[1].lstrip("\n")
     path.write_text(
         "// SPDX-License-Identifier: Apache-2.0\n//\n"
-        f"// Made from {build.top}.sv and what it needs, with {_with(build)}.\n\n{_plain_ports(text)}"
+        f"// Made from {build.top}.sv and what it needs, with {_with(build)}.\n\n"
+        f"{_plain_ports(text, _structures(build))}"
     )
     return path
 
 
-def _plain_ports(text: str) -> str:
+def _structures(build: Build) -> dict[str, list[Field]]:
+    """Return the fields of the ports that are structures, or arrays of these."""
+    driver = read(build)
+    if not driver:
+        raise SystemExit(f"{build.name}: slang cannot read it")
+    ports = driver.createCompilation().getRoot().topInstances[0].body.portList
+    found = {}
+    for port in [port for port in ports if _is_structure(port.type)]:
+        # A stream's fields begin with t, and neither they nor those of a bus end in _i or _o.
+        stream, bus = "_axis" in port.name, "_axi" in port.name
+        name, way = (port.name, "") if stream else (port.name[:-2], "" if bus else port.name[-2:])
+        found[port.name] = list(_fields(port.type, f"{name}_t" if stream else f"{name}_", way, (0,)))
+    return found
+
+
+def _is_structure(kind: Type) -> bool:
+    """Return whether a type is a structure or an array of these."""
+    while kind.canonicalType.kind == SymbolKind.PackedArrayType:
+        kind = kind.canonicalType.elementType
+    return bool(kind.canonicalType.kind == SymbolKind.PackedStructType)
+
+
+def _fields(kind: Type, name: str, way: str, lows: tuple[int, ...]) -> Iterator[Field]:
+    """Yield the fields of a type whose elements begin at these bits; of an array, each has those of all elements."""
+    kind = kind.canonicalType
+    if not _is_structure(kind):
+        yield Field(name.removesuffix("_") + way, kind.bitWidth, lows)
+    elif kind.kind == SymbolKind.PackedArrayType:
+        each = kind.elementType
+        starts = range(0, kind.bitWidth, each.bitWidth)
+        yield from _fields(each, name, way, tuple(low + start for low in lows for start in starts))
+    else:
+        for field in [field for field in kind if field.kind == SymbolKind.Field]:
+            yield from _fields(field.type, f"{name}{field.name}_", way, tuple(low + field.bitOffset for low in lows))
+
+
+def _plain_ports(text: str, structures: dict[str, list[Field]]) -> str:
     """Return a module with a port for each field of those that are structures."""
-    named = {port.name for port in _ports(text)}
-    for port in [port for port in _ports(text) if port.name in _AXIL or f"{port.name}_tvalid" in named]:
-        structure = _AXIL.get(port.name, _AXIS)
-        of_all = sum(structure.values())
-        streams = range(port.bits // of_all)
-        prefix = port.name.removesuffix("_i").removesuffix("_o")
-        fields = {f"{prefix}_{field}": bits for field, bits in structure.items()}
+    for port in [port for port in _ports(text) if port.name in structures]:
         way = "input" if port.is_input else "output"
-        declared, assigned, low = "", "", 0
-        for name, bits in fields.items():
-            one = bits * len(streams) == 1
-            declared += f"  {way} {name};\n" if one else f"  {way} [{bits * len(streams) - 1}:0] {name};\n"
-            for n in streams:
-                part = name if one else f"{name}[{n * bits}+:{bits}]"
-                whole = f"{port.name}[{n * of_all + low}+:{bits}]"
+        declared, assigned = "", ""
+        for field in structures[port.name]:
+            one = field.bits * len(field.lows) == 1
+            declared += f"  {way} {'' if one else f'[{field.bits * len(field.lows) - 1}:0] '}{field.name};\n"
+            for n, low in enumerate(field.lows):
+                part = field.name if one else f"{field.name}[{n * field.bits}+:{field.bits}]"
+                whole = f"{port.name}[{low}+:{field.bits}]"
                 assigned += f"  assign {whole} = {part};\n" if port.is_input else f"  assign {part} = {whole};\n"
-            low += bits
         text = re.sub(rf"^  {way} \[\d+:0\] {port.name} ?;\n", declared, text, count=1, flags=re.MULTILINE)
         text = text.replace("\nendmodule", f"\n{assigned}endmodule", 1)
         head, body = text.split(");", 1)
-        text = re.sub(rf"\b{port.name}\b(?=[,)]|$)", ", ".join(fields), head) + ");" + body
+        names = ", ".join(field.name for field in structures[port.name])
+        text = re.sub(rf"\b{port.name}\b(?=[,)]|$)", names, head) + ");" + body
     return text
 
 

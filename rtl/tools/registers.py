@@ -1,21 +1,22 @@
 """Makes the register blocks of registers/registers.rdl, into build/generated.
 
-A SystemVerilog module with a port for each register, a table for the documentation, a header for C, the map as the
-registers' test reads it, and the addresses for all other tests. SystemRDL's own compiler reads the description.
+A SystemVerilog module with a package of its control and status structures, a table for the documentation, a header for
+C, the map as the registers' test reads it, and the addresses for all other tests. SystemRDL's own compiler reads the
+description.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from systemrdl.compiler import RDLCompiler
-from systemrdl.node import AddrmapNode, FieldNode, RegNode
+from systemrdl.node import AddrmapNode, FieldNode, RegfileNode, RegNode
 
 from cores import GENERATED, RTL
 
 SOURCE = RTL / "registers" / "registers.rdl"
 MAPS = ("switch_registers", "nic_registers")
-# Ports of AXI4-Lite: direction, name, and which width.
 # Requests and answers of axil_front, with their widths.
 _ASKS = {"req": "", "req_is_wr": "", "addr": "[{}:0] ", "wr_data": "[31:0] ", "wr_strobe": "[3:0] "}
 _ANSWERS = {"rd_ack": "", "rd_err": "", "rd_data": "[31:0] ", "wr_ack": "", "wr_err": ""}
@@ -28,7 +29,6 @@ class Register:
 
     # As software sees it, with the indices of an array left open: "reaction_point[].mac".
     path: str
-    port: str
     bits: int
     # Setting, Pulse, Counter or Identity.
     kind: str
@@ -39,13 +39,22 @@ class Register:
     # The address of each, in the order of the array, and its name.
     addresses: tuple[int, ...]
     names: tuple[str, ...]
+    # The group it is in, how many of these there are, and the prefix of the group's types.
+    group: str = ""
+    groups: int = 1
+    prefix: str = ""
+
+    @property
+    def port(self) -> str:
+        """Return the module's port whose structure has the register."""
+        return "status_i" if self.kind == "Counter" else "control_o"
 
     def element(self, place: int) -> str:
-        """Return the port, or its element at an index of an array."""
-        return f"{self.port}[{place}]" if len(self.addresses) > 1 else self.port
+        """Return the field of the port, for an index of an array."""
+        return f"{self.port}.{self.names[place]}"
 
     def __post_init__(self) -> None:
-        """Refuse a register that has no port in the module."""
+        """Refuse a register that has no field in the module."""
         if self.bits > 32 and not self.wide:
             raise SystemExit(f"{SOURCE}: {self.path} has more bits than its word")
         if self.wide and any(address % 8 for address in self.addresses):
@@ -96,9 +105,12 @@ def _registers(top: AddrmapNode) -> Iterator[Register]:
         reset = value.get_property("reset")
         writable, readable = value.is_sw_writable, value.is_sw_readable
         kind = ("Setting" if readable else "Pulse") if writable else ("Counter" if value.is_hw_writable else "Identity")
+        group = node.parent
+        if kind != "Identity" and not (isinstance(group, RegfileNode) and isinstance(group.parent, AddrmapNode)):
+            raise SystemExit(f"{SOURCE}: {path} is not in a group of registers")
+        name = group.inst_name if isinstance(group, RegfileNode) else ""
         yield Register(
             path=path,
-            port=path.replace("[]", "").replace(".", "_") + ("_i" if kind == "Counter" else "_o"),
             bits=value.width,
             kind=kind,
             wide=node.get_property("regwidth") == 64,
@@ -107,6 +119,9 @@ def _registers(top: AddrmapNode) -> Iterator[Register]:
             says=node.get_property("desc") or "",
             addresses=tuple(n.absolute_address for n in places),
             names=tuple(n.get_rel_path(top) for n in places),
+            group=name,
+            groups=math.prod(group.array_dimensions or [1]) if isinstance(group, RegfileNode) else 1,
+            prefix=(group.orig_type_name or name).removesuffix("_registers") if name else "",
         )
 
 
@@ -115,28 +130,69 @@ def _open(path: str) -> str:
     return re.sub(r"\[\d+\]", "[]", path)
 
 
+def _package(name: str, registers: list[Register]) -> str:
+    """Return a package with the structures: what registers control, and the status that they show.
+
+    Each has a structure for each group of registers, with their names.
+    """
+    types: dict[str, list[str]] = {}
+    for way, port in (("control", "control_o"), ("status", "status_i")):
+        whole: dict[str, str] = {}
+        for register in _of_port(registers, port):
+            structure = f"{register.prefix}_{way}_t"
+            whole[register.group] = f"{structure}{_range(register.groups)} {register.group};"
+            each = len(register.addresses) // register.groups
+            field = f"logic{_range(each)}{_range(register.bits)} {register.path.rpartition('.')[2].removesuffix('[]')};"
+            if field not in types.setdefault(structure, []):
+                types[structure].append(field)
+        types[f"{name.removesuffix('_registers')}_{way}_t"] = list(whole.values())
+    # A register may have a name that C++ has, too (queue): as a field it is none there.
+    lines = [f"package {name}_pkg;", "  // verilator lint_off SYMRSVDWORD"]
+    for structure, fields in types.items():
+        lines += ["  typedef struct packed {", *(f"    {field}" for field in fields), f"  }} {structure};", ""]
+    return "\n".join([*lines[:-1], "  // verilator lint_on SYMRSVDWORD", "endpackage", ""])
+
+
+def _of_port(registers: list[Register], port: str) -> list[Register]:
+    """Return the registers that are fields of a port."""
+    return [register for register in registers if register.group and register.port == port]
+
+
+def _range(count: int) -> str:
+    """Return the range of an array or of bits; none for one."""
+    return f" [{count - 1}:0]" if count > 1 else ""
+
+
+def _lowest_bits(registers: list[Register]) -> dict[str, int]:
+    """Return the position in its port's structure of each register, by name: the first field has the highest bits."""
+    lows: dict[str, int] = {}
+    for port in ("control_o", "status_i"):
+        low = 0
+        for group in reversed(dict.fromkeys(register.group for register in _of_port(registers, port))):
+            members = [register for register in _of_port(registers, port) if register.group == group]
+            for at in range(members[0].groups):
+                for register in reversed(members):
+                    each = len(register.names) // register.groups
+                    for name in register.names[at * each : (at + 1) * each]:
+                        lows[name] = low
+                        low += register.bits
+    return lows
+
+
 def _module(name: str, width: int, registers: list[Register]) -> str:
-    """Return a module with a plain port for each register."""
-    ports = ["  input var logic clk_i,", "  input var logic rst_i,", ""]
-    ports += ["  input var axil_req_t s_axil_i,", "  output var axil_rsp_t s_axil_o,"]
-    for register in registers:
-        if register.kind == "Identity":
-            continue
-        count = len(register.addresses)
-        array = f"[{count - 1}:0]" if count > 1 else ""
-        bits = f"{array}[{register.bits - 1}:0] " if register.bits > 1 or count > 1 else ""
-        direction = "input" if register.kind == "Counter" else "output"
-        ports.append(f"  {direction} var logic {bits}{register.port},")
-    ports[-1] = ports[-1].rstrip(",")
+    """Return the package and the module, which has a port for all that registers control, and one for the status."""
+    kind = name.removesuffix("_registers")
     asks = "\n".join(f"    .{signal}_o({signal})," for signal in _ASKS)
     answers = ",\n".join(f"    .{signal}_i({signal})" for signal in _ANSWERS)
     wires = [f"  logic {bits.format(width - 1)}{signal};" for signal, bits in {**_ASKS, **_ANSWERS}.items()]
     places = [(register, place, at) for register in registers for place, at in enumerate(register.addresses)]
     body = "\n".join((_there(width, places), _writes(width, places), _reads(width, places)))
     return (
-        f"{_LICENCE}`default_nettype none\n\nmodule {name}\n  import penstock_pkg::*;\n(\n"
-        + "\n".join(ports)
-        + "\n);\n"
+        f"{_LICENCE}`default_nettype none\n\n{_package(name, registers)}\n"
+        f"module {name}\n  import penstock_pkg::*;\n  import {name}_pkg::*;\n(\n"
+        "  input var logic clk_i,\n  input var logic rst_i,\n\n"
+        "  input var axil_req_t s_axil_i,\n  output var axil_rsp_t s_axil_o,\n"
+        f"  output var {kind}_control_t control_o,\n  input var {kind}_status_t status_i\n);\n"
         + "\n".join(wires)
         + "\n"
         f"\n  axil_front #(\n    .AddressW({width})\n  ) u_front (\n    .clk_i,\n    .rst_i,\n"
@@ -379,9 +435,10 @@ def _map(name: str, registers: list[Register]) -> str:
         "    use super::{Bits, Kind, Register};",
     ]
     lines.append("    pub const REGISTERS: &[Register<In, Out>] = &[")
+    lows = _lowest_bits(registers)
     for register in registers:
-        for place, (address, path) in enumerate(zip(register.addresses, register.names, strict=True)):
-            at = f"{place * register.bits}, {register.bits}"
+        for address, path in zip(register.addresses, register.names, strict=True):
+            at = f"{lows.get(path)}, {register.bits}"
             get = f"|out| out.{register.port}.get({at})" if register.kind in ("Setting", "Pulse") else "|_| 0"
             put = (
                 f"|given, value| given.{register.port}.put({at}, value)" if register.kind == "Counter" else "|_, _| ()"

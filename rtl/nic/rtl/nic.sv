@@ -17,6 +17,7 @@ module nic
   import penstock_pkg::*;
   import qcn_rp_pkg::*;
   import smcc_rp_pkg::*;
+  import nic_registers_pkg::*;
   import nic_pkg::*;
 #(
   // SMCC's reaction points and messages; else QCN's.
@@ -138,45 +139,29 @@ module nic
 
   localparam int unsigned N = ReactionPoints;
 
-  logic clock_run;
-  logic [23:0] tick_clocks, trace_interval;
-  qcn_settings_t                  qcn;
-  smcc_settings_t                 smcc;
-  point_settings_t    [    N-1:0] point;
-  line_settings_t     [Ports-1:0] line;
-  logic               [      1:0] host_port;
-  logic               [      2:0] data_priority;
-  logic               [     47:0] now_q;
-  point_counters_t    [    N-1:0] point_counters;
-  line_counters_t     [Ports-1:0] line_counters;
-  receiver_counters_t             receiver_counters;
-  host_counters_t                 host_counters;
-  logic               [     31:0] trace_dropped;
+  nic_control_t control;
+  nic_status_t status;
+  logic [47:0] now_q;
 
-  nic_control #(
-      .ReactionPoints(N),
-      .Ports         (Ports)
-  ) u_control (
+  nic_registers u_registers (
       .clk_i,
       .rst_i,
       .s_axil_i,
       .s_axil_o,
-      .clock_run_o     (clock_run),
-      .tick_clocks_o   (tick_clocks),
-      .qcn_o           (qcn),
-      .smcc_o          (smcc),
-      .point_o         (point),
-      .line_o          (line),
-      .host_port_o     (host_port),
-      .data_priority_o (data_priority),
-      .trace_interval_o(trace_interval),
-      .now_i           (now_q),
-      .point_i         (point_counters),
-      .line_i          (line_counters),
-      .receiver_i      (receiver_counters),
-      .host_i          (host_counters),
-      .trace_dropped_i (trace_dropped)
+      .control_o(control),
+      .status_i (status)
   );
+
+  // Reaction points and ports that are not there.
+  for (genvar i = int'(N); i < MaxPoints; ++i) begin : gen_no_point
+    assign status.reaction_point[i] = '0;
+  end
+  for (genvar p = int'(Ports); p < MaxPorts; ++p) begin : gen_no_port
+    assign status.line[p]      = '0;
+    assign status.delay_out[p] = '0;
+    assign status.delay_in[p]  = '0;
+    assign status.pfc[p]       = '0;
+  end
 
   // --- The time --------------------------------------------------------------------------------
 
@@ -184,10 +169,12 @@ module nic
   logic        tick_q;
   // 0 counts as 1.
   logic [23:0] period;
-  assign period = {tick_clocks[23:1], tick_clocks[0] || tick_clocks == '0};
+  assign period = {
+    control.qcn.tick_clocks[23:1], control.qcn.tick_clocks[0] || control.qcn.tick_clocks == '0
+  };
 
   always_ff @(posedge clk_i) begin
-    if (rst_i || !clock_run) begin
+    if (rst_i || !control.clock.run) begin
       now_q            <= '0;
       tick_remaining_q <= '0;
       tick_q           <= 1'b0;
@@ -198,7 +185,8 @@ module nic
     end
   end
 
-  assign now_o  = now_q;
+  assign now_o = now_q;
+  assign status.clock.now = now_q;
   assign tick_o = tick_q;
 
   // --- Frames of the reaction points -----------------------------------------------------------
@@ -221,7 +209,7 @@ module nic
       .clk_i,
       .rst_i,
       .mac_i              (mac),
-      .port_i             (host_port),
+      .port_i             (control.host.port),
       .s_axis             (s_axis_host),
       .s_axis_tvalid      (s_axis_host_tvalid),
       .s_axis_tready      (s_axis_host_tready),
@@ -232,8 +220,8 @@ module nic
       .m_axis_port_tvalid (steered_port_tvalid),
       .m_axis_port_tready (steered_port_tready),
       .m_axis_octets_o    (steered_octets),
-      .paced_o            (host_counters.paced),
-      .unpaced_o          (host_counters.unpaced)
+      .paced_o            (status.host.paced),
+      .unpaced_o          (status.host.unpaced)
   );
 
   for (genvar i = 0; i < N; ++i) begin : gen_source
@@ -242,14 +230,14 @@ module nic
     ) u_source (
         .clk_i,
         .rst_i,
-        .enable_i          (point[i].enable && clock_run),
-        .octets_i          (point[i].octets),
+        .enable_i          (control.reaction_point[i].enable && control.clock.run),
+        .octets_i          (control.reaction_point[i].octets),
         .source_mac_i      (mac[i]),
-        .destination_mac_i (point[i].destination_mac),
-        .source_ip_i       (point[i].source_ip),
-        .destination_ip_i  (point[i].destination_ip),
-        .source_port_i     (point[i].source_port),
-        .destination_port_i(point[i].destination_port),
+        .destination_mac_i (control.reaction_point[i].destination_mac),
+        .source_ip_i       (control.reaction_point[i].source_ip),
+        .destination_ip_i  (control.reaction_point[i].destination_ip),
+        .source_port_i     (control.reaction_point[i].source_port),
+        .destination_port_i(control.reaction_point[i].destination_port),
         .s_axis            (steered),
         .s_axis_tvalid     (steered_point_tvalid[i]),
         .s_axis_tready     (steered_point_tready[i]),
@@ -258,7 +246,7 @@ module nic
         .m_axis_tvalid     (waiting_tvalid[i]),
         .m_axis_tready     (waiting_tready[i]),
         .m_axis_octets_o   (waiting_octets[i]),
-        .sequence_o        (point_counters[i].next_sequence)
+        .sequence_o        (status.reaction_point[i].next_sequence)
     );
   end
 
@@ -279,22 +267,22 @@ module nic
   logic [N-1:0][31:0] too_long;
 
   for (genvar i = 0; i < N; ++i) begin : gen_point
-    assign mac[i]                         = point[i].mac;
-    assign point_counters[i].current_rate = current_rate_o[i];
-    assign point_counters[i].target_rate  = target_rate_o[i];
-    assign point_counters[i].byte_stage   = byte_stage_o[i];
-    assign point_counters[i].time_stage   = time_stage_o[i];
-    assign point_counters[i].phase        = phase[i];
-    assign point_counters[i].tokens       = tokens[i];
-    assign point_counters[i].dropped      = too_long[i];
+    assign mac[i]                                = control.reaction_point[i].mac;
+    assign status.reaction_point[i].current_rate = current_rate_o[i];
+    assign status.reaction_point[i].target_rate  = target_rate_o[i];
+    assign status.reaction_point[i].byte_stage   = byte_stage_o[i];
+    assign status.reaction_point[i].time_stage   = time_stage_o[i];
+    assign status.reaction_point[i].phase        = phase[i];
+    assign status.reaction_point[i].tokens       = tokens[i];
+    assign status.reaction_point[i].dropped      = too_long[i];
 
     always_ff @(posedge clk_i) begin
       if (rst_i) begin
         start_o[i]  <= 1'b0;
         begins_q[i] <= 1'b1;
       end else begin
-        start_o[i]  <= point[i].start;
-        begins_q[i] <= point[i].start;
+        start_o[i]  <= control.reaction_point[i].start;
+        begins_q[i] <= control.reaction_point[i].start;
       end
     end
   end
@@ -332,8 +320,8 @@ module nic
       .random_timer_i,
       .draw_byte_o,
       .draw_timer_o,
-      .qcn_i             (qcn),
-      .smcc_i            (smcc),
+      .qcn_i             (control.qcn),
+      .smcc_i            (control.smcc),
       .s_axis_tx         (waiting),
       .s_axis_tx_tvalid  (waiting_tvalid),
       .s_axis_tx_tready  (waiting_tready),
@@ -351,10 +339,10 @@ module nic
       .sent_octets_o,
       .tokens_o          (tokens),
       .dropped_o         (too_long),
-      .taken_o           (receiver_counters.taken),
-      .malformed_o       (receiver_counters.malformed),
-      .refused_o         (receiver_counters.refused),
-      .unknown_o         (receiver_counters.unknown)
+      .taken_o           (status.receiver.taken),
+      .malformed_o       (status.receiver.malformed),
+      .refused_o         (status.receiver.refused),
+      .unknown_o         (status.receiver.unknown)
   );
 
   // The host may stall; messages never wait for it.
@@ -370,8 +358,8 @@ module nic
       .m_axis_tvalid(m_axis_host_tvalid),
       .m_axis_tready(m_axis_host_tready),
       .almost_full_o(host_almost_full),
-      .frames_o     (host_counters.frames),
-      .dropped_o    (host_counters.dropped)
+      .frames_o     (status.host.frames),
+      .dropped_o    (status.host.dropped)
   );
 
   // --- Ports -----------------------------------------------------------------------------------
@@ -402,7 +390,10 @@ module nic
       shown[N] = steered_port_tvalid[p];
     end
 
-    assign paused[p] = line_counters[p].paused;
+    delay_status_t [1:0] delay;
+    assign paused[p] = status.pfc[p].paused;
+    assign status.delay_out[p] = delay[0];
+    assign status.delay_in[p] = delay[1];
 
     nic_port #(
         .Inputs    (N + 1),
@@ -416,8 +407,9 @@ module nic
         .clk_i,
         .rst_i,
         .now_i              (now_q),
-        .settings_i         (line[p]),
-        .priority_i         (data_priority),
+        .rate_i             (control.line[p].rate),
+        .delay_i            ({control.delay_in[p], control.delay_out[p]}),
+        .priority_i         (control.flow.data_priority),
         .s_axis_tx          (tx),
         .s_axis_tx_tvalid   (shown),
         .s_axis_tx_tready   (taken[p]),
@@ -437,14 +429,16 @@ module nic
         .mem_read_o         (mem_read_o[2*p+:2]),
         .mem_read_address_o (mem_read_address_o[2*p+:2]),
         .mem_read_data_i    (mem_read_data_i[2*p+:2]),
-        .counters_o         (line_counters[p])
+        .line_o             (status.line[p]),
+        .delay_o            (delay),
+        .pfc_o              (status.pfc[p])
     );
   end
 
-  // Which line a frame is from says nothing.
+  // Which line a frame is from says nothing, nor do settings of what is not there.
   logic [PortW-1:0] line_of;
   logic unused;
-  assign unused = &{1'b0, line_of, host_almost_full};
+  assign unused = &{1'b0, line_of, host_almost_full, control};
 
   frame_arbiter #(
       .Inputs(Ports)
@@ -471,9 +465,9 @@ module nic
   ) u_trace (
       .clk_i,
       .rst_i,
-      .stop_i        (rst_i || !clock_run),
+      .stop_i        (rst_i || !control.clock.run),
       .now_i         (now_q),
-      .interval_i    (trace_interval),
+      .interval_i    (control.trace.interval),
       .current_rate_i(current_rate_o),
       .target_rate_i (target_rate_o),
       .byte_stage_i  (byte_stage_o),
@@ -482,7 +476,7 @@ module nic
       .m_axis        (m_axis_trace),
       .m_axis_tvalid (m_axis_trace_tvalid),
       .m_axis_tready (m_axis_trace_tready),
-      .dropped_o     (trace_dropped)
+      .dropped_o     (status.trace.dropped)
   );
 endmodule
 

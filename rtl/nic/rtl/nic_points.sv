@@ -10,7 +10,7 @@ module nic_points
   import penstock_pkg::*;
   import qcn_rp_pkg::*;
   import smcc_rp_pkg::*;
-  import nic_pkg::*;
+  import nic_registers_pkg::*;
 #(
   parameter bit              Smcc           = 1'b0,
   parameter int unsigned     ReactionPoints = 4,
@@ -55,10 +55,10 @@ module nic_points
   input var logic [ReactionPoints-1:0][31:0] random_timer_i,
   output var logic [ReactionPoints-1:0] draw_byte_o,
   output var logic [ReactionPoints-1:0] draw_timer_o,
-  input var qcn_settings_t qcn_i,
+  input var qcn_control_t qcn_i,
 
   // SMCC: settings.
-  input var smcc_settings_t smcc_i,
+  input var smcc_control_t smcc_i,
 
   // The reaction points' frames (octets_i: length with FCS), and those that go.
   input var axis_t [ReactionPoints-1:0] s_axis_tx,
@@ -207,7 +207,7 @@ module nic_points
         .*
     );
 
-    assign unused = &{1'b0, byte_remaining, time_remaining, busy, smcc_i};
+    assign unused = &{1'b0, byte_remaining, time_remaining, busy, qcn_i.tick_clocks, smcc_i};
   end
 endmodule
 

@@ -15,6 +15,7 @@ module nic_port
   import penstock_pkg::*;
   import cn_frame_pkg::*;
   import pfc_pkg::*;
+  import nic_registers_pkg::*;
   import nic_pkg::*;
 #(
   // Streams that share the line, 2 to 16; the last is the host's.
@@ -40,8 +41,10 @@ module nic_port
 
   input var logic [47:0] now_i,
 
-  // The line's rate and delays, and the priority of frames that are sent.
-  input var line_settings_t settings_i,
+  // The line's rate and delays (element 0 of the transmit path, 1 of the receive path), and the priority of frames that are
+  // sent.
+  input var rate_t rate_i,
+  input var delay_control_t [1:0] delay_i,
   input var logic [2:0] priority_i,
 
   // Frames that are to go.
@@ -72,7 +75,10 @@ module nic_port
   output var logic [1:0][AddressW-1:0] mem_read_address_o,
   input var  logic [1:0][   WordW-1:0] mem_read_data_i,
 
-  output var line_counters_t counters_o
+  // Counters; delay_o as delay_i.
+  output var line_status_t        line_o,
+  output var delay_status_t [1:0] delay_o,
+  output var pfc_status_t         pfc_o
 );
   localparam int unsigned InputW = Inputs > 1 ? $clog2(Inputs) : 1;
   localparam int unsigned MaxBeats = (MaxOctets - FcsOctets + 7) / 8;
@@ -119,7 +125,7 @@ module nic_port
 
   assign unused = &{1'b0, source, rate, start, kept, line_free};
 
-  always_ff @(posedge clk_i) stopped_q <= counters_o.paused[priority_i];
+  always_ff @(posedge clk_i) stopped_q <= pfc_o.paused[priority_i];
 
   // The last input is the host's, whose readiness is to end here.
   axis_t host;
@@ -184,7 +190,7 @@ module nic_port
   ) u_line (
       .clk_i,
       .rst_i,
-      .rate_i            (settings_i.rate),
+      .rate_i            (rate_i),
       .schedule_entries_i(1'b0),
       .schedule_at_i     ('0),
       .schedule_rate_i   ('0),
@@ -200,8 +206,8 @@ module nic_port
       .m_axis_tvalid     (paced_tvalid),
       .m_axis_tready     (paced_tready),
       .start_o           (start),
-      .frames_o          (counters_o.frames),
-      .octets_o          (counters_o.octets)
+      .frames_o          (line_o.frames),
+      .octets_o          (line_o.octets)
   );
 
   // --- In --------------------------------------------------------------------------------------
@@ -222,11 +228,11 @@ module nic_port
       .keep_i(s_axis_line.keep),
       .last_i(s_axis_line.last),
       .user_i(s_axis_line.user),
-      .arrived_o(counters_o.arrived),
-      .arrived_octets_o(counters_o.arrived_octets),
-      .runts_o(counters_o.runts),
-      .oversized_o(counters_o.oversized),
-      .bad_o(counters_o.bad)
+      .arrived_o(line_o.arrived),
+      .arrived_octets_o(line_o.arrived_octets),
+      .runts_o(line_o.runts),
+      .oversized_o(line_o.oversized),
+      .bad_o(line_o.bad)
   );
 
   pfc_rx #(
@@ -240,10 +246,10 @@ module nic_port
       .m_axis       (data),
       .m_axis_tvalid(data_tvalid),
       .m_axis_tready(data_tready),
-      .paused_o     (counters_o.paused),
-      .frames_o     (counters_o.pfc_frames),
-      .malformed_o  (counters_o.pfc_malformed),
-      .other_o      (counters_o.pfc_other)
+      .paused_o     (pfc_o.paused),
+      .frames_o     (pfc_o.frames),
+      .malformed_o  (pfc_o.malformed),
+      .other_o      (pfc_o.other)
   );
 
   frame_fifo #(
@@ -259,14 +265,13 @@ module nic_port
       .m_axis_tready(m_axis_rx_tready),
       .almost_full_o,
       .frames_o     (kept),
-      .dropped_o    (counters_o.dropped)
+      .dropped_o    (line_o.dropped)
   );
 
   // --- The delay of the line, in each direction --------------------------------------------------
 
   localparam int unsigned CountW = AddressW + 1;
   logic  [1:0][CountW-1:0] words;
-  logic  [1:0][DelayW-1:0] delay;
   axis_t [1:0]             in;
   logic  [1:0]             in_tvalid;
   logic  [1:0]             in_tready;
@@ -274,7 +279,6 @@ module nic_port
   logic  [1:0]             out_tvalid;
   logic  [1:0]             out_tready;
 
-  assign delay = {settings_i.delay_in, settings_i.delay_out};
   assign in = {s_axis_line, paced};
   assign in_tvalid = {s_axis_line_tvalid, paced_tvalid};
   assign {s_axis_line_tready, paced_tready} = in_tready;
@@ -292,7 +296,7 @@ module nic_port
     ) u_delay (
         .clk_i,
         .rst_i,
-        .delay_i            (delay[w]),
+        .delay_i            (delay_i[w].delay),
         .s_axis             (in[w]),
         .s_axis_tvalid      (in_tvalid[w]),
         .s_axis_tready      (in_tready[w]),
@@ -306,11 +310,11 @@ module nic_port
         .mem_read_address_o (mem_read_address_o[w]),
         .mem_read_data_i    (mem_read_data_i[w]),
         .words_o            (words[w]),
-        .dropped_o          (counters_o.delay[w].dropped),
-        .cut_o              (counters_o.delay[w].cut),
-        .late_o             (counters_o.delay[w].late)
+        .dropped_o          (delay_o[w].dropped),
+        .cut_o              (delay_o[w].cut),
+        .late_o             (delay_o[w].late)
     );
-    assign counters_o.delay[w].words = 32'(words[w]);
+    assign delay_o[w].words = 32'(words[w]);
   end
 endmodule
 

@@ -1,19 +1,20 @@
-//! Parts of the NIC alone, with less than the registers have room for.
+//! The NIC and its trace, with less than the registers have room for.
 
 use penstock_cosim::axil::{Master, NIC_REGISTERS, Shown};
-use penstock_cosim::{nic_control_one, nic_trace_none};
+use penstock_cosim::{nic_trace_none, qcn_nic_one};
 
 /// The counters of reaction points and lines that are not there read 0.
 #[test]
 fn points_and_lines_that_are_not_there_count_nothing() {
-    let mut core = nic_control_one::Core::new(81);
-    let mut given = nic_control_one::In { rst_i: true, s_axil_bready: true, s_axil_rready: true, ..Default::default() };
+    let mut core = qcn_nic_one::Core::new(81);
+    let mut given = qcn_nic_one::In { rst_i: true, s_axil_bready: true, s_axil_rready: true, ..Default::default() };
     core.clock(&given);
     given.rst_i = false;
     let mut bus = Master::new(NIC_REGISTERS);
     let counters = ["current_rate", "target_rate", "byte_stage", "time_stage", "tokens", "dropped", "next_sequence"];
     let points = counters.map(|name| (1..4).map(move |i| format!("reaction_point[{i}].{name}")));
-    let lines = ["frames", "octets", "arrived", "bad"].map(|name| (1..4).map(move |p| format!("line[{p}].{name}")));
+    let groups = [("line", "frames"), ("line", "bad"), ("delay_out", "words"), ("delay_in", "late"), ("pfc", "paused")];
+    let lines = groups.map(|(group, name)| (1..4).map(move |p| format!("{group}[{p}].{name}")));
     for name in points.into_iter().flatten().chain(lines.into_iter().flatten()) {
         bus.read(&name);
         while bus.busy() {

@@ -61,7 +61,7 @@ macro_rules! clocks_of_a_pause {
             given.s_axis_line_tlast = shown.last;
             let out = clock!(core, given, memories);
             // The eight priorities that are stopped, in front of three counters of 32 bits.
-            let paused = out.counters_o.get(96, 8);
+            let paused = out.pfc_o.get(96, 8);
             assert!(paused <= 1);
             match (paused, began, ended) {
                 (1, None, _) => began = Some(now),
@@ -100,7 +100,7 @@ fn the_line_has_all_of_its_rate() {
         let mut core = nic_port_10::Core::new(73);
         let mut given = nic_port_10::In { rst_i: true, m_axis_line_tready: true, ..Default::default() };
         // Behind the two delays, of 0.
-        given.settings_i.put(46, 34, 10_000_000_000);
+        given.rate_i = 10_000_000_000;
         core.clock(&given);
         given.rst_i = false;
         let mut sources = [Source::default(), Source::default()];
@@ -149,7 +149,7 @@ fn the_line_has_all_of_its_rate() {
 fn the_choice_is_late() {
     let mut core = nic_port_10::Core::new(74);
     let mut given = nic_port_10::In { rst_i: true, m_axis_line_tready: true, ..Default::default() };
-    given.settings_i.put(46, 34, 1_000_000_000);
+    given.rate_i = 1_000_000_000;
     core.clock(&given);
     given.rst_i = false;
     let mut sources = [Source::default(), Source::default()];

@@ -13,6 +13,7 @@
 
 module ethernet_switch
   import penstock_pkg::*;
+  import switch_registers_pkg::*;
 #(
   // SMCC's samples and messages, not QCN's.
   parameter bit          Smcc          = 1'b0,
@@ -92,7 +93,6 @@ module ethernet_switch
   output var logic [47:0] sent_octets_o
 );
   localparam int unsigned Changes = 4;
-  localparam int unsigned ChangeW = $clog2(Changes + 1);
   localparam int unsigned EntryW = unsigned'($clog2(Entries));
   localparam int unsigned SelectW = unsigned'($clog2(Ports));
   // A port whose neighbour may be paused.
@@ -108,63 +108,28 @@ module ethernet_switch
     $fatal(0, "Entries is at most 16, as the registers have it (instance %m)");
   end
 
-  // Settings, and counters of the port that software has selected.
-  logic                 run;
-  logic                 reset;
-  queue_octets_t        q_eq;
-  logic          [15:0] w;
-  queue_octets_t        sample_base;
-  logic          [15:0] sample_jitter;
-  logic          [23:0] sample_count;
-  random_t              sample_probability;
-  logic          [47:0] cp_mac;
-  logic          [63:0] cp_id;
-  logic          [ 2:0] cnm_priority;
-  logic [31:0] cp_frames, cp_dropped, cp_bad, cp_sampled, cp_messages, cp_messages_lost;
-  logic          [       47:0]            cp_octets;
-  rate_t                                  port_rate;
-  logic          [ChangeW-1:0]            schedule_entries;
-  logic          [Changes-1:0][     47:0] schedule_at;
-  logic          [Changes-1:0][RateW-1:0] schedule_rate;
-  rate_t                                  line_rate;
-  logic          [        3:0]            line_select;
-  logic          [       15:0]            default_ports;
-  logic          [        3:0]            write_entry;
-  logic                                   write_used;
-  logic          [       47:0]            write_mac;
-  logic          [       15:0]            write_ports;
-  logic                                   write;
-  logic          [       31:0]            messages_unknown;
-  logic          [       31:0]            messages_discarded;
-  queue_octets_t                          xoff;
-  queue_octets_t                          xon;
-  logic          [       15:0]            quanta;
-  logic          [       47:0]            source_mac;
-  logic          [  Ports-1:0]            paused;
-  logic          [       23:0]            trace_interval;
-  logic          [       31:0]            trace_dropped;
+  switch_control_t             control;
+  switch_status_t              status;
+  logic                        reset;
+  logic            [Ports-1:0] paused;
 
   // Counters of all ports, and of the selected one.
-  logic [Ports-1:0][31:0] bad, dropped, control, unknown, discarded;
+  logic [Ports-1:0][31:0] bad, dropped, mac_control, unknown, discarded;
   logic [Ports-1:0][31:0] frames, lost, messages_lost, pauses, pauses_taken;
-  logic [  Ports-1:0][     47:0] octets;
-  logic [  Ports-1:0][RateW-1:0] rates;
-  logic [  Ports-1:0][      7:0] full;
-  logic [SelectW-1:0]            select_q;
+  logic         [  Ports-1:0][     47:0] octets;
+  logic         [  Ports-1:0][RateW-1:0] rates;
+  logic         [  Ports-1:0][      7:0] full;
+  logic         [SelectW-1:0]            select_q;
 
   // A port that is not there shows as the highest. Software sees counters a clock later, for the choice takes one.
-  typedef struct packed {
-    logic [47:0] octets;
-    logic [31:0] bad, dropped, control, unknown, discarded;
-    logic [31:0] frames, lost, messages_lost, pauses, pauses_taken;
-  } selected_t;
-  selected_t selected_q;
+  line_status_t                          selected_q;
 
   always_ff @(posedge clk_i) begin
-    select_q <= 32'(line_select) < Ports ? SelectW'(line_select) : SelectW'(Ports - 1);
+    select_q <= 32'(control.line.select) < Ports
+        ? SelectW'(control.line.select) : SelectW'(Ports - 1);
     selected_q.bad <= bad[select_q];
     selected_q.dropped <= dropped[select_q];
-    selected_q.control <= control[select_q];
+    selected_q.control <= mac_control[select_q];
     selected_q.unknown <= unknown[select_q];
     selected_q.discarded <= discarded[select_q];
     selected_q.frames <= frames[select_q];
@@ -180,62 +145,18 @@ module ethernet_switch
       .rst_i,
       .s_axil_i,
       .s_axil_o,
-      .clock_run_o                    (run),
-      .clock_now_i                    (now_o),
-      .cp_q_eq_o                      (q_eq),
-      .cp_w_o                         (w),
-      .cp_sample_base_o               (sample_base),
-      .cp_sample_jitter_o             (sample_jitter),
-      .cp_sample_count_o              (sample_count),
-      .cp_sample_probability_o        (sample_probability),
-      .cp_cp_mac_o                    (cp_mac),
-      .cp_cp_id_o                     (cp_id),
-      .cp_cnm_priority_o              (cnm_priority),
-      .cp_queue_i                     (queue_o),
-      .cp_frames_i                    (cp_frames),
-      .cp_octets_i                    (cp_octets),
-      .cp_dropped_i                   (cp_dropped),
-      .cp_bad_i                       (cp_bad),
-      .cp_sampled_i                   (cp_sampled),
-      .cp_messages_i                  (cp_messages),
-      .cp_messages_lost_i             (cp_messages_lost),
-      .port_rate_o                    (port_rate),
-      .port_schedule_entries_o        (schedule_entries),
-      .port_schedule_at_o             (schedule_at),
-      .port_schedule_rate_o           (schedule_rate),
-      .port_rate_now_i                (rates[CpPort]),
-      .port_frames_i                  (sent_frames_o),
-      .port_octets_i                  (sent_octets_o),
-      .line_rate_o                    (line_rate),
-      .line_select_o                  (line_select),
-      .line_bad_i                     (selected_q.bad),
-      .line_dropped_i                 (selected_q.dropped),
-      .line_control_i                 (selected_q.control),
-      .line_unknown_i                 (selected_q.unknown),
-      .line_discarded_i               (selected_q.discarded),
-      .line_frames_i                  (selected_q.frames),
-      .line_octets_i                  (selected_q.octets),
-      .line_lost_i                    (selected_q.lost),
-      .line_messages_lost_i           (selected_q.messages_lost),
-      .line_pauses_i                  (selected_q.pauses),
-      .line_pauses_taken_i            (selected_q.pauses_taken),
-      .forwarding_default_ports_o     (default_ports),
-      .forwarding_write_entry_o       (write_entry),
-      .forwarding_write_used_o        (write_used),
-      .forwarding_write_mac_o         (write_mac),
-      .forwarding_write_ports_o       (write_ports),
-      .forwarding_write_o             (write),
-      .forwarding_messages_unknown_i  (messages_unknown),
-      .forwarding_messages_discarded_i(messages_discarded),
-      .pfc_xoff_o                     (xoff),
-      .pfc_xon_o                      (xon),
-      .pfc_quanta_o                   (quanta),
-      .pfc_source_mac_o               (source_mac),
-      .pfc_full_i                     (full[OtherPort]),
-      .pfc_paused_i                   (16'(paused)),
-      .trace_interval_o               (trace_interval),
-      .trace_dropped_i                (trace_dropped)
+      .control_o(control),
+      .status_i (status)
   );
+
+  assign status.clock.now     = now_o;
+  assign status.cp.queue      = queue_o;
+  assign status.port.rate_now = rates[CpPort];
+  assign status.port.frames   = sent_frames_o;
+  assign status.port.octets   = sent_octets_o;
+  assign status.line          = selected_q;
+  assign status.pfc.full      = full[OtherPort];
+  assign status.pfc.paused    = 16'(paused);
 
   logic             stopping;
   logic [Ports-1:0] between_frames;
@@ -245,7 +166,7 @@ module ethernet_switch
   ) u_stop (
       .clk_i,
       .rst_i,
-      .run_i           (run),
+      .run_i           (control.clock.run),
       .between_frames_i(between_frames),
       .stopping_o      (stopping),
       .reset_o         (reset)
@@ -276,12 +197,12 @@ module ethernet_switch
       .clk_i,
       .rst_i,
       .stop_i         (reset),
-      .write_i        (write),
-      .write_entry_i  (write_entry[EntryW-1:0]),
-      .write_used_i   (write_used),
-      .write_mac_i    (write_mac),
-      .write_ports_i  (write_ports[Ports-1:0]),
-      .default_ports_i(default_ports[Ports-1:0]),
+      .write_i        (control.forwarding.write),
+      .write_entry_i  (control.forwarding.write_entry[EntryW-1:0]),
+      .write_used_i   (control.forwarding.write_used),
+      .write_mac_i    (control.forwarding.write_mac),
+      .write_ports_i  (control.forwarding.write_ports[Ports-1:0]),
+      .default_ports_i(control.forwarding.default_ports[Ports-1:0]),
       .s_axis_line,
       .s_axis_line_tvalid,
       .m_axis         (all),
@@ -291,7 +212,7 @@ module ethernet_switch
       .paused_o       (paused),
       .bad_o          (bad),
       .dropped_o      (dropped),
-      .control_o      (control),
+      .control_o      (mac_control),
       .unknown_o      (unknown),
       .discarded_o    (discarded),
       .pauses_o       (pauses_taken)
@@ -306,7 +227,7 @@ module ethernet_switch
   logic  cp_message_tvalid;
   logic  cp_message_tready;
   logic  unused_cp;
-  assign unused_cp = &{default_ports, write_entry, write_ports};
+  assign unused_cp = &control.forwarding;
 
   cp #(
       .Smcc         (Smcc),
@@ -330,15 +251,15 @@ module ethernet_switch
       .m_axis_message       (cp_message),
       .m_axis_message_tvalid(cp_message_tvalid),
       .m_axis_message_tready(cp_message_tready),
-      .q_eq_i               (q_eq),
-      .w_i                  (w),
-      .sample_base_i        (sample_base),
-      .sample_jitter_i      (sample_jitter),
-      .sample_count_i       (sample_count),
-      .sample_probability_i (sample_probability),
-      .cp_mac_i             (cp_mac),
-      .cp_id_i              (cp_id),
-      .cnm_priority_i       (cnm_priority),
+      .q_eq_i               (control.cp.q_eq),
+      .w_i                  (control.cp.w),
+      .sample_base_i        (control.cp.sample_base),
+      .sample_jitter_i      (control.cp.sample_jitter),
+      .sample_count_i       (control.cp.sample_count),
+      .sample_probability_i (control.cp.sample_probability),
+      .cp_mac_i             (control.cp.cp_mac),
+      .cp_id_i              (control.cp.cp_id),
+      .cnm_priority_i       (control.cp.cnm_priority),
       .random_i,
       .draw_o,
       .queue_o,
@@ -351,13 +272,13 @@ module ethernet_switch
       .fb_o,
       .reloaded_o,
       .interval_o,
-      .frames_o             (cp_frames),
-      .octets_o             (cp_octets),
-      .dropped_o            (cp_dropped),
-      .bad_o                (cp_bad),
-      .sampled_o            (cp_sampled),
-      .messages_o           (cp_messages),
-      .messages_lost_o      (cp_messages_lost)
+      .frames_o             (status.cp.frames),
+      .octets_o             (status.cp.octets),
+      .dropped_o            (status.cp.dropped),
+      .bad_o                (status.cp.bad),
+      .sampled_o            (status.cp.sampled),
+      .messages_o           (status.cp.messages),
+      .messages_lost_o      (status.cp.messages_lost)
   );
 
   // Messages have a separate table, so that they do not wait behind data.
@@ -373,12 +294,12 @@ module ethernet_switch
       .clk_i,
       .rst_i,
       .stop_i         (reset),
-      .write_i        (write),
-      .write_entry_i  (write_entry[EntryW-1:0]),
-      .write_used_i   (write_used),
-      .write_mac_i    (write_mac),
-      .write_ports_i  (write_ports[Ports-1:0]),
-      .default_ports_i(default_ports[Ports-1:0]),
+      .write_i        (control.forwarding.write),
+      .write_entry_i  (control.forwarding.write_entry[EntryW-1:0]),
+      .write_used_i   (control.forwarding.write_used),
+      .write_mac_i    (control.forwarding.write_mac),
+      .write_ports_i  (control.forwarding.write_ports[Ports-1:0]),
+      .default_ports_i(control.forwarding.default_ports[Ports-1:0]),
       .s_axis         (cp_message),
       .s_axis_tvalid  (cp_message_tvalid),
       .s_axis_tready  (cp_message_tready),
@@ -386,8 +307,8 @@ module ethernet_switch
       .m_axis_tvalid  (message_tvalid_o),
       .m_axis_tready  (1'b1),
       .m_axis_ports_o (message_ports),
-      .unknown_o      (messages_unknown),
-      .discarded_o    (messages_discarded)
+      .unknown_o      (status.forwarding.messages_unknown),
+      .discarded_o    (status.forwarding.messages_discarded)
   );
 
   // How the queue has changed, for flow control: by one frame a clock at most.
@@ -423,9 +344,9 @@ module ethernet_switch
     logic                               data_tready;
 
     if (IsCp) begin : gen_cp
-      assign port_entries  = schedule_entries;
-      assign port_at       = schedule_at;
-      assign port_rates    = schedule_rate;
+      assign port_entries  = control.port.schedule_entries;
+      assign port_at       = control.port.schedule_at;
+      assign port_rates    = control.port.schedule_rate;
       assign data          = cp_data;
       assign data_tvalid   = cp_tvalid;
       assign cp_out_tready = data_tready;
@@ -453,7 +374,7 @@ module ethernet_switch
     ) u_output (
         .clk_i,
         .rst_i                (reset),
-        .rate_i               (IsCp ? port_rate : line_rate),
+        .rate_i               (IsCp ? control.port.rate : control.line.rate),
         .schedule_entries_i   (port_entries),
         .schedule_at_i        (port_at),
         .schedule_rate_i      (port_rates),
@@ -461,10 +382,10 @@ module ethernet_switch
         .rate_o               (rates[p]),
         .stopping_i           (stopping),
         .between_frames_o     (between_frames[p]),
-        .xoff_i               (xoff),
-        .xon_i                (xon),
-        .quanta_i             (quanta),
-        .source_mac_i         (source_mac),
+        .xoff_i               (control.pfc.xoff),
+        .xon_i                (control.pfc.xon),
+        .quanta_i             (control.pfc.quanta),
+        .source_mac_i         (control.pfc.source_mac),
         .grows_i              (grows_q),
         .shrinks_i            (shrinks_q),
         .queue_change_i       (queue_change_q),
@@ -495,7 +416,7 @@ module ethernet_switch
       .rst_i,
       .stop_i    (reset),
       .now_i     (now_o),
-      .interval_i(trace_interval),
+      .interval_i(control.trace.interval),
       .queue_i   (queue_q),
       .sample_i  (sample_o),
       .fb_i      (fb_o),
@@ -503,7 +424,7 @@ module ethernet_switch
       .m_axis_trace,
       .m_axis_trace_tvalid,
       .m_axis_trace_tready,
-      .dropped_o (trace_dropped)
+      .dropped_o (status.trace.dropped)
   );
 endmodule
 
