@@ -9,8 +9,10 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets, Queue};
 
 use crate::config::{Capacity, Config, Port};
 use crate::events::{CpIndex, FrameId, Lane};
-use crate::model::Model;
+use crate::model::{Full, Model};
 use crate::state::frame::Chain;
+use crate::state::scheduler::Scheduler;
+use crate::state::wred::EarlyDetection;
 
 /// Time-weighted statistics of a queue's length, in integers: octets, picoseconds and their products.
 #[derive(Debug, Clone, Copy, Default)]
@@ -110,6 +112,17 @@ pub const TRIMS: u16 = 64;
 pub const DOWN: u16 = 128;
 /// Histograms of a port's queues are kept.
 pub const HISTOGRAMS: u16 = 256;
+/// Queues of a port have WRED.
+pub const WRED: u16 = 512;
+/// Queues of a port have weights or shapers: its scheduler chooses among them.
+pub const SCHEDULED: u16 = 1024;
+/// Queues of a port have shapers.
+pub const SHAPED: u16 = 2048;
+
+/// Why a queue starts no frame, as a shift of its bit in [`PortState::stopped`]: priority flow control stops it.
+pub const BY_PAUSE: u32 = 10;
+/// Its shaper has nothing left.
+pub const BY_SHAPER: u32 = 20;
 
 /// One port: 128 octets too.
 #[derive(Debug, Clone)]
@@ -141,8 +154,8 @@ pub struct PortState {
     pub lane: Lane,
     /// The port's own number.
     pub index: PortId,
-    /// A bit for each queue that priority flow control stops.
-    pub stopped: u32,
+    /// A bit for each queue that may start no frame; and again by each reason for it, [`BY_PAUSE`] and [`BY_SHAPER`].
+    stopped: u32,
     /// A bit for each class that a pause frame, which waits for the line, is to signal to the far end.
     pub pauses: u32,
     /// [`FLOW_CONTROLLED`], [`CAPTURED`], [`POOLED`] and the like, any of them or none.
@@ -203,6 +216,10 @@ pub struct Ledger {
     pub lost: u64,
     /// The threshold of a port that marks by all its queues, or as frames leave.
     pub marks_above: u32,
+    /// The scheduler of a port with [`SCHEDULED`].
+    pub scheduler: Option<Scheduler>,
+    /// For each data queue of a port with [`WRED`].
+    pub early: Vec<EarlyDetection>,
     /// The frames of each queue that it has marked, by the threshold of the network or by its congestion point.
     marks: Vec<Marked>,
     /// The frames of each queue that it dropped and that are no data: acknowledgements and signals.
@@ -255,6 +272,18 @@ impl Ledger {
             self.control_drops.resize(class.index() + 1, 0);
         }
         self.control_drops[class.index()] += 1;
+    }
+
+    /// Whether WRED drops a frame with which the queue of `class` is `len` octets long.
+    #[cold]
+    pub fn drops_early(&mut self, class: TrafficClass, len: u64, markable: bool) -> bool {
+        self.early.get_mut(class.index()).is_some_and(|own| own.drops(len, markable))
+    }
+
+    /// Whether WRED marks a frame that can be marked, with which the queue of `class` is `len` octets long.
+    #[cold]
+    pub fn marks_early(&mut self, class: TrafficClass, len: u64) -> bool {
+        self.early.get_mut(class.index()).is_some_and(|own| own.marks(len))
     }
 
     /// Frames of a class that were dropped and are no data.
@@ -398,9 +427,13 @@ impl PortState {
         }
     }
 
-    /// Whether that length, with the frame of `class` that is there, is above the threshold.
-    pub fn is_to_mark(&self, class: TrafficClass) -> bool {
-        self.len_to_mark(class) > u64::from(self.ledger.marks_above)
+    /// Whether a frame of `class` that is there is to be marked by that length, if it can be marked.
+    pub fn is_to_mark(&mut self, class: TrafficClass) -> bool {
+        let len = self.len_to_mark(class);
+        match self.attention & WRED {
+            0 => len > u64::from(self.ledger.marks_above),
+            _ => self.ledger.marks_early(class, len),
+        }
     }
 
     /// A bit for each queue from which a frame may start when the line is free.
@@ -418,7 +451,51 @@ impl PortState {
     /// Whether priority flow control stops the queue of `class`.
     #[inline(always)]
     pub fn stops<M: Model>(&self, class: TrafficClass) -> bool {
+        M::FULL && self.stopped & class.bit() << BY_PAUSE != 0
+    }
+
+    /// Whether the queue of `class` may start no frame.
+    #[inline(always)]
+    pub fn holds<M: Model>(&self, class: TrafficClass) -> bool {
         M::FULL && self.stopped & class.bit() != 0
+    }
+
+    /// From now on no frame of `class` starts, for this reason.
+    pub fn hold(&mut self, class: TrafficClass, by: u32) {
+        self.stopped |= class.bit() | class.bit() << by;
+    }
+
+    /// This reason no longer holds.
+    pub fn let_go(&mut self, class: TrafficClass, by: u32) {
+        self.stopped &= !(class.bit() << by);
+        if self.stopped & (class.bit() << BY_PAUSE | class.bit() << BY_SHAPER) == 0 {
+            self.stopped &= !class.bit();
+        }
+    }
+
+    /// Shapers let go of the queues that may send by the end of the transmission in progress, or by `now` if that is earlier. Where nothing
+    /// else may start, the line is idle until the first queue of which a shaper lets go.
+    #[cold]
+    pub fn let_go_shaped(&mut self, now: Instant) {
+        let mut at = self.busy_until.min(now);
+        loop {
+            let mut next = Instant::NEVER;
+            for class in (0..self.queues.len() as u8).map(TrafficClass) {
+                if self.stopped & class.bit() << BY_SHAPER == 0 {
+                    continue;
+                }
+                let due = self.ledger.scheduler.as_ref().map_or(Instant::ZERO, |scheduler| scheduler.due(class));
+                if due <= at {
+                    self.let_go(class, BY_SHAPER);
+                } else if self.ready & class.bit() != 0 && !self.stops::<Full>(class) {
+                    next = next.min(due);
+                }
+            }
+            if next > now || self.has_work::<Full>() {
+                return;
+            }
+            (at, self.busy_until) = (next, next);
+        }
     }
 
     /// Whether settling it changes anything: a transmission has ended, or something waits for the free line.
