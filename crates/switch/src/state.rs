@@ -4,6 +4,7 @@
 pub mod congestion_point;
 pub mod frame;
 pub mod histograms;
+pub mod holds;
 pub mod hop_info;
 pub mod port;
 pub mod scheduler;

@@ -140,7 +140,8 @@ fn fill(frames: u64, marks: Marks, drops: EarlyDrops) -> Vec<(u64, Enqueued, boo
     let mut config = Config::new(&nodes, &ports);
     config.wred = &wred;
     let hops = vec![HopInfo { flow: FlowId(0), weight: 1, class: TrafficClass(0) }];
-    let mut fabric = Fabric::<NoControl, Nobody, Full>::new(&config, hops, &[Default::default()], 1, Nobody);
+    let mut fabric =
+        Fabric::<NoControl, Nobody, Full>::new(&config, hops, &[penstock_schemes::none::Config {}], 1, Nobody);
     let frame = Slot {
         next: FrameId::NONE,
         flow: FlowKey(0),

@@ -64,13 +64,15 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     pub(crate) fn drops_early(&self, p: &mut PortState, arrival: Arrival) -> bool {
         let Arrival { index, class, octets, .. } = arrival;
         let len = p.len_to_mark(class) + u64::from(octets);
-        p.ledger.drops_early(class, len, self.can_be_marked(index))
+        let markable = self.can_be_marked(index);
+        p.ledger.early.get_mut(class.index()).is_some_and(|own| own.drops(len, markable))
     }
 
     /// WRED may mark a frame that joins a queue, which is `len` octets long with it.
     #[cold]
     pub(crate) fn mark_early(&mut self, ledger: &mut Ledger, (class, len): (TrafficClass, u64), index: FrameId) {
-        if self.can_be_marked(index) && ledger.marks_early(class, len) {
+        let early = ledger.early.get_mut(class.index()).filter(|_| self.can_be_marked(index));
+        if early.is_some_and(|own| own.marks(len)) {
             self.frames.mark(index, ledger, class);
         }
     }

@@ -9,7 +9,7 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets, Queue};
 
 use crate::config::{Capacity, Config, Port};
 use crate::events::{CpIndex, FrameId, Lane};
-use crate::model::{Full, Model};
+use crate::model::Model;
 use crate::state::frame::Chain;
 use crate::state::scheduler::Scheduler;
 use crate::state::wred::EarlyDetection;
@@ -118,7 +118,6 @@ pub const WRED: u16 = 512;
 pub const SCHEDULED: u16 = 1024;
 /// Queues of a port have shapers.
 pub const SHAPED: u16 = 2048;
-
 /// Why a queue starts no frame, as a shift of its bit in [`PortState::stopped`]: priority flow control stops it.
 pub const BY_PAUSE: u32 = 10;
 /// Its shaper has nothing left.
@@ -155,7 +154,7 @@ pub struct PortState {
     /// The port's own number.
     pub index: PortId,
     /// A bit for each queue that may start no frame; and again by each reason for it, [`BY_PAUSE`] and [`BY_SHAPER`].
-    stopped: u32,
+    pub(super) stopped: u32,
     /// A bit for each class that a pause frame, which waits for the line, is to signal to the far end.
     pub pauses: u32,
     /// [`FLOW_CONTROLLED`], [`CAPTURED`], [`POOLED`] and the like, any of them or none.
@@ -272,18 +271,6 @@ impl Ledger {
             self.control_drops.resize(class.index() + 1, 0);
         }
         self.control_drops[class.index()] += 1;
-    }
-
-    /// Whether WRED drops a frame with which the queue of `class` is `len` octets long.
-    #[cold]
-    pub fn drops_early(&mut self, class: TrafficClass, len: u64, markable: bool) -> bool {
-        self.early.get_mut(class.index()).is_some_and(|own| own.drops(len, markable))
-    }
-
-    /// Whether WRED marks a frame that can be marked, with which the queue of `class` is `len` octets long.
-    #[cold]
-    pub fn marks_early(&mut self, class: TrafficClass, len: u64) -> bool {
-        self.early.get_mut(class.index()).is_some_and(|own| own.marks(len))
     }
 
     /// Frames of a class that were dropped and are no data.
@@ -432,7 +419,7 @@ impl PortState {
         let len = self.len_to_mark(class);
         match self.attention & WRED {
             0 => len > u64::from(self.ledger.marks_above),
-            _ => self.ledger.marks_early(class, len),
+            _ => self.ledger.early.get_mut(class.index()).is_some_and(|own| own.marks(len)),
         }
     }
 
@@ -458,44 +445,6 @@ impl PortState {
     #[inline(always)]
     pub fn holds<M: Model>(&self, class: TrafficClass) -> bool {
         M::FULL && self.stopped & class.bit() != 0
-    }
-
-    /// From now on no frame of `class` starts, for this reason.
-    pub fn hold(&mut self, class: TrafficClass, by: u32) {
-        self.stopped |= class.bit() | class.bit() << by;
-    }
-
-    /// This reason no longer holds.
-    pub fn let_go(&mut self, class: TrafficClass, by: u32) {
-        self.stopped &= !(class.bit() << by);
-        if self.stopped & (class.bit() << BY_PAUSE | class.bit() << BY_SHAPER) == 0 {
-            self.stopped &= !class.bit();
-        }
-    }
-
-    /// Shapers let go of the queues that may send by the end of the transmission in progress, or by `now` if that is earlier. Where nothing
-    /// else may start, the line is idle until the first queue of which a shaper lets go.
-    #[cold]
-    pub fn let_go_shaped(&mut self, now: Instant) {
-        let mut at = self.busy_until.min(now);
-        loop {
-            let mut next = Instant::NEVER;
-            for class in (0..self.queues.len() as u8).map(TrafficClass) {
-                if self.stopped & class.bit() << BY_SHAPER == 0 {
-                    continue;
-                }
-                let due = self.ledger.scheduler.as_ref().map_or(Instant::ZERO, |scheduler| scheduler.due(class));
-                if due <= at {
-                    self.let_go(class, BY_SHAPER);
-                } else if self.ready & class.bit() != 0 && !self.stops::<Full>(class) {
-                    next = next.min(due);
-                }
-            }
-            if next > now || self.has_work::<Full>() {
-                return;
-            }
-            (at, self.busy_until) = (next, next);
-        }
     }
 
     /// Whether settling it changes anything: a transmission has ended, or something waits for the free line.

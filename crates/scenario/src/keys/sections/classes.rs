@@ -48,7 +48,7 @@ section! {
 section! {
     /// Random early detection (WRED) in queues of switches, by the instantaneous queue length (weight 0), the arriving frame included. Up to
     /// min nothing happens; from there to max the probability rises evenly to its value; beyond max it is 1. network.ecn_threshold does not hold
-    /// for these queues. A scheme that marks by thresholds (dcqcn, dctcp) has these instead of its own there.
+    /// for these queues. A scheme that marks by thresholds (dcqcn, dctcp) goes by these instead of its thresholds there.
     pub(crate) struct Wred {
         /// The priorities.
         priorities: Option<Counts> [0..=7] => "all that flows have";
