@@ -33,18 +33,16 @@ ecn = false
 [topology.graph]
 hosts = "h0..h2"
 switches = "sw0"
+buffer = "10 MB"
 [[topology.graph.link]]
 ends = ["h0", "sw0"]
 rate = "100 Gbps"
-buffer = "10 MB"
 [[topology.graph.link]]
 ends = ["h1", "sw0"]
 rate = "25 Gbps"
-buffer = "10 MB"
 [[topology.graph.link]]
 ends = ["h2", "sw0"]
 rate = "100 Gbps"
-buffer = "10 MB"
 [[flow]]
 from = "h0"
 to = "h2"
