@@ -108,6 +108,9 @@ macro_rules! condition {
     (watched) => {
         " Present only where flow control has a watchdog."
     };
+    (classes) => {
+        " Present only where some priority has a weight or a shaper."
+    };
     (percentiles) => {
         " Present only where the run keeps histograms (`record.percentiles`)."
     };

@@ -31,6 +31,8 @@ pub use keys::schema::{reference, schema};
 pub use plan::buffer::Stopping;
 pub use plan::fair::FairShares;
 pub use plan::generated_flows::{GeneratedFlow, GeneratedFlows};
-pub use plan::{Application, Assigned, FairPeriod, ParameterChange, Plan, Record, Sampled, Testbed, Window};
+pub use plan::{
+    Application, Assigned, CodePoints, FairPeriod, ParameterChange, Plan, Record, Sampled, Testbed, Window,
+};
 pub use resolve::Choice;
 pub use scenario::Scenario;

@@ -3,6 +3,7 @@
 mod arrival;
 pub(crate) mod buffer;
 mod chips;
+mod classes;
 mod clocks;
 mod convergence;
 pub(crate) mod fair;
@@ -58,6 +59,8 @@ pub struct Plan {
     pub duration: Duration,
     /// Time before statistics begin.
     pub warmup: Duration,
+    /// The code points of each priority, 0 to 7.
+    pub code_points: [CodePoints; 8],
     /// The run claims that the network loses no data frame, and fails if it does.
     pub lossless: bool,
     /// The run claims that its scheme acts, and fails if it does not.
@@ -112,6 +115,15 @@ pub struct Plan {
     pub limits: Limits,
     /// The scenario with every default written out, as TOML; reading it gives this plan again.
     pub resolved: String,
+}
+
+/// The code points of frames of a priority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CodePoints {
+    /// PCP of the tag of 802.1Q.
+    pub pcp: u8,
+    /// DSCP of the IP header.
+    pub dscp: u8,
 }
 
 /// Settings of the testbed. Its times are the machine's.

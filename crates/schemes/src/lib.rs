@@ -390,6 +390,9 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     /// change](crate#parameters-that-change) says what stays.
     fn configure(&mut self, config: &S::Config, place: Place);
 
+    /// The queue has its own thresholds (WRED): a point that marks by its length goes by these from now on, whatever its parameters say.
+    fn set_thresholds(&mut self, _ramp: parts::marking::Ramp) {}
+
     /// Whether it may signal a flow other than that of the frame it handles. If so, a simulator keeps the state of finished
     /// flows. Return false if it only ever signals the flow of that frame.
     fn remembers_flows(_config: &S::Config) -> bool {

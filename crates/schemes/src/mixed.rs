@@ -15,6 +15,7 @@
 //! those of its members differ; a row that is not empty has been made for the one scheme that all priorities have.
 
 use crate::info::{Configuration, Forms, Info, Value};
+use crate::parts::marking::Ramp;
 use crate::registry::{SchemeConfig, for_each_scheme};
 use crate::units::{Duration, FlowKey, Instant, Octets};
 use crate::{
@@ -295,6 +296,10 @@ macro_rules! mixed {
                 match self {
                     $(Self::$variant(own) => CongestionPoint::<$scheme>::configure(own, <$scheme as Member>::config(config), place),)+
                 }
+            }
+
+            fn set_thresholds(&mut self, ramp: Ramp) {
+                match self { $(Self::$variant(own) => CongestionPoint::<$scheme>::set_thresholds(own, ramp),)+ }
             }
 
             fn remembers_flows(config: &SchemeConfig) -> bool {

@@ -131,7 +131,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
         assert!(
             M::FULL || !network.needs_flow_control(),
-            "flow control, pools, trimming, and marks by the port or at departure need the engine that has them"
+            "flow control, pools, weights, WRED, trimming, and marks by the port or at departure need the engine that has them"
         );
         let trimmed = |priority| network.trimmed.contains(priority);
         let needs = network.priorities.iter().zip(configs).filter(|(_, config)| S::needs_trimming(config));
@@ -329,7 +329,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             Event::Sample => self.sample(),
             Event::LineFree(port) => {
                 if M::FULL {
-                    self.state.fabric.settle(port);
+                    self.state.fabric.line_free(port);
                 }
             }
             Event::Generate(flow) => self.produce_again(flow),

@@ -29,8 +29,8 @@ pub use routing::{Multipath, PathChoice, Reroute, Ties};
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 /// The parts of the network that its switches need.
 pub use penstock_switch::config::{
-    Action, Capacity, FASTEST, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node, NodeKind, Pfc, Pool, Port, Share,
-    Watchdog,
+    Action, Capacity, EarlyDrops, FASTEST, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node, NodeKind, Pfc, Pool, Port,
+    Service, Shaper, Share, Watchdog, Wred,
 };
 /// A node is an index into [`Network::nodes`], a hop one into [`Network::hops`]; for queues see [`Network::queue`].
 pub use penstock_switch::events::{HopId, NodeId, QueueId};
@@ -52,7 +52,8 @@ pub struct Network {
     pub nodes: Vec<Node>,
     /// Output ports.
     pub ports: Vec<Port>,
-    /// The priorities (0 to 7) that data flows use or to which schemes move frames, ascending, each once. A higher priority is served first.
+    /// The priorities (0 to 7) that data flows use or to which schemes move frames, ascending, each once. A higher priority is served first,
+    /// unless `service` says otherwise.
     pub priorities: Vec<u8>,
     /// The priority to whose queues the scheme of each of them moves frames, one of them; none where the list ends.
     pub moves: Vec<Option<u8>>,
@@ -86,6 +87,10 @@ pub struct Network {
     pub ecn_threshold: Option<Octets>,
     /// When it marks, and by which length.
     pub marking: Marking,
+    /// How switches serve the queues of each of the priorities; by strict priority where the list ends.
+    pub service: Vec<Service>,
+    /// Queues of switches with WRED, each once. The rest mark by `ecn_threshold`.
+    pub wred: Vec<Wred>,
     /// Priorities whose frames switches trim: one that finds no room goes on as its header, with the control frames. A frame of a transport
     /// that makes nothing of a header is dropped.
     pub trimmed: Vec<u8>,
@@ -128,6 +133,8 @@ impl Network {
             own_clocks: false,
             ecn_threshold: None,
             marking: Marking::default(),
+            service: Vec::new(),
+            wred: Vec::new(),
             trimmed: Vec::new(),
             transmit: Transmit::Pull,
             control_capacity: Octets(64_000),
@@ -206,11 +213,12 @@ impl Network {
     }
 
     /// Whether it needs the engine with priority flow control ([`Full`](crate::Full)): for flow control, for pools, for
-    /// marks by the port or at departure, or to trim.
+    /// weights and shapers, for WRED, for marks by the port or at departure, or to trim.
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {
+        let classes = self.service.iter().any(|service| *service != Service::default()) || !self.wred.is_empty();
         let trims = !self.trimmed.is_empty();
-        self.pfc.is_some() || !self.pools.is_empty() || self.marking != Marking::default() || trims
+        self.pfc.is_some() || !self.pools.is_empty() || self.marking != Marking::default() || trims || classes
     }
 
     /// The network as its switches see it.
@@ -224,6 +232,8 @@ impl Network {
         config.own_clocks = self.own_clocks;
         config.ecn_threshold = self.ecn_threshold;
         config.marking = self.marking;
+        config.service = &self.service;
+        config.wred = &self.wred;
         config.trimmed = &self.trimmed;
         config.control_capacity = self.control_capacity;
         config.largest_frame = self.largest_frame().unwrap_or(0);

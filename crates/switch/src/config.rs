@@ -5,6 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::parts::marking::Ramp;
 use penstock_schemes::units::PS_PER_S;
 use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets};
 
@@ -20,7 +21,7 @@ pub struct Config<'a> {
     pub ports: &'a [Port],
     /// For each port, that of the opposite direction of its link; none where frames go one way alone. Empty without flow control.
     pub reverse: Vec<PortId>,
-    /// The priorities that have queues, ascending, each once. A higher priority is served first.
+    /// The priorities that have queues, ascending, each once. A higher priority is served first, unless `service` says otherwise.
     pub priorities: &'a [u8],
     /// Octets that every frame occupies on the line beyond its own length.
     pub wire_overhead: u16,
@@ -32,6 +33,10 @@ pub struct Config<'a> {
     pub ecn_threshold: Option<Octets>,
     /// When it marks, and by which length.
     pub marking: Marking,
+    /// How ports of switches serve the queues of each priority; by strict priority where the list ends.
+    pub service: &'a [Service],
+    /// Queues with WRED, each once. The rest mark by `ecn_threshold`.
+    pub wred: &'a [Wred],
     /// Priorities whose frames switches trim.
     pub trimmed: &'a [u8],
     /// Size of the control queue of each port.
@@ -58,6 +63,8 @@ impl<'a> Config<'a> {
             own_clocks: false,
             ecn_threshold: None,
             marking: Marking::default(),
+            service: &[],
+            wred: &[],
             trimmed: &[],
             control_capacity: Octets(64_000),
             largest_frame: 1500,
@@ -118,6 +125,49 @@ pub struct Marking {
     pub at_departure: bool,
     /// The length that counts is that of all data queues of the port; else that of the frame's own.
     pub by_port: bool,
+}
+
+/// How ports of switches serve the queue of a priority: see [`scheduler`](crate::state::scheduler).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Service {
+    /// Its weight in deficit round robin, never zero; `None`: strict priority.
+    pub weight: Option<u16>,
+    /// Its shaper, if it has one.
+    pub shaper: Option<Shaper>,
+}
+
+/// A token bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shaper {
+    /// The rate at which it fills. Never zero, at most [`FASTEST`].
+    pub rate: BitRate,
+    /// The most that it holds. It takes at most [`LONGEST`] to fill.
+    pub burst: Octets,
+}
+
+/// Random early detection of the queue of a priority at a port of a switch: see [`wred`](crate::state::wred). A congestion point there that
+/// marks by thresholds marks by these.
+#[derive(Debug, Clone, Copy)]
+pub struct Wred {
+    /// The port.
+    pub port: PortId,
+    /// The priority, one of [`Config::priorities`].
+    pub priority: u8,
+    /// The probability by the length of the queue.
+    pub ramp: Ramp,
+    /// The frames that are dropped. The others are marked, if they may be (ECN: RFC 3168).
+    pub drops: EarlyDrops,
+}
+
+/// The frames that WRED drops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EarlyDrops {
+    /// None: those of lossless priorities, and of priorities whose congestion points mark.
+    None,
+    /// Those that cannot be marked.
+    Unmarkable,
+    /// All, instead of marks.
+    All,
 }
 
 /// A host or a switch.

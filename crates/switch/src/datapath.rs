@@ -11,6 +11,7 @@ mod ecn;
 pub mod enqueue;
 pub mod line_capture;
 pub mod pausing;
+mod scheduling;
 pub mod setup;
 mod telemetry;
 mod watchdog;
@@ -34,7 +35,7 @@ use crate::state::congestion_point::CpState;
 use crate::state::frame::{Frames, GONE};
 use crate::state::histograms::Histograms;
 use crate::state::hop_info::{HopInfo, weight_of};
-use crate::state::port::{CAPTURED, HISTOGRAMS, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState};
+use crate::state::port::{CAPTURED, HISTOGRAMS, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState, SCHEDULED, SHAPED};
 
 /// Signals of congestion points, for the driver to send: addressee, class of the frame, signal.
 pub type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
@@ -112,7 +113,11 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     pub fn new(config: &Config<'_>, hop_info: Vec<HopInfo>, configs: &[S::Config], seed: u64, events: E) -> Self {
         let cp = |queue: CpQueue| CpState {
             start: START,
-            cp: S::Cp::new(&configs[queue.class], queue.place),
+            cp: {
+                let mut cp = S::Cp::new(&configs[queue.class], queue.place);
+                queue.ramp.into_iter().for_each(|ramp| cp.set_thresholds(ramp));
+                cp
+            },
             stream: Stream::new(seed, Owner::CongestionPoint, queue.queue.index()),
             queue: queue.queue,
             signals: 0,
@@ -122,7 +127,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
         let mut fabric = Self {
             now: Instant::ZERO,
             events,
-            ports: ports(config, M::FULL),
+            ports: ports(config, M::FULL, seed),
             cps: cp_queues(config, seed).into_iter().map(cp).collect(),
             frames: Frames::default(),
             per_port: config.queues_per_port() as u32,
@@ -419,7 +424,11 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             if M::FULL && p.pauses != 0 {
                 self.send_pause(p);
             } else {
-                let class = TrafficClass((31 - p.eligible::<M>().leading_zeros()) as u8);
+                let class = if M::FULL && p.attention & SCHEDULED != 0 {
+                    self.choose(p)
+                } else {
+                    TrafficClass((31 - p.eligible::<M>().leading_zeros()) as u8)
+                };
                 let q = &mut p.queues[class.index()];
                 let index = q.waiting.pop(self.frames);
                 if q.waiting.is_empty() {
@@ -434,16 +443,22 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             if p.in_service != TrafficClass::NONE {
                 self.end_service(p);
             }
+            if M::FULL && p.attention & SHAPED != 0 {
+                p.let_go_shaped(self.now);
+            }
             if !p.has_work::<M>() {
                 break;
             }
+        }
+        if M::FULL && p.attention & SHAPED != 0 {
+            p.let_go_shaped(self.now);
         }
     }
 
     /// The transmission of a queued frame starts at `at`.
     #[inline(always)]
     fn start(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, octets: u16, at: Instant) {
-        if M::FULL && p.attention & (CAPTURED | MARKS_AT_DEPARTURE) != 0 {
+        if M::FULL && p.attention & (CAPTURED | MARKS_AT_DEPARTURE | SHAPED) != 0 {
             self.reborrow().look_at_start(p, class, index, at);
         }
         if S::Cp::STAMPS {

@@ -21,6 +21,8 @@ pub enum Owner {
     Clock,
     /// A node's too, for the paths of frames.
     Switch,
+    /// A queue's, for its WRED.
+    EarlyDetection,
 }
 
 /// A stream of random words.

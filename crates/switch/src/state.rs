@@ -1,7 +1,11 @@
-//! The state of switches, piece by piece: frames, ports and their queues, congestion points, the flows of hops, histograms.
+//! The state of switches, piece by piece: frames, ports and their queues, congestion points, the flows of hops, histograms, schedulers,
+//! early detection.
 
 pub mod congestion_point;
 pub mod frame;
 pub mod histograms;
+pub mod holds;
 pub mod hop_info;
 pub mod port;
+pub mod scheduler;
+pub mod wred;

@@ -347,6 +347,11 @@ fn notes(plan: &Plan) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if (0..).zip(plan.code_points).any(|(priority, points)| points.pcp != priority || points.dscp != priority << 3) {
+        notes.push(
+            "Frames of the testbed have their priority as PCP, whatever [[priority]] says of code points.".to_owned(),
+        );
+    }
     if plan.testbed.time_scale > 1 && flows.iter().any(|flow| flow.transport.is_some()) {
         notes.push("The kernel's TCP keeps its own timers, which the time scale does not slow down.".to_owned());
     }

@@ -2,7 +2,7 @@
 //!
 //! | frame | as |
 //! |---|---|
-//! | data of a flow with a transport, and its acknowledgements | TCP or RoCEv2, the priority in DSCP: they have no room for tags |
+//! | data of a flow with a transport, and its acknowledgements | TCP or RoCEv2, the priority's DSCP: they have no room for tags |
 //! | data of other flows | UDP behind 802.1Q, CN-TAG or rate-limited tag; TCP where destinations acknowledge; RoCEv2 under DCQCN |
 //! | signals | the scheme's message behind 802.1Q |
 //! | pause frames | PFC |
@@ -10,7 +10,7 @@
 //! A frame's length in the simulator counts its FCS, which is not captured.
 
 use penstock_endpoint::transport::Transport;
-use penstock_scenario::Plan;
+use penstock_scenario::{CodePoints, Plan};
 use penstock_schemes::{Label, Octets, Scheme, Signal as _};
 use penstock_sim::network::{FlowId, PortId};
 use penstock_sim::probe::{Ack, Content, Ecn, FrameSeen, Load, Segment, SignalPath};
@@ -47,7 +47,7 @@ struct Data<'a> {
     segment: Option<&'a Segment>,
     /// Octets without FCS.
     octets: usize,
-    priority: u8,
+    points: CodePoints,
 }
 
 impl<'p> Frames<'p> {
@@ -61,19 +61,19 @@ impl<'p> Frames<'p> {
         let frame = match &seen.content {
             &Content::Pause { stop, resume } => self.pause(seen.port, stop, resume),
             Content::Frame { flow, priority, load } => {
-                let (flow, priority) = (*flow, headers::code_point(*priority));
+                let (flow, points) = (*flow, headers::code_points(self.plan, *priority));
                 match load {
                     &Load::Data { tag, seq, ecn, segment, .. } => {
-                        self.data(&Data { flow, label: S::label(tag), ecn, seq, segment, octets, priority })
+                        self.data(&Data { flow, label: S::label(tag), ecn, seq, segment, octets, points })
                     }
-                    Load::Ack(ack) => self.ack(flow, priority, ack),
+                    Load::Ack(ack) => self.ack(flow, points, ack),
                     Load::Echo { echo, arrived, hop } => {
-                        let route = self.route(flow, SignalPath::Up { origin: None, hop: *hop }, priority, seen.port);
+                        let route = self.route(flow, SignalPath::Up { origin: None, hop: *hop }, points, seen.port);
                         let ack = self.tcp_number(flow, *arrived);
                         transports::tcp_ack(route, headers::port(flow), &scheme_ack(ack, S::echoes_mark(echo)))
                     }
                     Load::Signal { signal, path } => {
-                        let about = self.about(flow, *path, priority, seen.port);
+                        let about = self.about(flow, *path, points, seen.port);
                         messages::message(signal.message(), &about, |octets| self.first_octets(flow, octets))
                     }
                 }
@@ -95,9 +95,9 @@ impl<'p> Frames<'p> {
     }
 
     fn data(&self, data: &Data<'_>) -> Vec<u8> {
-        let &Data { flow, label, octets, priority, .. } = data;
+        let &Data { flow, label, octets, points, .. } = data;
         let (port, number) = (headers::port(flow), headers::number(flow));
-        let route = Route { ecn: code_point(data.ecn, label), ..self.forth(flow, priority) };
+        let route = Route { ecn: code_point(data.ecn, label), ..self.forth(flow, points) };
         if let Some(segment) = data.segment {
             return match self.transport(flow) {
                 Some(Transport::Tcp(_)) | None => transports::tcp_segment(route, port, octets, segment),
@@ -118,7 +118,7 @@ impl<'p> Frames<'p> {
             return transports::tcp_segment(route, port, octets, &segment);
         }
         let controlled = self.is_controlled(flow);
-        let priority = Tag::Priority(priority);
+        let priority = Tag::Priority(points.pcp);
         match label {
             Label::Roce(_) if controlled => {
                 let psn = data.seq.0 / u64::from(self.flows.of(flow).frame.max(1));
@@ -149,7 +149,7 @@ impl<'p> Frames<'p> {
             seq: Octets(0),
             segment: facts.transport.map(|_| &whole),
             octets,
-            priority: facts.priority,
+            points: headers::code_points(self.plan, Some(facts.priority)),
         };
         let mut frame = headers::padded(self.data(&data), octets);
         let tag = if frame[ADDRESSES..].starts_with(&ether_type::VLAN.to_be_bytes()) { vlan::Repr::OCTETS } else { 0 };
@@ -159,9 +159,9 @@ impl<'p> Frames<'p> {
     }
 
     /// An acknowledgement of a flow's transport.
-    fn ack(&self, flow: FlowId, priority: u8, ack: &Ack) -> Vec<u8> {
+    fn ack(&self, flow: FlowId, points: CodePoints, ack: &Ack) -> Vec<u8> {
         let (port, number) = (headers::port(flow), headers::number(flow));
-        let forth = self.forth(flow, priority);
+        let forth = self.forth(flow, points);
         let back = Route { source: forth.destination, destination: forth.source, ..forth };
         match self.transport(flow) {
             Some(Transport::Tcp(_)) | None => transports::tcp_ack(back, port, ack),
@@ -170,15 +170,15 @@ impl<'p> Frames<'p> {
     }
 
     /// The path of a flow's data.
-    fn forth(&self, flow: FlowId, priority: u8) -> Route {
+    fn forth(&self, flow: FlowId, points: CodePoints) -> Route {
         let facts = self.flows.of(flow);
-        Route { source: facts.source, destination: facts.destination, priority, ecn: ecn::NOT_ECT }
+        Route { source: facts.source, destination: facts.destination, points, ecn: ecn::NOT_ECT }
     }
 
     /// The path of a frame of a flow on the line of `port`.
-    fn route(&self, flow: FlowId, path: SignalPath, priority: u8, port: PortId) -> Route {
+    fn route(&self, flow: FlowId, path: SignalPath, points: CodePoints, port: PortId) -> Route {
         let (plan, network) = (self.plan, &self.plan.network);
-        let forth = self.forth(flow, priority);
+        let forth = self.forth(flow, points);
         let (source, destination) = match path {
             SignalPath::Down => (forth.source, forth.destination),
             SignalPath::Up { origin, hop } => {
@@ -197,15 +197,15 @@ impl<'p> Frames<'p> {
         Route { source, destination, ..forth }
     }
 
-    fn about(&self, flow: FlowId, path: SignalPath, priority: u8, port: PortId) -> About {
+    fn about(&self, flow: FlowId, path: SignalPath, points: CodePoints, port: PortId) -> About {
         let (number, facts) = (headers::number(flow), self.flows.of(flow));
         About {
-            route: self.route(flow, path, priority, port),
+            route: self.route(flow, path, points, port),
             flow: facts.controlled.then_some(number),
             pair: number,
             port: headers::port(flow),
             encapsulated_source: facts.source.mac,
-            encapsulated_priority: facts.priority,
+            encapsulated_priority: headers::code_points(self.plan, Some(facts.priority)).pcp,
             encapsulated_destination: facts.destination.mac,
         }
     }

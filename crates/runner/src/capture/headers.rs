@@ -1,15 +1,15 @@
 //! The addresses of the simulator's nodes and flows, and the headers that frames begin with.
 
-use penstock_scenario::Plan;
+use penstock_scenario::{CodePoints, Plan};
 use penstock_schemes::CpId;
 use penstock_sim::network::{FlowId, HopId, NodeId};
 use penstock_wire::ethernet::{LEAST, ether_type};
 use penstock_wire::experimental::rlt;
 use penstock_wire::{Error, MacAddress, cn_tag, ethernet, ipv4, udp, vlan};
 
-/// Priority of control frames, which the simulator serves before all others: that of notifications by default. (802.1Qau:
+/// Code points of control frames, which the simulator serves before all others: that of notifications by default. (802.1Qau:
 /// ieee8021CnGlobalCnmTransmitPriority)
-const CONTROL_PRIORITY: u8 = 6;
+const CONTROL: CodePoints = CodePoints { pcp: 6, dscp: 48 };
 
 /// The service that takes data and throws them away. (RFC 863)
 pub(super) const DISCARD: u16 = 9;
@@ -58,9 +58,9 @@ pub(super) fn port(flow: FlowId) -> u16 {
     DYNAMIC + (flow.index() % DYNAMICS) as u16
 }
 
-/// A priority as frames have it.
-pub(super) fn code_point(priority: Option<u8>) -> u8 {
-    priority.unwrap_or(CONTROL_PRIORITY)
+/// The code points of a priority, or of control frames.
+pub(super) fn code_points(plan: &Plan, priority: Option<u8>) -> CodePoints {
+    priority.map_or(CONTROL, |priority| plan.code_points[usize::from(priority)])
 }
 
 /// A tag between addresses and EtherType.
@@ -131,15 +131,15 @@ pub(super) fn padded(mut frame: Vec<u8>, octets: usize) -> Vec<u8> {
 pub(super) struct Route {
     pub(super) source: Address,
     pub(super) destination: Address,
-    pub(super) priority: u8,
+    pub(super) points: CodePoints,
     pub(super) ecn: u8,
 }
 
 impl Route {
-    /// The header of a datagram with `data` octets of data. The class selector of RFC 2474 is the priority.
+    /// The header of a datagram with `data` octets of data.
     pub(super) fn header(self, protocol: u8, data: usize) -> ipv4::Repr {
         let header = ipv4::Repr::new(self.source.ip, self.destination.ip, protocol, data as u16);
-        ipv4::Repr { dscp: self.priority << 3, ecn: self.ecn, ..header }.with_checksum()
+        ipv4::Repr { dscp: self.points.dscp, ecn: self.ecn, ..header }.with_checksum()
     }
 
     /// A frame with these tags, up to the header of IPv4.

@@ -122,7 +122,7 @@ impl About {
 
     /// The head of a message behind the CN-TAG of the flow.
     fn tagged(&self, ether_type: u16) -> Vec<u8> {
-        let priority = Tag::Priority(self.route.priority);
+        let priority = Tag::Priority(self.route.points.pcp);
         match self.flow {
             Some(flow) => self.head(&[priority, Tag::Cn(flow)], ether_type),
             None => self.head(&[priority], ether_type),
@@ -137,7 +137,7 @@ impl About {
     }
 
     fn untagged(&self, ether_type: u16) -> Vec<u8> {
-        self.head(&[Tag::Priority(self.route.priority)], ether_type)
+        self.head(&[Tag::Priority(self.route.points.pcp)], ether_type)
     }
 
     fn head(&self, tags: &[Tag], ether_type: u16) -> Vec<u8> {

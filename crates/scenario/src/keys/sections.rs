@@ -2,6 +2,7 @@
 //! in its file (`topology/`), those of distributions in `sizes.rs`.
 
 mod buffer;
+mod classes;
 mod flow;
 mod load;
 mod parameters;
@@ -21,6 +22,7 @@ use crate::keys::ranges::{LARGEST_COUNT, RATE, SPAN, TIME};
 use crate::keys::topology::Topology;
 
 pub(crate) use buffer::{AllSwitches, Buffer};
+pub(crate) use classes::{Priority, QueueLength, Wred};
 pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think, TrafficKind};
 pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
 pub(crate) use parameters::check_order;
@@ -65,6 +67,7 @@ section! {
         priority: Vec<Priority> = Vec::new();
         topology: Topology;
         network: Network {};
+        wred: Vec<Wred> = Vec::new();
         pfc: Option<Pfc> => "no flow control";
         switch: Vec<Switch> = Vec::new();
         buffer: Vec<Buffer> = Vec::new();
@@ -78,18 +81,6 @@ section! {
         window: Vec<Window> = Vec::new();
         record: Record {};
         testbed: Option<Testbed> => "the scenario's own times, iperf3 for every flow";
-    }
-}
-
-section! {
-    /// The scheme of a priority. All others run the scenario's scheme.
-    pub(crate) struct Priority {
-        /// The priority. At least one flow has it.
-        priority: u8 [0..=7];
-        /// The scheme of this priority, whatever --scheme says.
-        scheme: SchemeName;
-        /// A named set of values of that scheme, instead of its settings in [schemes.NAME].
-        profile: Option<String> => "the settings in [schemes.NAME]";
     }
 }
 
@@ -148,7 +139,7 @@ section! {
         /// The phase of switches that measure at intervals (FECN, E-FECN): the same for all, or a different one for each,
         /// drawn from the seed.
         switch_clocks: SwitchClocks = SwitchClocks::Aligned;
-        /// ECN threshold of the data queues of switches. A queue that is longer than this with the arriving frame marks that frame (CE), if the
+        /// ECN threshold of the data queues of switches that have no [[wred]]. A queue that is longer than this with the arriving frame marks that frame (CE), if the
         /// frame's transport uses ECN (RFC 3168).
         ecn_threshold: Option<Octets> [Octets(1)..=LARGEST_QUEUE] => "no queue marks";
         /// When switches mark frames, by ecn_threshold or by a scheme. "arrival": as a frame joins its queue. "departure": as its transmission

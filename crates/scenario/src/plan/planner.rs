@@ -11,11 +11,11 @@ use super::round_trip::PlannedNetwork;
 use super::source_table::SourceTable;
 use super::traffic::{Flows, RunEnd};
 use super::{
-    Assigned, FairPeriod, Plan, Testbed, buffer, chips, convergence, fair, load_balancing, network, parameter_changes,
-    pfc, recording, schemes, testbed, traffic, traps, windows,
+    Assigned, FairPeriod, Plan, Testbed, buffer, chips, classes, convergence, fair, load_balancing, network,
+    parameter_changes, pfc, recording, schemes, testbed, traffic, traps, windows,
 };
 use crate::error::Fault;
-use crate::keys::sections::{self, LoadBalancing, MarkedAt, MarkedBy};
+use crate::keys::sections::{LoadBalancing, MarkedAt, MarkedBy};
 use crate::keys::topology::{self, Surroundings};
 use crate::limits::{Bounds, Excess, PLACES, SHARES, SHARING};
 use crate::resolve::{Choice, Resolved, truncate};
@@ -57,7 +57,9 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     network.moves = schemes.iter().map(|assigned| assigned.config.moves_to()).collect();
     let trims = |assigned: &&Assigned| *resolved.network.trimming || assigned.config.needs_trimming();
     network.trimmed = schemes.iter().filter(trims).map(|assigned| assigned.priority).collect();
-    check_marking(&resolved.network, &schemes)?;
+    network.service = classes::service(&resolved.priority, &network)?;
+    let code_points = classes::code_points(&resolved.priority)?;
+    check_marking(&resolved, &schemes)?;
     network.tags = schemes.iter().map(|assigned| assigned.config.tag_octets()).collect();
     network::check_frames(&resolved, &network)?;
     let laid = PlannedNetwork { network: &network, layout: &layout, census: &census };
@@ -72,6 +74,9 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
         (lossless, reaches, of_memory) = (settled.lossless, settled.reaches, settled.notes);
         resolved.settle_flow_control(&lossless, settled.mtu, settled.links);
     }
+    let (wred, tables) = classes::wred(&resolved.wred, &network, (&layout, &schemes))?;
+    network.wred = wred;
+    resolved.settle_wred(tables);
     let chips = chips::chips(&resolved.switch, &layout)?;
     let (pools, keys) = buffer::pools(&resolved.buffer, &network, &layout, &chips, (&lossless, &reaches))?;
     of_memory.extend(buffer::check_memory(&chips, &pools, &network.priorities, &layout)?);
@@ -119,6 +124,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
         || network.processes.list.iter().any(|process| process.transport.is_some());
     notes.extend(notes_on_keys(&network, *resolved.network.trimming, transported).map(str::to_owned));
     notes.extend(load_balancing::note(&network, &census.spreads));
+    notes.extend(classes::note(&resolved.priority, &network));
     notes.extend(schemes::notes(&schemes, &network));
     notes.extend(parameter_changes::notes(&resolved.change, &schemes));
     notes.extend(of_memory);
@@ -135,6 +141,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
         lossless: *resolved.lossless,
         acted: *resolved.require_action,
         schemes,
+        code_points,
         parameter_changes,
         seed,
         duration,
@@ -217,13 +224,14 @@ fn notes_on_keys(network: &Network, trimming: bool, transported: bool) -> impl I
 }
 
 /// Refuses a time of marks, or a length for them, where nothing marks.
-fn check_marking(settings: &sections::Network, schemes: &[Assigned]) -> Result<(), Fault> {
+fn check_marking(resolved: &Resolved, schemes: &[Assigned]) -> Result<(), Fault> {
+    let settings = &*resolved.network;
     let marks = |assigned: &Assigned| assigned.config.info().actions.contains(&Action::Marks);
-    if settings.ecn_threshold.is_some() || schemes.iter().any(marks) {
+    if settings.ecn_threshold.is_some() || !resolved.wred.is_empty() || schemes.iter().any(marks) {
         return Ok(());
     }
     let message = "nothing marks: there is no threshold, and no scheme that marks";
-    let hint = "give a threshold, for instance ecn_threshold = \"100 KB\", or leave this out";
+    let hint = "give a threshold, for instance ecn_threshold = \"100 KB\" or a [[wred]], or leave this out";
     if *settings.ecn_at != MarkedAt::Arrival {
         return Err(settings.ecn_at.fault(message).with_hint(hint));
     }

@@ -164,7 +164,8 @@ fn of_priority<'a>(
     priority: u8,
 ) -> (&'static Info, Option<(&'a sections::Priority, &'a str)>) {
     let own = tables.iter().find(|own| *own.priority == priority);
-    (own.map_or(scheme, |own| own.scheme.0), own.and_then(|own| Some((own, own.profile.as_deref()?))))
+    let named = own.and_then(|own| *own.scheme).map_or(scheme, |named| named.0);
+    (named, own.and_then(|own| Some((own, own.profile.as_deref()?))))
 }
 
 /// Refuses parameters that contradict the network or one another.
@@ -187,34 +188,33 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Refuses priorities that are listed twice or unused, and choices that have no effect.
+/// Refuses priorities that are listed twice, profiles without a scheme, and choices that have no effect.
 fn check_priorities(tables: &[sections::Priority], network: &Network, choice: &Choice) -> Result<(), Fault> {
     let mut seen = BTreeSet::new();
     for table in tables {
         let priority = *table.priority;
         if !seen.insert(priority) {
-            let message = format!("priority {priority} has a scheme already");
-            return Err(table.priority.fault(message).with_hint("one scheme for each priority"));
+            let message = format!("priority {priority} has a table already");
+            return Err(table.priority.fault(message).with_hint("one [[priority]] for each priority"));
         }
-        if !network.priorities.contains(&priority) {
-            let message = format!("no flow has priority {priority}");
-            return Err(table.priority.fault(message).with_hint(used(network)));
+        if table.profile.is_some() && table.scheme.is_none() {
+            let message = "a profile is that of a scheme";
+            return Err(table
+                .profile
+                .fault(message)
+                .with_hint("name the scheme of this priority, too: scheme = \"qcn\""));
         }
     }
+    let named = |&&priority: &&u8| tables.iter().any(|own| *own.priority == priority && own.scheme.is_some());
+    let all_named = network.priorities.iter().all(|priority| named(&priority));
     let given = [("scheme", &choice.scheme), ("profile", &choice.profile)];
     match given.into_iter().find(|(_, given)| given.is_some()) {
-        Some((what, _)) if seen.len() == network.priorities.len() => {
+        Some((what, _)) if all_named => {
             let message = "has no effect if every priority names its scheme in [[priority]]".to_owned();
             Err(resolve::schemes::chosen(what, message, "remove the [[priority]] tables from the file, or edit them"))
         }
         _ => Ok(()),
     }
-}
-
-/// Which priorities flows have, as text.
-pub(crate) fn used(network: &Network) -> String {
-    let list: Vec<String> = network.priorities.iter().map(u8::to_string).collect();
-    format!("flows have {}", list.join(", "))
 }
 
 /// A scheme's parameters as a profile has them.

@@ -27,7 +27,9 @@ pub(super) fn choose(record: &mut Experiment, choice: &Choice) -> Result<&'stati
         }
     }
     for own in record.priority.iter() {
-        record.schemes.inner().fill(own.scheme.0, own.scheme.table_origin())?;
+        if let Some(SchemeName(info)) = *own.scheme {
+            record.schemes.inner().fill(info, own.scheme.table_origin())?;
+        }
     }
     Ok(chosen)
 }

@@ -8,7 +8,7 @@ use penstock_sim::network::Ingress;
 use super::Resolved;
 use crate::keys::fields::{Counts, Either, List};
 use crate::keys::read::Entry;
-use crate::keys::sections::{Flow, PfcLink};
+use crate::keys::sections::{Flow, PfcLink, Wred};
 
 /// What becomes of a table of flows.
 #[derive(Debug)]
@@ -85,6 +85,11 @@ impl Resolved {
             xon: Entry::computed(Some(ingress.xon)),
         };
         table.link.replace(links.into_iter().map(link).collect());
+    }
+
+    /// Early detection: its tables, with the octets of thresholds.
+    pub(crate) fn settle_wred(&mut self, tables: Vec<Wred>) {
+        self.record.wred.replace(tables);
     }
 
     /// The pools, in order.

@@ -4,6 +4,7 @@ mod common;
 
 mod bad_input;
 mod buffers;
+mod classes;
 mod convergence;
 mod dependencies;
 mod fabrics;

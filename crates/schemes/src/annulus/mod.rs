@@ -20,7 +20,7 @@
 use crate::dctcp::{self, Dctcp};
 use crate::info::values::{choice, count, octets};
 use crate::info::{Action, Forms, Info, Profile, Signals, choice, parameters};
-use crate::parts::marking::Ce;
+use crate::parts::marking::{Ce, Ramp};
 use crate::parts::marking_cp::MarkingCp;
 use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::{RateLimiter, RpConfig};
@@ -165,6 +165,10 @@ impl CongestionPoint<Annulus> for Cp {
         self.near_hops = config.near_hops;
         self.near.configure(&config.qcn.cp);
         CongestionPoint::<Dctcp>::configure(&mut self.far, &config.dctcp, place);
+    }
+
+    fn set_thresholds(&mut self, ramp: Ramp) {
+        CongestionPoint::<Dctcp>::set_thresholds(&mut self.far, ramp);
     }
 
     fn remembers_flows(_config: &Config) -> bool {

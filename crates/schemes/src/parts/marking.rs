@@ -201,6 +201,8 @@ impl Ramp {
 #[derive(Debug, Clone)]
 pub struct Marker {
     ramp: Ramp,
+    /// The ramp is that of the queue, whatever the parameters say.
+    own: bool,
     /// Instead of the thresholds.
     pi: Option<Controller>,
     marked: u64,
@@ -210,13 +212,19 @@ impl Marker {
     /// By thresholds, unless the parameters choose the controller; `line` is the rate of the port's line.
     #[must_use]
     pub fn new(ramp: Ramp, parameters: &MarkingParameters, line: BitRate) -> Self {
-        Self { ramp: ramp.of_port(parameters, line), pi: parameters.controller(), marked: 0 }
+        Self { ramp: ramp.of_port(parameters, line), own: false, pi: parameters.controller(), marked: 0 }
     }
 
     /// Goes by these from now on. The count of marks stays, and the state of a controller.
     pub fn configure(&mut self, ramp: Ramp, parameters: &MarkingParameters, line: BitRate) {
         let pi = parameters.controller_after(self.pi.as_ref());
-        *self = Self { ramp: ramp.of_port(parameters, line), pi, marked: self.marked };
+        let ramp = if self.own { self.ramp } else { ramp.of_port(parameters, line) };
+        *self = Self { ramp, own: self.own, pi, marked: self.marked };
+    }
+
+    /// The queue has its own thresholds: the parameters' no longer count.
+    pub fn set_thresholds(&mut self, ramp: Ramp) {
+        (self.ramp, self.own) = (ramp, true);
     }
 
     /// A frame has come to the queue.

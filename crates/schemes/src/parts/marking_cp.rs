@@ -41,6 +41,10 @@ where
         self.0.configure(config.ramp(), config.marking(), place.line);
     }
 
+    fn set_thresholds(&mut self, ramp: Ramp) {
+        self.0.set_thresholds(ramp);
+    }
+
     fn remembers_flows(_: &S::Config) -> bool {
         false
     }

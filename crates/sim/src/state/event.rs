@@ -46,7 +46,7 @@ pub(crate) enum Event {
     Stop(FlowId),
     /// The probe samples.
     Sample,
-    /// A transmission on the line of this flow-controlled port ends.
+    /// A transmission on the line of this flow-controlled port ends, or a shaper lets go of one of its queues.
     LineFree(PortId),
     /// The frame in this slot reaches the far end of the line that it is on.
     Deliver(FrameId),

@@ -22,5 +22,6 @@ mod pfc;
 mod pools;
 mod schemes_of_today;
 mod shared;
+mod traffic_classes;
 mod transmit;
 mod transports;

@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::state::frame::{FrameKind, GONE, Marks};
 use crate::state::hop_info::weight_of;
 use crate::state::port::{
-    DOWN, DRAINS, HISTOGRAMS, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS,
+    DOWN, DRAINS, HISTOGRAMS, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS, WRED,
 };
 
 /// The outcome of a frame's arrival at a queue.
@@ -201,9 +201,10 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
 
     /// Decides on a frame that comes to a settled port.
     #[inline(always)]
-    fn decide(&mut self, p: &PortState, arrival: Arrival, memory: PoolAnswer) -> Decision {
+    fn decide(&mut self, p: &mut PortState, arrival: Arrival, memory: PoolAnswer) -> Decision {
         let admitted = if S::Cp::ADMITS { self.admit(p, arrival) } else { Some(arrival.class) };
-        let Arrival { index, class, octets, from } = Arrival { class: admitted.unwrap_or(arrival.class), ..arrival };
+        let arrival = Arrival { class: admitted.unwrap_or(arrival.class), ..arrival };
+        let Arrival { index, class, octets, from } = arrival;
         let q = &p.queues[class.index()];
         let ingress = if M::FULL && p.flow_controlled() { self.ingress(from, class, octets) } else { Ingress::NONE };
         let by_ingress = M::FULL && ingress.counter != CounterId::NONE;
@@ -216,13 +217,19 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         } else if (short || self.fits(q, ingress, octets))
             && !(M::FULL && p.is_special() && self.refuses(at, (octets, q.len), p.attention, memory))
         {
-            if short { Admission::Queue } else { Admission::QueueLong }
+            if short {
+                Admission::Queue
+            } else if M::FULL && p.attention & WRED != 0 && self.drops_early(p, arrival) {
+                Admission::Drop
+            } else {
+                Admission::QueueLong
+            }
         } else if M::FULL && p.attention & TRIMS != 0 && self.is_cut(index, (p.index, class), p.attention) {
             Admission::Trim
         } else {
             Admission::Drop
         };
-        Decision { arrival: Arrival { class, ..arrival }, admission, counter: ingress.counter, memory }
+        Decision { arrival, admission, counter: ingress.counter, memory }
     }
 
     /// Puts a frame into its queue, or drops it, as was decided.
@@ -238,7 +245,11 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         if fits {
             if admission == Admission::QueueLong {
                 if len > u64::from(p.marks_above) {
-                    self.frames.mark(index, &mut p.ledger, class);
+                    if M::FULL && p.attention & WRED != 0 {
+                        self.mark_early(&mut p.ledger, (class, len), index);
+                    } else {
+                        self.frames.mark(index, &mut p.ledger, class);
+                    }
                 }
                 // In a lean switch no frame is dropped at once after one that left room for another.
                 if !(M::FULL || M::SHARED) {
@@ -291,7 +302,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         if special && p.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) == MARKS_BY_PORT {
             self.reborrow().mark_as_it_comes(p, class, index);
         }
-        if p.busy_until <= self.now && !stopped {
+        if p.busy_until <= self.now && !p.holds::<M>(class) {
             self.start(p, class, index, octets, self.now);
         } else {
             self.frames.get_mut(index).next = FrameId::NONE;

@@ -10,7 +10,7 @@ use crate::flow_control::pause_frames::PauseFrame;
 use crate::flow_control::pfc::FRAME;
 use crate::flow_control::stop::Stop;
 use crate::model::Model;
-use crate::state::port::PortState;
+use crate::state::port::{BY_PAUSE, PortState};
 
 impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// The line is free and a pause frame waits for it.
@@ -90,7 +90,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     #[cold]
     pub fn expire(&mut self, timer: Timer) {
         match timer {
-            Timer::LineFree(port) => self.settle(port),
+            Timer::LineFree(port) => self.line_free(port),
             Timer::Stopping(port) => self.stopping(port),
             Timer::Refresh(counter) => self.refresh(counter),
             Timer::Watchdog(queue) => self.watchdog(queue),
@@ -180,7 +180,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     /// From now on no frame of `class` starts. One that could start at this instant has.
     fn stop(&mut self, port: PortId, class: TrafficClass) {
         self.settle(port);
-        self.ports[port.index()].stopped |= class.bit();
+        self.ports[port.index()].hold(class, BY_PAUSE);
         let now = self.now;
         self.stop_of(port, class).begin(now);
         if let Some(watchdog) = self.pauses.watchdog
@@ -197,7 +197,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
         self.observed.histograms.stopped((port, class), since, now);
         let (p, mut context) = self.at(port);
         context.settle(p);
-        p.stopped &= !class.bit();
+        p.let_go(class, BY_PAUSE);
         // A waiting frame starts now, not when the line became free.
         p.busy_until = p.busy_until.max(now);
         context.settle(p);

@@ -1,22 +1,28 @@
 //! The ports and congestion points of a network at the start of a run.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::parts::marking::Ramp;
 use penstock_schemes::{Duration, Octets, Place};
 
-use crate::config::{Capacity, Config, NodeKind, Port};
+use crate::config::{Capacity, Config, LARGEST_QUEUE, NodeKind, Port, Wred};
 use crate::events::{CpIndex, NodeId, QueueId};
 use crate::random::{Owner, Stream};
 use crate::state::frame::GONE;
-use crate::state::port::{FLOW_CONTROLLED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS};
+use crate::state::port::{
+    FLOW_CONTROLLED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, SCHEDULED, SHAPED, TRIMS, WRED,
+};
+use crate::state::scheduler::Scheduler;
+use crate::state::wred::EarlyDetection;
 
 /// The ports of a network, whatever its scheme. The queues of those with congestion points have them in the order of
 /// [`cp_queues`]. `full` says whether they are [`Full`](crate::Full).
-pub fn ports(config: &Config<'_>, full: bool) -> Vec<PortState> {
+pub fn ports(config: &Config<'_>, full: bool, seed: u64) -> Vec<PortState> {
     let marks_above = config.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32);
     let pooled: BTreeSet<NodeId> = config.pools.iter().map(|pool| pool.node).collect();
+    let (wred, scheduler) = (wred(config), Scheduler::new(config));
     let mut cps = 0;
     let state = |(id, port): (PortId, &Port)| {
         let (max_len, max_frames) = match port.capacity {
@@ -26,7 +32,13 @@ pub fn ports(config: &Config<'_>, full: bool) -> Vec<PortState> {
             Capacity::Arbiter => (u32::MAX, 0),
         };
         let mut queues = Vec::with_capacity(config.queues_per_port());
-        for _ in config.priorities {
+        let mut least = u32::MAX;
+        for &priority in config.priorities {
+            let table = wred.get(&(id, priority));
+            // The length of one queue says nothing where that of all counts.
+            let first = if config.marking.by_port { 0 } else { LARGEST_QUEUE.0 };
+            let marks_above = table.map_or(marks_above, |table| table.ramp.k_min.min(first) as u32);
+            least = least.min(marks_above);
             let cp = if port.congestion_points { CpIndex(cps) } else { CpIndex::NONE };
             cps += u32::from(port.congestion_points);
             queues.push(QueueState::new(max_len, max_frames, config.largest_frame, marks_above, cp));
@@ -47,11 +59,28 @@ pub fn ports(config: &Config<'_>, full: bool) -> Vec<PortState> {
             state.attention |= if config.marking.by_port { MARKS_BY_PORT } else { 0 };
             state.attention |= if config.marking.at_departure { MARKS_AT_DEPARTURE } else { 0 };
             state.attention |= if config.trimmed.is_empty() { 0 } else { TRIMS };
+            if let Some(scheduler) = &scheduler {
+                state.attention |= SCHEDULED | if scheduler.shapes() { SHAPED } else { 0 };
+                state.ledger.scheduler = Some(scheduler.clone());
+            }
+            if wred.range((id, 0)..=(id, u8::MAX)).next().is_some() {
+                state.attention |= WRED;
+                let early = |&priority: &u8| {
+                    let table = wred.get(&(id, priority)).copied();
+                    EarlyDetection::new(table, marks_above, seed, config.queue(id, priority).index())
+                };
+                state.ledger.early = config.priorities.iter().map(early).collect();
+            }
         }
-        state.mark_above(marks_above);
+        state.mark_above(least);
         state
     };
     (0..).map(PortId).zip(config.ports).map(state).collect()
+}
+
+/// The queues with WRED.
+fn wred<'a>(config: &Config<'a>) -> BTreeMap<(PortId, u8), &'a Wred> {
+    config.wred.iter().map(|table| ((table.port, table.priority), table)).collect()
 }
 
 /// A queue with a congestion point.
@@ -63,11 +92,13 @@ pub struct CpQueue {
     pub class: usize,
     /// What its congestion point knows of it.
     pub place: Place,
+    /// The thresholds of its WRED, where it has any.
+    pub ramp: Option<Ramp>,
 }
 
 /// The queues with congestion points: port by port, class by class.
 pub fn cp_queues(config: &Config<'_>, seed: u64) -> Vec<CpQueue> {
-    let largest = config.largest_frame;
+    let (largest, wred) = (config.largest_frame, wred(config));
     let mut queues = Vec::new();
     for (id, port) in (0..).map(PortId).zip(config.ports).filter(|(_, port)| port.congestion_points) {
         let capacity = match port.capacity {
@@ -83,7 +114,8 @@ pub fn cp_queues(config: &Config<'_>, seed: u64) -> Vec<CpQueue> {
         for (class, &priority) in config.priorities.iter().enumerate() {
             let cp = config.cp_id(id, priority);
             let place = Place { cp, line: port.rate, capacity: Octets(capacity), phase };
-            queues.push(CpQueue { queue: config.queue(id, priority), class, place });
+            let ramp = wred.get(&(id, priority)).map(|table| table.ramp);
+            queues.push(CpQueue { queue: config.queue(id, priority), class, place, ramp });
         }
     }
     queues

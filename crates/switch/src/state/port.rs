@@ -11,6 +11,8 @@ use crate::config::{Capacity, Config, Port};
 use crate::events::{CpIndex, FrameId, Lane};
 use crate::model::Model;
 use crate::state::frame::Chain;
+use crate::state::scheduler::Scheduler;
+use crate::state::wred::EarlyDetection;
 
 /// Time-weighted statistics of a queue's length, in integers: octets, picoseconds and their products.
 #[derive(Debug, Clone, Copy, Default)]
@@ -110,6 +112,16 @@ pub const TRIMS: u16 = 64;
 pub const DOWN: u16 = 128;
 /// Histograms of a port's queues are kept.
 pub const HISTOGRAMS: u16 = 256;
+/// Queues of a port have WRED.
+pub const WRED: u16 = 512;
+/// Queues of a port have weights or shapers: its scheduler chooses among them.
+pub const SCHEDULED: u16 = 1024;
+/// Queues of a port have shapers.
+pub const SHAPED: u16 = 2048;
+/// Why a queue starts no frame, as a shift of its bit in [`PortState::stopped`]: priority flow control stops it.
+pub const BY_PAUSE: u32 = 10;
+/// Its shaper has nothing left.
+pub const BY_SHAPER: u32 = 20;
 
 /// One port: 128 octets too.
 #[derive(Debug, Clone)]
@@ -141,8 +153,8 @@ pub struct PortState {
     pub lane: Lane,
     /// The port's own number.
     pub index: PortId,
-    /// A bit for each queue that priority flow control stops.
-    pub stopped: u32,
+    /// A bit for each queue that may start no frame; and again by each reason for it, [`BY_PAUSE`] and [`BY_SHAPER`].
+    pub(super) stopped: u32,
     /// A bit for each class that a pause frame, which waits for the line, is to signal to the far end.
     pub pauses: u32,
     /// [`FLOW_CONTROLLED`], [`CAPTURED`], [`POOLED`] and the like, any of them or none.
@@ -203,6 +215,10 @@ pub struct Ledger {
     pub lost: u64,
     /// The threshold of a port that marks by all its queues, or as frames leave.
     pub marks_above: u32,
+    /// The scheduler of a port with [`SCHEDULED`].
+    pub scheduler: Option<Scheduler>,
+    /// For each data queue of a port with [`WRED`].
+    pub early: Vec<EarlyDetection>,
     /// The frames of each queue that it has marked, by the threshold of the network or by its congestion point.
     marks: Vec<Marked>,
     /// The frames of each queue that it dropped and that are no data: acknowledgements and signals.
@@ -398,9 +414,13 @@ impl PortState {
         }
     }
 
-    /// Whether that length, with the frame of `class` that is there, is above the threshold.
-    pub fn is_to_mark(&self, class: TrafficClass) -> bool {
-        self.len_to_mark(class) > u64::from(self.ledger.marks_above)
+    /// Whether a frame of `class` that is there is to be marked by that length, if it can be marked.
+    pub fn is_to_mark(&mut self, class: TrafficClass) -> bool {
+        let len = self.len_to_mark(class);
+        match self.attention & WRED {
+            0 => len > u64::from(self.ledger.marks_above),
+            _ => self.ledger.early.get_mut(class.index()).is_some_and(|own| own.marks(len)),
+        }
     }
 
     /// A bit for each queue from which a frame may start when the line is free.
@@ -418,6 +438,12 @@ impl PortState {
     /// Whether priority flow control stops the queue of `class`.
     #[inline(always)]
     pub fn stops<M: Model>(&self, class: TrafficClass) -> bool {
+        M::FULL && self.stopped & class.bit() << BY_PAUSE != 0
+    }
+
+    /// Whether the queue of `class` may start no frame.
+    #[inline(always)]
+    pub fn holds<M: Model>(&self, class: TrafficClass) -> bool {
         M::FULL && self.stopped & class.bit() != 0
     }
 

@@ -1,0 +1,47 @@
+//! Queues that may start no frame: a pause frame stops them, or their shaper has nothing left.
+
+use penstock_endpoint::TrafficClass;
+use penstock_schemes::Instant;
+
+use crate::model::Full;
+use crate::state::port::{BY_PAUSE, BY_SHAPER, PortState};
+
+impl PortState {
+    /// From now on no frame of `class` starts, for this reason.
+    pub fn hold(&mut self, class: TrafficClass, by: u32) {
+        self.stopped |= class.bit() | class.bit() << by;
+    }
+
+    /// This reason no longer holds.
+    pub fn let_go(&mut self, class: TrafficClass, by: u32) {
+        self.stopped &= !(class.bit() << by);
+        if self.stopped & (class.bit() << BY_PAUSE | class.bit() << BY_SHAPER) == 0 {
+            self.stopped &= !class.bit();
+        }
+    }
+
+    /// Shapers let go of the queues that may send by the end of the transmission in progress, or by `now` if that is earlier. Where nothing
+    /// else may start, the line is idle until the first queue of which a shaper lets go.
+    #[cold]
+    pub fn let_go_shaped(&mut self, now: Instant) {
+        let mut at = self.busy_until.min(now);
+        loop {
+            let mut next = Instant::NEVER;
+            for class in (0..self.queues.len() as u8).map(TrafficClass) {
+                if self.stopped & class.bit() << BY_SHAPER == 0 {
+                    continue;
+                }
+                let due = self.ledger.scheduler.as_ref().map_or(Instant::ZERO, |scheduler| scheduler.due(class));
+                if due <= at {
+                    self.let_go(class, BY_SHAPER);
+                } else if self.ready & class.bit() != 0 && !self.stops::<Full>(class) {
+                    next = next.min(due);
+                }
+            }
+            if next > now || self.has_work::<Full>() {
+                return;
+            }
+            (at, self.busy_until) = (next, next);
+        }
+    }
+}
