@@ -75,6 +75,10 @@ impl QueueSource<'_> {
         self.percentiles() && self.plan.network.pfc.is_some()
     }
 
+    fn impaired(&self) -> bool {
+        self.plan.is_impaired()
+    }
+
     fn name(&self) -> String {
         let (port, _) = self.plan.network.port_and_priority(self.id).expect("only data queues are recorded");
         self.plan.port_name(port).to_owned()

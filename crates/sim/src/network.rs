@@ -16,12 +16,14 @@
 
 mod builder;
 mod flow;
+mod interfaces;
 mod processes;
 mod reach;
 mod routing;
 
 pub use builder::Builder;
 pub use flow::{Carriage, Dependency, Excess, Flow, ReactionPointSpec, SEND_BUFFER, Traffic, Transmit};
+pub use interfaces::{Receiver, Storm};
 pub use processes::{Arrival, Arrivals, Branch, CrossedLink, LaterRoute, Limiting, Process, Processes, Sharing};
 pub use routing::{Multipath, PathChoice, Reroute, Ties};
 
@@ -29,7 +31,7 @@ pub use routing::{Multipath, PathChoice, Reroute, Ties};
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 /// The parts of the network that its switches need.
 pub use penstock_switch::config::{
-    Action, Capacity, FASTEST, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node, NodeKind, Pfc, Pool, Port, Share,
+    Action, Capacity, Errors, FASTEST, Impairment, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node, NodeKind, Pfc, Pool, Port, Share,
     Watchdog,
 };
 /// A node is an index into [`Network::nodes`], a hop one into [`Network::hops`]; for queues see [`Network::queue`].
@@ -99,6 +101,12 @@ pub struct Network {
     pub pfc: Option<Pfc>,
     /// Memory that queues of switches share. The limit of each queue, and of each ingress buffer, holds as well.
     pub pools: Vec<Pool>,
+    /// Lines that lose frames at random.
+    pub impairments: Vec<Impairment>,
+    /// Hosts that send pause frames for no reason; flow control is there.
+    pub storms: Vec<Storm>,
+    /// Hosts that process what they receive slowly, one a link.
+    pub receivers: Vec<Receiver>,
     /// How switches spread the frames of flows with several paths; `None` where each flow has one.
     pub load_balancing: Option<Multipath>,
     /// The order in which a switch takes frames that arrive at one instant.
@@ -134,6 +142,9 @@ impl Network {
             feedback: Feedback::InBand,
             pfc: None,
             pools: Vec::new(),
+            impairments: Vec::new(),
+            storms: Vec::new(),
+            receivers: Vec::new(),
             load_balancing: None,
             ties: Ties::Number,
         }
@@ -206,11 +217,12 @@ impl Network {
     }
 
     /// Whether it needs the engine with priority flow control ([`Full`](crate::Full)): for flow control, for pools, for
-    /// marks by the port or at departure, or to trim.
+    /// marks by the port or at departure, for lines that lose frames at random, for hosts that process what they receive slowly, or to trim.
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {
         let trims = !self.trimmed.is_empty();
-        self.pfc.is_some() || !self.pools.is_empty() || self.marking != Marking::default() || trims
+        let impaired = !self.impairments.is_empty() || !self.receivers.is_empty();
+        self.pfc.is_some() || !self.pools.is_empty() || self.marking != Marking::default() || trims || impaired
     }
 
     /// The network as its switches see it.
@@ -229,6 +241,7 @@ impl Network {
         config.largest_frame = self.largest_frame().unwrap_or(0);
         config.pfc = self.pfc.as_ref();
         config.pools = &self.pools;
+        config.impairments = &self.impairments;
         config
     }
 
@@ -239,7 +252,9 @@ impl Network {
     fn reverse(&self) -> Vec<PortId> {
         let mut reverse = vec![PortId::NONE; self.ports.len()];
         let made = self.processes.list.iter().flat_map(|process| process.links.iter().map(|crossed| crossed.link));
-        for (port, back) in self.hops.iter().map(|hop| (hop.port, hop.back)).chain(made) {
+        let of_hosts = self.storms.iter().map(|storm| storm.link);
+        let of_hosts = of_hosts.chain(self.receivers.iter().map(|receiver| receiver.link));
+        for (port, back) in self.hops.iter().map(|hop| (hop.port, hop.back)).chain(made).chain(of_hosts) {
             for (port, back) in [(port, back), (back, port)] {
                 let own = &mut reverse[port.index()];
                 assert!(*own == PortId::NONE || *own == back, "port {} has two ways back", port.0);

@@ -1,7 +1,9 @@
-//! The state of switches, piece by piece: frames, ports and their queues, congestion points, the flows of hops, histograms.
+//! The state of switches, piece by piece: frames, ports and their queues, congestion points, the flows of hops,
+//! histograms, links that lose frames.
 
 pub mod congestion_point;
 pub mod frame;
 pub mod histograms;
 pub mod hop_info;
+pub mod impairment;
 pub mod port;

@@ -3,6 +3,8 @@
 
 mod buffer;
 mod flow;
+mod impairment;
+mod interface;
 mod load;
 mod parameters;
 mod pfc;
@@ -21,6 +23,8 @@ use crate::keys::topology::Topology;
 
 pub(crate) use buffer::{AllSwitches, Buffer, NoThreshold};
 pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think, TrafficKind};
+pub(crate) use impairment::Impairment;
+pub(crate) use interface::{Event, Host};
 pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
 pub(crate) use parameters::check_order;
 pub(crate) use pfc::{AllPorts, Pfc, PfcLink, Watchdog, WatchdogAction};
@@ -54,6 +58,8 @@ section! {
         seed: u64 [0..=LARGEST_COUNT] = 1;
         /// Fail the run if the network loses a data frame.
         lossless: bool = false;
+        /// Whether data frames that [[impairment]] loses break the claim lossless = true.
+        impaired_is_lost: bool = false;
         /// Fail the run if the scheme never reacted to congestion. A reaction lowers a rate or a window, or trims or moves a frame; if the
         /// scheme has messages or marks, reactions to losses do not count.
         require_action: bool = false;
@@ -72,6 +78,9 @@ section! {
         incast: Vec<Incast> = Vec::new();
         trace: Vec<Trace> = Vec::new();
         change: Vec<Change> = Vec::new();
+        impairment: Vec<Impairment> = Vec::new();
+        host: Vec<Host> = Vec::new();
+        event: Vec<Event> = Vec::new();
         window: Vec<Window> = Vec::new();
         record: Record {};
         testbed: Option<Testbed> => "the scenario's own times, iperf3 for every flow";
@@ -185,9 +194,15 @@ section! {
         load_balancing: LoadBalancing = LoadBalancing::Flow;
         /// Time from a change of a link's state until all switches have new routes. From then on flows, acknowledgements and signals take shortest
         /// paths over the links that are up; load_balancing and the topology's key routing choose among the remaining ports.
-        /// A link that is down in one direction is used in neither. Frames in flight keep their path. A flow keeps the first
-        /// link of its host. Multicast frames and flows with an explicit path keep their path.
-        convergence: Option<Duration> [TIME] => "never: routes stay as they are, and flows over a broken link stand still";
+        /// A time, or { uniform = { minimum = "1 ms", maximum = "5 ms" } }, from which each change draws its own (from the seed and its number).
+        /// "never": routes stay as they are, at the switches of a broken link as well, and flows over it stand still.
+        /// A link that is down in one direction is used in neither. Frames in flight go on by the new route from the switch at which it
+        /// parts from the old one. A flow keeps the first link of its host. Multicast frames and flows with an explicit path keep their path.
+        convergence: Option<Either<Never, Either<Duration, Starts>>> [((), (TIME, ()))] => "5 ms where a link goes down: a physical failure is often detected in milliseconds, and routing then converges (RFC 7938, 7.1)";
+        /// Time after which the two switches of a link that goes down no longer use it (ECMP fast reroute): until convergence they send on by
+        /// those of their equally short paths that are left; frames for which there is none are lost at the port. "0 s": at once, as hardware does
+        /// that takes the port out of its ECMP groups. With a load_balancing other than "flow" a switch sees its own ports at once in any case.
+        local_repair: Duration [TIME] = Duration::ZERO;
         /// Gap between two frames of a flow at a switch after which the second begins a flowlet. While the delays of paths differ by less, frames
         /// stay in order.
         flowlet_gap: Option<Duration> [SPAN] => "500 us with flowlets (Alizadeh et al., CONGA, 2014)";
@@ -199,6 +214,10 @@ section! {
         /// Which ports have congestion points: those of switches, all, or the ports listed.
         congestion_points: Either<Watched, List> = Either::First(Watched::Switches);
     }
+}
+
+words! {
+    pub(crate) enum Never { Never = "never" }
 }
 
 words! {
@@ -287,6 +306,14 @@ section! {
         rate: Option<BitRate> [RATE] => "not a change of rate";
         /// The link goes down or comes up.
         state: Option<LinkState> => "not a change of state";
+        /// How long the link stays down.
+        down_for: Option<Duration> [SPAN] => "until another change";
+        /// A link that flaps: time from one going down to the next. It needs state = "down" and down_for.
+        every: Option<Duration> [SPAN] => "it happens once";
+        /// How often it happens in all.
+        times: Option<u64> [1..=LARGEST_COUNT] => "with every, until the end of the run";
+        /// The link goes down before this time alone.
+        until: Option<Duration> [SPAN] => "the end of the run";
         /// New parameters wherever the scheme runs: as in schemes.qcn.q_eq = "33 KB", with the keys of [schemes.NAME]. The points keep
         /// their state.
         schemes: Option<NewValues> => "not a change of parameters";

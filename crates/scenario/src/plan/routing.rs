@@ -269,8 +269,17 @@ impl Distances {
     }
 }
 
-/// The ports of `node` that lead nearer to the destination.
-fn nearer(layout: &Layout, Distances { gate, hops }: &Distances, node: usize) -> Vec<usize> {
+/// The ports of `node` that lead nearer to the destination; those alone whose links are up, where there are any.
+fn nearer(layout: &Layout, distance: &Distances, node: usize) -> Vec<usize> {
+    let all = leading_nearer(layout, distance, node);
+    let is_up = |port: &usize| !layout.down.contains(port) && !layout.down.contains(&(port ^ 1));
+    if layout.down.is_empty() || all.iter().all(is_up) || !all.iter().any(is_up) {
+        return all;
+    }
+    all.into_iter().filter(is_up).collect()
+}
+
+fn leading_nearer(layout: &Layout, Distances { gate, hops }: &Distances, node: usize) -> Vec<usize> {
     let (own, of_gate) = (&layout.nodes[node].ports, &layout.nodes[*gate].ports);
     if hops[node] == 1 && of_gate.len() < own.len() {
         // The gate alone is nearer, and has fewer ports to look at. Both ends of links are numbered in the same order.

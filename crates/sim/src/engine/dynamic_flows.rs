@@ -17,6 +17,7 @@ use penstock_switch::Model;
 use penstock_switch::state::hop_info::HopInfo;
 
 use crate::engine::Sim;
+use crate::engine::interfaces::ReceiveBuffers;
 use crate::engine::setup::{Endpoints, source};
 use crate::network;
 use crate::network::{
@@ -27,7 +28,7 @@ use crate::outcome::FlowEnd;
 use crate::probe::Probe;
 use crate::random::{Owner, Stream};
 use crate::state::event::Event;
-use crate::state::hops::{ACK_LEAF, CHOICE, HopEnd, LEAF, SEGMENT_LEAF, Step, TURN};
+use crate::state::hops::{ACK_LEAF, CHOICE, HopEnd, LEAF, RECEIVE_BUFFER, SEGMENT_LEAF, Step, TURN};
 use crate::state::records::FlowRecord;
 
 /// Flows that come before slots are looked for that can be used again, at the least.
@@ -334,11 +335,13 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let end = root.index() + self.dynamic_flows.hops_per_slot;
         let (hops, steps, ends) = (&mut self.hops, &mut self.steps, &mut self.end_of_hop);
         let turns = self.arbiters.is_some();
-        let mut paths = RouteWriter { hops, steps, ends, hop_info: &mut fabric.hop_info, turns };
+        let receive_buffers = &self.receive_buffers;
+        let mut paths = RouteWriter { hops, steps, ends, hop_info: &mut fabric.hop_info, turns, receive_buffers };
         paths.make_room(end, hop_info);
         if let Some(load_balancer) = &mut self.load_balancer {
             load_balancer.renew(root, end);
         }
+        self.successors.retain(|old, _| !(root.index()..end).contains(&old.index()));
         let flow = paths.lay_out(process, arrival, root, hop_info);
         let mut next = root;
         let transported = process.transport.is_some();
@@ -433,6 +436,7 @@ struct RouteWriter<'a> {
     hop_info: &'a mut Vec<HopInfo>,
     /// Switches have arbiters.
     turns: bool,
+    receive_buffers: &'a ReceiveBuffers,
 }
 
 impl RouteWriter<'_> {
@@ -476,7 +480,12 @@ impl RouteWriter<'_> {
         transported: bool,
     ) -> HopId {
         let reverse_path = HopId(root.0 + path.len().max(tree.len()) as u32);
-        let leaf = if transported { SEGMENT_LEAF } else { LEAF };
+        let waits = path.last().is_some_and(|(port, _)| self.receive_buffers.contains_key(port));
+        let leaf = match (waits, transported) {
+            (true, _) => RECEIVE_BUFFER,
+            (false, true) => SEGMENT_LEAF,
+            (false, false) => LEAF,
+        };
         if tree.is_empty() {
             self.write_chain(root, path.iter().copied(), leaf, hop_info);
         } else {

@@ -14,6 +14,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// A frame has come to a switch that chooses its path.
     #[inline(never)]
     pub(crate) fn choose(&mut self, index: FrameId) {
+        self.succeed(index);
         let slot = self.state.fabric.frames.get(index);
         let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
         let from: PortId = self.hops[slot.hop.index()].port;

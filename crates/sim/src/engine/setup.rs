@@ -8,7 +8,7 @@ use penstock_schemes::{Duration, HEADER, Instant, ReactionPoint, Scheme};
 use penstock_switch::Model;
 use penstock_switch::events::Lane;
 
-use crate::engine::convergence;
+use crate::engine::{convergence, interfaces};
 use crate::hosts::Sources;
 use crate::hosts::generator::{Generator, Source};
 use crate::hosts::transport::{Connection, Transports};
@@ -19,7 +19,7 @@ use crate::random::{Owner, Stream};
 use crate::state::Fabric;
 use crate::state::event::{ChangeId, Event};
 use crate::state::event_queue::{EventQueue, NO_LANE, RELEASES};
-use crate::state::hops::{ACK_LEAF, BRANCH, CHOICE, HopEnd, LEAF, LOST, SEGMENT_LEAF, Step, TURN, hop_info};
+use crate::state::hops::{ACK_LEAF, BRANCH, CHOICE, HopEnd, LEAF, LOST, RECEIVE_BUFFER, SEGMENT_LEAF, Step, TURN, hop_info};
 use crate::state::records::FlowRecord;
 
 /// The sources and destinations of a network, flow by flow.
@@ -245,6 +245,9 @@ pub(crate) fn schedule(network: &Network, sampled: bool, own: &dyn Fn(FlowId) ->
     for (id, change) in (0..).map(ChangeId).zip(&network.changes) {
         events.schedule(change.at, Event::Change(id));
     }
+    for (id, edge) in (0..).map(ChangeId).zip(interfaces::edges(network)) {
+        events.schedule(edge.at, Event::Storm(id));
+    }
     for (at, first) in convergence::instants(network) {
         events.schedule(at, Event::Converge(first));
     }
@@ -278,6 +281,10 @@ pub(crate) fn steps(network: &Network) -> Vec<Step> {
         let leaves = network.route_from(root).filter(|hop| network.hops[hop.index()].children == 0);
         leaves.for_each(|leaf| steps[leaf.index()].next = SEGMENT_LEAF);
         steps[network.last_hop(reverse_path).index()].next = ACK_LEAF;
+    }
+    for receiver in &network.receivers {
+        let at_host = |step: &&mut Step| step.port == receiver.link.0 && matches!(step.next, LEAF | SEGMENT_LEAF);
+        steps.iter_mut().filter(at_host).for_each(|step| step.next = RECEIVE_BUFFER);
     }
     steps
 }

@@ -178,11 +178,10 @@ impl Transports {
         self.receptions[id.index()] = Some(Box::new(reception));
     }
 
-    /// Acknowledgements of flow `id` go another way from now on.
-    pub(crate) fn send_back_over(&mut self, id: FlowId, reverse_path: HopId) {
-        if let Some(reception) = self.receptions.get_mut(id.index()).and_then(Option::as_deref_mut) {
-            reception.reverse_path = reverse_path;
-        }
+    /// Acknowledgements of flow `id` go another way from now on. Returns the one before.
+    pub(crate) fn send_back_over(&mut self, id: FlowId, reverse_path: HopId) -> Option<HopId> {
+        let reception = self.receptions.get_mut(id.index())?.as_deref_mut()?;
+        Some(std::mem::replace(&mut reception.reverse_path, reverse_path))
     }
 
     /// Whether the receiving half of flow `id` has no timer.

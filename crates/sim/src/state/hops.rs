@@ -41,7 +41,7 @@ pub(crate) fn hop_info(network: &Network) -> Vec<HopInfo> {
 pub(crate) struct Step {
     pub(crate) port: PortId,
     /// The only hop that follows; [`LEAF`] or [`BRANCH`] where there is none or more than one, [`CHOICE`] where the frame takes one of them,
-    /// [`SEGMENT_LEAF`] or [`ACK_LEAF`] at the end of a transport's paths; [`TURN`] where the frame's switch has arbiters. The step behind the network's
+    /// [`SEGMENT_LEAF`] or [`ACK_LEAF`] at the end of a transport's paths, [`RECEIVE_BUFFER`] before a host with one; [`TURN`] where the frame's switch has arbiters. The step behind the network's
     /// last hop is [`LOST`]: there frames are sent that a broken link has lost.
     pub(crate) next: HopId,
     /// The port of that hop, where there is one.
@@ -56,5 +56,7 @@ pub(crate) const ACK_LEAF: HopId = HopId(LEAF.0 - 3);
 pub(crate) const CHOICE: HopId = HopId(LEAF.0 - 4);
 /// The frame waits for the others that reach a switch at this instant: see `ties`.
 pub(crate) const TURN: HopId = HopId(LEAF.0 - 5);
+/// The last hop of data to a host where frames wait to be processed.
+pub(crate) const RECEIVE_BUFFER: HopId = HopId(LEAF.0 - 6);
 /// The least of them.
-pub(crate) const LOST: HopId = HopId(LEAF.0 - 6);
+pub(crate) const LOST: HopId = HopId(LEAF.0 - 7);

@@ -10,7 +10,7 @@ use crate::config::{Capacity, Config, NodeKind, Port};
 use crate::events::{CpIndex, NodeId, QueueId};
 use crate::random::{Owner, Stream};
 use crate::state::frame::GONE;
-use crate::state::port::{FLOW_CONTROLLED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS};
+use crate::state::port::{FLOW_CONTROLLED, IMPAIRED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS};
 
 /// The ports of a network, whatever its scheme. The queues of those with congestion points have them in the order of
 /// [`cp_queues`]. `full` says whether they are [`Full`](crate::Full).
@@ -51,7 +51,13 @@ pub fn ports(config: &Config<'_>, full: bool) -> Vec<PortState> {
         state.mark_above(marks_above);
         state
     };
-    (0..).map(PortId).zip(config.ports).map(state).collect()
+    let mut ports: Vec<PortState> = (0..).map(PortId).zip(config.ports).map(state).collect();
+    for impairment in config.impairments.iter().filter(|_| full) {
+        let port = &mut ports[impairment.port.index()];
+        port.attention |= IMPAIRED;
+        port.ledger.impairments.add(*impairment);
+    }
+    ports
 }
 
 /// A queue with a congestion point.

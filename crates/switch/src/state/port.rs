@@ -11,6 +11,7 @@ use crate::config::{Capacity, Config, Port};
 use crate::events::{CpIndex, FrameId, Lane};
 use crate::model::Model;
 use crate::state::frame::Chain;
+use crate::state::impairment::Impairments;
 
 /// Time-weighted statistics of a queue's length, in integers: octets, picoseconds and their products.
 #[derive(Debug, Clone, Copy, Default)]
@@ -110,6 +111,10 @@ pub const TRIMS: u16 = 64;
 pub const DOWN: u16 = 128;
 /// Histograms of a port's queues are kept.
 pub const HISTOGRAMS: u16 = 256;
+/// The line of a port loses frames at random.
+pub const IMPAIRED: u16 = 512;
+/// The port of a host that sends pause frames: the end of each transmission is an event, as at flow-controlled ports of switches.
+pub const SENDS_PAUSES: u16 = 1024;
 
 /// One port: 128 octets too.
 #[derive(Debug, Clone)]
@@ -199,8 +204,10 @@ pub struct Ledger {
     known_before: Serialisation,
     /// Bits of frames that broken lines cut off.
     pub cut_bits: u64,
-    /// Frames lost on the line.
+    /// Frames lost on the line when it broke.
     pub lost: u64,
+    /// Error models of the line, and the frames that they have hit.
+    pub impairments: Impairments,
     /// The threshold of a port that marks by all its queues, or as frames leave.
     pub marks_above: u32,
     /// The frames of each queue that it has marked, by the threshold of the network or by its congestion point.
@@ -349,6 +356,12 @@ impl PortState {
     #[inline(always)]
     pub fn flow_controlled(&self) -> bool {
         self.attention & FLOW_CONTROLLED != 0
+    }
+
+    /// Whether an event, and nothing else, lets its departures happen.
+    #[inline(always)]
+    pub fn departs_by_event(&self) -> bool {
+        self.attention & (FLOW_CONTROLLED | SENDS_PAUSES) != 0
     }
 
     /// Whether its queues share memory with others.
