@@ -97,6 +97,9 @@ pub struct Sim<S: Scheme, P: Probe<S>, M: Model> {
     pub(crate) reroutes: Vec<Reroute>,
     /// For hops of replaced routes those of the routes that came after, over the same ports.
     pub(crate) successors: BTreeMap<HopId, HopId>,
+    /// Acknowledgements go back over the path of the frame that they answer; by its last hop, the first one of those of transports.
+    pub(crate) spray_acks: bool,
+    pub(crate) reverse_paths: BTreeMap<HopId, HopId>,
     /// Network interfaces that pause their switch.
     pub(crate) storms: Vec<StormEdge>,
     pub(crate) receive_buffers: ReceiveBuffers,
@@ -190,6 +193,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             changes: network.changes.clone(),
             reroutes: network.reroutes.clone(),
             successors: BTreeMap::new(),
+            spray_acks: network.spray_acks,
+            reverse_paths: network.reverse_paths.iter().copied().collect(),
             storms: interfaces::edges(network),
             receive_buffers,
             reconfigurations: None,

@@ -109,6 +109,10 @@ pub struct Network {
     pub receivers: Vec<Receiver>,
     /// How switches spread the frames of flows with several paths; `None` where each flow has one.
     pub load_balancing: Option<Multipath>,
+    /// Acknowledgements go back over the path of the frame that they answer; else over the first path of their flow.
+    pub spray_acks: bool,
+    /// Where they do, for the last hop of each path of flows with transports and several paths the first hop of acknowledgements.
+    pub reverse_paths: Vec<(HopId, HopId)>,
     /// The order in which a switch takes frames that arrive at one instant.
     pub ties: Ties,
 }
@@ -146,6 +150,8 @@ impl Network {
             storms: Vec::new(),
             receivers: Vec::new(),
             load_balancing: None,
+            spray_acks: false,
+            reverse_paths: Vec::new(),
             ties: Ties::Number,
         }
     }
@@ -317,10 +323,23 @@ impl Network {
 
     /// Adds the hops by which acknowledgements of a flow go, whose hops are the chain from `root`: over the same links back, those of the
     /// first path where there are several.
-    /// Returns the first one.
+    /// Returns the first one. With [`spray_acks`](Self::spray_acks) each path has its own ([`reverse_paths`](Self::reverse_paths)).
     pub fn add_reverse_path(&mut self, root: HopId) -> HopId {
+        let first = self.last_hop(root);
+        let back = self.add_chain_back(first);
+        let leaves = self.route_from(root).filter(|hop| self.hops[hop.index()].children == 0);
+        let leaves: Vec<HopId> = leaves.filter(|_| self.spray_acks).collect();
+        for leaf in leaves.iter().copied().filter(|_| leaves.len() > 1) {
+            let own = if leaf == first { back } else { self.add_chain_back(leaf) };
+            self.reverse_paths.push((leaf, own));
+        }
+        back
+    }
+
+    /// Adds the hops from the end of a path back to its beginning.
+    fn add_chain_back(&mut self, leaf: HopId) -> HopId {
         let first = self.hops.len() as u32;
-        let mut next = Some(self.last_hop(root));
+        let mut next = Some(leaf);
         while let Some(hop) = next {
             let Hop { port, back, parent, .. } = self.hops[hop.index()];
             let own = self.hops.len() as u32;

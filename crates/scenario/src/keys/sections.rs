@@ -189,9 +189,12 @@ section! {
         /// flowlet. The first flowlet takes the flow's path; the path of others follows from a hash of flow, switch, flowlet number and ecmp_seed. "spray":
         /// packet spraying, round robin: each frame takes the port that was not chosen for the longest time. "spray-random": each frame takes a random
         /// port. "adaptive": each frame takes the port with the fewest octets in its data queues; ties are broken at random. "adaptive-flowlet": each
-        /// flowlet does so. A port whose link is down is not used while there is another. Acknowledgements and signals use the reverse of the
-        /// flow's path. Multicast frames and flows with an explicit path are not load-balanced.
+        /// flowlet does so. A port whose link is down is not used while there is another. Signals, and acknowledgements unless
+        /// spray_acks says otherwise, use the reverse of the flow's path. Multicast frames and flows with an explicit path are not load-balanced.
         load_balancing: LoadBalancing = LoadBalancing::Flow;
+        /// Whether acknowledgements are sprayed as well: each goes back over the path of the frame that it answers. Else all go back over the flow's path,
+        /// so that a flow stops where that one breaks. It needs a load_balancing other than "flow".
+        spray_acks: bool = false;
         /// Time from a change of a link's state until all switches have new routes. From then on flows, acknowledgements and signals take shortest
         /// paths over the links that are up; load_balancing and the topology's key routing choose among the remaining ports.
         /// A time, or { uniform = { minimum = "1 ms", maximum = "5 ms" } }, from which each change draws its own (from the seed and its number).

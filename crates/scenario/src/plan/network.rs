@@ -48,6 +48,11 @@ pub(super) fn network(
     network.marking =
         Marking { at_departure: *settings.ecn_at == MarkedAt::Departure, by_port: *settings.ecn_by == MarkedBy::Port };
     network.transmit = transmit(hosts);
+    network.spray_acks = *settings.spray_acks;
+    if network.spray_acks && !layout.spreads {
+        let message = "there is nothing to spray: all frames of a flow take its path";
+        return Err(settings.spray_acks.fault(message).with_hint("add load_balancing = \"spray\""));
+    }
     network.control_capacity = *settings.control_buffer;
     network.ties = match *settings.ties {
         sections::Ties::Number => Ties::Number,

@@ -5,7 +5,7 @@
 //! and switch, and `d-mod-k` by the number of the destination. The hash does not depend on the seed of the run;
 //! `network.ecmp_seed` changes it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::hash::hash;
 use crate::keys::topology::{Layout, Routing};
@@ -47,6 +47,12 @@ pub(crate) fn chain(ports: Vec<usize>) -> Vec<Branch> {
 /// Whether a route has no branches.
 pub(crate) fn is_chain(route: &[Branch]) -> bool {
     route.iter().enumerate().all(|(i, branch)| branch.parent == i.checked_sub(1))
+}
+
+/// How many paths a route has.
+pub(crate) fn paths_of(route: &[Branch]) -> usize {
+    let parents: BTreeSet<usize> = route.iter().filter_map(|branch| branch.parent).collect();
+    route.len() - parents.len()
 }
 
 /// The route over those of `ports` that lead on from `root`; hosts other than the root do not forward.

@@ -226,6 +226,156 @@ fn each_mistake_is_named_with_its_location() {
         ),
         (
             "[[flow]]",
+            "[[change]]\nlink = \"sw0--h3\"\nat = \"0.1 s\"\nstate = \"up\"\ndown_for = \"1 ms\"\n[[flow]]",
+            "change.0.down_for: only a link that goes down comes back",
+        ),
+        (
+            "[[flow]]",
+            "[[change]]\nlink = \"sw0--h3\"\nat = \"0.1 s\"\nstate = \"down\"\nevery = \"1 ms\"\n[[flow]]",
+            "change.0.every: a change that is repeated has to be undone",
+        ),
+        (
+            "[[flow]]",
+            "[[change]]\nlink = \"sw0--h3\"\nat = \"0.1 s\"\nrate = \"1 Gbps\"\nevery = \"1 ms\"\n[[flow]]",
+            "change.0.every: a change that is repeated has to be undone",
+        ),
+        (
+            "[[flow]]",
+            "[[change]]\nlink = \"sw0--h3\"\nat = \"0.1 s\"\nstate = \"down\"\nevery = \"1 ms\"\ndown_for = \"1 ms\"\n[[flow]]",
+            "change.0.down_for: the link would stay down for 1 ms of every 1 ms",
+        ),
+        (
+            "[[flow]]",
+            "[[change]]\nlink = \"sw0--h3\"\nat = \"0.1 s\"\nstate = \"down\"\ntimes = 3\n[[flow]]",
+            "change.0.times: it limits repetitions, and there are none (add every",
+        ),
+        (
+            "[[flow]]",
+            "[[change]]\nlink = \"sw0--h3\"\nat = \"0.1 s\"\nstate = \"down\"\nuntil = \"0.2 s\"\n[[flow]]",
+            "change.0.until: it limits repetitions, and there are none",
+        ),
+        (
+            "[[flow]]",
+            "[[change]]\nlink = \"sw0--h3\"\nat = \"0.1 s\"\nstate = \"down\"\ndown_for = \"1 ns\"\nevery = \"2 ns\"\n[[flow]]",
+            "changes of links; 100000 are the most",
+        ),
+        (
+            "[[flow]]",
+            "[network]\nconvergence = \"sometimes\"\n[[flow]]",
+            "network.convergence: \"sometimes\"",
+        ),
+        (
+            "[[flow]]",
+            "[network]\nconvergence = { uniform = { minimum = \"2 ms\", maximum = \"1 ms\" } }\n[[flow]]",
+            "network.convergence.uniform.maximum: not above the minimum of 2 ms",
+        ),
+        (
+            "[[flow]]",
+            "[[impairment]]\n\n[[flow]]",
+            "impairment.0.loss: an impairment has loss, ber or burst (for instance",
+        ),
+        (
+            "[[flow]]",
+            "[[impairment]]\nloss = 0.1\nber = 1e-9\n[[flow]]",
+            "impairment.0.loss: an impairment has one of loss, ber and burst",
+        ),
+        (
+            "[[flow]]",
+            "[[impairment]]\nloss = 1.5\n[[flow]]",
+            "impairment.0.loss: expected a number from 0 to 1",
+        ),
+        (
+            "[[flow]]",
+            "[[impairment]]\nburst = { p = 0.1 }\n[[flow]]",
+            "impairment.0.burst.r",
+        ),
+        (
+            "[[flow]]",
+            "[[impairment]]\nloss = 0.1\nlinks = [\"sw0->h8\"]\n[[flow]]",
+            "impairment.0.links: there is no link \"sw0->h8\" (did you mean",
+        ),
+        (
+            "[[flow]]",
+            "[[impairment]]\nloss = 0.1\nlinks = [\"sw0--h1\", \"h1->sw0\"]\n[[flow]]",
+            "impairment.0.links: the link \"h1->sw0\" is listed twice",
+        ),
+        (
+            "[[flow]]",
+            "[[impairment]]\nloss = 0.1\nfrom = \"1 s\"\n[[flow]]",
+            "impairment.0.from: an impairment would begin at or after the end",
+        ),
+        (
+            "[[flow]]",
+            "[[impairment]]\nloss = 0.1\nfrom = \"2 ms\"\nuntil = \"2 ms\"\n[[flow]]",
+            "impairment.0.until: an impairment would end before it begins",
+        ),
+        (
+            "[[flow]]",
+            "[[host]]\ndrain_rate = \"1 Gbps\"\nnames = \"h1\"\nbuffer = \"1 KB\"\n[[flow]]",
+            "host.0.buffer: 1 KB are too small for a frame of",
+        ),
+        (
+            "[[flow]]",
+            "[[host]]\ndrain_rate = \"1 Gbps\"\nnames = \"sw0\"\nbuffer = \"1 MB\"\n[[flow]]",
+            "host.0.names: \"sw0\" is a switch",
+        ),
+        (
+            "[[flow]]",
+            "[[host]]\ndrain_rate = \"1 Gbps\"\nnames = [\"h1\", \"h0..h2\"]\nbuffer = \"1 MB\"\n[[flow]]",
+            "host.0.names: the host \"h1\" has a table [[host]] already",
+        ),
+        (
+            "[[flow]]",
+            "[[host]]\ndrain_rate = \"1 Gbps\"\nnames = \"all\"\nbuffer = \"1 MB\"\nxoff = \"1 KB\"\n[[flow]]",
+            "host.0.xoff: there is no flow control",
+        ),
+        (
+            "[[flow]]",
+            "[[host]]\ndrain_rate = \"1 Gbps\"\nnames = \"all\"\nbuffer = \"1 MB\"\nxoff = \"2 MB\"\n[pfc]\n[[flow]]",
+            "host.0.xoff: 2 MB are beyond the receive buffer",
+        ),
+        (
+            "[[flow]]",
+            "[[host]]\ndrain_rate = \"1 Gbps\"\nnames = \"all\"\nbuffer = \"1 MB\"\nxon = \"500 KB\"\n[pfc]\n[[flow]]",
+            "host.0.xon: 500 KB are not below xoff, 500 KB",
+        ),
+        (
+            "[[flow]]",
+            "[[event]]\nkind = \"pfc-storm\"\nhost = \"h1\"\nfrom = \"0 s\"\n[[flow]]",
+            "event.0.kind: there is no flow control",
+        ),
+        (
+            "[[flow]]",
+            "[[event]]\nkind = \"pfc-storm\"\nhost = \"sw0\"\nfrom = \"0 s\"\n[pfc]\n[[flow]]",
+            "event.0.host: \"sw0\" is a switch",
+        ),
+        (
+            "[[flow]]",
+            "[[event]]\nkind = \"pfc-storm\"\nhost = \"h1\"\nfrom = \"1 s\"\n[pfc]\n[[flow]]",
+            "event.0.from: an event at or after the end",
+        ),
+        (
+            "[[flow]]",
+            "[[event]]\nkind = \"pfc-storm\"\nhost = \"h1\"\nfrom = \"2 ms\"\nuntil = \"1 ms\"\n[pfc]\n[[flow]]",
+            "event.0.until: a storm would end before it begins",
+        ),
+        (
+            "[[flow]]",
+            "[[event]]\nkind = \"pfc-storm\"\nhost = \"h1\"\nfrom = \"0 s\"\npriorities = [5]\n[pfc]\n[[flow]]",
+            "event.0.priorities: priority 5 has no flow control",
+        ),
+        (
+            "[[flow]]",
+            "[[event]]\nkind = \"pfc-storm\"\nhost = \"h1\"\nfrom = \"0 s\"\n[[event]]\nkind = \"pfc-storm\"\nhost = \"h1\"\nfrom = \"1 ms\"\n[pfc]\n[[flow]]",
+            "event.1.from: two storms of h1 would pause",
+        ),
+        (
+            "[[flow]]",
+            "[[event]]\nkind = \"fire\"\nhost = \"h1\"\nfrom = \"0 s\"\n[[flow]]",
+            "event.0.kind: \"fire\" is not known here",
+        ),
+        (
+            "[[flow]]",
             "[network]\ncongestion_points = \"everywhere\"\n[[flow]]",
             "has no queue for a congestion point (give hosts a queue",
         ),

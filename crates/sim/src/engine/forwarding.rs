@@ -165,7 +165,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             self.route_from_destination(id);
         }
         if let Some(ack) = ack {
-            self.send_ack(id, self.state.sources.flow(flow).key(), ack);
+            self.send_ack(id, hop, self.state.sources.flow(flow).key(), ack);
         }
         if complete {
             self.complete(flow);

@@ -282,6 +282,9 @@ pub(crate) fn steps(network: &Network) -> Vec<Step> {
         leaves.for_each(|leaf| steps[leaf.index()].next = SEGMENT_LEAF);
         steps[network.last_hop(reverse_path).index()].next = ACK_LEAF;
     }
+    for &(_, first) in &network.reverse_paths {
+        steps[network.last_hop(first).index()].next = ACK_LEAF;
+    }
     for receiver in &network.receivers {
         let at_host = |step: &&mut Step| step.port == receiver.link.0 && matches!(step.next, LEAF | SEGMENT_LEAF);
         steps.iter_mut().filter(at_host).for_each(|step| step.next = RECEIVE_BUFFER);

@@ -111,7 +111,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     pub(crate) fn segment_arrives(&mut self, frame: FrameId) {
         let now = self.state.fabric.now;
         let slot = self.state.fabric.frames.get(frame);
-        let (flow, marks) = (self.state.fabric.flow_at(slot.hop), slot.marks);
+        let (hop, marks) = (slot.hop, slot.marks);
+        let flow = self.state.fabric.flow_at(hop);
         let data = matches!(slot.payload, Payload::Data(_));
         self.arrive(frame);
         if !data {
@@ -123,6 +124,11 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             unreachable!("data of a flow with a transport is a segment")
         };
         let Some(Some(reception)) = receptions.get_mut(flow.index()) else { return };
+        if self.spray_acks
+            && let Some(&back) = self.reverse_paths.get(&hop)
+        {
+            reception.reverse_path = back;
+        }
         let acks = if marks.contains(Marks::TRIMMED) {
             reception.receiver.on_header(now, segment)
         } else {

@@ -3,7 +3,7 @@
 use penstock_endpoint::{DestinationId, FlowId, TrafficClass};
 use penstock_switch::state::hop_info::HopInfo;
 
-use crate::network::{Hop, HopId, Network, PortId};
+use crate::network::{HopId, Network, PortId};
 
 /// The destination at the far end of a hop, none where another hop follows, and its flow.
 #[derive(Debug, Clone, Copy)]
@@ -23,15 +23,15 @@ pub(crate) fn hop_info(network: &Network) -> Vec<HopInfo> {
     let flows = (0..).map(FlowId).zip(&network.flows);
     let first = flows.map(|(id, flow)| (id, flow.root, flow.transport.as_ref().map(|carriage| carriage.reverse_path)));
     let later = network.reroutes.iter().map(|later| (later.flow, later.root, later.reverse_path));
-    for (id, root, mut back) in first.chain(later) {
+    for (id, root, back) in first.chain(later) {
         let flow = &network.flows[id.index()];
         let own = HopInfo { flow: id, weight: flow.weight, class: network.class(flow.priority) };
-        network.route_from(root).for_each(|hop| hop_info[hop.index()] = own);
-        while let Some(hop) = back {
-            hop_info[hop.index()] = own;
-            let Hop { children, first_child, .. } = network.hops[hop.index()];
-            back = (children > 0).then_some(first_child);
-        }
+        let hops = [Some(root), back].into_iter().flatten().flat_map(|first| network.route_from(first));
+        hops.for_each(|hop| hop_info[hop.index()] = own);
+    }
+    for &(leaf, back) in &network.reverse_paths {
+        let own = hop_info[leaf.index()];
+        network.route_from(back).for_each(|hop| hop_info[hop.index()] = own);
     }
     hop_info
 }
