@@ -21,6 +21,8 @@ pub enum Owner {
     Clock,
     /// A node's too, for the paths of frames.
     Switch,
+    /// A flow's too, for the paths that it tries, under its number.
+    Entropy,
     /// A line's, for the frames that it loses: under the number of the error model among those of the line.
     Line,
 }

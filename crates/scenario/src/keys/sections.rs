@@ -121,6 +121,7 @@ words! {
         SprayRandom = "spray-random",
         Adaptive = "adaptive",
         AdaptiveFlowlet = "adaptive-flowlet",
+        Reps = "reps",
     }
 }
 
@@ -189,7 +190,9 @@ section! {
         /// flowlet. The first flowlet takes the flow's path; the path of others follows from a hash of flow, switch, flowlet number and ecmp_seed. "spray":
         /// packet spraying, round robin: each frame takes the port that was not chosen for the longest time. "spray-random": each frame takes a random
         /// port. "adaptive": each frame takes the port with the fewest octets in its data queues; ties are broken at random. "adaptive-flowlet": each
-        /// flowlet does so. A port whose link is down is not used while there is another. Signals, and acknowledgements unless
+        /// flowlet does so. "reps": by a hash of the frame's entropy value, which its source chooses: values of acknowledged frames that were not marked are
+        /// used again, others are random, so that flows leave paths that are congested or lose frames (REPS: Bonato et al. 2025; it needs a
+        /// transport). A port whose link is down is not used while there is another. Signals, and acknowledgements unless
         /// spray_acks says otherwise, use the reverse of the flow's path. Multicast frames and flows with an explicit path are not load-balanced.
         load_balancing: LoadBalancing = LoadBalancing::Flow;
         /// Whether acknowledgements are sprayed as well: each goes back over the path of the frame that it answers. Else all go back over the flow's path,

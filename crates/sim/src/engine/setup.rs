@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use penstock_endpoint::entropy::RecycledEntropy;
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
 use penstock_schemes::{Duration, HEADER, Instant, ReactionPoint, Scheme};
 use penstock_switch::Model;
@@ -13,7 +14,7 @@ use crate::hosts::Sources;
 use crate::hosts::generator::{Generator, Source};
 use crate::hosts::transport::{Connection, Transports};
 use crate::network::{
-    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, Port, PortId, RpId, Ties, Traffic,
+    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, PathChoice, Port, PortId, RpId, Ties, Traffic,
 };
 use crate::random::{Owner, Stream};
 use crate::state::Fabric;
@@ -40,13 +41,14 @@ pub(crate) struct Endpoints<'n, S: Scheme> {
 impl<'n, S: Scheme> Endpoints<'n, S> {
     /// The limiters with reaction points; flows are added in order.
     pub(crate) fn new(network: &'n Network, configs: &'n [S::Config], seed: u64) -> Self {
+        let by_entropy = network.load_balancing.as_ref().is_some_and(|spread| spread.by == PathChoice::Entropy);
         let mut endpoints = Self {
             network,
             configs,
             seed,
             sources: Sources::new(network.ports.len(), network.wire_overhead),
             records: Vec::with_capacity(network.flows.len()),
-            transports: Transports::new(network.transmit),
+            transports: Transports::new(network.transmit, by_entropy),
             destinations: Vec::new(),
             leaves: Vec::new(),
             end_of_hop: vec![HopEnd::NONE; network.hops.len() + 1],
@@ -175,6 +177,11 @@ pub(crate) fn source(
         .transport
         .as_ref()
         .map(|carriage| Box::new(Connection::new(&carriage.transport, flow.size, transports.transmit.exist())));
+    let connection = connection.map(|mut own| {
+        let words = || Stream::new(seed, Owner::Entropy, number.index());
+        own.entropy = transports.by_entropy.then(|| Box::new((RecycledEntropy::default(), words())));
+        own
+    });
     (Source { generator, root: flow.root, connection }, frames)
 }
 

@@ -31,6 +31,9 @@ pub enum PathChoice {
     Queue,
     /// Each flowlet does.
     QueueOfFlowlet(Duration),
+    /// By a hash of the switch, the flow and the frame's entropy value, which its source chooses: see [`entropy`](penstock_endpoint::entropy).
+    /// The flows have transports.
+    Entropy,
 }
 
 impl PathChoice {
