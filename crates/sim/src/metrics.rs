@@ -36,7 +36,7 @@
 ///     ((of a host) $({ $source:ident $scope:ident $name:ident: $($rest:tt)* })*) => { [$(stringify!($name)),*] };
 /// }
 /// let names = penstock_sim::metrics_of!(host, engine => names!(of a host));
-/// assert_eq!(names, ["rate_limiters_mean", "rate_limiters_max"]);
+/// assert_eq!(names, ["rate_limiters_mean", "rate_limiters_max", "receive_drops"]);
 /// ```
 #[macro_export]
 macro_rules! metrics_of {

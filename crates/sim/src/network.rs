@@ -31,8 +31,8 @@ pub use routing::{Multipath, PathChoice, Reroute, Ties};
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 /// The parts of the network that its switches need.
 pub use penstock_switch::config::{
-    Action, Capacity, Errors, FASTEST, Impairment, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node, NodeKind, Pfc, Pool, Port, Share,
-    Watchdog,
+    Action, Capacity, Errors, FASTEST, Impairment, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node, NodeKind, Pfc, Pool,
+    Port, Share, Watchdog,
 };
 /// A node is an index into [`Network::nodes`], a hop one into [`Network::hops`]; for queues see [`Network::queue`].
 pub use penstock_switch::events::{HopId, NodeId, QueueId};

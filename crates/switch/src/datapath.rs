@@ -34,7 +34,9 @@ use crate::state::congestion_point::CpState;
 use crate::state::frame::{FrameKind, Frames, GONE};
 use crate::state::histograms::Histograms;
 use crate::state::hop_info::{HopInfo, weight_of};
-use crate::state::port::{CAPTURED, FLOW_CONTROLLED, HISTOGRAMS, IMPAIRED, MARKS_AT_DEPARTURE, SENDS_PAUSES, POOLED, PortState, QueueState};
+use crate::state::port::{
+    CAPTURED, FLOW_CONTROLLED, HISTOGRAMS, IMPAIRED, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState, SENDS_PAUSES,
+};
 
 /// Signals of congestion points, for the driver to send: addressee, class of the frame, signal.
 pub type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;

@@ -58,7 +58,10 @@ fn acknowledgements_are_lost_where_control_frames_are() {
     let tcp = "[[flow]]\nfrom = \"h0\"\nto = \"h1\"\ntransport = \"tcp\"\n";
     let text = star(2, "10 ms", tcp, "[[impairment]]\nlinks = [\"h1->sw0\"]\nloss = 1.0\n");
     let lost = summary(&text);
-    assert!(lost.totals.control_frames_impaired > Some(0) && lost.totals.timeouts == Some(0), "the first timeout is 1 s");
+    assert!(
+        lost.totals.control_frames_impaired > Some(0) && lost.totals.timeouts == Some(0),
+        "the first timeout is 1 s"
+    );
     // Ten segments, the initial window, and no acknowledgement.
     assert_eq!((lost.totals.frames_delivered, lost.totals.control_frames_impaired), (10, Some(5)));
     let kept = summary(&format!("{text}control = false\n"));
@@ -198,6 +201,78 @@ fn faults_give_the_same_on_several_threads() {
             assert_eq!(fingerprint(&several).unwrap(), expected, "{threads} threads, {balancing}");
         }
     }
+}
+
+const FABRIC: &str = r#"
+    question = "Do sprayed flows come back?"
+    duration = "9 ms"
+    scheme = "SCHEME"
+    [network]
+    wire_overhead = "20 octets"
+    SETTINGS
+    [topology.leaf-spine]
+    leaves = 2
+    spines = 2
+    hosts_per_leaf = 4
+    host_rate = "100 Gbps"
+    fabric_rate = "400 Gbps"
+    link_delay = "1 us"
+    buffer = "2 MB"
+    [[flow]]
+    from = "h0..h3"
+    to = "h4..h7"
+    transport = { selective = { reordering = 64 } }
+    [[change]]
+    link = "LINK--spine0"
+    at = "2 ms"
+    state = "down"
+    down_for = "4 ms"
+    [[window]]
+    name = "before"
+    start = "1 ms"
+    end = "2 ms"
+    [[window]]
+    name = "down"
+    start = "2.5 ms"
+    end = "6 ms"
+    [[window]]
+    name = "back"
+    start = "6.1 ms"
+"#;
+
+/// The least rate of the four flows in each window, Gb/s.
+fn least_rates(scheme: &str, link: &str, settings: &str) -> Vec<f64> {
+    let text = FABRIC.replace("SCHEME", scheme).replace("LINK", link).replace("SETTINGS", settings);
+    let summary = summary(&text);
+    let least = |flows: &[f64]| flows.iter().copied().fold(f64::INFINITY, f64::min);
+    let windows = summary.windows.iter();
+    windows.map(|own| least(&own.flows.iter().map(|flow| flow.throughput_bps / 1e9).collect::<Vec<_>>())).collect()
+}
+
+/// Four sprayed flows, and the link of their leaf breaks for 4 ms. Where acknowledgements are sprayed too, what is left carries all of them; else
+/// those whose acknowledgements went over the link stand still.
+#[test]
+fn sprayed_flows_recover_in_a_few_round_trips() {
+    for scheme in ["dctcp", "nscc"] {
+        for balancing in ["spray", "reps"] {
+            let settings = format!("load_balancing = \"{balancing}\"\nconvergence = \"never\"\n");
+            let rates = least_rates(scheme, "leaf0", &format!("{settings}spray_acks = true"));
+            assert!(rates.iter().all(|rate| *rate > 0.9 * rates[0]), "{scheme}, {balancing}: {rates:?}");
+        }
+    }
+}
+
+/// The link breaks at the leaf of the receivers, and no switch of the senders knows. Half of the frames that are sprayed are lost; sources that use
+/// entropy values again leave the path.
+#[test]
+fn recycled_entropy_avoids_a_distant_failure() {
+    let rate = |balancing: &str| {
+        let settings = format!("load_balancing = \"{balancing}\"\nconvergence = \"never\"\nspray_acks = true");
+        least_rates("dctcp", "leaf1", &settings)
+    };
+    let (spray, reps) = (rate("spray"), rate("reps"));
+    assert!(reps[1] > 0.8 * reps[0] && reps[2] > 0.9 * reps[0], "{reps:?}");
+    assert!(spray[1] < 0.5 * spray[0], "{spray:?}");
 }
 
 /// Rate = MSS / RTT × C / √p with C = 1.31 for random losses and an acknowledgement a segment (Mathis et al. 1997; Ott, Kemperman and Mathis

@@ -98,7 +98,8 @@ pub(crate) fn epochs(resolved: &Resolved, layout: &Layout, bounds: &Bounds<'_>) 
             continue;
         }
         bounds.search(layout.ports.len())?;
-        let layout = Layout { down: down.clone(), ..layout.without(&known) };
+        let mut layout = layout.without(&known);
+        layout.down.clone_from(&down);
         before = (known, down);
         epochs.push(Epoch { at: now[0].0, layout, known: news });
     }

@@ -13,11 +13,7 @@ use crate::limits::{Bounds, LINKS};
 use crate::resolve::Resolved;
 
 /// Those of a scenario, port by port in the order of their tables.
-pub(crate) fn impairments(
-    resolved: &Resolved,
-    layout: &Layout,
-    bounds: &Bounds<'_>,
-) -> Result<Vec<Impairment>, Fault> {
+pub(crate) fn impairments(resolved: &Resolved, layout: &Layout, bounds: &Bounds<'_>) -> Result<Vec<Impairment>, Fault> {
     let mut impairments = Vec::new();
     for table in resolved.impairment.iter() {
         let (from, until) = (Instant(table.from.0), table.until.map_or(Instant::NEVER, |until| Instant(until.0)));
@@ -63,12 +59,9 @@ fn errors(table: &sections::Impairment) -> Result<Errors, Fault> {
     match (*table.loss, *table.ber, &*table.burst) {
         (Some(loss), None, None) => Ok(Errors::Loss(loss)),
         (None, Some(ber), None) => Ok(Errors::BitErrors(ber)),
-        (None, None, Some(burst)) => Ok(Errors::Bursts {
-            p: *burst.p,
-            r: *burst.r,
-            loss_good: *burst.loss_good,
-            loss_bad: *burst.loss_bad,
-        }),
+        (None, None, Some(burst)) => {
+            Ok(Errors::Bursts { p: *burst.p, r: *burst.r, loss_good: *burst.loss_good, loss_bad: *burst.loss_bad })
+        }
         (None, None, None) => {
             let message = "an impairment has loss, ber or burst";
             Err(table.loss.fault(message).with_hint("for instance loss = 0.001, or ber = 1e-12"))

@@ -11,8 +11,8 @@ use super::round_trip::PlannedNetwork;
 use super::source_table::SourceTable;
 use super::traffic::{Flows, RunEnd};
 use super::{
-    Assigned, FairPeriod, Plan, Testbed, buffer, changes, convergence, fair, impairment, interfaces, load_balancing, network, parameter_changes, pfc,
-    recording, schemes, testbed, traffic, traps, windows,
+    Assigned, FairPeriod, Plan, Testbed, buffer, changes, convergence, fair, impairment, interfaces, load_balancing,
+    network, parameter_changes, pfc, recording, schemes, testbed, traffic, traps, windows,
 };
 use crate::error::Fault;
 use crate::keys::sections::{self, LoadBalancing, MarkedAt, MarkedBy};

@@ -259,11 +259,7 @@ fn each_mistake_is_named_with_its_location() {
             "[[change]]\nlink = \"sw0--h3\"\nat = \"0.1 s\"\nstate = \"down\"\ndown_for = \"1 ns\"\nevery = \"2 ns\"\n[[flow]]",
             "changes of links; 100000 are the most",
         ),
-        (
-            "[[flow]]",
-            "[network]\nconvergence = \"sometimes\"\n[[flow]]",
-            "network.convergence: \"sometimes\"",
-        ),
+        ("[[flow]]", "[network]\nconvergence = \"sometimes\"\n[[flow]]", "network.convergence: \"sometimes\""),
         (
             "[[flow]]",
             "[network]\nconvergence = { uniform = { minimum = \"2 ms\", maximum = \"1 ms\" } }\n[[flow]]",
@@ -279,16 +275,8 @@ fn each_mistake_is_named_with_its_location() {
             "[[impairment]]\nloss = 0.1\nber = 1e-9\n[[flow]]",
             "impairment.0.loss: an impairment has one of loss, ber and burst",
         ),
-        (
-            "[[flow]]",
-            "[[impairment]]\nloss = 1.5\n[[flow]]",
-            "impairment.0.loss: expected a number from 0 to 1",
-        ),
-        (
-            "[[flow]]",
-            "[[impairment]]\nburst = { p = 0.1 }\n[[flow]]",
-            "impairment.0.burst.r",
-        ),
+        ("[[flow]]", "[[impairment]]\nloss = 1.5\n[[flow]]", "impairment.0.loss: expected a number from 0 to 1"),
+        ("[[flow]]", "[[impairment]]\nburst = { p = 0.1 }\n[[flow]]", "impairment.0.burst.r"),
         (
             "[[flow]]",
             "[[impairment]]\nloss = 0.1\nlinks = [\"sw0->h8\"]\n[[flow]]",

@@ -252,7 +252,13 @@ impl Lines<'_> {
             });
             let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving + pauses.sent;
             let on_line = self.on_lines[index] + pauses.on_line;
-            LineAccount { started, delivered: p.hops, lost: p.ledger.lost + p.ledger.impairments.frames, on_line, pauses }
+            LineAccount {
+                started,
+                delivered: p.hops,
+                lost: p.ledger.lost + p.ledger.impairments.frames,
+                on_line,
+                pauses,
+            }
         };
         self.ports.iter().enumerate().map(account).collect()
     }

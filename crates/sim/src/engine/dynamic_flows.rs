@@ -334,20 +334,19 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let hop_info = HopInfo { flow: slot, weight: process.weight, class: fabric.class_of(process.priority) };
         let root = self.dynamic_flows.root(slot);
         let end = root.index() + self.dynamic_flows.hops_per_slot;
+        let freed = |hop: &HopId| (root.index()..end).contains(&hop.index());
+        self.successors.retain(|hop, _| !freed(hop));
+        self.reverse_paths.retain(|hop, _| !freed(hop));
         let (hops, steps, ends) = (&mut self.hops, &mut self.steps, &mut self.end_of_hop);
         let turns = self.arbiters.is_some();
         let receive_buffers = &self.receive_buffers;
         let reverse_paths = self.spray_acks.then_some(&mut self.reverse_paths);
         let hop_infos = &mut fabric.hop_info;
-        let mut paths =
-            RouteWriter { hops, steps, ends, hop_info: hop_infos, turns, receive_buffers, reverse_paths };
+        let mut paths = RouteWriter { hops, steps, ends, hop_info: hop_infos, turns, receive_buffers, reverse_paths };
         paths.make_room(end, hop_info);
         if let Some(load_balancer) = &mut self.load_balancer {
             load_balancer.renew(root, end);
         }
-        let freed = |hop: &HopId| (root.index()..end).contains(&hop.index());
-        self.successors.retain(|hop, _| !freed(hop));
-        self.reverse_paths.retain(|hop, _| !freed(hop));
         let flow = paths.lay_out(process, arrival, root, hop_info);
         let mut next = root;
         let transported = process.transport.is_some();

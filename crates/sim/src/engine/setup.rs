@@ -14,13 +14,16 @@ use crate::hosts::Sources;
 use crate::hosts::generator::{Generator, Source};
 use crate::hosts::transport::{Connection, Transports};
 use crate::network::{
-    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, PathChoice, Port, PortId, RpId, Ties, Traffic,
+    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, PathChoice, Port, PortId, RpId, Ties,
+    Traffic,
 };
 use crate::random::{Owner, Stream};
 use crate::state::Fabric;
 use crate::state::event::{ChangeId, Event};
 use crate::state::event_queue::{EventQueue, NO_LANE, RELEASES};
-use crate::state::hops::{ACK_LEAF, BRANCH, CHOICE, HopEnd, LEAF, LOST, RECEIVE_BUFFER, SEGMENT_LEAF, Step, TURN, hop_info};
+use crate::state::hops::{
+    ACK_LEAF, BRANCH, CHOICE, HopEnd, LEAF, LOST, RECEIVE_BUFFER, SEGMENT_LEAF, Step, TURN, hop_info,
+};
 use crate::state::records::FlowRecord;
 
 /// The sources and destinations of a network, flow by flow.

@@ -10,7 +10,9 @@ use crate::config::{Capacity, Config, NodeKind, Port};
 use crate::events::{CpIndex, NodeId, QueueId};
 use crate::random::{Owner, Stream};
 use crate::state::frame::GONE;
-use crate::state::port::{FLOW_CONTROLLED, IMPAIRED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS};
+use crate::state::port::{
+    FLOW_CONTROLLED, IMPAIRED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS,
+};
 
 /// The ports of a network, whatever its scheme. The queues of those with congestion points have them in the order of
 /// [`cp_queues`]. `full` says whether they are [`Full`](crate::Full).

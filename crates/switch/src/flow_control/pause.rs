@@ -166,7 +166,16 @@ impl Pauses {
         };
         pauses.lines = config.ports.iter().zip(&config.reverse).zip(responses).map(line).collect();
         let refresh = Instant::NEVER;
-        let nothing = Counter { held: 0, buffer: 0, xoff: u64::MAX, xon: 0, full: false, announced: false, refresh, storm: Duration::ZERO };
+        let nothing = Counter {
+            held: 0,
+            buffer: 0,
+            xoff: u64::MAX,
+            xon: 0,
+            full: false,
+            announced: false,
+            refresh,
+            storm: Duration::ZERO,
+        };
         pauses.counters = vec![nothing; queues];
         pauses.stops = vec![Stop::NONE; queues];
         for (index, ingress) in pfc.ingress.iter().enumerate() {
@@ -309,7 +318,8 @@ impl Pauses {
             counter.announced = counter.full;
             if counter.full {
                 frame.stop |= class.bit();
-                counter.refresh = if counter.storm == Duration::ZERO { refresh } else { refresh.min(at + counter.storm) };
+                counter.refresh =
+                    if counter.storm == Duration::ZERO { refresh } else { refresh.min(at + counter.storm) };
             } else {
                 frame.resume |= class.bit();
             }
