@@ -80,7 +80,7 @@ fn links_elsewhere_and_single_directions_count() {
     for link in ["leaf1--spine0", "spine0->leaf1", "leaf1->spine0", "leaf0->spine0"] {
         let plan = plan(&FABRIC.replace("leaf0--spine0", link));
         assert!(!plan.network.reroutes.is_empty(), "{link}");
-        // The leaf of the senders knows of its own port at once, of a distant one when all do.
+        // A leaf notices a port that it has at once, a distant one when all do.
         let known = if link == "leaf0->spine0" { ms(2) } else { ms(3) };
         for own in plan.network.reroutes.iter().filter(|own| own.at < ms(6)) {
             assert!(own.at == known && links(&plan, own.root).contains(&"leaf0->spine1"), "{link}");
