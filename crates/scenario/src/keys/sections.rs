@@ -202,7 +202,7 @@ section! {
         /// paths over the links that are up; load_balancing and the topology's key routing choose among the remaining ports.
         /// A time, or { uniform = { minimum = "1 ms", maximum = "5 ms" } }, from which each change draws its own (from the seed and its number).
         /// "never": routes stay as they are, at the switches of a broken link as well, and flows over it stand still.
-        /// A link that is down in one direction is used in neither. Frames in flight go on by the new route from the switch at which it
+        /// Switches then go by the state that links have at that time. A link that is down in one direction is used in neither. Frames in flight go on by the new route from the switch at which it
         /// parts from the old one. A flow keeps the first link of its host. Multicast frames and flows with an explicit path keep their path.
         convergence: Option<Either<Never, Either<Duration, Starts>>> [((), (TIME, ()))] => "5 ms where a link goes down: a physical failure is often detected in milliseconds, and routing then converges (RFC 7938, 7.1)";
         /// Time after which the two switches of a link that goes down no longer use it (ECMP fast reroute): until convergence they send on by

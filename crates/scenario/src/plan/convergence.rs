@@ -68,15 +68,15 @@ fn delays(resolved: &Resolved, states: usize) -> Option<Vec<Duration>> {
 }
 
 /// The layout as switches know it later: the two switches of a link `network.local_repair` after it went down, all others
-/// `network.convergence` after it went down or came back. A link that is back is used when all know it.
+/// `network.convergence` after it went down or came back. A link that is back is used when all know it, or at once if they never knew.
 pub(crate) fn epochs(resolved: &Resolved, layout: &Layout, bounds: &Bounds<'_>) -> Result<Vec<Epoch>, Excess> {
     let states = broken(resolved, layout);
     let Some(delays) = delays(resolved, states.len()) else { return Ok(Vec::new()) };
     let repair = *resolved.network.local_repair;
-    // When each state is known: by its switches, by all. News of a later state overtakes those of earlier ones.
-    let mut events: Vec<(Duration, bool, usize)> = Vec::new();
-    for (state, (&(at, _), &delay)) in states.iter().zip(&delays).enumerate() {
-        events.extend([(at + repair, false, state), (at + delay, true, state)]);
+    // When its switches act, and all of them: by the state that the links have then.
+    let mut events: Vec<(Duration, bool)> = Vec::new();
+    for (&(at, _), &delay) in states.iter().zip(&delays) {
+        events.extend([(at + repair, false), (at + delay, true)]);
     }
     events.retain(|(at, ..)| *at < *resolved.duration);
     events.sort_unstable();
@@ -85,9 +85,9 @@ pub(crate) fn epochs(resolved: &Resolved, layout: &Layout, bounds: &Bounds<'_>) 
     let mut before = (BTreeSet::new(), BTreeSet::new());
     for now in events.chunk_by(|a, b| a.0 == b.0) {
         let earlier = far;
-        for &(_, all, state) in now {
-            let known = if all { &mut far } else { &mut near };
-            *known = (*known).max(Some(state));
+        let present = states.partition_point(|(at, _)| *at <= now[0].0).checked_sub(1);
+        for &(_, all) in now {
+            *(if all { &mut far } else { &mut near }) = present;
         }
         // What all know its switches know, too.
         let ports = |state: Option<usize>| state.map_or_else(BTreeSet::new, |state| states[state].1.clone());

@@ -57,7 +57,7 @@ fn links(layout: &Layout, host: usize) -> impl Iterator<Item = (PortId, PortId)>
 
 /// The hosts that a table names.
 fn hosts(table: &sections::Host, layout: &Layout, bounds: &Bounds<'_>) -> Result<Vec<usize>, Fault> {
-    let Either::Second(listed) = &*table.names else {
+    let Either::First(listed) = &*table.names else {
         return Ok((0..layout.nodes.len()).filter(|&node| layout.is_host(node)).collect());
     };
     let names = names::expand_all(listed, bounds.most(NODES)).map_err(|e| table.names.excess(e))?;

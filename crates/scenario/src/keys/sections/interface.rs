@@ -22,7 +22,7 @@ section! {
     /// switch at the thresholds; frames for which the buffer has no room are dropped. All other hosts process frames at once.
     pub(crate) struct Host {
         /// The hosts: all, names, or ranges of names, as in "h0..h3".
-        names: Either<AllHosts, Names>;
+        names: Either<Names, AllHosts>;
         /// The rate at which frames leave the receive buffer, without wire overhead.
         drain_rate: BitRate [RATE];
         /// Size of the receive buffer, for each link and priority.
