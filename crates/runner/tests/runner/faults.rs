@@ -29,7 +29,7 @@ fn flow(from: &str, to: &str) -> String {
     format!("[[flow]]\nfrom = \"{from}\"\nto = \"{to}\"\nframe = \"1250 octets\"\n")
 }
 
-fn queue<'s>(summary: &'s Summary, name: &str) -> &'s penstock_results::QueueSummary {
+fn queue<'s>(summary: &'s Summary, name: &str) -> &'s penstock_runner::summary::QueueSummary {
     summary.queues.iter().find(|queue| queue.name == name).expect("a recorded queue")
 }
 
