@@ -422,7 +422,8 @@ def _loss_text(result: Result) -> str:
     totals = result.summary["totals"]
     dropped, on_links = totals["frames_dropped"], totals["frames_lost_on_link"]
     impaired = totals.get("frames_impaired", 0)
-    text = f"claims to be lossless and lost {count(dropped + on_links or impaired)} of {count(totals['frames_sent'])} data frames"
+    lost = dropped + on_links or impaired
+    text = f"claims to be lossless and lost {count(lost)} of {count(totals['frames_sent'])} data frames"
     if dropped:
         first_s = _first_drops_s(result)
         earliest = sorted(first_s, key=lambda name: first_s[name])
