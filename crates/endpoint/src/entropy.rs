@@ -3,14 +3,14 @@
 //!
 //! Switches choose the path of a frame by a hash of its entropy value. An acknowledgement returns the value of its frame; where that was not
 //! marked, the path is neither congested nor broken, and the value goes into a ring, from which the next frames take theirs. Frames for which
-//! there is none get a random one. After a timeout, when paths may have failed, the source explores no more: it uses the values of the ring again.
+//! there is none get a random one. After a loss, when paths may have failed, the source explores no more: it uses the values of the ring again.
 
 use penstock_schemes::{Draw, Duration, Instant};
 
 /// Values that the ring holds. (Bonato et al.: 8 are enough)
 const RING: usize = 8;
-/// How long a source explores no paths after a timeout. Chosen here: longer than the round-trip times of data centers.
-const FREEZE: Duration = Duration::from_ms(1);
+/// How long a source explores no paths after a loss. Chosen here: many round trips of data centers, as each path that is tried without effect costs one.
+const FREEZE: Duration = Duration::from_ms(10);
 
 /// A value of the ring, and whether no frame has taken it since its acknowledgement came.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,8 +61,8 @@ impl RecycledEntropy {
         self.filled = (self.filled + 1).min(RING);
     }
 
-    /// A timeout: paths may have failed.
-    pub fn on_timeout(&mut self, now: Instant) {
+    /// A frame is sent again: paths may have failed.
+    pub fn on_loss(&mut self, now: Instant) {
         if now >= self.frozen_until {
             self.frozen_until = now + FREEZE;
         }
@@ -105,11 +105,11 @@ mod tests {
 
     /// Of three values that were used, one after the other is used again until the freeze ends.
     #[test]
-    fn a_timeout_stops_the_search_for_paths() {
+    fn a_loss_stops_the_search_for_paths() {
         let (mut own, mut words, now) = (RecycledEntropy::default(), Counter(999), Instant::ZERO);
         (1..=3).for_each(|value| own.on_ack(value, false));
         (0..3).for_each(|_| assert!(own.next(now, &mut words) < 4));
-        own.on_timeout(now);
+        own.on_loss(now);
         let frozen: Vec<u16> = (0..6).map(|_| own.next(now, &mut words)).collect();
         assert!(frozen.iter().all(|value| *value < 4) && (1..=3).all(|value| frozen.contains(&value)), "{frozen:?}");
         assert_eq!(own.next(now + FREEZE, &mut words), 1000);

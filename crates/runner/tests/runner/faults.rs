@@ -276,10 +276,11 @@ fn recycled_entropy_avoids_a_distant_failure() {
 }
 
 /// Rate = MSS / RTT × C / √p with C = 1.31 for random losses and an acknowledgement a segment (Mathis et al. 1997; Ott, Kemperman and Mathis
-/// 1996), and C / √2 with one for two segments. The mean over four seeds is within 10 %.
+/// 1996), and C / √2 with one for two segments. The mean over four seeds is within 10 %. The law
+/// leaves timeouts out, which cost 13 % at p = 0.004.
 #[test]
 fn tcp_over_a_lossy_link_keeps_the_square_root_law() {
-    for (loss, ack_every) in [(0.001_f64, 1_u32), (0.004, 1), (0.001, 2)] {
+    for (loss, ack_every) in [(0.0005_f64, 1_u32), (0.001, 1), (0.001, 2)] {
         let rate = |seed: u64| {
             let text = format!(
                 "question = \"Is it Mathis' law?\"\nduration = \"60 s\"\nwarmup = \"5 s\"\nseed = {seed}\nscheme = \"none\"\n\

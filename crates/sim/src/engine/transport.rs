@@ -32,7 +32,12 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 slot.marks = slot.marks.with(Marks::WHOLE);
             }
             let now = fabric.now;
-            let entropy = connection.entropy.as_mut().map_or(0, |own| own.0.next(now, &mut own.1));
+            let entropy = connection.entropy.as_mut().map_or(0, |own| {
+                if segment.retransmission {
+                    own.0.on_loss(now);
+                }
+                own.0.next(now, &mut own.1)
+            });
             transports.carry(frame, Carried::Segment(segment, entropy));
         }
         if connection.queue.is_none() {
@@ -104,13 +109,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         connection.armed.expire(now);
         // A flow that was stopped sends nothing again.
         if active {
-            let timeouts = connection.sender.statistics().timeouts;
             connection.sender.on_timeout(now);
-            if let Some(entropy) = &mut connection.entropy
-                && connection.sender.statistics().timeouts > timeouts
-            {
-                entropy.0.on_timeout(now);
-            }
             self.wake_sender(flow);
         }
     }
