@@ -79,9 +79,11 @@ _MEANT: dict[str, str] = {
     **dict.fromkeys(("loads", "workload", "workloads"), "load"),
     **dict.fromkeys(("queues", "sampling", "samples", "recording"), "record"),
     **dict.fromkeys(("links", "switches", "routes", "routing", "ecmp", "ecn", "marking"), "network and topology"),
-    **dict.fromkeys(("failure", "failures", "events", "changes"), "change"),
+    **dict.fromkeys(("failure", "failures", "changes", "flap", "flapping"), "change"),
+    **dict.fromkeys(("netem", "loss", "ber", "corruption", "errors", "impairments"), "impairment"),
+    **dict.fromkeys(("storm", "events"), "event"),
     **dict.fromkeys(("parameters", "profiles", "profile"), "schemes; `penstock schemes NAME` lists those of one"),
-    **dict.fromkeys(("nic", "nics", "interfaces"), "hosts"),
+    **dict.fromkeys(("nic", "nics", "interfaces", "receiver", "receivers"), "hosts and host"),
 }
 """Words that are the name of no section, and the section that has the keys."""
 

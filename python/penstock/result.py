@@ -392,7 +392,9 @@ def _loss_text(result: Result) -> str:
     """Say how many data frames a run has lost, and where first."""
     totals = result.summary["totals"]
     dropped, on_links = totals["frames_dropped"], totals["frames_lost_on_link"]
-    text = f"claims to be lossless and lost {count(dropped + on_links)} of {count(totals['frames_sent'])} data frames"
+    impaired = totals.get("frames_impaired", 0)
+    lost = dropped + on_links or impaired
+    text = f"claims to be lossless and lost {count(lost)} of {count(totals['frames_sent'])} data frames"
     if dropped:
         first_s = _first_drops_s(result)
         earliest = sorted(first_s, key=lambda name: first_s[name])
@@ -404,6 +406,8 @@ def _loss_text(result: Result) -> str:
         text += f": {count(dropped)} dropped{where}"
     if on_links:
         text += f"{';' if dropped else ':'} {count(on_links)} lost on links that went down"
+    if impaired:
+        text += f"{';' if dropped or on_links else ':'} {count(impaired)} lost at random on links ([[impairment]])"
     return text
 
 

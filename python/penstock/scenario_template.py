@@ -39,7 +39,9 @@ TOPOLOGIES = tuple(
 )[:-1]
 """The topologies that can be chosen: all but the last, the graph, whose nodes have names."""
 
-_OTHERS = ("load", "incast", "pfc", "switch", "buffer", "change", "window", "group", "priority", "network", "hosts")
+_OTHERS = (
+    "load", "incast", "pfc", "switch", "buffer", "change", "impairment", "host", "event", "window", "group", "priority", "network", "hosts",
+)  # fmt: skip
 """Sections that a scenario can do without: they are named alone."""
 
 

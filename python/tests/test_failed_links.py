@@ -77,7 +77,7 @@ def rates(result: Result, window: str) -> list[int]:
 
 def test_without_convergence_flows_stand_still_and_a_note_names_them() -> None:
     """Two of four flows go over spine0; their frames are lost, and nothing waits in the dead port's queue."""
-    scenario = fabric()
+    scenario = fabric(network__convergence="never")
     result = scenario.run()
     still = [flow for flow, rate in enumerate(rates(result, "known")) if rate == 0]
     assert 0 < len(still) < 4
@@ -138,6 +138,7 @@ def test_flows_of_loads_move_too(choice: str) -> None:
     text = FABRIC.split("[[flow]]")[0] + LOAD
     scenario = Scenario.from_toml(text, name="loads")
     scenario.set("network.load_balancing", choice)
+    scenario.set("network.convergence", "never")
     still, notes = scenario.run(), scenario.outline()["notes"]
     scenario.set("network.convergence", "100 us")
     moved = scenario.run()
@@ -151,7 +152,7 @@ def test_flows_of_loads_move_too(choice: str) -> None:
 
 def test_a_dead_port_holds_no_frames_and_stops_nobody() -> None:
     """Under flow control the frames of a broken link leave the buffers that count them: no pause spreads from it."""
-    scenario = fabric()
+    scenario = fabric(network__convergence="never")
     scenario.set("pfc", "{ buffer = '400 KB' }")
     result = scenario.run()
     assert result.summary["totals"]["pause_frames"] == 0

@@ -18,6 +18,7 @@ link_delay = "1 us"
 buffer = "1 MB"
 [network]
 load_balancing = "BALANCING"
+convergence = "never"
 TRIMMING
 [record]
 interval = "1 ms"

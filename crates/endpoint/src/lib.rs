@@ -100,6 +100,7 @@ extern crate alloc;
 mod arbiter;
 pub mod cache;
 mod destination;
+pub mod entropy;
 mod flow;
 mod flow_slots;
 mod ids;

@@ -79,6 +79,10 @@ impl QueueSource<'_> {
         !self.plan.network.service.is_empty()
     }
 
+    fn impaired(&self) -> bool {
+        self.plan.is_impaired()
+    }
+
     fn name(&self) -> String {
         let (port, _) = self.plan.network.port_and_priority(self.id).expect("only data queues are recorded");
         self.plan.port_name(port).to_owned()

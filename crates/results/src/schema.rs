@@ -105,6 +105,12 @@ macro_rules! condition {
     (queued) => {
         " Present only where hosts have transmit queues."
     };
+    (slow_receivers) => {
+        " Present only where hosts process what they receive slowly (`[[host]]`)."
+    };
+    (impaired) => {
+        " Present only where links lose frames at random."
+    };
     (watched) => {
         " Present only where flow control has a watchdog."
     };

@@ -198,6 +198,10 @@ impl TotalsSource<'_> {
         !self.plan.network.trimmed.is_empty()
     }
 
+    fn impaired(&self) -> bool {
+        self.plan.is_impaired()
+    }
+
     fn watched(&self) -> bool {
         self.plan.network.pfc.as_ref().is_some_and(|pfc| pfc.watchdog.is_some())
     }
@@ -245,6 +249,10 @@ impl FlowSource<'_> {
 
     fn finite(&self) -> bool {
         self.plan.finite
+    }
+
+    fn impaired(&self) -> bool {
+        self.plan.is_impaired()
     }
 
     fn name(&self) -> String {
@@ -309,6 +317,10 @@ struct HostSource<'a> {
 }
 
 impl HostSource<'_> {
+    fn slow_receivers(&self) -> bool {
+        !self.plan.network.receivers.is_empty()
+    }
+
     fn flow_control(&self) -> bool {
         self.plan.network.pfc.is_some()
     }
@@ -377,7 +389,7 @@ impl Summary {
             interrupted_at_s: ending.interrupted.then(|| ending.end.as_seconds()),
             ended_at_s: ending.over.then(|| ending.end.as_seconds()),
             finished_at_s: completions::finished(plan, outcome, ending).map(Instant::as_seconds),
-            lossless: plan.lossless.then_some(totals.frames_dropped + totals.frames_lost_on_link == 0),
+            lossless: plan.lossless.then_some(lost_frames(plan, totals) == 0),
             acted: actions::acted(plan, totals).filter(|_| plan.acted),
             actions: actions::counts(plan, totals),
             totals: Totals::new(&TotalsSource { plan, outcome: totals, queues: &outcome.queues, probing }),
@@ -469,6 +481,12 @@ fn window(plan: &Plan, measured: &Measured, periods: &[FairPeriod], probing: boo
         hosts: hosts(plan, outcome),
         pools: pools(plan, outcome),
     }
+}
+
+/// Data frames that break the claim of a run that the network loses none.
+fn lost_frames(plan: &Plan, totals: &outcome::Totals) -> u64 {
+    let impaired = if plan.impaired_is_lost { totals.frames_impaired } else { 0 };
+    totals.frames_dropped + totals.frames_lost_on_link + impaired
 }
 
 /// Jain's index of the controlled flows' throughputs, each over the flow's fair share where there is one.

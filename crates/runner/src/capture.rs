@@ -209,6 +209,7 @@ fn comment(plan: &Plan, subject: Subject, queue: Option<Octets>, fate: FateOnLin
     }
     match fate {
         FateOnLine::Crossed => {}
+        FateOnLine::Corrupted => parts.push("corrupted on the line".to_owned()),
         FateOnLine::Lost => parts.push("lost on the line".to_owned()),
         FateOnLine::UnderWay => parts.push("on the line at the end of the run".to_owned()),
     }

@@ -39,6 +39,8 @@ limits! {
     ARRIVALS = "flows of loads and incasts", 2_000_000, 60_000_000;
     /// Destinations of all flows; each member of a group counts for each flow to it.
     DESTINATIONS = "destinations of flows", 100_000, 100_000_000;
+    /// Changes of links, each time that a link flaps counted.
+    CHANGES = "changes of links", 100_000, 10_000_000;
     /// Flows that other flows wait for, counted for each flow that waits.
     WAITS = "flows to wait for", 1_000_000, 100_000_000;
     /// Links that the routes of all flows cross, in all.

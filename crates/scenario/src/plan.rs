@@ -2,6 +2,7 @@
 
 mod arrival;
 pub(crate) mod buffer;
+mod changes;
 mod chips;
 mod classes;
 mod clocks;
@@ -12,6 +13,9 @@ mod flow_paths;
 mod flow_transport;
 pub(crate) mod generated_flows;
 mod groups;
+mod impairment;
+mod interfaces;
+mod links;
 mod load_balancing;
 mod loads;
 mod network;
@@ -63,6 +67,8 @@ pub struct Plan {
     pub code_points: [CodePoints; 8],
     /// The run claims that the network loses no data frame, and fails if it does.
     pub lossless: bool,
+    /// Frames that links lose at random (`[[impairment]]`) break that claim, too.
+    pub impaired_is_lost: bool,
     /// The run claims that its scheme acts, and fails if it does not.
     pub acted: bool,
     /// The network that is simulated.
@@ -266,6 +272,12 @@ pub(crate) fn table_places(network: &Network, schemes: &[Assigned]) -> u64 {
 }
 
 impl Plan {
+    /// Whether links lose frames at random.
+    #[must_use]
+    pub fn is_impaired(&self) -> bool {
+        !self.network.impairments.is_empty()
+    }
+
     /// Whether some flow has no reaction point.
     #[must_use]
     pub fn uncontrolled(&self) -> bool {

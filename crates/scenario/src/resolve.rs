@@ -14,16 +14,20 @@ use std::ops::Deref;
 use penstock_schemes::{Duration, Info};
 
 use crate::error::Fault;
-use crate::keys::fields::Table;
+use crate::keys::fields::{Either, Table};
 use crate::keys::location::Location;
 use crate::keys::ranges::LARGEST_COUNT;
-use crate::keys::sections::{Buffer, Experiment, LoadBalancing};
+use crate::keys::sections::{Buffer, Experiment, LinkState, LoadBalancing};
 use crate::keys::tree::{Node, Origin};
 use crate::keys::write;
 use crate::limits::Limits;
 use crate::names;
 
 pub(crate) use settled::{FlowTable, LinkSizes, PoolKeys};
+
+/// The time of convergence where a link goes down: a physical failure is often detected in milliseconds, and BGP converges after that. (RFC
+/// 7938, section 7.1)
+const CONVERGENCE: Duration = Duration::from_ms(5);
 
 /// The gap that begins a flowlet: the timeout of the flowlet table in Alizadeh et al., CONGA, SIGCOMM 2014, section 3.4.
 const GAP: Duration = Duration::from_us(500);
@@ -82,6 +86,9 @@ impl Resolved {
         let balancing = *record.network.load_balancing;
         if matches!(balancing, LoadBalancing::Flowlet | LoadBalancing::AdaptiveFlowlet) {
             record.network.inner().flowlet_gap.fill(GAP);
+        }
+        if record.change.iter().any(|change| *change.state == Some(LinkState::Down)) {
+            record.network.inner().convergence.fill(Either::Second(Either::First(CONVERGENCE)));
         }
         for window in record.window.inner() {
             window.end.fill(duration);

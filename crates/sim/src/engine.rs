@@ -8,6 +8,8 @@ mod flow_completion;
 mod flow_control;
 mod forwarding;
 mod host;
+mod impairment;
+mod interfaces;
 mod line_capture;
 mod load_balancing;
 mod measure;
@@ -19,6 +21,8 @@ mod setup;
 mod ties;
 mod transmit_queue;
 mod transport;
+
+use std::collections::BTreeMap;
 
 use penstock_endpoint::{Destination, TrafficClass};
 use penstock_schemes::{Duration, Instant, Scheme};
@@ -32,6 +36,7 @@ use penstock_switch::state::port::{HISTOGRAMS, queues};
 use crate::engine::conservation::Accounts;
 use crate::engine::dynamic_flows::DynamicFlows;
 use crate::engine::flow_completion::FlowCompletion;
+use crate::engine::interfaces::{ReceiveBuffers, StormEdge};
 use crate::engine::measure::Reading;
 use crate::engine::parallel::Part;
 use crate::engine::parameter_changes::Reconfigurations;
@@ -90,6 +95,14 @@ pub struct Sim<S: Scheme, P: Probe<S>, M: Model> {
     pub(crate) changes: Vec<crate::network::Change>,
     /// Routes that flows of the network have later.
     pub(crate) reroutes: Vec<Reroute>,
+    /// For hops of replaced routes those of the routes that came after, over the same ports.
+    pub(crate) successors: BTreeMap<HopId, HopId>,
+    /// Acknowledgements go back over the path of the frame that they answer; by its last hop, the first one of those of transports.
+    pub(crate) spray_acks: bool,
+    pub(crate) reverse_paths: BTreeMap<HopId, HopId>,
+    /// Network interfaces that pause their switch.
+    pub(crate) storms: Vec<StormEdge>,
+    pub(crate) receive_buffers: ReceiveBuffers,
     /// Parameters that change during the run, where any do.
     pub(crate) reconfigurations: Option<Box<Reconfigurations<S>>>,
     pub(crate) flow_completion: FlowCompletion,
@@ -137,6 +150,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let needs = network.priorities.iter().zip(configs).filter(|(_, config)| S::needs_trimming(config));
         assert!(needs.map(|(priority, _)| priority).all(trimmed), "a scheme needs switches that trim");
         let mut fabric = fabric(network, configs, seed);
+        let receive_buffers = interfaces::receive_buffers(network, &mut fabric);
         let mut endpoints = Endpoints::new(network, configs, seed);
         for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
             endpoints.add_flow(id, flow);
@@ -179,6 +193,11 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             part: None,
             changes: network.changes.clone(),
             reroutes: network.reroutes.clone(),
+            successors: BTreeMap::new(),
+            spray_acks: network.spray_acks,
+            reverse_paths: network.reverse_paths.iter().copied().collect(),
+            storms: interfaces::edges(network),
+            receive_buffers,
             reconfigurations: None,
             flow_completion: FlowCompletion::new(network),
             feedback: network.feedback,
@@ -336,6 +355,13 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             Event::Arbitrate => self.arbitrate(),
             Event::Nothing => {}
             Event::Converge(first) => self.converge(first),
+            Event::Storm(id) => self.storm(id),
+            Event::Drained(frame) => self.leave_receive_buffer(frame),
+            Event::Corrupted(frame) => {
+                if M::FULL {
+                    self.drop_corrupted(frame);
+                }
+            }
             event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_) | Event::Watchdog(_)) => {
                 if M::FULL {
                     self.flow_control(event);
@@ -429,7 +455,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 None => outside += 1,
             }
         }
-        (self.state.close(on_lines, outside, ends), self.probe)
+        let received = self.received().collect();
+        (self.state.close(on_lines, received, outside, ends), self.probe)
     }
 
     fn change(&mut self, id: ChangeId) {
@@ -473,6 +500,11 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         }
     }
 
+    /// The frames in the receive buffers of hosts.
+    pub(crate) fn received(&self) -> impl Iterator<Item = FrameId> + '_ {
+        self.receive_buffers.values().flat_map(|buffer| buffer.frames())
+    }
+
     /// The frames that wait in no queue, each with the port on whose line it is; none for a signal outside of the network.
     fn frames_under_way(&self) -> Vec<(FrameId, Option<PortId>)> {
         let frames: &dyn Arena = &self.state.fabric.frames;
@@ -482,6 +514,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 waits[frame.index()] = true;
             }
         }
+        self.received().for_each(|frame| waits[frame.index()] = true);
         let under_way = frames.iter().filter(|(frame, _)| !waits[frame.index()]);
         under_way.map(|(frame, head)| (frame, line_of(&self.hops, head, self.feedback))).collect()
     }

@@ -27,7 +27,7 @@
 //! - `parameter_changes`: schemes configured during a run; [`parallel`]: a network simulated in parts; `prefetch`: memory asked for in
 //!   advance
 //! - `setup`, `run_state`, `measure`, `conservation`: the start of a run, its state, its windows of measurement, its end
-//! - `line_capture`: frames that a probe is shown
+//! - `impairment`: frames that lines lose at random; `interfaces`: hosts that pause their switch; `line_capture`: frames that a probe is shown
 //!
 //! # Two engines
 //!

@@ -36,7 +36,7 @@
 ///     ((of a host) $({ $source:ident $scope:ident $name:ident: $($rest:tt)* })*) => { [$(stringify!($name)),*] };
 /// }
 /// let names = penstock_sim::metrics_of!(host, engine => names!(of a host));
-/// assert_eq!(names, ["rate_limiters_mean", "rate_limiters_max"]);
+/// assert_eq!(names, ["rate_limiters_mean", "rate_limiters_max", "receive_drops"]);
 /// ```
 #[macro_export]
 macro_rules! metrics_of {
@@ -51,9 +51,14 @@ macro_rules! metrics_of {
         { count always copies_made: u64, "frames",
             "Copies made at the branches of multicast trees, beyond the first of each frame." }
         { count always frames_delivered: u64, "frames", "Data frames and copies that reached a destination." }
-        { count always frames_dropped: u64, "frames", "Data frames and copies dropped at full queues." }
+        { count always frames_dropped: u64, "frames", "Data frames and copies dropped at full queues, or at full receive buffers of hosts." }
         { count always frames_lost_on_link: u64, "frames",
             "Data frames and copies lost on broken links, and in the queues before them." }
+        { count always frames_impaired: u64, "frames",
+            "Data frames and copies that links corrupted at random (`[[impairment]]`). They count neither as dropped nor as lost on a broken link.",
+            where impaired }
+        { count always control_frames_impaired: u64, "frames",
+            "Acknowledgements, signals, headers of trimmed frames and pause frames that links corrupted at random.", where impaired }
         { measure run frames_in_flight: u64, "frames", "Data frames and copies in queues and on links at the end." }
         { count always feedback_frames: u64, "frames", "Signals that reached the sources of controlled flows." }
         { runner always notifications: u64, "frames",
@@ -126,6 +131,8 @@ macro_rules! metrics_of {
             "Acknowledgements and signals dropped at the queue, where they share it with data." }
         { count always frames_flushed: u64, "frames",
             "Data frames and copies that the queue lost because its link was broken: those that waited, and those that came before it was whole again." }
+        { count always frames_impaired: u64, "frames",
+            "Data frames and copies of the queue that its link corrupted at random (`[[impairment]]`).", where impaired }
         { count always frames_sent: u64, "frames", "Frames that left the queue for the link." }
         { count always octets_sent: u64, "octets", "Octets of them, without wire overhead." }
         { count always frames_marked: u64, "frames",
@@ -181,6 +188,7 @@ macro_rules! metrics_of {
         { count always frames_delivered: u64, "frames", "Frames and copies that reached a destination." }
         { count always frames_dropped: u64, "frames", "Frames and copies dropped at full queues." }
         { count inside frames_lost: u64, "frames", "Frames and copies lost on broken links, and in the queues before them." }
+        { count always frames_impaired: u64, "frames", "Frames and copies that links corrupted at random.", where impaired }
         { count inside copies_made: u64, "frames", "Copies made at branches of the flow's tree." }
         { count always feedback_received: u64, "frames", "Signals that the source received." }
         { count always retransmissions: u64, "frames", "Segments that the transport sent again.", where transported }
@@ -220,6 +228,9 @@ macro_rules! metrics_of {
         { runner always name: String, "", "The host." }
         { measure always rate_limiters_mean: f64, "", "Time-weighted mean number of installed rate limiters." }
         { measure always rate_limiters_max: u32, "", "Largest number of installed rate limiters." }
+        { measure always receive_drops: u64, "frames",
+            "Frames that found no room in the receive buffer of the host's network interface, over the whole run; in a window, in it. Of all hosts together, \
+             they are part of the frames dropped.", where slow_receivers }
         { runner always paused_s: f64, "s",
             "How long priority flow control stopped the host's queues, the sum over them, over the whole run; in a window, in it.",
             where flow_control }

@@ -16,12 +16,14 @@
 
 mod builder;
 mod flow;
+mod interfaces;
 mod processes;
 mod reach;
 mod routing;
 
 pub use builder::Builder;
 pub use flow::{Carriage, Dependency, Excess, Flow, ReactionPointSpec, SEND_BUFFER, Traffic, Transmit};
+pub use interfaces::{Receiver, Storm};
 pub use processes::{Arrival, Arrivals, Branch, CrossedLink, LaterRoute, Limiting, Process, Processes, Sharing};
 pub use routing::{Multipath, PathChoice, Reroute, Ties};
 
@@ -29,8 +31,8 @@ pub use routing::{Multipath, PathChoice, Reroute, Ties};
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 /// The parts of the network that its switches need.
 pub use penstock_switch::config::{
-    Action, Capacity, EarlyDrops, FASTEST, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node, NodeKind, Pfc, Pool, Port,
-    Service, Shaper, Share, Watchdog, Wred,
+    Action, Capacity, EarlyDrops, Errors, FASTEST, Impairment, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node,
+    NodeKind, Pfc, Pool, Port, Service, Shaper, Share, Watchdog, Wred,
 };
 /// A node is an index into [`Network::nodes`], a hop one into [`Network::hops`]; for queues see [`Network::queue`].
 pub use penstock_switch::events::{HopId, NodeId, QueueId};
@@ -104,8 +106,18 @@ pub struct Network {
     pub pfc: Option<Pfc>,
     /// Memory that queues of switches share. The limit of each queue, and of each ingress buffer, holds as well.
     pub pools: Vec<Pool>,
+    /// Lines that lose frames at random.
+    pub impairments: Vec<Impairment>,
+    /// Hosts that send pause frames for no reason; flow control is there.
+    pub storms: Vec<Storm>,
+    /// Hosts that process what they receive slowly, one a link.
+    pub receivers: Vec<Receiver>,
     /// How switches spread the frames of flows with several paths; `None` where each flow has one.
     pub load_balancing: Option<Multipath>,
+    /// Acknowledgements go back over the path of the frame that they answer; else over the first path of their flow.
+    pub spray_acks: bool,
+    /// Where they do, for the last hop of each path of flows with transports and several paths the first hop of acknowledgements.
+    pub reverse_paths: Vec<(HopId, HopId)>,
     /// The order in which a switch takes frames that arrive at one instant.
     pub ties: Ties,
 }
@@ -141,7 +153,12 @@ impl Network {
             feedback: Feedback::InBand,
             pfc: None,
             pools: Vec::new(),
+            impairments: Vec::new(),
+            storms: Vec::new(),
+            receivers: Vec::new(),
             load_balancing: None,
+            spray_acks: false,
+            reverse_paths: Vec::new(),
             ties: Ties::Number,
         }
     }
@@ -213,12 +230,15 @@ impl Network {
     }
 
     /// Whether it needs the engine with priority flow control ([`Full`](crate::Full)): for flow control, for pools, for
-    /// weights and shapers, for WRED, for marks by the port or at departure, or to trim.
+    /// weights and shapers, for WRED, for marks by the port or at departure, for lines that lose frames at random, for hosts that process
+    /// what they receive slowly, or to trim.
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {
         let classes = self.service.iter().any(|service| *service != Service::default()) || !self.wred.is_empty();
         let trims = !self.trimmed.is_empty();
-        self.pfc.is_some() || !self.pools.is_empty() || self.marking != Marking::default() || trims || classes
+        let impaired = !self.impairments.is_empty() || !self.receivers.is_empty();
+        let marks = self.marking != Marking::default();
+        self.pfc.is_some() || !self.pools.is_empty() || marks || trims || classes || impaired
     }
 
     /// The network as its switches see it.
@@ -239,6 +259,7 @@ impl Network {
         config.largest_frame = self.largest_frame().unwrap_or(0);
         config.pfc = self.pfc.as_ref();
         config.pools = &self.pools;
+        config.impairments = &self.impairments;
         config
     }
 
@@ -249,7 +270,9 @@ impl Network {
     fn reverse(&self) -> Vec<PortId> {
         let mut reverse = vec![PortId::NONE; self.ports.len()];
         let made = self.processes.list.iter().flat_map(|process| process.links.iter().map(|crossed| crossed.link));
-        for (port, back) in self.hops.iter().map(|hop| (hop.port, hop.back)).chain(made) {
+        let of_hosts = self.storms.iter().map(|storm| storm.link);
+        let of_hosts = of_hosts.chain(self.receivers.iter().map(|receiver| receiver.link));
+        for (port, back) in self.hops.iter().map(|hop| (hop.port, hop.back)).chain(made).chain(of_hosts) {
             for (port, back) in [(port, back), (back, port)] {
                 let own = &mut reverse[port.index()];
                 assert!(*own == PortId::NONE || *own == back, "port {} has two ways back", port.0);
@@ -312,10 +335,23 @@ impl Network {
 
     /// Adds the hops by which acknowledgements of a flow go, whose hops are the chain from `root`: over the same links back, those of the
     /// first path where there are several.
-    /// Returns the first one.
+    /// Returns the first one. With [`spray_acks`](Self::spray_acks) each path has its own ([`reverse_paths`](Self::reverse_paths)).
     pub fn add_reverse_path(&mut self, root: HopId) -> HopId {
+        let first = self.last_hop(root);
+        let back = self.add_chain_back(first);
+        let leaves = self.route_from(root).filter(|hop| self.hops[hop.index()].children == 0);
+        let leaves: Vec<HopId> = leaves.filter(|_| self.spray_acks).collect();
+        for leaf in leaves.iter().copied().filter(|_| leaves.len() > 1) {
+            let own = if leaf == first { back } else { self.add_chain_back(leaf) };
+            self.reverse_paths.push((leaf, own));
+        }
+        back
+    }
+
+    /// Adds the hops from the end of a path back to its beginning.
+    fn add_chain_back(&mut self, leaf: HopId) -> HopId {
         let first = self.hops.len() as u32;
-        let mut next = Some(self.last_hop(root));
+        let mut next = Some(leaf);
         while let Some(hop) = next {
             let Hop { port, back, parent, .. } = self.hops[hop.index()];
             let own = self.hops.len() as u32;

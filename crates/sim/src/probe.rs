@@ -86,6 +86,8 @@ pub struct FrameSeen<'a, S: Scheme> {
 pub enum FateOnLine {
     /// It has reached the far end.
     Crossed,
+    /// It has reached the far end with errors, and is dropped there.
+    Corrupted,
     /// The line has broken.
     Lost,
     /// The run has ended.

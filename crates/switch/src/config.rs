@@ -47,6 +47,8 @@ pub struct Config<'a> {
     pub pfc: Option<&'a Pfc>,
     /// Memory that queues of switches share.
     pub pools: &'a [Pool],
+    /// Lines that lose frames at random: those of one line in this order.
+    pub impairments: &'a [Impairment],
 }
 
 impl<'a> Config<'a> {
@@ -70,6 +72,7 @@ impl<'a> Config<'a> {
             largest_frame: 1500,
             pfc: None,
             pools: &[],
+            impairments: &[],
         }
     }
 
@@ -168,6 +171,44 @@ pub enum EarlyDrops {
     Unmarkable,
     /// All, instead of marks.
     All,
+}
+
+/// A line that loses or corrupts frames at random.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Impairment {
+    /// The port whose line it is.
+    pub port: PortId,
+    /// It concerns frames whose transmission starts from then on.
+    pub from: Instant,
+    /// It concerns those that start before.
+    pub until: Instant,
+    /// Which frames it hits.
+    pub errors: Errors,
+    /// Whether it hits frames that are no data, pause frames among them.
+    pub control: bool,
+    /// Seed of its random words.
+    pub seed: u64,
+}
+
+/// An error model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Errors {
+    /// Each frame is hit with this probability.
+    Loss(f64),
+    /// Each bit on the line, wire overhead included, is wrong with this probability, and a frame with a wrong bit is hit.
+    BitErrors(f64),
+    /// The model of Gilbert (1960) and Elliott (1963) with two states, good at first: a frame is hit with the probability of the
+    /// state, and after it the state changes. The bad state has p / (p + r) of the frames and lasts for 1 / r of them on average.
+    Bursts {
+        /// Probability that the good state ends with a frame.
+        p: f64,
+        /// Probability that the bad state does.
+        r: f64,
+        /// Probability of a hit in the good state.
+        loss_good: f64,
+        /// The same in the bad state.
+        loss_bad: f64,
+    },
 }
 
 /// A host or a switch.

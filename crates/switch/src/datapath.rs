@@ -32,10 +32,13 @@ use crate::flow_control::pause::Pauses;
 use crate::model::{Model, Shared};
 use crate::random::{Owner, Stream};
 use crate::state::congestion_point::CpState;
-use crate::state::frame::{Frames, GONE};
+use crate::state::frame::{FrameKind, Frames, GONE};
 use crate::state::histograms::Histograms;
 use crate::state::hop_info::{HopInfo, weight_of};
-use crate::state::port::{CAPTURED, HISTOGRAMS, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState, SCHEDULED, SHAPED};
+use crate::state::port::{
+    CAPTURED, FLOW_CONTROLLED, HISTOGRAMS, IMPAIRED, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState, SCHEDULED,
+    SENDS_PAUSES, SHAPED,
+};
 
 /// Signals of congestion points, for the driver to send: addressee, class of the frame, signal.
 pub type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
@@ -340,7 +343,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     pub fn settle_all(&mut self) {
         for port in (0..self.ports.len() as u32).map(PortId) {
             let p = self.port(port);
-            if p.is_due::<M>(self.now) && !(M::FULL && p.flow_controlled()) {
+            if p.is_due::<M>(self.now) && !(M::FULL && p.departs_by_event()) {
                 self.settle(port);
             }
         }
@@ -480,11 +483,23 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         let wire_octets = u32::from(octets) + p.overhead;
         let finish = at.after(p.serialise(wire_octets));
         p.busy_until = finish;
-        if M::FULL && p.flow_controlled() {
-            self.events.wake(finish, Timer::LineFree(p.index));
-        }
         let delivery = finish.after(p.latency);
+        if M::FULL && p.attention & (FLOW_CONTROLLED | SENDS_PAUSES | IMPAIRED) != 0 {
+            if p.departs_by_event() {
+                self.events.wake(finish, Timer::LineFree(p.index));
+            }
+            if p.attention & IMPAIRED != 0 && self.corrupts(p, index, wire_octets, at) {
+                return self.events.deliver_corrupted(delivery, index, p.index);
+            }
+        }
         self.events.deliver(delivery, index, p.index, p.lane);
+    }
+
+    /// Whether the line corrupts a frame whose transmission starts at `at`.
+    #[cold]
+    fn corrupts(&self, p: &mut PortState, index: FrameId, wire_octets: u32, at: Instant) -> bool {
+        let data = self.frames.get(index).kind() == FrameKind::Data;
+        p.ledger.impairments.hit(at, wire_octets, data)
     }
 
     /// A frame goes straight onto the free line of a port without queue.

@@ -51,6 +51,9 @@ pub trait Events {
     /// A frame reaches the far end of the line of `port` at `at`.
     fn deliver(&mut self, at: Instant, frame: FrameId, port: PortId, lane: Lane);
 
-    /// So does a pause frame.
+    /// So does a frame that the line has corrupted: the far end drops it.
+    fn deliver_corrupted(&mut self, at: Instant, frame: FrameId, port: PortId);
+
+    /// A pause frame reaches the far end of the line.
     fn deliver_pause(&mut self, at: Instant, pause: PauseId, port: PortId);
 }

@@ -17,7 +17,7 @@
 //! | Layer | Contents |
 //! |---|---|
 //! | [`config`], [`events`], [`model`], [`histogram`], [`random`] | the switch as plain data, its timers and indices, what it can do, histograms, random words |
-//! | [`state`] | frames, ports and queues, congestion points, hops, histograms of queues |
+//! | [`state`] | frames, ports and queues, congestion points, hops, histograms of queues, error models of lines |
 //! | [`flow_control`] | counters, stops and pause frames (`pause`), shared memory (`pool`), deadlocks, headroom (`pfc`) |
 //! | [`datapath`] | [`Fabric`]: arrival at a port and trimming (`enqueue`), ECN, headers that switches write (`telemetry`), pauses sent and obeyed (`pausing`), watchdog, line capture |
 //!
@@ -46,6 +46,7 @@
 //!     fn deliver(&mut self, at: Instant, frame: FrameId, _: PortId, _: Lane) {
 //!         self.0.push((at, frame));
 //!     }
+//!     fn deliver_corrupted(&mut self, _: Instant, _: FrameId, _: PortId) {}
 //!     fn deliver_pause(&mut self, _: Instant, _: PauseId, _: PortId) {}
 //! }
 //!

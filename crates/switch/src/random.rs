@@ -23,6 +23,10 @@ pub enum Owner {
     Switch,
     /// A queue's, for its WRED.
     EarlyDetection,
+    /// A flow's too, for the paths that it tries, under its number.
+    Entropy,
+    /// A line's, for the frames that it loses: under the number of the error model among those of the line.
+    Line,
 }
 
 /// A stream of random words.

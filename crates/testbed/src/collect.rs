@@ -188,8 +188,9 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
             frames_arrived: own.counts.arrived,
             frames_dropped: own.counts.dropped,
             control_frames_dropped: 0,
-            // Links of the testbed do not break.
+            // Links of the testbed do not break, and lose nothing at random.
             frames_flushed: 0,
+            frames_impaired: 0,
             frames_sent: own.counts.frames_sent,
             octets_sent: own.counts.octets_sent,
             frames_marked: own.counts.frames_marked,
@@ -207,6 +208,7 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
         end.map_or_else(HostOutcome::default, |end| HostOutcome {
             rate_limiters_mean: end.limiters_mean,
             rate_limiters_max: end.limiters_max,
+            receive_drops: 0,
         })
     };
     let hosts = plan.node_names.iter().zip(&network.nodes).map(host).collect();

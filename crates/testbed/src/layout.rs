@@ -258,6 +258,12 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
     if network.changes.iter().any(|change| matches!(change.event, PortEvent::Down | PortEvent::Up)) {
         return refuse("[[change]]: the testbed changes rates of links, and breaks none".to_owned());
     }
+    if !network.storms.is_empty() || !network.receivers.is_empty() {
+        return refuse("[[host]] and [[event]]: the testbed's interfaces send no pause frames".to_owned());
+    }
+    if plan.is_impaired() {
+        return refuse("[[impairment]]: the testbed's links lose no frames at random".to_owned());
+    }
     if !plan.parameter_changes.is_empty() {
         return refuse("[[change]]: parameters of a scheme last for the run on the testbed".to_owned());
     }

@@ -142,7 +142,7 @@ impl Probe<Mixed> for Store {
             return;
         }
         let (kind, flow) = kind(&seen.content);
-        let lost = if seen.fate == FateOnLine::Lost { 1.0 } else { 0.0 };
+        let lost = if seen.fate != FateOnLine::Crossed { 1.0 } else { 0.0 };
         self.frames.extend([seen.start.as_seconds(), seen.end.as_seconds(), f64::from(seen.port.0), flow, kind, lost]);
     }
 }

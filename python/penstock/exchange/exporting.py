@@ -95,6 +95,9 @@ def export(
     document = tomllib.loads(scenario.to_toml())
     if document.get("change"):
         raise ArgumentError("change: these formats cannot express links that change", "take the table out")
+    for key in ("impairment", "host", "event"):
+        if document.get(key):
+            raise ArgumentError(f"{key}: these formats cannot express faults", "take the table out")
     numbers = _numbers(plan, keep=to == "hpcc")
     flows = _flows(plan, document, numbers, endless=to == "htsim")
     if to == "htsim":

@@ -7,6 +7,7 @@ mod actions;
 mod captures;
 mod completions;
 mod extremes;
+mod faults;
 mod folders;
 mod isolation;
 mod results;

@@ -140,7 +140,11 @@ impl Kind {
 impl Kind {
     /// Whether it has this very word.
     pub(crate) fn has_word(&self, data: &Data) -> bool {
-        matches!((self, data), (Self::Word(words), Data::Text(text)) if words.contains(&text.as_str()))
+        match (self, data) {
+            (Self::Word(words), Data::Text(text)) => words.contains(&text.as_str()),
+            (Self::Either(kinds), _) => kinds.iter().any(|kind| kind.has_word(data)),
+            _ => false,
+        }
     }
 
     /// Whether its values have the form of this one.

@@ -4,6 +4,8 @@
 mod buffer;
 mod classes;
 mod flow;
+mod impairment;
+mod interface;
 mod load;
 mod parameters;
 mod pfc;
@@ -24,6 +26,8 @@ use crate::keys::topology::Topology;
 pub(crate) use buffer::{AllSwitches, Buffer};
 pub(crate) use classes::{Priority, QueueLength, Wred};
 pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think, TrafficKind};
+pub(crate) use impairment::Impairment;
+pub(crate) use interface::{Event, Host};
 pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
 pub(crate) use parameters::check_order;
 pub(crate) use pfc::{AllPorts, Pfc, PfcLink, Watchdog, WatchdogAction};
@@ -58,6 +62,8 @@ section! {
         seed: u64 [0..=LARGEST_COUNT] = 1;
         /// Fail the run if the network loses a data frame.
         lossless: bool = false;
+        /// Whether data frames that [[impairment]] loses break the claim lossless = true.
+        impaired_is_lost: bool = false;
         /// Fail the run if the scheme never reacted to congestion. A reaction lowers a rate or a window, or trims or moves a frame; if the
         /// scheme has messages or marks, reactions to losses do not count.
         require_action: bool = false;
@@ -78,6 +84,9 @@ section! {
         incast: Vec<Incast> = Vec::new();
         trace: Vec<Trace> = Vec::new();
         change: Vec<Change> = Vec::new();
+        impairment: Vec<Impairment> = Vec::new();
+        host: Vec<Host> = Vec::new();
+        event: Vec<Event> = Vec::new();
         window: Vec<Window> = Vec::new();
         record: Record {};
         testbed: Option<Testbed> => "the scenario's own times, iperf3 for every flow";
@@ -106,6 +115,7 @@ words! {
         SprayRandom = "spray-random",
         Adaptive = "adaptive",
         AdaptiveFlowlet = "adaptive-flowlet",
+        Reps = "reps",
     }
 }
 
@@ -177,14 +187,25 @@ section! {
         /// flowlet. The first flowlet takes the flow's path; the path of others follows from a hash of flow, switch, flowlet number and ecmp_seed. "spray":
         /// packet spraying, round robin: each frame takes the port that was not chosen for the longest time. "spray-random": each frame takes a random
         /// port. "adaptive": each frame takes the port with the fewest octets in its data queues; ties are broken at random. "adaptive-flowlet": each
-        /// flowlet does so. A port whose link is down is not used while there is another. Acknowledgements and signals use the reverse of the
-        /// flow's path. Multicast frames and flows with an explicit path are not load-balanced.
+        /// flowlet does so. "reps": by a hash of the frame's entropy value, which its source chooses: values of acknowledged frames that were not marked are
+        /// used again, others are random, so that flows leave paths that are congested or lose frames (REPS: Bonato et al. 2025; it needs a
+        /// transport). A port whose link is down is not used while there is another. Signals, and acknowledgements unless
+        /// spray_acks says otherwise, use the reverse of the flow's path. Multicast frames and flows with an explicit path are not load-balanced.
         load_balancing: LoadBalancing = LoadBalancing::Flow;
+        /// Whether acknowledgements are sprayed as well: each goes back over the path of the frame that it answers. Else all go back over the flow's path,
+        /// so that a flow stops where that one breaks. It needs a load_balancing other than "flow".
+        spray_acks: bool = false;
         /// Time from a change of a link's state until all switches have new routes. From then on flows, acknowledgements and signals take shortest
         /// paths over the links that are up; load_balancing and the topology's key routing choose among the remaining ports.
-        /// A link that is down in one direction is used in neither. Frames in flight keep their path. A flow keeps the first
-        /// link of its host. Multicast frames and flows with an explicit path keep their path.
-        convergence: Option<Duration> [TIME] => "never: routes stay as they are, and flows over a broken link stand still";
+        /// A time, or { uniform = { minimum = "1 ms", maximum = "5 ms" } }, from which each change draws its own (from the seed and its number).
+        /// "never": routes stay as they are, at the switches of a broken link as well, and flows over it stand still.
+        /// Switches then go by the state that links have at that time. A link that is down in one direction is used in neither. Frames in flight go on by the new route from the switch at which it
+        /// parts from the old one. A flow keeps the first link of its host. Multicast frames and flows with an explicit path keep their path.
+        convergence: Option<Either<Never, Either<Duration, Starts>>> [((), (TIME, ()))] => "5 ms where a link goes down: a physical failure is often detected in milliseconds, and routing then converges (RFC 7938, 7.1)";
+        /// Time after which the two switches of a link that goes down no longer use it (ECMP fast reroute): until convergence they send on by
+        /// those of their equally short paths that are left; frames for which there is none are lost at the port. "0 s": at once, as hardware does
+        /// that takes the port out of its ECMP groups. With a load_balancing other than "flow" a switch sees its own ports at once in any case.
+        local_repair: Duration [TIME] = Duration::ZERO;
         /// Gap between two frames of a flow at a switch after which the second begins a flowlet. While the delays of paths differ by less, frames
         /// stay in order.
         flowlet_gap: Option<Duration> [SPAN] => "500 us with flowlets (Alizadeh et al., CONGA, 2014)";
@@ -196,6 +217,10 @@ section! {
         /// Which ports have congestion points: those of switches, all, or the ports listed.
         congestion_points: Either<Watched, List> = Either::First(Watched::Switches);
     }
+}
+
+words! {
+    pub(crate) enum Never { Never = "never" }
 }
 
 words! {
@@ -284,6 +309,14 @@ section! {
         rate: Option<BitRate> [RATE] => "not a change of rate";
         /// The link goes down or comes up.
         state: Option<LinkState> => "not a change of state";
+        /// How long the link stays down.
+        down_for: Option<Duration> [SPAN] => "until another change";
+        /// A link that flaps: time from one going down to the next. It needs state = "down" and down_for.
+        every: Option<Duration> [SPAN] => "it happens once";
+        /// How often it happens in all.
+        times: Option<u64> [1..=LARGEST_COUNT] => "with every, until the end of the run";
+        /// The link goes down before this time alone.
+        until: Option<Duration> [SPAN] => "the end of the run";
         /// New parameters wherever the scheme runs: as in schemes.qcn.q_eq = "33 KB", with the keys of [schemes.NAME]. The points keep
         /// their state.
         schemes: Option<NewValues> => "not a change of parameters";

@@ -46,6 +46,8 @@ pub(crate) struct Layout {
     /// Switches choose among them frame by frame, or flowlet by flowlet.
     pub(crate) spreads: bool,
     surroundings: Surroundings,
+    /// Ports whose links are down, which no switch but their own ones knows.
+    pub(crate) down: BTreeSet<usize>,
     /// What switches know of it later, when they have heard of links that break, in order of time.
     pub(crate) later: Vec<Epoch>,
     names: BTreeMap<String, usize>,
@@ -85,8 +87,10 @@ pub(crate) struct LayoutPort {
 #[derive(Debug, Clone)]
 pub(crate) struct Epoch {
     pub(crate) at: Duration,
-    /// Without the links that are broken.
+    /// Without the links that all switches know to be broken.
     pub(crate) layout: Layout,
+    /// The ports whose links have been broken for so long that all switches know it, where they hear of one now.
+    pub(crate) known: Option<BTreeSet<usize>>,
 }
 
 /// Rate, delay and buffer of a link.

@@ -80,6 +80,8 @@ pub(crate) struct FlowCensus {
     pub(crate) longest: usize,
     /// The most links of all paths of a flow together.
     most_hops: usize,
+    /// The most paths of a flow.
+    most_paths: usize,
     /// For each table whether a flow of it has several paths.
     pub(crate) spreads: Vec<bool>,
     /// For each table the ports at which flows begin, in the order of the first one each, and how many begin there.
@@ -123,6 +125,7 @@ impl FlowCensus {
             converged: layout.later.iter().map(|epoch| Instant(epoch.at.0)).collect(),
             longest: 0,
             most_hops: 0,
+            most_paths: 0,
             spreads: Vec::new(),
             begins: Vec::new(),
             footprints: Vec::new(),
@@ -181,6 +184,7 @@ impl FlowCensus {
                 }
                 self.longest = self.longest.max(path.len());
                 self.most_hops = self.most_hops.max(tree.len()).max(path.len());
+                self.most_paths = self.most_paths.max(routing::paths_of(tree));
                 spreads |= !tree.is_empty();
             }
             let begun: Duration = *first_start.get_or_insert(arrival.start);
@@ -190,6 +194,7 @@ impl FlowCensus {
                 footprint.octets[branch.port].get_or_insert(0);
             }
             self.most_hops = self.most_hops.max(tree.len()).max(path.len());
+            self.most_paths = self.most_paths.max(routing::paths_of(&tree));
             spreads |= !tree.is_empty();
             let first = *first_of[path[0]].get_or_insert_with(|| {
                 begins.push((path[0], 0));
@@ -258,6 +263,7 @@ impl FlowCensus {
                 .collect(),
             longest_path: self.longest,
             most_hops: self.most_hops,
+            most_paths: self.most_paths,
             converged: self.converged.clone(),
             sources: self.begins.iter().flatten().map(|&(port, _)| PortId(port as u32)).collect(),
             limiters,

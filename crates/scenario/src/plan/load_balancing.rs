@@ -20,6 +20,7 @@ pub(crate) fn by(settings: &sections::Network) -> Option<PathChoice> {
         LoadBalancing::SprayRandom => Some(PathChoice::Random),
         LoadBalancing::Adaptive => Some(PathChoice::Queue),
         LoadBalancing::AdaptiveFlowlet => Some(PathChoice::QueueOfFlowlet(gap())),
+        LoadBalancing::Reps => Some(PathChoice::Entropy),
     }
 }
 
@@ -110,6 +111,9 @@ impl Spreading<'_> {
                 refuse(why.to_owned(), instead)
             }
             Some(Transport::Selective(_) | Transport::Tcp(_)) => Ok(()),
+            None if *resolved.network.load_balancing == LoadBalancing::Reps => {
+                refuse("no acknowledgement returns their entropy values".to_owned(), instead)
+            }
             None => {
                 let scheme = schemes.iter().find(|own| own.priority == self.priority).map(|own| own.config.info());
                 match scheme.filter(|info| self.controlled && info.needs_order) {

@@ -9,9 +9,11 @@ use penstock_sim::network::{
     NodeId, Pacer, Port, PortEvent, PortId, ReactionPointSpec, RpId, Ties, Transmit,
 };
 
+use super::changes;
 use super::clocks::Clocks;
 use super::flow_census::{FlowCensus, Points};
 use super::flow_transport::Carriage;
+use super::links;
 use super::routing::Branch;
 use super::traffic::FlowSpec;
 use crate::error::Fault;
@@ -46,6 +48,11 @@ pub(super) fn network(
     network.marking =
         Marking { at_departure: *settings.ecn_at == MarkedAt::Departure, by_port: *settings.ecn_by == MarkedBy::Port };
     network.transmit = transmit(hosts);
+    network.spray_acks = *settings.spray_acks;
+    if network.spray_acks && !layout.spreads {
+        let message = "there is nothing to spray: all frames of a flow take its path";
+        return Err(settings.spray_acks.fault(message).with_hint("add load_balancing = \"spray\""));
+    }
     network.control_capacity = *settings.control_buffer;
     network.ties = match *settings.ties {
         sections::Ties::Number => Ties::Number,
@@ -237,10 +244,9 @@ fn add_change(
     }
     check_kind(change)?;
     let Some(link) = change.link.as_deref() else { return Ok(()) };
-    let event = match (*change.rate, *change.state) {
-        (Some(rate), None) => PortEvent::Rate(rate),
-        (None, Some(LinkState::Down)) => PortEvent::Down,
-        (None, Some(LinkState::Up)) => PortEvent::Up,
+    let rate = match (*change.rate, *change.state) {
+        (Some(rate), None) => Some(rate),
+        (None, Some(_)) => None,
         (Some(_), Some(_)) => {
             let hint = "for both, write two changes at the same time";
             return Err(change.state.fault("a change has a rate or a state, not both").with_hint(hint));
@@ -250,18 +256,20 @@ fn add_change(
             return Err(change.rate.fault(message).with_hint("for instance state = \"down\""));
         }
     };
-    for name in topology::ports_of(link) {
-        let port = layout.port(&name).ok_or_else(|| {
-            let message = format!("there is no link \"{link}\"");
-            change.link.fault(message).with_hint(layout.suggest_port(&name))
-        })?;
-        let event = match event {
-            PortEvent::Rate(rate) => PortEvent::Rate(clocks.rate(layout.ports[port].node, rate)),
-            other => other,
-        };
-        match event {
-            PortEvent::Rate(rate) if at == Instant::ZERO => network.ports[port].rate = rate,
-            _ => network.changes.push(Change { at, port: PortId(port as u32), event }),
+    let ports = links::ports_of(layout, link).map_err(|name| {
+        change.link.fault(format!("there is no link \"{link}\"")).with_hint(layout.suggest_port(&name))
+    })?;
+    for port in ports {
+        let mut add = |at, event| network.changes.push(Change { at, port: PortId(port as u32), event });
+        match rate.map(|rate| clocks.rate(layout.ports[port].node, rate)) {
+            Some(rate) if at == Instant::ZERO => network.ports[port].rate = rate,
+            Some(rate) => add(at, PortEvent::Rate(rate)),
+            None => {
+                for (at, state) in changes::states(change, duration) {
+                    let event = if state == LinkState::Down { PortEvent::Down } else { PortEvent::Up };
+                    add(Instant(at.0), event);
+                }
+            }
         }
     }
     Ok(())

@@ -11,8 +11,8 @@ use super::round_trip::PlannedNetwork;
 use super::source_table::SourceTable;
 use super::traffic::{Flows, RunEnd};
 use super::{
-    Assigned, FairPeriod, Plan, Testbed, buffer, chips, classes, convergence, fair, load_balancing, network,
-    parameter_changes, pfc, recording, schemes, testbed, traffic, traps, windows,
+    Assigned, FairPeriod, Plan, Testbed, buffer, changes, chips, classes, convergence, fair, impairment, interfaces,
+    load_balancing, network, parameter_changes, pfc, recording, schemes, testbed, traffic, traps, windows,
 };
 use crate::error::Fault;
 use crate::keys::sections::{LoadBalancing, MarkedAt, MarkedBy};
@@ -29,6 +29,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     let mut layout = topology::build(&resolved.topology, around, bounds)?;
     layout.ecmp_seed = *resolved.network.ecmp_seed;
     layout.spreads = *resolved.network.load_balancing != LoadBalancing::Flow;
+    changes::check(&resolved, bounds)?;
     layout.later = convergence::epochs(&resolved, &layout, bounds).map_err(|e| resolved.change.excess(e))?;
     let by = load_balancing::by(&resolved.network);
     let generated = !(resolved.load.is_empty() && resolved.incast.is_empty() && resolved.trace.is_empty());
@@ -53,6 +54,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     let (mut network, points) = network::network(&resolved, &layout, &flows, &census, &clocks)?;
     let still = convergence::add_routes(&resolved, &mut network, &layout, &flows, &census, bounds);
     notes.extend(still.map_err(|e| resolved.change.excess(e))?);
+    network.impairments = impairment::impairments(&resolved, &layout, bounds)?;
     let mut schemes = schemes::assign(&resolved, &mut network, choice)?;
     network.moves = schemes.iter().map(|assigned| assigned.config.moves_to()).collect();
     let trims = |assigned: &&Assigned| *resolved.network.trimming || assigned.config.needs_trimming();
@@ -74,6 +76,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
         (lossless, reaches, of_memory) = (settled.lossless, settled.reaches, settled.notes);
         resolved.settle_flow_control(&lossless, settled.mtu, settled.links);
     }
+    interfaces::add(&resolved, &mut network, &layout, bounds)?;
     let (wred, tables) = classes::wred(&resolved.wred, &network, (&layout, &schemes))?;
     network.wred = wred;
     resolved.settle_wred(tables);
@@ -139,6 +142,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
         name: Option::clone(&resolved.name).unwrap_or_default(),
         question: String::clone(&resolved.question),
         lossless: *resolved.lossless,
+        impaired_is_lost: *resolved.impaired_is_lost,
         acted: *resolved.require_action,
         schemes,
         code_points,

@@ -5,7 +5,7 @@
 //! and switch, and `d-mod-k` by the number of the destination. The hash does not depend on the seed of the run;
 //! `network.ecmp_seed` changes it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::hash::hash;
 use crate::keys::topology::{Layout, Routing};
@@ -47,6 +47,12 @@ pub(crate) fn chain(ports: Vec<usize>) -> Vec<Branch> {
 /// Whether a route has no branches.
 pub(crate) fn is_chain(route: &[Branch]) -> bool {
     route.iter().enumerate().all(|(i, branch)| branch.parent == i.checked_sub(1))
+}
+
+/// How many paths a route has.
+pub(crate) fn paths_of(route: &[Branch]) -> usize {
+    let parents: BTreeSet<usize> = route.iter().filter_map(|branch| branch.parent).collect();
+    route.len() - parents.len()
 }
 
 /// The route over those of `ports` that lead on from `root`; hosts other than the root do not forward.
@@ -276,8 +282,17 @@ impl Distances {
     }
 }
 
-/// The ports of `node` that lead nearer to the destination.
-fn nearer(layout: &Layout, Distances { gate, hops }: &Distances, node: usize) -> Vec<usize> {
+/// The ports of `node` that lead nearer to the destination; those alone whose links are up, where there are any.
+fn nearer(layout: &Layout, distance: &Distances, node: usize) -> Vec<usize> {
+    let all = leading_nearer(layout, distance, node);
+    let is_up = |port: &usize| !layout.down.contains(port) && !layout.down.contains(&(port ^ 1));
+    if layout.down.is_empty() || all.iter().all(is_up) || !all.iter().any(is_up) {
+        return all;
+    }
+    all.into_iter().filter(is_up).collect()
+}
+
+fn leading_nearer(layout: &Layout, Distances { gate, hops }: &Distances, node: usize) -> Vec<usize> {
     let (own, of_gate) = (&layout.nodes[node].ports, &layout.nodes[*gate].ports);
     if hops[node] == 1 && of_gate.len() < own.len() {
         // The gate alone is nearer, and has fewer ports to look at. Both ends of links are numbered in the same order.

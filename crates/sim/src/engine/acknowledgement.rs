@@ -7,13 +7,13 @@ use penstock_switch::events::FrameId;
 use penstock_switch::state::frame::{Marks, Payload, Slot};
 
 use crate::engine::Sim;
-use crate::network::PortId;
+use crate::network::{HopId, PortId};
 use crate::probe::Probe;
 
 impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
-    /// The acknowledgement of a data frame of `flow` leaves destination `from`, as a control frame.
-    pub(crate) fn send_ack(&mut self, from: DestinationId, flow: FlowKey, ack: Acknowledgement<S::Echo>) {
-        let leaf = self.leaves[from.index()];
+    /// The acknowledgement of a data frame of `flow`, which came over hop `over`, leaves destination `from`, as a control frame.
+    pub(crate) fn send_ack(&mut self, from: DestinationId, over: HopId, flow: FlowKey, ack: Acknowledgement<S::Echo>) {
+        let leaf = if self.spray_acks { over } else { self.leaves[from.index()] };
         let fabric = &mut self.state.fabric;
         let slot = Slot {
             next: FrameId::NONE,

@@ -175,15 +175,21 @@ impl Inside {
 
 impl<S: Scheme, M: Model> RunState<S, M> {
     /// Brings everything to the present. Closes and checks the accounts of each queue and each pool. `on_lines` counts
-    /// the frames on the line of each port, `outside` the signals that travel outside of the network; `ends` are those of the
+    /// the frames on the line of each port, `received` are those in the receive buffers of hosts, `outside` the signals that travel outside of the network; `ends` are those of the
     /// flows of processes.
-    pub(crate) fn close(&mut self, on_lines: Vec<u64>, outside: u64, ends: Vec<FlowEnd>) -> Accounts {
+    pub(crate) fn close(
+        &mut self,
+        on_lines: Vec<u64>,
+        received: Vec<FrameId>,
+        outside: u64,
+        ends: Vec<FlowEnd>,
+    ) -> Accounts {
         let end = self.read();
         let mut inside = Inside::count(&self.fabric.frames, &self.fabric.hop_info, self.records.len());
         inside.waiting = self.sources.flows().iter().map(|flow| flow.supply().waiting()).sum();
         let fabric = &self.fabric;
         let deadlocks = fabric.pauses.deadlocks.clone();
-        let lines = Lines { ports: &fabric.ports, pauses: &fabric.pauses, on_lines, frames: &fabric.frames };
+        let lines = Lines { ports: &fabric.ports, pauses: &fabric.pauses, on_lines, received, frames: &fabric.frames };
         assert!(
             outside == self.ideal_in_flight,
             "{outside} signals travel outside of the network, {} have been sent and have not arrived",
@@ -209,6 +215,8 @@ struct Lines<'a> {
     pauses: &'a Pauses,
     /// Frames on the line of each port, but for pause frames.
     on_lines: Vec<u64>,
+    /// Frames in the receive buffers of hosts.
+    received: Vec<FrameId>,
     frames: &'a dyn Arena,
 }
 
@@ -244,7 +252,13 @@ impl Lines<'_> {
             });
             let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving + pauses.sent;
             let on_line = self.on_lines[index] + pauses.on_line;
-            LineAccount { started, delivered: p.hops, lost: p.ledger.lost, on_line, pauses }
+            LineAccount {
+                started,
+                delivered: p.hops,
+                lost: p.ledger.lost + p.ledger.impairments.frames,
+                on_line,
+                pauses,
+            }
         };
         self.ports.iter().enumerate().map(account).collect()
     }
@@ -253,6 +267,11 @@ impl Lines<'_> {
     fn check_ingress(&self) {
         let counted = self.pauses.held();
         let mut held = vec![0; counted.len()];
+        for &frame in &self.received {
+            if let Some(counter) = self.pauses.holder(frame) {
+                held[counter.index()] += self.octets(frame);
+            }
+        }
         for p in self.ports.iter().filter(|p| p.flow_controlled()) {
             let serving = (p.in_service != TrafficClass::NONE).then_some(p.in_service_frame);
             for frame in p.queues.iter().flat_map(|q| q.waiting.iter(self.frames)).chain(serving) {
@@ -285,12 +304,13 @@ fn check_flows(sent: &[u64], records: &[FlowRecord], inside: &[u64]) {
     for (index, f) in records.iter().enumerate() {
         let (sent, inside) = (sent[index], inside[index]);
         assert!(
-            sent + f.copies == f.delivered + f.dropped + f.lost + inside,
-            "flow {index}: {sent} frames sent, {} copies, {} delivered, {} dropped, {} lost on links, {inside} inside",
+            sent + f.copies == f.delivered + f.dropped + f.lost + f.impaired + inside,
+            "flow {index}: {sent} frames sent, {} copies, {} delivered, {} dropped, {} lost on links, {} corrupted, {inside} inside",
             f.copies,
             f.delivered,
             f.dropped,
             f.lost,
+            f.impaired,
         );
     }
 }

@@ -1,14 +1,16 @@
 //! Convergence: some time after a line has broken, or is whole again, all switches have heard of it, and flows take other routes.
 //!
-//! The plan of a run computes the routes ([`Network::reroutes`]), and each has its own hops. So a frame keeps to the route that it
-//! was sent by, which no later one changes, and the path to a switch that has not heard yet costs no hop anything.
+//! The plan of a run computes the routes ([`Network::reroutes`]), and each has its own hops. A frame in flight goes on by the new route from the
+//! switch at which that parts from the old one: the steps from the hops before it are those of the new route. So no hop asks for routes.
 
 use penstock_schemes::{Instant, Scheme};
 use penstock_switch::Model;
+use penstock_switch::events::FrameId;
 
 use crate::engine::Sim;
 use crate::network::{FlowId, HopId, Network, PortId, Reroute};
 use crate::probe::Probe;
+use crate::routing::load_balancing::paths;
 use crate::state::event::ChangeId;
 use crate::state::hops::{CHOICE, HopEnd};
 
@@ -58,15 +60,41 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         if chooses && self.load_balancer.as_ref().is_some_and(|load_balancer| load_balancer.disorders()) {
             self.destinations[destination.index()].expect_disorder();
         }
-        self.state.sources.flow_mut(flow).supply_mut().root = root;
+        let old = std::mem::replace(&mut self.state.sources.flow_mut(flow).supply_mut().root, root);
+        self.splice(old, root);
         if let Some(leaf) = first {
             self.leaves[destination.index()] = leaf;
         }
-        if let Some(reverse_path) = reverse_path {
-            self.state.transports.send_back_over(flow, reverse_path);
+        if let Some(reverse_path) = reverse_path
+            && let Some(old) = self.state.transports.send_back_over(flow, reverse_path)
+        {
+            self.splice(old, reverse_path);
         }
         if flow.0 < self.state.static_flows {
             self.routes.move_to(flow, &route);
+        }
+    }
+
+    /// Frames on the hops that two routes have in common, from `old` and `new` on, go on by the new one.
+    fn splice(&mut self, old: HopId, new: HopId) {
+        let mut waiting = vec![(old, new)];
+        while let Some((old, new)) = waiting.pop() {
+            if old == new || self.hops[old.index()].port != self.hops[new.index()].port {
+                continue;
+            }
+            for child in paths(&self.hops, old) {
+                waiting.extend(paths(&self.hops, new).map(|own| (child, own)));
+            }
+            self.steps[old.index()] = self.steps[new.index()];
+            self.successors.insert(old, new);
+        }
+    }
+
+    /// The hop at which a frame is that chooses its path or its turn: of a newer route, if its own one has been replaced.
+    pub(crate) fn succeed(&mut self, index: FrameId) {
+        if !self.successors.is_empty() {
+            let slot = self.state.fabric.frames.get_mut(index);
+            slot.hop = self.successors.get(&slot.hop).copied().unwrap_or(slot.hop);
         }
     }
 }

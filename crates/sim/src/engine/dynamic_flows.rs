@@ -17,6 +17,7 @@ use penstock_switch::Model;
 use penstock_switch::state::hop_info::HopInfo;
 
 use crate::engine::Sim;
+use crate::engine::interfaces::ReceiveBuffers;
 use crate::engine::setup::{Endpoints, source};
 use crate::network;
 use crate::network::{
@@ -27,7 +28,7 @@ use crate::outcome::FlowEnd;
 use crate::probe::Probe;
 use crate::random::{Owner, Stream};
 use crate::state::event::Event;
-use crate::state::hops::{ACK_LEAF, CHOICE, HopEnd, LEAF, SEGMENT_LEAF, Step, TURN};
+use crate::state::hops::{ACK_LEAF, CHOICE, HopEnd, LEAF, RECEIVE_BUFFER, SEGMENT_LEAF, Step, TURN};
 use crate::state::records::FlowRecord;
 
 /// Flows that come before slots are looked for that can be used again, at the least.
@@ -115,7 +116,8 @@ impl<S: Scheme> DynamicFlows<S> {
         };
         let ports = (0..).map(PortId).zip(&network.ports).map(&mut port).collect();
         let transported = processes.list.iter().any(|process| process.transport.is_some());
-        let hops = processes.most_hops + if transported { processes.longest_path } else { 0 };
+        let back = if network.spray_acks { processes.most_paths.max(1) } else { 1 };
+        let hops = processes.most_hops + if transported { processes.longest_path * back } else { 0 };
         Self {
             arrivals: None,
             processes: numbered(network, first.limiter),
@@ -332,9 +334,15 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let hop_info = HopInfo { flow: slot, weight: process.weight, class: fabric.class_of(process.priority) };
         let root = self.dynamic_flows.root(slot);
         let end = root.index() + self.dynamic_flows.hops_per_slot;
+        let freed = |hop: &HopId| (root.index()..end).contains(&hop.index());
+        self.successors.retain(|hop, _| !freed(hop));
+        self.reverse_paths.retain(|hop, _| !freed(hop));
         let (hops, steps, ends) = (&mut self.hops, &mut self.steps, &mut self.end_of_hop);
         let turns = self.arbiters.is_some();
-        let mut paths = RouteWriter { hops, steps, ends, hop_info: &mut fabric.hop_info, turns };
+        let receive_buffers = &self.receive_buffers;
+        let reverse_paths = self.spray_acks.then_some(&mut self.reverse_paths);
+        let hop_infos = &mut fabric.hop_info;
+        let mut paths = RouteWriter { hops, steps, ends, hop_info: hop_infos, turns, receive_buffers, reverse_paths };
         paths.make_room(end, hop_info);
         if let Some(load_balancer) = &mut self.load_balancer {
             load_balancer.renew(root, end);
@@ -433,6 +441,9 @@ struct RouteWriter<'a> {
     hop_info: &'a mut Vec<HopInfo>,
     /// Switches have arbiters.
     turns: bool,
+    receive_buffers: &'a ReceiveBuffers,
+    /// For the last hop of each path the first one of acknowledgements, where they go back over it.
+    reverse_paths: Option<&'a mut BTreeMap<HopId, HopId>>,
 }
 
 impl RouteWriter<'_> {
@@ -476,7 +487,12 @@ impl RouteWriter<'_> {
         transported: bool,
     ) -> HopId {
         let reverse_path = HopId(root.0 + path.len().max(tree.len()) as u32);
-        let leaf = if transported { SEGMENT_LEAF } else { LEAF };
+        let waits = path.last().is_some_and(|(port, _)| self.receive_buffers.contains_key(port));
+        let leaf = match (waits, transported) {
+            (true, _) => RECEIVE_BUFFER,
+            (false, true) => SEGMENT_LEAF,
+            (false, false) => LEAF,
+        };
         if tree.is_empty() {
             self.write_chain(root, path.iter().copied(), leaf, hop_info);
         } else {
@@ -485,7 +501,27 @@ impl RouteWriter<'_> {
         if transported {
             self.write_chain(reverse_path, path.iter().rev().map(|&(port, back)| (back, port)), ACK_LEAF, hop_info);
         }
+        if transported && self.reverse_paths.is_some() {
+            self.write_reverse_paths(root, tree, reverse_path, hop_info);
+        }
         reverse_path
+    }
+
+    /// Writes the hops of acknowledgements over each path of a tree, after those over the first one, and keeps where they begin.
+    fn write_reverse_paths(&mut self, root: HopId, tree: &[Branch], first: HopId, hop_info: HopInfo) {
+        let mut next = first;
+        let leaves = (0..tree.len() as u32).map(|leaf| HopId(root.0 + leaf));
+        for leaf in leaves.filter(|hop| self.hops[hop.index()].children == 0).collect::<Vec<_>>() {
+            let hops = std::iter::successors(Some(leaf), |hop| self.hops[hop.index()].parent);
+            let links: Vec<(PortId, PortId)> =
+                hops.map(|hop| (self.hops[hop.index()].back, self.hops[hop.index()].port)).collect();
+            let begin = next;
+            next = HopId(begin.0 + links.len() as u32);
+            self.write_chain(begin, links.into_iter(), ACK_LEAF, hop_info);
+            if let Some(reverse_paths) = &mut self.reverse_paths {
+                reverse_paths.insert(leaf, begin);
+            }
+        }
     }
 
     /// Writes a chain of hops from `first` on.

@@ -38,6 +38,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             // It is an event where it arrives.
             Landed::Elsewhere => self.housekeeping += 1,
             Landed::Lost => {}
+            Landed::Corrupted(frame) => self.show_corrupted(frame.line, frame.message()),
             Landed::Arrived(frame) => {
                 self.show_pause(frame.line, frame.message());
                 let fabric = &mut self.state.fabric;

@@ -18,7 +18,7 @@ use crate::network::{Feedback, FlowId, Hop, HopId, QueueId};
 use crate::probe::{Probe, SignalSeen};
 use crate::state::event::{Entity, Event};
 use crate::state::event_queue::NO_LANE;
-use crate::state::hops::{ACK_LEAF, BRANCH, HopEnd, LEAF, LOST, SEGMENT_LEAF, Step, TURN};
+use crate::state::hops::{ACK_LEAF, BRANCH, HopEnd, LEAF, LOST, RECEIVE_BUFFER, SEGMENT_LEAF, Step, TURN};
 
 /// Where a signal comes from.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +66,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             self.state.fabric.frames.remove(index);
         } else if step.next == TURN {
             self.wait_for_turn(index);
+        } else if step.next == RECEIVE_BUFFER {
+            self.cross(step.port, index);
+            self.join_receive_buffer(index, step.port);
         } else {
             self.cross(step.port, index);
             if step.next == BRANCH { self.branch(index) } else { self.choose(index) }
@@ -162,7 +165,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             self.route_from_destination(id);
         }
         if let Some(ack) = ack {
-            self.send_ack(id, self.state.sources.flow(flow).key(), ack);
+            self.send_ack(id, hop, self.state.sources.flow(flow).key(), ack);
         }
         if complete {
             self.complete(flow);

@@ -44,13 +44,19 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
 
     /// A pause frame, about these classes, has crossed the line of `port`.
     pub(crate) fn show_pause(&mut self, port: PortId, message: (u32, u32)) {
+        self.show_first(port, FateOnLine::Crossed, message);
+    }
+
+    /// A frame that the line of `port` has corrupted, about these classes if it is a pause frame, has reached the far end.
+    pub(crate) fn show_corrupted(&mut self, port: PortId, message: (u32, u32)) {
+        self.show_first(port, FateOnLine::Corrupted, message);
+    }
+
+    /// The frame that is first on the line of `port` leaves it; frames leave in the order in which they came.
+    fn show_first(&mut self, port: PortId, fate: FateOnLine, message: (u32, u32)) {
         if self.state.fabric.port(port).captured() {
             let start = self.state.fabric.observed.line_capture.leaves(port).expect("its start was noted");
-            assert!(
-                matches!(start.what, OnLine::Pause(_)),
-                "frames leave a line in the order in which they came to it"
-            );
-            self.show(port, start, FateOnLine::Crossed, message);
+            self.show(port, start, fate, message);
         }
     }
 

@@ -14,6 +14,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// A frame has come to a switch that chooses its path.
     #[inline(never)]
     pub(crate) fn choose(&mut self, index: FrameId) {
+        self.succeed(index);
         let slot = self.state.fabric.frames.get(index);
         let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
         let from: PortId = self.hops[slot.hop.index()].port;
@@ -26,13 +27,14 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     pub(crate) fn path_of(&mut self, index: FrameId) -> HopId {
         let slot = self.state.fabric.frames.get(index);
         let (hop, flow) = (slot.hop, slot.flow);
+        let entropy = self.state.transports.entropy(index);
         let load_balancer = self.load_balancer.as_mut().expect("steps lead to choices in networks with choices");
         let fabric = &mut self.state.fabric;
         load_balancer.goes_on(fabric.now, &OpenPorts::new(&fabric.ports, &self.hops, hop), hop).unwrap_or_else(|| {
             if load_balancer.looks_at_queues() {
                 paths(&self.hops, hop).for_each(|path| fabric.settle(self.hops[path.index()].port));
             }
-            load_balancer.choose(&OpenPorts::new(&fabric.ports, &self.hops, hop), hop, flow)
+            load_balancer.choose(&OpenPorts::new(&fabric.ports, &self.hops, hop), hop, flow, entropy)
         })
     }
 }

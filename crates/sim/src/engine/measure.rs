@@ -73,6 +73,7 @@ struct HostReading {
     area: u128,
     /// The most limiters since the reading.
     most: u32,
+    receive_drops: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -141,6 +142,7 @@ impl Counted<'_> {
         t.frames_moved = self.points.moved();
         t.pause_frames = self.pauses.lines.iter().map(|line| line.sent).sum();
         t.ecn_marks = self.marked;
+        t.control_frames_impaired = self.ports.iter().map(|p| p.ledger.impairments.control).sum();
         t.tied_losses = self.ports.iter().map(|p| p.ledger.tied).sum();
         t.watchdog_fired = self.pauses.watchdog_fired;
         t.watchdog_dropped = self.pauses.watchdog_dropped;
@@ -156,6 +158,7 @@ impl Counted<'_> {
         t.frames_delivered += record.delivered;
         t.frames_dropped += record.dropped;
         t.frames_lost_on_link += record.lost;
+        t.frames_impaired += record.impaired;
         if let Some(connection) = &flow.supply().connection {
             let statistics = connection.sender.statistics();
             t.retransmissions += statistics.retransmissions;
@@ -183,6 +186,7 @@ impl Counted<'_> {
                 frames_dropped: p.dropped_data(class) - flushed,
                 control_frames_dropped: p.ledger.control_drops(class),
                 frames_flushed: flushed,
+                frames_impaired: p.ledger.impairments.data(class),
                 frames_sent: q.departed,
                 octets_sent: q.sent_octets,
                 frames_marked: marks.frames,
@@ -211,6 +215,7 @@ impl Counted<'_> {
                 frames_delivered: record.delivered,
                 frames_dropped: record.dropped,
                 frames_lost: record.lost,
+                frames_impaired: record.impaired,
                 copies_made: record.copies,
                 feedback_received: record.signals,
                 probes_returned: record.probes,
@@ -310,6 +315,7 @@ impl Reading {
         self.queues.fill(QueueReading::default());
         self.flows.fill(FlowReading::default());
         self.pools.fill(PoolReading::default());
+        self.hosts.fill(HostReading::default());
     }
 }
 
@@ -328,7 +334,7 @@ impl FlowReading {
 
 impl HostRecord {
     fn reading(&self) -> HostReading {
-        HostReading { area: self.area, most: self.limiters }
+        HostReading { area: self.area, most: self.limiters, receive_drops: self.receive_drops }
     }
 }
 
@@ -391,9 +397,13 @@ pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: 
         };
         FlowOutcome::new(to.counts.since(&count.counts), measures)
     };
-    let host = |(from, to): (&HostReading, &HostReading)| HostOutcome {
-        rate_limiters_mean: moments(measured, to.area - from.area, 0.0).0,
-        rate_limiters_max: from.most,
+    let host = |index: usize| {
+        let (from, to, count) = (&start.hosts[index], &end.hosts[index], &counted.hosts[index]);
+        HostOutcome {
+            rate_limiters_mean: moments(measured, to.area - from.area, 0.0).0,
+            rate_limiters_max: from.most,
+            receive_drops: to.receive_drops - count.receive_drops,
+        }
     };
     let pool = |index: usize| {
         let (from, to, count) = (&start.pools[index], &end.pools[index], &counted.pools[index]);
@@ -417,7 +427,7 @@ pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: 
         ends: Vec::new(),
         deadlocks: Vec::new(),
         pools: (0..end.pools.len()).map(pool).collect(),
-        hosts: start.hosts.iter().zip(&end.hosts).map(host).collect(),
+        hosts: (0..end.hosts.len()).map(host).collect(),
         measured,
     }
 }

@@ -153,7 +153,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let (fabric, transports) = (&mut self.state.fabric, &self.state.transports);
         for &port in &part.cut {
             // The departures of a flow-controlled port are events.
-            if !fabric.port(port).flow_controlled() {
+            if !fabric.port(port).departs_by_event() {
                 fabric.settle(port);
             }
         }
@@ -166,7 +166,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             let p = &fabric.ports[port.index()];
             let left = event.at.since(fabric.now);
             // In transmission still: its queue may yet edit its tag, and count it. That of a flow-controlled port leaves by an event of this instant.
-            let stays = if p.flow_controlled() { left >= p.latency } else { left > p.latency };
+            let stays = if p.departs_by_event() { left >= p.latency } else { left > p.latency };
             if stays && slot.hop != lost {
                 return true;
             }

@@ -3,23 +3,27 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use penstock_endpoint::entropy::RecycledEntropy;
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
 use penstock_schemes::{Duration, HEADER, Instant, ReactionPoint, Scheme};
 use penstock_switch::Model;
 use penstock_switch::events::Lane;
 
-use crate::engine::convergence;
+use crate::engine::{convergence, interfaces};
 use crate::hosts::Sources;
 use crate::hosts::generator::{Generator, Source};
 use crate::hosts::transport::{Connection, Transports};
 use crate::network::{
-    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, Port, PortId, RpId, Ties, Traffic,
+    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, PathChoice, Port, PortId, RpId, Ties,
+    Traffic,
 };
 use crate::random::{Owner, Stream};
 use crate::state::Fabric;
 use crate::state::event::{ChangeId, Event};
 use crate::state::event_queue::{EventQueue, NO_LANE, RELEASES};
-use crate::state::hops::{ACK_LEAF, BRANCH, CHOICE, HopEnd, LEAF, LOST, SEGMENT_LEAF, Step, TURN, hop_info};
+use crate::state::hops::{
+    ACK_LEAF, BRANCH, CHOICE, HopEnd, LEAF, LOST, RECEIVE_BUFFER, SEGMENT_LEAF, Step, TURN, hop_info,
+};
 use crate::state::records::FlowRecord;
 
 /// The sources and destinations of a network, flow by flow.
@@ -40,13 +44,14 @@ pub(crate) struct Endpoints<'n, S: Scheme> {
 impl<'n, S: Scheme> Endpoints<'n, S> {
     /// The limiters with reaction points; flows are added in order.
     pub(crate) fn new(network: &'n Network, configs: &'n [S::Config], seed: u64) -> Self {
+        let by_entropy = network.load_balancing.as_ref().is_some_and(|spread| spread.by == PathChoice::Entropy);
         let mut endpoints = Self {
             network,
             configs,
             seed,
             sources: Sources::new(network.ports.len(), network.wire_overhead),
             records: Vec::with_capacity(network.flows.len()),
-            transports: Transports::new(network.transmit),
+            transports: Transports::new(network.transmit, by_entropy),
             destinations: Vec::new(),
             leaves: Vec::new(),
             end_of_hop: vec![HopEnd::NONE; network.hops.len() + 1],
@@ -175,6 +180,11 @@ pub(crate) fn source(
         .transport
         .as_ref()
         .map(|carriage| Box::new(Connection::new(&carriage.transport, flow.size, transports.transmit.exist())));
+    let connection = connection.map(|mut own| {
+        let words = || Stream::new(seed, Owner::Entropy, number.index());
+        own.entropy = transports.by_entropy.then(|| Box::new((RecycledEntropy::default(), words())));
+        own
+    });
     (Source { generator, root: flow.root, connection }, frames)
 }
 
@@ -245,6 +255,9 @@ pub(crate) fn schedule(network: &Network, sampled: bool, own: &dyn Fn(FlowId) ->
     for (id, change) in (0..).map(ChangeId).zip(&network.changes) {
         events.schedule(change.at, Event::Change(id));
     }
+    for (id, edge) in (0..).map(ChangeId).zip(interfaces::edges(network)) {
+        events.schedule(edge.at, Event::Storm(id));
+    }
     for (at, first) in convergence::instants(network) {
         events.schedule(at, Event::Converge(first));
     }
@@ -278,6 +291,13 @@ pub(crate) fn steps(network: &Network) -> Vec<Step> {
         let leaves = network.route_from(root).filter(|hop| network.hops[hop.index()].children == 0);
         leaves.for_each(|leaf| steps[leaf.index()].next = SEGMENT_LEAF);
         steps[network.last_hop(reverse_path).index()].next = ACK_LEAF;
+    }
+    for &(_, first) in &network.reverse_paths {
+        steps[network.last_hop(first).index()].next = ACK_LEAF;
+    }
+    for receiver in &network.receivers {
+        let at_host = |step: &&mut Step| step.port == receiver.link.0 && matches!(step.next, LEAF | SEGMENT_LEAF);
+        steps.iter_mut().filter(at_host).for_each(|step| step.next = RECEIVE_BUFFER);
     }
     steps
 }

@@ -61,6 +61,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// A frame has reached a switch, and waits for the others of this instant.
     #[cold]
     pub(crate) fn wait_for_turn(&mut self, index: FrameId) {
+        self.succeed(index);
         let slot = self.state.fabric.frames.get(index);
         let (hop, class) = (self.hops[slot.hop.index()], slot.class);
         let next = if hop.children > 1 { self.path_of(index) } else { hop.first_child };

@@ -31,7 +31,14 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             if !connection.sender.may_be_trimmed() {
                 slot.marks = slot.marks.with(Marks::WHOLE);
             }
-            transports.carry(frame, Carried::Segment(segment));
+            let now = fabric.now;
+            let entropy = connection.entropy.as_mut().map_or(0, |own| {
+                if segment.retransmission {
+                    own.0.on_loss(now);
+                }
+                own.0.next(now, &mut own.1)
+            });
+            transports.carry(frame, Carried::Segment(segment, entropy));
         }
         if connection.queue.is_none() {
             connection.watch(fabric.now, flow, key, &mut fabric.events);
@@ -111,26 +118,34 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     pub(crate) fn segment_arrives(&mut self, frame: FrameId) {
         let now = self.state.fabric.now;
         let slot = self.state.fabric.frames.get(frame);
-        let (flow, marks) = (self.state.fabric.flow_at(slot.hop), slot.marks);
+        let (hop, marks) = (slot.hop, slot.marks);
+        let flow = self.state.fabric.flow_at(hop);
         let data = matches!(slot.payload, Payload::Data(_));
+        let by_scheme = matches!(&slot.payload, Payload::Data(tag) if S::label(tag).marked());
         self.arrive(frame);
         if !data {
             // A probe of the scheme.
             return;
         }
         let Transports { receptions, carried, .. } = &mut self.state.transports;
-        let Some(Carried::Segment(segment)) = carried.get(frame.index()) else {
+        let Some(&Carried::Segment(ref segment, entropy)) = carried.get(frame.index()) else {
             unreachable!("data of a flow with a transport is a segment")
         };
         let Some(Some(reception)) = receptions.get_mut(flow.index()) else { return };
+        if self.spray_acks
+            && let Some(&back) = self.reverse_paths.get(&hop)
+        {
+            reception.reverse_path = back;
+        }
         let acks = if marks.contains(Marks::TRIMMED) {
             reception.receiver.on_header(now, segment)
         } else {
             reception.receiver.on_segment(now, segment, marks.contains(Marks::CONGESTION_EXPERIENCED))
         };
         let complete = reception.size == Some(reception.receiver.delivered());
+        let marked = by_scheme || marks.contains(Marks::CONGESTION_EXPERIENCED.with(Marks::TRIMMED));
         for ack in acks {
-            self.acknowledge_segment(flow, &ack);
+            self.acknowledge_segment(flow, &ack, Some((entropy, marked)));
         }
         self.watch_receiver(flow);
         if complete {
@@ -142,8 +157,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.state.transports.receptions.get_mut(flow.index())?.as_deref_mut()
     }
 
-    /// An acknowledgement leaves a flow's destination.
-    fn acknowledge_segment(&mut self, flow: FlowId, ack: &Ack) {
+    /// An acknowledgement leaves a flow's destination. It `answers` a frame with this entropy value, which was marked or not, or none.
+    fn acknowledge_segment(&mut self, flow: FlowId, ack: &Ack, answers: Option<(u16, bool)>) {
         let key = self.state.sources.flow(flow).key();
         let Some(reception) = self.reception(flow) else { return };
         let (octets, hop, class) =
@@ -160,7 +175,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             payload: Payload::Data(S::Tag::default()),
         };
         let index = self.state.fabric.frames.insert(slot);
-        self.state.transports.carry(index, Carried::Ack(*ack));
+        self.state.transports.carry(index, Carried::Ack(*ack, answers));
         self.state.totals.acks_sent += 1;
         let arrival = Arrival { index, class, octets, from: PortId::NONE };
         self.forward(self.hops[hop.index()].port, key, arrival);
@@ -173,8 +188,13 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.state.fabric.frames.remove(frame);
         self.state.totals.acks_delivered += 1;
         let RunState { sources, transports, .. } = &mut self.state;
-        let ack = transports.ack(frame).expect("an acknowledgement of a transport carries one");
+        let Some(Carried::Ack(ack, answers)) = transports.carried.get(frame.index()) else {
+            unreachable!("an acknowledgement of a transport carries one")
+        };
         if let Some(connection) = &mut sources.flow_mut(flow).supply_mut().connection {
+            if let (Some(entropy), Some((value, marked))) = (&mut connection.entropy, *answers) {
+                entropy.0.on_ack(value, marked);
+            }
             connection.sender.on_ack(now, ack);
             self.wake_sender(flow);
         }
@@ -194,7 +214,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let Some(reception) = self.reception(flow) else { return };
         reception.armed.expire(now);
         if let Some(ack) = reception.receiver.on_timeout(now) {
-            self.acknowledge_segment(flow, &ack);
+            self.acknowledge_segment(flow, &ack, None);
         }
         self.watch_receiver(flow);
     }

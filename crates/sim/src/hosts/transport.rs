@@ -4,6 +4,7 @@
 //! back. The part that the two halves of the transport read lies outside of the frame's slot: it is written when the
 //! frame is sent, and read when it arrives, so that no hop touches it.
 
+use penstock_endpoint::entropy::RecycledEntropy;
 use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segment, Sender, Transport};
 use penstock_endpoint::{Taken, TrafficClass};
 use penstock_schemes::{FlowKey, Instant, Octets};
@@ -11,6 +12,7 @@ use penstock_switch::events::FrameId;
 
 use crate::hosts::transmit_queue::{TransmitPart, TransmitQueues};
 use crate::network::{Flow, FlowId, HopId, Transmit};
+use crate::random::Stream;
 use crate::state::event::Event;
 use crate::state::event_queue::EventQueue;
 
@@ -42,6 +44,8 @@ pub(crate) struct Connection {
     handed: u64,
     /// The segment that was taken last.
     pub(crate) taken: Option<Segment>,
+    /// The entropy values of its frames, where switches go by them, and the random words for it.
+    pub(crate) entropy: Option<Box<(RecycledEntropy, Stream)>>,
     /// Its part of the transmit queue; `None` where there is none.
     pub(crate) queue: Option<TransmitPart>,
     /// The timers under way.
@@ -56,6 +60,7 @@ impl Connection {
             segment: transport.segment().0,
             handed: 0,
             taken: None,
+            entropy: None,
             queue: queued.then(TransmitPart::default),
             armed: Armed::NONE,
         }
@@ -148,8 +153,10 @@ impl Reception {
 pub(crate) enum Carried {
     /// No frame with a transport has been in the slot.
     Nothing,
-    Segment(Segment),
-    Ack(Ack),
+    /// With the entropy value of the frame.
+    Segment(Segment, u16),
+    /// With that of the frame that it answers, and whether this was marked.
+    Ack(Ack, Option<(u16, bool)>),
 }
 
 /// The receiving halves of all connections, and the segments and acknowledgements that their frames carry.
@@ -159,13 +166,15 @@ pub(crate) struct Transports {
     pub(crate) receptions: Vec<Option<Box<Reception>>>,
     /// Where segments wait for their limiters.
     pub(crate) transmit: TransmitQueues,
+    /// Switches go by entropy values.
+    pub(crate) by_entropy: bool,
     /// By frame. An entry counts as long as its frame is in the network.
     pub(crate) carried: Vec<Carried>,
 }
 
 impl Transports {
-    pub(crate) fn new(transmit: Transmit) -> Self {
-        Self { receptions: Vec::new(), transmit: TransmitQueues::new(transmit), carried: Vec::new() }
+    pub(crate) fn new(transmit: Transmit, by_entropy: bool) -> Self {
+        Self { receptions: Vec::new(), transmit: TransmitQueues::new(transmit), by_entropy, carried: Vec::new() }
     }
 
     /// The receiving half of flow `id`, if it has a transport. `acks` gives the class of acknowledgements.
@@ -178,11 +187,10 @@ impl Transports {
         self.receptions[id.index()] = Some(Box::new(reception));
     }
 
-    /// Acknowledgements of flow `id` go another way from now on.
-    pub(crate) fn send_back_over(&mut self, id: FlowId, reverse_path: HopId) {
-        if let Some(reception) = self.receptions.get_mut(id.index()).and_then(Option::as_deref_mut) {
-            reception.reverse_path = reverse_path;
-        }
+    /// Acknowledgements of flow `id` go another way from now on. Returns the one before.
+    pub(crate) fn send_back_over(&mut self, id: FlowId, reverse_path: HopId) -> Option<HopId> {
+        let reception = self.receptions.get_mut(id.index())?.as_deref_mut()?;
+        Some(std::mem::replace(&mut reception.reverse_path, reverse_path))
     }
 
     /// Whether the receiving half of flow `id` has no timer.
@@ -222,16 +230,24 @@ impl Transports {
     /// The segment that a frame of a flow with a transport carries, if it carries one.
     pub(crate) fn segment(&self, frame: FrameId) -> Option<&Segment> {
         match self.carried.get(frame.index())? {
-            Carried::Segment(segment) => Some(segment),
-            Carried::Ack(_) | Carried::Nothing => None,
+            Carried::Segment(segment, _) => Some(segment),
+            Carried::Ack(..) | Carried::Nothing => None,
+        }
+    }
+
+    /// The entropy value of a frame.
+    pub(crate) fn entropy(&self, frame: FrameId) -> u16 {
+        match self.carried.get(frame.index()) {
+            Some(&Carried::Segment(_, entropy)) => entropy,
+            _ => 0,
         }
     }
 
     /// The acknowledgement that a frame carries, if it carries one.
     pub(crate) fn ack(&self, frame: FrameId) -> Option<&Ack> {
         match self.carried.get(frame.index())? {
-            Carried::Ack(ack) => Some(ack),
-            Carried::Segment(_) | Carried::Nothing => None,
+            Carried::Ack(ack, _) => Some(ack),
+            Carried::Segment(..) | Carried::Nothing => None,
         }
     }
 

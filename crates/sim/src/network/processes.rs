@@ -21,6 +21,8 @@ pub struct Processes {
     pub longest_path: usize,
     /// The most hops of a flow's route: as many, where each flow has one way.
     pub most_hops: usize,
+    /// The most paths of a flow; none or one where none has a choice.
+    pub most_paths: usize,
     /// When flows have new routes, in order: as many as a flow may have later.
     pub converged: Vec<Instant>,
     /// The ports at which flows begin; some may be there twice.

@@ -31,6 +31,9 @@ pub enum PathChoice {
     Queue,
     /// Each flowlet does.
     QueueOfFlowlet(Duration),
+    /// By a hash of the switch, the flow and the frame's entropy value, which its source chooses: see [`entropy`](penstock_endpoint::entropy).
+    /// The flows have transports.
+    Entropy,
 }
 
 impl PathChoice {
@@ -54,8 +57,8 @@ pub enum Ties {
     Drawn,
 }
 
-/// A flow has another route, from a time at which all switches have heard of a line that broke or is whole again. Frames that
-/// were sent before keep to the route that they were sent by.
+/// A flow has another route, from a time at which switches know of a line that broke or is whole again. Frames in flight take it from the
+/// switch on at which it parts from the one before.
 #[derive(Debug, Clone, Copy)]
 pub struct Reroute {
     /// When.

@@ -87,8 +87,8 @@ impl LoadBalancer {
         (!begins && open.is_open(flowlets.path)).then_some(flowlets.path)
     }
 
-    /// Which of the hops behind `hop` a frame of `flow` takes.
-    pub(crate) fn choose(&mut self, open: &OpenPorts<'_>, hop: HopId, flow: FlowKey) -> HopId {
+    /// Which of the hops behind `hop` a frame of `flow` with this entropy value takes.
+    pub(crate) fn choose(&mut self, open: &OpenPorts<'_>, hop: HopId, flow: FlowKey, entropy: u16) -> HopId {
         let first_child = open.hops[hop.index()].first_child;
         let all = paths(open.hops, hop);
         let node = self.nodes[open.port_of(hop).index()];
@@ -97,6 +97,10 @@ impl LoadBalancer {
             PathChoice::Flowlet(_) if flowlets.count == 0 && open.is_open(first_child) => first_child,
             PathChoice::Flowlet(_) => {
                 let word = mix(self.seed ^ mix(node as u64 ^ mix(u64::from(flow.0) << 32 | u64::from(flowlets.count))));
+                nth(all.filter(|&path| open.is_open(path)), word as u32)
+            }
+            PathChoice::Entropy => {
+                let word = mix(self.seed ^ mix(node as u64 ^ mix(u64::from(flow.0) << 16 | u64::from(entropy))));
                 nth(all.filter(|&path| open.is_open(path)), word as u32)
             }
             PathChoice::Turns => {

@@ -85,6 +85,12 @@ pub(crate) enum Event {
     Watchdog(QueueId),
     /// All switches have heard of a change of a line: flows have new routes, those from this entry of the list on.
     Converge(ChangeId),
+    /// The frame in this slot reaches the far end of the line that has corrupted it.
+    Corrupted(FrameId),
+    /// This entry of the list of beginnings and ends of storms is due.
+    Storm(ChangeId),
+    /// The frame in this slot has been processed by the network interface where it waited.
+    Drained(FrameId),
 }
 
 const INDEX_BITS: u32 = 27;
@@ -123,6 +129,9 @@ impl Event {
             Self::Nothing => (21, 0),
             Self::Watchdog(i) => (22, i.0),
             Self::Converge(i) => (23, i.0),
+            Self::Corrupted(i) => (24, i.0),
+            Self::Storm(i) => (25, i.0),
+            Self::Drained(i) => (26, i.0),
         }
     }
 
@@ -178,6 +187,9 @@ impl Event {
             20 => Self::DelayedAck(FlowId(i)),
             22 => Self::Watchdog(QueueId(i)),
             23 => Self::Converge(ChangeId(i)),
+            24 => Self::Corrupted(FrameId(i)),
+            25 => Self::Storm(ChangeId(i)),
+            26 => Self::Drained(FrameId(i)),
             _ => Self::Nothing,
         }
     }
@@ -240,6 +252,10 @@ impl Events for EventQueue {
     #[inline(always)]
     fn deliver(&mut self, at: Instant, frame: FrameId, port: PortId, lane: Lane) {
         self.schedule_from(lane, at, Event::Deliver(frame), port.into());
+    }
+
+    fn deliver_corrupted(&mut self, at: Instant, frame: FrameId, port: PortId) {
+        self.schedule_from(NO_LANE, at, Event::Corrupted(frame), port.into());
     }
 
     fn deliver_pause(&mut self, at: Instant, pause: PauseId, port: PortId) {

@@ -3,7 +3,7 @@
 use penstock_endpoint::{DestinationId, FlowId, TrafficClass};
 use penstock_switch::state::hop_info::HopInfo;
 
-use crate::network::{Hop, HopId, Network, PortId};
+use crate::network::{HopId, Network, PortId};
 
 /// The destination at the far end of a hop, none where another hop follows, and its flow.
 #[derive(Debug, Clone, Copy)]
@@ -23,15 +23,15 @@ pub(crate) fn hop_info(network: &Network) -> Vec<HopInfo> {
     let flows = (0..).map(FlowId).zip(&network.flows);
     let first = flows.map(|(id, flow)| (id, flow.root, flow.transport.as_ref().map(|carriage| carriage.reverse_path)));
     let later = network.reroutes.iter().map(|later| (later.flow, later.root, later.reverse_path));
-    for (id, root, mut back) in first.chain(later) {
+    for (id, root, back) in first.chain(later) {
         let flow = &network.flows[id.index()];
         let own = HopInfo { flow: id, weight: flow.weight, class: network.class(flow.priority) };
-        network.route_from(root).for_each(|hop| hop_info[hop.index()] = own);
-        while let Some(hop) = back {
-            hop_info[hop.index()] = own;
-            let Hop { children, first_child, .. } = network.hops[hop.index()];
-            back = (children > 0).then_some(first_child);
-        }
+        let hops = [Some(root), back].into_iter().flatten().flat_map(|first| network.route_from(first));
+        hops.for_each(|hop| hop_info[hop.index()] = own);
+    }
+    for &(leaf, back) in &network.reverse_paths {
+        let own = hop_info[leaf.index()];
+        network.route_from(back).for_each(|hop| hop_info[hop.index()] = own);
     }
     hop_info
 }
@@ -42,7 +42,7 @@ pub(crate) struct Step {
     pub(crate) port: PortId,
     /// The only hop that follows. It is [`LEAF`] or [`BRANCH`] where there is none or more than one, [`CHOICE`] where the frame takes one
     /// of them, and [`TURN`] where the frame's switch has arbiters. At the end of a transport's paths it is [`SEGMENT_LEAF`] or
-    /// [`ACK_LEAF`]. The step behind the network's last hop is [`LOST`]: there frames are sent that a broken link has lost.
+    /// [`ACK_LEAF`], and [`RECEIVE_BUFFER`] before a host with one. The step behind the network's last hop is [`LOST`]: there frames are sent that a broken link has lost.
     pub(crate) next: HopId,
     /// The port of that hop, where there is one.
     pub(crate) to: PortId,
@@ -56,5 +56,7 @@ pub(crate) const ACK_LEAF: HopId = HopId(LEAF.0 - 3);
 pub(crate) const CHOICE: HopId = HopId(LEAF.0 - 4);
 /// The frame waits for the others that reach a switch at this instant: see `ties`.
 pub(crate) const TURN: HopId = HopId(LEAF.0 - 5);
+/// The last hop of data to a host where frames wait to be processed.
+pub(crate) const RECEIVE_BUFFER: HopId = HopId(LEAF.0 - 6);
 /// The least of them.
-pub(crate) const LOST: HopId = HopId(LEAF.0 - 6);
+pub(crate) const LOST: HopId = HopId(LEAF.0 - 7);

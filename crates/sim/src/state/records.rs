@@ -27,6 +27,8 @@ pub(crate) struct FlowRecord {
     complete_octets: u64,
     pub(crate) dropped: u64,
     pub(crate) lost: u64,
+    /// Corrupted on links at random.
+    pub(crate) impaired: u64,
     pub(crate) copies: u64,
     pub(crate) signals: u64,
     /// Of them, probes that came back.
@@ -55,6 +57,7 @@ impl FlowRecord {
             complete_octets: u64::MAX,
             dropped: 0,
             lost: 0,
+            impaired: 0,
             copies: 0,
             signals: 0,
             probes: 0,
@@ -77,6 +80,7 @@ impl FlowRecord {
         self.complete_octets = self.complete_octets.min(other.complete_octets);
         self.dropped += other.dropped;
         self.lost += other.lost;
+        self.impaired += other.impaired;
         self.copies += other.copies;
         self.signals += other.signals;
         self.probes += other.probes;
@@ -138,6 +142,8 @@ pub(crate) struct HostRecord {
     pub(crate) most: u32,
     since: Instant,
     pub(crate) area: u128,
+    /// Frames that its receive buffers had no room for.
+    pub(crate) receive_drops: u64,
 }
 
 impl HostRecord {

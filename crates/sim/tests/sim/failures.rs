@@ -82,25 +82,26 @@ fn sent(b: &Builder, outcome: &Outcome, a: usize, c: usize) -> u64 {
 }
 
 /// Frame k leaves the host at 12 k us and is at the switch 13 us later. Of those over 4, k = 0 to 6 (85 us) are on the line or beyond it at
-/// 100 us. The frame of 85 us (until 97 us, there at 98 us) has crossed it. Those of 97 us (k = 7) to the one that is sent at 300 us
-/// (k = 25) are lost, for routes change at the end of that instant. From k = 26 on they go over 5.
+/// 100 us, and the frame of 85 us (until 97 us, there at 98 us) has crossed it. Those that are at the
+/// switch from 97 us (k = 7) to 289 us (k = 23) are lost. Routes change at 300 us: the frame that comes at 301 us (k = 24) is
+/// the first one over 5, though it was sent before.
 #[test]
 fn a_flow_takes_the_other_route_when_switches_have_heard() {
     let b = fabric(&[(300, 5), (800, 4)], false);
     let outcome = run(&b.network, us(1000));
-    assert_eq!(outcome.totals.frames_lost_on_link, 25 - 7 + 1);
+    assert_eq!(outcome.totals.frames_lost_on_link, 23 - 7 + 1);
     let dead = &outcome.queues[b.network.queue(b.port(2, 4), 0).index()];
     // That of 97 us is on the line.
-    assert_eq!((dead.frames_flushed, dead.frames_dropped), (25 - 8 + 1, 0));
-    // k = 26 to 66, sent at 792 us.
-    assert_eq!(sent(&b, &outcome, 2, 5), 41);
+    assert_eq!((dead.frames_flushed, dead.frames_dropped), (23 - 8 + 1, 0));
+    // k = 24 to 65, which comes at 793 us.
+    assert_eq!(sent(&b, &outcome, 2, 5), 42);
     assert!(sent(&b, &outcome, 2, 4) > 7 + 10);
     // Neither flow control nor parts change anything but its own.
     assert_eq!(outcome, run_in_parts(&b.network, us(1000)));
     let mut b = b;
     lossless(&mut b.network, vec![0], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
     let lossless = run(&b.network, us(1000));
-    assert_eq!((lossless.totals.pause_frames, lossless.totals.frames_lost_on_link), (0, 19));
+    assert_eq!((lossless.totals.pause_frames, lossless.totals.frames_lost_on_link), (0, 17));
     assert_eq!(lossless, run_in_parts(&b.network, us(1000)));
 }
 

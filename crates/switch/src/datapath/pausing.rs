@@ -29,7 +29,10 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         self.events.wake(finish, Timer::LineFree(p.index));
         let arrival = finish.after(p.latency);
         self.events.deliver_pause(arrival, frame, p.index);
-        if p.lane == ELSEWHERE {
+        let corrupted = p.ledger.impairments.hit(at, wire_octets, false);
+        if corrupted {
+            self.pauses.frames.corrupt(frame);
+        } else if p.lane == ELSEWHERE {
             self.pauses.frames.send_abroad(arrival, p.index, frame);
         }
         let from = self.pauses.reverse(p.index);
@@ -54,9 +57,10 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     fn review_counter(&mut self, counter: CounterId) {
         let pools = self.pauses.pools.as_deref();
         let state = &mut self.pauses.counters[counter.index()];
-        let is_over = state.held >= state.xoff || pools.is_some_and(|pools| pools.is_over(counter));
+        let storms = state.storm != Duration::ZERO;
+        let is_over = storms || state.held >= state.xoff || pools.is_some_and(|pools| pools.is_over(counter));
         let offset = state.xoff - state.xon;
-        let is_under = state.held <= state.xon && pools.is_none_or(|pools| pools.is_under(counter, offset));
+        let is_under = !storms && state.held <= state.xon && pools.is_none_or(|pools| pools.is_under(counter, offset));
         if !state.full && is_over {
             state.full = true;
             self.announce(counter);
@@ -131,6 +135,11 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     pub fn land_pause(&mut self, frame: PauseId) -> Landed {
         let Some(frame) = self.pauses.frames.land(frame) else { return Landed::Elsewhere };
         let Some(line) = self.pauses.lines.get_mut(frame.line.index()) else { return Landed::Lost };
+        if frame.corrupted {
+            line.lost += 1;
+            self.ports[frame.line.index()].ledger.impairments.count(None);
+            return Landed::Corrupted(frame);
+        }
         line.arrived += 1;
         self.ports[frame.line.index()].hops += 1;
         Landed::Arrived(frame)
@@ -210,6 +219,8 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
 pub enum Landed {
     /// It has arrived.
     Arrived(PauseFrame),
+    /// It has arrived, and its content is wrong.
+    Corrupted(PauseFrame),
     /// It was lost on the line.
     Lost,
     /// It arrives at another driver.

@@ -12,7 +12,8 @@ use crate::events::{CpIndex, NodeId, QueueId};
 use crate::random::{Owner, Stream};
 use crate::state::frame::GONE;
 use crate::state::port::{
-    FLOW_CONTROLLED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, SCHEDULED, SHAPED, TRIMS, WRED,
+    FLOW_CONTROLLED, IMPAIRED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, SCHEDULED, SHAPED,
+    TRIMS, WRED,
 };
 use crate::state::scheduler::Scheduler;
 use crate::state::wred::EarlyDetection;
@@ -75,7 +76,13 @@ pub fn ports(config: &Config<'_>, full: bool, seed: u64) -> Vec<PortState> {
         state.mark_above(least);
         state
     };
-    (0..).map(PortId).zip(config.ports).map(state).collect()
+    let mut ports: Vec<PortState> = (0..).map(PortId).zip(config.ports).map(state).collect();
+    for impairment in config.impairments.iter().filter(|_| full) {
+        let port = &mut ports[impairment.port.index()];
+        port.attention |= IMPAIRED;
+        port.ledger.impairments.add(*impairment);
+    }
+    ports
 }
 
 /// The queues with WRED.

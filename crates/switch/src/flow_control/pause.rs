@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::units::PS_PER_S;
-use penstock_schemes::{BitRate, Duration, Instant};
+use penstock_schemes::{BitRate, Duration, Instant, Octets};
 
 use crate::config::{Action, Config, NodeKind, Port, Watchdog};
 use crate::events::{CounterId, FrameId, PauseId, QueueId};
@@ -51,6 +51,8 @@ pub struct Counter {
     pub announced: bool,
     /// When the pause frame is due again, if the counter is still full then.
     pub refresh: Instant,
+    /// The far end is a host that signals stop whatever it holds, and repeats that after this time; zero: it does not.
+    pub storm: Duration,
 }
 
 /// The ingress buffer that bounds a frame, by its counter.
@@ -164,7 +166,16 @@ impl Pauses {
         };
         pauses.lines = config.ports.iter().zip(&config.reverse).zip(responses).map(line).collect();
         let refresh = Instant::NEVER;
-        let nothing = Counter { held: 0, buffer: 0, xoff: u64::MAX, xon: 0, full: false, announced: false, refresh };
+        let nothing = Counter {
+            held: 0,
+            buffer: 0,
+            xoff: u64::MAX,
+            xon: 0,
+            full: false,
+            announced: false,
+            refresh,
+            storm: Duration::ZERO,
+        };
         pauses.counters = vec![nothing; queues];
         pauses.stops = vec![Stop::NONE; queues];
         for (index, ingress) in pfc.ingress.iter().enumerate() {
@@ -209,6 +220,23 @@ impl Pauses {
     /// The port over whose line the frames of a counter come, and their class.
     pub fn counted(&self, counter: CounterId) -> (PortId, TrafficClass) {
         (PortId(counter.0 / self.per_port), TrafficClass((counter.0 % self.per_port) as u8))
+    }
+
+    /// The host at the far end of the line of `port` stops it from `xoff` octets of a lossless class on, and lets it go on at `xon`.
+    pub fn bound(&mut self, port: PortId, xoff: Octets, xon: Octets) {
+        for class in bits(self.lossless) {
+            let counter = self.counter_of(port, class);
+            let counter = &mut self.counters[counter.index()];
+            (counter.xoff, counter.xon) = (xoff.0, xon.0);
+        }
+    }
+
+    /// The host at the far end of the line of `port` signals stop from now on, whatever it holds, and again after `interval`; or no longer, if that
+    /// is zero.
+    pub fn storm(&mut self, port: PortId, class: TrafficClass, interval: Duration) {
+        let counter = self.counter_of(port, class);
+        self.counters[counter.index()].storm = interval;
+        self.crossed.push(counter);
     }
 
     /// The port and the class of a queue.
@@ -290,7 +318,8 @@ impl Pauses {
             counter.announced = counter.full;
             if counter.full {
                 frame.stop |= class.bit();
-                counter.refresh = refresh;
+                counter.refresh =
+                    if counter.storm == Duration::ZERO { refresh } else { refresh.min(at + counter.storm) };
             } else {
                 frame.resume |= class.bit();
             }

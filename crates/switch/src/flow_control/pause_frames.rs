@@ -18,6 +18,8 @@ pub struct PauseFrame {
     pub resume: u32,
     /// How long it stops them.
     pub time: Duration,
+    /// The line has corrupted it: the far end drops it.
+    pub corrupted: bool,
     /// It has gone to another part of the network; what it says is kept here until it arrives, for its line may break.
     abroad: bool,
 }
@@ -25,7 +27,7 @@ pub struct PauseFrame {
 impl PauseFrame {
     /// One that says nothing yet.
     pub fn new(line: PortId, time: Duration) -> Self {
-        Self { line, stop: 0, resume: 0, time, abroad: false }
+        Self { line, stop: 0, resume: 0, time, corrupted: false, abroad: false }
     }
 
     /// Bits of the classes that it stops, and of those that it lets go on.
@@ -47,6 +49,11 @@ impl PauseFrames {
     /// The frame in a slot.
     pub fn get(&self, id: PauseId) -> &PauseFrame {
         &self.slots[id.index()]
+    }
+
+    /// The line has corrupted a frame.
+    pub fn corrupt(&mut self, id: PauseId) {
+        self.slots[id.index()].corrupted = true;
     }
 
     /// Places, taken or free.

@@ -11,6 +11,7 @@ use crate::config::{Capacity, Config, Port};
 use crate::events::{CpIndex, FrameId, Lane};
 use crate::model::Model;
 use crate::state::frame::Chain;
+use crate::state::impairment::Impairments;
 use crate::state::scheduler::Scheduler;
 use crate::state::wred::EarlyDetection;
 
@@ -122,6 +123,10 @@ pub const SHAPED: u16 = 2048;
 pub const BY_PAUSE: u32 = 10;
 /// Its shaper has nothing left.
 pub const BY_SHAPER: u32 = 20;
+/// The line of a port loses frames at random.
+pub const IMPAIRED: u16 = 4096;
+/// The port of a host that sends pause frames: the end of each transmission is an event, as at flow-controlled ports of switches.
+pub const SENDS_PAUSES: u16 = 8192;
 
 /// One port: 128 octets too.
 #[derive(Debug, Clone)]
@@ -211,8 +216,10 @@ pub struct Ledger {
     known_before: Serialisation,
     /// Bits of frames that broken lines cut off.
     pub cut_bits: u64,
-    /// Frames lost on the line.
+    /// Frames lost on the line when it broke.
     pub lost: u64,
+    /// Error models of the line, and the frames that they have hit.
+    pub impairments: Impairments,
     /// The threshold of a port that marks by all its queues, or as frames leave.
     pub marks_above: u32,
     /// The scheduler of a port with [`SCHEDULED`].
@@ -365,6 +372,12 @@ impl PortState {
     #[inline(always)]
     pub fn flow_controlled(&self) -> bool {
         self.attention & FLOW_CONTROLLED != 0
+    }
+
+    /// Whether an event, and nothing else, lets its departures happen.
+    #[inline(always)]
+    pub fn departs_by_event(&self) -> bool {
+        self.attention & (FLOW_CONTROLLED | SENDS_PAUSES) != 0
     }
 
     /// Whether its queues share memory with others.

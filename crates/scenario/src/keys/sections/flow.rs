@@ -125,9 +125,9 @@ section! {
 
 section! {
     pub(crate) struct Times {
-        /// The earliest start.
+        /// The least of them.
         minimum: Duration [TIME];
-        /// The latest start.
+        /// The greatest of them.
         maximum: Duration [SPAN];
     }
 }

@@ -103,7 +103,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// Frames of a flow that were sent here, and those that came, or were dropped or lost, here.
     fn frames_of(&self, flow: FlowId) -> (u64, u64) {
         let record = &self.state.records[flow.index()];
-        (self.state.sources.flow(flow).sent(), record.delivered + record.dropped + record.lost)
+        (self.state.sources.flow(flow).sent(), record.delivered + record.dropped + record.lost + record.impaired)
     }
 
     /// Forgets a flow: its counts go into the sums.
