@@ -105,14 +105,14 @@ pub struct Fabric<S: Scheme, E, M: Model> {
 pub type Classes = [TrafficClass; 8];
 
 impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
-    /// All ports of `config`, whose hops are `hop_info`, with the scheme of each class; `seed` is that of random words.
+    /// All ports of `config`, whose hops are `hop_info`, with the scheme of each class, and then of each of [`Config::own_lines`]; `seed` is that of random words.
     ///
     /// # Panics
     /// If `config` is not as its documentation says.
     pub fn new(config: &Config<'_>, hop_info: Vec<HopInfo>, configs: &[S::Config], seed: u64, events: E) -> Self {
         let cp = |queue: CpQueue| CpState {
             start: START,
-            cp: S::Cp::new(&configs[queue.class], queue.place),
+            cp: S::Cp::new(&configs[config.configuration(queue.class, queue.place.line)], queue.place),
             stream: Stream::new(seed, Owner::CongestionPoint, queue.queue.index()),
             queue: queue.queue,
             signals: 0,
