@@ -440,13 +440,17 @@ impl Parameter {
         }
     }
 
-    /// The effect of the parameter, and the condition under which it has one, as text for people.
+    /// The effect of the parameter, the condition under which it has one, and a vendor's name of it, as text for people.
     #[must_use]
     pub fn meaning(&self) -> String {
-        match self.when {
-            Some(condition) => format!("{} Has an effect only where {condition}.", self.description),
-            None => self.description.into(),
+        let mut text: String = self.description.into();
+        if let Some(condition) = self.when {
+            text += &format!(" Has an effect only where {condition}.");
         }
+        if let Some(Alias { name, unit }) = self.alias {
+            text += &format!(" NVIDIA calls it `{name}` ({}).", unit.name());
+        }
+        text
     }
 }
 

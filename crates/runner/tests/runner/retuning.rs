@@ -196,7 +196,8 @@ fn a_threshold_by_time_is_that_of_each_port() {
     }
     let fixed = fingerprint(&ran(&with("k = \"25 KB\"", ""), "dctcp", 1)).unwrap();
     assert_ne!(fixed, wanted, "the thresholds of faster ports count");
-    let later = [ran(&with("k = \"20 us\"", &change("10 us")), "dctcp", 1), ran(&with(given, &change("12.5 KB")), "dctcp", 2)];
+    let later =
+        [ran(&with("k = \"20 us\"", &change("10 us")), "dctcp", 1), ran(&with(given, &change("12.5 KB")), "dctcp", 2)];
     assert_eq!(fingerprint(&later[0]).unwrap(), fingerprint(&later[1]).unwrap());
     assert_ne!(fingerprint(&later[0]).unwrap(), wanted);
 }

@@ -17,7 +17,8 @@ const COMPUTED: Value = Value::Choice(AUTO);
 
 /// Values as a file has them, those that follow from the network at their defaults until [`PlannedNetwork::fill`] has them.
 pub(crate) fn provisional(info: &Info, written: &[Value]) -> Vec<Value> {
-    let given = |(value, parameter): (&Value, &Parameter)| if value.is_in(parameter.unit) { *value } else { parameter.default };
+    let given =
+        |(value, parameter): (&Value, &Parameter)| if value.is_in(parameter.unit) { *value } else { parameter.default };
     written.iter().zip(info.parameters).map(given).collect()
 }
 
@@ -28,7 +29,8 @@ pub(crate) fn follows(parameter: &Parameter, value: Value) -> bool {
 
 /// The rates of a network's lines, each once: that of the fastest with a congestion point, and then the others.
 fn rates(network: &Network) -> Vec<BitRate> {
-    let mut rates: Vec<(bool, BitRate)> = network.ports.iter().map(|port| (port.congestion_points, port.rate)).collect();
+    let mut rates: Vec<(bool, BitRate)> =
+        network.ports.iter().map(|port| (port.congestion_points, port.rate)).collect();
     rates.sort_unstable_by_key(|&rate| Reverse(rate));
     let mut once = Vec::new();
     for (_, rate) in rates {
@@ -61,7 +63,8 @@ impl PlannedNetwork<'_> {
                 format!("{what}, and {} is from {} to {}", parameter.name, parameter.minimum, parameter.maximum)
             };
             if written == COMPUTED && !written.is_in(parameter.unit) {
-                let (value, what) = self.computed(parameter, line, own).map_err(|(what, hint)| error(i, what).with_hint(hint))?;
+                let (value, what) =
+                    self.computed(parameter, line, own).map_err(|(what, hint)| error(i, what).with_hint(hint))?;
                 return match parameter.accepts(value) {
                     true => Ok(value),
                     false => Err(error(i, range(what)).with_hint("write a value within these bounds")),
@@ -69,7 +72,8 @@ impl PlannedNetwork<'_> {
             }
             let at = scaled.filter(|_| parameter.unit == Unit::Threshold).unwrap_or(line);
             let value = parameter.on_line(written, at).ok_or_else(|| {
-                error(i, format!("{written} is beyond 64 bits at {at}")).with_hint("write less, or an amount that follows no line")
+                error(i, format!("{written} is beyond 64 bits at {at}"))
+                    .with_hint("write less, or an amount that follows no line")
             })?;
             if value != written && !parameter.accepts(value) {
                 let hint = "write one within these bounds, or an amount that follows no line";
@@ -77,13 +81,19 @@ impl PlannedNetwork<'_> {
             }
             Ok(value)
         };
-        let values: Vec<Value> = info.parameters.iter().zip(&own.written).enumerate().map(value).collect::<Result<_, _>>()?;
+        let values: Vec<Value> =
+            info.parameters.iter().zip(&own.written).enumerate().map(value).collect::<Result<_, _>>()?;
         let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
         Ok(AtLine { line, config, values })
     }
 
     /// The value of a parameter that is "auto", and what it is; else an error and a hint.
-    fn computed(self, parameter: &Parameter, line: BitRate, own: &Assigned) -> Result<(Value, String), (String, String)> {
+    fn computed(
+        self,
+        parameter: &Parameter,
+        line: BitRate,
+        own: &Assigned,
+    ) -> Result<(Value, String), (String, String)> {
         let info = own.config.info();
         let Some(time) = self.longest(own) else {
             let message = format!("no flow of priority {} is under {}", own.priority, info.name);
@@ -97,7 +107,10 @@ impl PlannedNetwork<'_> {
         let mut given = info.parameters.iter().zip(&own.written);
         let octets = given.find(|(other, _)| other.name == unit).and_then(|(other, value)| other.on_line(*value, line));
         let Some(Value::Octets(Octets(octets @ 1..))) = octets else {
-            return Err((format!("it counts {unit}, which is no length"), format!("write {unit}, as in \"1500 octets\"")));
+            return Err((
+                format!("it counts {unit}, which is no length"),
+                format!("write {unit}, as in \"1500 octets\""),
+            ));
         };
         let bits = u128::from(time.0) * u128::from(line.0);
         let count = bits.div_ceil(8_000_000_000_000 * u128::from(octets)) as u64;

@@ -33,8 +33,8 @@ pub(crate) fn assign(resolved: &Resolved, network: &mut Network, choice: &Choice
         };
         let changed = resolved.change.iter().filter_map(|table| table.new_values()?.of(info));
         let new = changed.flat_map(|new| info.parameters.iter().zip(new).filter_map(|(p, value)| Some((p, (**value)?))));
-        let given = info.parameters.iter().zip(written.iter().copied()).chain(new);
-        let follows_lines = given.into_iter().any(|(parameter, value)| lines::follows(parameter, value));
+        let mut given = info.parameters.iter().zip(written.iter().copied()).chain(new);
+        let follows_lines = given.any(|(parameter, value)| lines::follows(parameter, value));
         let values = lines::provisional(info, &written);
         let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
         let profile = name.map(str::to_owned);
@@ -135,21 +135,29 @@ fn note_on_lines(own: &Assigned, network: &Network) -> Option<String> {
         (apart >= 4).then(|| match size {
             Some(octets) => {
                 let ps = u128::from(octets.0) * 8 * 1_000_000_000_000 / u128::from(line);
-                format!("{}, {octets}, is {}", parameter.name, Duration(ps as u64))
+                format!("{}, {octets}, is {} of the line", parameter.name, Duration(ps as u64))
             }
-            None => format!("{}, {value}, was chosen for {}", parameter.name, BitRate(rate)),
+            None => format!("{}, {value}, is {} instead of {}", parameter.name, each(*value, line), each(*value, rate)),
         })
     };
     let all: Vec<String> = info.parameters.iter().zip(&own.values).filter_map(other).collect();
     let from = profile.map_or_else(|| "the defaults".to_owned(), |at| format!("the profile {}", at.name));
     (!all.is_empty()).then(|| {
         format!(
-            "{}: values are those of {from}, chosen for another line rate; at {} {} of the line",
+            "{}: values are those of {from}, chosen for another line rate; at {} {}",
             info.name,
             BitRate(line),
             all.join(", ")
         )
     })
+}
+
+/// A rate for each Gb/s of a line, as text.
+fn each(value: Value, line: u64) -> Value {
+    match value {
+        Value::Rate(rate) => Value::PerGbps(BitRate((u128::from(rate.0) * 1_000_000_000 / u128::from(line.max(1))) as u64)),
+        other => other,
+    }
 }
 
 /// The rate, in bit/s, in a text such as "… at 25 Gb/s: …".

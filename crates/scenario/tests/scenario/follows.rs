@@ -148,7 +148,8 @@ fn a_change_follows_each_port_too() {
     let change = "[[change]]\nat = \"100 us\"\nschemes.dctcp.k = \"40 us\"\n";
     let plan = planned("dctcp", "", &format!("{}{change}", flow("h0", "h7"))).unwrap();
     assert_eq!((at_line(&plan, "k", 10), at_line(&plan, "k", 40)), ("97500 octets".into(), "97500 octets".into()));
-    let lengths: Vec<_> = plan.settings().iter().map(|setting| (setting.line.map(|line| line.0), setting.at.0)).collect();
+    let lengths: Vec<_> =
+        plan.settings().iter().map(|setting| (setting.line.map(|line| line.0), setting.at.0)).collect();
     assert_eq!(lengths, [(None, 100_000_000), (Some(10_000_000_000), 100_000_000)]);
     for (gbps, octets) in [(10, 50_000), (40, 200_000)] {
         let values = plan.parameter_changes[0].values_at(BitRate::from_gbps(gbps));
@@ -159,7 +160,8 @@ fn a_change_follows_each_port_too() {
 /// 10.128 us of 10 Gb/s are 12 660 octets: 9 segments of 1500. Of 40 Gb/s 50 640: 34.
 #[test]
 fn auto_is_a_window_of_one_bandwidth_delay_product() {
-    for (scheme, name, near, far) in [("dctcp", "initial_window", "9", "34"), ("swift", "initial_fcwnd", "9.0", "34.0")] {
+    for (scheme, name, near, far) in [("dctcp", "initial_window", "9", "34"), ("swift", "initial_fcwnd", "9.0", "34.0")]
+    {
         let plan = planned(scheme, &format!("{name} = \"auto\""), &flow("h0", "h7")).unwrap();
         assert_eq!((at_line(&plan, name, 10), at_line(&plan, name, 40)), (near.into(), far.into()), "{scheme}");
     }
@@ -203,7 +205,11 @@ fn every_name_of_a_vendor_sets_its_parameter() {
 #[test]
 fn wrong_values_that_follow_a_line_are_refused_with_a_remedy() {
     for (scheme, settings, wanted) in [
-        ("dcqcn", "r_ai = \"32 us\"", "schemes.dcqcn.r_ai: \"32 us\" is a time, not a rate (write a rate, as in \"10 Mbps\", or one"),
+        (
+            "dcqcn",
+            "r_ai = \"32 us\"",
+            "schemes.dcqcn.r_ai: \"32 us\" is a time, not a rate (write a rate, as in \"10 Mbps\", or one",
+        ),
         ("dcqcn", "alpha_time = \"4 us per Gbps\"", "schemes.dcqcn.alpha_time"),
         ("dctcp", "k = \"0 us\"", "schemes.dctcp.k: 0 s is 0 octets at 40 Gbps, and k is from 64 octets to 1 GB"),
         ("dctcp", "k = \"1 s\"", "schemes.dctcp.k: 1 s is 5 GB at 40 Gbps"),

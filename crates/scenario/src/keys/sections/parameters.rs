@@ -87,9 +87,11 @@ fn read_alias(p: &Parameter, alias: Alias, of: Of, node: &Node, location: Locati
         Data::Switch(on) => i64::from(on),
         _ => return read_one(p, of, node, location),
     };
-    let value = u64::try_from(number).ok().and_then(|number| alias.unit.value(number)).filter(|value| p.accepts(*value));
+    let value =
+        u64::try_from(number).ok().and_then(|number| alias.unit.value(number)).filter(|value| p.accepts(*value));
     value.ok_or_else(|| {
-        let range = if p.minimum == p.maximum { String::new() } else { format!(", from {} to {}", p.minimum, p.maximum) };
+        let range =
+            if p.minimum == p.maximum { String::new() } else { format!(", from {} to {}", p.minimum, p.maximum) };
         let message = format!("{number} is out of range: {} is {}{range}", alias.name, p.name);
         location.error(message, format!("a bare number is in {}", alias.unit.name()))
     })
@@ -206,7 +208,9 @@ fn read_one(p: &Parameter, of: Of, node: &Node, location: Location<'_>) -> Resul
 /// The value of a parameter as TOML: text with a unit and names are quoted.
 fn written(value: Value) -> String {
     match value {
-        Value::Octets(_) | Value::Time(_) | Value::Rate(_) | Value::PerGbps(_) | Value::Choice(_) => write::quoted(&value.to_string()),
+        Value::Octets(_) | Value::Time(_) | Value::Rate(_) | Value::PerGbps(_) | Value::Choice(_) => {
+            write::quoted(&value.to_string())
+        }
         Value::Count(_) | Value::Real(_) | Value::Switch(_) => value.to_string(),
     }
 }
