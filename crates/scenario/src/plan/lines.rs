@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use penstock_schemes::{AUTO, BitRate, Bound, Info, Octets, Parameter, SchemeConfig, Unit, Value};
+use penstock_schemes::{AUTO, BitRate, Bound, Duration, Info, Octets, Parameter, SchemeConfig, Unit, Value};
 use penstock_sim::network::Network;
 
 use super::round_trip::PlannedNetwork;
@@ -46,77 +46,80 @@ impl PlannedNetwork<'_> {
     pub(crate) fn fill(self, own: &mut Assigned, error: impl Fn(usize, String) -> Fault) -> Result<(), Fault> {
         let rates = rates(self.network);
         let Some((&first, others)) = rates.split_first() else { return Ok(()) };
-        let AtLine { config, values, .. } = self.at(first, own, &error)?;
+        let time = own.written.contains(&COMPUTED).then(|| self.longest(own)).flatten();
+        let AtLine { config, values, .. } = at(first, own, time, &error)?;
         let others = if own.follows_lines { others } else { &[] };
-        let lines = others.iter().map(|&line| self.at(line, own, &error)).collect::<Result<_, _>>()?;
+        let lines = others.iter().map(|&line| at(line, own, time, &error)).collect::<Result<_, _>>()?;
         (own.config, own.values, own.lines) = (config, values, lines);
         Ok(())
     }
+}
 
-    /// The parameters at lines of rate `line`.
-    fn at(self, line: BitRate, own: &Assigned, error: &impl Fn(usize, String) -> Fault) -> Result<AtLine, Fault> {
-        let info = own.config.info();
-        // Such thresholds are brought to the line by the scheme.
-        let scaled = Some(info.thresholds_at(&own.written)).filter(|at| *at != BitRate::ZERO);
-        let value = |(i, (parameter, &written)): (usize, (&Parameter, &Value))| {
-            let range = |what: String| {
-                format!("{what}, and {} is from {} to {}", parameter.name, parameter.minimum, parameter.maximum)
+/// The parameters at lines of rate `line`; `time` is the longest round trip of the flows under the scheme, where there is one and it is wanted.
+fn at(
+    line: BitRate,
+    own: &Assigned,
+    time: Option<Duration>,
+    error: &impl Fn(usize, String) -> Fault,
+) -> Result<AtLine, Fault> {
+    let info = own.config.info();
+    // Such thresholds are brought to the line by the scheme.
+    let scaled = Some(info.thresholds_at(&own.written)).filter(|at| *at != BitRate::ZERO);
+    let value = |(i, (parameter, &written)): (usize, (&Parameter, &Value))| {
+        let range = |what: String| {
+            format!("{what}, and {} is from {} to {}", parameter.name, parameter.minimum, parameter.maximum)
+        };
+        if written == COMPUTED && !written.is_in(parameter.unit) {
+            let (value, what) =
+                computed(parameter, line, own, time).map_err(|(what, hint)| error(i, what).with_hint(hint))?;
+            return match parameter.accepts(value) {
+                true => Ok(value),
+                false => Err(error(i, range(what)).with_hint("write a value within these bounds")),
             };
-            if written == COMPUTED && !written.is_in(parameter.unit) {
-                let (value, what) =
-                    self.computed(parameter, line, own).map_err(|(what, hint)| error(i, what).with_hint(hint))?;
-                return match parameter.accepts(value) {
-                    true => Ok(value),
-                    false => Err(error(i, range(what)).with_hint("write a value within these bounds")),
-                };
-            }
-            let at = scaled.filter(|_| parameter.unit == Unit::Threshold).unwrap_or(line);
-            let value = parameter.on_line(written, at).ok_or_else(|| {
-                error(i, format!("{written} is beyond 64 bits at {at}"))
-                    .with_hint("write less, or an amount that follows no line")
-            })?;
-            if value != written && !parameter.accepts(value) {
-                let hint = "write one within these bounds, or an amount that follows no line";
-                return Err(error(i, range(format!("{written} is {value} at {at}"))).with_hint(hint));
-            }
-            Ok(value)
-        };
-        let values: Vec<Value> =
-            info.parameters.iter().zip(&own.written).enumerate().map(value).collect::<Result<_, _>>()?;
-        let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
-        Ok(AtLine { line, config, values })
-    }
+        }
+        let at = scaled.filter(|_| parameter.unit == Unit::Threshold).unwrap_or(line);
+        let value = parameter.on_line(written, at).ok_or_else(|| {
+            error(i, format!("{written} is beyond 64 bits at {at}"))
+                .with_hint("write less, or an amount that follows no line")
+        })?;
+        if value != written && !parameter.accepts(value) {
+            let hint = "write one within these bounds, or an amount that follows no line";
+            return Err(error(i, range(format!("{written} is {value} at {at}"))).with_hint(hint));
+        }
+        Ok(value)
+    };
+    let values: Vec<Value> =
+        info.parameters.iter().zip(&own.written).enumerate().map(value).collect::<Result<_, _>>()?;
+    let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
+    Ok(AtLine { line, config, values })
+}
 
-    /// The value of a parameter that is "auto", and what it is; else an error and a hint.
-    fn computed(
-        self,
-        parameter: &Parameter,
-        line: BitRate,
-        own: &Assigned,
-    ) -> Result<(Value, String), (String, String)> {
-        let info = own.config.info();
-        let Some(time) = self.longest(own) else {
-            let message = format!("no flow of priority {} is under {}", own.priority, info.name);
-            let example = if parameter.unit == Unit::Time { "the time, as in \"20 us\"" } else { "the number" };
-            return Err((message, format!("write {example}")));
-        };
-        let Some(Bound::Window(unit)) = parameter.bound else {
-            let value = Value::Time(time);
-            return Ok((value, format!("the longest round trip through the empty network takes {value}")));
-        };
-        let mut given = info.parameters.iter().zip(&own.written);
-        let octets = given.find(|(other, _)| other.name == unit).and_then(|(other, value)| other.on_line(*value, line));
-        let Some(Value::Octets(Octets(octets @ 1..))) = octets else {
-            return Err((
-                format!("it counts {unit}, which is no length"),
-                format!("write {unit}, as in \"1500 octets\""),
-            ));
-        };
-        let bits = u128::from(time.0) * u128::from(line.0);
-        let count = bits.div_ceil(8_000_000_000_000 * u128::from(octets)) as u64;
-        let value = if parameter.unit == Unit::Real { Value::Real(count as f64) } else { Value::Count(count) };
-        Ok((value, format!("{line} send {count} times {unit} in the round trip of {time} through the empty network")))
-    }
+/// The value of a parameter that is "auto", and what it is; else an error and a hint.
+fn computed(
+    parameter: &Parameter,
+    line: BitRate,
+    own: &Assigned,
+    time: Option<Duration>,
+) -> Result<(Value, String), (String, String)> {
+    let info = own.config.info();
+    let Some(time) = time else {
+        let message = format!("no flow of priority {} is under {}", own.priority, info.name);
+        let example = if parameter.unit == Unit::Time { "the time, as in \"20 us\"" } else { "the number" };
+        return Err((message, format!("write {example}")));
+    };
+    let Some(Bound::Window(unit)) = parameter.bound else {
+        let value = Value::Time(time);
+        return Ok((value, format!("the longest round trip through the empty network takes {value}")));
+    };
+    let mut given = info.parameters.iter().zip(&own.written);
+    let octets = given.find(|(other, _)| other.name == unit).and_then(|(other, value)| other.on_line(*value, line));
+    let Some(Value::Octets(Octets(octets @ 1..))) = octets else {
+        return Err((format!("it counts {unit}, which is no length"), format!("write {unit}, as in \"1500 octets\"")));
+    };
+    let bits = u128::from(time.0) * u128::from(line.0);
+    let count = bits.div_ceil(8_000_000_000_000 * u128::from(octets)) as u64;
+    let value = if parameter.unit == Unit::Real { Value::Real(count as f64) } else { Value::Count(count) };
+    Ok((value, format!("{line} send {count} times {unit} in the round trip of {time} through the empty network")))
 }
 
 /// Says which values parameters have at lines of which rates, where they differ.
