@@ -232,7 +232,7 @@ fn wrong_values_that_follow_a_line_are_refused_with_a_remedy() {
         let error = planned(scheme, settings, &flow("h0", "h7")).unwrap_err();
         assert!(error.starts_with("x.toml:") && error.contains(wanted), "{settings}: {error}");
     }
-    let transport = flow("h0", "h7") + "transport = { tcp = { segment = \"1 us\" } }\n";
+    let transport = flow("h0", "h7") + "transport = { tcp = { mss = \"1 us\" } }\n";
     let error = planned("none", "", &transport).unwrap_err();
     assert!(error.contains("is a time, not a size"), "{error}");
 }
