@@ -2,6 +2,7 @@
 //! schema, the output of `penstock schemes NAME` and the reference pages. The theory and the search for parameters know
 //! a scheme by it too. Nothing of it is written twice.
 
+mod alias;
 mod declare;
 
 use alloc::format;
@@ -10,6 +11,7 @@ use core::fmt;
 
 use crate::units::{BitRate, Duration, Octets, PS_PER_S};
 
+pub use alias::{Alias, AliasUnit};
 #[doc(hidden)]
 pub use declare::{check, joined, sentence, total};
 pub use declare::{choice, parameters, values};
@@ -199,68 +201,6 @@ pub struct Parameter {
     pub description: &'static str,
 }
 
-/// A vendor's name of a parameter. Scenarios take it in place of the parameter's own, with the vendor's numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Alias {
-    /// As the vendor writes it.
-    pub name: &'static str,
-    /// The unit of a bare number under this name.
-    pub unit: AliasUnit,
-}
-
-/// The unit of a vendor's bare numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AliasUnit {
-    /// Mb/s.
-    Mbps,
-    /// Microseconds.
-    Us,
-    /// Octets.
-    Octets,
-    /// Stages that go before the next phase: the parameter counts the one in which it begins too.
-    Stages,
-    /// 0 or 1, for these words.
-    Words([&'static str; 2]),
-    /// 1/1024, of a share.
-    Of1024,
-    /// 1/1024, of the weight `x` of the old value in a mean: the parameter is the inverse of the newest one's, 1024 / (1024 - x), rounded to the
-    /// nearest whole number.
-    OldOf1024,
-}
-
-impl AliasUnit {
-    /// The unit, as text.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mbps => "Mb/s",
-            Self::Us => "us",
-            Self::Octets => "octets",
-            Self::Stages => "stages before the next phase, one less than here",
-            Self::Words(_) => "0 or 1",
-            Self::Of1024 => "1/1024",
-            Self::OldOf1024 => "1/1024, of the old value's weight",
-        }
-    }
-
-    /// The parameter's value for a vendor's `number`; `None` for one that stands for none.
-    #[must_use]
-    pub fn value(self, number: u64) -> Option<Value> {
-        Some(match self {
-            Self::Mbps => Value::Rate(BitRate(number.checked_mul(1_000_000)?)),
-            Self::Us => Value::Time(Duration(number.checked_mul(1_000_000)?)),
-            Self::Octets => Value::Octets(Octets(number)),
-            Self::Stages => Value::Count(number.checked_add(1)?),
-            Self::Words(words) => Value::Choice(words.get(usize::try_from(number).ok()?)?),
-            Self::Of1024 => Value::Real(f64::from(u32::try_from(number).ok()?) / 1024.0),
-            Self::OldOf1024 => {
-                let newest = 1024_u64.checked_sub(number).filter(|newest| *newest > 0)?;
-                Value::Count((1024 + newest / 2) / newest)
-            }
-        })
-    }
-}
-
 /// A limit of a parameter besides its range. Scenarios refuse values beyond it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
@@ -420,10 +360,7 @@ impl Parameter {
     /// Whether `value` stands for one that follows the rate of a port's line: a size by the time in which the line sends it, a rate for each Gb/s.
     #[must_use]
     pub const fn follows_line(&self, value: Value) -> bool {
-        matches!(
-            (self.unit, value),
-            (Unit::Octets | Unit::Threshold, Value::Time(_)) | (Unit::Rate, Value::PerGbps(_))
-        )
+        matches!((self.unit, value), (Unit::Octets | Unit::Threshold, Value::Time(_)) | (Unit::Rate, Value::PerGbps(_)))
     }
 
     /// The value at a line of rate `line`, rounded down, where `value` [follows](Self::follows_line) the line; any other is as it is. `None` if it is
@@ -435,7 +372,9 @@ impl Parameter {
             (Unit::Octets | Unit::Threshold, Value::Time(Duration(ps))) => {
                 times(ps, 8 * u128::from(PS_PER_S)).map(|octets| Value::Octets(Octets(octets)))
             }
-            (Unit::Rate, Value::PerGbps(BitRate(bps))) => times(bps, 1_000_000_000).map(|bps| Value::Rate(BitRate(bps))),
+            (Unit::Rate, Value::PerGbps(BitRate(bps))) => {
+                times(bps, 1_000_000_000).map(|bps| Value::Rate(BitRate(bps)))
+            }
             _ => Some(value),
         }
     }
@@ -667,18 +606,6 @@ mod tests {
         assert_eq!(of(Unit::Octets, Value::Time(Duration(u64::MAX)), 10_000), None, "beyond 64 bits");
         assert_eq!(of(Unit::Time, us(32), 100), Some(us(32)), "a time stays a time");
         assert_eq!(of(Unit::Octets, octets(7), 100), Some(octets(7)));
-    }
-
-    /// 1019 of 1024 for the old value leave 5/1024, the inverse of which is 204.8.
-    #[test]
-    fn numbers_of_vendors() {
-        use super::AliasUnit::{Mbps, Octets, Of1024, OldOf1024, Stages, Us, Words};
-        assert_eq!((Mbps.value(5), Us.value(300), Octets.value(7)), (Some(mbps(5)), Some(us(300)), Some(octets(7))));
-        assert_eq!((OldOf1024.value(1019), OldOf1024.value(1024)), (Some(count(205)), None));
-        assert_eq!((Of1024.value(512), Stages.value(1)), (Some(Value::Real(0.5)), Some(count(2))));
-        let words = Words(["off", "on"]);
-        assert_eq!((words.value(1), words.value(2)), (Some(Value::Choice("on")), None));
-        assert_eq!((Mbps.value(u64::MAX), Stages.value(u64::MAX)), (None, None));
     }
 
     #[test]

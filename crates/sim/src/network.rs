@@ -29,8 +29,8 @@ pub use routing::{Multipath, PathChoice, Reroute, Ties};
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 /// The parts of the network that its switches need.
 pub use penstock_switch::config::{
-    Action, Capacity, FASTEST, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node, NodeKind, OwnLine, Pfc, Pool, Port, Share,
-    Watchdog,
+    Action, Capacity, FASTEST, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node, NodeKind, OwnLine, Pfc, Pool, Port,
+    Share, Watchdog,
 };
 /// A node is an index into [`Network::nodes`], a hop one into [`Network::hops`]; for queues see [`Network::queue`].
 pub use penstock_switch::events::{HopId, NodeId, QueueId};

@@ -83,7 +83,12 @@ impl Kind {
         match self {
             Self::Quantity(d, ..) => format!("a {} with its unit, as in \"{}\"", d.noun(), d.example()),
             Self::OfLine(d, ..) => {
-                format!("a {} with its unit, as in \"{}\", or \"{}\"", d.noun(), d.example(), d.of_line().join("\" or \""))
+                format!(
+                    "a {} with its unit, as in \"{}\", or \"{}\"",
+                    d.noun(),
+                    d.example(),
+                    d.of_line().join("\" or \"")
+                )
             }
             Self::Capacity => "a size, as in \"150 KB\" or \"100 frames\"".into(),
             Self::Count(low, high) if *high > u64::from(u32::MAX) => format!("a whole number of at least {low}"),
@@ -147,7 +152,10 @@ impl Kind {
                 matches!(self, Self::Quantity(..) | Self::OfLine(..) | Self::Capacity)
             }
             Data::Text(_) => matches!(self, Self::Word(_) | Self::Text | Self::Lines | Self::Names),
-            Data::Integer(_) => matches!(self, Self::Quantity(..) | Self::OfLine(..) | Self::Capacity | Self::Count(..) | Self::Real(..)),
+            Data::Integer(_) => matches!(
+                self,
+                Self::Quantity(..) | Self::OfLine(..) | Self::Capacity | Self::Count(..) | Self::Real(..)
+            ),
             Data::Real(_) => matches!(self, Self::Quantity(..) | Self::OfLine(..) | Self::Capacity | Self::Real(..)),
             Data::List(_) => matches!(self, Self::List | Self::Names | Self::Counts(..)),
             Data::Table(_) => matches!(self, Self::Table(_) | Self::OneOf(_) | Self::Parameters(_)),

@@ -67,7 +67,8 @@ fn of_kind(kind: &Kind) -> Json {
             json!({ "type": "string", "pattern": pattern(*dimension), "examples": [dimension.example()] })
         }
         Kind::OfLine(dimension, ..) => {
-            let examples: Vec<&str> = std::iter::once(dimension.example()).chain(dimension.of_line().iter().copied()).collect();
+            let examples: Vec<&str> =
+                std::iter::once(dimension.example()).chain(dimension.of_line().iter().copied()).collect();
             let each = pattern(*dimension).replace("\\s*$", "(\\s+per Gb(ps|/s))?\\s*$");
             let time = (*dimension == Dimension::Size).then(|| format!("|{}", pattern(Dimension::Time)));
             let pattern = format!("{each}{}", time.unwrap_or_default());

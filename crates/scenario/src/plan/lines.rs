@@ -1,6 +1,6 @@
 //! Values of a scheme's parameters that follow from the network: those that are "auto", and those that follow the rate of a port's line.
 //!
-//! A congestion point goes by the line behind its queue, a source by that of its own port, a destination by the fastest line with a congestion
+//! A congestion point goes by the line behind its queue, a source by the line of its port, a destination by the fastest line with a congestion
 //! point. Rates are those at the start of the run.
 
 use std::cmp::Reverse;

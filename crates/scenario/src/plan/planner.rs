@@ -60,8 +60,9 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     network::check_frames(&resolved, &network)?;
     let laid = PlannedNetwork { network: &network, layout: &layout, census: &census };
     schemes::fill(&resolved, &mut schemes, laid)?;
-    let of_lines =
-        |own: &Assigned| own.lines.iter().map(|at| OwnLine { priority: own.priority, line: at.line }).collect::<Vec<_>>();
+    let of_lines = |own: &Assigned| {
+        own.lines.iter().map(|at| OwnLine { priority: own.priority, line: at.line }).collect::<Vec<_>>()
+    };
     network.own_lines = schemes.iter().flat_map(of_lines).collect();
     let (mut lossless, mut reaches) = (Vec::new(), vec![None; network.ports.len()]);
     let mut of_memory = Vec::new();

@@ -32,7 +32,8 @@ pub(crate) fn assign(resolved: &Resolved, network: &mut Network, choice: &Choice
             }
         };
         let changed = resolved.change.iter().filter_map(|table| table.new_values()?.of(info));
-        let new = changed.flat_map(|new| info.parameters.iter().zip(new).filter_map(|(p, value)| Some((p, (**value)?))));
+        let new =
+            changed.flat_map(|new| info.parameters.iter().zip(new).filter_map(|(p, value)| Some((p, (**value)?))));
         let mut given = info.parameters.iter().zip(written.iter().copied()).chain(new);
         let follows_lines = given.any(|(parameter, value)| lines::follows(parameter, value));
         let values = lines::provisional(info, &written);
@@ -155,7 +156,9 @@ fn note_on_lines(own: &Assigned, network: &Network) -> Option<String> {
 /// A rate for each Gb/s of a line, as text.
 fn each(value: Value, line: u64) -> Value {
     match value {
-        Value::Rate(rate) => Value::PerGbps(BitRate((u128::from(rate.0) * 1_000_000_000 / u128::from(line.max(1))) as u64)),
+        Value::Rate(rate) => {
+            Value::PerGbps(BitRate((u128::from(rate.0) * 1_000_000_000 / u128::from(line.max(1))) as u64))
+        }
         other => other,
     }
 }

@@ -25,9 +25,10 @@ pub(crate) fn notes(
 fn first_mark(network: &Network, own: &Assigned) -> Option<(Octets, String)> {
     let info = own.config.info();
     let marks = info.actions.contains(&Action::Marks);
-    let of_queue = info.parameters.iter().enumerate().filter(|(_, parameter)| {
-        marks && parameter.unit == Unit::Threshold && info.has_effect(parameter, &own.values)
-    });
+    let of_queue =
+        info.parameters.iter().enumerate().filter(|(_, parameter)| {
+            marks && parameter.unit == Unit::Threshold && info.has_effect(parameter, &own.values)
+        });
     let lines = || network.ports.iter().filter(|port| port.congestion_points).map(|port| port.rate);
     let of_scheme = of_queue.filter_map(|(i, parameter)| {
         let least = lines().map(|line| own.threshold_at(i, line)).min();

@@ -21,8 +21,8 @@ use crate::engine::Sim;
 use crate::engine::setup::{Endpoints, source};
 use crate::network;
 use crate::network::{
-    Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId, OwnLine,
-    Pacer, Process, Sharing, Traffic,
+    Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId,
+    OwnLine, Pacer, Process, Sharing, Traffic,
 };
 use crate::outcome::FlowEnd;
 use crate::probe::Probe;
