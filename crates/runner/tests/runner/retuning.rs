@@ -182,31 +182,3 @@ fn priorities_of_another_scheme_stay_as_they_are() {
     assert_ne!(fingerprint(&plain).unwrap(), fingerprint(&one).unwrap());
     assert_eq!(fingerprint(&one).unwrap(), fingerprint(&several).unwrap());
 }
-
-/// A threshold by time is at each port that of `thresholds_at`: 20 us are 25 KB at 10 Gb/s and 50 KB at 20 Gb/s. On any number of threads, and
-/// where it comes in the midst of a run.
-#[test]
-fn a_threshold_by_time_is_that_of_each_port() {
-    let with = |settings: &str, change: &str| format!("{LEAVES}{LOAD}[schemes.dctcp]\n{settings}\n{change}");
-    let change = |k: &str| format!("[[change]]\nat = \"100 us\"\nschemes.dctcp.k = \"{k}\"\n");
-    let given = "k = \"25 KB\"\nthresholds_at = \"10 Gbps\"";
-    let wanted = fingerprint(&ran(&with(given, ""), "dctcp", 1)).unwrap();
-    for threads in [1, 2] {
-        assert_eq!(fingerprint(&ran(&with("k = \"20 us\"", ""), "dctcp", threads)).unwrap(), wanted);
-    }
-    let fixed = fingerprint(&ran(&with("k = \"25 KB\"", ""), "dctcp", 1)).unwrap();
-    assert_ne!(fixed, wanted, "the thresholds of faster ports count");
-    let later =
-        [ran(&with("k = \"20 us\"", &change("10 us")), "dctcp", 1), ran(&with(given, &change("12.5 KB")), "dctcp", 2)];
-    assert_eq!(fingerprint(&later[0]).unwrap(), fingerprint(&later[1]).unwrap());
-    assert_ne!(fingerprint(&later[0]).unwrap(), wanted);
-}
-
-/// A step for each Gb/s of the line is that of each source: all of them have 10 Gb/s.
-#[test]
-fn a_step_for_each_gbps_is_that_of_the_source() {
-    let with = |step: &str| format!("{LEAVES}{LOAD}[schemes.dcqcn]\nr_ai = \"{step}\"\n");
-    let run = |step: &str| fingerprint(&ran(&with(step), "dcqcn", 1)).unwrap();
-    assert_eq!(run("30 Mbps per Gbps"), run("300 Mbps"));
-    assert_ne!(run("30 Mbps per Gbps"), run("600 Mbps"), "that of the ports of 20 Gb/s");
-}
