@@ -3,8 +3,10 @@
 
 use crate::common::plan_or_message;
 use penstock_scenario::{Choice, Plan, Scenario};
-use penstock_schemes::{BitRate, Octets, Value};
+use penstock_schemes::mixed::Mixed;
+use penstock_schemes::{BitRate, Instant, Octets, Value};
 use penstock_sim::network::OwnLine;
+use penstock_sim::{Lean, NoProbe, Sim};
 
 /// Four leaves with two hosts each: 10 Gb/s to a host, 40 Gb/s above, 1 us a link.
 fn planned(scheme: &str, settings: &str, traffic: &str) -> Result<Plan, String> {
@@ -247,4 +249,42 @@ fn schemes_have_profiles_for_line_rates() {
             assert!(info.profiles.iter().any(|own| own.description.contains(&rate)), "{name} {rate}");
         }
     }
+}
+
+/// The outcome of a run of four hosts below two leaves, 10 Gb/s to a host and 5 Gb/s above: ports of both rates are congested.
+fn ran(scheme: &str, settings: &str) -> String {
+    let text = format!(
+        "question = \"?\"\nduration = \"2 ms\"\nscheme = \"{scheme}\"\n[topology.leaf-spine]\nleaves = 2\nspines = 1\nhosts_per_leaf = 2\n\
+         host_rate = \"10 Gbps\"\nfabric_rate = \"5 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"2 MB\"\n\
+         [[load]]\nload = 0.1\nsize = \"20 KB\"\n{}{}{}[schemes.{scheme}]\n{settings}\n",
+        flow("h0..h1", "h2"),
+        flow("h3", "h2"),
+        flow("h2", "h0"),
+    );
+    let plan = plan_or_message(&text).unwrap();
+    let mut sim = Sim::<Mixed, _, Lean>::new(&plan.network, &plan.configs(), plan.seed, NoProbe);
+    sim.feed(plan.generated.arrivals());
+    sim.configure(&plan.network, plan.seed, plan.settings());
+    sim.run_until(Instant::ZERO + plan.duration);
+    format!("{:?}", sim.finish().0)
+}
+
+/// 80 us are 50 KB at 5 Gb/s and 100 KB at 10 Gb/s, from the start or from a change on.
+#[test]
+fn congestion_points_have_the_threshold_of_their_line() {
+    let (given, fixed) = ("k = \"50 KB\"\nthresholds_at = \"5 Gbps\"", "k = \"100 KB\"");
+    assert_eq!(ran("dctcp", "k = \"80 us\""), ran("dctcp", given));
+    assert_ne!(ran("dctcp", "k = \"80 us\""), ran("dctcp", fixed), "the threshold at 5 Gb/s counts");
+    let later = |k: &str| format!("\n[[change]]\nat = \"500 us\"\nschemes.dctcp.k = \"{k}\"");
+    let changed = ran("dctcp", &format!("{given}{}", later("25 KB")));
+    assert_eq!(ran("dctcp", &format!("k = \"80 us\"{}", later("40 us"))), changed);
+    assert_ne!(changed, ran("dctcp", given));
+}
+
+/// 30 Mb/s for each Gb/s are 300 Mb/s at all sources, of flows that stay and of those that come and go.
+#[test]
+fn sources_have_the_step_of_their_line() {
+    let step = |r_ai: &str| ran("dcqcn", &format!("r_ai = \"{r_ai}\""));
+    assert_eq!(step("30 Mbps per Gbps"), step("300 Mbps"));
+    assert_ne!(step("30 Mbps per Gbps"), step("150 Mbps"), "that of the fabric's lines");
 }
