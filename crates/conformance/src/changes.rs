@@ -127,7 +127,7 @@ fn draw(p: &Parameter, words: &mut Words) -> Value {
         Value::Rate(_) => Value::Rate(BitRate(x as u64)),
         Value::Count(_) => Value::Count(x as u64),
         Value::Real(_) => Value::Real(x),
-        Value::Choice(_) | Value::Switch(_) => unreachable!("drawn above"),
+        Value::Choice(_) | Value::Switch(_) | Value::PerGbps(_) => unreachable!("drawn above"),
     }
 }
 
@@ -136,6 +136,6 @@ fn number(value: Value) -> f64 {
     match value {
         Value::Octets(Octets(x)) | Value::Time(Duration(x)) | Value::Rate(BitRate(x)) | Value::Count(x) => x as f64,
         Value::Real(x) => x,
-        Value::Choice(_) | Value::Switch(_) => 0.0,
+        Value::Choice(_) | Value::Switch(_) | Value::PerGbps(_) => 0.0,
     }
 }

@@ -157,7 +157,10 @@ impl Vocabulary {
             Some("number") => real(number("minimum").unwrap_or(0.0), number("maximum").unwrap_or(1.0), random),
             Some("boolean") => random.pick(&["true", "false"]).to_owned(),
             Some("string") => match place["examples"][0].as_str() {
-                Some(example) => quoted(&quantity(example, self.ends_of(names), random)),
+                Some(example) => {
+                    let quantity = |random: &mut Random| quantity(example, self.ends_of(names), random);
+                    quoted(&of_line(place, random).unwrap_or_else(|| quantity(random)))
+                }
                 None if place["pattern"].as_str().is_some_and(|pattern| pattern.contains("frame")) => {
                     quoted(&format!("{} frames", random.scale(0, 1 << 32)))
                 }
@@ -258,6 +261,13 @@ fn quantity(example: &str, ends: Option<&[String; 2]>, random: &mut Random) -> S
         _ if units.is_empty() => example.to_owned(),
         _ => format!("{} {}", random.scale(0, 2000), random.pick(units)),
     }
+}
+
+/// An amount that follows the rate of a line, now and then, where the key may have one.
+fn of_line(place: &Json, random: &mut Random) -> Option<String> {
+    let forms = place["examples"].as_array()?.get(1..).filter(|forms| !forms.is_empty() && random.one_in(6))?;
+    let (_, unit) = forms[random.below(forms.len())].as_str()?.split_once(' ')?;
+    Some(format!("{} {unit}", random.scale(0, 2000)))
 }
 
 /// A name that the scenario knows, or an odd text.

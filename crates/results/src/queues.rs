@@ -102,12 +102,13 @@ impl QueueSource<'_> {
 
     fn set_point_octets(&self) -> Option<u64> {
         let (port, priority) = self.plan.network.port_and_priority(self.id).expect("only data queues are recorded");
-        if !self.plan.network.ports[port.index()].congestion_points {
+        let port = &self.plan.network.ports[port.index()];
+        if !port.congestion_points {
             return None;
         }
         let assigned = self.plan.schemes.iter().find(|assigned| assigned.priority == priority)?;
         let last = self.plan.parameter_changes.iter().rfind(|change| change.priority == priority);
-        let values = last.map_or(&assigned.values, |change| &change.values);
+        let values = last.map_or_else(|| assigned.values_at(port.rate), |change| change.values_at(port.rate));
         assigned.config.info().set_point(values).map(|length| length.0)
     }
 }

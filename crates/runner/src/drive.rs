@@ -76,7 +76,7 @@ impl Visitor for Job<'_> {
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
         let vars = self.vars;
-        let (configs, changed) = configs.split_at(self.plan.schemes.len());
+        let (configs, changed) = configs.split_at(self.plan.configs().len());
         // Two engines for each scheme: a lean one, and one with the features that cost time at every hop.
         let network = &self.plan.network;
         let full = network.needs_flow_control()
@@ -110,10 +110,11 @@ impl<'a> Job<'a> {
         let kept: &[_] = if plan.record.percentiles { &plan.record.queues } else { &[] };
         let recorder = Recorder::<ARRIVALS>::new(plan, vars, folder)?.capturing(capture);
         let settings = || {
-            let changes = plan.parameter_changes.iter().zip(changed);
+            let changes = plan.settings().into_iter().zip(changed);
             changes.map(|(change, config)| Reconfiguration {
                 at: change.at,
                 priority: change.priority,
+                line: change.line,
                 config: config.clone(),
             })
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use penstock_schemes::info::{Action, Condition, Info, Parameter, Profile, SignalPath, Signals};
+use penstock_schemes::info::{Action, Alias, Condition, Info, Parameter, Profile, SignalPath, Signals};
 use penstock_schemes::{SCHEMES, Unit, Value};
 
 use crate::declared::{Number, Object, SchemeName, entry, words};
@@ -22,6 +22,7 @@ pub fn schemes() -> String {
 pub const OBJECTS: &[Object] = &[
     Written::OBJECT,
     ConditionEntry::OBJECT,
+    AliasEntry::OBJECT,
     ParameterEntry::OBJECT,
     ProfileEntry::OBJECT,
     SignalsEntry::OBJECT,
@@ -126,8 +127,20 @@ entry! {
         queue_length: bool, "";
         /// Where it has an effect. Null for everywhere.
         when: Option<ConditionEntry>, "";
+        /// The name that vendors of network interfaces have for it, which scenarios take too. Null without one.
+        alias: Option<AliasEntry>, "";
         /// Its values as a scenario file would have them.
         written: Written, "";
+    }
+}
+
+entry! {
+    /// A vendor's name of a parameter.
+    AliasEntry as Alias {
+        /// As the vendor writes it.
+        name: &'static str, "";
+        /// The unit of a bare number under this name.
+        unit: &'static str, "";
     }
 }
 
@@ -223,6 +236,7 @@ impl ParameterEntry {
             description: p.meaning(),
             queue_length: p.unit == Unit::Threshold,
             when: p.when.map(|condition| ConditionEntry::new(&condition)),
+            alias: p.alias.map(|Alias { name, unit }| AliasEntry { name, unit: unit.name() }),
             written: Written {
                 default: p.default.to_string(),
                 minimum: ranged.then(|| p.minimum.write_short()),
@@ -254,5 +268,6 @@ pub fn value(value: Value) -> serde_json::Value {
         Value::Real(number) => number.into(),
         Value::Choice(word) => word.into(),
         Value::Switch(on) => on.into(),
+        Value::PerGbps(_) => value.to_string().into(),
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod generated_flows;
 mod groups;
 mod impairment;
 mod interfaces;
+mod lines;
 mod links;
 mod load_balancing;
 mod loads;
@@ -36,7 +37,7 @@ mod windows;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use penstock_schemes::{Duration, Instant, Octets, SchemeConfig, Value};
+use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig, Value};
 use penstock_sim::Reconfiguration;
 use penstock_sim::network::{Limiting, Network, PortId, Process, QueueId};
 use penstock_sim::pfc::Reach;
@@ -170,10 +171,49 @@ pub struct Assigned {
     pub priority: u8,
     /// The scheme and its parameters.
     pub config: SchemeConfig,
-    /// Their values, in the order in which the scheme declares them.
+    /// Their values, in the order in which the scheme declares them. Those that follow a line are for the fastest line with a congestion point.
     pub values: Vec<Value>,
+    /// The parameters at lines of other rates, where some follow the line.
+    pub lines: Vec<AtLine>,
     /// The profile that the parameters started from.
     pub profile: Option<String>,
+    /// The values as written: a word or an amount for each Gb/s stands for what follows from the network.
+    pub(crate) written: Vec<Value>,
+    /// Whether values follow a line, at the start or from a change on.
+    pub(crate) follows_lines: bool,
+}
+
+/// The parameters of a scheme at the ports whose lines have a rate.
+#[derive(Debug, Clone)]
+pub struct AtLine {
+    /// The rate.
+    pub line: BitRate,
+    /// The scheme and its parameters.
+    pub config: SchemeConfig,
+    /// Their values, in the order in which the scheme declares them.
+    pub values: Vec<Value>,
+}
+
+/// The values at lines of a rate: those of `lines`, or else the `general` ones.
+pub(crate) fn values_at<'a>(general: &'a [Value], lines: &'a [AtLine], line: BitRate) -> &'a [Value] {
+    lines.iter().find(|own| own.line == line).map_or(general, |own| &own.values)
+}
+
+impl Assigned {
+    /// The values of the parameters at a port whose line has rate `line`.
+    #[must_use]
+    pub fn values_at(&self, line: BitRate) -> &[Value] {
+        values_at(&self.values, &self.lines, line)
+    }
+
+    /// The length of the threshold that is parameter `index`, at a port whose line has rate `line`; 0 for a parameter of another kind.
+    pub(crate) fn threshold_at(&self, index: usize, line: BitRate) -> Octets {
+        let values = self.values_at(line);
+        match values[index] {
+            Value::Octets(octets) => self.config.info().threshold_at(octets, line, values),
+            _ => Octets(0),
+        }
+    }
 }
 
 /// From a time on, the scheme of a priority has other parameters.
@@ -187,6 +227,16 @@ pub struct ParameterChange {
     pub config: SchemeConfig,
     /// The values of them, in the order in which the scheme declares them.
     pub values: Vec<Value>,
+    /// The parameters at lines of other rates, where some follow the line.
+    pub lines: Vec<AtLine>,
+}
+
+impl ParameterChange {
+    /// The values from then on at a port whose line has rate `line`.
+    #[must_use]
+    pub fn values_at(&self, line: BitRate) -> &[Value] {
+        values_at(&self.values, &self.lines, line)
+    }
 }
 
 /// Settings of the recording during a run.
@@ -292,21 +342,23 @@ impl Plan {
         table_places(&self.network, &self.schemes)
     }
 
-    /// The configurations of the priorities, as the engine takes them.
+    /// The configurations of the priorities and of their lines, as the engine takes them.
     #[must_use]
     pub fn configs(&self) -> Vec<SchemeConfig> {
-        self.schemes.iter().map(|assigned| assigned.config.clone()).collect()
+        let of_lines = self.schemes.iter().flat_map(|assigned| assigned.lines.iter().map(|own| &own.config));
+        self.schemes.iter().map(|assigned| &assigned.config).chain(of_lines).cloned().collect()
     }
 
     /// The changes of parameters, as the engine takes them.
     #[must_use]
     pub fn settings(&self) -> Vec<Reconfiguration<SchemeConfig>> {
-        let setting = |ParameterChange { at, priority, config, .. }: &ParameterChange| Reconfiguration {
-            at: *at,
-            priority: *priority,
-            config: config.clone(),
+        let setting = |change: &ParameterChange| {
+            let of_lines = change.lines.iter().map(|own| (Some(own.line), own.config.clone()));
+            let all = std::iter::once((None, change.config.clone())).chain(of_lines);
+            let (at, priority) = (change.at, change.priority);
+            all.map(|(line, config)| Reconfiguration { at, priority, line, config }).collect::<Vec<_>>()
         };
-        self.parameter_changes.iter().map(setting).collect()
+        self.parameter_changes.iter().flat_map(setting).collect()
     }
 
     /// Name of the scheme of all priorities, or `mixed` where they differ.

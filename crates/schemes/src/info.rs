@@ -2,14 +2,16 @@
 //! schema, the output of `penstock schemes NAME` and the reference pages. The theory and the search for parameters know
 //! a scheme by it too. Nothing of it is written twice.
 
+mod alias;
 mod declare;
 
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
-use crate::units::{BitRate, Duration, Octets};
+use crate::units::{BitRate, Duration, Octets, PS_PER_S};
 
+pub use alias::{Alias, AliasUnit};
 #[doc(hidden)]
 pub use declare::{check, joined, sentence, total};
 pub use declare::{choice, parameters, values};
@@ -191,6 +193,8 @@ pub struct Parameter {
     pub bound: Option<Bound>,
     /// Where it has an effect; `None` for everywhere.
     pub when: Option<Condition>,
+    /// The name that a vendor of network interfaces has for it.
+    pub alias: Option<Alias>,
     /// Standard and clause, managed object, or paper and equation.
     pub source: &'static str,
     /// The effect of the parameter.
@@ -212,19 +216,27 @@ pub enum Bound {
         /// Whether the scheme takes it to be exact.
         noted: bool,
     },
+    /// A window, as the number of times that it holds this other parameter, a size. Scenarios fill in the bandwidth-delay product for the word
+    /// [`AUTO`](crate::info::AUTO): the octets that the source's line sends in the round trip of the empty network, rounded up.
+    Window(&'static str),
 }
 
 impl Info {
     /// The length of a threshold, `octets`, at a port whose line has rate `line`, under these values, one for each of the scheme's parameters.
     #[must_use]
     pub fn threshold_at(&self, octets: Octets, line: BitRate, values: &[Value]) -> Octets {
+        Octets(scaled(octets.0, self.thresholds_at(values), line))
+    }
+
+    /// The rate of the lines for which thresholds are given under these values, 0 where they hold for all.
+    #[must_use]
+    pub fn thresholds_at(&self, values: &[Value]) -> BitRate {
         let mut given = self.parameters.iter().zip(values);
         let scales = |(parameter, value): (&Parameter, &Value)| match (parameter.bound, value) {
             (Some(Bound::ScalesThresholds), Value::Rate(at)) if self.has_effect(parameter, values) => Some(*at),
             _ => None,
         };
-        let at = given.find_map(scales).unwrap_or(BitRate::ZERO);
-        Octets(scaled(octets.0, at, line))
+        given.find_map(scales).unwrap_or(BitRate::ZERO)
     }
 }
 
@@ -237,7 +249,7 @@ pub(crate) fn scaled(octets: u64, at: BitRate, line: BitRate) -> u64 {
     }
 }
 
-/// The word for a value that follows from the network: see [`Bound::RoundTrip`].
+/// The word for a value that follows from the network: see [`Bound::RoundTrip`] and [`Bound::Window`].
 pub const AUTO: &str = "auto";
 
 /// The condition that another parameter has one of the listed values.
@@ -299,6 +311,8 @@ pub enum Value {
     Choice(&'static str),
     /// On or off.
     Switch(bool),
+    /// A rate that follows a line's: this much for each Gb/s. No scheme gets it: see [`Parameter::on_line`].
+    PerGbps(BitRate),
 }
 
 impl Value {
@@ -343,13 +357,39 @@ impl Parameter {
         }
     }
 
-    /// The effect of the parameter, and the condition under which it has one, as text for people.
+    /// Whether `value` stands for one that follows the rate of a port's line: a size by the time in which the line sends it, a rate for each Gb/s.
+    #[must_use]
+    pub const fn follows_line(&self, value: Value) -> bool {
+        matches!((self.unit, value), (Unit::Octets | Unit::Threshold, Value::Time(_)) | (Unit::Rate, Value::PerGbps(_)))
+    }
+
+    /// The value at a line of rate `line`, rounded down, where `value` [follows](Self::follows_line) the line; any other is as it is. `None` if it is
+    /// beyond 64 bits.
+    #[must_use]
+    pub fn on_line(&self, value: Value, line: BitRate) -> Option<Value> {
+        let times = |x: u64, parts: u128| u64::try_from(u128::from(x) * u128::from(line.0) / parts).ok();
+        match (self.unit, value) {
+            (Unit::Octets | Unit::Threshold, Value::Time(Duration(ps))) => {
+                times(ps, 8 * u128::from(PS_PER_S)).map(|octets| Value::Octets(Octets(octets)))
+            }
+            (Unit::Rate, Value::PerGbps(BitRate(bps))) => {
+                times(bps, 1_000_000_000).map(|bps| Value::Rate(BitRate(bps)))
+            }
+            _ => Some(value),
+        }
+    }
+
+    /// The effect of the parameter, the condition under which it has one, and a vendor's name of it, as text for people.
     #[must_use]
     pub fn meaning(&self) -> String {
-        match self.when {
-            Some(condition) => format!("{} Has an effect only where {condition}.", self.description),
-            None => self.description.into(),
+        let mut text: String = self.description.into();
+        if let Some(condition) = self.when {
+            text += &format!(" Has an effect only where {condition}.");
         }
+        if let Some(Alias { name, unit }) = self.alias {
+            text += &format!(" NVIDIA calls it `{name}` ({}).", unit.name());
+        }
+        text
     }
 }
 
@@ -512,8 +552,8 @@ pub trait Configuration: Sized {
 mod tests {
     #![allow(unreachable_pub, reason = "the macro declares public types")]
 
-    use super::values::{count, switch};
-    use super::{Condition, Configuration, Value, parameters};
+    use super::values::{count, mbps, octets, switch, us};
+    use super::{BitRate, Condition, Configuration, Duration, Parameter, Unit, Value, parameters};
 
     parameters! {
         /// The keys that two schemes share.
@@ -554,6 +594,18 @@ mod tests {
         assert_eq!(c.meaning(), "Third, in two lines. Has an effect only where `b` is `true`.");
         let words = Condition { parameter: "how", values: &[Value::Choice("so"), Value::Choice("otherwise")] };
         assert_eq!(alloc::format!("{words}"), "`how` is `so` or `otherwise`");
+    }
+
+    /// 32 us of 100 Gb/s are 3.2 Mbit, 400 000 octets; 0.2 Mb/s for each Gb/s are 20 Mb/s. 1 ns of 10 Gb/s is 1.25 octets.
+    #[test]
+    fn a_value_that_follows_the_line() {
+        let of = |unit, value, gbps| Parameter { unit, ..Own::PARAMETERS[0] }.on_line(value, BitRate::from_gbps(gbps));
+        assert_eq!(of(Unit::Threshold, us(32), 100), Some(octets(400_000)));
+        assert_eq!(of(Unit::Octets, Value::Time(Duration(1000)), 10), Some(octets(1)), "rounded down");
+        assert_eq!(of(Unit::Rate, Value::PerGbps(BitRate(200_000)), 100), Some(mbps(20)));
+        assert_eq!(of(Unit::Octets, Value::Time(Duration(u64::MAX)), 10_000), None, "beyond 64 bits");
+        assert_eq!(of(Unit::Time, us(32), 100), Some(us(32)), "a time stays a time");
+        assert_eq!(of(Unit::Octets, octets(7), 100), Some(octets(7)));
     }
 
     #[test]

@@ -166,7 +166,8 @@ pub mod units;
 
 pub use dispatch::Visitor;
 pub use info::{
-    AUTO, Action, Bound, Condition, Configuration, Forms, Info, Parameter, Profile, SignalPath, Signals, Unit, Value,
+    AUTO, Action, Alias, AliasUnit, Bound, Condition, Configuration, Forms, Info, Parameter, Profile, SignalPath,
+    Signals, Unit, Value,
 };
 pub use message::{Label, Message};
 pub use registry::{SCHEMES, SchemeConfig};

@@ -26,6 +26,9 @@ use core::fmt;
 use crate::info::{Unit, Value};
 use crate::units::{BitRate, Duration, Instant, Octets};
 
+/// The words after an amount that a line has for each Gb/s of its rate.
+pub const PER_GBPS: &str = "per Gbps";
+
 /// The dimension of a number with a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dimension {
@@ -144,6 +147,15 @@ impl Dimension {
             Self::Tolerance => "100 ppm",
             Self::Frames => "100 frames",
             Self::Length => "40 m",
+        }
+    }
+
+    /// Examples of an amount that follows the rate of a line.
+    #[must_use]
+    pub const fn of_line(self) -> &'static [&'static str] {
+        match self {
+            Self::Size => &["32 us", "4 KB per Gbps"],
+            _ => &["0.2 Mbps per Gbps"],
         }
     }
 
@@ -351,6 +363,7 @@ impl fmt::Display for Value {
             Self::Real(number) => write!(f, "{number:?}"),
             Self::Choice(word) => f.write_str(word),
             Self::Switch(on) => on.fmt(f),
+            Self::PerGbps(rate) => write!(f, "{rate} {PER_GBPS}"),
         }
     }
 }
@@ -446,7 +459,7 @@ impl Value {
             Self::Rate(rate) => Some(rate.0 as f64),
             Self::Count(count) => Some(count as f64),
             Self::Real(number) => Some(number),
-            Self::Choice(_) | Self::Switch(_) => None,
+            Self::Choice(_) | Self::Switch(_) | Self::PerGbps(_) => None,
         }
     }
 

@@ -128,20 +128,22 @@ pub struct Sim<S: Scheme, P: Probe<S>, M: Model> {
 }
 
 impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
-    /// Lays out a run. `configs` are the scheme's parameters for each of the network's priorities. Random streams derive
+    /// Lays out a run. `configs` are the scheme's parameters for each of the network's priorities, and then for each of its
+    /// [`own_lines`](Network::own_lines). Random streams derive
     /// from `seed`.
     ///
     /// # Panics
     /// If `network` is not as its documentation says, if it [needs flow control](Network::needs_flow_control) without [`Full`](crate::Full),
     /// or if it does not trim for a scheme that [needs it](Scheme::needs_trimming).
-    /// If there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
+    /// If there is not one configuration for each priority and each line with its own, or if there are more than 2^27 queues and hops, or flows.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         let flows = network.flows.len() + network.processes.flows();
         assert!(
             (network.ports.len() * network.queues_per_port() + network.hops.len() + flows).max(2 * flows) < MAX_INDEX,
             "a network has at most {MAX_INDEX} queues, hops and flows"
         );
-        assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
+        let all = network.priorities.len() + network.own_lines.len();
+        assert_eq!(configs.len(), all, "a configuration for each priority, and for each line with its own");
         assert!(
             M::FULL || !network.needs_flow_control(),
             "flow control, pools, weights, WRED, trimming, and marks by the port or at departure need the engine that has them"

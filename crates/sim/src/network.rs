@@ -32,14 +32,14 @@ pub use penstock_endpoint::{FlowId, Pacer, PortId};
 /// The parts of the network that its switches need.
 pub use penstock_switch::config::{
     Action, Capacity, EarlyDrops, Errors, FASTEST, Impairment, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node,
-    NodeKind, Pfc, Pool, Port, Service, Shaper, Share, Watchdog, Wred,
+    NodeKind, OwnLine, Pfc, Pool, Port, Service, Shaper, Share, Watchdog, Wred,
 };
 /// A node is an index into [`Network::nodes`], a hop one into [`Network::hops`]; for queues see [`Network::queue`].
 pub use penstock_switch::events::{HopId, NodeId, QueueId};
 
 use penstock_endpoint::TrafficClass;
 use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets};
-use penstock_switch::config::Config;
+use penstock_switch::config::{Config, configuration};
 
 penstock_endpoint::indices!(
     /// Index into [`Network::reaction_points`].
@@ -61,6 +61,9 @@ pub struct Network {
     pub moves: Vec<Option<u8>>,
     /// Octets by which the scheme of each of them lengthens controlled data frames; none where the list ends.
     pub tags: Vec<u16>,
+    /// The ports at which a scheme has other parameters than those of its priority. Their configurations follow those of the priorities, in this
+    /// order.
+    pub own_lines: Vec<OwnLine>,
     /// The hops of all routes.
     pub hops: Vec<Hop>,
     /// Traffic.
@@ -132,6 +135,7 @@ impl Network {
             priorities: vec![0],
             moves: Vec::new(),
             tags: Vec::new(),
+            own_lines: Vec::new(),
             hops: Vec::new(),
             flows: Vec::new(),
             processes: Processes::default(),
@@ -247,6 +251,7 @@ impl Network {
         let mut config = Config::new(&self.nodes, &self.ports);
         config.reverse = if self.pfc.is_some() { self.reverse() } else { Vec::new() };
         config.priorities = &self.priorities;
+        config.own_lines = &self.own_lines;
         config.wire_overhead = self.wire_overhead;
         config.in_service_counts = self.in_service_counts;
         config.own_clocks = self.own_clocks;
@@ -424,6 +429,12 @@ impl Network {
     /// The class of control frames: the last queue of each port.
     pub(crate) fn control_class(&self) -> TrafficClass {
         TrafficClass(self.priorities.len() as u8)
+    }
+
+    /// Which of the configurations the scheme of a class has at a port.
+    #[must_use]
+    pub fn configuration(&self, class: TrafficClass, port: PortId) -> usize {
+        configuration(&self.priorities, &self.own_lines, class.index(), self.ports[port.index()].rate)
     }
 
     /// The class of a priority: its index among [`Self::priorities`].

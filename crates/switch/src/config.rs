@@ -23,6 +23,9 @@ pub struct Config<'a> {
     pub reverse: Vec<PortId>,
     /// The priorities that have queues, ascending, each once. A higher priority is served first, unless `service` says otherwise.
     pub priorities: &'a [u8],
+    /// The ports at which a scheme has other parameters than those of its priority: their configurations are after those of the priorities, in this
+    /// order.
+    pub own_lines: &'a [OwnLine],
     /// Octets that every frame occupies on the line beyond its own length.
     pub wire_overhead: u16,
     /// The frame in transmission counts as queued.
@@ -60,6 +63,7 @@ impl<'a> Config<'a> {
             ports,
             reverse: Vec::new(),
             priorities: &[0],
+            own_lines: &[],
             wire_overhead: 0,
             in_service_counts: true,
             own_clocks: false,
@@ -92,6 +96,12 @@ impl<'a> Config<'a> {
         TrafficClass(index.expect("priority of a flow is listed in `priorities`") as u8)
     }
 
+    /// Which of the configurations the scheme of a class has at a port whose line has rate `line`.
+    #[must_use]
+    pub fn configuration(&self, class: usize, line: BitRate) -> usize {
+        configuration(self.priorities, self.own_lines, class, line)
+    }
+
     /// The queue of `priority` at `port`.
     ///
     /// # Panics
@@ -107,6 +117,22 @@ impl<'a> Config<'a> {
         let p = &self.ports[port.index()];
         CpId::new(self.nodes[p.node.index()].station, p.number, priority)
     }
+}
+
+/// The ports whose lines have a rate, at which the scheme of a priority has parameters that follow from that rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnLine {
+    /// The priority.
+    pub priority: u8,
+    /// The rate, at the start of the run.
+    pub line: BitRate,
+}
+
+/// Which of the configurations, those of `priorities` and then those of `own_lines`, the scheme of a class has at a line of rate `line`.
+#[must_use]
+pub fn configuration(priorities: &[u8], own_lines: &[OwnLine], class: usize, line: BitRate) -> usize {
+    let own = OwnLine { priority: priorities[class], line };
+    own_lines.iter().position(|other| *other == own).map_or(class, |own| priorities.len() + own)
 }
 
 /// The longest time of anything: a run, a delay, a turn. Times are 64 bits of picoseconds, 18 446 744 s. A frame may start

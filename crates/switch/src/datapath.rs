@@ -109,7 +109,7 @@ pub struct Fabric<S: Scheme, E, M: Model> {
 pub type Classes = [TrafficClass; 8];
 
 impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
-    /// All ports of `config`, whose hops are `hop_info`, with the scheme of each class; `seed` is that of random words.
+    /// All ports of `config`, whose hops are `hop_info`, with the scheme of each class, and then of each of [`Config::own_lines`]; `seed` is that of random words.
     ///
     /// # Panics
     /// If `config` is not as its documentation says.
@@ -117,7 +117,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
         let cp = |queue: CpQueue| CpState {
             start: START,
             cp: {
-                let mut cp = S::Cp::new(&configs[queue.class], queue.place);
+                let mut cp = S::Cp::new(&configs[config.configuration(queue.class, queue.place.line)], queue.place);
                 queue.ramp.into_iter().for_each(|ramp| cp.set_thresholds(ramp));
                 cp
             },

@@ -541,7 +541,9 @@ fn add_flows<S: OnWire>(
         let limiter = match flow.reaction_point {
             _ if own.source != node => others,
             Some(rp) => *shared[rp.index()].get_or_insert_with(|| {
-                nic.add_limiter(&configs[own.class], network.reaction_points[rp.index()].pacer, stream(rp.index()))
+                let spec = &network.reaction_points[rp.index()];
+                let config = &configs[network.configuration(TrafficClass(own.class as u8), spec.port)];
+                nic.add_limiter(config, spec.pacer, stream(rp.index()))
             }),
             None => nic.add_uncontrolled(Pacer::Ideal, stream(usize::from(u16::MAX))),
         };

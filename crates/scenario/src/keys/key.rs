@@ -43,6 +43,8 @@ pub(crate) fn description(lines: &[&str]) -> String {
 pub(crate) enum Kind {
     /// A number with its unit, from the first to the second value (base units).
     Quantity(Dimension, u64, u64),
+    /// The same, or an amount that follows the rate of a port's line.
+    OfLine(Dimension, u64, u64),
     /// A queue's size: octets, or frames.
     Capacity,
     /// A whole number, from the first to the second value.
@@ -84,6 +86,14 @@ impl Kind {
     pub(crate) fn expects(&self) -> String {
         match self {
             Self::Quantity(d, ..) => format!("a {} with its unit, as in \"{}\"", d.noun(), d.example()),
+            Self::OfLine(d, ..) => {
+                format!(
+                    "a {} with its unit, as in \"{}\", or \"{}\"",
+                    d.noun(),
+                    d.example(),
+                    d.of_line().join("\" or \"")
+                )
+            }
             Self::Capacity => "a size, as in \"150 KB\" or \"100 frames\"".into(),
             Self::Count(low, high) if *high > u64::from(u32::MAX) => format!("a whole number of at least {low}"),
             Self::Count(low, high) => format!("a whole number from {low} to {high}"),
@@ -112,7 +122,7 @@ impl Kind {
     /// A value of this kind for the key at `path`, as one writes it.
     pub(crate) fn example(&self, path: &str) -> String {
         match self {
-            Self::Quantity(d, low, high) => {
+            Self::Quantity(d, low, high) | Self::OfLine(d, low, high) => {
                 let usual = d.read(d.example()).expect("an example is right");
                 format!("\"{}\"", d.write(usual.clamp(*low, *high)))
             }
@@ -154,11 +164,14 @@ impl Kind {
         }
         match data {
             Data::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
-                matches!(self, Self::Quantity(..) | Self::Capacity)
+                matches!(self, Self::Quantity(..) | Self::OfLine(..) | Self::Capacity)
             }
             Data::Text(_) => matches!(self, Self::Word(_) | Self::Text | Self::Lines | Self::Names),
-            Data::Integer(_) => matches!(self, Self::Quantity(..) | Self::Capacity | Self::Count(..) | Self::Real(..)),
-            Data::Real(_) => matches!(self, Self::Quantity(..) | Self::Capacity | Self::Real(..)),
+            Data::Integer(_) => matches!(
+                self,
+                Self::Quantity(..) | Self::OfLine(..) | Self::Capacity | Self::Count(..) | Self::Real(..)
+            ),
+            Data::Real(_) => matches!(self, Self::Quantity(..) | Self::OfLine(..) | Self::Capacity | Self::Real(..)),
             Data::List(_) => matches!(self, Self::List | Self::Names | Self::Counts(..)),
             Data::Table(_) => matches!(self, Self::Table(_) | Self::OneOf(_) | Self::Parameters(_)),
             Data::Switch(_) | Data::Date => false,

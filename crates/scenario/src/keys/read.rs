@@ -181,6 +181,11 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// Whether a key is written.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.find(key).is_some()
+    }
+
     fn find(&self, key: &str) -> Option<&'a Node> {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, node)| node)
     }

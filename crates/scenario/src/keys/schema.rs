@@ -66,6 +66,14 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Quantity(dimension, ..) => {
             json!({ "type": "string", "pattern": pattern(*dimension), "examples": [dimension.example()] })
         }
+        Kind::OfLine(dimension, ..) => {
+            let examples: Vec<&str> =
+                std::iter::once(dimension.example()).chain(dimension.of_line().iter().copied()).collect();
+            let each = pattern(*dimension).replace("\\s*$", "(\\s+per Gb(ps|/s))?\\s*$");
+            let time = (*dimension == Dimension::Size).then(|| format!("|{}", pattern(Dimension::Time)));
+            let pattern = format!("{each}{}", time.unwrap_or_default());
+            json!({ "type": "string", "pattern": pattern, "examples": examples })
+        }
         Kind::Capacity => {
             let frames = json!({ "type": "string", "pattern": "^\\s*[0-9]+\\s*frames?\\s*$" });
             json!({ "anyOf": [{ "type": "string", "pattern": pattern(Dimension::Size) }, frames] })
@@ -168,7 +176,7 @@ fn collect(section: &Section, path: &str, list: &mut Vec<Json>) {
 /// The kind of a value, as short text.
 fn unit(kind: &Kind) -> String {
     match kind {
-        Kind::Quantity(dimension, ..) => dimension.noun().into(),
+        Kind::Quantity(dimension, ..) | Kind::OfLine(dimension, ..) => dimension.noun().into(),
         Kind::Capacity => "size, or frames".into(),
         Kind::Count(..) => "count".into(),
         Kind::Counts(..) => "list of counts".into(),
@@ -194,7 +202,7 @@ fn unit(kind: &Kind) -> String {
 fn bounds(kind: &Kind) -> (Option<Json>, Option<Json>) {
     let text = |d: Dimension, x: u64| Some(Json::from(d.write(x)));
     match kind {
-        Kind::Quantity(d, low, high) => (text(*d, *low), text(*d, *high)),
+        Kind::Quantity(d, low, high) | Kind::OfLine(d, low, high) => (text(*d, *low), text(*d, *high)),
         Kind::Count(low, high) | Kind::Counts(low, high) => (Some((*low).into()), Some((*high).into())),
         Kind::Real(low, high) => (Some((*low).into()), Some((*high).into())),
         _ => (None, None),

@@ -3,7 +3,7 @@
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{Info, Instant, Scheme, SchemeConfig, Value};
 
-use super::round_trip::{self, PlannedNetwork};
+use super::round_trip::PlannedNetwork;
 use super::schemes::{check_bounds, check_thresholds};
 use super::{Assigned, ParameterChange};
 use crate::error::Fault;
@@ -34,19 +34,17 @@ pub(crate) fn changes(
         for own in &mut now {
             let info = own.config.info();
             let Some(new) = values.of(info) else { continue };
-            for (value, new) in own.values.iter_mut().zip(new) {
+            for (value, new) in own.written.iter_mut().zip(new) {
                 *value = new.unwrap_or(*value);
             }
             let error = |parameter: usize, message: String| blame(table, new, parameter, message);
-            own.values = round_trip::provisional(info, std::mem::take(&mut own.values));
             let before = own.config.clone();
-            let written: Vec<_> = new.iter().map(|value| **value).collect();
-            laid.fill(own, &written, error)?;
-            check_thresholds(info, &own.values, own.priority, network, layout, error)?;
-            check_bounds(info, &own.values, network, error)?;
+            laid.fill(own, error)?;
+            check_thresholds(own, network, layout, error)?;
+            check_bounds(own, network, error)?;
             check_lasting(info, &before, &own.config, table, new)?;
-            let (priority, config, values) = (own.priority, own.config.clone(), own.values.clone());
-            changes.push(ParameterChange { at, priority, config, values });
+            let Assigned { priority, config, values, lines, .. } = own.clone();
+            changes.push(ParameterChange { at, priority, config, values, lines });
         }
         let places = super::table_places(network, &now);
         bounds

@@ -2,7 +2,7 @@
 
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Action, Duration, Instant, Octets};
-use penstock_sim::network::{Flow, Network, Traffic};
+use penstock_sim::network::{Flow, Network, OwnLine, Traffic};
 
 use super::clocks::Clocks;
 use super::generated_flows::GeneratedFlows;
@@ -68,6 +68,10 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     schemes::fill(&resolved, &mut schemes, laid)?;
     let chip_memory: Vec<Option<Octets>> =
         chips::chips(&resolved.switch, &layout)?.iter().map(|chip| chip.map(|chip| chip.memory)).collect();
+    let of_lines = |own: &Assigned| {
+        own.lines.iter().map(|at| OwnLine { priority: own.priority, line: at.line }).collect::<Vec<_>>()
+    };
+    network.own_lines = schemes.iter().flat_map(of_lines).collect();
     let (mut lossless, mut reaches) = (Vec::new(), vec![None; network.ports.len()]);
     let mut of_memory = Vec::new();
     if let Some(table) = &*resolved.pfc {

@@ -1,23 +1,12 @@
 //! Round-trip times of an empty network, for schemes with a parameter that is meant to be one.
 
 use penstock_schemes::mixed::Mixed;
-use penstock_schemes::{AUTO, Bound, Duration, HEADER, Info, Parameter, Scheme, SchemeConfig, Unit, Value, quantity};
+use penstock_schemes::{Bound, Duration, HEADER, Parameter, Scheme, Unit, Value, quantity};
 use penstock_sim::network::{FlowId, Network};
 
 use super::Assigned;
 use super::flow_census::FlowCensus;
-use crate::error::Fault;
 use crate::keys::topology::Layout;
-
-/// The value in a file of a parameter that follows from the network.
-const COMPUTED: Value = Value::Choice(AUTO);
-
-/// Values of a scheme's parameters as a file has them, those that follow from the network at their defaults until [`fill`] has them.
-pub(crate) fn provisional(info: &Info, mut values: Vec<Value>) -> Vec<Value> {
-    let with_defaults = values.iter_mut().zip(info.parameters);
-    with_defaults.filter(|(value, _)| **value == COMPUTED).for_each(|(value, parameter)| *value = parameter.default);
-    values
-}
 
 /// A network that is laid out, and the flows that come to it later.
 #[derive(Clone, Copy)]
@@ -28,39 +17,9 @@ pub(crate) struct PlannedNetwork<'a> {
 }
 
 impl PlannedNetwork<'_> {
-    /// Sets the parameters of a priority that are "auto" in `written` to the longest round-trip time of its controlled flows in the
-    /// empty network, for a full frame with its tags and its acknowledgement. HPCC's simulator takes the longest of all pairs of
-    /// hosts (`third.cc`, `maxRtt`). `error` makes the error about a parameter.
-    pub(crate) fn fill(
-        self,
-        own: &mut Assigned,
-        written: &[Option<Value>],
-        error: impl Fn(usize, String) -> Fault,
-    ) -> Result<(), Fault> {
-        let info = own.config.info();
-        let computed = (0..).zip(written).filter(|(_, value)| **value == Some(COMPUTED)).map(|(at, _)| at);
-        for at in computed {
-            let parameter: &Parameter = &info.parameters[at];
-            let Some(time) = self.longest(own) else {
-                let message = format!("no flow of priority {} is under {}", own.priority, info.name);
-                return Err(error(at, message).with_hint("write the time, as in \"20 us\""));
-            };
-            let value = Value::Time(time);
-            if !parameter.accepts(value) {
-                let message = format!(
-                    "the longest round trip through the empty network takes {value}, and {} is from {} to {}",
-                    parameter.name, parameter.minimum, parameter.maximum
-                );
-                return Err(error(at, message).with_hint("write a time within these bounds"));
-            }
-            own.values[at] = value;
-        }
-        own.config = SchemeConfig::new(info.name, &own.values).expect("values are of their parameters' kinds");
-        Ok(())
-    }
-
-    /// The longest round trip of the controlled flows of a priority, of those that come later too.
-    fn longest(self, own: &Assigned) -> Option<Duration> {
+    /// The longest round trip of the controlled flows of a priority through the empty network, of those that come later too, for a full frame
+    /// with its tags and its acknowledgement. HPCC's simulator takes the longest of all pairs of hosts (`third.cc`, `maxRtt`).
+    pub(super) fn longest(self, own: &Assigned) -> Option<Duration> {
         let Self { network, layout, census } = self;
         let acknowledgement = HEADER + Mixed::echo_octets(&own.config);
         let processes = network.processes.list.iter().filter(|process| process.priority == own.priority);

@@ -9,9 +9,9 @@ use penstock_schemes::{BitRate, Bound, Duration, Info, Octets, Parameter, Profil
 use penstock_sim::network::{Capacity, Network, Port};
 
 use super::Assigned;
+use super::lines;
 use super::network::largest_frame;
-use super::round_trip;
-use super::round_trip::PlannedNetwork;
+use super::round_trip::{self, PlannedNetwork};
 use crate::error::Fault;
 use crate::keys::sections::{self, check_order};
 use crate::keys::topology::Layout;
@@ -22,16 +22,22 @@ pub(crate) fn assign(resolved: &Resolved, network: &mut Network, choice: &Choice
     check_priorities(&resolved.priority, network, choice)?;
     let assign = |&priority: &u8| {
         let (info, profile) = of_priority(&resolved.priority, resolved.scheme(), priority);
-        let (values, name) = match profile {
+        let (written, name) = match profile {
             Some((own, name)) => (of_profile(info, profile_of(info, own, name)?), Some(name)),
             None => {
                 let settings = resolved.schemes.of(info);
-                let values = round_trip::provisional(info, settings.values());
-                (values, settings.profile().map(|profile| profile.name))
+                (settings.values(), settings.profile().map(|profile| profile.name))
             }
         };
+        let changed = resolved.change.iter().filter_map(|table| table.new_values()?.of(info));
+        let new =
+            changed.flat_map(|new| info.parameters.iter().zip(new).filter_map(|(p, value)| Some((p, (**value)?))));
+        let mut given = info.parameters.iter().zip(written.iter().copied()).chain(new);
+        let follows_lines = given.any(|(parameter, value)| lines::follows(parameter, value));
+        let values = lines::provisional(info, &written);
         let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
-        Ok(Assigned { priority, config, values, profile: name.map(str::to_owned) })
+        let profile = name.map(str::to_owned);
+        Ok(Assigned { priority, config, values, lines: Vec::new(), profile, written, follows_lines })
     };
     let assigned: Vec<Assigned> = network.priorities.iter().map(&assign).collect::<Result<_, Fault>>()?;
     let moved: BTreeSet<u8> = assigned.iter().filter_map(|own| own.config.moves_to()).collect();
@@ -49,11 +55,13 @@ pub(crate) fn assign(resolved: &Resolved, network: &mut Network, choice: &Choice
 /// Gives parameters that follow from the network their values.
 pub(crate) fn fill(resolved: &Resolved, schemes: &mut [Assigned], laid: PlannedNetwork<'_>) -> Result<(), Fault> {
     for own in schemes {
-        // Profiles have values alone.
-        let (info, None) = of_priority(&resolved.priority, resolved.scheme(), own.priority) else { continue };
+        // A profile has values alone, but a change need not.
+        let (info, profile) = of_priority(&resolved.priority, resolved.scheme(), own.priority);
         let settings = resolved.schemes.of(info);
-        let written: Vec<_> = settings.values().into_iter().map(Some).collect();
-        laid.fill(own, &written, |parameter, message| settings.values[parameter].fault(message))?;
+        laid.fill(own, |parameter, message| match profile {
+            Some((table, _)) => table.profile.fault(message),
+            None => settings.values[parameter].fault(message),
+        })?;
     }
     Ok(())
 }
@@ -84,6 +92,7 @@ pub(crate) fn notes(schemes: &[Assigned], network: &Network) -> Vec<String> {
             .into_iter()
             .chain(note_on_losses(own, network))
             .chain(note_on_lines(own, network))
+            .chain(lines::note(own, network))
     };
     notes_on_moves(schemes, network).into_iter().chain(schemes.iter().flat_map(of_scheme)).collect()
 }
@@ -101,39 +110,55 @@ fn note_on_losses(own: &Assigned, network: &Network) -> Option<String> {
     })
 }
 
-/// Says which thresholds were chosen for lines of another rate, by a factor of four and more, than that of the fastest port with a congestion
+/// Says which thresholds and steps were chosen for lines of another rate, by a factor of four and more, than that of the fastest port with a congestion
 /// point. A profile's description and a default's source say for which ("at 25 Gb/s"); a value of the scenario's own is nobody else's.
 fn note_on_lines(own: &Assigned, network: &Network) -> Option<String> {
     let info = own.config.info();
     let line = network.ports.iter().filter(|port| port.congestion_points).map(|port| port.rate.0).max()?;
     let profile = own.profile.as_deref().and_then(|name| info.profile(name));
     let other = |(parameter, value): (&Parameter, &Value)| {
-        let Value::Octets(octets) = *value else { return None };
+        let size = match *value {
+            Value::Octets(octets) if parameter.unit == Unit::Threshold => Some(octets),
+            Value::Rate(_) if parameter.bound.is_none() => None,
+            _ => return None,
+        };
         let set = profile.and_then(|at| at.settings.iter().find(|(name, _)| *name == parameter.name));
         let (chosen, text) = set.map_or((parameter.default, parameter.source), |(_, value)| {
             (*value, profile.map_or("", |at| at.description))
         });
-        let of_theirs = parameter.unit == Unit::Threshold
-            && chosen == *value
+        let of_theirs = chosen == *value
             && info.has_effect(parameter, &own.values)
-            && info.threshold_at(octets, BitRate(line), &own.values) == octets;
+            && size.is_none_or(|octets| info.threshold_at(octets, BitRate(line), &own.values) == octets);
         let rate = line_rate(text).filter(|_| of_theirs)?;
         let apart = rate.max(line) / rate.min(line).max(1);
-        (apart >= 4).then(|| {
-            let ps = u128::from(octets.0) * 8 * 1_000_000_000_000 / u128::from(line);
-            format!("{}, {octets}, is {}", parameter.name, Duration(ps as u64))
+        (apart >= 4).then(|| match size {
+            Some(octets) => {
+                let ps = u128::from(octets.0) * 8 * 1_000_000_000_000 / u128::from(line);
+                format!("{}, {octets}, is {} of the line", parameter.name, Duration(ps as u64))
+            }
+            None => format!("{}, {value}, is {} instead of {}", parameter.name, each(*value, line), each(*value, rate)),
         })
     };
     let all: Vec<String> = info.parameters.iter().zip(&own.values).filter_map(other).collect();
     let from = profile.map_or_else(|| "the defaults".to_owned(), |at| format!("the profile {}", at.name));
     (!all.is_empty()).then(|| {
         format!(
-            "{}: thresholds are those of {from}, chosen for another line rate; at {} {} of the line",
+            "{}: values are those of {from}, chosen for another line rate; at {} {}",
             info.name,
             BitRate(line),
             all.join(", ")
         )
     })
+}
+
+/// A rate for each Gb/s of a line, as text.
+fn each(value: Value, line: u64) -> Value {
+    match value {
+        Value::Rate(rate) => {
+            Value::PerGbps(BitRate((u128::from(rate.0) * 1_000_000_000 / u128::from(line.max(1))) as u64))
+        }
+        other => other,
+    }
 }
 
 /// The rate, in bit/s, in a text such as "… at 25 Gb/s: …".
@@ -175,15 +200,15 @@ pub(crate) fn check(
     network: &Network,
     layout: &Layout,
 ) -> Result<(), Fault> {
-    for Assigned { priority, values, .. } in schemes {
-        let (info, profile) = of_priority(&resolved.priority, resolved.scheme(), *priority);
+    for own in schemes {
+        let (info, profile) = of_priority(&resolved.priority, resolved.scheme(), own.priority);
         let settings = resolved.schemes.of(info);
         let error = |parameter: usize, message: String| match profile {
             Some((own, name)) => own.profile.fault(format!("{} of {name}: {message}", info.parameters[parameter].name)),
             None => settings.values[parameter].fault(message),
         };
-        check_thresholds(info, values, *priority, network, layout, error)?;
-        check_bounds(info, values, network, error)?;
+        check_thresholds(own, network, layout, error)?;
+        check_bounds(own, network, error)?;
     }
     Ok(())
 }
@@ -233,13 +258,12 @@ fn profile_of(info: &Info, table: &sections::Priority, name: &str) -> Result<&'s
 
 /// Refuses a threshold that no queue length can reach. `error` makes the error about a parameter.
 pub(crate) fn check_thresholds(
-    info: &Info,
-    values: &[Value],
-    priority: u8,
+    own: &Assigned,
     network: &Network,
     layout: &Layout,
     error: impl Fn(usize, String) -> Fault,
 ) -> Result<(), Fault> {
+    let (info, priority, values) = (own.config.info(), own.priority, &own.values);
     let watched = network.ports.iter().enumerate().filter(|(_, p)| p.congestion_points);
     let size = |capacity| match capacity {
         Capacity::Octets(octets) => octets.0,
@@ -257,9 +281,8 @@ pub(crate) fn check_thresholds(
     let watched: Vec<(usize, &Port)> = watched.collect();
     let of_queues =
         |(_, (p, _)): &(usize, (&Parameter, &Value))| p.unit == Unit::Threshold && info.has_effect(p, values);
-    for (i, (_, value)) in info.parameters.iter().zip(values).enumerate().filter(of_queues) {
-        let Value::Octets(given) = *value else { continue };
-        let at_port = |p: &Port| info.threshold_at(given, p.rate, values);
+    for (i, _) in info.parameters.iter().zip(values).enumerate().filter(of_queues) {
+        let at_port = |p: &Port| own.threshold_at(i, p.rate);
         // The port where the least of it is left beyond the threshold, of two the one with the shorter queue.
         let room = |p: &Port| longest(p).saturating_sub(at_port(p).0);
         let Some(&(port, p)) = watched.iter().min_by_key(|(_, p)| (room(p), longest(p))) else { return Ok(()) };
@@ -279,12 +302,22 @@ pub(crate) fn check_thresholds(
 
 /// Refuses parameters that contradict one another, and least rates that no source could have. `error` as above.
 pub(crate) fn check_bounds(
-    info: &Info,
-    values: &[Value],
+    own: &Assigned,
     network: &Network,
     error: impl Fn(usize, String) -> Fault,
 ) -> Result<(), Fault> {
-    check_order(info.parameters, values, &error)?;
+    let all = std::iter::once(&own.values).chain(own.lines.iter().map(|at| &at.values));
+    all.into_iter().try_for_each(|values| check_bounds_of(own.config.info(), values, network, &error))
+}
+
+/// The same for the values at some lines.
+fn check_bounds_of(
+    info: &Info,
+    values: &[Value],
+    network: &Network,
+    error: &impl Fn(usize, String) -> Fault,
+) -> Result<(), Fault> {
+    check_order(info.parameters, values, error)?;
     for (i, (parameter, value)) in info.parameters.iter().zip(values).enumerate() {
         if parameter.bound == Some(Bound::AtMostLine) {
             let lines =

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use penstock_schemes::{Action, Octets, Unit, Value};
+use penstock_schemes::{Action, Octets, Unit};
 use penstock_sim::network::{Network, NodeId, NodeKind, Process, Share};
 
 use super::Assigned;
@@ -26,16 +26,13 @@ fn first_mark(network: &Network, own: &Assigned) -> Option<(Octets, String)> {
     let info = own.config.info();
     let marks = info.actions.contains(&Action::Marks);
     let of_queue =
-        info.parameters.iter().zip(&own.values).filter(|(parameter, _)| {
+        info.parameters.iter().enumerate().filter(|(_, parameter)| {
             marks && parameter.unit == Unit::Threshold && info.has_effect(parameter, &own.values)
         });
     let lines = || network.ports.iter().filter(|port| port.congestion_points).map(|port| port.rate);
-    let of_scheme = of_queue.filter_map(|(parameter, value)| match value {
-        Value::Octets(octets) => {
-            let least = lines().map(|line| info.threshold_at(*octets, line, &own.values)).min();
-            Some((least?, format!("schemes.{}.{}", info.name, parameter.name)))
-        }
-        _ => None,
+    let of_scheme = of_queue.filter_map(|(i, parameter)| {
+        let least = lines().map(|line| own.threshold_at(i, line)).min();
+        Some((least?, format!("schemes.{}.{}", info.name, parameter.name)))
     });
     let of_network = network.ecn_threshold.map(|octets| (octets, "network.ecn_threshold".to_owned()));
     of_scheme.chain(of_network).min_by_key(|(octets, _)| *octets)

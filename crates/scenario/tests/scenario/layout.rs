@@ -305,7 +305,11 @@ fn each_wrong_change_of_parameters_is_named() {
         ),
         ("at = \"0.1 s\"\nschemes.qcm.q_eq = 1", None, "change.0.schemes.qcm: unknown key (did you mean \"qcn\"?)"),
         ("at = \"0.1 s\"\nschemes.qcn.profile = \"pan\"", None, "change.0.schemes.qcn.profile: unknown key"),
-        ("at = \"0.1 s\"\nschemes.qcn.q_eq = \"1 s\"", None, "change.0.schemes.qcn.q_eq: \"1 s\""),
+        (
+            "at = \"0.1 s\"\nschemes.qcn.q_eq = \"1 Gbps\"",
+            None,
+            "change.0.schemes.qcn.q_eq: \"1 Gbps\" is a rate, not a size",
+        ),
         (
             "at = \"0.1 s\"\nschemes.qcn.q_eq = \"151 KB\"",
             None,

@@ -75,6 +75,11 @@ const fn mlx(marks: (u64, u64, f64), times: (u64, u64, u64), rates: (u64, u64, u
     ]
 }
 
+/// `run.py --cc dcqcn` of HPCC's simulator with `--bw` of `gbps`: KMIN 100 bw / 25 KB, KMAX 400 bw / 25 KB, RATE_AI 5 bw / 25 and RATE_HAI 50 bw / 25 Mb/s.
+const fn hpcc(gbps: u64) -> Settings<17> {
+    mlx((4_000 * gbps, 16_000 * gbps, 0.2), (1, 4, 300), (gbps / 5, 2 * gbps, 1000))
+}
+
 const PROFILES: &[Profile] = &[
     Profile {
         name: "zhu-2015",
@@ -112,9 +117,29 @@ const PROFILES: &[Profile] = &[
         settings: &mlx((100_000, 400_000, 0.2), (1, 4, 900), (50, 100, 100)),
     },
     Profile {
+        name: "hpcc-25g",
+        description: "HPCC's simulator, run.py --cc dcqcn --bw 25, at 25 Gb/s: as hpcc-mlx, with a timer of 300 us.",
+        settings: &hpcc(25),
+    },
+    Profile {
         name: "hpcc-100g",
         description: "HPCC's simulator, run.py --cc dcqcn, at 100 Gb/s: as hpcc-mlx, with a timer of 300 us and marks from 400 KB to 1600 KB.",
-        settings: &mlx((400_000, 1_600_000, 0.2), (1, 4, 300), (20, 200, 1000)),
+        settings: &hpcc(100),
+    },
+    Profile {
+        name: "hpcc-200g",
+        description: "HPCC's simulator, run.py --cc dcqcn --bw 200, at 200 Gb/s: as hpcc-100g, with twice the thresholds and steps.",
+        settings: &hpcc(200),
+    },
+    Profile {
+        name: "hpcc-400g",
+        description: "HPCC's simulator, run.py --cc dcqcn --bw 400, at 400 Gb/s: as hpcc-100g, with four times the thresholds and steps.",
+        settings: &hpcc(400),
+    },
+    Profile {
+        name: "hpcc-800g",
+        description: "Scaled from HPCC's simulator, run.py, by its rule of 4 KB, 16 KB, 0.2 Mb/s and 2 Mb/s for each Gb/s, at 800 Gb/s.",
+        settings: &hpcc(800),
     },
     Profile {
         name: "hpcc-100g-paper",
@@ -146,6 +171,31 @@ const PROFILES: &[Profile] = &[
         name: "simai-400g",
         description: "SimAI, inputs/config/SimAI.conf: its thresholds for ports of 400 Gb/s, all else as in simai.",
         settings: &mlx((800_000, 3_200_000, 0.2), (1, 4, 900), (50, 100, 100)),
+    },
+    Profile {
+        name: "connectx",
+        description: "NVIDIA ConnectX-4 and later: the defaults of its firmware, the same for each line rate (DCQCN CC Parameters of DOCA 3.4; \
+                      mlxconfig -d DEVICE query), under HPCC's rules. The thresholds are the switch's: those of hpcc-100g, at 100 Gb/s.",
+        settings: &[
+            ("k_min", octets(400_000)),
+            ("k_max", octets(1_600_000)),
+            ("p_max", real(0.2)),
+            ("cnp_interval", us(4)),
+            ("g_inverse", count(205)),
+            ("alpha0", real(1023.0 / 1024.0)),
+            ("alpha_update", choice("per-interval")),
+            ("alpha_time", us(1)),
+            ("decrease_time", us(4)),
+            ("rt_update", choice("after-increase")),
+            ("f", count(2)),
+            ("byte_reset", octets(32_767)),
+            ("time_reset", us(300)),
+            ("r_ai", mbps(5)),
+            ("r_hai", mbps(50)),
+            ("hai_factor", choice("one")),
+            ("tr_clamp", switch(true)),
+            ("min_rate", mbps(1)),
+        ],
     },
 ];
 
@@ -729,8 +779,13 @@ mod tests {
                 let frame = frame_of(FlowKey(7), Instant::ZERO, &mut tag);
                 np.on_frame(Instant(ns * 100_000), frame, &mut Word(0), &mut sent);
             }
-            let each = !["zhu-2015", "ns3-rdma"].contains(&profile.name);
-            assert_eq!(sent.0, if each { 100 } else { 1 }, "{}", profile.name);
+            let answered = match profile.name {
+                "zhu-2015" | "ns3-rdma" => 1,
+                // At 0, 4 and 8 us.
+                "connectx" => 3,
+                _ => 100,
+            };
+            assert_eq!(sent.0, answered, "{}", profile.name);
         }
     }
 

@@ -105,6 +105,7 @@ parameters! {
         cnp_interval: Duration {
             default: us(50),
             range: us(0)..=us(1_000_000),
+            alias: min_time_between_cnps in Us,
             source: "paper section 3.2, N",
         }
         /// The fate of marks within that time.
@@ -116,12 +117,14 @@ parameters! {
         g_inverse: u32 {
             default: count(256),
             range: count(1)..=count(65_536),
+            alias: dce_tcp_g in OldOf1024,
             source: "paper section 5, g = 1/256",
         }
         /// Alpha at the start, rounded to 2^-30.
         alpha0: f64 {
             default: real(1.0),
             range: real(0.0)..=real(1.0),
+            alias: initial_alpha_value in Of1024,
             source: "paper section 3.2; ns3-rdma has 0.5",
         }
         /// Whether a CNP cuts the rate before it raises alpha, or after.
@@ -138,12 +141,14 @@ parameters! {
         alpha_time: Duration {
             default: us(55),
             range: us(1)..=us(1_000_000),
+            alias: dce_tcp_rtt in Us,
             source: "paper equation (2), K",
         }
         /// Distance of the moments at which the rate is cut, counted from the first CNP; 0 for at once.
         decrease_time: Duration {
             default: us(0),
             range: us(0)..=us(1_000_000),
+            alias: rate_reduce_monitor_period in Us,
             source: "HPCC has 4 us",
         }
         /// The share of the rate that the first CNP leaves, in percent, whatever alpha (and cuts of decrease_time go on from
@@ -156,18 +161,21 @@ parameters! {
         /// The target rate after the rate is cut.
         rt_update: RtUpdate {
             default: choice("every-cut"),
+            alias: clamp_tgt_rate in Words(["after-increase", "every-cut"]),
             source: "paper equation (1); HPCC",
         }
         /// Stages of Fast Recovery.
         f: u32 {
             default: count(5),
             range: count(1)..=count(1000),
+            alias: rpg_threshold in Stages,
             source: "paper section 3.2, F",
         }
         /// Octets of a cycle of the byte counter.
         byte_reset: Octets {
             default: octets(10_000_000),
             range: octets(64)..=octets(1_000_000_000_000),
+            alias: rpg_byte_reset in Octets,
             source: "paper section 5, B",
             when: counters = "both",
         }
@@ -175,6 +183,7 @@ parameters! {
         time_reset: Duration {
             default: us(55),
             range: us(1)..=us(1_000_000_000),
+            alias: rpg_time_reset in Us,
             source: "paper section 5, T",
         }
         /// The counter of cycles.
@@ -186,12 +195,14 @@ parameters! {
         r_ai: BitRate {
             default: mbps(10),
             range: mbps(0)..=mbps(1_000_000),
+            alias: rpg_ai_rate in Mbps,
             source: "a quarter of paper section 5's 40 Mb/s, for 10 Gb/s",
         }
         /// R_HAI, the step of Hyper-Active Increase.
         r_hai: BitRate {
             default: mbps(50),
             range: mbps(0)..=mbps(1_000_000),
+            alias: rpg_hai_rate in Mbps,
             source: "a quarter of ns3-rdma's 200 Mb/s, for 10 Gb/s; open in the paper",
         }
         /// Where Hyper-Active Increase begins.
@@ -214,6 +225,7 @@ parameters! {
             default: mbps(10),
             range: kbps(1)..=mbps(1_000_000),
             at_most: line,
+            alias: rpg_min_rate in Mbps,
             source: "option; 100 Mb/s in ns3-rdma and HPCC",
         }
     }

@@ -18,7 +18,7 @@
 //! Sources: RFC 8257, section 3; Alizadeh et al., SIGCOMM 2010 ("DCTCP"), section 3.
 
 use crate::info::values::{choice, count, octets, switch, us};
-use crate::info::{Action, Forms, Info, Profile, Threshold, choice, parameters};
+use crate::info::{Action, Forms, Info, Profile, Threshold, Value, choice, parameters};
 use crate::parts::marking::{Ce, MarkingParameters, Ramp};
 use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
@@ -73,6 +73,7 @@ parameters! {
         initial_window: u32 {
             default: count(10),
             range: count(1)..=count(10_000),
+            window: segment,
             source: "RFC 6928, section 2",
         }
         /// The window never exceeds one bandwidth-delay product, where that is known.
@@ -105,6 +106,47 @@ parameters! {
 /// Fraction bits of alpha.
 const FRACTION: u32 = 30;
 
+/// `run.py --cc dctcp` of HPCC's simulator with `--bw` of `gbps`: K of 30 bw / 10 KB; a window as its `rdma-hw.cc` has it.
+const fn hpcc(gbps: u64) -> [(&'static str, Value); 5] {
+    [
+        ("k", octets(3_000 * gbps)),
+        ("first_window", choice("bdp")),
+        ("at_most_bdp", switch(true)),
+        ("paced", switch(true)),
+        ("gate", choice("open")),
+    ]
+}
+
+const PROFILES: &[Profile] = &[
+    Profile {
+        name: "hpcc-25g",
+        description: "DCTCP of HPCC's simulator, run.py --bw 25, at 25 Gb/s: K of 75 KB; the window as in hpcc-ns3.",
+        settings: &hpcc(25),
+    },
+    Profile {
+        name: "hpcc-ns3",
+        description: "DCTCP of HPCC's simulator at 100 Gb/s: K of run.py; a window that starts with one bandwidth-delay product and \
+                      never exceeds it, paced.",
+        settings: &hpcc(100),
+    },
+    Profile {
+        name: "hpcc-200g",
+        description: "DCTCP of HPCC's simulator, run.py --bw 200, at 200 Gb/s: K of 600 KB; the window as in hpcc-ns3.",
+        settings: &hpcc(200),
+    },
+    Profile {
+        name: "hpcc-400g",
+        description: "DCTCP of HPCC's simulator, run.py --bw 400, at 400 Gb/s: K of 1200 KB; the window as in hpcc-ns3.",
+        settings: &hpcc(400),
+    },
+    Profile {
+        name: "hpcc-800g",
+        description: "Scaled from HPCC's simulator, run.py, by its rule of 3 KB for each Gb/s, at 800 Gb/s: K of 2400 KB; the window as in \
+                      hpcc-ns3.",
+        settings: &hpcc(800),
+    },
+];
+
 impl Scheme for Dctcp {
     const INFO: Info = Info {
         name: "dctcp",
@@ -113,18 +155,7 @@ impl Scheme for Dctcp {
         description: "Switches mark frames above a threshold, destinations echo the marks, sources cut their window by half of the \
                       share of octets that were marked.",
         parameters: Config::PARAMETERS,
-        profiles: &[Profile {
-            name: "hpcc-ns3",
-            description: "DCTCP of HPCC's simulator at 100 Gb/s: K of run.py; a window that starts with one bandwidth-delay product and \
-                          never exceeds it, paced.",
-            settings: &[
-                ("k", octets(300_000)),
-                ("first_window", choice("bdp")),
-                ("at_most_bdp", switch(true)),
-                ("paced", switch(true)),
-                ("gate", choice("open")),
-            ],
-        }],
+        profiles: PROFILES,
         set_point: None,
         signals: None,
         actions: &[Action::Marks, Action::Cuts, Action::Raises],

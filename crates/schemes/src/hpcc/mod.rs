@@ -28,7 +28,7 @@
 mod telemetry;
 
 use crate::info::values::{choice, count, kbps, mbps, octets, real, us};
-use crate::info::{Action, Forms, Info, Profile, choice, parameters};
+use crate::info::{Action, Forms, Info, Profile, Value, choice, parameters};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
     Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Gap, Gate, Never, NotificationPoint, Out, Place, Queue,
@@ -112,11 +112,49 @@ parameters! {
     }
 }
 
-const PROFILES: &[Profile] = &[Profile {
-    name: "pint",
-    description: "HPCC-PINT of Ben Basat et al., SIGCOMM 2020: one octet instead of 42.",
-    settings: &[("telemetry", choice("pint"))],
-}];
+/// `run.py --cc hp` of HPCC's simulator with `--bw` of `gbps`: MI_THRESH 0, INT_MULTI bw / 25, MIN_RATE 1000 Mb/s, and RATE_AI 10 bw / 25 Mb/s, of which
+/// W_AI is what a round trip of 13 us sends, 650 octets for each 1000 Gb/s.
+const fn hpcc(gbps: u64) -> [(&'static str, Value); 4] {
+    [
+        ("max_stage", count(0)),
+        ("w_ai", octets(650 * gbps / 1000)),
+        ("unit_factor", count(gbps / 25)),
+        ("min_rate", mbps(1_000)),
+    ]
+}
+
+const PROFILES: &[Profile] = &[
+    Profile {
+        name: "pint",
+        description: "HPCC-PINT of Ben Basat et al., SIGCOMM 2020: one octet instead of 42.",
+        settings: &[("telemetry", choice("pint"))],
+    },
+    Profile {
+        name: "hpcc-25g",
+        description: "HPCC's simulator, run.py --cc hp --bw 25, at 25 Gb/s: a factor in every round trip, steps of 10 Mb/s in a base_rtt of 13 us.",
+        settings: &hpcc(25),
+    },
+    Profile {
+        name: "hpcc-100g",
+        description: "HPCC's simulator, run.py --cc hp --bw 100, at 100 Gb/s: as hpcc-25g, with steps of 40 Mb/s.",
+        settings: &hpcc(100),
+    },
+    Profile {
+        name: "hpcc-200g",
+        description: "HPCC's simulator, run.py --cc hp --bw 200, at 200 Gb/s: as hpcc-25g, with steps of 80 Mb/s.",
+        settings: &hpcc(200),
+    },
+    Profile {
+        name: "hpcc-400g",
+        description: "HPCC's simulator, run.py --cc hp --bw 400, at 400 Gb/s: as hpcc-25g, with steps of 160 Mb/s.",
+        settings: &hpcc(400),
+    },
+    Profile {
+        name: "hpcc-800g",
+        description: "Scaled from HPCC's simulator, run.py, by its rule of 0.4 Mb/s for each Gb/s, at 800 Gb/s: as hpcc-25g, with steps of 320 Mb/s.",
+        settings: &hpcc(800),
+    },
+];
 
 impl Scheme for Hpcc {
     const INFO: Info = Info {

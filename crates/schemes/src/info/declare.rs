@@ -114,6 +114,7 @@ pub use choice;
 /// - `default` holds where neither profile nor scenario sets the parameter.
 /// - `range` has the smallest and the largest legal value. Words and switches have none.
 /// - `at_least: OTHER`, `at_most: line`, `about: round_trip`, `about: some_round_trip` or `scales: thresholds` is a [`Bound`].
+/// - `window: OTHER` is a [`Bound`] of a number of [`OTHER`](crate::info::Bound::Window), `alias: NAME in UNIT` an [`Alias`](crate::info::Alias).
 /// - `source` is standard and clause, managed object, or paper and equation.
 /// - `when: OTHER = "word" | "another word"`, or `when: OTHER = true`, is a [`Condition`].
 ///
@@ -150,6 +151,11 @@ macro_rules! parameters {
     (@bound about round_trip) => { Some($crate::info::Bound::RoundTrip { noted: true }) };
     (@bound about some_round_trip) => { Some($crate::info::Bound::RoundTrip { noted: false }) };
     (@bound scales thresholds) => { Some($crate::info::Bound::ScalesThresholds) };
+    (@bound window $unit:ident) => { Some($crate::info::Bound::Window(stringify!($unit))) };
+    (@alias) => { None };
+    (@alias $name:ident $unit:ident $($words:expr)?) => {
+        Some($crate::info::Alias { name: stringify!($name), unit: $crate::info::AliasUnit::$unit $(($words))? })
+    };
     (@bound at_most line) => { Some($crate::info::Bound::AtMostLine) };
     (@when) => { None };
     (@when $key:ident $($value:tt)+) => {
@@ -170,6 +176,8 @@ macro_rules! parameters {
             $(at_most: $most:ident,)?
             $(about: $about:ident,)?
             $(scales: $scaled:ident,)?
+            $(window: $window:ident,)?
+            $(alias: $alias:ident in $bare:ident $(($words:expr))?,)?
             source: $source:literal,
             $(when: $key:ident = $($value:tt)|+,)?
         })*
@@ -191,7 +199,8 @@ macro_rules! parameters {
                         default: $default,
                         minimum,
                         maximum,
-                        bound: $crate::parameters!(@bound $(at_least $least)? $(at_most $most)? $(about $about)? $(scales $scaled)?),
+                        bound: $crate::parameters!(@bound $(at_least $least)? $(at_most $most)? $(about $about)? $(scales $scaled)? $(window $window)?),
+                        alias: $crate::parameters!(@alias $($alias $bare $($words)?)?),
                         when: $crate::parameters!(@when $($key $($value)+)?),
                         source: $source,
                         description: $crate::info::sentence(concat!($($text),+)),
@@ -247,6 +256,7 @@ pub const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
         maximum: Value::Count(0),
         bound: None,
         when: None,
+        alias: None,
         source: "",
         description: "",
     };

@@ -21,7 +21,7 @@
 //! 2404.01630 (SMaRTT).
 
 use crate::info::values::{count, octets, real, switch, us};
-use crate::info::{Action, Forms, Info, Profile, Threshold, parameters};
+use crate::info::{Action, Forms, Info, Profile, Threshold, Value, parameters};
 use crate::parts::marking::{Ce, MarkingParameters, Ramp};
 use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
@@ -120,11 +120,48 @@ parameters! {
     }
 }
 
-const PROFILES: &[Profile] = &[Profile {
-    name: "trimming",
-    description: "Switches that trim frames to their headers instead of dropping them.",
-    settings: &[("trimming", switch(true))],
-}];
+/// Marks from 0.2 to 0.8 of what a line of `gbps` sends in 12 us, the reference of htsim's `uec.cpp`.
+const fn htsim(gbps: u64) -> [(&'static str, Value); 2] {
+    [("k_min", octets(300 * gbps)), ("k_max", octets(1_200 * gbps))]
+}
+
+const PROFILES: &[Profile] = &[
+    Profile {
+        name: "trimming",
+        description: "Switches that trim frames to their headers instead of dropping them.",
+        settings: &[("trimming", switch(true))],
+    },
+    Profile {
+        name: "htsim-25g",
+        description: "Scaled from htsim, uec.cpp's reference of 100 Gb/s and 12 us, by the line rate, at 25 Gb/s: marks from 0.2 to 0.8 of that \
+                      bandwidth-delay product. Steps follow the line by themselves.",
+        settings: &htsim(25),
+    },
+    Profile {
+        name: "htsim-100g",
+        description: "htsim, uec.cpp's reference of 100 Gb/s and 12 us, at 100 Gb/s: marks from 0.2 to 0.8 of that bandwidth-delay product, the \
+                      defaults.",
+        settings: &htsim(100),
+    },
+    Profile {
+        name: "htsim-200g",
+        description: "Scaled from htsim, uec.cpp's reference of 100 Gb/s and 12 us, by the line rate, at 200 Gb/s: marks from 0.2 to 0.8 of that \
+                      bandwidth-delay product. Steps follow the line by themselves.",
+        settings: &htsim(200),
+    },
+    Profile {
+        name: "htsim-400g",
+        description: "Scaled from htsim, uec.cpp's reference of 100 Gb/s and 12 us, by the line rate, at 400 Gb/s: marks from 0.2 to 0.8 of that \
+                      bandwidth-delay product. Steps follow the line by themselves.",
+        settings: &htsim(400),
+    },
+    Profile {
+        name: "htsim-800g",
+        description: "Scaled from htsim, uec.cpp's reference of 100 Gb/s and 12 us, by the line rate, at 800 Gb/s: marks from 0.2 to 0.8 of that \
+                      bandwidth-delay product. Steps follow the line by themselves.",
+        settings: &htsim(800),
+    },
+];
 
 /// The network for which htsim's constants are meant, octets in flight: 100 Gb/s for 12 us.
 const REFERENCE_BDP: f64 = 150_000.0;

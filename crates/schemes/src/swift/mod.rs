@@ -20,7 +20,7 @@
 //! Kumar et al., SIGCOMM 2020 ("Swift"). Falcon gives no constants: those of htsim's Swift are the defaults.
 
 use crate::info::values::{count, mbps, octets, real, us};
-use crate::info::{Action, Forms, Info, Profile, parameters};
+use crate::info::{Action, Forms, Info, Profile, Value, parameters};
 use crate::parts::root::square_root;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
@@ -39,6 +39,7 @@ parameters! {
         base_delay_target: Duration {
             default: us(20),
             range: us(1)..=us(1_000_000),
+            about: some_round_trip,
             source: "htsim; open in Falcon",
         }
         /// Addition to the target for each switch on the path.
@@ -106,6 +107,7 @@ parameters! {
         initial_fcwnd: f64 {
             default: real(12.0),
             range: real(0.0001)..=real(1_000_000.0),
+            window: packet,
             source: "htsim; open in Falcon",
         }
         /// Silences in a row, each after a time-out, at which the window of the fabric becomes the least.
@@ -173,11 +175,44 @@ parameters! {
     }
 }
 
-const PROFILES: &[Profile] = &[Profile {
-    name: "slow-host",
-    description: "A destination whose host takes up 2 Gb/s of a flow: the window of its network interface governs.",
-    settings: &[("receive_rate", mbps(2_000))],
-}];
+/// htsim (Broadcom/csg-htsim), `datacenter/main_swift.cpp` with HOST_NIC 100 Gb/s and packets of 4000 octets: a first window of 15 of them, 40 frames of
+/// 1500 octets, and `swift.cpp`, `_max_cwnd`: at most 1000 packets, 2667 frames. For other lines both are in proportion.
+const fn htsim(gbps: f64) -> [(&'static str, Value); 2] {
+    [("initial_fcwnd", real(0.4 * gbps)), ("max_fcwnd", real(26.67 * gbps))]
+}
+
+const PROFILES: &[Profile] = &[
+    Profile {
+        name: "slow-host",
+        description: "A destination whose host takes up 2 Gb/s of a flow: the window of its network interface governs.",
+        settings: &[("receive_rate", mbps(2_000))],
+    },
+    Profile {
+        name: "htsim-25g",
+        description: "Scaled from htsim, main_swift.cpp at 100 Gb/s, by the line rate, at 25 Gb/s: 10 frames of 1500 octets at the start, 667 at the most.",
+        settings: &htsim(25.0),
+    },
+    Profile {
+        name: "htsim-100g",
+        description: "htsim, main_swift.cpp and swift.cpp, at 100 Gb/s: 15 packets of 4000 octets at the start, 1000 at the most, in frames of 1500.",
+        settings: &htsim(100.0),
+    },
+    Profile {
+        name: "htsim-200g",
+        description: "Scaled from htsim, main_swift.cpp at 100 Gb/s, by the line rate, at 200 Gb/s: 80 frames of 1500 octets at the start, 5334 at the most.",
+        settings: &htsim(200.0),
+    },
+    Profile {
+        name: "htsim-400g",
+        description: "Scaled from htsim, main_swift.cpp at 100 Gb/s, by the line rate, at 400 Gb/s: 160 frames of 1500 octets at the start, 10668 at the most.",
+        settings: &htsim(400.0),
+    },
+    Profile {
+        name: "htsim-800g",
+        description: "Scaled from htsim, main_swift.cpp at 100 Gb/s, by the line rate, at 800 Gb/s: 320 frames of 1500 octets at the start, 21336 at the most.",
+        settings: &htsim(800.0),
+    },
+];
 
 impl Scheme for Swift {
     const INFO: Info = Info {

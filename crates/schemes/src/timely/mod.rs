@@ -25,7 +25,7 @@
 //! constants that they leave open HPCC's simulator.
 
 use crate::info::values::{choice, count, kbps, mbps, octets, real, us};
-use crate::info::{Action, Forms, Info, Profile, choice, parameters};
+use crate::info::{Action, Forms, Info, Profile, Value, choice, parameters};
 use crate::none::Absent;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{Ack, Allowance, Draw, Frame, Gate, Never, NotificationPoint, Out, ReactionPoint, Release, Scheme, Var};
@@ -170,6 +170,19 @@ parameters! {
     }
 }
 
+/// `run.py --cc timely` of HPCC's simulator with `--bw` of `gbps`: RATE_AI 10 bw / 10 Mb/s, RATE_HAI five times that.
+const fn hpcc(gbps: u64) -> [(&'static str, Value); 7] {
+    [
+        ("segment", octets(64)),
+        ("updates", choice("each-round-trip")),
+        ("most_cut", real(1.0)),
+        ("delta", mbps(gbps)),
+        ("hai_after", count(6)),
+        ("hai_counts", choice("every-rise")),
+        ("min_rate", mbps(1_000)),
+    ]
+}
+
 const PROFILES: &[Profile] = &[
     Profile {
         name: "mittal-2015",
@@ -177,18 +190,30 @@ const PROFILES: &[Profile] = &[
         settings: &[("segment", octets(64_000)), ("most_cut", real(1.0))],
     },
     Profile {
+        name: "hpcc-25g",
+        description: "HPCC's simulator, run.py --cc timely --bw 25, at 25 Gb/s: as hpcc-100g, with steps of 25 and 125 Mb/s.",
+        settings: &hpcc(25),
+    },
+    Profile {
         name: "hpcc-100g",
         description: "HPCC's simulator, run.py, at 100 Gb/s: each frame is acknowledged, the rate changes once a round trip, steps of 100 \
                       and 500 Mb/s, of which those below t_low count towards the larger.",
-        settings: &[
-            ("segment", octets(64)),
-            ("updates", choice("each-round-trip")),
-            ("most_cut", real(1.0)),
-            ("delta", mbps(100)),
-            ("hai_after", count(6)),
-            ("hai_counts", choice("every-rise")),
-            ("min_rate", mbps(1_000)),
-        ],
+        settings: &hpcc(100),
+    },
+    Profile {
+        name: "hpcc-200g",
+        description: "HPCC's simulator, run.py --cc timely --bw 200, at 200 Gb/s: as hpcc-100g, with steps of 200 and 1000 Mb/s.",
+        settings: &hpcc(200),
+    },
+    Profile {
+        name: "hpcc-400g",
+        description: "HPCC's simulator, run.py --cc timely --bw 400, at 400 Gb/s: as hpcc-100g, with steps of 400 and 2000 Mb/s.",
+        settings: &hpcc(400),
+    },
+    Profile {
+        name: "hpcc-800g",
+        description: "Scaled from HPCC's simulator, run.py, by its rule of 1 Mb/s for each Gb/s, at 800 Gb/s: as hpcc-100g, with steps of 800 and 4000 Mb/s.",
+        settings: &hpcc(800),
     },
     Profile {
         name: "patched",

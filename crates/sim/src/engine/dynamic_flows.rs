@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId, TrafficClass};
 use penstock_schemes::{BitRate, CongestionPoint, FlowKey, HEADER, Instant, ReactionPoint, Scheme};
 use penstock_switch::Model;
+use penstock_switch::config::configuration;
 use penstock_switch::state::hop_info::HopInfo;
 
 use crate::engine::Sim;
@@ -21,8 +22,8 @@ use crate::engine::interfaces::ReceiveBuffers;
 use crate::engine::setup::{Endpoints, source};
 use crate::network;
 use crate::network::{
-    Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId, Pacer,
-    Process, Sharing, Traffic,
+    Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId,
+    OwnLine, Pacer, Process, Sharing, Traffic,
 };
 use crate::outcome::FlowEnd;
 use crate::probe::Probe;
@@ -40,6 +41,8 @@ pub(crate) struct DynamicFlows<S: Scheme> {
     arrivals: Option<Box<dyn Arrivals>>,
     processes: Vec<Numbered>,
     configs: Vec<S::Config>,
+    /// What says which of them a scheme has at a port: the network's priorities, and its lines with their own.
+    lines: (Vec<u8>, Vec<OwnLine>),
     seed: u64,
     overhead: u16,
     /// The host of each port, its rate at the start, and whether limiters that come share it by turns.
@@ -122,6 +125,7 @@ impl<S: Scheme> DynamicFlows<S> {
             arrivals: None,
             processes: numbered(network, first.limiter),
             configs: configs.to_vec(),
+            lines: (network.priorities.clone(), network.own_lines.clone()),
             seed,
             overhead: network.wire_overhead,
             ports,
@@ -140,9 +144,15 @@ impl<S: Scheme> DynamicFlows<S> {
         }
     }
 
-    /// Flows of a class that come from now on have these parameters.
-    pub(crate) fn configure(&mut self, class: TrafficClass, config: S::Config) {
-        self.configs[class.index()] = config;
+    /// Flows that come from now on have these parameters, as one of the configurations.
+    pub(crate) fn configure(&mut self, configuration: usize, config: S::Config) {
+        self.configs[configuration] = config;
+    }
+
+    /// The parameters of the scheme of a class at a port.
+    fn config(&self, class: TrafficClass, port: PortId) -> &S::Config {
+        let (priorities, own_lines) = &self.lines;
+        &self.configs[configuration(priorities, own_lines, class.index(), self.ports[port.index()].rate)]
     }
 
     /// Whether a flow of the network or in a slot is there.
@@ -377,8 +387,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         let dynamic_flows = &self.dynamic_flows;
         let Numbered { process, flow: first, limiter: limiters } = &dynamic_flows.processes[arrival.process as usize];
         let class = self.state.fabric.class_of(flow.priority);
-        let config = &dynamic_flows.configs[class.index()];
         let port = arrival.path[0].0;
+        let config = dynamic_flows.config(class, port);
         let host = dynamic_flows.ports[port.index()];
         let (own, sources) = (dynamic_flows.limiter(slot), &mut self.state.sources);
         let (pacer, reaction_point) = match process.limiting {
@@ -419,7 +429,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         debug_assert!(*first <= key.0, "numbers go on from process to process");
         let draw = Stream::new(dynamic_flows.seed, Owner::NotificationPoint, number as usize);
         let id = dynamic_flows.destination(slot);
-        let mut destination = Destination::new(config, key, number, draw);
+        let mut destination = Destination::new(&dynamic_flows.configs[class.index()], key, number, draw);
         if dynamic_flows.disorders && !arrival.tree.is_empty() {
             destination.expect_disorder();
         }

@@ -61,7 +61,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
         let classes = classes_of_reaction_points(network);
         for ((spec, class), round_trip) in network.reaction_points.iter().zip(classes).zip(round_trips) {
             let number = endpoints.sources.limiters().len() as u32;
-            let config = Some(&configs[class.index()]);
+            let config = Some(&configs[network.configuration(class, spec.port)]);
             let limiter = endpoints.limiter(number, spec.port, spec.pacer, config).with_round_trip(round_trip);
             endpoints.add_limiter(number, limiter);
         }
@@ -86,7 +86,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
         longest
     }
 
-    /// The scheme's parameters for a priority.
+    /// The scheme's parameters for a priority, but for those that follow a line.
     fn config(&self, priority: u8) -> &'n S::Config {
         &self.configs[self.network.class(priority).index()]
     }

@@ -2,7 +2,7 @@
 
 use penstock_schemes::{Info, Profile, SCHEMES, Value};
 
-use super::parameters;
+use super::parameters::{self, Of};
 use crate::error::Fault;
 use crate::keys::fields::{self, Field, Table};
 use crate::keys::key::{Fallback, Key, Kind, Section};
@@ -86,7 +86,9 @@ impl Table for Schemes {
             doc: String::new(),
         };
         Section {
-            doc: "Settings of the schemes. A scheme without a table runs at its defaults.".to_owned(),
+            doc: "Settings of the schemes. A scheme without a table runs at its defaults. A size may be the time in which a port's line sends it, as in \
+                  \"32 us\"; a size or a rate may be for each Gb/s of the line, as in \"4 KB per Gbps\"."
+                .to_owned(),
             keys: SCHEMES.iter().map(key).collect(),
         }
     }
@@ -120,19 +122,19 @@ impl Settings {
                 doc: "A named set of values to start from; single keys go before it.".to_owned(),
             });
         }
-        keys.extend(parameters::keys(info.parameters));
+        keys.extend(parameters::keys(info.parameters, Of::Scheme));
         Section { doc: info.title.to_owned(), keys }
     }
 
     /// Reads the table of a scheme.
     pub(crate) fn read(info: &'static Info, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let profile = (!info.profiles.is_empty()).then_some("profile");
-        let known: Vec<&'static str> = profile.into_iter().chain(info.parameters.iter().map(|p| p.name)).collect();
+        let known: Vec<&'static str> = profile.into_iter().chain(parameters::names(info.parameters)).collect();
         let given = Given::new(node, location, &known)?;
         let words: Vec<_> = info.profiles.iter().map(|profile| (profile.name, ProfileName(profile))).collect();
         let named = |node: &Node, location: Location<'_>| fields::word(&words, node, location).map(Some);
         let profile = profile.map(|key| given.or_else(key, || None, named)).transpose()?;
-        let values = parameters::read(info.parameters, &given)?;
+        let values = parameters::read(info.parameters, &given, Of::Scheme)?;
         Ok(Self { profile, values, info })
     }
 
@@ -196,7 +198,7 @@ impl Field for NewValues {
         let known: Vec<&'static str> = SCHEMES.iter().map(|info| info.name).collect();
         let given = Given::new(node, location, &known)?;
         let new = |info: &'static Info| {
-            let known: Vec<&'static str> = info.parameters.iter().map(|p| p.name).collect();
+            let known: Vec<&'static str> = parameters::names(info.parameters).collect();
             let read = |node: &Node, location: Location<'_>| {
                 parameters::read_new(info.parameters, &Given::new(node, location, &known)?).map(Some)
             };

@@ -3,7 +3,7 @@
 use penstock_endpoint::transport::{TRANSPORTS, Transport, TransportInfo};
 use penstock_schemes::Value;
 
-use super::parameters;
+use super::parameters::{self, Of};
 use crate::error::Fault;
 use crate::keys::declare::words;
 use crate::keys::fields::{self, Either, Field};
@@ -54,7 +54,7 @@ impl TransportTable {
             name: info.name,
             kind: Kind::Table(Section {
                 doc: info.title.to_owned(),
-                keys: parameters::keys(info.parameters).collect(),
+                keys: parameters::keys(info.parameters, Of::Transport).collect(),
             }),
             fallback: Fallback::None("another transport"),
             doc: String::new(),
@@ -69,7 +69,8 @@ impl TransportTable {
 
     fn of(info: &'static TransportInfo, node: &Node, location: Location<'_>) -> Result<Self, Fault> {
         let known: Vec<&'static str> = info.parameters.iter().map(|p| p.name).collect();
-        Ok(Self { info, values: parameters::read(info.parameters, &Given::new(node, location, &known)?)? })
+        let given = Given::new(node, location, &known)?;
+        Ok(Self { info, values: parameters::read(info.parameters, &given, Of::Transport)? })
     }
 
     /// The transport, if its parameters agree with one another.

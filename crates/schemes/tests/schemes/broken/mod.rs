@@ -33,6 +33,7 @@ const GAIN: Parameter = Parameter {
     maximum: Value::Count(5),
     bound: None,
     when: None,
+    alias: None,
     source: "this test",
     description: "Does nothing.",
 };
