@@ -126,6 +126,7 @@ struct Nobody;
 impl Events for Nobody {
     fn wake(&mut self, _: Instant, _: Timer) {}
     fn deliver(&mut self, _: Instant, _: FrameId, _: PortId, _: Lane) {}
+    fn deliver_corrupted(&mut self, _: Instant, _: FrameId, _: PortId) {}
     fn deliver_pause(&mut self, _: Instant, _: PauseId, _: PortId) {}
 }
 
