@@ -42,7 +42,11 @@ impl Impairments {
     /// Whether a frame of `octets`, wire overhead included, is hit whose transmission starts at `at`.
     pub fn hit(&mut self, at: Instant, octets: u32, data: bool) -> bool {
         // Each model goes on, whatever the others say.
-        self.models.iter_mut().filter_map(|model| model.hits(at, octets, data).then_some(())).count() > 0
+        let mut hit = false;
+        for model in &mut self.models {
+            hit |= model.hits(at, octets, data);
+        }
+        hit
     }
 
     /// A frame that was hit has reached the far end; a data frame has its class.
