@@ -40,8 +40,9 @@ TOPOLOGIES = tuple(
 """The topologies that can be chosen: all but the last, the graph, whose nodes have names."""
 
 _OTHERS = (
-    "load", "incast", "pfc", "switch", "buffer", "change", "impairment", "host", "event", "window", "group", "priority", "network", "hosts",
-)  # fmt: skip
+    *("load", "incast", "pfc", "switch", "buffer", "wred", "change", "impairment", "host", "event"),
+    *("window", "group", "priority", "network", "hosts"),
+)
 """Sections that a scenario can do without: they are named alone."""
 
 

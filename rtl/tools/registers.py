@@ -1,7 +1,7 @@
 """Makes the register blocks of registers/registers.rdl, into build/generated.
 
-A SystemVerilog module with a package of its control and status structures, a table for the documentation, and a header
-for C. The map as the registers' test reads it, and the addresses for all other tests. SystemRDL's own compiler reads the
+A SystemVerilog module with a package of its control and status structures, a table for the documentation, a header for
+C. The map as the registers' test reads it, and the addresses for all other tests. SystemRDL's own compiler reads the
 description.
 """
 

@@ -587,8 +587,7 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
         now
     }
 
-    /// The priority whose pauses stop `flow`, where it is not the flow's own: the source holds the flow's frames in the queue of that
-    /// priority. Asked after a signal of the next hop ([`To::PreviousHop`]).
+    /// The priority whose pauses stop `flow`, where it is not its own. Asked after a signal of the next hop ([`To::PreviousHop`]).
     fn stopped_by(&self, _flow: FlowKey) -> Option<u8> {
         None
     }

@@ -233,9 +233,8 @@ impl Network {
         Some((PortId((queue.index() / per_port) as u32), priority))
     }
 
-    /// Whether it needs the engine with priority flow control ([`Full`](crate::Full)): for flow control, for pools, for
-    /// weights and shapers, for WRED, for marks by the port or at departure, for lines that lose frames at random, for hosts that process
-    /// what they receive slowly, or to trim.
+    /// Whether it needs the engine with priority flow control ([`Full`](crate::Full)): for flow control, pools, weights, shapers,
+    /// WRED, trimming, marks by the port or at departure, lines that lose frames, or hosts that receive slowly.
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {
         let classes = self.service.iter().any(|service| *service != Service::default()) || !self.wred.is_empty();

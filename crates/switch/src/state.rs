@@ -7,6 +7,7 @@ pub mod histograms;
 pub mod holds;
 pub mod hop_info;
 pub mod impairment;
+pub mod length_statistics;
 pub mod port;
 pub mod scheduler;
 pub mod wred;

@@ -187,8 +187,8 @@ section! {
         /// flowlet. The first flowlet takes the flow's path; the path of others follows from a hash of flow, switch, flowlet number and ecmp_seed. "spray":
         /// packet spraying, round robin: each frame takes the port that was not chosen for the longest time. "spray-random": each frame takes a random
         /// port. "adaptive": each frame takes the port with the fewest octets in its data queues; ties are broken at random. "adaptive-flowlet": each
-        /// flowlet does so. "reps": by a hash of the frame's entropy value, which its source chooses: values of acknowledged frames that were not marked are
-        /// used again, others are random, so that flows leave paths that are congested or lose frames (REPS: Bonato et al. 2025; it needs a
+        /// flowlet does so. "reps": by a hash of the frame's entropy value, which its source chooses. It uses values of acknowledged frames that were not
+        /// marked again, and others are random, so that flows leave paths that are congested or lose frames (REPS: Bonato et al. 2025; it needs a
         /// transport). A port whose link is down is not used while there is another. Signals, and acknowledgements unless
         /// spray_acks says otherwise, use the reverse of the flow's path. Multicast frames and flows with an explicit path are not load-balanced.
         load_balancing: LoadBalancing = LoadBalancing::Flow;
@@ -202,8 +202,8 @@ section! {
         /// Switches then go by the state that links have at that time. A link that is down in one direction is used in neither. Frames in flight go on by the new route from the switch at which it
         /// parts from the old one. A flow keeps the first link of its host. Multicast frames and flows with an explicit path keep their path.
         convergence: Option<Either<Never, Either<Duration, Starts>>> [((), (TIME, ()))] => "5 ms where a link goes down: a physical failure is often detected in milliseconds, and routing then converges (RFC 7938, 7.1)";
-        /// Time after which the two switches of a link that goes down no longer use it (ECMP fast reroute): until convergence they send on by
-        /// those of their equally short paths that are left; frames for which there is none are lost at the port. "0 s": at once, as hardware does
+        /// Time after which the two switches of a link that goes down no longer use it (ECMP fast reroute). Until convergence they use those of
+        /// their equally short paths that are left; frames for which there is none are lost at the port. "0 s": at once, as hardware does
         /// that takes the port out of its ECMP groups. With a load_balancing other than "flow" a switch sees its own ports at once in any case.
         local_repair: Duration [TIME] = Duration::ZERO;
         /// Gap between two frames of a flow at a switch after which the second begins a flowlet. While the delays of paths differ by less, frames

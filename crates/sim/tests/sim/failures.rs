@@ -81,8 +81,8 @@ fn sent(b: &Builder, outcome: &Outcome, a: usize, c: usize) -> u64 {
     outcome.queues[b.network.queue(b.port(a, c), 0).index()].frames_sent
 }
 
-/// Frame k leaves the host at 12 k us and is at the switch 13 us later. Of those over 4, k = 0 to 6 (85 us) are on the line or beyond it at
-/// 100 us, and the frame of 85 us (until 97 us, there at 98 us) has crossed it. Those that are at the
+/// Frame k leaves the host at 12 k us and is at the switch 13 us later. Of those over 4, k = 0 to 6 are on the line or beyond it at
+/// 100 us. The frame of 85 us (until 97 us, there at 98 us) has crossed it. Those that are at the
 /// switch from 97 us (k = 7) to 289 us (k = 23) are lost. Routes change at 300 us: the frame that comes at 301 us (k = 24) is
 /// the first one over 5, though it was sent before.
 #[test]

@@ -9,7 +9,8 @@ use penstock_schemes::Instant;
 
 use crate::events::QueueId;
 use crate::histogram::QueueHistograms;
-use crate::state::port::{LengthStatistics, PortState};
+use crate::state::length_statistics::LengthStatistics;
+use crate::state::port::PortState;
 
 /// The histograms of some queues of a network; of none, where they are not kept.
 #[derive(Debug, Default)]

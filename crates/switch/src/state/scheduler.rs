@@ -1,8 +1,8 @@
 //! The scheduler of a port: which queue sends next, and which one waits for its shaper.
 //!
 //! *Strict priority* first, the higher priority before the lower (802.1Q 8.6.8.1). Queues with a *weight* share what that leaves, whatever
-//! their numbers (enhanced transmission selection, 802.1Q 8.6.8.3), by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): a queue in
-//! turn gets a quantum in proportion to its weight, sends frames while they fit, and keeps the rest for its next turn; one that is empty or
+//! their numbers (enhanced transmission selection, 802.1Q 8.6.8.3). They do so by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995). A queue in
+//! turn gets a quantum in proportion to its weight, sends frames while they fit, and keeps the rest for its next turn. One that is empty or
 //! stopped keeps nothing. The round goes from the highest priority down. The least quantum holds the longest frame, so that each turn sends one,
 //! and a choice takes constant time.
 //!
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(sent, [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 0, 0]);
     }
 
-    /// In T turns a queue sends T quanta but for less than a frame, and the turns of two queues differ by one at most: so each queue has its share
+    /// In T turns a queue sends T quanta but for less than a frame, and the turns of two queues differ by one at most. So each queue has its share
     /// of what the least one has, to a quantum and its share of a frame.
     #[test]
     fn shares_are_those_of_the_weights() {

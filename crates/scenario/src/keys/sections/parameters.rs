@@ -1,7 +1,7 @@
 //! Keys that come from a list of parameters, of a scheme or a transport.
 //!
-//! A scheme's sizes and rates may follow the rate of a port's line: a size as the time in which the line sends it (`"32 us"`) or for each
-//! Gb/s (`"4 KB per Gbps"`, the same), a rate for each Gb/s (`"0.2 Mbps per Gbps"`). Values that do are resolved in `plan/lines.rs`.
+//! A scheme's sizes and rates may follow the rate of a port's line. A size is then the time in which the line sends it (`"32 us"`), or for each
+//! Gb/s (`"4 KB per Gbps"`, the same); a rate is for each Gb/s (`"0.2 Mbps per Gbps"`). Values that do are resolved in `plan/lines.rs`.
 
 use penstock_schemes::quantity::{Dimension, PER_GBPS};
 use penstock_schemes::{AUTO, Alias, BitRate, Bound, Duration, Octets, Parameter, Unit, Value};
