@@ -225,6 +225,9 @@ class Tables:
         match schema["type"]:
             case "array":
                 return f"Sequence[{self.kind(schema['items'], path)}]"
+            case "object" if "patternProperties" in schema:
+                (value,) = schema["patternProperties"].values()
+                return f"dict[str, {self.kind(value, path)}]"
             case "object":
                 return self.table(schema, path)
             case plain:

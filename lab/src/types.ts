@@ -34,6 +34,30 @@ export interface Node {
   name: string;
   /** Whether it is a host or a switch. */
   kind: "host" | "switch";
+  /** Of a switch with hosts the rate of its links to them over that of its links to switches. Null where it has no hosts, or no other links. */
+  oversubscription: number | null;
+}
+
+/** The memory of a pool. Reserves, shared part and headroom of all pools of a switch are its memory. */
+export interface PoolMemory {
+  /** The switch. */
+  switch: string;
+  /** The packet memory of the switch, octets. Null without a `[[switch]]`. */
+  memory_octets: number | null;
+  /** The pool. */
+  pool: string;
+  /** Its priorities that flows have. */
+  priorities: number[];
+  /** Size of a memory cell, octets. */
+  cell_octets: number;
+  /** Memory reserved for queues and lines, octets. */
+  reserved_octets: number;
+  /** Memory that queues and lines share, octets. */
+  shared_octets: number;
+  /** Memory for frames that arrive after a line was paused, octets. */
+  headroom_octets: number;
+  /** Headroom that all lines need at once, in whole cells, octets. */
+  headroom_needed_octets: number;
 }
 
 /** The limits of a line in a pool that its switch has for lossless priorities. A pool stops a line at a dynamic threshold. */
@@ -72,12 +96,20 @@ export interface FlowControlDescription {
 
 /** An output port and the line after it, as it is at the start. */
 export interface LinkDescription {
-  /** Its name, `node->peer`. */
+  /** Its name, `node->peer`; of parallel links with a number, `node->peer.2`. */
   name: string;
+  /** The node that has it. */
+  node: string;
+  /** The node at the far end. */
+  peer: string;
+  /** The port of the opposite direction. */
+  reverse: string;
   /** The line rate, bit/s. */
   rate_bps: number;
   /** From the end of a frame's transmission until the peer acts on it, s. */
   latency_s: number;
+  /** The length of its cable, m. Null where its delay is given instead. */
+  cable_m: number | null;
   /** Size of its buffer, octets. Null where that is a number of frames, and at a host's port where reaction points take turns. */
   buffer_octets: number | null;
   /** Size of its buffer. Null where that is a number of octets, and at a host's port where reaction points take turns. */
@@ -194,6 +226,8 @@ export interface Outline {
   nodes: Node[];
   /** The output ports. */
   links: LinkDescription[];
+  /** The memory of the pools of switches. */
+  memory: PoolMemory[];
   /** Changes of links, in order of time. */
   changes: ChangeDescription[];
   /** Changes of schemes' parameters, in order of time. */
@@ -252,10 +286,14 @@ export interface WindowTotals {
   copies_made: number;
   /** Data frames and copies that reached a destination. */
   frames_delivered: number;
-  /** Data frames and copies dropped at full queues. */
+  /** Data frames and copies dropped at full queues, or at full receive buffers of hosts. */
   frames_dropped: number;
   /** Data frames and copies lost on broken links, and in the queues before them. */
   frames_lost_on_link: number;
+  /** Data frames and copies that links corrupted at random (`[[impairment]]`). They count neither as dropped nor as lost on a broken link. Present only where links lose frames at random. */
+  frames_impaired?: number;
+  /** Acknowledgements, signals, headers of trimmed frames and pause frames that links corrupted at random. Present only where links lose frames at random. */
+  control_frames_impaired?: number;
   /** Signals that reached the sources of controlled flows. */
   feedback_frames: number;
   /** Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes. */
@@ -318,12 +356,16 @@ export interface QueueSummary {
   empty_fraction: number;
   /** Share of the port's scheduled rate that was used, by all its queues, wire overhead included. */
   utilization: number;
+  /** Rate at which frames left the queue for the link, without wire overhead, bit/s. Present only where some priority has a weight or a shaper. */
+  throughput_bps?: number;
   /** Data frames and copies dropped at the queue, those aside that it lost with its link: of all queues together, those of the totals. */
   frames_dropped: number;
   /** Acknowledgements and signals dropped at the queue, where they share it with data. */
   control_frames_dropped: number;
   /** Data frames and copies that the queue lost because its link was broken: those that waited, and those that came before it was whole again. */
   frames_flushed: number;
+  /** Data frames and copies of the queue that its link corrupted at random (`[[impairment]]`). Present only where links lose frames at random. */
+  frames_impaired?: number;
   /** Frames that left the queue for the link. */
   frames_sent: number;
   /** Octets of them, without wire overhead, octets. */
@@ -398,6 +440,8 @@ export interface WindowFlow {
   frames_delivered: number;
   /** Frames and copies dropped at full queues. */
   frames_dropped: number;
+  /** Frames and copies that links corrupted at random. Present only where links lose frames at random. */
+  frames_impaired?: number;
   /** Signals that the source received. */
   feedback_received: number;
   /** Segments that the transport sent again. Present only where some flow has a transport. */
@@ -420,7 +464,7 @@ export interface FlowSummary extends WindowFlow {
   notifications_received?: number;
   /** Of them, probes that came back. Present only where sources send probes. */
   probes_returned?: number;
-  /** Settling time: from the last change of the flow's max-min fair share (its start, or a later change of traffic or links that moves the share by more than 0.1 %) to the beginning of the first window from which on every window's mean of the sampled allowed rate lies within 5 % of the share, until the share ends, s. A window is 50 sample intervals. Null if the flow has not settled. */
+  /** Settling time, from the last change of the flow's max-min fair share: its start, or a later change of traffic or links that moves the share by more than 0.1 %, s. It ends at the beginning of the first window from which on every window's mean of the sampled allowed rate lies within 5 % of the share, until the share ends. A window is 50 sample intervals. Null if the flow has not settled. */
   settling_time_s: number | null;
   /** When the flow started, s. Null if it had not at the end of the run. */
   start_s: number | null;
@@ -442,6 +486,8 @@ export interface HostSummary {
   rate_limiters_mean: number;
   /** Largest number of installed rate limiters. */
   rate_limiters_max: number;
+  /** Frames that found no room in the receive buffer of the host's network interface, over the whole run; in a window, in it. Of all hosts together, they are part of the frames dropped. Present only where hosts process what they receive slowly (`[[host]]`). */
+  receive_drops?: number;
   /** How long priority flow control stopped the host's queues, the sum over them, over the whole run; in a window, in it, s. Present only where the network has priority flow control. */
   paused_s?: number;
   /** Pause frames that stopped the host's queues, refreshes included, likewise. Present only where the network has priority flow control. */

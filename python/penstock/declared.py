@@ -95,6 +95,8 @@ MetricName = Literal[
     "copies_made",
     "frames_delivered",
     "frames_lost_on_link",
+    "frames_impaired",
+    "control_frames_impaired",
     "frames_in_flight",
     "notifications",
     "probes_returned",
@@ -132,6 +134,7 @@ MetricName = Literal[
     "completed",
     "rate_limiters_mean",
     "rate_limiters_max",
+    "receive_drops",
     "size_octets",
     "headroom_octets",
     "headroom_needed_octets",
@@ -167,6 +170,15 @@ class Condition(TypedDict):
     """The values."""
 
 
+class Alias(TypedDict):
+    """A vendor's name of a parameter."""
+
+    name: str
+    """As the vendor writes it."""
+    unit: str
+    """The unit of a bare number under this name."""
+
+
 class Parameter(TypedDict):
     """One parameter of a scheme."""
 
@@ -188,6 +200,8 @@ class Parameter(TypedDict):
     """Whether it is a length of the queue, which the buffer bounds."""
     when: Condition | None
     """Where it has an effect. Null for everywhere."""
+    alias: Alias | None
+    """The name that vendors of network interfaces have for it, which scenarios take too. Null without one."""
     written: Written
     """Its values as a scenario file would have them."""
 
@@ -312,6 +326,34 @@ class Node(TypedDict):
     """Its name."""
     kind: Literal["host", "switch"]
     """Whether it is a host or a switch."""
+    oversubscription: float | None
+    """Of a switch with hosts the rate of its links to them over that of its links to switches.
+
+    Null where it has no hosts, or no other links.
+    """
+
+
+class PoolMemory(TypedDict):
+    """The memory of a pool. Reserves, shared part and headroom of all pools of a switch are its memory."""
+
+    switch: str
+    """The switch."""
+    memory_octets: int | None
+    """The packet memory of the switch, octets. Null without a ``[[switch]]``."""
+    pool: str
+    """The pool."""
+    priorities: list[int]
+    """Its priorities that flows have."""
+    cell_octets: int
+    """Size of a memory cell, octets."""
+    reserved_octets: int
+    """Memory reserved for queues and lines, octets."""
+    shared_octets: int
+    """Memory that queues and lines share, octets."""
+    headroom_octets: int
+    """Memory for frames that arrive after a line was paused, octets."""
+    headroom_needed_octets: int
+    """Headroom that all lines need at once, in whole cells, octets."""
 
 
 class PoolOfLine(TypedDict):
@@ -364,11 +406,19 @@ class LinkDescription(TypedDict):
     """An output port and the line after it, as it is at the start."""
 
     name: str
-    """Its name, ``node->peer``."""
+    """Its name, ``node->peer``; of parallel links with a number, ``node->peer.2``."""
+    node: str
+    """The node that has it."""
+    peer: str
+    """The node at the far end."""
+    reverse: str
+    """The port of the opposite direction."""
     rate_bps: int
     """The line rate, bit/s."""
     latency_s: float
     """From the end of a frame's transmission until the peer acts on it, s."""
+    cable_m: float | None
+    """The length of its cable, m. Null where its delay is given instead."""
     buffer_octets: int | None
     """Size of its buffer, octets.
 
@@ -497,6 +547,8 @@ class Outline(TypedDict):
     """Hosts and switches."""
     links: list[LinkDescription]
     """The output ports."""
+    memory: list[PoolMemory]
+    """The memory of the pools of switches."""
     changes: list[ChangeDescription]
     """Changes of links, in order of time."""
     parameter_changes: list[ParameterChange]

@@ -11,18 +11,24 @@ from typing import Literal, Required, TypedDict
 from penstock.declared import SchemeName
 
 
+class BufferAlpha(TypedDict, total=False):
+    """``buffer.alpha`` of a scenario file."""
+
+    dynamic_th: Required[float]
+
+
 class Buffer(TypedDict, total=False):
     """``buffer`` of a scenario file."""
 
-    alpha: Literal["none"] | float
+    alpha: float | str | BufferAlpha | Literal["none"] | dict[str, float | str | BufferAlpha | Literal["none"]]
     cell: str
     headroom: Literal["auto"] | str
-    ingress_alpha: Literal["none"] | float
-    ingress_reserve: str
+    ingress_alpha: float | str | BufferAlpha | Literal["none"] | dict[str, float | str | BufferAlpha | Literal["none"]]
+    ingress_reserve: str | dict[str, str]
     name: str
     priorities: Sequence[int]
-    reserve: str
-    size: Required[str]
+    reserve: str | dict[str, str]
+    size: str
     switches: Literal["all"] | str | Sequence[str]
 
 
@@ -92,7 +98,7 @@ class ChangeSchemesAnnulus(TypedDict, total=False):
     gate: Literal["whole", "open"]
     gd_inverse: int
     hai_multiplier: Literal["min-count", "min-count-plus-one", "ordinal", "one"]
-    initial_window: int
+    initial_window: int | Literal["auto"]
     jitter_rp: Literal["reload", "always", "off"]
     k: str
     marking: Literal["threshold", "pi"]
@@ -181,19 +187,24 @@ class ChangeSchemesDcqcn(TypedDict, total=False):
     alpha_time: str
     alpha_update: Literal["per-cnp", "per-interval"]
     byte_reset: str
+    clamp_tgt_rate: int | Literal["every-cut", "after-increase"]
     cnp_interval: str
     cnp_rule: Literal["next-mark", "end-of-interval"]
     counters: Literal["both", "timer"]
+    dce_tcp_g: int
+    dce_tcp_rtt: int | str
     decrease_time: str
     f: int
     first_cnp_percent: int
     g_inverse: int
     hai_boundary: Literal["above", "at-or-above"]
     hai_factor: Literal["stages", "one"]
+    initial_alpha_value: int | float
     k_max: str
     k_min: str
     marking: Literal["threshold", "pi"]
     min_rate: str
+    min_time_between_cnps: int | str
     p_max: float
     pi_a: float
     pi_b: float
@@ -201,6 +212,13 @@ class ChangeSchemesDcqcn(TypedDict, total=False):
     pi_q_ref: str
     r_ai: str
     r_hai: str
+    rate_reduce_monitor_period: int | str
+    rpg_ai_rate: int | str
+    rpg_byte_reset: int | str
+    rpg_hai_rate: int | str
+    rpg_min_rate: int | str
+    rpg_threshold: int
+    rpg_time_reset: int | str
     rt_update: Literal["every-cut", "after-increase"]
     thresholds_at: str
     time_reset: str
@@ -215,7 +233,7 @@ class ChangeSchemesDctcp(TypedDict, total=False):
     first_window: Literal["segments", "bdp"]
     g_inverse: int
     gate: Literal["whole", "open"]
-    initial_window: int
+    initial_window: int | Literal["auto"]
     k: str
     marking: Literal["threshold", "pi"]
     paced: bool
@@ -671,11 +689,11 @@ class ChangeSchemesSmcc(TypedDict, total=False):
 class ChangeSchemesSwift(TypedDict, total=False):
     """``change.schemes.swift`` of a scenario file."""
 
-    base_delay_target: str
+    base_delay_target: str | Literal["auto"]
     delay_smoothing_alpha: float
     fabric_additive_increment: float
     fabric_multiplicative_decrease_factor: float
-    initial_fcwnd: float
+    initial_fcwnd: float | Literal["auto"]
     max_fabric_multiplicative_decrease_factor: float
     max_fcwnd: float
     max_flow_scaling: str
@@ -752,10 +770,29 @@ class Change(TypedDict, total=False):
     """``change`` of a scenario file."""
 
     at: Required[str]
+    down_for: str
+    every: str
     link: str
     rate: str
     schemes: ChangeSchemes
     state: Literal["down", "up"]
+    times: int
+    until: str
+
+
+Event = TypedDict(
+    "Event",
+    {
+        "from": Required[str],
+        "host": Required[str],
+        "interval": str,
+        "kind": Required[Literal["pfc-storm"]],
+        "priorities": Sequence[int],
+        "until": str,
+    },
+    total=False,
+)
+"""``event`` of a scenario file."""
 
 
 class FlowExcess(TypedDict, total=False):
@@ -915,6 +952,16 @@ class Group(TypedDict, total=False):
     name: Required[str]
 
 
+class Host(TypedDict, total=False):
+    """``host`` of a scenario file."""
+
+    buffer: Required[str]
+    drain_rate: Required[str]
+    names: Required[str | Sequence[str] | Literal["all"]]
+    xoff: str
+    xon: str
+
+
 class HostsPacerTokenBucket(TypedDict, total=False):
     """``hosts.pacer.token_bucket`` of a scenario file."""
 
@@ -943,6 +990,31 @@ class Hosts(TypedDict, total=False):
     queue: Literal["arbiter"] | str
     reaction_points: Literal["per-flow", "per-host"]
     transmit_queue: Literal["none"] | HostsTransmitQueue
+
+
+class ImpairmentBurst(TypedDict, total=False):
+    """``impairment.burst`` of a scenario file."""
+
+    loss_bad: float
+    loss_good: float
+    p: Required[float]
+    r: Required[float]
+
+
+Impairment = TypedDict(
+    "Impairment",
+    {
+        "ber": float,
+        "burst": ImpairmentBurst,
+        "control": bool,
+        "from": str,
+        "links": Literal["all"] | Sequence[str],
+        "loss": float,
+        "until": str,
+    },
+    total=False,
+)
+"""``impairment`` of a scenario file."""
 
 
 class Incast(TypedDict, total=False):
@@ -999,10 +1071,11 @@ class NetworkFeedback(TypedDict, total=False):
 class Network(TypedDict, total=False):
     """``network`` of a scenario file."""
 
+    cable_delay: str
     clock_tolerance: str
     congestion_points: Literal["switches", "everywhere"] | Sequence[str]
     control_buffer: str
-    convergence: str
+    convergence: Literal["never"] | str | FlowStart
     ecmp_seed: int
     ecn_at: Literal["arrival", "departure"]
     ecn_by: Literal["queue", "port"]
@@ -1011,9 +1084,19 @@ class Network(TypedDict, total=False):
     flowlet_gap: str
     host_delay: str
     in_service_counts: bool
-    load_balancing: Literal["flow", "flowlet", "spray", "spray-random", "adaptive", "adaptive-flowlet"]
+    load_balancing: Literal[
+        "flow",
+        "flowlet",
+        "spray",
+        "spray-random",
+        "adaptive",
+        "adaptive-flowlet",
+        "reps",
+    ]
+    local_repair: str
     node_delay: str
     node_delay_at: Literal["switches", "hosts", "all"]
+    spray_acks: bool
     switch_clocks: Literal["aligned", "own"]
     ties: Literal["number", "in-turn", "drawn"]
     trimming: bool
@@ -1059,9 +1142,14 @@ class Pfc(TypedDict, total=False):
 class Priority(TypedDict, total=False):
     """``priority`` of a scenario file."""
 
+    burst: str
+    dscp: Sequence[int]
+    max_rate: str
+    pcp: int
     priority: Required[int]
     profile: str
-    scheme: Required[SchemeName]
+    scheme: SchemeName
+    weight: int
 
 
 class Record(TypedDict, total=False):
@@ -1100,20 +1188,25 @@ class SchemesDcqcn(ChangeSchemesDcqcn, total=False):
         "zhu-2015",
         "ns3-rdma",
         "hpcc-mlx",
+        "hpcc-25g",
         "hpcc-100g",
+        "hpcc-200g",
+        "hpcc-400g",
+        "hpcc-800g",
         "hpcc-100g-paper",
         "conweave",
         "simai",
         "simai-100g",
         "simai-200g",
         "simai-400g",
+        "connectx",
     ]
 
 
 class SchemesDctcp(ChangeSchemesDctcp, total=False):
     """``schemes.dctcp`` of a scenario file."""
 
-    profile: Literal["hpcc-ns3"]
+    profile: Literal["hpcc-25g", "hpcc-ns3", "hpcc-200g", "hpcc-400g", "hpcc-800g"]
 
 
 class SchemesEfecn(ChangeSchemesEfecn, total=False):
@@ -1137,13 +1230,13 @@ class SchemesFqcn(ChangeSchemesFqcn, total=False):
 class SchemesHpcc(ChangeSchemesHpcc, total=False):
     """``schemes.hpcc`` of a scenario file."""
 
-    profile: Literal["pint"]
+    profile: Literal["pint", "hpcc-25g", "hpcc-100g", "hpcc-200g", "hpcc-400g", "hpcc-800g"]
 
 
 class SchemesNscc(ChangeSchemesNscc, total=False):
     """``schemes.nscc`` of a scenario file."""
 
-    profile: Literal["trimming"]
+    profile: Literal["trimming", "htsim-25g", "htsim-100g", "htsim-200g", "htsim-400g", "htsim-800g"]
 
 
 class SchemesQcn(ChangeSchemesQcn, total=False):
@@ -1192,13 +1285,21 @@ class SchemesSmcc(ChangeSchemesSmcc, total=False):
 class SchemesSwift(ChangeSchemesSwift, total=False):
     """``schemes.swift`` of a scenario file."""
 
-    profile: Literal["slow-host"]
+    profile: Literal["slow-host", "htsim-25g", "htsim-100g", "htsim-200g", "htsim-400g", "htsim-800g"]
 
 
 class SchemesTimely(ChangeSchemesTimely, total=False):
     """``schemes.timely`` of a scenario file."""
 
-    profile: Literal["mittal-2015", "hpcc-100g", "patched"]
+    profile: Literal[
+        "mittal-2015",
+        "hpcc-25g",
+        "hpcc-100g",
+        "hpcc-200g",
+        "hpcc-400g",
+        "hpcc-800g",
+        "patched",
+    ]
 
 
 Schemes = TypedDict(
@@ -1233,6 +1334,24 @@ Schemes = TypedDict(
 """``schemes`` of a scenario file."""
 
 
+class Switch(TypedDict, total=False):
+    """``switch`` of a scenario file."""
+
+    cell: str
+    chip: Literal[
+        "spectrum-1",
+        "spectrum-2",
+        "spectrum-3",
+        "spectrum-4",
+        "trident-2",
+        "trident-3",
+        "tomahawk-1",
+        "tomahawk-5",
+    ]
+    memory: str
+    switches: Literal["all"] | str | Sequence[str]
+
+
 class TestbedApplication(TypedDict, total=False):
     """``testbed.application`` of a scenario file."""
 
@@ -1253,7 +1372,7 @@ class Testbed(TypedDict, total=False):
 class TopologyDragonfly(TypedDict, total=False):
     """``topology.dragonfly`` of a scenario file."""
 
-    buffer: Required[str]
+    buffer: str
     global_delay: str
     global_links: Required[int]
     global_rate: Required[str]
@@ -1271,7 +1390,7 @@ class TopologyDumbbell(TypedDict, total=False):
 
     bottleneck_delay: str
     bottleneck_rate: Required[str]
-    buffer: Required[str]
+    buffer: str
     link_delay: str
     link_rate: Required[str]
     receivers: int
@@ -1281,7 +1400,7 @@ class TopologyDumbbell(TypedDict, total=False):
 class TopologyFatTree(TypedDict, total=False):
     """``topology.fat-tree`` of a scenario file."""
 
-    buffer: Required[str]
+    buffer: str
     k: Required[int]
     link_delay: str
     link_rate: Required[str]
@@ -1299,8 +1418,11 @@ class TopologyGraphLink(TypedDict, total=False):
     """``topology.graph.link`` of a scenario file."""
 
     buffer: str
+    cable: str
     delay: str | TopologyGraphLinkDelay
     ends: Required[Sequence[str]]
+    join: Literal["each", "blocks", "turns"]
+    parallel: int
     rate: Required[str | TopologyGraphLinkDelay]
 
 
@@ -1314,7 +1436,7 @@ class TopologyGraphNode(TypedDict, total=False):
 class TopologyGraph(TypedDict, total=False):
     """``topology.graph`` of a scenario file."""
 
-    buffer: Required[str]
+    buffer: str
     hosts: Required[str | Sequence[str]]
     link: Required[Sequence[TopologyGraphLink]]
     node: Sequence[TopologyGraphNode]
@@ -1325,12 +1447,14 @@ class TopologyGraph(TypedDict, total=False):
 class TopologyLeafSpine(TypedDict, total=False):
     """``topology.leaf-spine`` of a scenario file."""
 
-    buffer: Required[str]
+    buffer: str
+    fabric_delay: str
     fabric_rate: Required[str]
     host_rate: Required[str]
     hosts_per_leaf: Required[int]
     leaves: Required[int]
     link_delay: str
+    parallel: int
     routing: Literal["ecmp", "d-mod-k"]
     spines: Required[int]
 
@@ -1338,7 +1462,7 @@ class TopologyLeafSpine(TypedDict, total=False):
 class TopologyParkingLot(TypedDict, total=False):
     """``topology.parking-lot`` of a scenario file."""
 
-    buffer: Required[str]
+    buffer: str
     hosts_per_switch: int
     link_delay: str
     link_rate: Required[str]
@@ -1350,7 +1474,7 @@ class TopologyParkingLot(TypedDict, total=False):
 class TopologyStar(TypedDict, total=False):
     """``topology.star`` of a scenario file."""
 
-    buffer: Required[str]
+    buffer: str
     hosts: Required[int]
     link_delay: str
     link_rate: Required[str]
@@ -1393,15 +1517,30 @@ class Window(TypedDict, total=False):
     start: Required[str]
 
 
+class Wred(TypedDict, total=False):
+    """``wred`` of a scenario file."""
+
+    ecn: bool
+    max: Required[str]
+    min: Required[str]
+    ports: Literal["all"] | Sequence[str]
+    priorities: Sequence[int]
+    probability: float
+
+
 class Document(TypedDict, total=False):
     """A scenario file."""
 
     buffer: Sequence[Buffer]
     change: Sequence[Change]
     duration: Required[str]
+    event: Sequence[Event]
     flow: Sequence[Flow]
     group: Sequence[Group]
+    host: Sequence[Host]
     hosts: Hosts
+    impaired_is_lost: bool
+    impairment: Sequence[Impairment]
     incast: Sequence[Incast]
     load: Sequence[Load]
     lossless: bool
@@ -1415,9 +1554,11 @@ class Document(TypedDict, total=False):
     scheme: Required[SchemeName]
     schemes: Schemes
     seed: int
+    switch: Sequence[Switch]
     testbed: Testbed
     topology: Required[Topology]
     trace: Sequence[Trace]
     until: Literal["duration", "all-flows-complete"]
     warmup: str
     window: Sequence[Window]
+    wred: Sequence[Wred]

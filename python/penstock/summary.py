@@ -59,9 +59,19 @@ class WindowTotals(TypedDict):
     frames_delivered: int
     """Data frames and copies that reached a destination."""
     frames_dropped: int
-    """Data frames and copies dropped at full queues."""
+    """Data frames and copies dropped at full queues, or at full receive buffers of hosts."""
     frames_lost_on_link: int
     """Data frames and copies lost on broken links, and in the queues before them."""
+    frames_impaired: NotRequired[int]
+    """Data frames and copies that links corrupted at random (``[[impairment]]``).
+
+    They count neither as dropped nor as lost on a broken link. Present only where links lose frames at random.
+    """
+    control_frames_impaired: NotRequired[int]
+    """Acknowledgements, signals, headers of trimmed frames and pause frames that links corrupted at random.
+
+    Present only where links lose frames at random.
+    """
     feedback_frames: int
     """Signals that reached the sources of controlled flows."""
     notifications: NotRequired[int]
@@ -147,6 +157,11 @@ class QueueSummary(TypedDict):
     """Share of the time without an octet in the queue."""
     utilization: float
     """Share of the port's scheduled rate that was used, by all its queues, wire overhead included."""
+    throughput_bps: NotRequired[float]
+    """Rate at which frames left the queue for the link, without wire overhead, bit/s.
+
+    Present only where some priority has a weight or a shaper.
+    """
     frames_dropped: int
     """Data frames and copies dropped at the queue, those aside that it lost with its link: of all queues together,
     those of the totals.
@@ -156,6 +171,11 @@ class QueueSummary(TypedDict):
     frames_flushed: int
     """Data frames and copies that the queue lost because its link was broken: those that waited, and those that came
     before it was whole again.
+    """
+    frames_impaired: NotRequired[int]
+    """Data frames and copies of the queue that its link corrupted at random (``[[impairment]]``).
+
+    Present only where links lose frames at random.
     """
     frames_sent: int
     """Frames that left the queue for the link."""
@@ -295,6 +315,8 @@ class WindowFlow(TypedDict):
     """Frames and copies that reached a destination."""
     frames_dropped: int
     """Frames and copies dropped at full queues."""
+    frames_impaired: NotRequired[int]
+    """Frames and copies that links corrupted at random. Present only where links lose frames at random."""
     feedback_received: int
     """Signals that the source received."""
     retransmissions: NotRequired[int]
@@ -326,11 +348,11 @@ class FlowSummary(WindowFlow):
     probes_returned: NotRequired[int]
     """Of them, probes that came back. Present only where sources send probes."""
     settling_time_s: float | None
-    """Settling time: from the last change of the flow's max-min fair share (its start, or a later change of traffic or
-    links that moves the share by more than 0.1 %) to the beginning of the first window from which on every window's
-    mean of the sampled allowed rate lies within 5 % of the share, until the share ends, s.
+    """Settling time, from the last change of the flow's max-min fair share: its start, or a later change of traffic or
+    links that moves the share by more than 0.1 %, s.
 
-    A window is 50 sample intervals. Null if the flow has not settled.
+    It ends at the beginning of the first window from which on every window's mean of the sampled allowed rate lies
+    within 5 % of the share, until the share ends. A window is 50 sample intervals. Null if the flow has not settled.
     """
     start_s: float | None
     """When the flow started, s. Null if it had not at the end of the run."""
@@ -359,6 +381,13 @@ class HostSummary(TypedDict):
     """Time-weighted mean number of installed rate limiters."""
     rate_limiters_max: int
     """Largest number of installed rate limiters."""
+    receive_drops: NotRequired[int]
+    """Frames that found no room in the receive buffer of the host's network interface, over the whole run; in a window,
+    in it.
+
+    Of all hosts together, they are part of the frames dropped. Present only where hosts process what they receive
+    slowly (``[[host]]``).
+    """
     paused_s: NotRequired[float]
     """How long priority flow control stopped the host's queues, the sum over them, over the whole run; in a window, in
     it, s.
