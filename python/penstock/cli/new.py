@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -43,5 +44,5 @@ def _fabric(given: NewOptions, name: str) -> Scenario:
     return Scenario.from_toml(text, origin=name, name=name)
 
 
-def _of_fabric(given: NewOptions) -> dict[str, str | int]:
+def _of_fabric(given: NewOptions) -> dict[str, Any]:
     return {key: value for key, value in asdict(given).items() if key in FabricOptions.__dataclass_fields__}
