@@ -137,6 +137,10 @@ def test_describe(result: Result) -> None:
     ]
     assert plan["links"][0].keys() == {
         "name",
+        "node",
+        "peer",
+        "reverse",
+        "cable_m",
         "rate_bps",
         "latency_s",
         "buffer_octets",

@@ -11,7 +11,7 @@ CASES = {
     "unknown scheme": ('scheme = "qcn"', 'scheme = "qcm"', 3, "scheme", "qcn"),
     "unknown table": ("[topology.star]", "[topology.stra]", 8, "stra", "star"),
     "missing unit": ('q_eq = "33 KB"', "q_eq = 33000", 6, "q_eq", "KB"),
-    "unit of another dimension": ('q_eq = "33 KB"', 'q_eq = "33 us"', 6, "q_eq", "KB"),
+    "unit of another dimension": ('link_rate = "1 Gbps"', 'link_rate = "1 KB"', 10, "link_rate", "Gbps"),
     "misspelt unit": ('link_rate = "1 Gbps"', 'link_rate = "1 Gpbs"', 10, "link_rate", "Gbps"),
     "negative rate": ('link_rate = "1 Gbps"', 'link_rate = "-1 Gbps"', 10, "link_rate", "negative"),
     "zero rate": ('link_rate = "1 Gbps"', 'link_rate = "0 Gbps"', 10, "link_rate", "zero"),

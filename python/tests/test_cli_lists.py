@@ -149,7 +149,7 @@ def test_schema_admits_every_scenario_and_its_resolved_form(penstock: Command) -
         ("[topology.star]", "[pfc]\npriorities = [8]\n[topology.star]"),
         ("[topology.star]", "[pfc]\npriorities = [3, 3]\n[topology.star]"),
         ("[topology.star]", "[[group]]\nname = 'g'\n[topology.star]"),
-        ("[topology.star]", "[[priority]]\npriority = 3\n[topology.star]"),
+        ("[topology.star]", "[[priority]]\npriority = 9\n[topology.star]"),
         ('to = "h2"', 'to = "h2"\nsize = { uniform = { minimum = "1 KB" } }'),
     ],
 )

@@ -30,9 +30,10 @@ def test_options_make_the_fabric() -> None:
     assert far.headroom_octets > near.headroom_octets > 0  # type: ignore[operator]
     assert found["leaf0..leaf3", "h0..h31"].headroom_octets is None
     # 8 x 200 Gb/s to hosts, 2 x 2 x 400 Gb/s to spines.
-    leaf, spine = memory(outline)
-    assert (leaf.switches, leaf.oversubscription, spine.oversubscription) == ("leaf0..leaf3", 1.0, None)
-    for chip in (leaf, spine):
+    leaf, *spines = memory(outline)
+    assert (leaf.switches, leaf.oversubscription) == ("leaf0..leaf3", 1.0)
+    assert [(spine.switches, spine.oversubscription) for spine in spines] == [("spine0", None), ("spine1", None)]
+    for chip in (leaf, *spines):
         parts = ("headroom_octets", "reserved_octets", "shared_octets")
         taken = sum(pool[part] for pool in chip.pools for part in parts)  # type: ignore[literal-required]
         assert chip.memory_octets is not None

@@ -34,7 +34,8 @@ WRONG = {
     "a sign": "+5 {unit}",
     "nothing": "",
 }
-OTHERS = {"octets": ["5 us", "5 Gbps", "5 frames", "5 ppm"], "s": ["5 KB", "5 Gbps"], "bit/s": ["5 KB", "5 us"]}
+# A time is a size at the rate of a line, and a scenario says so where a rate is asked for.
+OTHERS = {"octets": ["5 Gbps", "5 frames", "5 ppm"], "s": ["5 KB", "5 Gbps"], "bit/s": ["5 KB"]}
 LARGE = {"octets": "GB", "s": "s", "bit/s": "Tbps"}
 TEXTS = [
     *((unit, text.format(unit=LARGE[unit])) for unit in KEYS for text in WRONG.values()),

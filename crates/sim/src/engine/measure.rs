@@ -364,7 +364,7 @@ pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: 
                 u128::from(line_to.sent_bits - line.sent_bits),
                 line_to.scheduled_bits - line.scheduled_bits,
             ),
-            throughput_bps: match measured {
+            sent_bps: match measured {
                 Duration::ZERO => 0.0,
                 _ => (to.counts.octets_sent - from.counts.octets_sent) as f64 * 8.0 / measured.as_seconds(),
             },

@@ -32,9 +32,11 @@ impl PortState {
                     continue;
                 }
                 let due = self.ledger.scheduler.as_ref().map_or(Instant::ZERO, |scheduler| scheduler.due(class));
-                if due <= at {
+                // A queue that is empty, or paused, until now starts nothing before now.
+                let starts = self.ready & class.bit() != 0 && !self.stops::<Full>(class);
+                if due <= if starts { at } else { now } {
                     self.let_go(class, BY_SHAPER);
-                } else if self.ready & class.bit() != 0 && !self.stops::<Full>(class) {
+                } else if starts {
                     next = next.min(due);
                 }
             }
