@@ -167,7 +167,7 @@ def _chip(text: str) -> list[str]:
     sizes = [_SIZE.match(part.strip()) for part in ((memory, cell) if slash else (memory,))]
     if not all(sizes):
         raise ArgumentError(
-            f"chip={text}: no memory", "write, for instance, 64MB/256B, or a chip: penstock schema switch"
+            f"chip={text}: no memory", "write 64MB/256B, or a chip of `penstock schema switch`"
         )
     keys = zip(("memory", "cell"), sizes, strict=False)
     return ["[[switch]]", *(f'{key} = "{size[1]} {size[2]}"' for key, size in keys if size), ""]
