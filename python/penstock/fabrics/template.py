@@ -102,7 +102,7 @@ def fabric_template(
 
 
 _DCQCN = """\
-# HPCC's simulator at 100 Gb/s; thresholds and steps in proportion to the rate of a line (its `KMIN_MAP` and `KMAX_MAP`).
+# HPCC's simulator at 100 Gb/s; thresholds (its `KMIN_MAP` and `KMAX_MAP`) and steps in proportion to the rate of a line.
 [schemes.dcqcn]
 profile = "hpcc-100g"
 k_min = "4 KB per Gbps"
@@ -166,9 +166,7 @@ def _chip(text: str) -> list[str]:
     memory, slash, cell = text.partition("/")
     sizes = [_SIZE.match(part.strip()) for part in ((memory, cell) if slash else (memory,))]
     if not all(sizes):
-        raise ArgumentError(
-            f"chip={text}: no memory", "write 64MB/256B, or a chip of `penstock schema switch`"
-        )
+        raise ArgumentError(f"chip={text}: no memory", "write 64MB/256B, or a chip of `penstock schema switch`")
     keys = zip(("memory", "cell"), sizes, strict=False)
     return ["[[switch]]", *(f'{key} = "{size[1]} {size[2]}"' for key, size in keys if size), ""]
 
