@@ -102,7 +102,7 @@ def fabric_template(
 
 
 _DCQCN = """\
-# HPCC's simulator at 100 Gb/s; thresholds (its `KMIN_MAP` and `KMAX_MAP`) and steps in proportion to the rate of a line.
+# HPCC's simulator at 100 Gb/s: thresholds (`KMIN_MAP`, `KMAX_MAP`) and steps in proportion to the rate of a line.
 [schemes.dcqcn]
 profile = "hpcc-100g"
 k_min = "4 KB per Gbps"
