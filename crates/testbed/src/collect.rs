@@ -184,7 +184,7 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
             empty_fraction: own.empty,
             utilization: own.utilization,
             // Its counts are those of the whole run.
-            throughput_bps: own.counts.octets_sent as f64 * 8.0 / end.as_seconds(),
+            sent_bps: own.counts.octets_sent as f64 * 8.0 / end.as_seconds(),
             frames_arrived: own.counts.arrived,
             frames_dropped: own.counts.dropped,
             control_frames_dropped: 0,
