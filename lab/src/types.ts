@@ -357,7 +357,7 @@ export interface QueueSummary {
   /** Share of the port's scheduled rate that was used, by all its queues, wire overhead included. */
   utilization: number;
   /** Rate at which frames left the queue for the link, without wire overhead, bit/s. Present only where some priority has a weight or a shaper. */
-  throughput_bps?: number;
+  sent_bps?: number;
   /** Data frames and copies dropped at the queue, those aside that it lost with its link: of all queues together, those of the totals. */
   frames_dropped: number;
   /** Acknowledgements and signals dropped at the queue, where they share it with data. */

@@ -110,6 +110,7 @@ MetricName = Literal[
     "packet_hops",
     "events",
     "min_octets",
+    "sent_bps",
     "control_frames_dropped",
     "frames_flushed",
     "octets_sent",

@@ -157,7 +157,7 @@ class QueueSummary(TypedDict):
     """Share of the time without an octet in the queue."""
     utilization: float
     """Share of the port's scheduled rate that was used, by all its queues, wire overhead included."""
-    throughput_bps: NotRequired[float]
+    sent_bps: NotRequired[float]
     """Rate at which frames left the queue for the link, without wire overhead, bit/s.
 
     Present only where some priority has a weight or a shaper.
