@@ -299,7 +299,7 @@ def python_table(name: str, about: str, keys: dict[str, str], base: str) -> str:
 def needed(types: dict[str, str]) -> list[str]:
     """The types that a file of the laboratory imports, and those that they name."""
     sources = (source for source in (ROOT / "lab/src").glob("*.ts") if source.name != "types.ts")
-    imports = re.findall(r'import type \{([^}]*)\} from "./types"', "\n".join(map(Path.read_text, sources)))
+    imports = re.findall(r'(?:import|export) type \{([^}]*)\} from "./types"', "\n".join(map(Path.read_text, sources)))
     found: set[str] = set()
     new = {name for names in imports for name in re.findall(r"\w+", names) if name in types}
     while new:

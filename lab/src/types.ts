@@ -16,6 +16,128 @@ export type QueuesColumn =
 export type RatesColumn =
   "time_s" | "flow" | "rate_bps" | "throughput_bps" | "fair_rate_bps";
 
+/** The values of a parameter as a scenario file would have them, such as `33 KB`, exact. */
+export interface Written {
+  /** The default. */
+  default: string;
+  /** The least value. Null for a choice or a switch. */
+  minimum: string | null;
+  /** The greatest value. Null for a choice or a switch. */
+  maximum: string | null;
+}
+
+/** That another parameter of the scheme, a choice or a switch, has one of some values. */
+export interface Condition {
+  /** The other parameter. */
+  parameter: string;
+  /** The values. */
+  values: (number | string | boolean)[];
+}
+
+/** A vendor's name of a parameter. */
+export interface Alias {
+  /** As the vendor writes it. */
+  name: string;
+  /** The unit of a bare number under this name. */
+  unit: string;
+}
+
+/** One parameter of a scheme. */
+export interface Parameter {
+  /** Its name. */
+  name: string;
+  /** Its unit. A choice lists its values here. */
+  unit: string;
+  /** Its default, in its unit. */
+  default: number | string | boolean;
+  /** The least value, in its unit. Null for a choice or a switch, which have no range. */
+  minimum: number | null;
+  /** The greatest value, in its unit. Null for a choice or a switch. */
+  maximum: number | null;
+  /** The source of the default. */
+  source: string;
+  /** Its meaning. */
+  description: string;
+  /** Whether it is a length of the queue, which the buffer bounds. */
+  queue_length: boolean;
+  /** Where it has an effect. Null for everywhere. */
+  when: Condition | null;
+  /** The name that vendors of network interfaces have for it, which scenarios take too. Null without one. */
+  alias: Alias | null;
+  /** Its values as a scenario file would have them. */
+  written: Written;
+}
+
+/** A named set of parameter values. */
+export interface Profile {
+  /** Its name. */
+  name: string;
+  /** Its meaning. */
+  description: string;
+  /** Values by the names of their parameters, in their units. */
+  settings: Record<string, number | string | boolean>;
+  /** The same as a scenario file would have them. */
+  written: Record<string, string>;
+}
+
+/** How a source receives the state of its queue. */
+export interface Signals {
+  /** Whether the signal comes from the congestion point, or by the destination. */
+  path: "backward" | "by destination";
+  /** Length of its frame, with FCS, without preamble and gap, octets. */
+  octets: number;
+}
+
+/** An action of a scheme, which results count. */
+export interface Action {
+  /** Its name. */
+  name: string;
+  /** What is counted. */
+  description: string;
+  /** Whether it answers congestion by changing traffic. */
+  effect: boolean;
+}
+
+/** A congestion-management scheme. */
+export interface Scheme {
+  /** Its name. */
+  name: SchemeName;
+  /** Its full name. */
+  title: string;
+  /** Where it is defined. */
+  source: string;
+  /** Its parameters. */
+  parameters: Parameter[];
+  /** The working of the scheme, in a sentence or two. */
+  description: string;
+  /** Its profiles. */
+  profiles: Profile[];
+  /** The parameter that says at which length the queue is to be held. Null without one. */
+  set_point: string | null;
+  /** How sources receive the state of their queues. Null in a scheme without signals. */
+  signals: Signals | null;
+  /** Its actions, which results count. */
+  actions: Action[];
+  /** The parameters that an operator sets: each entry is a parameter, followed by those that take its value too. */
+  tuned: string[][];
+  /** Whether the rate returns to line rate by itself, without signals. */
+  recovers_alone: boolean;
+  /** Whether a signal can raise the rate. */
+  raises_on_signal: boolean;
+  /** Whether its state is integer only, so that hardware can be held to it bit for bit. */
+  integer_state: boolean;
+  /** Whether it takes a late frame for a lost one, or assumes that all frames of a flow take one path. */
+  needs_order: boolean;
+  /** Whether a capture of a run shows all that its frames carry. */
+  capture: boolean;
+  /** Whether the testbed runs it. */
+  testbed: boolean;
+  /** The module of its fluid models in `penstock.theory.models`. Null without one. */
+  fluid: string | null;
+  /** Its cores in SystemVerilog: folders of `rtl`. */
+  cores: string[];
+}
+
 /** The scheme of a priority. */
 export interface AssignedScheme {
   /** The priority, 0 to 7. */
