@@ -34,14 +34,14 @@ def attach(
         return sorted(homes)
 
     def get(name: str) -> "Any":
-        from importlib import import_module
-        from sys import modules
-
         if name == "__all__":
             return names()
         # Of names with underscores the import of each module asks for several.
         if (name.startswith("__") and name != "__version__") or name not in names():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        from importlib import import_module
+        from sys import modules
+
         if before is not None:
             before()
         home = homes[name]
