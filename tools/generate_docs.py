@@ -59,7 +59,7 @@ question = "Which columns are there?"
 duration = "1 ms"
 scheme = "{scheme}"
 schemes = {{ {settings} }}
-topology.star = {{ hosts = 3, link_rate = "10 Gbps", buffer = "10 MB" }}
+topology.star = {{ hosts = 3, link_rate = "10 Gbps", buffer = "1 GB" }}
 flow = [{{ from = "h0..h1", to = "h2" }}, {{ from = "h0", to = "h2", size = "10 KB", transport = "tcp" }}]
 record = {{ arrivals = true }}
 """
