@@ -1,5 +1,6 @@
 """Tables of runs, as Arrow and as data frames of pandas and polars, which are extras."""
 
+from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -50,12 +51,12 @@ def polars_frame(table: "Table") -> "pl.DataFrame":
     return frame
 
 
-class Tables:
+class Tables(ABC):
     """What has tidy tables: each a row a run or a sample, with a column a number."""
 
+    @abstractmethod
     def table(self, name: str = RUNS) -> "Table":
         """Return a table as Arrow."""
-        raise NotImplementedError
 
     def to_pandas(self, table: str = RUNS) -> "pd.DataFrame":
         """Return a table as a data frame of pandas; text is categorical.
