@@ -350,21 +350,21 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             Event::Sample => self.sample(),
             Event::LineFree(port) => {
                 if M::FULL {
-                    self.state.fabric.line_free(port);
+                    self.state.fabric.settle(port);
                 }
             }
             Event::Generate(flow) => self.produce_again(flow),
             Event::Arbitrate => self.arbitrate(),
             Event::Nothing => {}
             Event::Converge(first) => self.converge(first),
-            Event::Storm(id) => self.storm(id),
-            Event::Drained(frame) => self.leave_receive_buffer(frame),
-            Event::Corrupted(frame) => {
-                if M::FULL {
-                    self.drop_corrupted(frame);
-                }
-            }
-            event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_) | Event::Watchdog(_)) => {
+            event @ (Event::Pause(_)
+            | Event::Stopping(_)
+            | Event::Refresh(_)
+            | Event::Watchdog(_)
+            | Event::Shaper(_)
+            | Event::Storm(_)
+            | Event::Drained(_)
+            | Event::Corrupted(_)) => {
                 if M::FULL {
                     self.flow_control(event);
                 }

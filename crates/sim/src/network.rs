@@ -234,14 +234,22 @@ impl Network {
     }
 
     /// Whether it needs the engine with priority flow control ([`Full`](crate::Full)): for flow control, pools, weights, shapers,
-    /// WRED, trimming, marks by the port or at departure, lines that lose frames, or hosts that receive slowly.
+    /// WRED, trimming, marks by the port or at departure, lines that lose frames, hosts that receive slowly, or acknowledgements that
+    /// are sprayed or return entropy values.
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {
         let classes = self.service.iter().any(|service| *service != Service::default()) || !self.wred.is_empty();
         let trims = !self.trimmed.is_empty();
         let impaired = !self.impairments.is_empty() || !self.receivers.is_empty();
         let marks = self.marking != Marking::default();
-        self.pfc.is_some() || !self.pools.is_empty() || marks || trims || classes || impaired
+        let sprayed = self.spray_acks || self.goes_by_entropy();
+        self.pfc.is_some() || !self.pools.is_empty() || marks || trims || classes || impaired || sprayed
+    }
+
+    /// Whether switches go by entropy values.
+    #[must_use]
+    pub(crate) fn goes_by_entropy(&self) -> bool {
+        self.load_balancing.as_ref().is_some_and(|spread| spread.by == PathChoice::Entropy)
     }
 
     /// The network as its switches see it.

@@ -36,8 +36,7 @@ use crate::state::frame::{FrameKind, Frames, GONE};
 use crate::state::histograms::Histograms;
 use crate::state::hop_info::{HopInfo, weight_of};
 use crate::state::port::{
-    CAPTURED, FLOW_CONTROLLED, HISTOGRAMS, IMPAIRED, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState, SCHEDULED,
-    SENDS_PAUSES, SHAPED,
+    CAPTURED, HISTOGRAMS, IMPAIRED, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState, SCHEDULED, SHAPED,
 };
 
 /// Signals of congestion points, for the driver to send: addressee, class of the frame, signal.
@@ -423,11 +422,25 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// go ahead of all else.
     #[inline(never)]
     fn start_waiting(mut self, p: &mut PortState) {
+        if M::FULL && p.attention & SCHEDULED != 0 {
+            return self.reborrow().start_by_scheduler(p);
+        }
+        self.start_in_turn::<false>(p);
+    }
+
+    /// The same for a port whose scheduler chooses.
+    #[cold]
+    fn start_by_scheduler(self, p: &mut PortState) {
+        self.start_in_turn::<true>(p);
+    }
+
+    #[inline(always)]
+    fn start_in_turn<const BY_SCHEDULER: bool>(mut self, p: &mut PortState) {
         loop {
             if M::FULL && p.pauses != 0 {
                 self.send_pause(p);
             } else {
-                let class = if M::FULL && p.attention & SCHEDULED != 0 {
+                let class = if BY_SCHEDULER {
                     self.choose(p)
                 } else {
                     TrafficClass((31 - p.eligible::<M>().leading_zeros()) as u8)
@@ -446,14 +459,14 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             if p.in_service != TrafficClass::NONE {
                 self.end_service(p);
             }
-            if M::FULL && p.attention & SHAPED != 0 {
+            if BY_SCHEDULER {
                 p.let_go_shaped(self.now);
             }
             if !p.has_work::<M>() {
                 break;
             }
         }
-        if M::FULL && p.attention & SHAPED != 0 {
+        if BY_SCHEDULER {
             p.let_go_shaped(self.now);
         }
     }
@@ -461,13 +474,32 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// The transmission of a queued frame starts at `at`.
     #[inline(always)]
     fn start(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, octets: u16, at: Instant) {
-        if M::FULL && p.attention & (CAPTURED | MARKS_AT_DEPARTURE | SHAPED) != 0 {
-            self.reborrow().look_at_start(p, class, index, at);
+        if M::FULL && p.attention & (CAPTURED | MARKS_AT_DEPARTURE | SHAPED | IMPAIRED) != 0 {
+            return self.reborrow().start_looked_at(p, class, (index, octets), at);
         }
+        self.begin(p, class, (index, octets), at, false);
+    }
+
+    /// The same on a line that is looked at, which may corrupt the frame.
+    #[inline(never)]
+    fn start_looked_at(mut self, p: &mut PortState, class: TrafficClass, frame: (FrameId, u16), at: Instant) {
+        let corrupted = self.reborrow().look_at_start(p, class, frame.0, at);
+        self.begin(p, class, frame, at, corrupted);
+    }
+
+    #[inline(always)]
+    fn begin(
+        &mut self,
+        p: &mut PortState,
+        class: TrafficClass,
+        (index, octets): (FrameId, u16),
+        at: Instant,
+        corrupted: bool,
+    ) {
         if S::Cp::STAMPS {
             self.stamp(p, (class, octets), index, at);
         }
-        self.transmit(p, index, octets, at);
+        self.transmit(p, (index, octets), at, corrupted);
         p.in_service_octets = octets;
         p.in_service_frame = index;
         if p.in_service_counts {
@@ -479,26 +511,25 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
 
     /// The line is taken from `at` on.
     #[inline(always)]
-    fn transmit(&mut self, p: &mut PortState, index: FrameId, octets: u16, at: Instant) {
-        let wire_octets = u32::from(octets) + p.overhead;
-        let finish = at.after(p.serialise(wire_octets));
+    fn transmit(&mut self, p: &mut PortState, (index, octets): (FrameId, u16), at: Instant, corrupted: bool) {
+        let finish = at.after(p.serialise(u32::from(octets) + p.overhead));
         p.busy_until = finish;
         let delivery = finish.after(p.latency);
-        if M::FULL && p.attention & (FLOW_CONTROLLED | SENDS_PAUSES | IMPAIRED) != 0 {
-            if p.departs_by_event() {
-                self.events.wake(finish, Timer::LineFree(p.index));
-            }
-            if p.attention & IMPAIRED != 0 && self.corrupts(p, index, wire_octets, at) {
-                return self.events.deliver_corrupted(delivery, index, p.index);
-            }
+        if M::FULL && p.departs_by_event() {
+            self.events.wake(finish, Timer::LineFree(p.index));
         }
-        self.events.deliver(delivery, index, p.index, p.lane);
+        if M::FULL && corrupted {
+            self.events.deliver_corrupted(delivery, index, p.index);
+        } else {
+            self.events.deliver(delivery, index, p.index, p.lane);
+        }
     }
 
     /// Whether the line corrupts a frame whose transmission starts at `at`.
     #[cold]
-    fn corrupts(&self, p: &mut PortState, index: FrameId, wire_octets: u32, at: Instant) -> bool {
-        let data = self.frames.get(index).kind() == FrameKind::Data;
+    fn corrupts(frames: &Frames<S>, p: &mut PortState, index: FrameId, at: Instant) -> bool {
+        let slot = frames.get(index);
+        let (wire_octets, data) = (u32::from(slot.octets) + p.overhead, slot.kind() == FrameKind::Data);
         p.ledger.impairments.hit(at, wire_octets, data)
     }
 
@@ -509,10 +540,19 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         q.arrived += 1;
         q.departed += 1;
         q.sent_octets += u64::from(octets);
-        if M::FULL && p.captured() {
-            self.observed.line_capture.frame_starts(p, None, index, self.now);
+        if M::FULL && p.attention & (CAPTURED | IMPAIRED) != 0 {
+            return self.reborrow().pass_looked_at(p, (index, octets));
         }
-        self.transmit(p, index, octets, self.now);
+        self.transmit(p, (index, octets), self.now, false);
+    }
+
+    #[inline(never)]
+    fn pass_looked_at(mut self, p: &mut PortState, frame: (FrameId, u16)) {
+        if p.captured() {
+            self.observed.line_capture.frame_starts(p, None, frame.0, self.now);
+        }
+        let corrupted = p.attention & IMPAIRED != 0 && Self::corrupts(self.frames, p, frame.0, self.now);
+        self.transmit(p, frame, self.now, corrupted);
     }
 
     /// The frame in transmission no longer counts as queued.

@@ -31,7 +31,7 @@ pub const ELSEWHERE: Lane = Lane::MAX;
 /// A timer is never taken back. If it turns out to be no longer needed, nothing happens when it expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
-    /// A transmission on the line of this flow-controlled port ends, or a shaper lets go of one of its queues.
+    /// A transmission on the line of this flow-controlled port ends.
     LineFree(PortId),
     /// A stop of a queue of this port begins or runs out.
     Stopping(PortId),
@@ -41,6 +41,8 @@ pub enum Timer {
     CongestionPoint(CpIndex),
     /// The watchdog of this queue may be due.
     Watchdog(QueueId),
+    /// The shaper of a queue of this port lets it go.
+    Shaper(PortId),
 }
 
 /// Keeps the timers and the lines of a switch: an event queue of a simulation, a list.

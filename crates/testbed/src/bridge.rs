@@ -282,7 +282,7 @@ impl<S: OnWire> Bridge<S> {
 
     fn handle(&mut self, due: Due) {
         match due {
-            Due::LineFree(port) => self.fabric.line_free(port),
+            Due::LineFree(port) => self.fabric.settle(port),
             Due::Deliver(port, frame) => self.deliver(port, frame),
             Due::Pause(port, pause) => {
                 if let Landed::Arrived(frame) = self.fabric.land_pause(pause) {

@@ -13,7 +13,7 @@ use crate::probe::Probe;
 impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     /// The acknowledgement of a data frame of `flow`, which came over hop `over`, leaves destination `from`, as a control frame.
     pub(crate) fn send_ack(&mut self, from: DestinationId, over: HopId, flow: FlowKey, ack: Acknowledgement<S::Echo>) {
-        let leaf = if self.spray_acks { over } else { self.leaves[from.index()] };
+        let leaf = if M::FULL && self.spray_acks { over } else { self.leaves[from.index()] };
         let fabric = &mut self.state.fabric;
         let slot = Slot {
             next: FrameId::NONE,

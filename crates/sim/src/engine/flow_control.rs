@@ -1,4 +1,5 @@
-//! The events of priority flow control, which the switches handle; and their consequences for hosts and counts.
+//! The events of networks with [`Full`](crate::Full): flow control, shapers, interfaces that pause, lines that lose frames. The switches handle
+//! most of them; here are the consequences for hosts and counts.
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{Duration, Scheme};
@@ -13,7 +14,7 @@ use crate::probe::Probe;
 use crate::state::event::Event;
 
 impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
-    /// Handles the events of flow control.
+    /// Handles an event that only a network with flow control or its like has.
     #[cold]
     pub(crate) fn flow_control(&mut self, event: Event) {
         let fabric = &mut self.state.fabric;
@@ -22,6 +23,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             Event::Stopping(port) => fabric.expire(Timer::Stopping(port)),
             Event::Refresh(counter) => fabric.expire(Timer::Refresh(counter)),
             Event::Watchdog(queue) => fabric.expire(Timer::Watchdog(queue)),
+            Event::Shaper(port) => fabric.expire(Timer::Shaper(port)),
+            Event::Storm(id) => self.storm(id),
+            Event::Drained(frame) => self.leave_receive_buffer(frame),
+            Event::Corrupted(frame) => self.drop_corrupted(frame),
             other => unreachable!("{other:?} is no event of flow control"),
         }
         let flushed = std::mem::take(&mut self.state.fabric.flushed);

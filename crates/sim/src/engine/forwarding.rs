@@ -66,7 +66,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             self.state.fabric.frames.remove(index);
         } else if step.next == TURN {
             self.wait_for_turn(index);
-        } else if step.next == RECEIVE_BUFFER {
+        } else if M::FULL && step.next == RECEIVE_BUFFER {
             self.cross(step.port, index);
             self.join_receive_buffer(index, step.port);
         } else {

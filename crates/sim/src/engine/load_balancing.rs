@@ -27,7 +27,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     pub(crate) fn path_of(&mut self, index: FrameId) -> HopId {
         let slot = self.state.fabric.frames.get(index);
         let (hop, flow) = (slot.hop, slot.flow);
-        let entropy = self.state.transports.entropy(index);
+        let entropy = self.state.transports.entropy(index).map_or(0, |(value, _)| value);
         let load_balancer = self.load_balancer.as_mut().expect("steps lead to choices in networks with choices");
         let fabric = &mut self.state.fabric;
         load_balancer.goes_on(fabric.now, &OpenPorts::new(&fabric.ports, &self.hops, hop), hop).unwrap_or_else(|| {

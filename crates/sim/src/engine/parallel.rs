@@ -33,7 +33,7 @@ use penstock_switch::state::frame::Slot;
 use crate::engine::Sim;
 use crate::engine::conservation::Accounts;
 use crate::engine::setup::event_queue_for;
-use crate::hosts::transport::Carried;
+use crate::hosts::transport::{Carried, Entropy};
 use crate::network::{FlowId, Network, QueueId};
 use crate::outcome::Outcome;
 use crate::partition::Partition;
@@ -68,13 +68,15 @@ pub struct RemoteFrames<S: Scheme> {
     frames: Vec<Crossing<S>>,
     /// The part of each of them that transports read; empty where there are no transports.
     carried: Vec<Carried>,
+    /// Their entropy values; empty where switches do not go by them.
+    entropies: Vec<Option<Entropy>>,
     /// Pause frames: when they arrive, and the port whose line they are on.
     pauses: Vec<(Instant, PortId, PauseFrame)>,
 }
 
 impl<S: Scheme> Default for RemoteFrames<S> {
     fn default() -> Self {
-        Self { frames: Vec::new(), carried: Vec::new(), pauses: Vec::new() }
+        Self { frames: Vec::new(), carried: Vec::new(), entropies: Vec::new(), pauses: Vec::new() }
     }
 }
 
@@ -173,6 +175,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             let mail = &mut mail[part.partition.beyond(port)];
             mail.frames.push(Crossing { at: event.at, port, slot: slot.clone() });
             mail.carried.extend(transports.carried(index));
+            mail.entropies.extend(transports.by_entropy.then(|| transports.entropy(index)));
             fabric.frames.remove(index);
             false
         });
@@ -185,13 +188,16 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
 
     /// Takes the frames that come from another part.
     pub fn import(&mut self, mail: &mut RemoteFrames<S>) {
-        let mut carried = mail.carried.drain(..);
+        let (mut carried, mut entropies) = (mail.carried.drain(..), mail.entropies.drain(..));
         let fabric = &mut self.state.fabric;
         for Crossing { at, port, slot } in mail.frames.drain(..) {
             debug_assert!(at >= fabric.now, "a frame comes to a part that is beyond the time of its arrival");
             let index = fabric.frames.insert(slot);
             if let Some(carried) = carried.next() {
                 self.state.transports.carry(index, carried);
+            }
+            if let Some(entropy) = entropies.next() {
+                self.state.transports.set_entropy(index, entropy);
             }
             fabric.events.schedule_from(NO_LANE, at, Event::Deliver(index), Entity::from(port));
         }

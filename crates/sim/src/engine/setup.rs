@@ -14,8 +14,7 @@ use crate::hosts::Sources;
 use crate::hosts::generator::{Generator, Source};
 use crate::hosts::transport::{Connection, Transports};
 use crate::network::{
-    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, PathChoice, Port, PortId, RpId, Ties,
-    Traffic,
+    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, Port, PortId, RpId, Ties, Traffic,
 };
 use crate::random::{Owner, Stream};
 use crate::state::Fabric;
@@ -44,7 +43,7 @@ pub(crate) struct Endpoints<'n, S: Scheme> {
 impl<'n, S: Scheme> Endpoints<'n, S> {
     /// The limiters with reaction points; flows are added in order.
     pub(crate) fn new(network: &'n Network, configs: &'n [S::Config], seed: u64) -> Self {
-        let by_entropy = network.load_balancing.as_ref().is_some_and(|spread| spread.by == PathChoice::Entropy);
+        let by_entropy = network.goes_by_entropy();
         let mut endpoints = Self {
             network,
             configs,

@@ -9,7 +9,7 @@ use penstock_switch::state::frame::{Marks, Payload, Slot};
 
 use crate::engine::Sim;
 use crate::engine::run_state::RunState;
-use crate::hosts::transport::{Carried, Reception, Transports, frame_around};
+use crate::hosts::transport::{Carried, Entropy, Reception, Transports, frame_around};
 use crate::network::{FlowId, PortId, Traffic};
 use crate::probe::Probe;
 use crate::state::event::Event;
@@ -31,14 +31,16 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             if !connection.sender.may_be_trimmed() {
                 slot.marks = slot.marks.with(Marks::WHOLE);
             }
-            let now = fabric.now;
-            let entropy = connection.entropy.as_mut().map_or(0, |own| {
+            if M::FULL
+                && let Some(own) = &mut connection.entropy
+            {
+                let (entropy, words) = &mut **own;
                 if segment.retransmission {
-                    own.0.on_loss(now);
+                    entropy.on_loss(fabric.now);
                 }
-                own.0.next(now, &mut own.1)
-            });
-            transports.carry(frame, Carried::Segment(segment, entropy));
+                transports.set_entropy(frame, Some((entropy.next(fabric.now, words), false)));
+            }
+            transports.carry(frame, Carried::Segment(segment));
         }
         if connection.queue.is_none() {
             connection.watch(fabric.now, flow, key, &mut fabric.events);
@@ -115,24 +117,27 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     }
 
     /// A frame has reached the destination of a flow with a transport.
+    #[inline(always)]
     pub(crate) fn segment_arrives(&mut self, frame: FrameId) {
         let now = self.state.fabric.now;
         let slot = self.state.fabric.frames.get(frame);
         let (hop, marks) = (slot.hop, slot.marks);
         let flow = self.state.fabric.flow_at(hop);
         let data = matches!(slot.payload, Payload::Data(_));
-        let by_scheme = matches!(&slot.payload, Payload::Data(tag) if S::label(tag).marked());
+        let by_entropy = M::FULL && self.state.transports.by_entropy;
+        let by_scheme = by_entropy && matches!(&slot.payload, Payload::Data(tag) if S::label(tag).marked());
         self.arrive(frame);
         if !data {
             // A probe of the scheme.
             return;
         }
         let Transports { receptions, carried, .. } = &mut self.state.transports;
-        let Some(&Carried::Segment(ref segment, entropy)) = carried.get(frame.index()) else {
+        let Some(Carried::Segment(segment)) = carried.get(frame.index()) else {
             unreachable!("data of a flow with a transport is a segment")
         };
         let Some(Some(reception)) = receptions.get_mut(flow.index()) else { return };
-        if self.spray_acks
+        if M::FULL
+            && self.spray_acks
             && let Some(&back) = self.reverse_paths.get(&hop)
         {
             reception.reverse_path = back;
@@ -144,8 +149,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         };
         let complete = reception.size == Some(reception.receiver.delivered());
         let marked = by_scheme || marks.contains(Marks::CONGESTION_EXPERIENCED.with(Marks::TRIMMED));
+        let answered =
+            if by_entropy { self.state.transports.entropy(frame).map(|(value, _)| (value, marked)) } else { None };
         for ack in acks {
-            self.acknowledge_segment(flow, &ack, Some((entropy, marked)));
+            self.acknowledge_segment(flow, &ack, answered);
         }
         self.watch_receiver(flow);
         if complete {
@@ -157,8 +164,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.state.transports.receptions.get_mut(flow.index())?.as_deref_mut()
     }
 
-    /// An acknowledgement leaves a flow's destination. It `answers` a frame with this entropy value, which was marked or not, or none.
-    fn acknowledge_segment(&mut self, flow: FlowId, ack: &Ack, answers: Option<(u16, bool)>) {
+    /// An acknowledgement leaves a flow's destination. It answers a frame with this entropy value, or none.
+    fn acknowledge_segment(&mut self, flow: FlowId, ack: &Ack, answered: Option<Entropy>) {
         let key = self.state.sources.flow(flow).key();
         let Some(reception) = self.reception(flow) else { return };
         let (octets, hop, class) =
@@ -175,7 +182,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             payload: Payload::Data(S::Tag::default()),
         };
         let index = self.state.fabric.frames.insert(slot);
-        self.state.transports.carry(index, Carried::Ack(*ack, answers));
+        self.state.transports.carry(index, Carried::Ack(*ack));
+        if M::FULL && self.state.transports.by_entropy {
+            self.state.transports.set_entropy(index, answered);
+        }
         self.state.totals.acks_sent += 1;
         let arrival = Arrival { index, class, octets, from: PortId::NONE };
         self.forward(self.hops[hop.index()].port, key, arrival);
@@ -188,11 +198,12 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.state.fabric.frames.remove(frame);
         self.state.totals.acks_delivered += 1;
         let RunState { sources, transports, .. } = &mut self.state;
-        let Some(Carried::Ack(ack, answers)) = transports.carried.get(frame.index()) else {
-            unreachable!("an acknowledgement of a transport carries one")
-        };
+        let ack = transports.ack(frame).expect("an acknowledgement of a transport carries one");
         if let Some(connection) = &mut sources.flow_mut(flow).supply_mut().connection {
-            if let (Some(entropy), Some((value, marked))) = (&mut connection.entropy, *answers) {
+            if M::FULL
+                && let Some(entropy) = &mut connection.entropy
+                && let Some((value, marked)) = transports.entropy(frame)
+            {
                 entropy.0.on_ack(value, marked);
             }
             connection.sender.on_ack(now, ack);

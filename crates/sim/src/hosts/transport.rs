@@ -153,11 +153,12 @@ impl Reception {
 pub(crate) enum Carried {
     /// No frame with a transport has been in the slot.
     Nothing,
-    /// With the entropy value of the frame.
-    Segment(Segment, u16),
-    /// With that of the frame that it answers, and whether this was marked.
-    Ack(Ack, Option<(u16, bool)>),
+    Segment(Segment),
+    Ack(Ack),
 }
+
+/// The entropy value of a frame, and whether a queue of its path has marked it. An acknowledgement has that of the frame that it answers.
+pub(crate) type Entropy = (u16, bool);
 
 /// The receiving halves of all connections, and the segments and acknowledgements that their frames carry.
 #[derive(Debug)]
@@ -170,11 +171,19 @@ pub(crate) struct Transports {
     pub(crate) by_entropy: bool,
     /// By frame. An entry counts as long as its frame is in the network.
     pub(crate) carried: Vec<Carried>,
+    /// Likewise, where switches go by entropy values.
+    entropies: Vec<Option<Entropy>>,
 }
 
 impl Transports {
     pub(crate) fn new(transmit: Transmit, by_entropy: bool) -> Self {
-        Self { receptions: Vec::new(), transmit: TransmitQueues::new(transmit), by_entropy, carried: Vec::new() }
+        Self {
+            receptions: Vec::new(),
+            transmit: TransmitQueues::new(transmit),
+            by_entropy,
+            carried: Vec::new(),
+            entropies: Vec::new(),
+        }
     }
 
     /// The receiving half of flow `id`, if it has a transport. `acks` gives the class of acknowledgements.
@@ -230,24 +239,30 @@ impl Transports {
     /// The segment that a frame of a flow with a transport carries, if it carries one.
     pub(crate) fn segment(&self, frame: FrameId) -> Option<&Segment> {
         match self.carried.get(frame.index())? {
-            Carried::Segment(segment, _) => Some(segment),
-            Carried::Ack(..) | Carried::Nothing => None,
+            Carried::Segment(segment) => Some(segment),
+            Carried::Ack(_) | Carried::Nothing => None,
         }
     }
 
-    /// The entropy value of a frame.
-    pub(crate) fn entropy(&self, frame: FrameId) -> u16 {
-        match self.carried.get(frame.index()) {
-            Some(&Carried::Segment(_, entropy)) => entropy,
-            _ => 0,
+    /// The entropy value of a frame; `None` where it has none.
+    pub(crate) fn entropy(&self, frame: FrameId) -> Option<Entropy> {
+        self.entropies.get(frame.index()).copied().flatten()
+    }
+
+    /// A frame has this entropy value.
+    #[cold]
+    pub(crate) fn set_entropy(&mut self, frame: FrameId, entropy: Option<Entropy>) {
+        if self.entropies.len() <= frame.index() {
+            self.entropies.resize(frame.index() + 1, None);
         }
+        self.entropies[frame.index()] = entropy;
     }
 
     /// The acknowledgement that a frame carries, if it carries one.
     pub(crate) fn ack(&self, frame: FrameId) -> Option<&Ack> {
         match self.carried.get(frame.index())? {
-            Carried::Ack(ack, _) => Some(ack),
-            Carried::Segment(..) | Carried::Nothing => None,
+            Carried::Ack(ack) => Some(ack),
+            Carried::Segment(_) | Carried::Nothing => None,
         }
     }
 

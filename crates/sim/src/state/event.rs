@@ -46,7 +46,7 @@ pub(crate) enum Event {
     Stop(FlowId),
     /// The probe samples.
     Sample,
-    /// A transmission on the line of this flow-controlled port ends, or a shaper lets go of one of its queues.
+    /// A transmission on the line of this flow-controlled port ends.
     LineFree(PortId),
     /// The frame in this slot reaches the far end of the line that it is on.
     Deliver(FrameId),
@@ -91,6 +91,8 @@ pub(crate) enum Event {
     Storm(ChangeId),
     /// The frame in this slot has been processed by the network interface where it waited.
     Drained(FrameId),
+    /// The shaper of a queue of this port lets it go.
+    Shaper(PortId),
 }
 
 const INDEX_BITS: u32 = 27;
@@ -132,6 +134,7 @@ impl Event {
             Self::Corrupted(i) => (24, i.0),
             Self::Storm(i) => (25, i.0),
             Self::Drained(i) => (26, i.0),
+            Self::Shaper(i) => (27, i.0),
         }
     }
 
@@ -190,6 +193,7 @@ impl Event {
             24 => Self::Corrupted(FrameId(i)),
             25 => Self::Storm(ChangeId(i)),
             26 => Self::Drained(FrameId(i)),
+            27 => Self::Shaper(PortId(i)),
             _ => Self::Nothing,
         }
     }
@@ -245,6 +249,7 @@ impl Events for EventQueue {
             Timer::Refresh(counter) => Event::Refresh(counter),
             Timer::CongestionPoint(cp) => Event::CpTimer(cp),
             Timer::Watchdog(queue) => Event::Watchdog(queue),
+            Timer::Shaper(port) => Event::Shaper(port),
         };
         self.schedule(at, event);
     }

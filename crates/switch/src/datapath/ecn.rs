@@ -9,12 +9,13 @@ use crate::events::{Events, FrameId};
 use crate::model::Model;
 use crate::state::frame::{Frames, Marks};
 use crate::state::hop_info::weight_of;
-use crate::state::port::{Ledger, MARKS_AT_DEPARTURE, PortState, SHAPED};
+use crate::state::port::{IMPAIRED, Ledger, MARKS_AT_DEPARTURE, PortState, SHAPED};
 
 impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
-    /// A frame leaves for a line that is captured, is marked as it leaves, or may have a shaper.
+    /// A frame leaves for a line that is captured or loses frames, is marked as it leaves, or may have a shaper. Returns whether the line
+    /// corrupts it.
     #[inline(never)]
-    pub(crate) fn look_at_start(mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) {
+    pub(crate) fn look_at_start(mut self, p: &mut PortState, class: TrafficClass, index: FrameId, at: Instant) -> bool {
         if p.attention & MARKS_AT_DEPARTURE != 0 {
             if self.can_be_marked(index) && p.is_to_mark(class) {
                 self.frames.mark(index, &mut p.ledger, class);
@@ -27,6 +28,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         if p.captured() {
             self.observed.line_capture.frame_starts(p, Some(class), index, at);
         }
+        p.attention & IMPAIRED != 0 && Self::corrupts(self.frames, p, index, at)
     }
 
     /// The congestion point of a queue may mark a frame.

@@ -219,7 +219,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         {
             if short {
                 Admission::Queue
-            } else if M::FULL && p.attention & WRED != 0 && self.drops_early(p, arrival) {
+            } else if M::FULL && p.attention & WRED != 0 && self.reborrow().drops_early(p, arrival) {
                 Admission::Drop
             } else {
                 Admission::QueueLong
@@ -237,7 +237,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     fn carry_out(&mut self, p: &mut PortState, decision: Decision, out: &mut Outbox<S>) -> Enqueued {
         let Decision { arrival: Arrival { index, class, octets, from }, admission, counter, memory } = decision;
         let fits = matches!(admission, Admission::Queue | Admission::QueueLong);
-        let (rate, stopped) = (p.rate, p.stops::<M>(class));
+        let (rate, stopped, waits) = (p.rate, p.stops::<M>(class), p.holds::<M>(class));
         let (special, held) = (M::FULL && p.is_special(), M::FULL && p.flow_controlled());
         let q = &mut p.queues[class.index()];
         let len = q.len + u64::from(octets);
@@ -246,7 +246,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             if admission == Admission::QueueLong {
                 if len > u64::from(p.marks_above) {
                     if M::FULL && p.attention & WRED != 0 {
-                        self.mark_early(&mut p.ledger, (class, len), index);
+                        self.reborrow().mark_early(&mut p.ledger, (class, len), index);
                     } else {
                         self.frames.mark(index, &mut p.ledger, class);
                     }
@@ -302,7 +302,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         if special && p.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) == MARKS_BY_PORT {
             self.reborrow().mark_as_it_comes(p, class, index);
         }
-        if p.busy_until <= self.now && !p.holds::<M>(class) {
+        if p.busy_until <= self.now && !waits {
             self.start(p, class, index, octets, self.now);
         } else {
             self.frames.get_mut(index).next = FrameId::NONE;

@@ -87,14 +87,15 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
         context.settle(p);
     }
 
-    /// A timer of flow control expires.
+    /// A timer of flow control or of a shaper expires.
     ///
     /// # Panics
     /// If the timer is that of a congestion point: see [`cp_timeout`](Self::cp_timeout).
     #[cold]
     pub fn expire(&mut self, timer: Timer) {
         match timer {
-            Timer::LineFree(port) => self.line_free(port),
+            Timer::LineFree(port) => self.settle(port),
+            Timer::Shaper(port) => self.let_go_shaped(port),
             Timer::Stopping(port) => self.stopping(port),
             Timer::Refresh(counter) => self.refresh(counter),
             Timer::Watchdog(queue) => self.watchdog(queue),

@@ -9,7 +9,7 @@ use penstock_schemes::{Instant, Scheme};
 use crate::datapath::{Fabric, HopContext};
 use crate::events::{Events, FrameId, Timer};
 use crate::model::Model;
-use crate::state::port::{BY_SHAPER, PortState, SHAPED};
+use crate::state::port::{BY_SHAPER, PortState};
 
 impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// The queue whose first frame goes next; one may start.
@@ -35,19 +35,17 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             p.hold(class, BY_SHAPER);
         }
         if next > self.now {
-            self.events.wake(next, Timer::LineFree(p.index));
+            self.events.wake(next, Timer::Shaper(p.index));
         }
     }
 }
 
 impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
-    /// A transmission on the line of a flow-controlled port ends, or a shaper lets go of a queue of `port`.
-    pub fn line_free(&mut self, port: PortId) {
+    /// The shaper of a queue of `port` lets it go.
+    pub(crate) fn let_go_shaped(&mut self, port: PortId) {
         let (p, mut context) = self.at(port);
         context.settle(p);
-        if M::FULL && p.attention & SHAPED != 0 {
-            p.let_go_shaped(context.now);
-            context.settle(p);
-        }
+        p.let_go_shaped(context.now);
+        context.settle(p);
     }
 }

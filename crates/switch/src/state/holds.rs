@@ -4,7 +4,7 @@ use penstock_endpoint::TrafficClass;
 use penstock_schemes::Instant;
 
 use crate::model::Full;
-use crate::state::port::{BY_PAUSE, BY_SHAPER, PortState};
+use crate::state::port::{BY_PAUSE, BY_SHAPER, PortState, SHAPED};
 
 impl PortState {
     /// From now on no frame of `class` starts, for this reason.
@@ -21,9 +21,12 @@ impl PortState {
     }
 
     /// Shapers let go of the queues that may send by the end of the transmission in progress, or by `now` if that is earlier. Where nothing
-    /// else may start, the line is idle until the first queue of which a shaper lets go.
+    /// else may start, the line is idle until the first queue of which a shaper lets go. Without shapers nothing happens.
     #[cold]
     pub fn let_go_shaped(&mut self, now: Instant) {
+        if self.attention & SHAPED == 0 {
+            return;
+        }
         let mut at = self.busy_until.min(now);
         loop {
             let mut next = Instant::NEVER;

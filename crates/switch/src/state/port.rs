@@ -401,7 +401,8 @@ impl PortState {
     /// Whether priority flow control stops the queue of `class`.
     #[inline(always)]
     pub fn stops<M: Model>(&self, class: TrafficClass) -> bool {
-        M::FULL && self.stopped & class.bit() << BY_PAUSE != 0
+        // Most queues are held by nothing.
+        self.holds::<M>(class) && self.stopped & class.bit() << BY_PAUSE != 0
     }
 
     /// Whether the queue of `class` may start no frame.
