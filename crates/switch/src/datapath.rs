@@ -39,6 +39,9 @@ use crate::state::port::{
     CAPTURED, HISTOGRAMS, IMPAIRED, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState, SCHEDULED, SHAPED,
 };
 
+/// Ports whose transmissions are looked at as they start, or chosen by a scheduler.
+const LOOKED_AT: u16 = CAPTURED | MARKS_AT_DEPARTURE | SHAPED | IMPAIRED | SCHEDULED;
+
 /// Signals of congestion points, for the driver to send: addressee, class of the frame, signal.
 pub type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
 
@@ -422,25 +425,25 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// go ahead of all else.
     #[inline(never)]
     fn start_waiting(mut self, p: &mut PortState) {
-        if M::FULL && p.attention & SCHEDULED != 0 {
-            return self.reborrow().start_by_scheduler(p);
+        if M::FULL && p.attention & LOOKED_AT != 0 {
+            return self.reborrow().start_waiting_looked_at(p);
         }
         self.start_in_turn::<false>(p);
     }
 
-    /// The same for a port whose scheduler chooses.
+    /// The same at a port with a scheduler, or whose transmissions are looked at.
     #[cold]
-    fn start_by_scheduler(self, p: &mut PortState) {
+    fn start_waiting_looked_at(self, p: &mut PortState) {
         self.start_in_turn::<true>(p);
     }
 
     #[inline(always)]
-    fn start_in_turn<const BY_SCHEDULER: bool>(mut self, p: &mut PortState) {
+    fn start_in_turn<const LOOKED: bool>(mut self, p: &mut PortState) {
         loop {
             if M::FULL && p.pauses != 0 {
                 self.send_pause(p);
             } else {
-                let class = if BY_SCHEDULER {
+                let class = if LOOKED && p.attention & SCHEDULED != 0 {
                     self.choose(p)
                 } else {
                     TrafficClass((31 - p.eligible::<M>().leading_zeros()) as u8)
@@ -451,7 +454,9 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
                     p.ready &= !class.bit();
                 }
                 let octets = self.frames.get(index).octets;
-                self.start(p, class, index, octets, p.busy_until);
+                let at = p.busy_until;
+                let corrupted = LOOKED && self.reborrow().look_at_start(p, class, index, at);
+                self.begin(p, class, (index, octets), at, corrupted);
             }
             if p.busy_until > self.now {
                 break;
@@ -459,14 +464,14 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             if p.in_service != TrafficClass::NONE {
                 self.end_service(p);
             }
-            if BY_SCHEDULER {
+            if LOOKED {
                 p.let_go_shaped(self.now);
             }
             if !p.has_work::<M>() {
                 break;
             }
         }
-        if BY_SCHEDULER {
+        if LOOKED {
             p.let_go_shaped(self.now);
         }
     }
@@ -474,7 +479,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// The transmission of a queued frame starts at `at`.
     #[inline(always)]
     fn start(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, octets: u16, at: Instant) {
-        if M::FULL && p.attention & (CAPTURED | MARKS_AT_DEPARTURE | SHAPED | IMPAIRED) != 0 {
+        if M::FULL && p.attention & LOOKED_AT != 0 {
             return self.reborrow().start_looked_at(p, class, (index, octets), at);
         }
         self.begin(p, class, (index, octets), at, false);

@@ -210,16 +210,17 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         let by_ingress = M::FULL && ingress.counter != CounterId::NONE;
         let short = !by_ingress && q.len + u64::from(octets) <= u64::from(q.plain_len);
         let at = (p.index, class, from);
+        let special = M::FULL && p.is_special();
         let admission = if memory == PoolAnswer::Taken {
             Admission::Queue
         } else if S::Cp::ADMITS && admitted.is_none() {
             Admission::Drop
         } else if (short || self.fits(q, ingress, octets))
-            && !(M::FULL && p.is_special() && self.refuses(at, (octets, q.len), p.attention, memory))
+            && !(special && self.refuses(at, (octets, q.len), p.attention, memory))
         {
             if short {
                 Admission::Queue
-            } else if M::FULL && p.attention & WRED != 0 && self.reborrow().drops_early(p, arrival) {
+            } else if special && p.attention & WRED != 0 && self.reborrow().drops_early(p, arrival) {
                 Admission::Drop
             } else {
                 Admission::QueueLong
@@ -245,7 +246,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         if fits {
             if admission == Admission::QueueLong {
                 if len > u64::from(p.marks_above) {
-                    if M::FULL && p.attention & WRED != 0 {
+                    if special && p.attention & WRED != 0 {
                         self.reborrow().mark_early(&mut p.ledger, (class, len), index);
                     } else {
                         self.frames.mark(index, &mut p.ledger, class);

@@ -162,7 +162,6 @@ struct Holder {
     pool: PoolId,
     /// Memory of its frames; not kept for that of a plain pool, where it is the length of the queue.
     held: u64,
-    terms: Terms,
 }
 
 /// The frames of a line and a priority.
@@ -296,13 +295,13 @@ impl PoolState {
 
     /// [`Pools::takes_surely`] for a pool that is not plain.
     #[inline(never)]
-    fn takes_surely_by_account(&mut self, now: Instant, holder: &mut Holder, octets: u16) -> bool {
+    fn takes_surely_by_account(&mut self, now: Instant, holder: &mut Holder, terms: Terms, octets: u16) -> bool {
         let more = self.memory(octets);
-        let sure = holder.held + more <= self.surely || self.allows_without_ingress(holder.terms, holder.held, more);
+        let sure = holder.held + more <= self.surely || self.allows_without_ingress(terms, holder.held, more);
         if self.used.now + more > self.used.max || !sure {
             return false;
         }
-        self.egress.take(holder.terms, &mut holder.held, more);
+        self.egress.take(terms, &mut holder.held, more);
         self.used.take(now, more);
         true
     }
@@ -322,6 +321,8 @@ pub struct Pools {
     per_port: u32,
     /// By queue.
     holders: Vec<Holder>,
+    /// By queue, apart: most frames ask only for the holder.
+    terms: Vec<Terms>,
     /// By line and priority: [`CounterId`].
     groups: Vec<Group>,
     /// By slot of a frame in a queue: its group.
@@ -342,7 +343,8 @@ impl Pools {
         let mut pools = Self {
             list: Vec::new(),
             per_port: per_port as u32,
-            holders: vec![Holder { pool: PoolId::NONE, held: 0, terms: Terms::NONE }; queues],
+            holders: vec![Holder { pool: PoolId::NONE, held: 0 }; queues],
+            terms: vec![Terms::NONE; queues],
             groups: vec![
                 Group { pool: PoolId::NONE, held: 0, in_headroom: 0, headroom: None, terms: Terms::NONE };
                 queues
@@ -357,7 +359,7 @@ impl Pools {
                     let index = port * per_port + class.index();
                     if p.node == pool.node {
                         assert!(pools.holders[index].pool == PoolId::NONE, "queue {index} has two pools");
-                        (pools.holders[index].pool, pools.holders[index].terms) = (id, Terms::new(*egress));
+                        (pools.holders[index].pool, pools.terms[index]) = (id, Terms::new(*egress));
                     }
                     if p.peer == pool.node {
                         let headroom = headroom_of(config, pool, port, class);
@@ -387,7 +389,7 @@ impl Pools {
         let holder = &self.holders[claim.queue.index()];
         let Some(pool) = self.list.get(holder.pool.index()) else { return true };
         let (held, more) = (pool.held(holder, claim.len), pool.memory(claim.octets));
-        let of_queue = || pool.account_of_queues().allows(holder.terms, held, more);
+        let of_queue = || pool.account_of_queues().allows(self.terms[claim.queue.index()], held, more);
         if !pool.keeps_ingress {
             return of_queue();
         }
@@ -400,14 +402,17 @@ impl Pools {
     /// does not know of, and if this makes no new maximum. A pool that keeps its ingress account takes none here.
     #[inline(always)]
     pub fn takes_surely(&mut self, now: Instant, port: PortId, class: TrafficClass, octets: u16, len: u64) -> bool {
-        let holder = &mut self.holders[(port.0 * self.per_port + u32::from(class.0)) as usize];
+        let index = (port.0 * self.per_port + u32::from(class.0)) as usize;
+        let holder = &mut self.holders[index];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return true };
         if !pool.plain {
-            return pool.takes_surely_by_account(now, holder, octets);
+            return pool.takes_surely_by_account(now, holder, self.terms[index], octets);
         }
         let more = u64::from(octets);
         let used = pool.used.now + more;
-        if used > pool.used.max || (len > pool.surely && !pool.allows_without_ingress(holder.terms, len - more, more)) {
+        if used > pool.used.max
+            || (len > pool.surely && !pool.allows_without_ingress(self.terms[index], len - more, more))
+        {
             return false;
         }
         pool.used.now = used;
@@ -438,7 +443,7 @@ impl Pools {
         if pool.plain {
             pool.used.now += more;
         } else {
-            pool.egress.take(holder.terms, &mut holder.held, more);
+            pool.egress.take(self.terms[claim.queue.index()], &mut holder.held, more);
             pool.used.take(now, more);
         }
         if pool.used.now > pool.used.max {
@@ -481,7 +486,7 @@ impl Pools {
         let holder = &mut self.holders[index];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return };
         let octets = pool.memory(octets);
-        pool.egress.give_back(holder.terms, &mut holder.held, octets);
+        pool.egress.give_back(self.terms[index], &mut holder.held, octets);
         pool.used.give_back(at, octets);
         if !pool.keeps_ingress {
             return;

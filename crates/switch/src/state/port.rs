@@ -352,7 +352,7 @@ impl PortState {
     /// or goes into a histogram.
     #[inline(always)]
     pub fn is_special(&self) -> bool {
-        self.attention & (POOLED | DRAINS | MARKS_BY_PORT | MARKS_AT_DEPARTURE | DOWN | HISTOGRAMS) != 0
+        self.attention & (POOLED | DRAINS | MARKS_BY_PORT | MARKS_AT_DEPARTURE | DOWN | HISTOGRAMS | WRED) != 0
     }
 
     /// Marks frames beyond a threshold in octets: as they join their queue, unless [`MARKS_BY_PORT`] or [`MARKS_AT_DEPARTURE`].

@@ -34,7 +34,7 @@ impl Pools {
                 let counted = pool.held(holder, len(index));
                 assert!(counted == found, "pool {}: a queue has {counted} octets, not {found}", id.0);
                 held += found;
-                shared += holder.terms.beyond(found);
+                shared += self.terms[index].beyond(found);
             }
             let of_pool = self.groups.iter().zip(&groups).filter(|(group, _)| group.pool == id);
             let (mut came, mut in_headroom, mut shared_in) = (own[id.index()], 0, own[id.index()]);
