@@ -287,25 +287,6 @@ impl PoolState {
         fits.then_some(Part::Headroom)
     }
 
-    /// Whether a queue that holds `held` may take `more`, where the egress account alone decides.
-    #[inline(never)]
-    fn allows_without_ingress(&self, terms: Terms, held: u64, more: u64) -> bool {
-        !self.keeps_ingress && self.account_of_queues().allows(terms, held, more)
-    }
-
-    /// [`Pools::takes_surely`] for a pool that is not plain.
-    #[inline(never)]
-    fn takes_surely_by_account(&mut self, now: Instant, holder: &mut Holder, terms: Terms, octets: u16) -> bool {
-        let more = self.memory(octets);
-        let sure = holder.held + more <= self.surely || self.allows_without_ingress(terms, holder.held, more);
-        if self.used.now + more > self.used.max || !sure {
-            return false;
-        }
-        self.egress.take(terms, &mut holder.held, more);
-        self.used.take(now, more);
-        true
-    }
-
     /// The maxima start again.
     pub fn restart_extremes(&mut self) {
         self.set_max(self.used.now);
@@ -402,20 +383,38 @@ impl Pools {
     /// does not know of, and if this makes no new maximum. A pool that keeps its ingress account takes none here.
     #[inline(always)]
     pub fn takes_surely(&mut self, now: Instant, port: PortId, class: TrafficClass, octets: u16, len: u64) -> bool {
-        let index = (port.0 * self.per_port + u32::from(class.0)) as usize;
-        let holder = &mut self.holders[index];
+        let holder = &self.holders[(port.0 * self.per_port + u32::from(class.0)) as usize];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return true };
-        if !pool.plain {
-            return pool.takes_surely_by_account(now, holder, self.terms[index], octets);
-        }
         let more = u64::from(octets);
-        let used = pool.used.now + more;
-        if used > pool.used.max
-            || (len > pool.surely && !pool.allows_without_ingress(self.terms[index], len - more, more))
-        {
+        if pool.plain && len <= pool.surely {
+            let used = pool.used.now + more;
+            let sure = used <= pool.used.max;
+            if sure {
+                pool.used.now = used;
+            }
+            return sure;
+        }
+        self.takes_by_account(now, port, class, octets, len)
+    }
+
+    /// The same where the account of the pool's queues is asked.
+    #[inline(never)]
+    fn takes_by_account(&mut self, now: Instant, port: PortId, class: TrafficClass, octets: u16, len: u64) -> bool {
+        let index = (port.0 * self.per_port + u32::from(class.0)) as usize;
+        let (holder, terms) = (&mut self.holders[index], self.terms[index]);
+        let Some(pool) = self.list.get_mut(holder.pool.index()) else { return true };
+        let more = pool.memory(octets);
+        let held = pool.held(holder, len - u64::from(octets));
+        let allows = || !pool.keeps_ingress && pool.account_of_queues().allows(terms, held, more);
+        if pool.used.now + more > pool.used.max || !(held + more <= pool.surely || allows()) {
             return false;
         }
-        pool.used.now = used;
+        if pool.plain {
+            pool.used.now += more;
+        } else {
+            pool.egress.take(terms, &mut holder.held, more);
+            pool.used.take(now, more);
+        }
         true
     }
 
