@@ -1,10 +1,11 @@
-"""Compares TCP in Penstock with TCP in ns-3: three dumbbells, with NewReno, CUBIC and DCTCP.
+"""Compares TCP in Penstock with TCP in ns-3: dumbbells with NewReno, CUBIC and DCTCP, and NewReno over a link that loses.
 
     python tools/check_ns3.py
 
 Four flows without end share a bottleneck. Goodput must agree within 5 %, the mean queue within 15 %. Each is the mean
 of runs whose flows begin at different moments, for their phases decide which one loses when the queue overflows. The
-exit status says whether all agree.
+one flow over the link that loses packets at random fills no queue; its goodput, over eight seeds, must agree within
+10 %. The exit status says whether all agree.
 
 ns-3's wheel is installed into a separate environment, .build/ns3, from requirements/ns3.txt. On Debian it needs g++
 and python3-dev: parts of cppyy, by which Python calls ns-3, are compiled then, and headers are at each start.
@@ -40,6 +41,7 @@ ENVIRONMENT = ROOT / ".build" / "ns3"
 REQUIREMENTS = ROOT / "requirements" / "ns3.txt"
 
 GOODPUT_WITHIN = 0.05
+LOSSY_GOODPUT_WITHIN = 0.1
 QUEUE_WITHIN = 0.15
 
 NS3_AROUND = 42
@@ -50,7 +52,10 @@ FRAME_AROUND = 58
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """A dumbbell and its flows, with ns-3's rates, and queues in packets; ``mark_packets`` is 0 where nothing marks."""
+    """A dumbbell and its flows, with ns-3's rates, and queues in packets.
+
+    ``mark_packets`` is 0 where nothing marks; ``loss`` is the probability with which the bottleneck's link loses a packet.
+    """
 
     congestion: Literal["newreno", "cubic", "dctcp"]
     ns3_tcp: str
@@ -68,6 +73,9 @@ class Dumbbell:
     flows: int = 4
     mss: int = 1460
     rto_min_s: float = 0.2
+    ack_every: int = 2
+    loss: float = 0
+    seed: int = 1
 
 
 # Buffers of a bandwidth-delay product; the last has those of a data center, and DCTCP's threshold.
@@ -75,6 +83,12 @@ DUMBBELLS = (
     Dumbbell("newreno", "TcpNewReno", 10**9, 10**8, 1e-3, 8e-3, 166, 80, 20, 5e-4, 0.25, 0.04),
     Dumbbell("cubic", "TcpCubic", 10**9, 10**8, 1e-3, 18e-3, 332, 80, 20, 5e-4, 0.25, 0.04),
     Dumbbell("dctcp", "TcpDctcp", 10**10, 10**9, 1e-5, 8e-5, 400, 2, 0.5, 1e-5, 0.01, 1e-3, mark_packets=20),
+    *(
+        Dumbbell(
+            "newreno", "TcpNewReno", 10**10, 10**9, 1e-3, 3e-3, 10**4, 60, 5, 1e-2, 0, 0.04, flows=1, ack_every=1, loss=p
+        )
+        for p in (2e-4, 5e-4, 1e-3)
+    ),
 )
 LATER = (0.4, 1.0, 1.6)
 """How far the beginnings of the flows are apart, over the dumbbell's ``stagger_s``: a run each."""
@@ -90,20 +104,30 @@ class Measured:
 
 def main() -> int:
     """Runs all dumbbells in both simulators, prints what they say, and returns the exit status."""
-    runs = [replace(at, stagger_s=at.stagger_s * later) for at in DUMBBELLS for later in LATER]
-    theirs = in_ns3(runs)
-    ours = [in_penstock(at) for at in runs]
+    runs = [repeated(at) for at in DUMBBELLS]
+    theirs = iter(in_ns3([at for each in runs for at in each]))
     bad = 0
-    for place, dumbbell in enumerate(DUMBBELLS):
-        part = slice(place * len(LATER), (place + 1) * len(LATER))
-        for what, unit, within in (("goodput", "Mb/s", GOODPUT_WITHIN), ("queue", "packets", QUEUE_WITHIN)):
-            a, b = (spread(of[part], what) for of in (theirs, ours))
+    for dumbbell, each in zip(DUMBBELLS, runs, strict=True):
+        measured = [next(theirs) for _ in each], [in_penstock(at) for at in each]
+        checks = [("goodput", "Mb/s", GOODPUT_WITHIN), ("queue", "packets", QUEUE_WITHIN)]
+        if dumbbell.loss:
+            checks = [("goodput", "Mb/s", LOSSY_GOODPUT_WITHIN)]
+        for what, unit, within in checks:
+            a, b = (spread(of, what) for of in measured)
             apart = fmean(b) / fmean(a) - 1
             bad += abs(apart) > within
             said = f"ns-3 {three_digits(a)}, Penstock {three_digits(b)} {unit}: {apart:+.1%}, at most {within:.0%}"
-            print(f"{dumbbell.congestion:8} {what:8} {said}{'' if abs(apart) <= within else '  DIFFERS'}")
-    print(f"{len(runs)} runs each: {bad or 'no'} differences beyond what is allowed")
+            name = f"{dumbbell.congestion}{f' at a loss of {dumbbell.loss:g}' if dumbbell.loss else ''}"
+            print(f"{name:8} {what:8} {said}{'' if abs(apart) <= within else '  DIFFERS'}")
+    print(f"{sum(map(len, runs))} runs each: {bad or 'no'} differences beyond what is allowed")
     return 1 if bad else 0
+
+
+def repeated(at: Dumbbell) -> list[Dumbbell]:
+    """Returns the runs of a dumbbell: flows begin at other moments, or packets are lost by other seeds."""
+    if at.loss:
+        return [replace(at, seed=seed) for seed in range(1, 9)]
+    return [replace(at, stagger_s=at.stagger_s * later) for later in LATER]
 
 
 def spread(of: Sequence[Measured], what: str) -> list[float]:
@@ -154,7 +178,7 @@ def in_penstock(at: Dumbbell) -> Measured:
         "mss": f"{at.mss} octets",
         "initial_window": 10,
         "receive_window": "16 MB",
-        "ack_every": 2,
+        "ack_every": at.ack_every,
         "ack_delay": time(at.ack_delay_s),
         "rto_min": time(at.rto_min_s),
         "sack": True,
@@ -169,6 +193,8 @@ def in_penstock(at: Dumbbell) -> Measured:
         duration=time(at.duration_s),
         warmup=time(at.warmup_s),
         scheme="none",
+        seed=at.seed,
+        impairment=[{"links": ["sw0->sw1"], "loss": at.loss}] if at.loss else [],
         topology={
             "dumbbell": {
                 "sources": hosts,

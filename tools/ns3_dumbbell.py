@@ -55,12 +55,18 @@ def measured(at: dict[str, Any]) -> dict[str, Any]:
     """Runs one dumbbell and returns its measures."""
     set_tcp(at)
     flows = at["flows"]
+    ns.RngSeedManager.SetRun(at["seed"])
     nodes = ns.NodeContainer()
     nodes.Create(2 * flows + 2)
     left, right = nodes.Get(2 * flows), nodes.Get(2 * flows + 1)
     ns.InternetStackHelper().Install(nodes)
     core = links(at["bottleneck_bps"], at["bottleneck_delay_s"], "1p").Install(left, right)
     discs = discipline(at).Install(core)
+    if at["loss"]:
+        loses = ns.CreateObject[ns.RateErrorModel]()
+        loses.SetAttribute("ErrorUnit", ns.StringValue("ERROR_UNIT_PACKET"))
+        loses.SetAttribute("ErrorRate", ns.DoubleValue(at["loss"]))
+        core.Get(1).SetAttribute("ReceiveErrorModel", ns.PointerValue(loses))
     addresses = ns.Ipv4AddressHelper()
     addresses.SetBase(ns.Ipv4Address("10.1.0.0"), ns.Ipv4Mask("255.255.255.0"))
     addresses.Assign(core)
@@ -101,7 +107,7 @@ def set_tcp(at: dict[str, Any]) -> None:
         "TcpL4Protocol::SocketType": ns.StringValue(f"ns3::{at['ns3_tcp']}"),
         "TcpSocket::SegmentSize": ns.UintegerValue(at["mss"]),
         "TcpSocket::InitialCwnd": ns.UintegerValue(10),
-        "TcpSocket::DelAckCount": ns.UintegerValue(2),
+        "TcpSocket::DelAckCount": ns.UintegerValue(at["ack_every"]),
         "TcpSocket::DelAckTimeout": ns.TimeValue(ns.Seconds(at["ack_delay_s"])),
         "TcpSocket::SndBufSize": ns.UintegerValue(1 << 24),
         "TcpSocket::RcvBufSize": ns.UintegerValue(1 << 24),

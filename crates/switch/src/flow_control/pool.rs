@@ -398,7 +398,7 @@ impl Pools {
     }
 
     /// The same where the account of the pool's queues is asked.
-    #[inline(never)]
+    #[cold]
     fn takes_by_account(&mut self, now: Instant, port: PortId, class: TrafficClass, octets: u16, len: u64) -> bool {
         let index = (port.0 * self.per_port + u32::from(class.0)) as usize;
         let (holder, terms) = (&mut self.holders[index], self.terms[index]);
