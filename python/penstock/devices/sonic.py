@@ -308,11 +308,13 @@ class _TableReader:
         found: dict[str, dict[int, Threshold]] = {}
         for key, row in self.rows(table):
             port, _, numbers = key.partition("|")
-            name = _name(row.get("profile", "NULL"))
+            name = _name(row.get("profile", ""))
             profile = self.tables.get("BUFFER_PROFILE", {}).get(name)
-            if profile is None:
-                continue
             for priority in numbers_of(numbers):
+                if name == "NULL":
+                    self.places["computed", port, priority] = Place(self.line(table, key), f"{table}|{key}")
+                if profile is None:
+                    continue
                 found.setdefault(port, {})[priority] = Threshold(
                     pool=_name(profile.get("pool", "")),
                     reserve_octets=int(profile.get("size", 0)),
