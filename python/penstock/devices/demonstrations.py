@@ -16,19 +16,20 @@ def _head(text: str, question: str, duration: str, *, scheme: str = "none", clai
 def headroom(where: str, *, rate_bps: int, cable_m: int, frame: int, cell: int, xoff: int, response: str = "") -> str:
     """Return a scenario of one line at its XOFF: short frames where memory has cells, else the longest ones."""
     longest = max(frame, 64)
-    short = 64 if cell > 64 else longest
+    # Frames of two lengths, so that pauses begin in all phases of a frame.
+    short, other = (64, 64) if cell > 64 else (longest, max(64, longest * 3 // 4))
     return (
         _head(
             f"{where}: {xoff} octets of headroom at {rate_bps} bit/s, {cable_m} m, frames of {longest}, cells of {cell}.",
             "Does this headroom hold what arrives after a pause?",
-            "1 ms",
+            "5 ms",
         )
         + f"""
 [topology.graph]
-hosts = "h0..h1"
+hosts = "h0..h2"
 switches = ["sw0"]
 link = [
-    {{ ends = ["h1", "sw0"], rate = "{rate_bps} bps", cable = "{cable_m} m" }},
+    {{ ends = ["h1..h2", "sw0"], rate = "{rate_bps} bps", cable = "{cable_m} m" }},
     {{ ends = ["h0", "sw0"], rate = "{rate_bps // 4} bps", cable = "{cable_m} m" }},
 ]
 
@@ -55,10 +56,23 @@ priority = 3
 frame = "{short} octets"
 
 [[flow]]
-from = "h0"
+from = "h1"
+to = "h0"
+priority = 3
+frame = "{other} octets"
+
+# Their frames delay the pause frames to h1, in all phases.
+[[flow]]
+from = "h2"
 to = "h1"
 priority = 3
 frame = "{longest} octets"
+
+[[flow]]
+from = "h2"
+to = "h1"
+priority = 3
+frame = "{max(64, longest * 2 // 7)} octets"
 """
     )
 
@@ -71,7 +85,7 @@ def marks(where: str, *, rate_bps: int, lines: int, size: int, alpha: float, low
             "Does the queue reach the first mark before its lines are paused?",
             "2 ms",
             scheme="dcqcn",
-            claim="acted",
+            claim="require_action",
         )
         + f"""
 [schemes.dcqcn]
@@ -112,10 +126,11 @@ def watchdog(where: str, *, fast_bps: int, slow_bps: int, size: int, detection_m
         )
         + f"""
 [topology.graph]
-hosts = "h0..h2"
-switches = ["sw0"]
+hosts = "h0..h1"
+switches = ["sw0", "sw1"]
 link = [
-    {{ ends = ["h1..h2", "sw0"], rate = "{fast_bps} bps", cable = "5 m" }},
+    {{ ends = ["h1", "sw1"], rate = "{fast_bps} bps", cable = "5 m" }},
+    {{ ends = ["sw1", "sw0"], rate = "{fast_bps} bps", cable = "5 m" }},
     {{ ends = ["h0", "sw0"], rate = "{slow_bps} bps", cable = "5 m" }},
 ]
 
@@ -134,10 +149,10 @@ xon = "0 octets"
 after = "{detection_ms} ms"
 
 [[flow]]
-from = "h1..h2"
+from = "h1"
 to = "h0"
 priority = 3
-size = "{size} octets"
+size = "{2 * size} octets"
 """
     )
 
