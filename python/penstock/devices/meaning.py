@@ -334,6 +334,8 @@ class _Examination:
         if not wred.ecn:
             text = f"the lossless queue {priority} of {port.name} drops early instead of marking"
             self.add(place, "drops", text, "enable ECN in it", port=port.name)
+        if wred.unit == "percent":
+            return
         cell = self.around.cell_octets
         if wred.max_octets > wred.min_octets and wred.min_octets // cell == wred.max_octets // cell:
             text = f"{wred.min_octets} and {wred.max_octets} octets are the same cell of {cell}: a step"

@@ -59,16 +59,18 @@ class Wred:
     """Early detection in a queue: nothing up to ``min_octets``, then evenly up to the probability at ``max_octets``.
 
     Attributes:
-        min_octets: octets.
-        max_octets: octets.
+        min_octets: octets, or per cent of the queue by ``unit``.
+        max_octets: likewise.
         percent: probability at the maximum, per cent.
         ecn: whether frames are marked instead of dropped.
+        unit: the unit of both thresholds; Junos has per cent.
     """
 
     min_octets: int
     max_octets: int
     percent: int
     ecn: bool = True
+    unit: Literal["octets", "percent"] = "octets"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +94,7 @@ class Watchdog:
 
     Attributes:
         detection_ms: how long a queue is paused before it acts, ms.
-        restoration_ms: how long no pause frame may arrive until it ends, ms.
+        restoration_ms: how long no pause frame may arrive until it ends, ms; 0 if the target has no such time.
         poll_ms: polling interval, ms; 0 if the target has none.
         action: what becomes of frames meanwhile.
     """
