@@ -1,7 +1,6 @@
 """Configurations of switches and network interfaces: written from a scenario, read, and checked.
 
-A module a format: :mod:`sonic`, :mod:`nvue`, :mod:`eos`, :mod:`nxos`, :mod:`junos`, :mod:`mlnx_qos` and :mod:`dcb`, each with
-``read(text)`` and ``write(device)``.
+A module a format, each with ``read(text)`` and ``write(device)``; :data:`FORMATS` lists them.
 """
 
 from penstock.devices.checking import FORMATS, check, read, read_file, write_scenarios

@@ -33,18 +33,25 @@ def write(device: Device) -> Written:
     lines = ["#!/bin/sh", f"# {device.name}: quality of service of its interfaces."]
     lines += [f"# Not expressed: {sentence}" for sentence in lost]
     for port, source in zip(expressed.ports, device.ports, strict=True):
-        lines += ["", f"# {source.link}: {device.why(f'xoff|{port.name}') or 'the switch pauses it; it pauses nobody'}."]
+        lines += [
+            "",
+            f"# {source.link}: {device.why(f'xoff|{port.name}') or 'the switch pauses it; it pauses nobody'}.",
+        ]
         pfc = " ".join(f"{priority}:on" for priority in port.pfc)
         command = f"dcb pfc set dev {port.name} prio-pfc all:off {pfc}".rstrip()
         if port.delay_bits is not None:
-            lines.append(f"# The delay is in bit times; the driver of ConnectX takes metres: delay {source.cable_m} there.")
+            lines.append(
+                f"# The delay is in bit times; the driver of ConnectX takes metres: delay {source.cable_m} there."
+            )
             command += f" delay {port.delay_bits}"
         lines.append(command)
         if port.ingress:
             buffers = " ".join(f"{p}:{port.ingress[p].pool.removeprefix('buffer')}" for p in port.pfc[:7])
             sizes = {int(each.pool.removeprefix("buffer")): each.limit_octets for each in port.ingress.values()}
             listed = " ".join(f"{number}:{size}" for number, size in sorted(sizes.items()))
-            lines.append("# Sizes in octets: the driver's xoff with a frame and a cell, or the headroom with two frames.")
+            lines.append(
+                "# Sizes in octets: the driver's xoff with a frame and a cell, or the headroom with two frames."
+            )
             lines.append(f"dcb buffer set dev {port.name} prio-buffer all:0 {buffers} buffer-size all:0 {listed}")
         if expressed.dscp:
             codes = " ".join(f"{code}:{tc}" for code, tc in sorted(expressed.dscp.items()))
@@ -89,7 +96,9 @@ class _Reader:
             return
         kind, *rest = words[1:]
         if kind not in ("pfc", "buffer", "app", "ets", "maxrate"):
-            self.fault(number, kind[:20], "syntax", "the tool has no such object", "write pfc, buffer, app, ets or maxrate")
+            self.fault(
+                number, kind[:20], "syntax", "the tool has no such object", "write pfc, buffer, app, ets or maxrate"
+            )
             return
         if kind in ("ets", "maxrate"):
             self.findings.append(note(number, f"dcb {kind}", "not looked at"))
@@ -108,7 +117,16 @@ class _Reader:
     def settings(self, line: int, name: str, words: list[str]) -> None:
         interface = self.interfaces.setdefault(name, Interface())
         interface.lines.setdefault("port", line)
-        keys = ("prio-pfc", "prio-buffer", "buffer-size", "dscp-prio", "delay", "macsec-bypass", "pfc-cap", "total-size")
+        keys = (
+            "prio-pfc",
+            "prio-buffer",
+            "buffer-size",
+            "dscp-prio",
+            "delay",
+            "macsec-bypass",
+            "pfc-cap",
+            "total-size",
+        )
         given: list[tuple[str, list[str]]] = []
         for word in words:
             if word in keys:

@@ -20,7 +20,7 @@ def headroom(where: str, *, rate_bps: int, cable_m: int, frame: int, cell: int, 
     short, other = (64, 64) if cell > 64 else (longest, max(64, longest * 3 // 4))
     return (
         _head(
-            f"{where}: {xoff} octets of headroom at {rate_bps} bit/s, {cable_m} m, frames of {longest}, cells of {cell}.",
+            f"{where}: headroom of {xoff} octets; {rate_bps} bit/s, {cable_m} m, frames of {longest}, cells of {cell}.",
             "Does this headroom hold what arrives after a pause?",
             "5 ms",
         )

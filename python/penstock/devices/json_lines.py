@@ -2,7 +2,7 @@
 
 import json
 import re
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -10,7 +10,7 @@ _ATOM = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null
 _DEEPEST = 32
 
 
-class JsonFault(ValueError):
+class JsonFaultError(ValueError):
     """Text that is no JSON; ``line`` counts from 1."""
 
     def __init__(self, line: int, reason: str) -> None:
@@ -40,8 +40,8 @@ class _Reader:
         self._counted = (at, line)
         return line
 
-    def fault(self, at: int, reason: str) -> JsonFault:
-        return JsonFault(self.line(min(at, len(self.text))), reason)
+    def fault(self, at: int, reason: str) -> JsonFaultError:
+        return JsonFaultError(self.line(min(at, len(self.text))), reason)
 
     def skip(self, at: int) -> int:
         found = _SPACE.match(self.text, at)
@@ -67,9 +67,10 @@ class _Reader:
 
     def string(self, at: int) -> tuple[str, int]:
         try:
-            return scanstring(self.text, at + 1, True)
+            text, end = scanstring(self.text, at + 1, True)
         except json.JSONDecodeError as error:
             raise self.fault(error.pos, error.msg) from None
+        return text, end
 
     def array(self, at: int, depth: int) -> tuple[list[Any], int]:
         values: list[Any] = []
@@ -117,7 +118,7 @@ def read_json(text: str) -> Any:
     """Return the value of a text; its objects are :class:`LinedDict`.
 
     Raises:
-        JsonFault: the text is no JSON (RFC 8259), nested deeper than 32, or has a number of more than 40 digits.
+        JsonFaultError: the text is no JSON (RFC 8259), nested deeper than 32, or has a number of more than 40 digits.
     """
     reader = _Reader(text.removeprefix("\ufeff"))
     value, at = reader.value(reader.skip(0), 0)

@@ -116,6 +116,7 @@ buffer = "140 MB"
 from = "h1"
 to = "h0"
 priority = 3
+frame = "64 octets"
 """)
 
 
@@ -175,6 +176,7 @@ class _Examination:
         weight: float = 0,
         port: str = "",
         scenario: str | None = None,
+        once: bool = False,
     ) -> None:
         finding = Finding(
             line=place.line,
@@ -185,7 +187,7 @@ class _Examination:
             remedy=remedy,
             scenario=scenario,
         )
-        key = (place.where, rule)
+        key = ("" if once else place.where, rule)
         before = self._found.get(key)
         ports = (before[2] if before else set()) | ({port} if port else set())
         if before is None or weight > before[0]:
@@ -208,9 +210,14 @@ class _Examination:
                 left = memory - asked + (ingress[largest].size_octets or 0)
                 remedy = f"write a size of {left} or less" if left > 0 else "write smaller pools"
                 self.add(place, "sum", f"{parts} = {asked} octets; the chip has {memory}", remedy, kind="sum")
-            egress = [pool.size_octets or 0 for pool in device.pools.values() if pool.direction == "egress"]
-            if memory is None and egress and asked > max(egress):
-                text = f"{parts} = {asked} octets; the largest egress pool, as a rule the chip's memory, has {max(egress)}"
+            # As a rule the static egress pool is the memory of the chip.
+            egress = [
+                pool.size_octets or 0
+                for pool in device.pools.values()
+                if pool.direction == "egress" and pool.mode == "static"
+            ]
+            if memory is None and egress and asked > sum(egress):
+                text = f"{parts} = {asked} octets; static egress pools, as a rule the chip's memory, have {sum(egress)}"
                 self.add(place, "sum", text, "name the chip with --chip to be sure", kind="sum", severity="warning")
         for name, pool in device.pools.items():
             place = self.reading.place("pool", name)
@@ -239,7 +246,9 @@ class _Examination:
                 text = f"xoff {pool.xoff_octets} is less than the {max(xoffs)} octets of one priority"
                 self.add(place, "xoff", text, f"write {sum(xoffs)} for all at once", kind="sum")
             elif pool.xoff_octets < sum(xoffs):
-                text = f"{len(xoffs)} priorities have {sum(xoffs)} octets of headroom; xoff {pool.xoff_octets} is shared"
+                text = (
+                    f"{len(xoffs)} priorities have {sum(xoffs)} octets of headroom; xoff {pool.xoff_octets} is shared"
+                )
                 remedy = f"write {sum(xoffs)}, or accept losses if all are paused at once"
                 self.add(place, "xoff", text, remedy, kind="sum", severity="warning")
 
@@ -255,7 +264,8 @@ class _Examination:
             if self.around.priorities is not None and port.pfc and set(port.pfc) != set(self.around.priorities):
                 text = f"{port.name} has PFC for {_list(port.pfc)}; the fabric for {_list(self.around.priorities)}"
                 place = self.reading.place("pfc", port.name)
-                self.add(place, "fabric", text, f"write {_list(self.around.priorities)}", severity="warning", port=port.name)
+                remedy = f"write {_list(self.around.priorities)}"
+                self.add(place, "fabric", text, remedy, severity="warning", port=port.name)
 
     def _lossless(self, port: Port, priority: int) -> None:
         threshold = port.ingress.get(priority)
@@ -267,7 +277,8 @@ class _Examination:
             text = f"{port.name} pauses priority {priority}, which has {lacks}: frames are lost after the pause"
             remedy = f"give it a profile with xoff {shown}" if shown else "give it a profile with xoff"
             scenario = self._headroom_scenario(port, self.reading.place("pfc", port.name).where, 0)
-            self.add(self.reading.place("pfc", port.name), f"no group {priority}", text, remedy, port=port.name, scenario=scenario)
+            place = self.reading.place("pfc", port.name)
+            self.add(place, f"no group {priority}", text, remedy, port=port.name, scenario=scenario)
         elif threshold is not None and threshold.xoff_octets:
             self._headroom(port, priority, threshold)
             self._cells(port, priority, threshold)
@@ -317,7 +328,9 @@ class _Examination:
     def _cells(self, port: Port, priority: int, threshold: Threshold) -> None:
         cell, place = self.around.cell_octets, self.reading.place("ingress", port.name, priority)
         if 0 < threshold.xon_offset_octets < cell:
-            text = f"xon_offset {threshold.xon_offset_octets} is less than a cell of {cell}: a pause ends where it begins"
+            text = (
+                f"xon_offset {threshold.xon_offset_octets} is less than a cell of {cell}: a pause ends where it begins"
+            )
             self.add(place, "xon_offset", text, f"write a multiple of {cell}", port=port.name)
 
     def _marks(self, port: Port, priority: int, threshold: Threshold | None) -> None:
@@ -328,7 +341,7 @@ class _Examination:
         if queue.wred is None:
             text = f"{port.name} marks nothing in the lossless queue {priority}: only pauses slow its senders"
             place = self.reading.place("pfc", port.name)
-            self.add(place, f"no ecn {priority}", text, "give it ECN", severity="warning", port=port.name)
+            self.add(place, f"no ecn {priority}", text, "give it ECN", severity="warning", port=port.name, once=True)
             return
         wred = queue.wred
         if not wred.ecn:
@@ -349,7 +362,10 @@ class _Examination:
         if two is None or every is None or wred.min_octets <= two:
             return
         if wred.min_octets > every:
-            text = f"marks begin at {wred.min_octets}; all {sharing} lines are paused when the queue has {every}: it is never marked"
+            text = (
+                f"marks begin at {wred.min_octets}; all {sharing} lines are paused when the queue has {every}: "
+                "it is never marked"
+            )
             lines = sharing
         else:
             lines = next(n for n in range(3, sharing + 1) if (_paused_at(threshold, size, n) or 0) >= wred.min_octets)
@@ -370,7 +386,9 @@ class _Examination:
                 high=wred.max_octets,
                 percent=wred.percent,
             )
-        self.add(place, "marks", text, f"write less than {two}", weight=wred.min_octets, port=port.name, scenario=scenario)
+        self.add(
+            place, "marks", text, f"write less than {two}", weight=wred.min_octets, port=port.name, scenario=scenario
+        )
 
     def watchdog(self) -> None:
         own = self.device.watchdog
@@ -408,7 +426,7 @@ class _Examination:
 def _paused_at(threshold: Threshold, size: int, lines: int) -> int | None:
     """Return the octets that a queue holds when all of its lines are paused; ``None`` if nothing limits them.
 
-    A line is paused at alpha times the free memory: n lines hold n alpha / (1 + n alpha) of it (Choudhury and Hahne 1998).
+    A line is paused at alpha times the free memory: n hold n alpha / (1 + n alpha) of it (Choudhury and Hahne 1998).
     """
     if threshold.limit_octets is not None and threshold.alpha_exponent is None:
         return lines * threshold.limit_octets
@@ -425,15 +443,12 @@ def compare(one: Reading, other: Reading) -> list[Finding]:
     found = []
     mine, theirs = _lossless(one.device), _lossless(other.device)
     name = other.device.name or "the other side"
-    for priority in sorted(mine ^ theirs):
+    for number in sorted(mine ^ theirs):
         place = next((one.place("pfc", port.name) for port in one.device.ports if port.pfc), Place(None, "PFC"))
-        here, there = ("has", "has not") if priority in mine else ("has not", "has")
-        text = f"this side {here} PFC for priority {priority}, {name} {there}"
-        found.append(
-            Finding(line=place.line, where=place.where, severity="error", kind="meaning", message=text,
-                    remedy=f"write {_list(sorted(theirs))} on both sides, or {_list(sorted(mine))}",
-                    scenario=demonstrations.one_side(place.where, 8 * priority, priority))  # fmt: skip
-        )
+        sides = ("has", "has not") if number in mine else ("has not", "has")
+        text = f"this side {sides[0]} PFC for priority {number}, {name} {sides[1]}"
+        remedy = f"write {_list(sorted(theirs))} on both sides, or {_list(sorted(mine))}"
+        found.append(_of_sides(place, text, remedy, 8 * number, number))
     if not (one.device.dscp and other.device.dscp):
         return found
     for dscp in sorted(set(one.device.dscp) | set(other.device.dscp)):
@@ -441,18 +456,26 @@ def compare(one: Reading, other: Reading) -> list[Finding]:
         is_mine, is_theirs = here in mine, there in theirs
         if is_mine == is_theirs and (here == there or not is_mine):
             continue
-        place = one.place("dscp", dscp)
         if is_mine != is_theirs:
             sides = ("lossless", "lossy") if is_mine else ("lossy", "lossless")
             text = f"DSCP {dscp} is {sides[0]} here (priority {here}) and {sides[1]} at {name} (priority {there})"
         else:
             text = f"DSCP {dscp} has priority {here} here and {there} at {name}: pauses name another queue"
-        found.append(
-            Finding(line=place.line, where=place.where, severity="error", kind="meaning", message=text,
-                    remedy=f"write {there} here, or {here} there",
-                    scenario=demonstrations.one_side(place.where, dscp, here if is_mine else there))  # fmt: skip
-        )
+        remedy = f"write {there} here, or {here} there"
+        found.append(_of_sides(one.place("dscp", dscp), text, remedy, dscp, here if is_mine else there))
     return found
+
+
+def _of_sides(place: Place, message: str, remedy: str, dscp: int, priority: int) -> Finding:
+    return Finding(
+        line=place.line,
+        where=place.where,
+        severity="error",
+        kind="meaning",
+        message=message,
+        remedy=remedy,
+        scenario=demonstrations.one_side(place.where, dscp, priority),
+    )
 
 
 def _lossless(device: Device) -> set[int]:

@@ -148,8 +148,12 @@ class _Reader:
                 interface.lines["pfc"] = line
             if interface.cable_m is not None and "cable_len" not in one:
                 self.findings.append(
-                    warning(line, "mlnx_qos --pfc", "without --cable_len some releases set the cable to 0 m",
-                            f"add --cable_len {interface.cable_m}")  # fmt: skip
+                    warning(
+                        line,
+                        "mlnx_qos --pfc",
+                        "without --cable_len some releases set the cable to 0 m",
+                        f"add --cable_len {interface.cable_m}",
+                    )
                 )
         if "cable_len" in one:
             cable = self.numbers(line, "--cable_len", one["cable_len"], 0, 65_535, most=1)

@@ -1,6 +1,6 @@
 """The quality of service of a switch or a network interface, in the words of no vendor.
 
-A priority is traffic class, priority group, queue and priority of PFC at once, as configurations of RoCE fabrics have it.
+A priority is traffic class, priority group, queue and priority of PFC at once, as in configurations of RoCE fabrics.
 """
 
 from collections.abc import Mapping

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 from penstock.devices.findings import Reading
 from penstock.devices.model import Device, Port, Watchdog, Written
@@ -16,7 +17,7 @@ def port_name(index: int, rate_bps: int) -> str:
 
 
 def write(device: Device) -> Written:
-    """Return the commands for a switch as ``NAME.nvue.txt``: lengths of cables, from which the switch sizes headroom."""
+    """Return the commands for a switch as ``NAME.nvue.txt``; the switch sizes headroom from lengths of cables."""
     lost: dict[str, None] = {}
     own = device.watchdog
     watchdog = None
@@ -28,11 +29,13 @@ def write(device: Device) -> Written:
             lost[f"watchdog: {own.detection_ms} ms and {own.action} become {watchdog.detection_ms} ms and drop"] = None
         lost["watchdog: it has no restoration time"] = None
     expressed = reduced(device, lost, watchdog=watchdog, cable=True, rate=True)
-    lines = [f"# {device.name}: quality of service. After other settings of its own: nv config apply."]
+    lines = [f"# {device.name}: quality of service. The last command applies it."]
     lines += [f"# Not expressed: {sentence}" for sentence in lost]
     lines.append("# Per ASIC: not together with `nv set qos roce`.")
     lines.append(f"nv set qos mapping {_GLOBAL} trust l3")
-    lines += [f"nv set qos mapping {_GLOBAL} dscp {code} switch-priority {tc}" for code, tc in sorted(device.dscp.items())]
+    lines += [
+        f"nv set qos mapping {_GLOBAL} dscp {code} switch-priority {tc}" for code, tc in sorted(device.dscp.items())
+    ]
     priorities = sorted({priority for port in device.ports for priority in port.queues})
     lines += [f"nv set qos egress-queue-mapping {_GLOBAL} switch-priority {p} traffic-class {p}" for p in priorities]
     paused = profile_names(expressed, lambda port: (port.pfc, port.cable_m), _pfc_name)
@@ -209,7 +212,9 @@ class _Reader:
                     draft.cables[profile] = cable
             case [("tx" | "rx") as way, value]:
                 if value not in ("enable", "disable", "enabled", "disabled"):
-                    draft.fault(line, f"pfc {profile} {way}", "range", f"{value[:20]}: no state", "write enable or disable")
+                    draft.fault(
+                        line, f"pfc {profile} {way}", "range", f"{value[:20]}: no state", "write enable or disable"
+                    )
                 elif value.startswith("disable"):
                     what = "sends no pauses" if way == "tx" else "obeys no pauses"
                     draft.warn(line, f"pfc {profile} {way}", f"the port {what}: a side of the link loses frames")
@@ -250,9 +255,7 @@ class _Reader:
     def over(self, file: str) -> Reading:
         draft = self.draft
         if self.watched or ("watchdog",) in draft.lines:
-            draft.watchdog = Watchdog(
-                detection_ms=self.poll * self.robustness, restoration_ms=0, poll_ms=self.poll
-            )
-        known = {"pfc": draft.pfc, "queues": draft.queues, "egress-scheduler": draft.queues,
+            draft.watchdog = Watchdog(detection_ms=self.poll * self.robustness, restoration_ms=0, poll_ms=self.poll)
+        known: dict[str, dict[str, Any]] = {"pfc": draft.pfc, "queues": draft.queues, "egress-scheduler": draft.queues,
                  "egress-shaper": draft.queues}  # fmt: skip
         return draft.reading(file, known, _GLOBAL)

@@ -224,8 +224,7 @@ class _Builder:
 
     def _memory(self, switch: str) -> int:
         own = [pool for pool in self.outline["memory"] if pool["switch"] == switch]
-        parts = ("reserved_octets", "shared_octets", "headroom_octets")
-        held = sum(pool[part] for pool in own for part in parts)  # type: ignore[literal-required]
+        held = sum(pool["reserved_octets"] + pool["shared_octets"] + pool["headroom_octets"] for pool in own)
         return next((pool["memory_octets"] for pool in own if pool["memory_octets"]), held)
 
     def _pools(
@@ -270,9 +269,7 @@ class _Builder:
                 reasons[f"pool|{name}"] = "the memory of the switch" if shared else "the sum of the ports' own buffers"
         return pools
 
-    def _queue(
-        self, link: LinkDescription, priority: int, reasons: dict[str, str], beyond: dict[str, None]
-    ) -> Queue:
+    def _queue(self, link: LinkDescription, priority: int, reasons: dict[str, str], beyond: dict[str, None]) -> Queue:
         table = self.classes.get(priority, {})
         limit = table.get("max_rate")
         wred = self._wred(link, priority, reasons, beyond)
@@ -352,15 +349,12 @@ def _exponent(value: Any, key: str, beyond: dict[str, None]) -> int:
 def _threshold(value: Any, rate_bps: int) -> int:
     """Return a threshold in octets, written as a size, a number of octets, or a time at the line rate."""
     if not isinstance(value, str):
-        return round(value)
+        return round(float(value))
     try:
-        return round(read_quantity(value, "octets"))
+        return round(float(read_quantity(value, "octets")))
     except ValueError:
         pass
-    try:
-        return round(read_quantity(value, "s") * rate_bps / 8)
-    except ValueError:
-        return round(read_quantity(value, "octets/(bit/s)") * rate_bps)
+    return round(float(read_quantity(value, "s")) * rate_bps / 8)
 
 
 def _percent(probability: float, beyond: dict[str, None]) -> int:

@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.devices.findings import ConfigurationError, Finding, Place, Reading
-from penstock.devices.json_lines import JsonFault, LinedDict, read_json
-from penstock.devices.model import Device, Pool, Port, Queue, Threshold, Watchdog, Written, percentages
+from penstock.devices.json_lines import JsonFaultError, LinedDict, read_json
+from penstock.devices.model import Device, Pool, Port, Queue, Threshold, Watchdog, Wred, Written, percentages
 from penstock.devices.sonic_rules import check_tables
 from penstock.devices.sonic_tables import TABLES
 from penstock.devices.sonic_yang import is_rfc7951, of_rfc7951
-from penstock.devices.model import Wred
 
 _TAGGED = 22
 """Octets of a frame beyond SONiC's MTU: header, one tag and FCS."""
@@ -29,7 +28,7 @@ def port_name(index: int, rate_bps: int) -> str:
 def write(device: Device) -> Written:
     """Return the tables of a switch as ``NAME.config_db.json``, and the reasons of their values beside it.
 
-    Thresholds are alpha exponents in dynamic pools and octets in static ones; a pool's ``xoff`` is memory beyond its size.
+    Thresholds are alpha exponents in dynamic pools, octets in static ones. A pool's ``xoff`` is memory beyond its size.
     """
     expressed, lost = _expressed(device)
     tables = _tables(expressed)
@@ -60,7 +59,7 @@ def _expressed(device: Device) -> tuple[Device, list[str]]:
         weights = {p: queue.weight for p, queue in port.queues.items() if queue.weight is not None}
         if weights and max(weights.values()) > 100:
             lost["SCHEDULER: weights above 100 are written in per cent"] = None
-            weights = percentages(weights)  # type: ignore[arg-type, assignment]
+            weights = percentages(weights)
         queues = {
             p: replace(
                 queue,
@@ -71,7 +70,13 @@ def _expressed(device: Device) -> tuple[Device, list[str]]:
             for p, queue in port.queues.items()
         }
         ports.append(
-            replace(port, rate_bps=port.rate_bps // 1_000_000 * 1_000_000, frame_octets=frame, queues=queues, delay_bits=None)
+            replace(
+                port,
+                rate_bps=port.rate_bps // 1_000_000 * 1_000_000,
+                frame_octets=frame,
+                queues=queues,
+                delay_bits=None,
+            )
         )
     return replace(device, ports=tuple(ports), watchdog=watchdog), list(lost)
 
@@ -188,14 +193,15 @@ def _scheduler(queue: Queue) -> dict[str, str]:
 
 def _reasons(device: Device, tables: Mapping[str, Mapping[str, Any]], lost: list[str]) -> str:
     lines = [f"# {device.name}: why each value is as it is", ""]
-    for name in tables.get("BUFFER_POOL", {}):
-        lines.append(f"- `BUFFER_POOL|{name}`: {device.why(f'pool|{name}')}")
+    lines += [f"- `BUFFER_POOL|{name}`: {device.why(f'pool|{name}')}" for name in tables.get("BUFFER_POOL", {})]
     said: dict[str, None] = {}
     for port in device.ports:
         for priority, threshold in sorted(port.ingress.items()):
             if threshold.xoff_octets:
                 profile = tables["BUFFER_PG"][f"{port.name}|{priority}"]["profile"]
-                said[f"- `BUFFER_PROFILE|{profile}|xoff` {threshold.xoff_octets}: {device.why(f'xoff|{port.name}')}"] = None
+                said[
+                    f"- `BUFFER_PROFILE|{profile}|xoff` {threshold.xoff_octets}: {device.why(f'xoff|{port.name}')}"
+                ] = None
             if threshold.alpha_exponent is not None:
                 profile = tables["BUFFER_PG"][f"{port.name}|{priority}"]["profile"]
                 why = device.why(f"alpha|{priority}")
@@ -237,10 +243,10 @@ def tables_of(text: str, file: str = "config_db.json") -> LinedDict:
     """
     try:
         document = read_json(text)
-    except JsonFault as fault:
+    except JsonFaultError as fault:
         raise ConfigurationError(file, fault.line, f"no JSON: {fault}") from None
     if not isinstance(document, LinedDict):
-        raise ConfigurationError(file, 1, "the file is no object of tables; write { \"PORT\": … }")
+        raise ConfigurationError(file, 1, 'the file is no object of tables; write { "PORT": … }')
     return of_rfc7951(document) if is_rfc7951(document) else document
 
 
@@ -273,7 +279,7 @@ class _TableReader:
         found = {name: self._port(name, lengths.get(name)) for name in ports}
         ingress, egress = self._memory("BUFFER_PG", "ingress"), self._memory("BUFFER_QUEUE", "egress")
         queues = self._queues()
-        metadata = self.tables.get("DEVICE_METADATA", {}).get("localhost", {})
+        metadata: Mapping[str, Any] = self.tables.get("DEVICE_METADATA", {}).get("localhost", {})
         return Device(
             name=str(metadata.get("hostname", "")),
             ports=tuple(
@@ -287,8 +293,8 @@ class _TableReader:
         )
 
     def _port(self, name: str, cable_m: int | None) -> Port:
-        row = self.tables.get("PORT", {}).get(name, {})
-        qos = self.tables.get("PORT_QOS_MAP", {}).get(name, {})
+        row: Mapping[str, Any] = self.tables.get("PORT", {}).get(name, {})
+        qos: Mapping[str, Any] = self.tables.get("PORT_QOS_MAP", {}).get(name, {})
         pfc = tuple(sorted(int(part) for part in str(qos.get("pfc_enable", "")).split(",") if part))
         self.places["port", name] = Place(self.line("PORT", name), f"PORT|{name}")
         self.places["pfc", name] = Place(
@@ -334,7 +340,7 @@ class _TableReader:
             port, _, numbers = key.partition("|")
             name = _name(row.get("wred_profile", ""))
             wred = self.tables.get("WRED_PROFILE", {}).get(name)
-            scheduler = self.tables.get("SCHEDULER", {}).get(_name(row.get("scheduler", "")), {})
+            scheduler: Mapping[str, Any] = self.tables.get("SCHEDULER", {}).get(_name(row.get("scheduler", "")), {})
             strict = scheduler.get("type", "WRR" if scheduler else "STRICT") == "STRICT"
             rate = scheduler.get("pir", scheduler.get("cir")) if scheduler.get("meter_type") != "packets" else None
             for priority in numbers_of(numbers):
@@ -373,10 +379,9 @@ class _TableReader:
         if not ports:
             return None
         key, row = min(ports, key=lambda pair: int(pair[1]["detection_time"]))
-        self.places[("watchdog",)] = Place(
-            self.line("PFC_WD", key, "detection_time"), f"PFC_WD|{key}|detection_time"
-        )
-        poll = self.tables["PFC_WD"].get("GLOBAL", {}).get("POLL_INTERVAL", 200)
+        self.places[("watchdog",)] = Place(self.line("PFC_WD", key, "detection_time"), f"PFC_WD|{key}|detection_time")
+        everywhere: Mapping[str, Any] = self.tables["PFC_WD"].get("GLOBAL", {})
+        poll = everywhere.get("POLL_INTERVAL", 200)
         detection = int(row["detection_time"])
         return Watchdog(
             detection_ms=detection,

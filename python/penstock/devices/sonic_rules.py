@@ -84,7 +84,9 @@ class _Rules:
             if of in ("pg_num", "qindex"):
                 good &= self.numbers(line, where, name, part)
         if name in NAMES_OF_32 and not re.fullmatch(NAME, key):
-            self.add(line, where, "syntax", "no name", "write 1 to 32 letters, digits, - and _, a letter or digit first")
+            self.add(
+                line, where, "syntax", "no name", "write 1 to 32 letters, digits, - and _, a letter or digit first"
+            )
         kept = LinedDict()
         kept.lines = row.lines
         if table.inner is not None:
@@ -126,7 +128,9 @@ class _Rules:
             return False
         first, last = int(found[1]), int(found[2] or found[1])
         if last > highest or first > last:
-            self.add(line, where, "range", f"{text}: beyond 0 to {highest}", f"write numbers from 0 to {highest}, rising")
+            self.add(
+                line, where, "range", f"{text}: beyond 0 to {highest}", f"write numbers from 0 to {highest}, rising"
+            )
             return False
         return True
 
@@ -140,9 +144,7 @@ class _Rules:
             return False
         if rule.low is not None and rule.high is not None:
             if not re.fullmatch(r"-?\d{1,20}", text):
-                self.add(
-                    line, where, "syntax", f"{_shown(text)}: no whole number", f"write {rule.low} to {rule.high}"
-                )
+                self.add(line, where, "syntax", f"{_shown(text)}: no whole number", f"write {rule.low} to {rule.high}")
                 return False
             if not rule.low <= int(text) <= rule.high:
                 self.add(line, where, "range", f"{text}: out of range", f"write {rule.low} to {rule.high}")
@@ -180,8 +182,12 @@ class _Rules:
                 if low is not None and high is not None and int(high) < int(low):
                     at = row.lines.get(f"{colour}_max_threshold")
                     where = f"WRED_PROFILE|{key}|{colour}_max_threshold"
-                    self.add(at, where, "range", f"{high} is below {colour}_min_threshold {low}", f"write {low} or more")
-        poll = known.get("PFC_WD", {}).get("GLOBAL", {}).get("POLL_INTERVAL")
+                    self.add(
+                        at, where, "range", f"{high} is below {colour}_min_threshold {low}", f"write {low} or more"
+                    )
+        watchdogs: Mapping[str, Any] = known.get("PFC_WD", {})
+        pools: Mapping[str, Any] = known.get("BUFFER_POOL", {})
+        poll = watchdogs["GLOBAL"].get("POLL_INTERVAL") if "GLOBAL" in watchdogs else None
         for key, row in known.get("PFC_WD", {}).items():
             for field in ("detection_time", "restoration_time"):
                 if key != "GLOBAL" and poll is not None and field in row and int(row[field]) < int(poll):
@@ -190,10 +196,15 @@ class _Rules:
                     self.add(row.lines.get(field), where, "range", message, f"write {poll} or more")
             wrong = [field for field in row if (field == "POLL_INTERVAL") != (key == "GLOBAL")]
             for field in wrong:
-                self.add(row.lines.get(field), f"PFC_WD|{key}|{field}", "syntax", "not a field of this entry",
-                         "POLL_INTERVAL stands in GLOBAL, all others at ports")
+                self.add(
+                    row.lines.get(field),
+                    f"PFC_WD|{key}|{field}",
+                    "syntax",
+                    "not a field of this entry",
+                    "POLL_INTERVAL stands in GLOBAL, all others at ports",
+                )
         for key, row in known.get("BUFFER_PROFILE", {}).items():
-            self.profile(key, row, known)
+            self.profile(key, row, pools)
         for key, row in known.get("BUFFER_POOL", {}).items():
             if "size" in row and "percentage" in row:
                 where = f"BUFFER_POOL|{key}|percentage"
@@ -201,13 +212,15 @@ class _Rules:
         for key, row in known.get("SCHEDULER", {}).items():
             if "pir" in row and int(row["pir"]) < int(row.get("cir", 0)):
                 where = f"SCHEDULER|{key}|pir"
-                self.add(row.lines.get("pir"), where, "range", f"{row['pir']} is below cir {row['cir']}", "write cir or more")
+                self.add(
+                    row.lines.get("pir"), where, "range", f"{row['pir']} is below cir {row['cir']}", "write cir or more"
+                )
 
-    def profile(self, key: str, row: LinedDict, known: Mapping[str, LinedDict]) -> None:
+    def profile(self, key: str, row: LinedDict, pools: Mapping[str, Any]) -> None:
         where = f"BUFFER_PROFILE|{key}"
         pool = str(row.get("pool", ""))
         pool = pool.partition("|")[2].rstrip("]") if pool.startswith("[") else pool
-        mode = known.get("BUFFER_POOL", {}).get(pool, {}).get("mode")
+        mode = pools[pool].get("mode") if pool in pools else None
         if mode == "dynamic" and "static_th" in row:
             at, text = row.lines.get("static_th"), "the pool is dynamic, and static_th has octets"
             self.add(at, f"{where}|static_th", "range", text, "write dynamic_th, -8 to 7")

@@ -212,8 +212,11 @@ TABLES: Mapping[str, Table] = {
 }
 """The tables by name."""
 
-NAMES_OF_32 = ("WRED_PROFILE", "CABLE_LENGTH", "LOSSLESS_TRAFFIC_PATTERN") + tuple(
-    name for name in TABLES if "MAP" in name and name != "PORT_QOS_MAP"
+NAMES_OF_32 = (
+    "WRED_PROFILE",
+    "CABLE_LENGTH",
+    "LOSSLESS_TRAFFIC_PATTERN",
+    *(name for name in TABLES if "MAP" in name and name != "PORT_QOS_MAP"),
 )
 """Tables whose names have 1 to 32 letters, digits, hyphens and underscores."""
 

@@ -46,10 +46,7 @@ def _row(name: str, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         return row | {field: _typed(field, value) for field, value in entry.items()}
     (of_key, _), (of_value, _) = table.inner
     return row | {
-        name: [
-            {of_key: _typed(of_key, one), of_value: _typed(of_value, other)}
-            for one, other in entry.items()
-        ]
+        name: [{of_key: _typed(of_key, one), of_value: _typed(of_value, other)} for one, other in entry.items()]
     }
 
 

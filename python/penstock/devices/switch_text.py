@@ -124,10 +124,11 @@ class Draft:
         found: list[int] = []
         for part in text.split(","):
             first, dash, last = part.partition("-")
-            ends = self.number(line, where, first, 0, high), self.number(line, where, last if dash else first, 0, high)
-            if ends[0] is None or ends[1] is None:
+            low = self.number(line, where, first, 0, high)
+            end = self.number(line, where, last, 0, high) if dash else low
+            if low is None or end is None:
                 return []
-            found += range(ends[0], ends[1] + 1)
+            found += range(low, end + 1)
         return found
 
     def port(self, name: str, line: int) -> Port:
