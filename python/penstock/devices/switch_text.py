@@ -1,7 +1,7 @@
 """What the commands of NVUE, EOS, NX-OS and Junos have in common: profiles of ports, and ports that use them."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from penstock.devices.findings import ConfigurationError, Finding, Kind, Place, Reading
@@ -243,3 +243,17 @@ def reasons_of(device: Device, port: Port, mark: str) -> list[str]:
         for priority, queue in sorted(port.queues.items())
         if queue.wred is not None
     ]
+
+
+def indented(text: str) -> Iterator[tuple[int, list[list[str]], list[str]]]:
+    """Give the commands of an indented configuration: line, the commands that they stand under, and their words."""
+    above: list[tuple[int, list[str]]] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        words = line.partition("!")[0].split()
+        if not words:
+            continue
+        depth = len(line) - len(line.lstrip())
+        while above and above[-1][0] >= depth:
+            above.pop()
+        yield number, [words for _, words in above], words
+        above.append((depth, words))
