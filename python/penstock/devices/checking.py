@@ -13,7 +13,7 @@ from penstock.devices.meaning import compare, examine, surroundings
 from penstock.errors import ArgumentError, nearest
 from penstock.scenario import Scenario
 
-FORMATS = ("sonic", "nvue", "eos", "nxos", "mlnx_qos", "dcb")
+FORMATS = ("sonic", "nvue", "eos", "nxos", "junos", "mlnx_qos", "dcb")
 """The formats of devices' configurations."""
 
 _OCTETS_MAX = 100_000_000

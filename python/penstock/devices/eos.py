@@ -131,6 +131,8 @@ class _Reader:
                     self.queue(line, name, int(number), rest)
             case [], ["interface", _]:
                 pass
+            case [["interface", port]], ["description", *rest]:
+                draft.ports[port] = replace(draft.port(port, line), link=" ".join(rest))
             case [["interface", port]], ["service-profile", profile]:
                 draft.use(port, "queues", profile, line)
                 draft.use(port, "pfc", profile, line)
@@ -182,7 +184,7 @@ class _Reader:
             case ["qos", "trust", value]:
                 if value not in ("dscp", "cos", "disabled"):
                     draft.fault(line, f"{name} trust", "range", f"{value[:20]}: no trust", "write dscp, cos or disabled")
-            case ["priority-flow-control", "on"]:
+            case ["priority-flow-control", "on"] | ["priority-flow-control", "pause", "watchdog"]:
                 draft.lines.setdefault(("pfc", name), line)
             case ["priority-flow-control", "priority", value, action]:
                 priority = draft.number(line, f"{name} priority-flow-control", value, 0, 7)

@@ -38,7 +38,7 @@ def write(device: Device) -> Written:
         # The interval has whole steps of a ms, and a queue is shut after a multiple of it.
         multiplier = min(max(-(-own.detection_ms // 1000), 1), 10)
         interval = min(max(own.detection_ms // multiplier, 100), 1000)
-        restore = min(max(round(own.restoration_ms / interval), 0), 100)
+        restore = min(max(round(own.restoration_ms / interval), 1), 100)
         watchdog = Watchdog(
             detection_ms=interval * multiplier, restoration_ms=interval * restore, poll_ms=interval
         )
@@ -181,6 +181,8 @@ class _Reader:
                 self.watchdog(line, rest)
             case [], ["interface", _]:
                 pass
+            case [["interface", port]], ["description", *rest]:
+                draft.ports[port] = replace(draft.port(port, line), link=" ".join(rest))
             case [["interface", port]], ["service-policy", "type", "queuing", "output", name]:
                 draft.use(port, "queues", name, line)
             case [["interface", port]], ["service-policy", "type", "qos", "input", name]:

@@ -94,6 +94,7 @@ class Draft:
     watchdog: Watchdog | None = None
     lines: dict[tuple[object, ...], int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    unread: list[tuple[int, str]] = field(default_factory=list)
     seen: bool = False
     """Whether a command of quality of service has been read."""
 
@@ -106,8 +107,8 @@ class Draft:
         self.findings.append(warning(line, where, message, remedy))
 
     def passed(self, line: int, text: str) -> None:
-        """Add a note on a line that is not looked at."""
-        self.findings.append(note(line, "line", f"not looked at: {text[:60]}"))
+        """Count a line that is not looked at."""
+        self.unread.append((line, text[:60]))
 
     def number(self, line: int, where: str, text: str, low: int, high: int) -> int | None:
         """Return a whole number from ``low`` to ``high``, or add an error."""
@@ -173,6 +174,9 @@ class Draft:
         places: dict[tuple[object, ...], Place] = {("watchdog",): Place(self.lines.get(("watchdog",)), "watchdog")}
         for profile, queues in self.queues.items():
             self._thresholds(profile, queues)
+        if self.unread:
+            first, text = self.unread[0]
+            self.findings.append(note(first, "lines", f"{len(self.unread)} not looked at, the first: {text}"))
         if everywhere and not self.ports and (everywhere in self.queues or everywhere in self.pfc):
             self.ports[everywhere] = Port(name=everywhere)
         ports = []
