@@ -149,3 +149,134 @@ def test_faults_of_nvue(command: str, kind: str, message: str) -> None:
     before += "nv set qos congestion-control q traffic-class 3 max-threshold 1500000\n"
     found = [one for one in read(f"{before}{command}\n").findings if message in one.message]
     assert [(one.kind, one.line) for one in found] == [(kind, 4)]
+
+
+EOS = """\
+qos profile Q
+   priority-flow-control priority 3 no-drop
+   uc-tx-queue 3
+      random-detect ecn minimum-threshold 150 kbytes maximum-threshold 1500 kbytes max-mark-probability 100 weight 0
+interface Ethernet1
+   service-profile Q
+"""
+
+NXOS = """\
+class-map type qos match-any R
+  match dscp 26
+policy-map type queuing OUT
+  class type queuing c-out-8q-q3
+    random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability 7 weight 0 ecn
+policy-map type network-qos NQ
+  class type network-qos c-8q-nq3
+    pause pfc-cos 3
+    mtu 9216
+system qos
+  service-policy type network-qos NQ
+interface Ethernet1/1
+  service-policy type queuing output OUT
+  priority-flow-control mode on
+"""
+
+JUNOS = """\
+set class-of-service forwarding-classes class NO-LOSS queue-num 4 no-loss pfc-priority 3
+set class-of-service classifiers dscp D forwarding-class NO-LOSS loss-priority low code-points 011010
+set class-of-service congestion-notification-profile cnp input dscp code-point 011010 pfc
+set class-of-service congestion-notification-profile cnp output ieee-802.1 code-point 011 flow-control-queue 4
+set class-of-service drop-profiles dp1 interpolate fill-level 10 fill-level 50 drop-probability 0 drop-probability 20
+set class-of-service schedulers s1 drop-profile-map loss-priority any protocol any drop-profile dp1
+set class-of-service schedulers s1 explicit-congestion-notification
+set class-of-service scheduler-maps m forwarding-class NO-LOSS scheduler s1
+set class-of-service interfaces et-0/0/0 scheduler-map m
+set class-of-service interfaces et-0/0/0 congestion-notification-profile cnp
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "queue", "low", "high", "percent"),
+    [(EOS, 3, 150_000, 1_500_000, 100), (NXOS, 3, 150_000, 3_000_000, 7), (JUNOS, 4, 10, 50, 20)],
+)
+def test_public_examples_are_read(text: str, queue: int, low: int, high: int, percent: int) -> None:
+    reading = read(text)
+    assert [one for one in reading.findings if one.severity != "note"] == []
+    (port,) = reading.device.ports
+    wred = port.queues[queue].wred
+    assert wred is not None
+    assert port.pfc == (queue,)
+    assert (wred.min_octets, wred.max_octets, wred.percent, wred.ecn) == (low, high, percent, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "kind", "message"),
+    [
+        (EOS, "priority 3 no-drop", "priority 8 no-drop", "range", "out of range"),
+        (EOS, "priority 3 no-drop", "priority 3 lossless", "range", "no action"),
+        (EOS, "uc-tx-queue 3", "uc-tx-queue 9", "range", "out of range"),
+        (EOS, "probability 100", "probability 101", "range", "out of range"),
+        # pyavd 6.4.0 accepts it.
+        (EOS, "maximum-threshold 1500", "maximum-threshold 15", "range", "below the minimum"),
+        (EOS, "maximum-threshold 1500 kbytes", "maximum-threshold 1500 bytes", "syntax", "not one unit"),
+        (EOS, "minimum-threshold 150 ", "minimum-threshold 0 ", "range", "out of range"),
+        (EOS, "service-profile Q", "service-profile R", "reference", "of this name"),
+        (EOS, "interface", "qos map dscp 64 to traffic-class 3\ninterface", "range", "out of range"),
+        (EOS, "interface", "priority-flow-control pause watchdog default timeout 61\ninterface", "range", "out of range"),
+        (NXOS, "match dscp 26", "match dscp 64", "range", "out of range"),
+        (NXOS, "c-out-8q-q3", "c-out-3", "reference", "no such class"),
+        (NXOS, "nq3", "nq-roce", "reference", "no such class"),
+        (NXOS, "pfc-cos 3", "pfc-cos 8", "range", "out of range"),
+        (NXOS, "    pause pfc-cos 3\n", "", "meaning", "no class of the network-qos policy is paused"),
+        (NXOS, "probability 7", "probability 0", "range", "out of range"),
+        (NXOS, "3000 kbytes", "100 kbytes", "range", "below the minimum"),
+        (NXOS, "3000 kbytes", "3000 packs", "syntax", "no unit"),
+        (NXOS, "network-qos NQ\ninterface", "network-qos N\ninterface", "reference", "no policy-map"),
+        (NXOS, "output OUT", "output IN", "reference", "no queues of this name"),
+        (NXOS, "mode on", "mode always", "range", "no mode"),
+        (JUNOS, "queue-num 4", "queue-num 8", "range", "out of range"),
+        (JUNOS, "code-points 011010", "code-points 26", "syntax", "no 6 bits"),
+        (JUNOS, "input dscp code-point 011010 pfc\n", "input dscp code-point 011010 pfc\nset class-of-service "
+         "congestion-notification-profile cnp input ieee-802.1 code-point 011 pfc\n", "meaning", "do not stand in one"),
+        (JUNOS, "flow-control-queue 4", "flow-control-queue 3", "meaning", "no flow-control-queue"),
+        (JUNOS, "fill-level 50", "fill-level 5", "range", "5 after 10"),
+        (JUNOS, "fill-level 50", "fill-level 101", "range", "out of range"),
+        (JUNOS, " drop-probability 20", "", "syntax", "2 fill levels and 1"),
+        (JUNOS, "drop-profile dp1", "drop-profile dp2", "reference", "no drop profile"),
+        (JUNOS, "scheduler s1", "scheduler s2", "reference", "no scheduler"),
+        (JUNOS, "scheduler-map m", "scheduler-map n", "reference", "of this name"),
+        (JUNOS, "et-0/0/0 congestion-notification-profile cnp", "et-0/0/0 congestion-notification-profile c",
+         "reference", "of this name"),
+    ],
+)  # fmt: skip
+def test_faults_of_switches(text: str, old: str, new: str, kind: str, message: str) -> None:
+    assert old in text
+    found = [one for one in read(text.replace(old, new)).findings if message in one.message]
+    assert kind in {one.kind for one in found}
+    assert all(one.line is not None for one in found)
+
+
+def test_pyavd_renders_the_lines_that_are_written() -> None:
+    pyavd = pytest.importorskip("pyavd", reason="pyavd is not installed (pip install pyavd==6.4.0)")
+    written = configurations(Scenario.named("priorities/roce-and-storage"), to="eos")["sw0"]
+    device = written.expressed
+    queues = [
+        {"id": number}
+        | ({"priority": "priority strict"} if queue.weight is None else {"priority": "no priority"})
+        | ({} if queue.weight is None else {"bandwidth_percent": queue.weight})
+        | ({} if queue.max_rate_bps is None else {"shape": {"rate": f"{queue.max_rate_bps // 1000} kbps"}})
+        | ({} if queue.wred is None else {"random_detect": {"ecn": {"threshold": {
+            "units": "bytes", "min": queue.wred.min_octets, "max": queue.wred.max_octets,
+            "max_probability": queue.wred.percent, "weight": 0}}}})
+        for number, queue in sorted(device.ports[0].queues.items())
+    ]  # fmt: skip
+    structured = {
+        "hostname": "sw0",
+        "qos": {"map": {"dscp": [f"{code} to traffic-class {tc}" for code, tc in sorted(device.dscp.items())]}},
+        "qos_profiles": [{"name": "QOS_100G", "trust": "dscp", "uc_tx_queues": queues, "priority_flow_control": {
+            "enabled": True, "priorities": [{"priority": number, "no_drop": True} for number in device.ports[0].pfc]}}],
+        "ethernet_interfaces": [{"name": port.name, "service_profile": "QOS_100G", "mtu": port.frame_octets - 22}
+                                for port in device.ports],
+    }  # fmt: skip
+    pyavd.validate_structured_config(structured)
+    rendered = pyavd.get_device_config(structured).split("\n")
+    (text,) = written.files.values()
+    own = [line for line in text.split("\n") if line.strip() and not line.strip().startswith("!")]
+    skipped = ("   description", "qos map traffic-class", "priority-flow-control pause")
+    assert [line for line in own if line not in rendered and not line.startswith(skipped)] == []

@@ -298,7 +298,7 @@ def export_scenario(given: requests.ExportOptions) -> None:
 
     A setting that these files cannot express is refused with key and reason, before anything is written.
 
-    Or write the configuration of each switch (sonic, nvue) or host (mlnx_qos, dcb): pools, headroom,
+    Or write the configuration of each switch (sonic, nvue, eos, nxos, junos) or host (mlnx_qos, dcb): pools, headroom,
     PFC, ECN, classes. The reason of each value stands beside it; a setting that a device cannot have is named.
     """
     from penstock.cli.exchange import export_one
@@ -311,8 +311,8 @@ def export_scenario(given: requests.ExportOptions) -> None:
 def check_configuration(given: requests.CheckOptions) -> None:
     """Check the configuration of a switch or host, line by line: what is wrong, and what to write instead.
 
-    Reads config_db.json of SONiC, nv set of NVUE, and commands and output of mlnx_qos and dcb. Status 1 if an error is
-    found.
+    Reads config_db.json of SONiC, nv set of NVUE, EOS, NX-OS, set commands of Junos, and mlnx_qos and dcb. Status 1 if
+    an error is found.
     """
     from penstock.cli.check import check_one
 

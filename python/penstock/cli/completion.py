@@ -58,6 +58,9 @@ def scheme(incomplete: str) -> Words:
 _DEVICES = [
     ("sonic", "config_db.json"),
     ("nvue", "Cumulus Linux, nv set"),
+    ("eos", "Arista"),
+    ("nxos", "Cisco Nexus"),
+    ("junos", "Juniper, set"),
     ("mlnx_qos", "ConnectX"),
     ("dcb", "iproute2"),
 ]

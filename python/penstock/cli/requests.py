@@ -485,7 +485,7 @@ class ExportOptions:
             "--to",
             metavar="FORMAT",
             autocompletion=completion.formats,
-            help="A simulator: hpcc or htsim. Switches: sonic or nvue. Hosts: mlnx_qos or dcb.",
+            help="A simulator: hpcc or htsim. Switches: sonic, nvue, eos, nxos or junos. Hosts: mlnx_qos or dcb.",
         ),
     ]
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
@@ -522,7 +522,7 @@ class CheckOptions:
             "--format",
             metavar="FORMAT",
             autocompletion=completion.device_formats,
-            help="sonic, nvue, mlnx_qos or dcb.  [default: by its text]",
+            help="sonic, nvue, eos, nxos, junos, mlnx_qos or dcb.  [default: by its text]",
         ),
     ] = None
     scenarios: Annotated[

@@ -32,12 +32,13 @@ def write(device: Device) -> Written:
     own = device.watchdog
     watchdog = None
     if own is not None:
-        detection, restoration = (min(max(round(ms / 10) * 10, 10), 60_000) for ms in (own.detection_ms, own.restoration_ms))
+        times = (own.detection_ms, own.restoration_ms)
+        detection, restoration = (min(max(round(ms / 10) * 10, 10), 60_000) for ms in times)
         poll = min(max(own.poll_ms // 10 * 10 or 10, 10), 30_000)
         watchdog = Watchdog(detection_ms=detection, restoration_ms=restoration, poll_ms=poll)
         if (own.detection_ms, own.restoration_ms, own.action) != (detection, restoration, "drop"):
-            lost[f"watchdog: {own.detection_ms} and {own.restoration_ms} ms, {own.action} become {detection} and "
-                 f"{restoration} ms, drop"] = None  # fmt: skip
+            before = f"{own.detection_ms} and {own.restoration_ms} ms, {own.action}"
+            lost[f"watchdog: {before} become {detection} and {restoration} ms, drop"] = None
 
     def rounded(port: Port, priority: int, wred: Wred) -> Wred | None:
         if not wred.ecn:
@@ -174,7 +175,9 @@ class _Reader:
                 self.draft.lines.setdefault(("watchdog",), line)
             case ["action", value]:
                 if value not in ("drop", "no-drop"):
-                    self.draft.fault(line, "watchdog action", "range", f"{value[:20]}: no action", "write drop or no-drop")
+                    self.draft.fault(
+                        line, "watchdog action", "range", f"{value[:20]}: no action", "write drop or no-drop"
+                    )
             case _:
                 self.draft.passed(line, " ".join(words))
 
@@ -183,7 +186,9 @@ class _Reader:
         match words:
             case ["qos", "trust", value]:
                 if value not in ("dscp", "cos", "disabled"):
-                    draft.fault(line, f"{name} trust", "range", f"{value[:20]}: no trust", "write dscp, cos or disabled")
+                    draft.fault(
+                        line, f"{name} trust", "range", f"{value[:20]}: no trust", "write dscp, cos or disabled"
+                    )
             case ["priority-flow-control", "on"] | ["priority-flow-control", "pause", "watchdog"]:
                 draft.lines.setdefault(("pfc", name), line)
             case ["priority-flow-control", "priority", value, action]:
@@ -220,7 +225,9 @@ class _Reader:
                 ends = draft.number(line, where, low, 1, _MOST), draft.number(line, where, high, 1, _MOST)
                 share = draft.number(line, where, percent, 1, 100)
                 if unit != other or unit not in (*_UNITS, "segments", "milliseconds"):
-                    draft.fault(line, where, "syntax", f"{unit[:20]} and {other[:20]}: not one unit", "write bytes twice")
+                    draft.fault(
+                        line, where, "syntax", f"{unit[:20]} and {other[:20]}: not one unit", "write bytes twice"
+                    )
                 elif ends[0] is not None and ends[1] is not None and share is not None and unit in _UNITS:
                     by = _UNITS[unit]
                     draft.set_wred(name, priority, line, where, min_octets=ends[0] * by, max_octets=ends[1] * by,

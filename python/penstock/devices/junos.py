@@ -9,7 +9,6 @@ from penstock.devices.switch_text import Draft, profile_names, queues_key, reaso
 
 _FCS = 4
 _CLASSIFIER = "PENSTOCK"
-_POLLS_MS = (1, 10, 100)
 
 
 def port_name(index: int, rate_bps: int) -> str:
@@ -28,14 +27,16 @@ def write(device: Device) -> Written:
         action = own.action if own.action != "alert" else "drop"
         watchdog = Watchdog(detection_ms=100 * periods, restoration_ms=restoration, poll_ms=100, action=action)
         if (own.detection_ms, own.restoration_ms, own.action) != (100 * periods, restoration, action):
-            lost[f"watchdog: {own.detection_ms} and {own.restoration_ms} ms, {own.action} become {100 * periods} and "
-                 f"{restoration} ms, {action}"] = None  # fmt: skip
+            before = f"{own.detection_ms} and {own.restoration_ms} ms, {own.action}"
+            lost[f"watchdog: {before} become {100 * periods} and {restoration} ms, {action}"] = None
 
     def in_percent(port: Port, priority: int, wred: Wred) -> Wred:
         size = _queue_octets(device, port, priority)
         low, high = (min(100, max(1, round(100 * end / size))) for end in (wred.min_octets, wred.max_octets))
-        lost[f"thresholds are in whole per cent of a queue of {size} octets: {wred.min_octets} and {wred.max_octets} "
-             f"become {low * size // 100} and {high * size // 100}"] = None  # fmt: skip
+        ends = (low * size // 100, high * size // 100)
+        if ends != (wred.min_octets, wred.max_octets):
+            text = f"thresholds are in whole per cent of a queue of {size} octets"
+            lost[f"{text}: {wred.min_octets} and {wred.max_octets} become {ends[0]} and {ends[1]}"] = None
         return replace(wred, min_octets=low, max_octets=high, unit="percent")
 
     expressed = reduced(device, lost, wred=in_percent, watchdog=watchdog, cable=True, rate_step_bps=1)
@@ -108,7 +109,8 @@ def _queues(name: str, port: Port) -> list[str]:
         scheduler = f"{name}_{priority}"
         lines.append(f"{cos} scheduler-maps {name} forwarding-class P{priority} scheduler {scheduler}")
         own = f"{cos} schedulers {scheduler}"
-        lines.append(f"{own} priority strict-high" if queue.weight is None else f"{own} transmit-rate percent {queue.weight}")
+        share = "priority strict-high" if queue.weight is None else f"transmit-rate percent {queue.weight}"
+        lines.append(f"{own} {share}")
         lines += [f"{own} shaping-rate {queue.max_rate_bps}"] if queue.max_rate_bps is not None else []
         if queue.wred is not None:
             profile = f"{cos} drop-profiles {scheduler} interpolate"

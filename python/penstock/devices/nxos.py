@@ -14,7 +14,6 @@ from penstock.devices.switch_text import (
     queues_key,
     reasons_of,
     reduced,
-    speed,
 )
 
 _IN, _NETWORK = "PENSTOCK-IN", "PENSTOCK-NQ"
@@ -39,12 +38,10 @@ def write(device: Device) -> Written:
         multiplier = min(max(-(-own.detection_ms // 1000), 1), 10)
         interval = min(max(own.detection_ms // multiplier, 100), 1000)
         restore = min(max(round(own.restoration_ms / interval), 1), 100)
-        watchdog = Watchdog(
-            detection_ms=interval * multiplier, restoration_ms=interval * restore, poll_ms=interval
-        )
+        watchdog = Watchdog(detection_ms=interval * multiplier, restoration_ms=interval * restore, poll_ms=interval)
         if (own.detection_ms, own.restoration_ms) != (watchdog.detection_ms, watchdog.restoration_ms):
-            lost[f"watchdog: {own.detection_ms} and {own.restoration_ms} ms become {watchdog.detection_ms} and "
-                 f"{watchdog.restoration_ms}"] = None  # fmt: skip
+            after = f"{watchdog.detection_ms} and {watchdog.restoration_ms}"
+            lost[f"watchdog: {own.detection_ms} and {own.restoration_ms} ms become {after}"] = None
         if own.action != "drop":
             lost[f"watchdog: it drops, and has no action {own.action}"] = None
     expressed = reduced(device, lost, wred=_positive, watchdog=watchdog)
@@ -58,7 +55,8 @@ def write(device: Device) -> Written:
     )
     long = [port.name for port in device.ports if (port.cable_m or 0) >= _LONG_M and port.pfc]
     if long:
-        lost[f"{', '.join(long)}: cables of {_LONG_M} m and more need `pause buffer-size` in an input queuing policy"] = None
+        need = f"cables of {_LONG_M} m and more need `pause buffer-size` in an input queuing policy"
+        lost[f"{', '.join(long)}: {need}"] = None
     policies = profile_names(expressed, queues_key, lambda port: "PENSTOCK-OUT")
     lines = [f"! {device.name}: quality of service", *(f"! Not expressed: {sentence}" for sentence in lost), "!"]
     classes: dict[int, list[int]] = {}
@@ -67,7 +65,8 @@ def write(device: Device) -> Written:
     for priority, codes in sorted(classes.items()):
         lines += [f"class-map type qos match-any P{priority}", f"  match dscp {','.join(map(str, sorted(codes)))}"]
     lines += ["!", f"policy-map type qos {_IN}"]
-    lines += [line for priority in sorted(classes) for line in (f"  class P{priority}", f"    set qos-group {priority}")]
+    for priority in sorted(classes):
+        lines += [f"  class P{priority}", f"    set qos-group {priority}"]
     done: set[str] = set()
     for port, source in zip(expressed.ports, device.ports, strict=True):
         if policies[port.name] not in done:
@@ -88,7 +87,8 @@ def write(device: Device) -> Written:
         lines.append(f"priority-flow-control auto-restore multiplier {watchdog.restoration_ms // watchdog.poll_ms}")
     for port, source in zip(expressed.ports, device.ports, strict=True):
         lines += ["!", f"interface {port.name}", f"  description {source.link}"]
-        lines += [f"  service-policy type qos input {_IN}", f"  service-policy type queuing output {policies[port.name]}"]
+        lines.append(f"  service-policy type qos input {_IN}")
+        lines.append(f"  service-policy type queuing output {policies[port.name]}")
         lines += ["  priority-flow-control mode on"] if port.pfc else []
         lines += ["  priority-flow-control watch-dog-interval on"] if port.pfc and watchdog is not None else []
     text = "\n".join(lines) + "\n"
@@ -213,7 +213,9 @@ class _Reader:
         if found is None:
             if not again:
                 example = "c-out-8q-q3" if kind == "queuing" else "c-8q-nq3"
-                self.draft.fault(line, f"class {name[:30]}", "reference", "no such class", f"write, as for 3, {example}")
+                self.draft.fault(
+                    line, f"class {name[:30]}", "reference", "no such class", f"write, as for 3, {example}"
+                )
             return None
         return 0 if found[1] == "-default" else int(found[1])
 
@@ -252,7 +254,8 @@ class _Reader:
                 ends = draft.number(line, where, low, 0, 2**40), draft.number(line, where, high, 0, 2**40)
                 share = draft.number(line, where, percent, 1, 100)
                 if unit not in _UNITS or other not in _UNITS:
-                    draft.fault(line, where, "syntax", f"{unit[:20]}, {other[:20]}: no unit", "write bytes, kbytes or mbytes")
+                    remedy = "write bytes, kbytes or mbytes"
+                    draft.fault(line, where, "syntax", f"{unit[:20]}, {other[:20]}: no unit", remedy)
                 elif ends[0] is not None and ends[1] is not None and share is not None:
                     draft.set_wred(policy, priority, line, where, min_octets=ends[0] * _UNITS[unit],
                                    max_octets=ends[1] * _UNITS[other], percent=share, ecn="ecn" in rest)  # fmt: skip
@@ -288,7 +291,8 @@ class _Reader:
                 poll_ms=interval,
             )
         if self.network is not None and self.network[0] not in self.networks:
-            draft.fault(self.network[1], "system qos", "reference", f"{self.network[0]}: no policy-map of this name", "define it")
+            text = f"{self.network[0]}: no policy-map of this name"
+            draft.fault(self.network[1], "system qos", "reference", text, "define it")
         chosen = self.networks.get(self.network[0], set()) if self.network is not None else set()
         draft.pfc["paused"] = chosen
         draft.lines["pfc", "paused"] = draft.lines.get(("pfc", ""), 0)
@@ -300,5 +304,9 @@ class _Reader:
                     draft.fault(self.on[port], f"{port} priority-flow-control", "meaning", text, "add pause pfc-cos")
             if self.mtu:
                 draft.ports[port] = replace(draft.ports[port], frame_octets=self.mtu + TAGGED)
-        known = {"queues": draft.queues, "pfc": draft.pfc, "input": dict.fromkeys(self.inputs)}
+        known: dict[str, Mapping[str, object]] = {
+            "queues": draft.queues,
+            "pfc": draft.pfc,
+            "input": dict.fromkeys(self.inputs),
+        }
         return draft.reading(file, known)

@@ -17,7 +17,7 @@ def reduced(
     device: Device,
     lost: dict[str, None],
     *,
-    wred: Callable[[Port, int, Wred], Wred] = lambda port, priority, wred: wred,
+    wred: Callable[[Port, int, Wred], Wred | None] = lambda port, priority, wred: wred,
     watchdog: Watchdog | None = None,
     cable: bool = False,
     rate: bool = False,
