@@ -218,7 +218,7 @@ def test_public_examples_are_read(text: str, queue: int, low: int, high: int, pe
         (EOS, "minimum-threshold 150 ", "minimum-threshold 0 ", "range", "out of range"),
         (EOS, "service-profile Q", "service-profile R", "reference", "of this name"),
         (EOS, "interface", "qos map dscp 64 to traffic-class 3\ninterface", "range", "out of range"),
-        (EOS, "interface", "priority-flow-control pause watchdog default timeout 61\ninterface", "range", "out of range"),
+        (EOS, "interface", "priority-flow-control pause watchdog default timeout 61\ninterface", "range", "61: out of"),
         (NXOS, "match dscp 26", "match dscp 64", "range", "out of range"),
         (NXOS, "c-out-8q-q3", "c-out-3", "reference", "no such class"),
         (NXOS, "nq3", "nq-roce", "reference", "no such class"),
