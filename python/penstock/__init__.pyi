@@ -1,5 +1,6 @@
 # The public names: lazy_names.py imports each on first use.
 from penstock import dcb as dcb
+from penstock import devices as devices
 from penstock import exchange as exchange
 from penstock import testbed as testbed
 from penstock import theory as theory

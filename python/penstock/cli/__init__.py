@@ -291,16 +291,32 @@ def import_scenario(given: requests.ImportOptions) -> None:
     import_one(given)
 
 
-@app.command("export", short_help="Export a scenario as another simulator's files.")
+@app.command("export", short_help="Export a scenario as another simulator's files, or as configurations of devices.")
 @options.grouped
 def export_scenario(given: requests.ExportOptions) -> None:
     """Write a scenario as files of HPCC's simulator or of htsim: network and flows.
 
-    A setting that the files cannot express is refused with key and reason, before anything is written.
+    A setting that these files cannot express is refused with key and reason, before anything is written.
+
+    Or write the configuration of each switch (sonic, nvue, eos, nxos, junos) or host (mlnx_qos, dcb): pools, headroom,
+    PFC, ECN, classes. The reason of each value stands beside it; a setting that a device cannot have is named.
     """
     from penstock.cli.exchange import export_one
 
     export_one(given)
+
+
+@app.command("check", short_help="Check a device's configuration: syntax, references, limits, sums, meaning.")
+@options.grouped
+def check_configuration(given: requests.CheckOptions) -> None:
+    """Check the configuration of a switch or host, line by line: what is wrong, and what to write instead.
+
+    Reads config_db.json of SONiC, nv set of NVUE, EOS, NX-OS, set commands of Junos, and mlnx_qos and dcb. Status 1 if
+    an error is found.
+    """
+    from penstock.cli.check import check_one
+
+    check_one(given)
 
 
 app.add_typer(testbed, name="testbed", short_help="Run a scenario with real frames and applications, on Linux.")

@@ -55,10 +55,28 @@ def scheme(incomplete: str) -> Words:
     return _beginning(incomplete, _schemes())
 
 
+_DEVICES = [
+    ("sonic", "config_db.json"),
+    ("nvue", "Cumulus Linux, nv set"),
+    ("eos", "Arista"),
+    ("nxos", "Cisco Nexus"),
+    ("junos", "Juniper, set"),
+    ("mlnx_qos", "ConnectX"),
+    ("dcb", "iproute2"),
+]
+
+
 @_quietly
 def formats(incomplete: str) -> Words:
-    """Complete a simulator for which files can be written."""
-    return _beginning(incomplete, [("hpcc", "topology, flows, completions"), ("htsim", ".topo and .cm")])
+    """Complete a simulator or a device for which files can be written."""
+    simulators = [("hpcc", "topology, flows, completions"), ("htsim", ".topo and .cm")]
+    return _beginning(incomplete, [*simulators, *_DEVICES])
+
+
+@_quietly
+def device_formats(incomplete: str) -> Words:
+    """Complete the format of a device's configuration."""
+    return _beginning(incomplete, _DEVICES)
 
 
 @_quietly

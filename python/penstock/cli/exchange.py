@@ -1,4 +1,4 @@
-"""`penstock import` and `penstock export`: files of other people's simulators."""
+"""`penstock import` and `penstock export`: files of other people's simulators, and configurations of devices."""
 
 import tomllib
 from collections.abc import Mapping
@@ -7,11 +7,12 @@ from typing import Any
 
 import typer
 
-from penstock import ScenarioError
+from penstock import ScenarioError, devices
 from penstock.cli.failure import InputError, as_options, say
 from penstock.cli.locate import assignments, file_to_write, find
 from penstock.cli.requests import ExportOptions, ImportOptions
 from penstock.exchange import FORMATS, export, import_files, write
+from penstock.fabrics import names_in_short
 from penstock.result import Result
 from penstock.scenario import Scenario
 
@@ -76,22 +77,40 @@ def _unfit(error: ScenarioError, scheme: str | None, transport: str | None) -> I
 def export_one(given: ExportOptions) -> None:
     """Write a scenario, or that of a results folder with its completed flows, as other people's files."""
     source, folder, to = given.scenario, given.folder, given.to
-    if to not in FORMATS:
-        raise InputError(f"--to {to}: unknown format", f"write {' or '.join(FORMATS)}")
+    formats = (*FORMATS, *devices.FORMATS)
+    if to not in formats:
+        raise InputError(f"--to {to}: unknown format", f"write {', '.join(formats)}")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, not a folder", "name another folder")
-    if Path(source).is_dir():
+    if to in devices.FORMATS:
+        if Path(source).is_dir() or given.seed is not None:
+            raise InputError(f"--to {to}: takes a scenario, and no seed", "give the scenario of the fabric")
+        written, notes = _configurations(given)
+    elif Path(source).is_dir():
         if given.sets or given.seed is not None:
             raise InputError("--set and --seed: a folder of results has its scenario", "export a scenario instead")
-        of: Any = Result.open(source)
+        written, notes = export(Result.open(source), to=to, limit=given.limit), {}
     else:
-        of = find(source, given.sets)
-    written = export(of, to=to, seed=given.seed, limit=given.limit)
+        written, notes = export(find(source, given.sets), to=to, seed=given.seed, limit=given.limit), {}
     there = [name for name in written if (folder / name).exists()]
     if there and not given.force:
         raise InputError(f"{folder / there[0]} exists", "replace it with --force, or take another folder")
     for path in write(written, folder):
         typer.echo(path)
+    for sentence, names in notes.items():
+        say(f"note: {names_in_short(names)}: {sentence}")
+
+
+def _configurations(given: ExportOptions) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Return the files of all devices, and the names of the devices that lack a setting, by the sentence on it."""
+    written: dict[str, str] = {}
+    notes: dict[str, list[str]] = {}
+    scenario = find(given.scenario, given.sets)
+    for name, configuration in devices.configurations(scenario, to=given.to, limit=given.limit).items():
+        written |= configuration.files
+        for sentence in configuration.lost:
+            notes.setdefault(sentence, []).append(name)
+    return written, notes
 
 
 def _transport(text: str) -> str | Mapping[str, Any]:

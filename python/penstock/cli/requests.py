@@ -479,13 +479,60 @@ class ExportOptions:
         ),
     ]
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder for the files.")]
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", autocompletion=completion.formats, help="hpcc or htsim.")]
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            autocompletion=completion.formats,
+            help="A simulator: hpcc or htsim. Switches: sonic, nvue, eos, nxos or junos. Hosts: mlnx_qos or dcb.",
+        ),
+    ]
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
     seed: Annotated[
         int | None, typer.Option(min=0, max=options.LARGEST_SEED, metavar="N", help="Seed of all random streams.")
     ] = None
     force: Annotated[bool, typer.Option("--force", help="Replace files of these names if they exist.")] = False
     limit: Annotated[int, options.LIMIT] = 1
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CheckOptions:
+    """The options of `penstock check`."""
+
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A configuration, such as config_db.json.")]
+    peer: Annotated[
+        Path | None, typer.Argument(metavar="PEER", help="The configuration at the other side of a link.")
+    ] = None
+    fabric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCENARIO",
+            autocompletion=completion.scenario,
+            help="The scenario of the fabric: memory, cells, frames, response times, lossless priorities.",
+        ),
+    ] = None
+    chip: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|MEMORY/CELL", help="The chip instead of the fabric's: tomahawk-5, or 64MB/256B."),
+    ] = None
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            autocompletion=completion.device_formats,
+            help="sonic, nvue, eos, nxos, junos, mlnx_qos or dcb.  [default: by its text]",
+        ),
+    ] = None
+    scenarios: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a scenario that shows each fault of meaning.")
+    ] = None
+    yang: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Ask yanglint, too, with SONiC's YANG models of this folder."),
+    ] = None
+    json: Annotated[bool, options.JSON] = False
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
