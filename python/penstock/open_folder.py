@@ -1,16 +1,17 @@
-"""Opens any folder of results: a run, a comparison, a sweep, a run of the testbed."""
+"""Opens any folder of results: a run, a comparison, a sweep, an arena, a run of the testbed."""
 
 from os import PathLike
 from pathlib import Path
 
+from penstock.arenas.arena import Arena, is_arena
 from penstock.comparison import Comparison, is_comparison
 from penstock.result import Result
 from penstock.sweeps.store import MANIFEST
 from penstock.sweeps.sweep import Sweep
 
 
-def open(folder: str | PathLike[str]) -> Result | Comparison | Sweep:
-    """Return what a folder holds: a :class:`Result`, a :class:`Comparison` or a :class:`Sweep`.
+def open(folder: str | PathLike[str]) -> Result | Comparison | Sweep | Arena:
+    """Return what a folder holds: a :class:`Result`, :class:`Comparison`, :class:`Sweep` or :class:`Arena`.
 
         >>> penstock.open("results/ten-gig-compare").to_pandas()
 
@@ -19,6 +20,8 @@ def open(folder: str | PathLike[str]) -> Result | Comparison | Sweep:
     """
     if (Path(folder) / MANIFEST).is_file():
         return Sweep(folder)
+    if is_arena(folder):
+        return Arena.open(folder)
     if is_comparison(folder):
         return Comparison.open(folder)
     return Result.open(folder)

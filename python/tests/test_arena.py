@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import SMALL, Command
 
-from penstock import ArenaError, ArgumentError, Result, RunCallbacks, Scenario, arena, compare, schemes
+from penstock import Arena, ArenaError, ArgumentError, Result, RunCallbacks, Scenario, arena, compare, schemes
 from penstock.arenas import prose
 from penstock.arenas.arena_file import Competitor, Entries, Judge, Workload, read
 from penstock.arenas.standings import Standing, surely_better, totals
@@ -225,6 +225,8 @@ def test_competitors_are_tuned_and_ranked_once_more(file: Path, tmp_path: Path, 
         assert f"{key}={value}" in pages[f"tuned-scheme-{name}-tuned.html"]
     for name in set(tuned) - set(proposals):
         assert "It runs with the settings of its source: no gain" in pages[f"tuned-scheme-{name}.html"]
+    opened = Arena.open(tmp_path / "out")
+    assert (opened.document, opened.tunings) == (found.document, found.tunings)
     # Nobody is tuned again.
     again = arena(
         tmp_path / "out", file=file, workloads=["shared"], competitors=names, tune=8, resume=True, callbacks=callbacks

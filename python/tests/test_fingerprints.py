@@ -19,6 +19,8 @@ SCENARIOS = HERE.parent / "penstock" / "scenarios"
 KNOWN = HERE / "fingerprints.json"
 # The scenarios of the bench are long on purpose; this much of them is enough to see a change.
 BENCH_DURATION = "5 ms"
+# They take 8 to 31 s of a processor each, and `make verify-science` runs all. Others have the same parts of the engine.
+LONG = {"bench/fat-tree-k8", "bench/fat-tree-k8-shared", "bench/fat-tree-k8-tcp", "loads/websearch-leaf-spine"}
 # Facts of the machine, and what follows from the rest.
 LEFT_OUT = {"run", "acted", "actions", "notes"}
 
@@ -53,7 +55,12 @@ def _found(name: str) -> dict[str, Any]:
     return {"fingerprint": result.fingerprint(), "sums": {key: number for key, number in sums.items() if number}}
 
 
-@pytest.mark.parametrize("name", _names())
+def _cases() -> list[Any]:
+    marks = {True: (pytest.mark.science,), False: ()}
+    return [pytest.param(name, marks=marks[name in LONG]) for name in _names()]
+
+
+@pytest.mark.parametrize("name", _cases())
 def test_a_scenario_has_the_results_that_it_had(name: str) -> None:
     known, found = json.loads(KNOWN.read_text()).get(name), _found(name)
     assert known is not None, f"{name} is new: renew the file"

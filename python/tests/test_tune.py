@@ -14,7 +14,7 @@ from penstock import ArgumentError, PenstockError, Scenario
 from penstock.cli import app
 from penstock.runs import RunCallbacks
 from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configuration
-from penstock.tuning import Tuning, tune
+from penstock.tuning import Tuning, prose, tune
 from penstock.tuning.goals import GOALS, companions, mean, observe
 from penstock.tuning.search_space import knobs, point_of
 
@@ -28,7 +28,8 @@ def _given(scenario: Scenario) -> Configuration:
 @pytest.fixture(scope="module")
 def answer() -> Tuning:
     """A proposal for ten sources with a long round trip, after a search a tenth as long as usual."""
-    return tune(Scenario.from_toml(QUICK, name="quick"), "stability", trials=24, seeds=1, verdict_seeds=4, points=64)
+    scenario = Scenario.from_toml(QUICK, name="quick")
+    return tune(scenario, "stability", trials=24, seeds=[1], verdict_seeds=range(4, 8), points=64)
 
 
 @pytest.mark.science
@@ -131,6 +132,11 @@ def test_the_standard_is_the_first_profile_that_fits() -> None:
         tune(quick("dcqcn", **settings), "latency", against="zhu-2015")
 
 
+def test_seeds_are_written_out_unless_they_follow_one_another() -> None:
+    written = [prose.seeds(seeds) for seeds in ((4,), (4, 5), (4, 5, 6), (4, 7), (9, 4, 5))]
+    assert written == ["seed 4", "seeds 4 to 5", "seeds 4 to 6", "seeds 4 and 7", "seeds 9, 4 and 5"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words", "hint"),
     [
@@ -140,6 +146,26 @@ def test_the_standard_is_the_first_profile_that_fits() -> None:
             {"goal": "latency", "verdict_seeds": 1},
             "verdict_seeds=1: must be at least 2",
             "write verdict_seeds=2 or more",
+        ),
+        (
+            {"goal": "latency", "seeds": [7, 3], "verdict_seeds": [2, 9]},
+            "verdict_seeds: the search sees seed 9 already",
+            "write a number, or seeds from 12 on",
+        ),
+        (
+            {"goal": "latency", "seeds": [4, 4]},
+            "seeds: 4 appears twice",
+            "name each seed once",
+        ),
+        (
+            {"goal": "latency", "verdict_seeds": [4, -1]},
+            "verdict_seeds: -1 is not a seed",
+            "write whole numbers from 0 to 2^63 - 1",
+        ),
+        (
+            {"goal": "latency", "seeds": [2**63 - 1]},
+            f"seeds: {2**63 + 11} is not a seed",
+            "write whole numbers from 0 to 2^63 - 1",
         ),
     ],
 )

@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from penstock import PenstockError, __version__
+from penstock import PenstockError, ScenarioError, __version__
 from penstock.arenas.arena_file import STANDARD, Entries, read
 from penstock.arenas.standings import Standing, Total, of_workload, totals
 from penstock.data_frames import RUNS, Tables
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, unread
 from penstock.executors.executor import Executor
 from penstock.files import write_text
 from penstock.runs import RunCallbacks, seeds_of
@@ -26,8 +26,14 @@ if TYPE_CHECKING:
     from penstock.arenas.tuned_competitors import Tuned
 
 _DOCUMENT = "arena.json"
+_ENTRIES = "entries.json"
 _RUNS = "runs"
 _TUNED = "tuned"
+
+
+def is_arena(folder: str | PathLike[str]) -> bool:
+    """Return whether a folder is that of an arena that has run."""
+    return (Path(folder) / _ENTRIES).is_file()
 
 
 class ArenaResults(Tables):
@@ -124,7 +130,7 @@ class ArenaResults(Tables):
 class Arena(ArenaResults):
     """A board of workloads and competitors; and another of the same competitors, tuned.
 
-    Made by :func:`penstock.arena`.
+    Made by :func:`penstock.arena`, and read again by :meth:`open`.
 
     Attributes:
         path: the folder.
@@ -147,6 +153,28 @@ class Arena(ArenaResults):
         self.seeds = seeds
         self.tuned = tuned
         self.tunings = tunings or {}
+
+    @classmethod
+    def open(cls, folder: str | PathLike[str]) -> Self:
+        """Read the folder of an arena that has finished or was interrupted, with the entries of its last call.
+
+        Raises:
+            OutputError: it is not there, or cannot be read.
+        """
+        from penstock.arenas.tuned_competitors import Tuned
+
+        path = Path(folder)
+        try:
+            kept = json.loads((path / _ENTRIES).read_text(encoding="utf-8"))
+            entries = Entries.of_document(kept["entries"])
+            improved = None if kept["tuned"] is None else Entries.of_document(kept["tuned"])
+            tunings = {name: Tuned(**answer) for name, answer in kept["tunings"].items()}
+            seeds = int(kept["seeds"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, ScenarioError) as error:
+            raise unread(f"{path}: {_ENTRIES} is damaged, or not one of `penstock arena`: {error}") from error
+        sweeps = {workload.name: Sweep(path / _RUNS / workload.name) for workload in entries.workloads}
+        board = None if improved is None else ArenaResults(improved, sweeps)
+        return cls(path, entries, seeds, sweeps, board, tunings)
 
     @property
     def finished(self) -> bool:
@@ -255,6 +283,13 @@ def arena(
     }
     swept = run_designs(designs, resume=True, callbacks=callbacks, workers=workers, executor=executor)
     sweeps = {folder.name: sweep for folder, sweep in swept.items()}
+    kept = {
+        "entries": entries.document,
+        "seeds": count,
+        "tuned": improved.document if tune > 0 else None,
+        "tunings": {name: asdict(answer) for name, answer in tunings.items()},
+    }
+    write_text(path / _ENTRIES, json.dumps(kept, indent=2) + "\n")
     return Arena(path, entries, count, sweeps, ArenaResults(improved, sweeps) if tune > 0 else None, tunings)
 
 

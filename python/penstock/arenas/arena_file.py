@@ -2,9 +2,10 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
+from typing import Any, Self
 
 from penstock import ScenarioError, library
 from penstock.catalogue import about as about_scheme
@@ -12,7 +13,7 @@ from penstock.catalogue import schemes as every_scheme
 from penstock.declared import Better
 from penstock.errors import ArgumentError
 from penstock.metrics.registry import COMPARED
-from penstock.scenario import Scenario
+from penstock.scenario import Scenario, joined, parts_of
 from penstock.sweeps.axes import Value
 from penstock.sweeps.design import settings_of
 from penstock.toml_reader import PlacedError, Table, lines_of, nearest, parse
@@ -134,6 +135,31 @@ class Entries:
             tuple(self.competitors[i] for i in _places(competitors, [c.name for c in self.competitors], "competitor")),
             self.notes,
         )
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The entries as a JSON object, which :meth:`of_document` reads."""
+        parts = [parts_of(workload.scenario) for workload in self.workloads]
+        found = asdict(self)
+        for workload, own in zip(found["workloads"], parts, strict=True):
+            workload["scenario"] = own
+        return found
+
+    @classmethod
+    def of_document(cls, document: Mapping[str, Any]) -> Self:
+        """Make entries of their JSON object.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not one.
+            ScenarioError: the scenario of a workload cannot be read.
+        """
+        workloads = []
+        for entry in document["workloads"]:
+            text, origin, name, keys_set = entry["scenario"]
+            scenario = joined((text, origin, name, tuple(keys_set)))
+            workloads.append(Workload(**{**entry, "scenario": scenario, "judge": Judge(**entry["judge"])}))
+        competitors = tuple(Competitor(**entry) for entry in document["competitors"])
+        return cls(document["title"], tuple(workloads), competitors, tuple(document["notes"]))
 
 
 def read(path: str | PathLike[str] = STANDARD) -> Entries:

@@ -9,8 +9,12 @@ from penstock.tuning.verdict import Verdict
 
 
 def seeds(seeds: tuple[int, ...]) -> str:
-    """Write seeds that follow one another."""
-    return f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+    """Write seeds, those that follow one another by the first and the last."""
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    if seeds == tuple(range(seeds[0], seeds[-1] + 1)):
+        return f"seeds {seeds[0]} to {seeds[-1]}"
+    return f"seeds {', '.join(map(str, seeds[:-1]))} and {seeds[-1]}"
 
 
 def value(value: float, kind: str, *, signed: bool = False) -> str:

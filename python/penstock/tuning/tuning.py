@@ -4,7 +4,6 @@ import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from os import PathLike
 from typing import Any
 
@@ -16,7 +15,7 @@ from penstock.declared import AssignedScheme, Description
 from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
 from penstock.quantity_text import octets
-from penstock.runs import RunCallbacks
+from penstock.runs import RunCallbacks, seeds_of
 from penstock.scenario import Scenario, joined, parts_of
 from penstock.theory.configuration import UnsuitedScenarioError, configurations
 from penstock.theory.models import DELAYED
@@ -162,8 +161,8 @@ def tune(
     against: str | None = None,
     keys: Sequence[str] = (),
     trials: int = 96,
-    seeds: int = 3,
-    verdict_seeds: int = 10,
+    seeds: int | Sequence[int] = 3,
+    verdict_seeds: int | Sequence[int] = 10,
     points: int = 256,
     callbacks: RunCallbacks | None = None,
     executor: Executor | None = None,
@@ -193,9 +192,10 @@ def tune(
         keys: parameters to tune, ``KEY`` or ``KEY=A..B``; by default those that are usually tuned, see
             :mod:`penstock.tuning.search_space`.
         trials: how many points to simulate.
-        seeds: how many seeds each of them is simulated with, from the scenario's on. Twice as many that follow choose
-            between the best.
-        verdict_seeds: how many seeds judge the proposal, those that follow these.
+        seeds: how many seeds each of them is simulated with, from the scenario's on; or the seeds. Twice as many that
+            follow the largest choose between the best.
+        verdict_seeds: how many seeds judge the proposal, those that follow these; or the seeds, none of them seen
+            before.
         points: how many points the theory looks at; a power of two spreads them best.
         callbacks: how to watch and end the runs; its ``theory`` is called with the progress of the theory's work.
         executor: where runs run instead of all cores, such as a :class:`penstock.RayExecutor`.
@@ -210,13 +210,13 @@ def tune(
     asked = GOALS.get(goal)
     if asked is None:
         raise ArgumentError(f'goal="{goal}": unknown goal', f"use one of {', '.join(GOALS)}")
-    for name, number, least in (("trials", trials, 1), ("seeds", seeds, 1), ("verdict_seeds", verdict_seeds, 2)):
-        if number < least:
-            raise ArgumentError(f"{name}={number}: must be at least {least}", f"write {name}={least} or more")
+    if trials < 1:
+        raise ArgumentError(f"trials={trials}: must be at least 1", "write trials=1 or more")
     require_optuna()
     callbacks = callbacks or RunCallbacks()
     own = _chosen(scenario, scheme, profile)
     plan = own.describe()
+    tuning, choosing, unseen = _seed_groups(plan["seed"], seeds, verdict_seeds)
     if plan["parameter_changes"]:
         raise UnsuitedScenarioError(
             "the scenario changes parameters during the run, and a proposal is of values for all of it",
@@ -230,7 +230,6 @@ def tune(
     space = knobs(longest, _assigned(standard.describe(), longest.scheme)["parameters"], keys)
     spots = spread(own, longest, space, points, plan["seed"])
     _takes_effect(own, plan, longest.scheme, space, spots[0])
-    tuning, choosing, unseen = _following(plan["seed"], seeds, _CHOOSING * seeds, verdict_seeds)
 
     predicts_runs = longest.scheme in DELAYED and DELAYED[longest.scheme].predicts_runs
     scorer = FluidScorer.of(periods, plan["warmup_s"], space) if predicts_runs else None
@@ -356,10 +355,24 @@ def _notes(plan: Description, queue: str) -> tuple[str, ...]:
     )
 
 
-def _following(first: int, *counts: int) -> list[tuple[int, ...]]:
-    """Seeds that follow one another from the first on, in groups of the given sizes."""
-    ends = list(accumulate(counts, initial=first))
-    return [tuple(range(start, stop)) for start, stop in pairwise(ends)]
+def _seed_groups(
+    first: int, seeds: int | Sequence[int], verdict_seeds: int | Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """The seeds of the search, of the choice and of the verdict; no seed is in two of them."""
+    tuning = seeds_of(seeds, first)
+    choosing = tuple(range(max(tuning) + 1, max(tuning) + 1 + _CHOOSING * len(tuning)))
+    unseen = seeds_of(
+        verdict_seeds,
+        choosing[-1] + 1,
+        lambda _, message, hint: ArgumentError(f"verdict_seeds: {message}", hint.replace("seeds =", "verdict_seeds =")),
+    )
+    if len(unseen) < 2:
+        raise ArgumentError(f"verdict_seeds={verdict_seeds}: must be at least 2", "write verdict_seeds=2 or more")
+    if seen := {*tuning, *choosing} & {*unseen}:
+        hint = f"write a number, or seeds from {choosing[-1] + 1} on"
+        raise ArgumentError(f"verdict_seeds: the search sees seed {min(seen)} already", hint)
+    seeds_of([max(*choosing, *unseen)], first)  # Those that follow the largest are seeds.
+    return tuning, choosing, unseen
 
 
 def _chosen_of(
