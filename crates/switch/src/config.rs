@@ -330,15 +330,26 @@ pub struct Pfc {
     /// For each port, from the arrival of a pause frame until the port starts no more frames of that priority; at once at ports that have no
     /// entry. A resume frame acts at once.
     pub responses: Vec<Duration>,
-    /// Lets queues go that are stopped for too long.
-    pub watchdog: Option<Watchdog>,
+    /// For each port, what lets its queues go that are stopped for too long; nothing at ports that have no entry.
+    pub watchdogs: Vec<Option<Watchdog>>,
 }
 
 impl Pfc {
     /// Flow control with the longest pauses, which act when they arrive, and without a watchdog.
     #[must_use]
     pub fn new(priorities: Vec<u8>, ingress: Vec<Option<Ingress>>) -> Self {
-        Self { priorities, ingress, quanta: u16::MAX, responses: Vec::new(), watchdog: None }
+        Self { priorities, ingress, quanta: u16::MAX, responses: Vec::new(), watchdogs: Vec::new() }
+    }
+
+    /// The same watchdog at all ports.
+    pub fn watch(&mut self, watchdog: Option<Watchdog>) {
+        self.watchdogs = vec![watchdog; self.ingress.len()];
+    }
+
+    /// Whether any port has a watchdog.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.watchdogs.iter().any(Option::is_some)
     }
 }
 
