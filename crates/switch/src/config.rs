@@ -386,6 +386,8 @@ pub struct Pool {
     pub egress: Vec<Share>,
     /// What the frames that came over a line may take, likewise.
     pub ingress: Vec<Share>,
+    /// Reserves, of queues and lines together, of priorities of the pool that no flow has. They stay empty.
+    pub idle: Octets,
 }
 
 impl Pool {
@@ -402,15 +404,16 @@ impl Pool {
             egress: free.clone(),
             ingress: free,
             priorities,
+            idle: Octets(0),
         }
     }
 
-    /// What `queues` output queues and the frames of `lines` of each priority have for themselves, together.
+    /// What `queues` output queues and the frames of `lines` of each priority have for themselves, together with [`Self::idle`].
     #[must_use]
     pub fn reserved(&self, queues: u64, lines: u64) -> Octets {
         let of = |shares: &[Share]| shares.iter().fold(0, |sum: u64, share| sum.saturating_add(share.reserve.0));
         let all = of(&self.egress).saturating_mul(queues).saturating_add(of(&self.ingress).saturating_mul(lines));
-        Octets(all)
+        Octets(all.saturating_add(self.idle.0))
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) use impairment::Impairment;
 pub(crate) use interface::{Event, Host};
 pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
 pub(crate) use parameters::check_order;
-pub(crate) use pfc::{AllPorts, Pfc, PfcLink, Watchdog, WatchdogAction, WatchdogPort};
+pub(crate) use pfc::{AllPorts, Pfc, PfcLink, Watchdog, WatchdogAction};
 pub(crate) use schemes::{NewValues, ProfileName, SchemeName, Schemes, Settings};
 pub(crate) use switch::{Chip, Switch};
 pub(crate) use testbed::{Sender, Testbed};

@@ -256,7 +256,7 @@ fn check_sums(
 const LARGEST_MEMORY: Octets = Octets(300_000_000);
 
 /// The most octets in a queue; frames of up to `largest` octets count as such.
-fn size_of(capacity: Capacity, largest: u64) -> u64 {
+pub(super) fn size_of(capacity: Capacity, largest: u64) -> u64 {
     match capacity {
         Capacity::Octets(octets) => octets.0,
         Capacity::Frames(n) => u64::from(n) * largest,

@@ -112,7 +112,9 @@ fn the_pool_without_a_size_gets_the_rest() {
         "[[buffer]]\nname = \"lossy\"\nsize = \"10 MB\"\npriorities = [0, 1]\n[[buffer]]\npriorities = [3]\n",
     );
     let plan = plan(&text);
-    let pool = &plan.network.pools[0];
+    // The pool of classes without flows is a part of the account, and shares its memory with nobody.
+    let [lossy, pool] = &plan.network.pools[..2] else { panic!("two pools a switch") };
+    assert_eq!((lossy.size, lossy.priorities.len()), (Octets(10_000_000), 0));
     assert!(64_000_000 - 10_000_000 - pool.headroom.0 - pool.size.0 < 256, "{pool:?}");
 }
 
