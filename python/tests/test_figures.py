@@ -1,6 +1,7 @@
 """Figures: their content, how it is thinned, and that the same result gives the same file."""
 
 import copy
+import math
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +15,7 @@ from matplotlib.image import imread
 from penstock import Result, Scenario
 from penstock.columns import codes
 from penstock.figures import comparison, cumulative, pauses, write_all, write_comparison
+from penstock.figures.faults import faults
 from penstock.figures.series import (
     FlowSeries,
     SetPoint,
@@ -127,8 +129,8 @@ def test_faults_are_marked_on_the_axis_of_time() -> None:
         ("h1--sw0 down", 2.0, pytest.approx(2.5), False),
         ("new routes", 3.0, 3.0, False),
         ("h0--sw0 down", 4.0, pytest.approx(6.0), False),
-        ("h1--sw0 down", 5.0, pytest.approx(5.5), False),
         ("new routes", 5.0, 5.0, False),
+        ("h1--sw0 down", 5.0, pytest.approx(5.5), False),
         ("new routes", 6.0, 6.0, False),
         ("sw0->h2 at 500 Mbps", 7.0, 7.0, False),
         ("pfc-storm of h2", 8.0, math.inf, True),

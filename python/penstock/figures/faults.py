@@ -37,7 +37,7 @@ class Fault:
 
 
 def faults(result: "Result") -> list[Fault]:
-    """Return the faults of a run in the order of time, from ``[[change]]`` and ``[[event]]`` of its resolved scenario."""
+    """Return the faults of a run in the order of time, from its ``[[change]]`` and ``[[event]]`` tables."""
     text = result.scenario_toml
     if "[[change]]" not in text and "[[event]]" not in text:
         return []
@@ -45,7 +45,7 @@ def faults(result: "Result") -> list[Fault]:
     end_s = _seconds(document["duration"])
     changes = [change for change in document.get("change", []) if "link" in change]
     found = [fault for change in changes for fault in _of_link(change, changes, end_s)]
-    convergence = document["network"]["convergence"]
+    convergence = document["network"].get("convergence", "never")
     if isinstance(convergence, str) and convergence != "never":
         starts_s = [fault.start_s for fault in found if fault.stop_s > fault.start_s]
         new_s = [start_s + _seconds(convergence) for start_s in starts_s]
@@ -62,9 +62,7 @@ def _of_link(change: dict[str, Any], changes: Sequence[dict[str, Any]], end_s: f
         return [Fault(at_s, at_s, f"{link} at {change['rate']}")]
     if change.get("state") != "down":
         return []
-    repaired = (
-        _seconds(other["at"]) for other in changes if other["link"] == link and other.get("state") == "up"
-    )
+    repaired = (_seconds(other["at"]) for other in changes if other["link"] == link and other.get("state") == "up")
     back_s = min((up_s for up_s in repaired if up_s > at_s), default=inf)
     lasts_s = _seconds(change["down_for"]) if "down_for" in change else back_s - at_s
     every_s = _seconds(change["every"]) if "every" in change else inf

@@ -22,7 +22,7 @@ pub(super) fn ranges(keys: &mut Table, wiring: &mut Wiring, scale: &Scale, rando
     wiring.hosts = (0..racks * each).map(|i| format!("h{i}")).collect();
     set(keys, "hosts", text(&format!("h0..h{}", racks * each - 1)));
     set(keys, "switches", Node::Value(format!("[\"leaf0..leaf{}\", \"spine0..spine{}\"]", racks - 1, spines - 1)));
-    let mut link = |ends: [String; 2], join: &str, random: &mut Random| {
+    let link = |ends: [String; 2], join: &str, random: &mut Random| {
         let ends = ends.map(|end| quoted(&end)).join(", ");
         let mut link = vec![
             entry("ends", Node::Value(format!("[{ends}]"))),
