@@ -128,10 +128,13 @@ def test_faults_are_marked_on_the_axis_of_time() -> None:
     assert [(f.text, f.start_s * 1e3, f.stop_s * 1e3, f.storm) for f in faults(result)] == [
         ("h1--sw0 down", 2.0, pytest.approx(2.5), False),
         ("new routes", 3.0, 3.0, False),
+        ("new routes", 3.5, 3.5, False),
         ("h0--sw0 down", 4.0, pytest.approx(6.0), False),
         ("new routes", 5.0, 5.0, False),
         ("h1--sw0 down", 5.0, pytest.approx(5.5), False),
         ("new routes", 6.0, 6.0, False),
+        ("new routes", 6.5, 6.5, False),
+        ("new routes", 7.0, 7.0, False),
         ("sw0->h2 at 500 Mbps", 7.0, 7.0, False),
         ("pfc-storm of h2", 8.0, math.inf, True),
     ]

@@ -47,8 +47,8 @@ def faults(result: "Result") -> list[Fault]:
     found = [fault for change in changes for fault in _of_link(change, changes, end_s)]
     convergence = document["network"].get("convergence", "never")
     if isinstance(convergence, str) and convergence != "never":
-        starts_s = [fault.start_s for fault in found if fault.stop_s > fault.start_s]
-        new_s = [start_s + _seconds(convergence) for start_s in starts_s]
+        of_state = [fault for fault in found if fault.stop_s > fault.start_s]
+        new_s = [at_s + _seconds(convergence) for fault in of_state for at_s in (fault.start_s, fault.stop_s)]
         found += [Fault(at_s, at_s, "new routes") for at_s in new_s if at_s < end_s]
     for event in document.get("event", []):
         until_s = _seconds(event["until"]) if "until" in event else inf

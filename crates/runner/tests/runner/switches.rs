@@ -47,7 +47,7 @@ fn a_lossless_pool_keeps_every_frame_beside_one_that_drops() {
 }
 
 /// 32 us are 40 KB at 10 Gb/s and 100 KB at 25 Gb/s, 32 and 80 frames of 1250 octets. A burst comes with a frame each 0.1 us, and the ports
-/// send one each 1 us and 0.4 us: after frame k its queue has k - (k - 1) / 10 frames, or k - (k - 1) / 4, rounded down. So the 36th is the
+/// send one each 1 us and 0.4 us. After frame k the queue has k - (k - 1) / 10 frames, or k - (k - 1) / 4; quotients are rounded down. So the 36th is the
 /// first of 33 frames, and the 107th the first of 81.
 #[test]
 fn a_threshold_in_time_marks_at_the_octets_of_each_port() {

@@ -131,7 +131,7 @@ fn unreachable(network: &Network, commons: &[Octets], ports: &[String]) -> Optio
     ))
 }
 
-/// Says which pool stays half empty, since its factors are small: where all queues, or all lines and priorities, are congested at once, each
+/// Says which pool stays half empty, since its factors are small. Where all queues, or all lines and priorities, are congested at once, each
 /// holds alpha × S / (1 + A) of the shared part S, with A the sum of all alphas (Choudhury and Hahne 1998).
 fn unusable(network: &Network, commons: &[Octets], names: &[String]) -> Option<String> {
     let lossless = network.pfc.as_ref().map_or(&[][..], |pfc| &pfc.priorities);

@@ -128,8 +128,8 @@ fn a_pool_says_where_it_stops_lines() {
     assert_eq!(free.stopping, [None, None]);
 }
 
-/// sw0 has three ports and three lines. Priority 5, which no flow has, keeps 3 x 10 KB of queues and 3 x 20 KB of lines; so the shared part
-/// is the same as if a flow had it, and smaller than where nothing is reserved.
+/// sw0 has three ports and three lines. Priority 5, which no flow has, keeps 3 x 10 KB of queues and 3 x 20 KB of lines. The shared part
+/// is the same as if a flow had it.
 #[test]
 fn reserves_of_priorities_without_flows_are_kept() {
     let common = |lines: &str, text: &str| {
