@@ -1,6 +1,7 @@
 """Figures: their content, how it is thinned, and that the same result gives the same file."""
 
 import copy
+import math
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +15,7 @@ from matplotlib.image import imread
 from penstock import Result, Scenario
 from penstock.columns import codes
 from penstock.figures import comparison, cumulative, pauses, write_all, write_comparison
+from penstock.figures.faults import faults
 from penstock.figures.series import (
     FlowSeries,
     SetPoint,
@@ -83,6 +85,64 @@ def test_a_set_point_that_changes_is_drawn_while_it_holds() -> None:
     words = [text.get_text() for text in legend.get_texts()]
     assert "set point 20 KB from 5 ms" in words
     assert "set point 33 KB" in words
+
+
+FLAPS = """
+[[change]]
+link = "h1--sw0"
+at = "2 ms"
+state = "down"
+down_for = "500 us"
+every = "3 ms"
+times = 2
+
+[[change]]
+link = "h0--sw0"
+at = "4 ms"
+state = "down"
+
+[[change]]
+link = "h0--sw0"
+at = "6 ms"
+state = "up"
+
+[[change]]
+link = "sw0->h2"
+at = "7 ms"
+rate = "500 Mbps"
+
+[[event]]
+kind = "pfc-storm"
+host = "h2"
+from = "8 ms"
+
+[network]
+convergence = "1 ms"
+
+[pfc]
+"""
+
+
+def test_faults_are_marked_on_the_axis_of_time() -> None:
+    result = Scenario.from_toml(SMALL + FLAPS).run()
+    assert [(f.text, f.start_s * 1e3, f.stop_s * 1e3, f.storm) for f in faults(result)] == [
+        ("h1--sw0 down", 2.0, pytest.approx(2.5), False),
+        ("new routes", 3.0, 3.0, False),
+        ("new routes", 3.5, 3.5, False),
+        ("h0--sw0 down", 4.0, pytest.approx(6.0), False),
+        ("new routes", 5.0, 5.0, False),
+        ("h1--sw0 down", 5.0, pytest.approx(5.5), False),
+        ("new routes", 6.0, 6.0, False),
+        ("new routes", 6.5, 6.5, False),
+        ("new routes", 7.0, 7.0, False),
+        ("sw0->h2 at 500 Mbps", 7.0, 7.0, False),
+        ("pfc-storm of h2", 8.0, math.inf, True),
+    ]
+    axes = result.plot().axes
+    words = [text.get_text() for panel in axes if (legend := panel.get_legend()) for text in legend.get_texts()]
+    assert words.count("h1--sw0 down") == words.count("pfc-storm of h2") == 1
+    # Every panel is shaded: two stops of one link, one of the other, a storm.
+    assert [sum(patch.get_alpha() is not None for patch in panel.patches) for panel in axes] == [4] * len(axes)
 
 
 def test_same_result_same_bytes(result: Result, tmp_path: Path) -> None:

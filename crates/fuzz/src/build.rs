@@ -3,6 +3,8 @@
 //! Sizes and times fit together (buffers hold frames, flows start within the run). So most scenarios are legal and
 //! their runs are short, at a rate of 1 bps as at one of 100 Tbps.
 
+mod fabric;
+
 use crate::document::{Node, Table, quoted, set, table_at, tables_at};
 use crate::random::Random;
 use crate::vocabulary::Vocabulary;
@@ -148,6 +150,7 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
     if random.one_in(4) {
         priority(&mut table, vocabulary, random);
     }
+    fabric::tables(&mut table, &wiring, &scale, random);
     if random.one_in(4) {
         windows(&mut table, &scale, random);
     }
@@ -235,6 +238,7 @@ fn topology(vocabulary: &Vocabulary, scale: &Scale, random: &mut Random) -> ((St
             wiring.hosts = hosts(groups * size * each);
             (0..wiring.hosts.len()).for_each(|i| link(&mut wiring, &format!("h{i}"), &format!("sw{}", i / each)));
         }
+        "graph" if random.one_in(2) => fabric::ranges(&mut keys, &mut wiring, scale, random),
         "graph" => graph(&mut keys, &mut wiring, scale, random),
         // Another one: values of the schema, of which few fit together.
         other => {
@@ -547,7 +551,13 @@ pub(crate) fn changes(table: &mut Table, wiring: &Wiring, scale: &Scale, random:
         let mut change = vec![("link".to_owned(), text(&link)), ("at".to_owned(), text(&scale.instant(random)))];
         match random.below(3) {
             0 => change.push(("rate".to_owned(), text(&scale.rate(random)))),
-            1 => change.push(("state".to_owned(), text("down"))),
+            1 => {
+                change.push(("state".to_owned(), text("down")));
+                if random.one_in(3) {
+                    change.push(("down_for".to_owned(), text(&scale.time(random))));
+                    change.push(("every".to_owned(), text(&picoseconds(scale.duration / 4 + 1))));
+                }
+            }
             _ => change.push(("state".to_owned(), text("up"))),
         }
         tables_at(table, "change").push(change);

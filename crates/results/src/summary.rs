@@ -8,7 +8,7 @@
 use penstock_scenario::{FairPeriod, Plan, plan};
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::metrics_of;
-use penstock_sim::network::{NodeKind, Transmit};
+use penstock_sim::network::{NodeKind, Pfc, Transmit};
 use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -203,7 +203,7 @@ impl TotalsSource<'_> {
     }
 
     fn watched(&self) -> bool {
-        self.plan.network.pfc.as_ref().is_some_and(|pfc| pfc.watchdog.is_some())
+        self.plan.network.pfc.as_ref().is_some_and(Pfc::is_watched)
     }
 
     fn notifications(&self) -> u64 {

@@ -14,7 +14,7 @@ use std::fmt;
 
 use penstock_schemes::Duration;
 
-use crate::network::{CrossedLink, Feedback, FlowId, Network, NodeId, NodeKind, PortId, Traffic};
+use crate::network::{CrossedLink, Feedback, FlowId, Network, NodeId, NodeKind, Pfc, PortId, Traffic};
 
 /// Rounds in which clusters are moved, at the most.
 const ROUNDS: usize = 8;
@@ -173,7 +173,7 @@ impl Partition {
 /// Whether a network is to stay in one part, and why.
 fn obstacle(network: &Network) -> Option<Obstacle> {
     let obstacles = [
-        (network.pfc.as_ref().is_some_and(|pfc| pfc.watchdog.is_some()), Obstacle::Watchdog),
+        (network.pfc.as_ref().is_some_and(Pfc::is_watched), Obstacle::Watchdog),
         (matches!(network.feedback, Feedback::Ideal(_)), Obstacle::Ideal),
         (network.until_complete, Obstacle::UntilComplete),
         (!network.dependencies.is_empty(), Obstacle::Sequels),

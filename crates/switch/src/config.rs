@@ -330,15 +330,26 @@ pub struct Pfc {
     /// For each port, from the arrival of a pause frame until the port starts no more frames of that priority; at once at ports that have no
     /// entry. A resume frame acts at once.
     pub responses: Vec<Duration>,
-    /// Lets queues go that are stopped for too long.
-    pub watchdog: Option<Watchdog>,
+    /// For each port, what lets its queues go that are stopped for too long; nothing at ports that have no entry.
+    pub watchdogs: Vec<Option<Watchdog>>,
 }
 
 impl Pfc {
     /// Flow control with the longest pauses, which act when they arrive, and without a watchdog.
     #[must_use]
     pub fn new(priorities: Vec<u8>, ingress: Vec<Option<Ingress>>) -> Self {
-        Self { priorities, ingress, quanta: u16::MAX, responses: Vec::new(), watchdog: None }
+        Self { priorities, ingress, quanta: u16::MAX, responses: Vec::new(), watchdogs: Vec::new() }
+    }
+
+    /// The same watchdog at all ports.
+    pub fn watch(&mut self, watchdog: Option<Watchdog>) {
+        self.watchdogs = vec![watchdog; self.ingress.len()];
+    }
+
+    /// Whether any port has a watchdog.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.watchdogs.iter().any(Option::is_some)
     }
 }
 
@@ -375,6 +386,8 @@ pub struct Pool {
     pub egress: Vec<Share>,
     /// What the frames that came over a line may take, likewise.
     pub ingress: Vec<Share>,
+    /// Reserves, of queues and lines together, of priorities of the pool that no flow has. They stay empty.
+    pub idle: Octets,
 }
 
 impl Pool {
@@ -391,15 +404,16 @@ impl Pool {
             egress: free.clone(),
             ingress: free,
             priorities,
+            idle: Octets(0),
         }
     }
 
-    /// What `queues` output queues and the frames of `lines` of each priority have for themselves, together.
+    /// What `queues` output queues and the frames of `lines` of each priority have for themselves, together with [`Self::idle`].
     #[must_use]
     pub fn reserved(&self, queues: u64, lines: u64) -> Octets {
         let of = |shares: &[Share]| shares.iter().fold(0, |sum: u64, share| sum.saturating_add(share.reserve.0));
         let all = of(&self.egress).saturating_mul(queues).saturating_add(of(&self.ingress).saturating_mul(lines));
-        Octets(all)
+        Octets(all.saturating_add(self.idle.0))
     }
 }
 

@@ -15,6 +15,7 @@ from matplotlib.ticker import PercentFormatter
 from penstock.figures.completed_flows import has_completions
 from penstock.figures.completions import Panels, slowdowns
 from penstock.figures.distributions import distributions
+from penstock.figures.faults import draw_faults, faults
 from penstock.figures.flow_bands import FLOWS_APART
 from penstock.figures.pages import finish, points, shown_s, subtitle
 from penstock.figures.panels import (
@@ -129,6 +130,9 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
             draw_queues(upper, queues[place], points[place], highest_octets, queue_colours)
             if each == 2:
                 draw_rates(lower, flows[place], highest_bps, flow_colours)
+            found = faults(result)
+            for axes in own:
+                draw_faults(axes, found, shown_s(result), named=axes is upper)
             named.append((upper, name, _details(result)))
             if column > 0:
                 for axes in own:

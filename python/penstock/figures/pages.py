@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib.font_manager import FontProperties
 
+from penstock.figures.faults import draw_faults, faults
 from penstock.figures.panels import (
     draw_queues,
     draw_rates,
@@ -57,6 +58,7 @@ def overview(result: "Result", show: str = "overview") -> Drawn:
 def draw_panel(result: "Result", name: str, axes: "Axes") -> None:
     """Draw one of :data:`PANELS` but the overview into axes, with its legend and the time axis."""
     _panels(result)[PANELS.index(name) - 1](axes)
+    draw_faults(axes, faults(result), shown_s(result))
     axes.legend()
     time_axis(axes, shown_s(result))
 
@@ -107,8 +109,10 @@ def _page(result: "Result", panels: Sequence[Panel]) -> Drawn:
         figure = sheet(WIDTH, 1.6 + 2 * len(panels))
         axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         explained: set[str] = set()
+        found = faults(result)
         for draw, panel in zip(panels, axes, strict=True):
             draw(panel)
+            draw_faults(panel, found, shown_s(result), named=panel is axes[0])
             words = set(panel.get_legend_handles_labels()[1])
             # Where explanations stand between the panels, those of the panel above, with the same colours, serve.
             if not (is_narrow(figure) and words <= explained):

@@ -215,6 +215,44 @@ fn the_frames_of_a_line_do_not_overlap() {
     }
 }
 
+/// `[[priority]] dscp` maps 26 and 27 to priority 3, whose frames have the first of them, and `pcp` gives it 5. A priority without a table has
+/// its class selector and itself. The octets are read again by the decoder.
+#[test]
+fn frames_of_a_class_have_its_code_points() {
+    let root = tempfile::tempdir().unwrap();
+    let more =
+        "[[flow]]\nfrom = \"h0\"\nto = \"h3\"\npriority = 1\n[[priority]]\npriority = 3\ndscp = [26, 27]\npcp = 5\n";
+    let cases = [
+        ("udp", vec![]),
+        ("roce", vec![("flow.0.transport", "\"go-back-n\"")]),
+        ("tcp", vec![("flow.0.transport", "\"tcp\"")]),
+    ];
+    for (name, mut settings) in cases {
+        settings.extend([("scheme", "none"), ("flow.0.priority", "3")]);
+        let plan = plan(&settings, more);
+        let (_, file) = captured(&plan, &root.path().join(name), vec![plan.port("h0->sw0").unwrap()]);
+        let station = |host: &str| {
+            let node = plan.node_names.iter().position(|known| known == host).unwrap();
+            u128::from(plan.network.nodes[node].station)
+        };
+        let mut seen = BTreeMap::<u128, (u64, [Option<u128>; 2])>::new();
+        for frame in all(&file) {
+            let layers: Vec<_> = layers(frame.octets, Types::default()).collect();
+            let value = |format: &str, field: &str| {
+                layers.iter().find(|layer| layer.name() == format).and_then(|layer| layer.value(field))
+            };
+            let points = [value("ipv4", "dscp"), value("vlan", "pcp")];
+            let (count, first) = seen.entry(value("eth", "destination").unwrap()).or_insert((0, points));
+            *count += 1;
+            assert_eq!(points, *first, "{name}");
+        }
+        let of = |host: &str| seen.get(&station(host)).copied().unwrap_or_default();
+        let ((mapped, class), (plain, lower)) = (of("h4"), of("h3"));
+        assert!(mapped > 100 && plain > 100, "{name}: {seen:?}");
+        assert_eq!((class, lower), ([Some(26), Some(5)], [Some(8), Some(1)]), "{name}");
+    }
+}
+
 /// A port's interface, the queue's length, and the source that is notified.
 #[test]
 fn a_notification_and_its_frames() {

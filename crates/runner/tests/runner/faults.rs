@@ -116,6 +116,25 @@ fn a_watchdog_ends_a_storm_once() {
     assert!(paused > 0.8e-3 && paused < 1e-3, "{paused}");
 }
 
+/// Three ports are stopped from 1 ms on: one lets its queue go after 1 ms and drops it, one after 3 ms and sends it, one has no watchdog.
+#[test]
+fn each_port_has_its_own_watchdog() {
+    let flows: String = (0..3).map(|i| flow(&format!("h{i}"), &format!("h{}", i + 3))).collect();
+    let storm =
+        |i| format!("[[event]]\nkind = \"pfc-storm\"\nhost = \"h{i}\"\nfrom = \"1 ms\"\ninterval = \"100 us\"\n");
+    let storms: String = (3..6).map(storm).collect();
+    let rest = "[pfc]\nresponse = \"0 s\"\n[pfc.watchdog]\nports = [\"sw0->h3\"]\nafter = \"1 ms\"\nrestoration = \"1 ms\"\n\
+         [[pfc.watchdog.port]]\nports = [\"sw0->h4\"]\nafter = \"3 ms\"\naction = \"forward\"\n\
+         [[window]]\nname = \"late\"\nstart = \"5 ms\"\n";
+    let result = summary(&star(6, "10 ms", &flows, &format!("{rest}{storms}")));
+    let paused = |name| (queue(&result, name).paused_s * 1e6).round();
+    assert_eq!(["sw0->h3", "sw0->h4", "sw0->h5"].map(paused), [1000.0, 3000.0, 9000.0]);
+    assert_eq!(result.totals.watchdog_fired, Some(2));
+    let rates: Vec<f64> =
+        result.windows[0].flows.iter().map(|flow| (flow.throughput_bps / 1e8).round() / 10.0).collect();
+    assert_eq!(rates, [0.0, 10.0, 0.0]);
+}
+
 /// 1250 octets take 2.5 us at 4 Gb/s. Frames come each microsecond: without flow control 80 of them wait, and all others are lost.
 #[test]
 fn a_slow_receiver_drops_or_pauses() {

@@ -46,6 +46,30 @@ fn a_lossless_pool_keeps_every_frame_beside_one_that_drops() {
     assert!((lossy.mean_octets - steady).abs() < 2.0 * 1664.0, "{} and {steady}", lossy.mean_octets);
 }
 
+/// 32 us are 40 KB at 10 Gb/s and 100 KB at 25 Gb/s, 32 and 80 frames of 1250 octets. A burst comes with a frame each 0.1 us, and the ports
+/// send one each 1 us and 0.4 us. After frame k the queue has k - (k - 1) / 10 frames, or k - (k - 1) / 4; quotients are rounded down. So the 36th is the
+/// first of 33 frames, and the 107th the first of 81.
+#[test]
+fn a_threshold_in_time_marks_at_the_octets_of_each_port() {
+    let marks = |host: &str, frames: u64| {
+        let text = format!(
+            "question = \"?\"\nduration = \"200 us\"\nscheme = \"dcqcn\"\n[schemes.dcqcn]\nk_min = \"32 us\"\nk_max = \"32 us\"\n\
+             [topology.graph]\nhosts = \"h0..h2\"\nswitches = \"sw0\"\nbuffer = \"1 MB\"\n\
+             link = [{{ ends = [\"h0\", \"sw0\"], rate = \"100 Gbps\" }}, {{ ends = [\"h1\", \"sw0\"], rate = \"10 Gbps\" }}, \
+             {{ ends = [\"h2\", \"sw0\"], rate = \"25 Gbps\" }}]\n\
+             [[flow]]\nfrom = \"h0\"\nto = \"{host}\"\nframe = \"1250 octets\"\nsize = \"{} octets\"\n",
+            frames * 1250
+        );
+        let scenario = Scenario::parse(&text, "test.toml", "test").unwrap_or_else(|error| panic!("{error}"));
+        let plan = scenario.plan(&Choice::default()).unwrap_or_else(|error| panic!("{error}"));
+        let run = penstock_runner::run(&plan, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+        let queue = run.summary.queues.iter().find(|queue| queue.name == format!("sw0->{host}")).unwrap().clone();
+        (queue.frames_marked, queue.max_octets)
+    };
+    assert_eq!([marks("h1", 35), marks("h1", 36)], [(0, 40_000), (1, 41_250)]);
+    assert_eq!([marks("h2", 106), marks("h2", 107)], [(0, 100_000), (1, 101_250)]);
+}
+
 #[test]
 fn a_deadlock_is_named_where_there_is_one() {
     let ring = summary("deadlock/ring", &[]);

@@ -101,6 +101,15 @@ impl<T: Copy> ByPriority<T> {
             Self::Each(values) => values.get(&priority).copied().unwrap_or(other),
         }
     }
+
+    /// The priorities that are listed.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = u8> {
+        let values = match self {
+            Self::All(_) => None,
+            Self::Each(values) => Some(values),
+        };
+        values.into_iter().flat_map(|values| values.keys().copied())
+    }
 }
 
 /// The names of priorities.

@@ -63,7 +63,7 @@ pub(crate) fn pools(
         }
         let priorities: Vec<u8> = match &*table.priorities {
             Some(Counts(listed)) => listed.iter().copied().collect::<BTreeSet<u8>>().into_iter().collect(),
-            None => all.iter().copied().collect(),
+            None => all.iter().copied().chain(reserved(table)).collect::<BTreeSet<u8>>().into_iter().collect(),
         };
         let own_lossless = priorities.iter().filter(|own| lossless.contains(own)).count();
         let (mut headrooms, mut cells) = (BTreeSet::new(), BTreeSet::new());
@@ -124,6 +124,11 @@ pub(crate) fn pools(
     Ok((pools, keys))
 }
 
+/// The priorities that a table names a reserve of.
+fn reserved(table: &sections::Buffer) -> impl Iterator<Item = u8> {
+    [&table.reserve, &table.ingress_reserve].into_iter().flat_map(|reserve| reserve.listed())
+}
+
 /// A pool of a switch before its size is known.
 struct Draft<'a> {
     table: &'a sections::Buffer,
@@ -178,15 +183,22 @@ impl Draft<'_> {
         let of_all = |reserve, alpha| pool.priorities.iter().map(|own| share(reserve, alpha, *own)).collect();
         (pool.egress, pool.ingress) =
             (of_all(&table.reserve, &table.alpha), of_all(&table.ingress_reserve, &table.ingress_alpha));
+        let kept = |own: u8| {
+            let (queue, line) = (table.reserve.of(own, Octets(0)).0, table.ingress_reserve.of(own, Octets(0)).0);
+            let of_lines = line.saturating_mul(ports.to_it.len() as u64);
+            queue.saturating_mul(ports.own as u64).saturating_add(of_lines)
+        };
+        let idle = self.priorities.iter().filter(|own| !pool.priorities.contains(own));
+        pool.idle = Octets(idle.fold(0, |sum: u64, own| sum.saturating_add(kept(*own))));
         let reserved = pool.reserved(ports.own as u64, ports.to_it.len() as u64);
         if reserved > size {
-            let queues = ports.own * pool.priorities.len();
+            let queues = ports.own * self.priorities.len();
             let message = format!(
                 "the reserves of {queues} queues and of as many lines and priorities at {name} are {reserved} together, more than \
                  the {size} of the pool"
             );
             let hint = format!("at most {} each", Octets(size.0 / queues.max(1) as u64));
-            let some = pool.egress.iter().any(|share| share.reserve.0 > 0);
+            let some = self.priorities.iter().any(|own| table.reserve.of(*own, Octets(0)).0 > 0);
             let at: &dyn Blame = if some { &table.reserve } else { &table.ingress_reserve };
             return Err(at.blame(message).with_hint(hint));
         }

@@ -10,7 +10,8 @@ use penstock_sim::network::{EarlyDrops, LARGEST_QUEUE, LONGEST, Network, PortId,
 use super::{Assigned, CodePoints};
 use crate::error::Fault;
 use crate::keys::fields::{Counts, Either, List};
-use crate::keys::sections::{self, QueueLength};
+use crate::keys::read::{Blame, Entry};
+use crate::keys::sections::{self, AllPorts, QueueLength};
 use crate::keys::topology::Layout;
 
 /// Depth of a shaper's bucket: that of many switches by default.
@@ -89,7 +90,7 @@ pub(crate) fn wred(
             Some(Counts(listed)) => listed.clone(),
             None => known.iter().copied().collect(),
         };
-        let ports = ports(table, layout)?;
+        let ports = switch_ports(&table.ports, layout, "WRED")?;
         let mut by_rate: BTreeMap<BitRate, Vec<usize>> = BTreeMap::new();
         for &port in &ports {
             by_rate.entry(layout.ports[port].rate).or_default().push(port);
@@ -113,24 +114,38 @@ pub(crate) fn wred(
     Ok((queues, settled))
 }
 
-/// The ports of switches that a table is about.
-fn ports(table: &sections::Wred, layout: &Layout) -> Result<BTreeSet<usize>, Fault> {
-    let of_switch = |port: usize| !layout.is_host(layout.ports[port].node);
-    let Either::Second(names) = &*table.ports else {
-        return Ok((0..layout.ports.len()).filter(|&port| of_switch(port)).collect());
-    };
+/// The ports of switches that `key` names; `what` is for switches alone.
+pub(super) fn switch_ports(
+    key: &Entry<Either<AllPorts, List>>,
+    layout: &Layout,
+    what: &str,
+) -> Result<BTreeSet<usize>, Fault> {
+    match &**key {
+        Either::First(_) => {
+            Ok((0..layout.ports.len()).filter(|&port| !layout.is_host(layout.ports[port].node)).collect())
+        }
+        Either::Second(names) => listed_switch_ports(key, names, layout, what),
+    }
+}
+
+/// Those of a list.
+pub(super) fn listed_switch_ports(
+    key: &dyn Blame,
+    names: &[String],
+    layout: &Layout,
+    what: &str,
+) -> Result<BTreeSet<usize>, Fault> {
     let mut chosen = BTreeSet::new();
-    for name in names.iter() {
-        let fault = |message: String| table.ports.fault(message);
+    for name in names {
         let found = layout.port(name);
-        let port =
-            found.ok_or_else(|| fault(format!("there is no port \"{name}\"")).with_hint(layout.suggest_port(name)))?;
-        if !of_switch(port) {
-            let message = format!("the port \"{name}\" is that of a host, and WRED is for switches");
-            return Err(fault(message).with_hint("list ports of switches"));
+        let port = found
+            .ok_or_else(|| key.blame(format!("there is no port \"{name}\"")).with_hint(layout.suggest_port(name)))?;
+        if layout.is_host(layout.ports[port].node) {
+            let message = format!("the port \"{name}\" is that of a host, and {what} is for switches");
+            return Err(key.blame(message).with_hint("list ports of switches"));
         }
         if !chosen.insert(port) {
-            return Err(fault(format!("the port \"{name}\" is listed twice")).with_hint("list each port once"));
+            return Err(key.blame(format!("the port \"{name}\" is listed twice")).with_hint("list each port once"));
         }
     }
     Ok(chosen)

@@ -7,6 +7,7 @@ use penstock_schemes::{BitRate, Duration, Octets};
 use penstock_sim::network::{Action, Capacity, Ingress, Network, Pfc, PortEvent, Watchdog};
 use penstock_sim::pfc::{Reach, headroom, standard_response};
 
+use super::classes::{listed_switch_ports, switch_ports};
 use super::network::largest_frame;
 use crate::error::Fault;
 use crate::keys::fields::{Counts, Either, List};
@@ -53,7 +54,9 @@ pub(crate) fn pfc(
     let priorities: Vec<u8> = lossless.iter().copied().filter(|own| network.priorities.contains(own)).collect();
     let mut pfc = Pfc::new(priorities, vec![None; network.ports.len()]);
     (pfc.quanta, pfc.responses) = (*table.quanta, responses);
-    pfc.watchdog = table.watchdog.as_ref().map(watchdog);
+    if let Some(table) = &*table.watchdog {
+        pfc.watchdogs = watchdogs(table, layout)?;
+    }
     let mut needed = needed(network, &lossless, mtu.0 as u16, &pfc.responses);
     let mut links_of: BTreeMap<LinkSizes, Vec<String>> = BTreeMap::new();
     let mut short = Vec::new();
@@ -109,13 +112,50 @@ fn responses(
     responses
 }
 
-fn watchdog(table: &sections::Watchdog) -> Watchdog {
-    let action = match *table.action {
+/// For each port the settings of its watchdog.
+fn watchdogs(table: &sections::Watchdog, layout: &Layout) -> Result<Vec<Option<Watchdog>>, Fault> {
+    let action = |action| match action {
         sections::WatchdogAction::Drop => Action::Drop,
         sections::WatchdogAction::Forward => Action::Forward,
         sections::WatchdogAction::Alert => Action::Alert,
     };
-    Watchdog { after: *table.after, restoration: *table.restoration, poll: *table.poll, action }
+    let poll = *table.poll;
+    let looks = |key: &dyn Blame, time: Duration| {
+        if time >= poll {
+            return Ok(time);
+        }
+        let message = format!("{time} is shorter than the polling interval of {poll}, at which the watchdog looks");
+        Err(key.blame(message).with_hint(format!("at least {poll}, or a shorter pfc.watchdog.poll")))
+    };
+    let all = Watchdog {
+        after: looks(&table.after, *table.after)?,
+        restoration: looks(&table.restoration, *table.restoration)?,
+        poll,
+        action: action(*table.action),
+    };
+    let mut watchdogs = vec![None; layout.ports.len()];
+    for port in switch_ports(&table.ports, layout, "the watchdog")? {
+        watchdogs[port] = Some(all);
+    }
+    let mut taken = BTreeSet::new();
+    for row in table.port.iter() {
+        let mut own = all;
+        if let Some(after) = *row.after {
+            own.after = looks(&row.after, after)?;
+        }
+        if let Some(restoration) = *row.restoration {
+            own.restoration = looks(&row.restoration, restoration)?;
+        }
+        own.action = row.action.map_or(all.action, action);
+        for port in listed_switch_ports(&row.ports, &row.ports, layout, "the watchdog")? {
+            if !taken.insert(port) {
+                let message = format!("the port \"{}\" has a [[pfc.watchdog.port]] already", layout.port_name(port));
+                return Err(row.ports.fault(message).with_hint("list each port once"));
+            }
+            watchdogs[port] = Some(own);
+        }
+    }
+    Ok(watchdogs)
 }
 
 /// For each port that leads to a switch the reach that decides the headroom of the buffer behind it: priorities differ by the copies that
@@ -216,7 +256,7 @@ fn check_sums(
 const LARGEST_MEMORY: Octets = Octets(300_000_000);
 
 /// The most octets in a queue; frames of up to `largest` octets count as such.
-fn size_of(capacity: Capacity, largest: u64) -> u64 {
+pub(super) fn size_of(capacity: Capacity, largest: u64) -> u64 {
     match capacity {
         Capacity::Octets(octets) => octets.0,
         Capacity::Frames(n) => u64::from(n) * largest,

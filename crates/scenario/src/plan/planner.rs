@@ -2,7 +2,7 @@
 
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Action, Duration, Instant, Octets};
-use penstock_sim::network::{Flow, Network, OwnLine, Traffic};
+use penstock_sim::network::{Flow, Network, OwnLine, Pool, Traffic};
 
 use super::clocks::Clocks;
 use super::generated_flows::GeneratedFlows;
@@ -87,8 +87,9 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     let chips = chips::chips(&resolved.switch, &layout)?;
     let (pools, keys) = buffer::pools(&resolved.buffer, &network, &layout, &chips, (&lossless, &reaches))?;
     of_memory.extend(buffer::check_memory(&chips, &pools, &network.priorities, &layout)?);
-    // A pool whose priorities no flow has takes part in the sum alone.
-    let pools: Vec<_> = pools.into_iter().filter(|laid| !laid.pool.priorities.is_empty()).collect();
+    // A pool whose priorities no flow has holds nothing; it is a part of the memory of a chip.
+    let counts = |pool: &Pool| !pool.priorities.is_empty() || chips[pool.node.index()].is_some();
+    let pools: Vec<_> = pools.into_iter().filter(|laid| counts(&laid.pool)).collect();
     resolved.settle_pools(keys);
     of_memory.extend(buffer::notes(&pools));
     let pool_names = pools.iter().map(|laid| laid.name.clone()).collect();
@@ -137,7 +138,8 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     notes.extend(of_memory);
     let origins: Vec<SourceTable> = census.tables.iter().map(|table| table.model.origin).collect();
     let node_names: Vec<String> = layout.nodes.iter().map(|n| n.name.clone()).collect();
-    notes.extend(traps::notes(&network, &schemes, (&origins, &commons), &node_names));
+    let port_names: Vec<String> = (0..layout.ports.len()).map(|p| layout.port_name(p)).collect();
+    notes.extend(traps::notes(&network, &schemes, (&origins, &commons), (&node_names, &port_names)));
     let testbed = match &*resolved.testbed {
         Some(table) => testbed::testbed(table, &layout)?,
         None => Testbed::default(),
@@ -155,7 +157,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
         duration,
         warmup: *resolved.warmup,
         node_names,
-        port_names: (0..layout.ports.len()).map(|p| layout.port_name(p)).collect(),
+        port_names,
         cables_mm: layout.ports.iter().map(|port| port.cable.map(|length| length.0)).collect(),
         chip_memory,
         pool_names,

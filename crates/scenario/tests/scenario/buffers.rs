@@ -128,6 +128,26 @@ fn a_pool_says_where_it_stops_lines() {
     assert_eq!(free.stopping, [None, None]);
 }
 
+/// sw0 has three ports and three lines. Priority 5, which no flow has, keeps 3 x 10 KB of queues and 3 x 20 KB of lines. The shared part
+/// is the same as if a flow had it.
+#[test]
+fn reserves_of_priorities_without_flows_are_kept() {
+    let common = |lines: &str, text: &str| {
+        let plan = outcome(&text.replacen("size = \"1 MB\"\n", &format!("size = \"1 MB\"\n{lines}\n"), 1)).unwrap();
+        assert_eq!(outcome(&plan.resolved).unwrap().pool_common, plan.pool_common, "{lines}");
+        (plan.pool_common[0].0, plan.network.pools[0].idle.0)
+    };
+    let reserves = "reserve = { 5 = \"10 KB\" }\ningress_reserve = { 5 = \"20 KB\" }";
+    assert_eq!(common("", GOOD), (1_000_000, 0));
+    assert_eq!(common(reserves, GOOD), (910_000, 90_000));
+    assert_eq!(common(reserves, &GOOD.replace("priority = 3", "priority = 5")), (910_000, 0));
+    // A reserve for all goes to those that are listed: 3 ports x 10 KB for 0, 3 and 5.
+    assert_eq!(common("reserve = \"10 KB\"\npriorities = [0, 3, 5]", GOOD), (910_000, 30_000));
+    assert_eq!(common("reserve = \"10 KB\"", GOOD), (940_000, 0));
+    let message = with("reserve = { 5 = \"400 KB\" }").unwrap_err().to_string();
+    assert!(message.contains("buffer.0.reserve: the reserves of 9 queues"), "{message}");
+}
+
 #[test]
 fn each_mistake_is_named_with_its_location() {
     for (lines, expected) in [

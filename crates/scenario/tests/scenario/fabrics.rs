@@ -112,7 +112,10 @@ fn the_pool_without_a_size_gets_the_rest() {
         "[[buffer]]\nname = \"lossy\"\nsize = \"10 MB\"\npriorities = [0, 1]\n[[buffer]]\npriorities = [3]\n",
     );
     let plan = plan(&text);
-    let pool = &plan.network.pools[0];
+    // The pool of classes without flows is a part of the account, and shares its memory with nobody.
+    let of_first = plan.network.pools.iter().filter(|pool| pool.node == plan.network.pools[0].node);
+    let [lossy, pool] = of_first.collect::<Vec<_>>()[..] else { panic!("two pools a switch") };
+    assert_eq!((lossy.size, lossy.priorities.len()), (Octets(10_000_000), 0));
     assert!(64_000_000 - 10_000_000 - pool.headroom.0 - pool.size.0 < 256, "{pool:?}");
 }
 
@@ -196,4 +199,49 @@ fn what_cannot_be_built_is_refused_with_its_remedy() {
         let message = outcome(&FABRIC.replacen(old, new, 1)).expect_err(new).to_string();
         assert!(message.contains(expected), "{new}\n gives {message}\n not {expected}");
     }
+}
+
+/// Mistakes of a builder: each is refused with file, line and key, and with what to write instead.
+#[test]
+fn a_builders_mistakes_have_a_place_and_a_remedy() {
+    let rest = "[[flow]]\nfrom = \"h0\"\nto = \"h32\"\npriority = 3\n";
+    for (old, new, expected) in [
+        (
+            "[pfc]",
+            "[[priority]]\npriority = 3\ndscp = [26]\n[[priority]]\npriority = 1\ndscp = [26]\n[pfc]",
+            "priority.1.dscp: DSCP 26 is that of priority 3 already (each code point maps to one priority)",
+        ),
+        (
+            "[pfc]",
+            "[[priority]]\npriority = 3\n[[priority]]\npriority = 3\n[pfc]",
+            "priority.1.priority: priority 3 has a table already (one [[priority]] for each priority)",
+        ),
+        (
+            "[pfc]",
+            "[[priority]]\npriority = 3\nweight = 0\n[pfc]",
+            "priority.0.weight: expected a whole number from 1 to 1000, found the number 0",
+        ),
+        ("\"h0..h255\", \"leaf0", "\"h9..h1\", \"leaf0", "the range \"h9..h1\" runs backwards ("),
+        ("hosts = \"h0..h255\"", "hosts = []", "topology.graph.hosts: "),
+        ("cable = \"5 m\"", "cable = \"-1 m\"", "\"-1 m\" is negative; a length is not ("),
+        ("[[buffer]]\n", "[[buffer]]\nsize = \"60 MB\"\n", "switch.0.memory: leaf0 has 64 MB, and its pools take"),
+        (
+            rest,
+            &format!("{rest}path = [\"h0\", \"leaf0\", \"leaf1\", \"h32\"]\n"),
+            "path: no link joins \"leaf0\" and \"leaf1\" (",
+        ),
+    ] {
+        let text = format!("{FABRIC}\n{rest}");
+        assert!(text.contains(old), "{old}");
+        let message = outcome(&text.replacen(old, new, 1)).expect_err(new).to_string();
+        let line = message.strip_prefix("x.toml:").and_then(|rest| rest.split_once(": ")).map(|(line, _)| line);
+        assert!(line.is_some_and(|line| line.parse::<u32>().is_ok()), "{new}\n gives {message}");
+        assert!(message.contains(expected), "{new}\n gives {message}\n not {expected}");
+    }
+    // Two islands: there is no path at all.
+    let split = "question = \"?\"\nduration = \"1 ms\"\nscheme = \"none\"\n[topology.graph]\nhosts = \"h0..h1\"\nswitches = \"sw0..sw1\"\n\
+                 buffer = \"1 MB\"\nlink = [{ ends = [\"h0\", \"sw0\"], rate = \"1 Gbps\" }, { ends = [\"h1\", \"sw1\"], rate = \"1 Gbps\" }]\n\
+                 [[flow]]\nfrom = \"h0\"\nto = \"h1\"\n";
+    let message = outcome(split).unwrap_err().to_string();
+    assert!(message.contains("h0") && message.contains("h1") && message.contains('('), "{message}");
 }

@@ -321,7 +321,9 @@ fn head_rooms_count_tags() {
 
 #[test]
 fn a_watchdog_is_a_table_of_its_own() {
-    assert_eq!(pfc(&outcome(GOOD).unwrap()).watchdog, None);
+    assert_eq!(pfc(&outcome(GOOD).unwrap()).watchdogs, []);
+    // Ports of switches have it, and those of hosts do not.
+    let of = |plan: &Plan, port: &str| pfc(plan).watchdogs[self::port(plan, port).index()];
     let ms = |n: u64| Duration::from_ms(n);
     for (lines, expected) in [
         (
@@ -338,8 +340,9 @@ fn a_watchdog_is_a_table_of_its_own() {
         ),
     ] {
         let plan = with(lines).unwrap();
-        assert_eq!(pfc(&plan).watchdog, Some(expected));
-        assert_eq!(pfc(&outcome(&plan.resolved).unwrap()).watchdog, Some(expected));
+        for plan in [&plan, &outcome(&plan.resolved).unwrap()] {
+            assert_eq!((of(plan, "sw1->h2"), of(plan, "h0->sw0")), (Some(expected), None));
+        }
     }
     let message = with("watchdog = { after = \"0 s\" }").unwrap_err().to_string();
     assert!(message.contains("x.toml:5: pfc.watchdog.after: \"0 s\" is zero; this time must be more"), "{message}");
@@ -349,6 +352,41 @@ fn a_watchdog_is_a_table_of_its_own() {
             .contains("pfc.watchdog.action: \"wait\" is not known here, expected \"drop\" or \"forward\" or \"alert\""),
         "{message}"
     );
+}
+
+/// SONiC's table PFC_WD has a row for each port, and one polling interval.
+#[test]
+fn each_port_may_have_its_own_watchdog() {
+    let with = |lines: &str| outcome(&format!("{GOOD}[pfc.watchdog]\n{lines}"));
+    let row = "[[pfc.watchdog.port]]\nports = [\"sw1->h3\"]\n";
+    let poll = "poll = \"100 ms\"\n";
+    let plan = with(&format!("ports = [\"sw1->h2\"]\n{poll}{row}after = \"400 ms\"\naction = \"alert\"")).unwrap();
+    let ms = |n: u64| Duration::from_ms(n);
+    let own = |after, action| Some(Watchdog { after, restoration: ms(200), poll: ms(100), action });
+    for plan in [&plan, &outcome(&plan.resolved).unwrap()] {
+        let of = |name: &str| pfc(plan).watchdogs[port(plan, name).index()];
+        assert_eq!((of("sw1->h2"), of("sw1->h3")), (own(ms(200), Action::Drop), own(ms(400), Action::Alert)));
+        assert_eq!(of("sw0->sw1"), None);
+    }
+    for (lines, expected) in [
+        ("ports = [\"sw1->h9\"]".to_owned(), "pfc.watchdog.ports: there is no port \"sw1->h9\""),
+        ("ports = [\"h0->sw0\"]".to_owned(), "pfc.watchdog.ports: the port \"h0->sw0\" is that of a host"),
+        (format!("{row}{row}"), "pfc.watchdog.port.1.ports: the port \"sw1->h3\" has a [[pfc.watchdog.port]] already"),
+        (
+            row.replace("]\n", ", \"sw1->h3\"]\n").replace("port], \"sw1->h3\"]", "port]]"),
+            "\"sw1->h3\" is listed twice",
+        ),
+        ("[[pfc.watchdog.port]]".to_owned(), "pfc.watchdog.port.0"),
+        (
+            format!("{poll}after = \"50 ms\""),
+            "pfc.watchdog.after: 50 ms is shorter than the polling interval of 100 ms",
+        ),
+        (format!("{poll}{row}restoration = \"1 ms\""), "pfc.watchdog.port.0.restoration: 1 ms is shorter"),
+        (format!("{row}poll = \"1 ms\""), "pfc.watchdog.port.0.poll"),
+    ] {
+        let message = with(&lines).unwrap_err().to_string();
+        assert!(message.contains(expected), "{lines}: {message}");
+    }
 }
 
 /// The queue of 802.1Qcz's congesting flows: no flow has its priority, and frames of others wait there.

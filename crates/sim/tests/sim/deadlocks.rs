@@ -48,7 +48,7 @@ pub(crate) fn ring(n: usize, far: usize, buffer: Octets) -> Builder {
 
 pub(crate) fn stopping(mut b: Builder, watchdog: Option<Watchdog>) -> Builder {
     lossless(&mut b.network, vec![0], INGRESS);
-    b.network.pfc.as_mut().expect("just set").watchdog = watchdog;
+    b.network.pfc.as_mut().expect("just set").watch(watchdog);
     b
 }
 
@@ -134,7 +134,7 @@ fn the_watchdog_waits_for_its_time() {
             poll: Duration(0),
             action: Action::Forward,
         };
-        b.network.pfc.as_mut().expect("just set").watchdog = Some(watchdog);
+        b.network.pfc.as_mut().expect("just set").watch(Some(watchdog));
         let queue = b.network.queue(b.port(2, 3), 0).index();
         let outcome = run(&b.network, &[Instant(160_000_000)]);
         (outcome.totals.watchdog_fired, outcome.queues[queue].paused, outcome.deadlocks.len())
@@ -160,7 +160,8 @@ fn storm(watchdog: Watchdog, ends: Option<Instant>) -> (u64, Vec<u64>) {
     b.flow(&[0, 3, 1]);
     lossless(&mut b.network, vec![0], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
     let pfc = b.network.pfc.as_mut().expect("just set");
-    (pfc.quanta, pfc.watchdog) = (20, Some(watchdog));
+    pfc.quanta = 20;
+    pfc.watch(Some(watchdog));
     // The path back breaks: no pause frame comes any more.
     let port = b.port(4, 3);
     b.network.changes = ends.map(|at| Change { at, port, event: PortEvent::Down }).into_iter().collect();
@@ -204,7 +205,7 @@ fn the_watchdog_counts_whole_looks() {
         b.link(1, 3, BitRate(1000), Duration(0), Octets(100_000));
         b.flow(&[0, 2, 3, 1]).start = Instant(58_000_000 - 512_000);
         lossless(&mut b.network, vec![0], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
-        b.network.pfc.as_mut().expect("just set").watchdog = Some(watchdog);
+        b.network.pfc.as_mut().expect("just set").watch(Some(watchdog));
         let queue = b.network.queue(b.port(2, 3), 0).index();
         run(&b.network, &[Instant(450_000_000)]).queues[queue].paused
     };
@@ -225,7 +226,7 @@ fn an_alert_counts_storms_and_does_nothing_else() {
         b.link(1, 3, BitRate(500_000_000), US, Octets(100_000));
         b.flow(&[0, 2, 3, 1]);
         lossless(&mut b.network, vec![0], Ingress { buffer: Octets(20_000), xoff: Octets(6000), xon: Octets(3000) });
-        b.network.pfc.as_mut().expect("just set").watchdog = watchdog;
+        b.network.pfc.as_mut().expect("just set").watch(watchdog);
         let queue = b.network.queue(b.port(2, 3), 0).index();
         let mut outcome = run(&b.network, &[ms(2)]);
         outcome.totals.events = 0;

@@ -318,7 +318,7 @@ fn a_network_that_cannot_be_cut_says_why() {
             poll: Duration::ZERO,
             action: Action::Drop,
         };
-        network.pfc.as_mut().expect("just set").watchdog = Some(watchdog);
+        network.pfc.as_mut().expect("just set").watch(Some(watchdog));
     };
     assert_eq!(refused(&watched), Obstacle::Watchdog);
     let dependency = Dependency { flow: FlowId(1), after: vec![FlowId(0)], delay: Duration::ZERO };

@@ -193,7 +193,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
         self.ports[port.index()].hold(class, BY_PAUSE);
         let now = self.now;
         self.stop_of(port, class).begin(now);
-        if let Some(watchdog) = self.pauses.watchdog
+        if let Some(watchdog) = self.pauses.watchdog(port)
             && self.port(port).flow_controlled()
         {
             self.events.wake(watchdog.due(now, watchdog.after), Timer::Watchdog(self.queue_at(port, class)));

@@ -112,8 +112,8 @@ pub struct Pauses {
     pub frames: PauseFrames,
     /// The pools of switches, where there are any; frames there count as they come and go, too.
     pub pools: Option<Box<Pools>>,
-    /// The settings of the watchdog, where there is one.
-    pub watchdog: Option<Watchdog>,
+    /// For each port, the settings of its watchdog; empty where there is none.
+    watchdogs: Vec<Option<Watchdog>>,
     /// How often it has acted, and the frames that it has dropped.
     pub watchdog_fired: u64,
     /// Frames that it has dropped.
@@ -141,7 +141,7 @@ impl Pauses {
             crossed: Vec::new(),
             frames: PauseFrames::default(),
             pools: Pools::new(config),
-            watchdog: config.pfc.and_then(|pfc| pfc.watchdog),
+            watchdogs: config.pfc.map_or_else(Vec::new, |pfc| pfc.watchdogs.clone()),
             watchdog_fired: 0,
             watchdog_dropped: 0,
             deadlocks: Vec::new(),
@@ -466,18 +466,28 @@ impl Pauses {
         self.pools.as_deref().map_or(0, |pools| pools.memory(queue, octets))
     }
 
+    /// The settings of the watchdog of a port, if it has one.
+    pub fn watchdog(&self, port: PortId) -> Option<Watchdog> {
+        self.watchdogs.get(port.index()).copied().flatten()
+    }
+
+    /// The watchdog of the port of a queue.
+    fn watchdog_of(&self, queue: QueueId) -> Option<Watchdog> {
+        self.watchdog(PortId(queue.0 / self.per_port))
+    }
+
     /// The watchdog, if it is due: the queue has been stopped for that long, by a storm that it has not counted.
     pub fn watchdog_due(&self, queue: QueueId, now: Instant) -> Option<Watchdog> {
-        let watchdog = self.watchdog?;
+        let watchdog = self.watchdog_of(queue)?;
         let Stop { since, let_off, .. } = self.stops[queue.index()];
         (since != Instant::NEVER && watchdog.due(since, watchdog.after) == now && let_off <= now).then_some(watchdog)
     }
 
     /// The watchdog has seen a storm at a queue, which lasts until then at the least: the queue ignores pause frames, if it is to.
     pub fn let_off(&mut self, queue: QueueId, until: Instant) {
+        let draining = self.watchdog_of(queue).is_some_and(|watchdog| watchdog.action == Action::Drop);
         let stop = &mut self.stops[queue.index()];
-        stop.let_off = until;
-        stop.draining = self.watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop);
+        (stop.let_off, stop.draining) = (until, draining);
         self.watchdog_fired += 1;
     }
 
@@ -490,7 +500,7 @@ impl Pauses {
     /// A pause frame for a queue has come. Whether the watchdog lets the queue ignore it: then the time without any begins again.
     #[inline]
     pub fn ignores(&mut self, queue: QueueId, now: Instant) -> bool {
-        let Some(watchdog) = &self.watchdog else { return false };
+        let Some(watchdog) = self.watchdog_of(queue) else { return false };
         let stop = &mut self.stops[queue.index()];
         if now >= stop.let_off {
             return false;

@@ -28,12 +28,13 @@ section! {
         /// The switches that have it: all, or those listed.
         switches: Either<AllSwitches, Names> = Either::First(AllSwitches::All);
         /// The priorities whose queues share it, whether or not flows have them. A priority is in one pool of a switch only.
-        priorities: Option<Counts> [0..=7] => "all that flows have";
+        priorities: Option<Counts> [0..=7] => "all that flows have, lossless ones, and those with a reserve here";
         /// The memory of each switch, with reserves and without headroom.
         size: Option<Octets> [SOME_ROOM] => "the memory of the switch ([[switch]]) without headroom and the other pools";
         /// Size of a memory cell: each frame takes whole cells.
         cell: Option<Octets> [Octets(1)..=Octets(65_535)] => "that of the switch ([[switch]]), or an octet";
-        /// Memory reserved for each output queue, or for those of each priority, as in { 3 = "10 KB" }; others have none.
+        /// Memory reserved for each output queue, or for those of each priority, as in { 3 = "10 KB" }; others have none. It is kept for
+        /// priorities without flows, too.
         reserve: ByPriority<Octets> [ROOM] = ByPriority::All(Octets(0));
         /// Beyond its reserve, an output queue takes at most alpha × the free memory: a number, "1/8", { dynamic_th = -3 } as in SONiC, or
         /// "none" for all free memory. Or one for each priority, as in { 0 = 8, 3 = "1/8" }; others have none. Frames of lossless

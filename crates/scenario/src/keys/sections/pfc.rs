@@ -59,9 +59,12 @@ words! {
 
 section! {
     /// The watchdog of priority flow control at the ports of switches. A queue that has been paused continuously for too long ignores pause frames
-    /// until none has arrived for a while. So a deadlock ends, and a storm pauses the queue once. Frames may be lost then. (SONiC:
-    /// detection_time, restoration_time, POLL_INTERVAL.)
+    /// until none has arrived for a while. So a deadlock ends, and a storm pauses the queue once. Frames may be lost then. (SONiC, table
+    /// PFC_WD: detection_time, restoration_time and action of each port, POLL_INTERVAL of all.)
     pub(crate) struct Watchdog {
+        /// The ports of switches with these settings: all, or those listed, as in ["leaf0->h3"]. Others have the settings of
+        /// [[pfc.watchdog.port]], or no watchdog.
+        ports: Either<AllPorts, List> = Either::First(AllPorts::All);
         /// Detection time: how long a queue is paused before the watchdog acts.
         after: Duration [SPAN] = Duration::from_ms(200);
         /// "drop": the queue drops its frames and those that arrive meanwhile. "forward": it sends them. "alert": it stays paused, and the storm is
@@ -73,6 +76,21 @@ section! {
         /// Polling interval of the watchdog: both times begin and end at a poll. SONiC polls every 100 ms or 200 ms. "0 s": no polling, both
         /// times are exact.
         poll: Duration [TIME] = Duration::ZERO;
+        port: Vec<WatchdogPort> = Vec::new();
+    }
+}
+
+section! {
+    /// The watchdog of single ports, as a row of SONiC's table PFC_WD.
+    pub(crate) struct WatchdogPort {
+        /// The ports of switches, as in ["leaf0->h3"].
+        ports: List;
+        /// Detection time.
+        after: Option<Duration> [SPAN] => "that of [pfc.watchdog]";
+        /// What happens to the queue meanwhile.
+        action: Option<WatchdogAction> => "that of [pfc.watchdog]";
+        /// Restoration time.
+        restoration: Option<Duration> [SPAN] => "that of [pfc.watchdog]";
     }
 }
 
