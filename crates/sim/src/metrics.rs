@@ -106,6 +106,13 @@ macro_rules! metrics_of {
         { runner always paused_s: f64, "s",
             "How long priority flow control stopped queues, the sum over all queues of the network, recorded or not.",
             where flow_control }
+        { runner always credit_wait_s: f64, "s",
+            "How long queues waited for credits with a free line, the sum over all queues of the network, recorded or not. A host's port without a \
+             queue waits while its longest frame would not fit.",
+            where credited }
+        { count inside credit_wait_ps: u64, "ps", "The same." }
+        { count always replays: u64, "", "Replays of link-level retry: how often a line went back to a frame that was lost.", where retried }
+        { count always frames_replayed: u64, "frames", "Frames that link-level retry sent again, each time that it did.", where retried }
         { count always watchdog_fired: u64, "",
             "How often the watchdog of flow control found a queue that had been stopped for too long.", where watched }
         { count always watchdog_dropped: u64, "frames",
