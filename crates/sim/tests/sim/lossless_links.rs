@@ -6,6 +6,7 @@ use crate::deadlocks::ring;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
+use penstock_sim::probe::{Content, FrameSeen, Load, Probe};
 use penstock_sim::{Full, NoProbe, Outcome, Sim};
 use proptest::prelude::*;
 
@@ -190,7 +191,7 @@ fn the_timer_finds_a_lost_tail() {
     assert_eq!(ends(&mut b, 1), Instant(100_000_000 + 1_200_000 + FAR.0));
 }
 
-/// A line that loses all gives a frame up after its first transmission and two replays, 11.2064 us each.
+/// A line that loses all gives a frame up after two replays without success: the third NACK comes before 40 us.
 #[test]
 fn a_frame_is_given_up_after_the_last_replay() {
     let mut b = pair();
@@ -200,16 +201,34 @@ fn a_frame_is_given_up_after_the_last_replay() {
     b.network.flows[0].size = Some(Octets(4500));
     b.network.impairments[0].until = Instant(30_000_000);
     let outcome = run(&b.network, Duration::from_ms(1));
-    // 0, 12.0, 24.0 us: replays begin as the frame ends that is in transmission when the NACK comes, of the first three at 11.2064 us at once.
+    // It goes at 0, 11.2064 and 22.4128 us, and its last NACK comes at 33.6192 us, when the others go for the third time.
     assert_eq!((outcome.totals.frames_impaired, outcome.flows[0].frames_delivered), (1, 2));
     assert_eq!(outcome.totals.replays, 3);
 }
 
-fn everywhere(network: &mut Network, cells: u32, retries: bool) {
-    for port in 0..network.ports.len() as u32 {
-        credits(network, PortId(port), cells, 0, Duration::from_us(50));
-        if retries {
-            retry(network, PortId(port), 20_000, 1000);
+/// Credits and retry on all lines, which have bit errors: `more` credits than the longest frame needs.
+pub(crate) fn lossy(network: &mut Network, more: u32, ber: f64) {
+    let largest = u32::from(network.largest_frame().unwrap_or(0).max(256));
+    for port in (0..network.ports.len() as u32).map(PortId) {
+        credits(network, port, largest.div_ceil(256) + more, 300, Duration::from_us(50));
+        if ber > 0.0 {
+            retry(network, port, 20_000, 1000);
+            errors(network, port, Errors::BitErrors(ber), true);
+        }
+    }
+}
+
+/// The offsets of the frames that come over a line.
+struct Offsets(PortId, Vec<u64>);
+
+impl Probe<NoControl> for Offsets {
+    fn captured_ports(&self) -> &[PortId] {
+        std::slice::from_ref(&self.0)
+    }
+
+    fn frame(&mut self, seen: &FrameSeen<'_, NoControl>) {
+        if let Content::Frame { load: Load::Data { seq, .. }, .. } = seen.content {
+            self.1.push(seq.0);
         }
     }
 }
@@ -225,17 +244,38 @@ proptest! {
         network.changes.clear();
         // A host's own queue has room for all that it makes.
         network.ports.iter_mut().filter(|port| port.capacity == Capacity::Frames(8)).for_each(|port| port.capacity = Capacity::Octets(LARGEST_QUEUE));
-        let largest = network.largest_frame().unwrap_or(0);
-        let cells = u32::from(largest.max(256).div_ceil(256)) + more;
-        everywhere(&mut network, cells, ber > 0.0);
-        if ber > 0.0 {
-            for port in 0..network.ports.len() as u32 {
-                errors(&mut network, PortId(port), Errors::BitErrors(ber), true);
-            }
-        }
+        lossy(&mut network, more, ber);
         let outcome = run(&network, Duration::from_ms(2));
         prop_assert_eq!((outcome.totals.frames_impaired, outcome.totals.frames_lost_on_link), (0, 0));
         let at_switches = outcome.totals.frames_dropped;
         prop_assert_eq!(at_switches, 0, "{:?}", outcome.totals);
+    }
+
+    /// A line with retry brings each frame once and in order, whatever it and the line back lose.
+    #[test]
+    fn frames_come_once_and_in_order(
+        (there, back) in (1e-7..1e-4, 0.0..0.3),
+        (buffer, spacing, timer) in (1500_u64..60_000, 0_u64..20_000, 1_u64..200),
+        latency in 0_u64..20_000_000,
+        credited in any::<bool>(),
+    ) {
+        let mut b = Builder::new(2, 0);
+        b.link(0, 1, GBPS, Duration(latency), Octets(0));
+        b.flow(&[0, 1]).size = Some(Octets(1500 * 300));
+        let (port, reverse) = (b.port(0, 1), b.port(1, 0));
+        retry(&mut b.network, port, buffer, 1_000_000);
+        let line = &mut b.network.retries[0];
+        (line.spacing, line.timer) = (Octets(spacing), Duration::from_us(timer));
+        errors(&mut b.network, port, Errors::BitErrors(there), true);
+        errors(&mut b.network, reverse, Errors::Loss(back), true);
+        if credited {
+            credits(&mut b.network, port, 60, spacing, Duration::from_us(30));
+        }
+        let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
+        let mut sim = Sim::<NoControl, _, Full>::new(&b.network, &[config], 1, Offsets(port, Vec::new()));
+        sim.run_until(Instant::ZERO + Duration::from_ms(400));
+        let (outcome, Offsets(_, seen)) = sim.finish();
+        prop_assert_eq!(seen, (0..300).map(|frame| 1500 * frame).collect::<Vec<_>>());
+        prop_assert!(outcome.flows[0].completed.is_some());
     }
 }
