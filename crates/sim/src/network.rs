@@ -239,9 +239,9 @@ impl Network {
         Some((PortId((queue.index() / per_port) as u32), priority))
     }
 
-    /// Whether it needs the engine with priority flow control ([`Full`](crate::Full)): for flow control, credits, retry, pools, weights, shapers,
-    /// WRED, trimming, marks by the port or at departure, lines that lose frames, hosts that receive slowly, or acknowledgements that
-    /// are sprayed or return entropy values.
+    /// Whether it needs the engine with priority flow control ([`Full`](crate::Full)): for flow control, credits, retry, pools, weights or shapers.
+    /// WRED, trimming, marks by the port or at departure, lines that lose frames and hosts that receive slowly need it, too; so do
+    /// acknowledgements that are sprayed or return entropy values.
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {
         let classes = self.service.iter().any(|service| *service != Service::default()) || !self.wred.is_empty();

@@ -97,8 +97,8 @@ fn rates(network: &Network, port: usize) -> (BitRate, BitRate) {
     (highest, lowest)
 }
 
-/// The longest time from the start of the longest frame on the line of a port until a message of the far end about it has come, where the far
-/// end sends one each `spacing` octets, and sends it `held` times the length of a frame after its arrival.
+/// The longest time from the start of the longest frame on the line of a port until a message of the far end about it has come. The far
+/// end sends one each `spacing` octets, and holds the frame for `held` times its length before.
 fn answer_time(network: &Network, port: usize, spacing: Octets, held: u64) -> Duration {
     let (rate, back) = rates(network, port);
     let frame = largest_frame(network) + u64::from(network.wire_overhead);

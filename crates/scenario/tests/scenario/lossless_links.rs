@@ -16,9 +16,9 @@ to = "h3"
 frame = "1500 B"
 "#;
 
-/// A frame takes 0.12 us, and is held as long in the switch; an update waits for a frame and 6400 octets (0.512 us), and takes 0.64 ns:
-/// 2 × 0.12 + 1 + 0.12 + 0.512 + 0.00064 + 1 = 2.87264 us, 24 frames and one more. Each takes 12 credits of 128 octets. Without the stay in the
-/// switch, with 2048 octets: 0.12 + 1 + 0.12 + 0.16384 + 0.00064 + 1 = 2.40448 us, 21 frames and one more.
+/// A frame takes 0.12 us, and is held as long in the switch. An update waits for a frame and 6400 octets (0.512 us), and takes 0.64 ns.
+/// Together: 2 × 0.12 + 1 + 0.12 + 0.512 + 0.00064 + 1 = 2.87264 us, 24 frames and one more. Each takes 12 credits of 128 octets.
+/// An acknowledgement, 2048 octets apart: 0.12 + 1 + 0.12 + 0.16384 + 0.00064 + 1 = 2.40448 us, 21 frames and one more.
 #[test]
 fn buffers_keep_a_line_full() {
     let plan = outcome(&format!("{GOOD}[[credits]]\n[[retry]]\n")).unwrap();

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 const GBPS: BitRate = BitRate(10_000_000_000);
 const FAR: Duration = Duration(5_000_000);
-/// No message of its own accord in any test that counts picoseconds.
+/// No credits are compared in tests that count picoseconds.
 const SELDOM: Duration = Duration(1_000_000_000_000);
 
 fn credits(network: &mut Network, port: PortId, cells: u32, spacing: u64, sync: Duration) {

@@ -7,11 +7,11 @@
 //! ```
 //!
 //! Rules are those of the public text (OCP SAI, `doc/LLR/SAI-Link_Layer_Retry.md`, commit b0c403e). Reconstruction: a replay whose first
-//! frame is wrong again brings another NACK; where replays end without success, the first frame is given up and the rest goes on, where the
+//! frame is wrong again brings another NACK. Where replays end without success, the first frame is given up and the rest goes on; the
 //! text flushes the buffer and starts again.
 //!
 //! A line is first in, first out, and the sender's end of it knows which frames it corrupts. So the sender knows as a transmission
-//! starts whether the far end will take the frame ([`Retry::number`]): a frame that it will not take stays here, and a
+//! starts whether the far end will take the frame ([`Retry::number`]). A frame that it will not take stays here, and a
 //! [`Failed`](crate::flow_control::pause_frames::Message::Failed) message goes over the line in its stead. Nothing is copied, and no frame
 //! can come twice.
 
