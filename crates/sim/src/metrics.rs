@@ -148,8 +148,8 @@ macro_rules! metrics_of {
         { count always octets_marked: u64, "octets", "Octets of them, without wire overhead." }
         { count always feedback_frames: u64, "frames", "Signals that the queue's congestion point sent." }
         { count inside paused: penstock_schemes::Duration, "", "How long priority flow control stopped the queue." }
-        { runner always paused_s: f64, "s", "How long priority flow control stopped the queue." }
-        { count always stops: u64, "", "How often pause frames stopped the queue; a stop that is refreshed is one." }
+        { runner always paused_s: f64, "s", "How long priority flow control stopped the queue, or it waited for credits." }
+        { count always stops: u64, "", "How often pause frames stopped the queue, or its first frame lacked credits; a stop that is refreshed is one." }
         { count always pause_frames: u64, "frames", "Pause frames that stopped the queue, or went on stopping it." }
         { runner always drop_rate: f64, "", "Frames dropped at the queue, data and control, over frames that came to it." }
         { runner always set_point_octets: Option<u64>, "octets",
