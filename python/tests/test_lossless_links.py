@@ -1,13 +1,21 @@
 """Links with credits and with retry: the scenarios have the rates of their formulas, and `show` has their sizes."""
 
+from pathlib import Path
+
 import pytest
 
 import penstock
 from penstock.fabrics.ports import port_kinds
 
+SCENARIOS = Path(penstock.__file__).parent / "scenarios"
+
+
+def _scenario(name: str) -> penstock.Scenario:
+    return penstock.Scenario.load(SCENARIOS / f"{name}.toml")
+
 
 def _rates(name: str) -> dict[str, float]:
-    summary = penstock.Scenario.load(name).run().summary
+    summary = _scenario(name).run().summary
     return {flow["name"]: flow["throughput_bps"] for flow in summary["flows"]}
 
 
@@ -33,9 +41,9 @@ def test_retry_keeps_the_share_of_go_back_n() -> None:
 
 
 def test_ports_show_credits_and_replay_buffers() -> None:
-    kinds = port_kinds(penstock.Scenario.load("fabric/credits-and-cables").outline())
+    kinds = port_kinds(_scenario("fabric/credits-and-cables").outline())
     assert {kind.nodes: kind.credit_octets for kind in kinds if kind.credit_octets} == dict.fromkeys(
         ("near", "middle", "far"), 16_000
     )
-    retried = port_kinds(penstock.Scenario.load("faults/link-retry").outline())
+    retried = port_kinds(_scenario("faults/link-retry").outline())
     assert [(kind.ports, kind.replay_octets) for kind in retried if kind.replay_octets] == [(("h0->sw0",), 33_000)]
