@@ -71,7 +71,8 @@ fn each_mistake_is_named() {
     // Each priority has one kind of flow control.
     let two = GOOD.replace("from = \"h0..h2\"", "from = \"h0\"\npriority = 4\nto = \"h3\"\n[[flow]]\nfrom = \"h1\"");
     outcome(&format!("{two}[[credits]]\npriorities = [4]\n[pfc]\npriorities = [0]\n")).unwrap();
-    let multicast = GOOD.replace("to = \"h3\"", "to = [\"h2\", \"h3\"]").replace("h0..h2", "h0");
-    let message = outcome(&format!("{multicast}[[credits]]\n")).map(|_| ()).unwrap_err();
+    let multicast = GOOD.replace("to = \"h3\"", "to = \"all\"").replace("h0..h2", "h0");
+    let group = "[[group]]\nname = \"all\"\nmembers = \"h2..h3\"\n";
+    let message = outcome(&format!("{multicast}{group}[[credits]]\n")).map(|_| ()).unwrap_err();
     assert!(message.contains("credits.0.links: frames over h0->sw0 are copied"), "{message}");
 }

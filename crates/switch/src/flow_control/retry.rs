@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Rules are those of the public text (OCP SAI, `doc/LLR/SAI-Link_Layer_Retry.md`, commit b0c403e). Reconstruction: a replay whose first
-//! frame is wrong again brings another NACK. Where replays end without success, the first frame is given up and the rest goes on; the
+//! frame is wrong again brings another NACK, and a frame that comes again is answered. Where replays end without success, the first frame is given up and the rest goes on; the
 //! text flushes the buffer and starts again.
 //!
 //! A line is first in, first out, and the sender's end of it knows which frames it corrupts. So the sender knows as a transmission
@@ -239,9 +239,10 @@ impl Retry {
         self.want()
     }
 
-    /// The far end has a frame that has come before, or a new one. Whether it begins to want an acknowledgement.
+    /// The far end has a frame that has come before, or a new one. Whether it begins to want an acknowledgement. The first shows that an
+    /// acknowledgement, or a NACK, was lost.
     pub fn want(&mut self) -> bool {
-        !self.nacked && !core::mem::replace(&mut self.wanted, true)
+        !core::mem::replace(&mut self.wanted, true)
     }
 
     /// The far end has dropped one. Whether it says so at once.
