@@ -185,7 +185,8 @@ impl Retry {
             self.deadline = now + self.settings.timer;
         }
         self.cursor = self.cursor.max(self.acknowledged);
-        if self.buffer.is_empty() {
+        // The end of a replay begins the time again.
+        if self.buffer.is_empty() || self.next().is_some() {
             self.deadline = Instant::NEVER;
         }
     }
@@ -221,7 +222,7 @@ impl Retry {
     /// The time without progress may have passed.
     pub fn on_timer(&mut self, now: Instant) -> (bool, Option<FrameId>) {
         self.timer_at = if self.timer_at <= now { Instant::NEVER } else { self.timer_at };
-        let given_up = if self.deadline <= now && self.next().is_none() { self.go_back() } else { None };
+        let given_up = if self.deadline <= now { self.go_back() } else { None };
         (self.next().is_some(), given_up)
     }
 
