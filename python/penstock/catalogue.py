@@ -81,6 +81,8 @@ _MEANT: dict[str, str] = {
     **dict.fromkeys(("links", "switches", "routes", "routing", "ecmp", "ecn", "marking"), "network and topology"),
     **dict.fromkeys(("failure", "failures", "changes", "flap", "flapping"), "change"),
     **dict.fromkeys(("netem", "loss", "ber", "corruption", "errors", "impairments"), "impairment"),
+    **dict.fromkeys(("cbfc", "credit"), "credits"),
+    **dict.fromkeys(("llr", "retransmission", "replay"), "retry"),
     **dict.fromkeys(("storm", "events"), "event"),
     **dict.fromkeys(("parameters", "profiles", "profile"), "schemes; `penstock schemes NAME` lists those of one"),
     **dict.fromkeys(("nic", "nics", "interfaces", "receiver", "receivers"), "hosts and host"),

@@ -111,6 +111,12 @@ macro_rules! condition {
     (impaired) => {
         " Present only where links lose frames at random."
     };
+    (credited) => {
+        " Present only where links have credits (`[[credits]]`)."
+    };
+    (retried) => {
+        " Present only where links have link-level retry (`[[retry]]`)."
+    };
     (watched) => {
         " Present only where flow control has a watchdog."
     };

@@ -202,6 +202,14 @@ impl TotalsSource<'_> {
         self.plan.is_impaired()
     }
 
+    fn credited(&self) -> bool {
+        self.plan.is_credited()
+    }
+
+    fn retried(&self) -> bool {
+        self.plan.is_retried()
+    }
+
     fn watched(&self) -> bool {
         self.plan.network.pfc.as_ref().is_some_and(Pfc::is_watched)
     }
@@ -211,7 +219,12 @@ impl TotalsSource<'_> {
     }
 
     fn paused_s(&self) -> f64 {
-        self.queues.iter().fold(Duration::ZERO, |sum, queue| sum + queue.paused).as_seconds()
+        let stopped = self.queues.iter().fold(Duration::ZERO, |sum, queue| sum + queue.paused);
+        Duration(stopped.0 - self.outcome.credit_wait_ps).as_seconds()
+    }
+
+    fn credit_wait_s(&self) -> f64 {
+        Duration(self.outcome.credit_wait_ps).as_seconds()
     }
 
     fn feedback_discarded(&self) -> u64 {

@@ -165,6 +165,10 @@ entry! {
         congestion_points: bool, "";
         /// The ingress buffer at the far end. Null where priority flow control cannot stop the port.
         flow_control: Option<FlowControlEntry<'p>>, "";
+        /// Memory at the far end for each priority with credits (`[[credits]]`). Null without.
+        credit_octets: Option<u64>, "octets";
+        /// Frames that may wait for their acknowledgement (`[[retry]]`). Null without.
+        replay_octets: Option<u64>, "octets";
     }
 }
 
@@ -450,8 +454,17 @@ impl<'p> LinkEntry<'p> {
             buffer_frames,
             congestion_points: port.congestion_points,
             flow_control,
+            credit_octets: of_line(&plan.network.credits, index, |line| line.port)
+                .map(|line| u64::from(line.cells) * u64::from(line.cell)),
+            replay_octets: of_line(&plan.network.retries, index, |line| line.port).map(|line| line.buffer.0),
         }
     }
+}
+
+/// The first entry of a port in a list in the order of ports.
+fn of_line<T>(lines: &[T], port: usize, of: impl Fn(&T) -> PortId) -> Option<&T> {
+    let first = lines.partition_point(|line| of(line).index() < port);
+    lines.get(first).filter(|line| of(line).index() == port)
 }
 
 impl<'p> MemoryEntry<'p> {

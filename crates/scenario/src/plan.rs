@@ -19,6 +19,7 @@ mod lines;
 mod links;
 mod load_balancing;
 mod loads;
+mod lossless;
 mod network;
 mod parameter_changes;
 mod pfc;
@@ -326,6 +327,18 @@ impl Plan {
     #[must_use]
     pub fn is_impaired(&self) -> bool {
         !self.network.impairments.is_empty()
+    }
+
+    /// Whether links have credits.
+    #[must_use]
+    pub fn is_credited(&self) -> bool {
+        !self.network.credits.is_empty()
+    }
+
+    /// Whether links send again what they lose.
+    #[must_use]
+    pub fn is_retried(&self) -> bool {
+        !self.network.retries.is_empty()
     }
 
     /// Whether some flow has no reaction point.

@@ -362,6 +362,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             | Event::Refresh(_)
             | Event::Watchdog(_)
             | Event::Shaper(_)
+            | Event::Link(_)
             | Event::Storm(_)
             | Event::Drained(_)
             | Event::Corrupted(_)) => {
@@ -493,6 +494,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 if M::FULL {
                     let own = self.part.as_ref().is_none_or(|part| part.has_port(port));
                     self.state.fabric.lose_pauses(port, own);
+                    self.state.fabric.reset_retry(port);
+                    self.unpark_resumed();
                 }
             }
             PortEvent::Up => {

@@ -106,6 +106,13 @@ macro_rules! metrics_of {
         { runner always paused_s: f64, "s",
             "How long priority flow control stopped queues, the sum over all queues of the network, recorded or not.",
             where flow_control }
+        { runner always credit_wait_s: f64, "s",
+            "How long queues waited for credits with a free line, the sum over all queues of the network, recorded or not. A host's port without a \
+             queue waits while its longest frame would not fit.",
+            where credited }
+        { count inside credit_wait_ps: u64, "ps", "The same." }
+        { count always replays: u64, "", "Replays of link-level retry: how often a line went back to a frame that was lost.", where retried }
+        { count always frames_replayed: u64, "frames", "Frames that link-level retry sent again, each time that it did.", where retried }
         { count always watchdog_fired: u64, "",
             "How often the watchdog of flow control found a queue that had been stopped for too long.", where watched }
         { count always watchdog_dropped: u64, "frames",
@@ -141,8 +148,8 @@ macro_rules! metrics_of {
         { count always octets_marked: u64, "octets", "Octets of them, without wire overhead." }
         { count always feedback_frames: u64, "frames", "Signals that the queue's congestion point sent." }
         { count inside paused: penstock_schemes::Duration, "", "How long priority flow control stopped the queue." }
-        { runner always paused_s: f64, "s", "How long priority flow control stopped the queue." }
-        { count always stops: u64, "", "How often pause frames stopped the queue; a stop that is refreshed is one." }
+        { runner always paused_s: f64, "s", "How long priority flow control stopped the queue, or it waited for credits." }
+        { count always stops: u64, "", "How often pause frames stopped the queue, or its first frame lacked credits; a stop that is refreshed is one." }
         { count always pause_frames: u64, "frames", "Pause frames that stopped the queue, or went on stopping it." }
         { runner always drop_rate: f64, "", "Frames dropped at the queue, data and control, over frames that came to it." }
         { runner always set_point_octets: Option<u64>, "octets",

@@ -31,8 +31,8 @@ pub use routing::{Multipath, PathChoice, Reroute, Ties};
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 /// The parts of the network that its switches need.
 pub use penstock_switch::config::{
-    Action, Capacity, EarlyDrops, Errors, FASTEST, Impairment, Ingress, LARGEST_QUEUE, LONGEST, Marking, Node,
-    NodeKind, OwnLine, Pfc, Pool, Port, Service, Shaper, Share, Watchdog, Wred,
+    Action, Capacity, CreditLine, EarlyDrops, Errors, FASTEST, Impairment, Ingress, LARGEST_QUEUE, LONGEST, Marking,
+    Node, NodeKind, OwnLine, Pfc, Pool, Port, RetryLine, Service, Shaper, Share, Watchdog, Wred,
 };
 /// A node is an index into [`Network::nodes`], a hop one into [`Network::hops`]; for queues see [`Network::queue`].
 pub use penstock_switch::events::{HopId, NodeId, QueueId};
@@ -111,6 +111,10 @@ pub struct Network {
     pub pools: Vec<Pool>,
     /// Lines that lose frames at random.
     pub impairments: Vec<Impairment>,
+    /// Lines with credit-based flow control, each once.
+    pub credits: Vec<CreditLine>,
+    /// Lines with link-level retry, each once.
+    pub retries: Vec<RetryLine>,
     /// Hosts that send pause frames for no reason; flow control is there.
     pub storms: Vec<Storm>,
     /// Hosts that process what they receive slowly, one a link.
@@ -158,6 +162,8 @@ impl Network {
             pfc: None,
             pools: Vec::new(),
             impairments: Vec::new(),
+            credits: Vec::new(),
+            retries: Vec::new(),
             storms: Vec::new(),
             receivers: Vec::new(),
             load_balancing: None,
@@ -233,8 +239,8 @@ impl Network {
         Some((PortId((queue.index() / per_port) as u32), priority))
     }
 
-    /// Whether it needs the engine with priority flow control ([`Full`](crate::Full)). Its switches may need it: for flow control, pools,
-    /// weights, shapers, WRED, trimming, or marks by the port or at departure. So may lines that lose frames, hosts that receive slowly, and
+    /// Whether it needs the engine with priority flow control ([`Full`](crate::Full)). Its switches may need it: for flow control, credits,
+    /// retry, pools, weights, shapers, WRED, trimming, or marks by the port or at departure. So may lines that lose frames, hosts that receive slowly, and
     /// acknowledgements that are sprayed or return entropy values.
     #[must_use]
     pub fn needs_flow_control(&self) -> bool {
@@ -243,7 +249,8 @@ impl Network {
         let impaired = !self.impairments.is_empty() || !self.receivers.is_empty();
         let marks = self.marking != Marking::default();
         let sprayed = self.spray_acks || self.goes_by_entropy();
-        self.pfc.is_some() || !self.pools.is_empty() || marks || trims || classes || impaired || sprayed
+        let links = !self.credits.is_empty() || !self.retries.is_empty();
+        self.pfc.is_some() || links || !self.pools.is_empty() || marks || trims || classes || impaired || sprayed
     }
 
     /// Whether switches go by entropy values.
@@ -256,7 +263,6 @@ impl Network {
     #[must_use]
     pub fn switches(&self) -> Config<'_> {
         let mut config = Config::new(&self.nodes, &self.ports);
-        config.reverse = if self.pfc.is_some() { self.reverse() } else { Vec::new() };
         config.priorities = &self.priorities;
         config.own_lines = &self.own_lines;
         config.wire_overhead = self.wire_overhead;
@@ -272,6 +278,8 @@ impl Network {
         config.pfc = self.pfc.as_ref();
         config.pools = &self.pools;
         config.impairments = &self.impairments;
+        (config.credits, config.retries) = (&self.credits, &self.retries);
+        config.reverse = if config.sends_messages() { self.reverse() } else { Vec::new() };
         config
     }
 

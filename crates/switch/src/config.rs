@@ -52,6 +52,10 @@ pub struct Config<'a> {
     pub pools: &'a [Pool],
     /// Lines that lose frames at random: those of one line in this order.
     pub impairments: &'a [Impairment],
+    /// Lines with credit-based flow control, each once.
+    pub credits: &'a [CreditLine],
+    /// Lines with link-level retry, each once.
+    pub retries: &'a [RetryLine],
 }
 
 impl<'a> Config<'a> {
@@ -77,6 +81,8 @@ impl<'a> Config<'a> {
             pfc: None,
             pools: &[],
             impairments: &[],
+            credits: &[],
+            retries: &[],
         }
     }
 
@@ -84,6 +90,12 @@ impl<'a> Config<'a> {
     #[must_use]
     pub fn queues_per_port(&self) -> usize {
         self.priorities.len() + 1
+    }
+
+    /// Whether ports send pause frames, or messages of credits or of link-level retry.
+    #[must_use]
+    pub fn sends_messages(&self) -> bool {
+        self.pfc.is_some() || !self.credits.is_empty() || !self.retries.is_empty()
     }
 
     /// The class of a priority: its index among [`Self::priorities`].
@@ -235,6 +247,41 @@ pub enum Errors {
         /// The same in the bad state.
         loss_bad: f64,
     },
+}
+
+/// Credit-based flow control of a line: see [`credits`](crate::flow_control::credits). Its priorities are lossless on this line, and have no
+/// ingress buffer of priority flow control there.
+#[derive(Debug, Clone)]
+pub struct CreditLine {
+    /// The port that sends.
+    pub port: PortId,
+    /// The priorities, each one of [`Config::priorities`].
+    pub priorities: Vec<u8>,
+    /// Octets of a credit: each frame takes whole credits. Never zero.
+    pub cell: u16,
+    /// Credits of each priority: the memory of the far end. Room for the longest frame at least.
+    pub cells: u32,
+    /// The least distance between two updates of the far end, octets of the line back.
+    pub spacing: Octets,
+    /// The distance of the messages that find out credits of frames that were lost. Never zero.
+    pub sync: Duration,
+}
+
+/// Link-level retry of a line: see [`retry`](crate::flow_control::retry).
+#[derive(Debug, Clone)]
+pub struct RetryLine {
+    /// The port that sends.
+    pub port: PortId,
+    /// The priorities whose frames are sent again; `None`: all, and control frames.
+    pub priorities: Option<Vec<u8>>,
+    /// Octets that may wait for their acknowledgement: the longest frame at least.
+    pub buffer: Octets,
+    /// Time without progress after which all that is not acknowledged is sent again. Never zero.
+    pub timer: Duration,
+    /// The least distance between two acknowledgements, octets of the line back.
+    pub spacing: Octets,
+    /// Replays without progress after which the first frame is given up. Never zero.
+    pub most_replays: u32,
 }
 
 /// A host or a switch.

@@ -10,6 +10,7 @@
 mod ecn;
 pub mod enqueue;
 pub mod line_capture;
+mod links;
 pub mod pausing;
 mod scheduling;
 pub mod setup;
@@ -25,6 +26,7 @@ use penstock_schemes::{BitRate, Class, CongestionPoint, FlowKey, Instant, Octets
 
 use crate::config::Config;
 use crate::datapath::line_capture::LineCapture;
+use crate::datapath::links::Fate;
 use crate::datapath::setup::{CpQueue, class_of, cp_queues, ports};
 use crate::events::{CpIndex, Events, FrameId, HopId, QueueId, Timer};
 use crate::flow_control::deadlock::StoppedQueues;
@@ -36,11 +38,12 @@ use crate::state::frame::{FrameKind, Frames, GONE};
 use crate::state::histograms::Histograms;
 use crate::state::hop_info::{HopInfo, weight_of};
 use crate::state::port::{
-    CAPTURED, HISTOGRAMS, IMPAIRED, MARKS_AT_DEPARTURE, POOLED, PortState, QueueState, SCHEDULED, SHAPED,
+    CAPTURED, CREDITED, HISTOGRAMS, IMPAIRED, MARKS_AT_DEPARTURE, PAUSES, POOLED, PortState, QueueState, RETRIED,
+    SCHEDULED, SHAPED,
 };
 
-/// Ports whose transmissions are looked at as they start, or chosen by a scheduler.
-const LOOKED_AT: u16 = CAPTURED | MARKS_AT_DEPARTURE | SHAPED | IMPAIRED | SCHEDULED;
+/// The start of a transmission at such a port has other consequences than its end, or a scheduler chooses its frame.
+const LOOKED_AT: u16 = CAPTURED | MARKS_AT_DEPARTURE | SHAPED | IMPAIRED | SCHEDULED | CREDITED | RETRIED;
 
 /// Signals of congestion points, for the driver to send: addressee, class of the frame, signal.
 pub type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
@@ -103,6 +106,8 @@ pub struct Fabric<S: Scheme, E, M: Model> {
     pub resumed: Vec<(PortId, TrafficClass)>,
     /// Frames that the watchdog has taken out of a queue, for the driver to take out: it counts them, and removes them from [`Self::frames`].
     pub flushed: Vec<FrameId>,
+    /// Frames that link-level retry has given up, likewise: the line has corrupted them.
+    pub given_up: Vec<FrameId>,
     classes: Classes,
     model: PhantomData<M>,
 }
@@ -143,11 +148,13 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
             hop_info,
             resumed: Vec::new(),
             flushed: Vec::new(),
+            given_up: Vec::new(),
             model: PhantomData,
         };
         for (index, state) in (0..).map(CpIndex).zip(&mut fabric.cps) {
             state.arm(&mut fabric.events, index);
         }
+        fabric.arm_links(|_| true);
         fabric
     }
 
@@ -239,7 +246,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
         (&mut self.ports[port.index()], context)
     }
 
-    /// A frame has reached the far end of the line of `port`. Says whether the line is captured.
+    /// A frame has reached the far end of the line of `port`. Says whether the line is captured, or has credits or retry.
     #[inline(always)]
     pub fn cross(&mut self, port: PortId) -> bool {
         let (p, mut context) = self.at(port);
@@ -250,7 +257,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
             return false;
         }
         context.settle(p);
-        M::FULL && p.captured()
+        M::FULL && p.attention & (CAPTURED | CREDITED | RETRIED) != 0
     }
 
     /// The queues that are stopped, and the frames that wait in them.
@@ -441,7 +448,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     fn start_in_turn<const LOOKED: bool>(mut self, p: &mut PortState) {
         loop {
             if M::FULL && p.pauses != 0 {
-                self.send_pause(p);
+                if p.pauses & PAUSES != 0 { self.send_pause(p) } else { self.send_ahead(p) }
             } else {
                 let class = if LOOKED && p.attention & SCHEDULED != 0 {
                     self.choose(p)
@@ -454,9 +461,12 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
                     p.ready &= !class.bit();
                 }
                 let octets = self.frames.get(index).octets;
-                let at = p.busy_until;
-                let corrupted = LOOKED && self.reborrow().look_at_start(p, class, index, at);
-                self.begin(p, class, (index, octets), at, corrupted);
+                let (frame, at) = ((index, octets), p.busy_until);
+                if LOOKED {
+                    self.reborrow().start_looked_at(p, class, frame, at);
+                } else {
+                    self.begin(p, class, frame, at, Fate::Intact);
+                }
             }
             if p.busy_until > self.now {
                 break;
@@ -482,14 +492,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         if M::FULL && p.attention & LOOKED_AT != 0 {
             return self.reborrow().start_looked_at(p, class, (index, octets), at);
         }
-        self.begin(p, class, (index, octets), at, false);
-    }
-
-    /// The same on a line that is looked at, which may corrupt the frame.
-    #[inline(never)]
-    fn start_looked_at(mut self, p: &mut PortState, class: TrafficClass, frame: (FrameId, u16), at: Instant) {
-        let corrupted = self.reborrow().look_at_start(p, class, frame.0, at);
-        self.begin(p, class, frame, at, corrupted);
+        self.begin(p, class, (index, octets), at, Fate::Intact);
     }
 
     #[inline(always)]
@@ -499,12 +502,12 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         class: TrafficClass,
         (index, octets): (FrameId, u16),
         at: Instant,
-        corrupted: bool,
+        fate: Fate,
     ) {
         if S::Cp::STAMPS {
             self.stamp(p, (class, octets), index, at);
         }
-        self.transmit(p, (index, octets), at, corrupted);
+        self.transmit(p, (index, octets), at, fate);
         p.in_service_octets = octets;
         p.in_service_frame = index;
         if p.in_service_counts {
@@ -516,15 +519,15 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
 
     /// The line is taken from `at` on.
     #[inline(always)]
-    fn transmit(&mut self, p: &mut PortState, (index, octets): (FrameId, u16), at: Instant, corrupted: bool) {
+    fn transmit(&mut self, p: &mut PortState, (index, octets): (FrameId, u16), at: Instant, fate: Fate) {
         let finish = at.after(p.serialise(u32::from(octets) + p.overhead));
         p.busy_until = finish;
         let delivery = finish.after(p.latency);
         if M::FULL && p.departs_by_event() {
             self.events.wake(finish, Timer::LineFree(p.index));
         }
-        if M::FULL && corrupted {
-            self.events.deliver_corrupted(delivery, index, p.index);
+        if M::FULL && fate != Fate::Intact {
+            self.deliver_otherwise(p, index, delivery, fate);
         } else {
             self.events.deliver(delivery, index, p.index, p.lane);
         }
@@ -545,19 +548,10 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         q.arrived += 1;
         q.departed += 1;
         q.sent_octets += u64::from(octets);
-        if M::FULL && p.attention & (CAPTURED | IMPAIRED) != 0 {
-            return self.reborrow().pass_looked_at(p, (index, octets));
+        if M::FULL && p.attention & (CAPTURED | IMPAIRED | CREDITED | RETRIED) != 0 {
+            return self.reborrow().pass_looked_at(p, class, (index, octets));
         }
-        self.transmit(p, (index, octets), self.now, false);
-    }
-
-    #[inline(never)]
-    fn pass_looked_at(mut self, p: &mut PortState, frame: (FrameId, u16)) {
-        if p.captured() {
-            self.observed.line_capture.frame_starts(p, None, frame.0, self.now);
-        }
-        let corrupted = p.attention & IMPAIRED != 0 && Self::corrupts(self.frames, p, frame.0, self.now);
-        self.transmit(p, frame, self.now, corrupted);
+        self.transmit(p, (index, octets), self.now, Fate::Intact);
     }
 
     /// The frame in transmission no longer counts as queued.

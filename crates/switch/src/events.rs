@@ -43,6 +43,8 @@ pub enum Timer {
     Watchdog(QueueId),
     /// The shaper of a queue of this port lets it go.
     Shaper(PortId),
+    /// Credits or acknowledgements may be due at this port, or frames that are to be sent again.
+    Link(PortId),
 }
 
 /// Keeps the timers and the lines of a switch: an event queue of a simulation, a list.

@@ -7,11 +7,13 @@ use penstock_schemes::Instant;
 
 use crate::events::QueueId;
 
+pub mod credits;
 pub mod deadlock;
 pub mod pause;
 pub mod pause_frames;
 pub mod pfc;
 pub mod pool;
+pub mod retry;
 pub mod stop;
 
 /// A cycle of queues that priority flow control has stopped, each of which waits for the next one, and the last for the first.

@@ -261,6 +261,9 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
     if !network.storms.is_empty() || !network.receivers.is_empty() {
         return refuse("[[host]] and [[event]]: the testbed's interfaces send no pause frames".to_owned());
     }
+    if plan.is_credited() || plan.is_retried() {
+        return refuse("[[credits]] and [[retry]]: the testbed's links have neither".to_owned());
+    }
     if plan.is_impaired() {
         return refuse("[[impairment]]: the testbed's links lose no frames at random".to_owned());
     }

@@ -276,6 +276,10 @@ def _balance(summary: Summary, *, flows: int) -> str:
         parts.append(f"sent again {count(totals['retransmissions'])}, timeouts {timeouts}")
     if "pause_frames" in totals:
         parts.append(f"pause frames {count(totals['pause_frames'])}")
+    if "credit_wait_s" in totals:
+        parts.append(f"waited for credits {duration(totals['credit_wait_s'])}")
+    if "replays" in totals:
+        parts.append(f"replays {count(totals['replays'])} of {count(totals['frames_replayed'])} frames")
     if totals.get("watchdog_fired"):
         dropped = count(totals["watchdog_dropped"])
         parts.append(f"watchdog fired {count(totals['watchdog_fired'])} times, {dropped} frames dropped by it")

@@ -40,6 +40,10 @@ def show(name: str, sets: list[str], *, out: Path | None, json: bool, figure: bo
         say(f"drawn: {path}")
 
 
+# Columns of links with credits and with retry.
+_LOSSLESS = (("credits", "credit_octets"), ("replay buffer", "replay_octets"))
+
+
 def _print(outline: Outline, kinds: list[PortKind], chips: list[SwitchMemory]) -> None:
     hosts = sum(node["kind"] == "host" for node in outline["nodes"])
     switches = len(outline["nodes"]) - hosts
@@ -51,7 +55,8 @@ def _print(outline: Outline, kinds: list[PortKind], chips: list[SwitchMemory]) -
     paused = any(kind.headroom_octets is not None for kind in kinds)
     columns = ["ports", "", "number", "rate", "cable", "delay"]
     columns += ["response", "XOFF alone", "XOFF all", "headroom", "needed"] if paused else []
-    table = listing(*columns)
+    lossless = [(name, field) for name, field in _LOSSLESS if any(getattr(kind, field) is not None for kind in kinds)]
+    table = listing(*columns, *(name for name, _ in lossless))
     for kind in kinds:
         cable = "-" if kind.cable_m is None else f"{kind.cable_m:g} m"
         row = [
@@ -66,6 +71,7 @@ def _print(outline: Outline, kinds: list[PortKind], chips: list[SwitchMemory]) -
             sizes = (kind.xoff_octets, kind.xoff_together_octets, kind.headroom_octets, kind.headroom_needed_octets)
             row += ["-" if kind.response_s is None else duration(kind.response_s)]
             row += ["-" if size is None else octets(size) for size in sizes]
+        row += ["-" if (size := getattr(kind, field)) is None else octets(size) for _, field in lossless]
         add_row(table, *row)
     screen.print(table)
     if paused:

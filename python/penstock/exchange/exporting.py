@@ -98,6 +98,9 @@ def export(
     for key in ("impairment", "host", "event"):
         if document.get(key):
             raise ArgumentError(f"{key}: these formats cannot express faults", "take the table out")
+    for key in ("credits", "retry"):
+        if document.get(key):
+            raise ArgumentError(f"{key}: these formats cannot express it", "take the table out")
     numbers = _numbers(plan, keep=to == "hpcc")
     flows = _flows(plan, document, numbers, endless=to == "htsim")
     if to == "htsim":

@@ -25,6 +25,8 @@ class PortKind:
         xoff_together_octets: the same if all lossless lines hold as much.
         headroom_octets: memory for a line and priority after the pause, in whole cells where a pool has it.
         headroom_needed_octets: what frames, delays and response need, in the same cells.
+        credit_octets: memory at the far end for each priority with credits; ``None`` without.
+        replay_octets: replay buffer of link-level retry; ``None`` without.
     """
 
     nodes: str
@@ -38,6 +40,8 @@ class PortKind:
     xoff_together_octets: int | None
     headroom_octets: int | None
     headroom_needed_octets: int | None
+    credit_octets: int | None
+    replay_octets: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +72,8 @@ def port_kinds(outline: Outline) -> list[PortKind]:
             link["rate_bps"],
             link["cable_m"],
             link["latency_s"],
+            link["credit_octets"],
+            link["replay_octets"],
             numbers,
         )
         groups.setdefault(key, []).append(link)
@@ -83,6 +89,8 @@ def _kind(group: list[LinkDescription]) -> PortKind:
         rate_bps=first["rate_bps"],
         cable_m=first["cable_m"],
         latency_s=first["latency_s"],
+        credit_octets=first["credit_octets"],
+        replay_octets=first["replay_octets"],
         **_flow_control(first),  # type: ignore[arg-type]
     )
 

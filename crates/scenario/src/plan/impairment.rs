@@ -6,7 +6,8 @@ use penstock_sim::network::{Errors, Impairment, PortId};
 use super::links;
 use crate::error::Fault;
 use crate::hash::hash;
-use crate::keys::fields::Either;
+use crate::keys::fields::{Either, List};
+use crate::keys::read::Entry;
 use crate::keys::sections;
 use crate::keys::topology::Layout;
 use crate::limits::{Bounds, LINKS};
@@ -26,7 +27,7 @@ pub(crate) fn impairments(resolved: &Resolved, layout: &Layout, bounds: &Bounds<
             let message = "an impairment would begin at or after the end of the run";
             return Err(table.from.fault(message).with_hint(format!("the run ends at {}", *resolved.duration)));
         }
-        let ports = ports(table, layout)?;
+        let ports = ports_of(&table.links, layout)?;
         let all = (impairments.len() + ports.len()) as u64 / 2;
         bounds.check(LINKS, all, "fewer tables [[impairment]]").map_err(|e| table.links.excess(e))?;
         impairments.extend(ports.into_iter().map(|port| {
@@ -38,17 +39,16 @@ pub(crate) fn impairments(resolved: &Resolved, layout: &Layout, bounds: &Bounds<
     Ok(impairments)
 }
 
-/// The ports whose links a table names.
-fn ports(table: &sections::Impairment, layout: &Layout) -> Result<Vec<usize>, Fault> {
-    let Either::Second(links) = &*table.links else { return Ok((0..layout.ports.len()).collect()) };
+/// The ports whose links a key names.
+pub(crate) fn ports_of(key: &Entry<Either<sections::AllLinks, List>>, layout: &Layout) -> Result<Vec<usize>, Fault> {
+    let Either::Second(links) = &**key else { return Ok((0..layout.ports.len()).collect()) };
     let mut ports = Vec::new();
     for link in links.iter() {
-        let found = links::ports_of(layout, link).map_err(|name| {
-            table.links.fault(format!("there is no link \"{link}\"")).with_hint(layout.suggest_port(&name))
-        })?;
+        let found = links::ports_of(layout, link)
+            .map_err(|name| key.fault(format!("there is no link \"{link}\"")).with_hint(layout.suggest_port(&name)))?;
         if found.iter().any(|port| ports.contains(port)) {
             let message = format!("the link \"{link}\" is listed twice");
-            return Err(table.links.fault(message).with_hint("list each direction of a link once"));
+            return Err(key.fault(message).with_hint("list each direction of a link once"));
         }
         ports.extend(found);
     }

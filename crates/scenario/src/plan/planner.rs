@@ -12,7 +12,8 @@ use super::source_table::SourceTable;
 use super::traffic::{Flows, RunEnd};
 use super::{
     Assigned, FairPeriod, Plan, Testbed, buffer, changes, chips, classes, convergence, fair, impairment, interfaces,
-    load_balancing, network, parameter_changes, pfc, recording, schemes, testbed, traffic, traps, windows,
+    load_balancing, lossless as lossless_links, network, parameter_changes, pfc, recording, schemes, testbed, traffic,
+    traps, windows,
 };
 use crate::error::Fault;
 use crate::keys::sections::{LoadBalancing, MarkedAt, MarkedBy};
@@ -103,6 +104,7 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     if let Some(by) = by {
         network.load_balancing = load_balancing::spread(by, &resolved, &network, &flows, &census, &schemes)?;
     }
+    of_memory.extend(lossless_links::add(&resolved, &mut network, &layout)?);
     let places = super::table_places(&network, &schemes);
     bounds
         .check(PLACES, places, "shorter tables in [schemes.NAME], or fewer links and flows")

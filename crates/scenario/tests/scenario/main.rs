@@ -15,6 +15,7 @@ mod layout;
 mod limits;
 mod load_balancing;
 mod loads;
+mod lossless_links;
 mod measuring;
 mod multicast;
 mod permutation;

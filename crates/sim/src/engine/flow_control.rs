@@ -1,5 +1,5 @@
-//! The events of networks with [`Full`](crate::Full): flow control, shapers, interfaces that pause, lines that lose frames. The switches handle
-//! most of them; here are the consequences for hosts and counts.
+//! The events of networks with [`Full`](crate::Full): flow control, credits, retry, shapers, interfaces that pause, lines that lose frames. The switches
+//! handle most of them; here are the consequences for hosts and counts.
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{Duration, Scheme};
@@ -8,6 +8,7 @@ use penstock_switch::Timer;
 use penstock_switch::datapath::pausing::Landed;
 use penstock_switch::events::{FrameId, PauseId};
 use penstock_switch::flow_control::pause::bits;
+use penstock_switch::flow_control::pause_frames::Message;
 
 use crate::engine::Sim;
 use crate::probe::Probe;
@@ -24,6 +25,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             Event::Refresh(counter) => fabric.expire(Timer::Refresh(counter)),
             Event::Watchdog(queue) => fabric.expire(Timer::Watchdog(queue)),
             Event::Shaper(port) => fabric.expire(Timer::Shaper(port)),
+            Event::Link(port) => fabric.expire(Timer::Link(port)),
             Event::Storm(id) => self.storm(id),
             Event::Drained(frame) => self.leave_receive_buffer(frame),
             Event::Corrupted(frame) => self.drop_corrupted(frame),
@@ -31,6 +33,14 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         }
         let flushed = std::mem::take(&mut self.state.fabric.flushed);
         self.drop_flushed(flushed);
+        while let Some(frame) = self.state.fabric.given_up.pop() {
+            self.count_corrupted(frame);
+        }
+        self.unpark_resumed();
+    }
+
+    /// Sources may send again where queues have gone on.
+    pub(crate) fn unpark_resumed(&mut self) {
         while let Some((port, class)) = self.state.fabric.resumed.pop() {
             self.state.sources.unpark(self.state.fabric.now, port, class);
             self.arm_turn(port);
@@ -43,7 +53,9 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             // It is an event where it arrives.
             Landed::Elsewhere => self.housekeeping += 1,
             Landed::Lost => {}
+            Landed::Corrupted(frame) if frame.message != Message::Pause => {}
             Landed::Corrupted(frame) => self.show_corrupted(frame.line, frame.message()),
+            Landed::Arrived(frame) if frame.message != Message::Pause => self.state.fabric.receive_message(frame),
             Landed::Arrived(frame) => {
                 self.show_pause(frame.line, frame.message());
                 let fabric = &mut self.state.fabric;

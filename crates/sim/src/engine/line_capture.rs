@@ -9,7 +9,7 @@ use penstock_switch::datapath::line_capture::{OnLine, Transmission};
 use penstock_switch::events::FrameId;
 use penstock_switch::flow_control::pfc;
 use penstock_switch::state::frame::{FrameKind, Marks, Payload};
-use penstock_switch::state::port::CAPTURED;
+use penstock_switch::state::port::{CAPTURED, CREDITED, RETRIED};
 
 use crate::engine::Sim;
 use crate::engine::run_state::RunState;
@@ -30,12 +30,24 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     #[inline(always)]
     pub(crate) fn cross(&mut self, port: PortId, frame: FrameId) {
         if self.state.fabric.cross(port) {
+            self.cross_looked_at(port, frame);
+        }
+    }
+
+    /// The same for a line that is captured, or has credits or retry.
+    #[cold]
+    fn cross_looked_at(&mut self, port: PortId, frame: FrameId) {
+        let p = self.state.fabric.port(port);
+        let (captured, counted) = (p.captured(), p.attention & (CREDITED | RETRIED) != 0);
+        if captured {
             self.show_frame(port, frame);
+        }
+        if counted {
+            self.state.fabric.came(port, frame);
         }
     }
 
     /// A frame that the probe sees has crossed the line of `port`, and has not moved on.
-    #[cold]
     fn show_frame(&mut self, port: PortId, frame: FrameId) {
         let start = self.state.fabric.observed.line_capture.leaves(port).expect("its start was noted");
         assert_eq!(start.what, OnLine::Frame(frame), "frames leave a line in the order in which they came to it");

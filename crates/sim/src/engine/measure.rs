@@ -140,7 +140,11 @@ impl Counted<'_> {
         }
         (t.cuts, t.raises) = (self.changes.cuts, self.changes.raises);
         t.frames_moved = self.points.moved();
-        t.pause_frames = self.pauses.lines.iter().map(|line| line.sent).sum();
+        t.pause_frames = self.pauses.lines.iter().map(|line| line.sent - line.messages).sum();
+        t.credit_wait_ps = self.pauses.waited_for_credits(self.now).0;
+        let retries = || self.pauses.retries.iter().flatten();
+        t.replays = retries().map(|retry| retry.replays).sum();
+        t.frames_replayed = retries().map(|retry| retry.frames_replayed).sum();
         t.ecn_marks = self.marked;
         t.control_frames_impaired = self.ports.iter().map(|p| p.ledger.impairments.control).sum();
         t.tied_losses = self.ports.iter().map(|p| p.ledger.tied).sum();

@@ -135,6 +135,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 state.arm(&mut fabric.events, index);
             }
         }
+        fabric.arm_links(|port| part.has_port(port));
         let has = |flow| partition.of_flow(flow) == own;
         crate::engine::setup::schedule(network, sim.probe.interval().is_some(), &has, &mut sim.state.fabric.events);
         sim.part = Some(Box::new(part));

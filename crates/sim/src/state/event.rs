@@ -93,6 +93,8 @@ pub(crate) enum Event {
     Drained(FrameId),
     /// The shaper of a queue of this port lets it go.
     Shaper(PortId),
+    /// Credits, acknowledgements or frames that go again may be due at this port.
+    Link(PortId),
 }
 
 const INDEX_BITS: u32 = 27;
@@ -135,6 +137,7 @@ impl Event {
             Self::Storm(i) => (25, i.0),
             Self::Drained(i) => (26, i.0),
             Self::Shaper(i) => (27, i.0),
+            Self::Link(i) => (28, i.0),
         }
     }
 
@@ -194,6 +197,7 @@ impl Event {
             25 => Self::Storm(ChangeId(i)),
             26 => Self::Drained(FrameId(i)),
             27 => Self::Shaper(PortId(i)),
+            28 => Self::Link(PortId(i)),
             _ => Self::Nothing,
         }
     }
@@ -250,6 +254,7 @@ impl Events for EventQueue {
             Timer::CongestionPoint(cp) => Event::CpTimer(cp),
             Timer::Watchdog(queue) => Event::Watchdog(queue),
             Timer::Shaper(port) => Event::Shaper(port),
+            Timer::Link(port) => Event::Link(port),
         };
         self.schedule(at, event);
     }

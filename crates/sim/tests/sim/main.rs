@@ -15,6 +15,7 @@ mod incasts;
 mod large;
 mod line_capture;
 mod load_balancing;
+mod lossless_links;
 mod mixed;
 mod offered;
 mod parallel;

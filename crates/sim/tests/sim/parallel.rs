@@ -183,7 +183,7 @@ proptest! {
     fn random_networks_give_the_same_in_parts(
         mut network in random_network(),
         of_node in prop::collection::vec(0_u32..3, 12),
-        kind in 0_u8..6,
+        kind in 0_u8..8,
         ties in prop::sample::select(vec![Ties::Number, Ties::InTurn, Ties::Drawn]),
         (xoff, quanta, response) in (1500_u64..20_000, prop::sample::select(vec![20_u16, 500, u16::MAX]), 0_u64..3_000_000),
     ) {
@@ -193,7 +193,9 @@ proptest! {
         if kind == 1 || kind == 5 {
             carry(&mut network);
         }
-        if kind >= 4 {
+        if kind >= 6 {
+            crate::lossless_links::lossy(&mut network, u32::from(quanta) % 31, 1e-5);
+        } else if kind >= 4 {
             let ingress = Ingress { buffer: Octets(xoff + 6000), xoff: Octets(xoff), xon: Octets(xoff / 2) };
             crate::common::lossless(&mut network, vec![0, 2], ingress);
             network.pfc.as_mut().expect("just set").quanta = quanta;
@@ -204,6 +206,7 @@ proptest! {
             Ok(partition) if partition.lookahead() > Duration(200_000) => match kind {
                 0 => drop(compare::<Qcn, Lean>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
                 1 | 4 | 5 => drop(compare::<Qcn, Full>(&network, &defaults::<Qcn>(&network), partition, TIMES)),
+                6 | 7 => drop(compare::<NoControl, Full>(&network, &defaults::<NoControl>(&network), partition, TIMES)),
                 2 => drop(compare::<NoControl, Lean>(&network, &defaults::<NoControl>(&network), partition, TIMES)),
                 _ => {
                     network.priorities = vec![0, 2, 5];

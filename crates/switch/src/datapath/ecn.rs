@@ -25,9 +25,6 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         if p.attention & SHAPED != 0 {
             self.charge_shaper(p, class, index, at);
         }
-        if p.captured() {
-            self.observed.line_capture.frame_starts(p, Some(class), index, at);
-        }
         p.attention & IMPAIRED != 0 && Self::corrupts(self.frames, p, index, at)
     }
 

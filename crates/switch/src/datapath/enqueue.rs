@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::state::frame::{FrameKind, GONE, Marks};
 use crate::state::hop_info::weight_of;
 use crate::state::port::{
-    DOWN, DRAINS, HISTOGRAMS, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS, WRED,
+    CREDITED, DOWN, DRAINS, HISTOGRAMS, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, TRIMS, WRED,
 };
 
 /// The outcome of a frame's arrival at a queue.
@@ -303,7 +303,8 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         if special && p.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) == MARKS_BY_PORT {
             self.reborrow().mark_as_it_comes(p, class, index);
         }
-        if p.busy_until <= self.now && !waits {
+        let lacks = M::FULL && p.attention & CREDITED != 0 && self.lacks_credits(p, class, octets);
+        if p.busy_until <= self.now && !waits && !lacks {
             self.start(p, class, index, octets, self.now);
         } else {
             self.frames.get_mut(index).next = FrameId::NONE;

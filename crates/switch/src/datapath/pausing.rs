@@ -4,20 +4,21 @@ use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{Duration, Instant, Scheme};
 
 use crate::datapath::{Fabric, HopContext};
-use crate::events::{CounterId, ELSEWHERE, Events, PauseId, Timer};
+use crate::events::{CounterId, Events, PauseId, Timer};
 use crate::flow_control::pause::bits;
 use crate::flow_control::pause_frames::PauseFrame;
 use crate::flow_control::pfc::FRAME;
 use crate::flow_control::stop::Stop;
 use crate::model::Model;
-use crate::state::port::{BY_PAUSE, PortState};
+use crate::state::port::{BY_PAUSE, PAUSES, PortState};
 
 impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     /// The line is free and a pause frame waits for it.
     #[cold]
     pub(crate) fn send_pause(&mut self, p: &mut PortState) {
         let at = p.busy_until;
-        let classes = core::mem::take(&mut p.pauses);
+        let classes = p.pauses & PAUSES;
+        p.pauses &= !PAUSES;
         let wire_octets = u32::from(FRAME) + p.overhead;
         let finish = at.after(p.serialise(wire_octets));
         p.busy_until = finish;
@@ -28,13 +29,8 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         }
         self.events.wake(finish, Timer::LineFree(p.index));
         let arrival = finish.after(p.latency);
-        self.events.deliver_pause(arrival, frame, p.index);
         let corrupted = p.ledger.impairments.hit(at, wire_octets, false);
-        if corrupted {
-            self.pauses.frames.corrupt(frame);
-        } else if p.lane == ELSEWHERE {
-            self.pauses.frames.send_abroad(arrival, p.index, frame);
-        }
+        self.carry(p, frame, arrival, corrupted);
         let from = self.pauses.reverse(p.index);
         for class in bits(self.pauses.frames.get(frame).stop) {
             let counter = self.pauses.counter_of(from, class);
@@ -57,6 +53,9 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     fn review_counter(&mut self, counter: CounterId) {
         let pools = self.pauses.pools.as_deref();
         let state = &mut self.pauses.counters[counter.index()];
+        if state.credited {
+            return self.review_credits(counter);
+        }
         let storms = state.storm != Duration::ZERO;
         let is_over = storms || state.held >= state.xoff || pools.is_some_and(|pools| pools.is_over(counter));
         let offset = state.xoff - state.xon;
@@ -80,11 +79,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     /// A pause frame goes back to the neighbour from whom this counter's frames come, as soon as the line is free.
     fn announce(&mut self, counter: CounterId) {
         let (from, class) = self.pauses.counted(counter);
-        let (p, mut context) = self.at(self.pauses.reverse(from));
-        p.pauses |= class.bit();
-        // An idle line; a flow-controlled port has settled the transmissions that ended before.
-        p.busy_until = p.busy_until.max(context.now);
-        context.settle(p);
+        self.ask_for_line(self.pauses.reverse(from), class.bit());
     }
 
     /// A timer of flow control or of a shaper expires.
@@ -99,6 +94,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
             Timer::Stopping(port) => self.stopping(port),
             Timer::Refresh(counter) => self.refresh(counter),
             Timer::Watchdog(queue) => self.watchdog(queue),
+            Timer::Link(port) => self.link_timer(port),
             Timer::CongestionPoint(_) => unreachable!("congestion points have signals to send"),
         }
     }

@@ -12,8 +12,8 @@ use crate::events::{CpIndex, NodeId, QueueId};
 use crate::random::{Owner, Stream};
 use crate::state::frame::GONE;
 use crate::state::port::{
-    FLOW_CONTROLLED, IMPAIRED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, SCHEDULED, SHAPED,
-    TRIMS, WRED,
+    CREDITED, FLOW_CONTROLLED, IMPAIRED, MARKS_AT_DEPARTURE, MARKS_BY_PORT, POOLED, PortState, QueueState, RETRIED,
+    SCHEDULED, SENDS_PAUSES, SHAPED, TRIMS, WRED,
 };
 use crate::state::scheduler::Scheduler;
 use crate::state::wred::EarlyDetection;
@@ -55,7 +55,8 @@ pub fn ports(config: &Config<'_>, full: bool, seed: u64) -> Vec<PortState> {
         let switch = config.nodes[port.node.index()].kind == NodeKind::Switch;
         if full && switch {
             // The neighbours that it stops see its departures.
-            state.attention |= if config.pfc.is_some() { FLOW_CONTROLLED } else { 0 };
+            let controlled = config.pfc.is_some() || !config.credits.is_empty();
+            state.attention |= if controlled { FLOW_CONTROLLED } else { 0 };
             state.attention |= if pooled.contains(&port.node) { POOLED } else { 0 };
             state.attention |= if config.marking.by_port { MARKS_BY_PORT } else { 0 };
             state.attention |= if config.marking.at_departure { MARKS_AT_DEPARTURE } else { 0 };
@@ -81,6 +82,15 @@ pub fn ports(config: &Config<'_>, full: bool, seed: u64) -> Vec<PortState> {
         let port = &mut ports[impairment.port.index()];
         port.attention |= IMPAIRED;
         port.ledger.impairments.add(*impairment);
+    }
+    let credited = config.credits.iter().map(|line| (line.port, CREDITED));
+    let retried = config.retries.iter().map(|line| (line.port, RETRIED));
+    for (port, kind) in credited.chain(retried).filter(|_| full) {
+        let back = config.reverse[port.index()];
+        if back != PortId::NONE {
+            ports[port.index()].attention |= kind | SENDS_PAUSES;
+            ports[back.index()].attention |= SENDS_PAUSES;
+        }
     }
     ports
 }

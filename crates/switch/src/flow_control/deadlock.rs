@@ -1,4 +1,4 @@
-//! Deadlocks of priority flow control: queues that wait for one another, so that none will ever go on.
+//! Deadlocks of priority flow control and of credits: queues that wait for one another, so that none will ever go on.
 //!
 //! A stopped queue goes on when the buffer that stopped it has let go of its frames. They wait in output queues of that switch. Where these
 //! are stopped as well, and their buffers' frames wait in stopped queues, and so on round to the first one, nothing moves any more:
@@ -31,6 +31,8 @@ type Waiting = BTreeMap<QueueId, BTreeMap<QueueId, (u64, u64)>>;
 pub struct StoppedQueues {
     /// Since when each is stopped.
     stops: BTreeMap<QueueId, Instant>,
+    /// The credits that each needs that waits for some.
+    needs: BTreeMap<QueueId, u64>,
     /// The queues that a full buffer keeps stopped.
     full: BTreeSet<QueueId>,
     waiting: Waiting,
@@ -39,8 +41,11 @@ pub struct StoppedQueues {
 impl StoppedQueues {
     /// That of a network, or of a part of one.
     pub fn of(ports: &[PortState], pauses: &Pauses, frames: &dyn Arena) -> Self {
-        let mut stopped_queues =
-            Self { stops: pauses.stopped().collect(), full: pauses.full().collect(), ..Self::default() };
+        let mut stopped_queues = Self { full: pauses.full().collect(), ..Self::default() };
+        for (queue, since, need) in pauses.stopped() {
+            stopped_queues.stops.insert(queue, since);
+            stopped_queues.needs.insert(queue, need);
+        }
         for &own in stopped_queues.stops.keys() {
             let (port, class) = pauses.port_and_class(own);
             let p = &ports[port.index()];
@@ -55,7 +60,7 @@ impl StoppedQueues {
                 let (all, memory) =
                     stopped_queues.waiting.entry(QueueId(counter.0)).or_default().entry(own).or_default();
                 *all += u64::from(octets);
-                *memory += pauses.memory(own, octets);
+                *memory += pauses.memory(own, counter, octets);
             }
         }
         stopped_queues
@@ -64,6 +69,7 @@ impl StoppedQueues {
     /// Adds that of another part of the network.
     pub fn absorb(&mut self, other: Self) {
         self.stops.extend(other.stops);
+        self.needs.extend(other.needs);
         self.full.extend(other.full);
         for (queue, by_queue) in other.waiting {
             self.waiting.entry(queue).or_default().extend(by_queue);
@@ -79,7 +85,7 @@ impl StoppedQueues {
             let goes_on = |&(queue, (octets, memory)): &(QueueId, (u64, u64))| {
                 let pool = all(()).filter(|&(other, _)| pauses.share_a_pool(queue, other));
                 let of_pool = pool.map(|(_, (_, memory))| memory).sum();
-                pauses.would_go_on(queue, octets, memory, of_pool)
+                pauses.would_go_on(queue, (octets, memory, of_pool), self.needs[&queue])
             };
             let moving: Vec<QueueId> = all(()).filter(goes_on).map(|(queue, _)| queue).collect();
             if moving.is_empty() {

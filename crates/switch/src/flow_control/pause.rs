@@ -26,9 +26,11 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use crate::config::{Action, Config, NodeKind, Port, Watchdog};
 use crate::events::{CounterId, FrameId, PauseId, QueueId};
 use crate::flow_control::Deadlock;
+use crate::flow_control::credits::Credits;
 use crate::flow_control::pause_frames::{PauseFrame, PauseFrames};
 use crate::flow_control::pfc::QUANTUM_BITS;
 use crate::flow_control::pool::{Claim, PoolState, Pools};
+use crate::flow_control::retry::{Retry, retries};
 use crate::flow_control::stop::Stop;
 
 /// Longer than any run, and with the longest run still below 2^64: a stop of this length is for good.
@@ -51,6 +53,8 @@ pub struct Counter {
     pub announced: bool,
     /// When the pause frame is due again, if the counter is still full then.
     pub refresh: Instant,
+    /// Its line has credits, which are returned as frames depart.
+    pub credited: bool,
     /// The far end is a host that signals stop whatever it holds, and repeats that after this time; zero: it does not.
     pub storm: Duration,
 }
@@ -84,6 +88,8 @@ pub struct PauseLine {
     pub arrived: u64,
     /// Pause frames that broke with the line.
     pub lost: u64,
+    /// Of those sent, messages of credits and of link-level retry.
+    pub messages: u64,
 }
 
 /// The state of flow control in the whole config.
@@ -120,6 +126,10 @@ pub struct Pauses {
     pub watchdog_dropped: u64,
     /// The deadlocks that it has broken.
     pub deadlocks: Vec<Deadlock>,
+    /// The credits of lines, where there are any.
+    pub credits: Option<Box<Credits>>,
+    /// By port, the lines that send again what they lose. Empty where there are none.
+    pub retries: Vec<Option<Box<Retry>>>,
 }
 
 impl Pauses {
@@ -145,16 +155,15 @@ impl Pauses {
             watchdog_fired: 0,
             watchdog_dropped: 0,
             deadlocks: Vec::new(),
+            credits: Credits::new(config),
+            retries: retries(config),
         };
-        let Some(pfc) = config.pfc else { return pauses };
-        let queues = config.ports.len() * per_port;
-        assert!(pfc.quanta > 0, "a pause of no time stops nothing");
-        assert_eq!(pfc.ingress.len(), config.ports.len(), "an entry for each port");
-        for &priority in &pfc.priorities {
-            pauses.lossless |= config.class(priority).bit();
+        if !config.sends_messages() {
+            return pauses;
         }
-        pauses.bits = u64::from(pfc.quanta) * QUANTUM_BITS;
-        let responses = pfc.responses.iter().copied().chain(core::iter::repeat(Duration::ZERO));
+        let queues = config.ports.len() * per_port;
+        let responses = config.pfc.map_or(&[][..], |pfc| &pfc.responses);
+        let responses = responses.iter().copied().chain(core::iter::repeat(Duration::ZERO));
         assert_eq!(config.reverse.len(), config.ports.len(), "an opposite direction for each port");
         let line = |((port, &reverse), response): ((&Port, &PortId), Duration)| PauseLine {
             reverse,
@@ -163,6 +172,7 @@ impl Pauses {
             sent: 0,
             arrived: 0,
             lost: 0,
+            messages: 0,
         };
         pauses.lines = config.ports.iter().zip(&config.reverse).zip(responses).map(line).collect();
         let refresh = Instant::NEVER;
@@ -174,10 +184,25 @@ impl Pauses {
             full: false,
             announced: false,
             refresh,
+            credited: false,
             storm: Duration::ZERO,
         };
         pauses.counters = vec![nothing; queues];
         pauses.stops = vec![Stop::NONE; queues];
+        if let Some(credits) = pauses.credits.as_deref() {
+            for (counter, state) in (0..).map(CounterId).zip(&mut pauses.counters) {
+                if credits.counts(counter) {
+                    (state.buffer, state.credited) = (credits.memory(counter), true);
+                }
+            }
+        }
+        let Some(pfc) = config.pfc else { return pauses };
+        assert!(pfc.quanta > 0, "a pause of no time stops nothing");
+        assert_eq!(pfc.ingress.len(), config.ports.len(), "an entry for each port");
+        for &priority in &pfc.priorities {
+            pauses.lossless |= config.class(priority).bit();
+        }
+        pauses.bits = u64::from(pfc.quanta) * QUANTUM_BITS;
         for (index, ingress) in pfc.ingress.iter().enumerate() {
             let Some(ingress) = ingress else { continue };
             let peer = &config.nodes[config.ports[index].peer.index()];
@@ -186,6 +211,9 @@ impl Pauses {
             assert!(xon < xoff && xoff <= buffer, "port {index}: {ingress:?}");
             for class in bits(pauses.lossless) {
                 let counter = &mut pauses.counters[index * per_port + class.index()];
+                if counter.credited {
+                    continue;
+                }
                 (counter.buffer, counter.xoff, counter.xon) = (buffer, xoff, xon);
             }
         }
@@ -253,6 +281,9 @@ impl Pauses {
         }
         if let Some(state) = self.counters.get_mut(counter.index()) {
             state.held += u64::from(octets);
+            if state.credited {
+                return self.hold_credits(counter, octets, true);
+            }
             if state.held >= state.xoff && !state.full {
                 self.cross(counter);
             }
@@ -280,10 +311,26 @@ impl Pauses {
         let counter = self.charged[frame.index()];
         if let Some(state) = self.counters.get_mut(counter.index()) {
             state.held -= u64::from(octets);
+            if state.credited {
+                return self.hold_credits(counter, octets, false);
+            }
             if state.held <= state.xon && state.full {
                 self.cross(counter);
             }
         }
+    }
+
+    /// A frame of a line with credits is held, or no longer.
+    #[cold]
+    #[inline(never)]
+    fn hold_credits(&mut self, counter: CounterId, octets: u16, held: bool) {
+        let Some(credits) = self.credits.as_deref_mut() else { return };
+        let state = &mut credits.states[counter.index()];
+        if held {
+            return state.hold(octets);
+        }
+        state.let_go(octets);
+        self.crossed.push(counter);
     }
 
     /// The rate of a port's line changes.
@@ -371,6 +418,13 @@ impl Pauses {
         self.stops.get(queue.index()).map_or(Duration::ZERO, |stop| stop.paused(now))
     }
 
+    /// How long queues have waited for credits until `now`, all together.
+    pub fn waited_for_credits(&self, now: Instant) -> Duration {
+        let Some(credits) = self.credits.as_deref() else { return Duration::ZERO };
+        let own = (0..).map(QueueId).zip(&self.stops).filter(|(queue, _)| credits.of_queue(*queue));
+        own.fold(Duration::ZERO, |sum, (_, stop)| sum + stop.paused(now))
+    }
+
     /// How often a queue was stopped.
     pub fn stops_of(&self, queue: QueueId) -> u64 {
         self.stops.get(queue.index()).map_or(0, |stop| stop.stops)
@@ -434,20 +488,25 @@ impl Pauses {
         self.pools.as_deref_mut().map_or(&mut [], |pools| &mut pools.list)
     }
 
-    /// The queues that are stopped, and since when.
-    pub fn stopped(&self) -> impl Iterator<Item = (QueueId, Instant)> + '_ {
+    /// The queues that are stopped, since when, and the credits that the first frame of each needs, where it waits for some.
+    pub fn stopped(&self) -> impl Iterator<Item = (QueueId, Instant, u64)> + '_ {
         let stops = (0..).map(QueueId).zip(&self.stops);
-        stops.filter(|(_, stop)| stop.in_force()).map(|(queue, stop)| (queue, stop.since))
+        let needs = |queue: QueueId| self.credits.as_deref().map_or(0, |credits| credits.states[queue.index()].need);
+        stops.filter(|(_, stop)| stop.in_force()).map(move |(queue, stop)| (queue, stop.since, needs(queue)))
     }
 
     /// The queues whose frames go into a buffer that is full.
     pub fn full(&self) -> impl Iterator<Item = QueueId> + '_ {
-        (0..).map(QueueId).zip(&self.counters).filter(|(_, counter)| counter.full).map(|(queue, _)| queue)
+        let counters = (0..).map(QueueId).zip(&self.counters);
+        counters.filter(|(_, counter)| counter.full || counter.credited).map(|(queue, _)| queue)
     }
 
     /// Whether a stopped queue goes on once no more than `octets` of its frames are held, which take `memory` of a pool of which the
-    /// frames of all that are stuck take `of_pool`.
-    pub fn would_go_on(&self, queue: QueueId, octets: u64, memory: u64, of_pool: u64) -> bool {
+    /// frames of all that are stuck take `of_pool`. One that waits for credits needs `need` of them.
+    pub fn would_go_on(&self, queue: QueueId, (octets, memory, of_pool): (u64, u64, u64), need: u64) -> bool {
+        if let Some(credits) = self.credits.as_deref().filter(|credits| credits.of_queue(queue)) {
+            return credits.states[queue.index()].would_go_on(memory, need);
+        }
         let counter = &self.counters[queue.index()];
         let pools = self.pools.as_deref();
         octets <= counter.xon
@@ -461,8 +520,11 @@ impl Pauses {
         self.pools.as_deref().is_some_and(|pools| pools.share(CounterId(one.0), CounterId(other.0)))
     }
 
-    /// Memory of a frame in a queue that has a pool.
-    pub fn memory(&self, queue: QueueId, octets: u16) -> u64 {
+    /// Memory of a frame in a queue that has a pool, or of one that is held by `counter` of a line with credits.
+    pub fn memory(&self, queue: QueueId, counter: CounterId, octets: u16) -> u64 {
+        if let Some(credits) = self.credits.as_deref().filter(|credits| credits.counts(counter)) {
+            return credits.octets(counter, octets);
+        }
         self.pools.as_deref().map_or(0, |pools| pools.memory(queue, octets))
     }
 

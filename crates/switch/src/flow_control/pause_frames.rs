@@ -1,11 +1,48 @@
-//! Pause frames on their lines, from the start of their transmission to their arrival.
+//! Pause frames on their lines, from the start of their transmission to their arrival; and the messages of credits and of link-level retry.
 
 use alloc::vec::Vec;
 
-use penstock_endpoint::PortId;
+use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{Duration, Instant};
 
 use crate::events::PauseId;
+
+/// The kind of a message, with its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    /// A pause frame.
+    Pause,
+    /// `CF_Update`: credits that the far end of the line back has freed, in all.
+    Update {
+        /// Their class.
+        class: TrafficClass,
+        /// `R_CF`.
+        total: u64,
+    },
+    /// `CC_Update`: credits that the frames of a line have consumed, in all.
+    Sync {
+        /// Their class.
+        class: TrafficClass,
+        /// `S_CC`.
+        total: u64,
+    },
+    /// ACK or NACK of link-level retry.
+    Acknowledge {
+        /// The frame that is to come next.
+        next: u64,
+        /// Times that the line broke.
+        epoch: u32,
+        /// NACK: all from that frame on goes again.
+        again: bool,
+    },
+    /// In the stead of a frame that the far end drops.
+    Failed {
+        /// It was the frame that is to come next.
+        first: bool,
+        /// It is a frame that has come before.
+        repeated: bool,
+    },
+}
 
 /// A pause frame on its way.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +57,8 @@ pub struct PauseFrame {
     pub time: Duration,
     /// The line has corrupted it: the far end drops it.
     pub corrupted: bool,
+    /// What it says, of a pause frame in the fields above.
+    pub message: Message,
     /// It has gone to another part of the network; what it says is kept here until it arrives, for its line may break.
     abroad: bool,
 }
@@ -27,7 +66,12 @@ pub struct PauseFrame {
 impl PauseFrame {
     /// One that says nothing yet.
     pub fn new(line: PortId, time: Duration) -> Self {
-        Self { line, stop: 0, resume: 0, time, corrupted: false, abroad: false }
+        Self { line, stop: 0, resume: 0, time, corrupted: false, message: Message::Pause, abroad: false }
+    }
+
+    /// A message of credits or of link-level retry.
+    pub fn of_link(line: PortId, message: Message) -> Self {
+        Self { message, ..Self::new(line, Duration::ZERO) }
     }
 
     /// Bits of the classes that it stops, and of those that it lets go on.

@@ -69,7 +69,7 @@ pub const WRED: u16 = 512;
 pub const SCHEDULED: u16 = 1024;
 /// Queues of a port have shapers.
 pub const SHAPED: u16 = 2048;
-/// Why a queue starts no frame, as a shift of its bit in [`PortState::stopped`]: priority flow control stops it.
+/// Why a queue starts no frame, as a shift of its bit in [`PortState::stopped`]: priority flow control stops it, or its line lacks credits.
 pub const BY_PAUSE: u32 = 10;
 /// Its shaper has nothing left.
 pub const BY_SHAPER: u32 = 20;
@@ -77,6 +77,23 @@ pub const BY_SHAPER: u32 = 20;
 pub const IMPAIRED: u16 = 4096;
 /// The port of a host that sends pause frames: the end of each transmission is an event, as at flow-controlled ports of switches.
 pub const SENDS_PAUSES: u16 = 8192;
+/// The line of a port has credits.
+pub const CREDITED: u16 = 16_384;
+/// Frames of a port's line that are lost are sent again.
+pub const RETRIED: u16 = 32_768;
+
+/// Of [`PortState::pauses`], the classes that a pause frame is about.
+pub const PAUSES: u32 = (1 << 10) - 1;
+/// The classes of which credits are to be returned to the far end, as a shift of their bits.
+pub const UPDATES: u32 = 10;
+/// The classes whose credits the far end is to compare, likewise.
+pub const SYNCS: u32 = 20;
+/// An acknowledgement is due.
+pub const ACK: u32 = 1 << 29;
+/// Frames are to be sent again.
+pub const REPLAY: u32 = 1 << 30;
+/// Of [`PortState::stopped`]: the replay buffer has no room, and no queue starts a frame.
+pub const REPLAY_FULL: u32 = 1 << 29;
 
 /// One port: 128 octets too.
 #[derive(Debug, Clone)]
@@ -108,9 +125,9 @@ pub struct PortState {
     pub lane: Lane,
     /// The port's own number.
     pub index: PortId,
-    /// A bit for each queue that may start no frame; and again by each reason for it, [`BY_PAUSE`] and [`BY_SHAPER`].
+    /// A bit for each queue that may start no frame; and again by each reason for it, [`BY_PAUSE`] and [`BY_SHAPER`]; and [`REPLAY_FULL`].
     pub(super) stopped: u32,
-    /// A bit for each class that a pause frame, which waits for the line, is to signal to the far end.
+    /// What goes ahead of all frames: [`PAUSES`], [`UPDATES`], [`SYNCS`], [`ACK`], [`REPLAY`].
     pub pauses: u32,
     /// [`FLOW_CONTROLLED`], [`CAPTURED`], [`POOLED`] and the like, any of them or none.
     pub attention: u16,
@@ -398,11 +415,11 @@ impl PortState {
         self.eligible::<M>() != 0 || (M::FULL && self.pauses != 0)
     }
 
-    /// Whether priority flow control stops the queue of `class`.
+    /// Whether priority flow control, lack of credits or a full replay buffer stops the queue of `class`.
     #[inline(always)]
     pub fn stops<M: Model>(&self, class: TrafficClass) -> bool {
         // Most queues are held by nothing.
-        self.holds::<M>(class) && self.stopped & class.bit() << BY_PAUSE != 0
+        self.holds::<M>(class) && self.stopped & (class.bit() << BY_PAUSE | REPLAY_FULL) != 0
     }
 
     /// Whether the queue of `class` may start no frame.
