@@ -1,4 +1,4 @@
-"""Published formulas of head-room, a function each: octets that a port may still receive after it was to be paused.
+"""Published formulas of headroom, a function each: octets that a port may still receive after it was to be paused.
 
 Each has the arithmetic of its source, roundings included, and takes a :class:`Port`. ``xoff`` is always the memory above
 the threshold for one port and one priority, so that the results stand side by side with the exact need.
@@ -110,7 +110,7 @@ class Profile:
 
     Attributes:
         xon: octets at or below which the peer may go on.
-        xoff: octets of head-room above the threshold.
+        xoff: octets of headroom above the threshold.
         size: octets reserved for the port and priority.
     """
 
@@ -120,7 +120,7 @@ class Profile:
 
 
 def annex_o(port: Port) -> int:
-    """Return the head-room of IEEE 802.1Q, annex O, octets.
+    """Return the headroom of IEEE 802.1Q, annex O, octets.
 
     The cable both ways, the response, a longest frame in either direction, and the PFC frame; delays of interfaces are
     parts of the response. The frame that crosses the threshold and cells are not in it.
@@ -147,6 +147,8 @@ _SPECTRUM = {
     5: _Spectrum(192, 19),
     6: _Spectrum(256, 42),
 }
+_BEFORE = "before-2026-07-28"
+_TOFINO_2_CELL = 176
 _MAC_PHY_KIB, _PEER_KIB = 0.8, 3.8
 _SPEED_OF_LIGHT = 198_000_000
 
@@ -178,11 +180,11 @@ def nvidia(
     Args:
         port: speed, cable, MTU and lanes.
         spectrum: generation of the chip, 1 to 6.
-        revision: since 2026-07-28 a private head-room has 2 KiB more, where small packets alone would need it; since
+        revision: since 2026-07-28 a private headroom has 2 KiB more, where small packets alone would need it; since
             2026-08-01 Spectrum-6 has 18 KiB more.
         lossless_mtu: octets of a large packet of lossless traffic.
         small_packet_percentage: share of packets of 64 octets, per cent of their number.
-        shared_headroom: whether ports share a head-room pool.
+        shared_headroom: whether ports share a headroom pool.
         gearbox_ns: delay of the gearbox of MSN3800, 400; otherwise 0.
 
     Raises:
@@ -227,13 +229,13 @@ def barefoot(
     """Return the profile of SONiC's formula for Tofino-2, octets.
 
     Source: sonic-swss e6b0c5b5, ``cfgmgr/buffer_headroom_barefoot.lua``; constants of Tofino-2 from
-    ``platform/barefoot/asic_table.j2``, which has none for Tofino. The head-room is always a shared pool.
+    ``platform/barefoot/asic_table.j2``, which has none for Tofino. The headroom is always a shared pool.
 
     Raises:
         ArgumentError: a percentage is out of range.
     """
     _share(small_packet_percentage)
-    speed, cell, pipeline_kib, mac_phy_kib, peer_kib = port.speed_mbps, 176, 68, 0.8, 9
+    speed, cell, pipeline_kib, mac_phy_kib, peer_kib = port.speed_mbps, _TOFINO_2_CELL, 68, 0.8, 9
     occupancy = (100 - small_packet_percentage + small_packet_percentage * (cell / 64)) / 100
     # The script's table ends at 400 Gb/s.
     peer = _peer(speed if speed <= 400_000 else 0, peer_kib) * (2 if speed == 400_000 else 1)
@@ -255,7 +257,7 @@ def connectx(port: Port) -> int:
 
 
 def mlxsw(port: Port, *, delay_bits: int | None = None, cell: int | None = None) -> int:
-    """Return the head-room that Linux sets up on Spectrum for a buffer under PFC, octets in whole cells.
+    """Return the headroom that Linux sets up on Spectrum for a buffer under PFC, octets in whole cells.
 
     Source: Linux, ``mlxsw/spectrum_buffers.c``: twice the cells of the delay, and those of a frame; twice all that on a
     port of eight lanes.
@@ -285,13 +287,15 @@ class Formula:
         key: its name in JSON, such as ``spectrum-4``.
         name: its name in a table.
         source: the standard or file.
-        xoff: the head-room of a port and priority, octets.
+        xoff: the headroom of a port and priority, octets.
+        cell: cells of the chip that it is for, octets; ``None``: any.
     """
 
     key: str
     name: str
     source: str
     xoff: Callable[[Port], int]
+    cell: int | None = None
 
 
 def formulas(
@@ -302,7 +306,7 @@ def formulas(
     gearbox_ns: float = 0,
     delay_bits: int | None = None,
 ) -> list[Formula]:
-    """Return all formulas, those of both revisions of NVIDIA's where a private head-room distinguishes them.
+    """Return all formulas, those of both revisions of NVIDIA's where a private headroom distinguishes them.
 
     The settings are those of :func:`nvidia`, :func:`barefoot` and :func:`mlxsw`.
     """
@@ -320,17 +324,18 @@ def formulas(
         ).xoff
 
     lua, listed = "sonic-swss, buffer_headroom_mellanox.lua", []
-    for spectrum in _SPECTRUM:
+    for spectrum, chip in _SPECTRUM.items():
         name, key = f"NVIDIA Spectrum-{spectrum}", f"spectrum-{spectrum}"
-        listed.append(Formula(key=key, name=name, source=lua, xoff=of_spectrum(spectrum, "2026-08-01")))
+        now = Formula(key=key, name=name, source=lua, xoff=of_spectrum(spectrum, "2026-08-01"), cell=chip.cell)
         before = Formula(
-            key=f"{key}-before-2026-07-28",
-            name=f"{name}, before 2026-07-28",
+            key=f"{key}-{_BEFORE}",
+            name=f"{name}, {_BEFORE.replace('-', ' ', 1)}",
             source=f"{lua} at 3943093d",
             xoff=of_spectrum(spectrum, "2024-09-11"),
+            cell=chip.cell,
         )
-        if spectrum == 6 or not (shared_headroom or small_packet_percentage == 100):
-            listed.append(before)
+        differs = spectrum == 6 or not (shared_headroom or small_packet_percentage == 100)
+        listed += [now, before] if differs else [now]
     tofino = "sonic-swss, buffer_headroom_barefoot.lua"
     driver = "Linux, mlx5/core/en/port_buffer.c"
     linux = "Linux, mlxsw/spectrum_buffers.c"
@@ -341,6 +346,7 @@ def formulas(
             key="tofino-2",
             name="Barefoot Tofino-2",
             source=tofino,
+            cell=_TOFINO_2_CELL,
             xoff=lambda port: (
                 barefoot(
                     port,

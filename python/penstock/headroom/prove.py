@@ -1,4 +1,4 @@
-"""The least head-room of a port, found by attack in simulation: no loss there, and loss at one cell or octet less.
+"""The least headroom of a port, found by attack in simulation: no loss there, and loss at one cell or octet less.
 
 The attacker knows the lengths that frames may have, and neither the formula nor its terms: he tries all lengths for the
 frames that take most memory in the time until the stop, and several phases of the frames in the reverse direction.
@@ -21,8 +21,8 @@ class Proof:
     """The outcome of a search.
 
     Attributes:
-        need: the exact head-room after the formula.
-        least: the least head-room without loss in any attack: cells, or octets where the switch counts those.
+        need: the exact headroom after the formula.
+        least: the least headroom without loss in any attack: cells, or octets where the switch counts those.
         lost: frames lost with one less.
         attacks: number of attacks.
         runs: number of simulations.
@@ -158,7 +158,7 @@ def _run(port: Port, attack: _Attack, room: int) -> tuple[int, int]:
 
 
 def prove(port: Port) -> Proof:
-    """Search for the least head-room of a port by simulation, and compare it with the formula.
+    """Search for the least headroom of a port by simulation, and compare it with the formula.
 
     Raises:
         ScenarioError: the port has a rate or a delay that no scenario can have.
@@ -187,7 +187,7 @@ def prove(port: Port) -> Proof:
     unit = "octets" if exact.cells is None else f"cells of {port.cell} octets"
     comment = (
         f"# {port.speed_mbps} Mb/s, {port.cable_m:g} m, frames of {port.mtu} octets, response {port.response()} ps:\n"
-        f"# {least} {unit} of head-room lose nothing, {least - 1} lose {lost} of these frames.\n"
+        f"# {least} {unit} of headroom lose nothing, {least - 1} lose {lost} of these frames.\n"
     )
     return Proof(
         need=exact,

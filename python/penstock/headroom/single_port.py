@@ -19,7 +19,7 @@ _FASTER = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """The exact head-room of a port and priority, as the simulator's planner computes it.
+    """The exact headroom of a port and priority, as the simulator's planner computes it.
 
     Attributes:
         octets: octets above XOFF where a switch counts octets.
@@ -50,32 +50,36 @@ class Frames:
     count: int
 
 
-def network(port: Port, *, room: int, shared: int, duration_ps: int, comment: str = "") -> str:
+def network(
+    port: Port, *, room: int, shared: int, duration_ps: int, comment: str = "", alpha: float | None = None
+) -> str:
     """Return the scenario of a port without its flows.
 
     Args:
         port: the port of the switch that receives.
-        room: octets of head-room: of memory in whole cells, or of the ingress buffer.
-        shared: octets below the head-room: memory that is shared, or XOFF.
+        room: octets of headroom: of memory in whole cells, or of the ingress buffer.
+        shared: octets below the headroom: memory that is shared, or XOFF.
         duration_ps: simulated time, ps.
         comment: lines at the top.
+        alpha: factor of the dynamic threshold; ``None``: all of the shared memory.
     """
     line = f'rate = "{port.speed_mbps} Mbps"\ndelay = "{port.delay()} ps"'
     pool = ""
-    buffer = f'buffer = "{shared + room} octets"\nxoff = "{shared} octets"\nheadroom = "{room} octets"'
-    if port.cell > 1:
+    buffer = f'buffer = "{shared + room} octets"\nxoff = "{shared} octets"'
+    if port.cell > 1 or alpha is not None:
+        of_line = "" if alpha is None else f"ingress_alpha = {alpha!r}\n"
         pool = f"""
 [[buffer]]
 switches = ["switch"]
 priorities = [3]
 alpha = "none"
-size = "{shared} octets"
+{of_line}size = "{shared} octets"
 cell = "{port.cell} octets"
 headroom = "{room} octets"
 """
         buffer = 'buffer = "2 GB"'
     return f"""\
-{comment}question = "Is the head-room of this port enough?"
+{comment}question = "Is the headroom of this port enough?"
 duration = "{duration_ps} ps"
 scheme = "none"
 
@@ -108,6 +112,7 @@ priorities = [3]
 ports = ["{STOPPED}"]
 mtu = "{port.mtu} octets"
 response = "{port.response()} ps"
+headroom = "{room} octets"
 {buffer}
 """
 
@@ -138,7 +143,7 @@ start = "{start} ps"
 
 
 def need(port: Port) -> Need:
-    """Return the exact head-room of a port, from the simulator's planner."""
+    """Return the exact headroom of a port, from the simulator's planner."""
     cells = port.mtu // port.cell + 1
     text = network(port, room=0, shared=2 * cells * port.cell, duration_ps=1_000_000)
     text += trains(port, [Frames(octets=port.mtu, count=1)])[0]
