@@ -35,6 +35,9 @@ PAUSE_FRAME = 64
 WIRE_OVERHEAD = 20
 """Octets of preamble and least gap."""
 
+LEAST_MTU = 256
+"""No port's longest frame has fewer octets: signals of schemes have up to as many, and share its priorities."""
+
 NS_PER_M = Fraction(505, 100)
 """Delay of a cable, ns/m: light in fibre."""
 
@@ -48,7 +51,7 @@ class Port:
     Attributes:
         speed_mbps: rate of the line, Mb/s.
         cable_m: length of the cable, m.
-        mtu: the longest frame, octets with FCS.
+        mtu: the longest frame, octets with FCS, at least :data:`LEAST_MTU`.
         cell: size of a memory cell, octets; 1 where the switch counts octets.
         lanes: electrical lanes of the port.
         response_ps: from the arrival of a pause frame until the peer starts no more frames, ps; ``None``: that of 802.3
@@ -75,7 +78,7 @@ class Port:
         for name, value, least, most in (
             ("speed_mbps", self.speed_mbps, 1, 10_000_000),
             ("cable_m", self.cable_m, 0, 1_000_000),
-            ("mtu", self.mtu, 64, 65_535),
+            ("mtu", self.mtu, LEAST_MTU, 65_535),
             ("cell", self.cell, 1, 65_535),
             ("lanes", self.lanes, 1, 64),
             ("response_ps", self.response_ps or 0, 0, _PS),
@@ -128,8 +131,8 @@ def annex_o(port: Port) -> int:
     return math.ceil(port.wire() + port.mtu + port.wire_overhead)
 
 
-Revision = Literal["2024-09-11", "2026-07-28", "2026-08-01"]
-"""A revision of ``buffer_headroom_mellanox.lua``: 3943093d, b20a5969, 422271e7 of sonic-swss."""
+Revision = Literal["2023-08-15", "2024-09-11", "2026-07-28", "2026-08-01"]
+"""A revision of ``buffer_headroom_mellanox.lua``: 4957df86, 3943093d, b20a5969, 422271e7 of sonic-swss."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +174,7 @@ def nvidia(
     small_packet_percentage: float = 50,
     shared_headroom: bool = False,
     gearbox_ns: float = 0,
+    cell: int | None = None,
 ) -> Profile:
     """Return the profile of SONiC's formula for NVIDIA's switches, octets.
 
@@ -180,12 +184,14 @@ def nvidia(
     Args:
         port: speed, cable, MTU and lanes.
         spectrum: generation of the chip, 1 to 6.
-        revision: since 2026-07-28 a private headroom has 2 KiB more, where small packets alone would need it; since
-            2026-08-01 Spectrum-6 has 18 KiB more.
+        revision: since 2024-09-11 small packets count by octets, a cell of a small packet is whole, and Spectrum-4 and
+            -5 have octets on a tile. Since 2026-07-28 a private headroom has 2 KiB more, where small packets alone
+            would need it; since 2026-08-01 Spectrum-6 has 18 KiB more.
         lossless_mtu: octets of a large packet of lossless traffic.
         small_packet_percentage: share of packets of 64 octets, per cent of their number.
         shared_headroom: whether ports share a headroom pool.
         gearbox_ns: delay of the gearbox of MSN3800, 400; otherwise 0.
+        cell: octets of a cell; ``None``: that of the chip.
 
     Raises:
         ArgumentError: there is no such generation, or a percentage or size is out of range.
@@ -196,22 +202,29 @@ def nvidia(
     if lossless_mtu < 1:
         raise ArgumentError(f"lossless_mtu={lossless_mtu}: out of range", "at least 1")
     chip, speed = _SPECTRUM[spectrum], port.speed_mbps
-    factor = math.ceil(chip.cell / 64 if chip.cell > 128 else 2 * chip.cell / (1 + chip.cell))
-    mean = (small_packet_percentage * 64 + (100 - small_packet_percentage) * lossless_mtu) / 100
-    by_octets = 100 * 64 / mean
-    occupancy = (100 - by_octets + by_octets * factor) / 100
-    cable = 2 * port.cable_m * speed * 1_000_000_000 / _SPEED_OF_LIGHT / (8 * 1000)
+    own, early = cell or chip.cell, revision < "2024-09-11"
+    factor = own / 64 if own > 128 else 2 * own / (1 + own)
+    small = small_packet_percentage
+    if not early:
+        factor = math.ceil(factor)
+        small = 100 * 64 / ((small_packet_percentage * 64 + (100 - small_packet_percentage) * lossless_mtu) / 100)
+    occupancy = (100 - small + small * factor) / 100
+    cable = _cable(port, 1024 if early else 1000)
     delay = port.mtu + cable + 2 * _gearbox(speed, gearbox_ns) + _MAC_PHY_KIB * 1024 + _peer(speed, _PEER_KIB)
-    delay += speed / 1000 * 120 / 8 if spectrum in (4, 5) else 0
+    delay += speed / 1000 * 120 / 8 if spectrum in (4, 5) and not early else 0
     xoff = _whole_kib(lossless_mtu + delay * occupancy)
     if spectrum == 6 and revision >= "2026-08-01":
         xoff += 18 * 1024
     if revision >= "2026-07-28" and not shared_headroom and small_packet_percentage != 100:
         xoff += 2048 if xoff + 2048 < _whole_kib(lossless_mtu + delay * factor) else 0
     eight = port.lanes == 8
-    xon = chip.pipeline_kib * 1024 * (2 if eight else 1)
+    xon = (chip.pipeline_kib * (2 if eight else 1) - (1 if eight and early else 0)) * 1024
     size = xon if shared_headroom else _whole_kib(xoff + xon + (port.mtu if eight else 0))
     return Profile(xon=xon, xoff=xoff, size=size)
+
+
+def _cable(port: Port, kilo: int) -> float:
+    return 2 * port.cable_m * port.speed_mbps * 1_000_000_000 / _SPEED_OF_LIGHT / (8 * kilo)
 
 
 def _gearbox(speed: int, delay_ns: float) -> float:
@@ -239,7 +252,7 @@ def barefoot(
     occupancy = (100 - small_packet_percentage + small_packet_percentage * (cell / 64)) / 100
     # The script's table ends at 400 Gb/s.
     peer = _peer(speed if speed <= 400_000 else 0, peer_kib) * (2 if speed == 400_000 else 1)
-    cable = 2 * port.cable_m * speed * 1_000_000_000 / _SPEED_OF_LIGHT / (8 * 1024)
+    cable = _cable(port, 1024)
     delay = port.mtu + cable + 2 * _gearbox(speed, gearbox_ns) + mac_phy_kib * 1024 + peer
     xon = pipeline_kib * 1024
     return Profile(xon=xon, xoff=_whole_kib(lossless_mtu + delay * occupancy), size=xon)

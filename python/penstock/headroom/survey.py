@@ -8,7 +8,7 @@ from penstock._core import read_quantity
 from penstock.declared import LinkDescription, Outline
 from penstock.errors import ArgumentError
 from penstock.fabrics import memory, names_in_short, port_kinds
-from penstock.headroom.formulas import NS_PER_M, QUANTA, Formula, Port, formulas
+from penstock.headroom.formulas import LEAST_MTU, NS_PER_M, QUANTA, Formula, Port, formulas
 from penstock.headroom.responses import Response
 from penstock.headroom.single_port import Need
 from penstock.headroom.single_port import need as exact_need
@@ -128,7 +128,7 @@ def survey(
         raise ArgumentError(f"{scenario.name}: no [pfc], so that no port is paused", "add [pfc] with priorities and mtu")
     outline = scenario.outline(limit=limit)
     settled = tomllib.loads(scenario.resolved(limit=limit))["pfc"]
-    mtu = int(read_quantity(settled["mtu"], "octets"))
+    mtu = max(LEAST_MTU, int(read_quantity(settled["mtu"], "octets")))
     if not any(link["flow_control"] for link in outline["links"]):
         raise ArgumentError(f"{scenario.name}: no port can be paused", "list ports that lead to switches in pfc.ports")
     layouts = {rate: outline for rate in {link["rate_bps"] for link in outline["links"]}}
@@ -262,14 +262,10 @@ def merged(kinds: Sequence[Kind]) -> list[tuple[str, list[int]]]:
 def _findings(kinds: Sequence[Kind], listed: Sequence[Formula]) -> list[str]:
     found = []
     for name, (index, *_) in merged(kinds):
-        below = [
-            f"{short(kind.port)} ({entry.xoff_octets} of {entry.need_octets} octets)"
-            for kind in kinds
-            for entry in [kind.entries[index]]
-            if entry.missing_octets
-        ]
+        below = [short(kind.port) for kind in kinds if kind.entries[index].missing_octets]
         if below:
-            found.append(f"{name}: below the need at {', '.join(below)}")
+            where = "every port" if len(below) == len(kinds) > 1 else ", ".join(below)
+            found.append(f"{name}: below the need at {where}")
     for name, (index, *_) in merged(kinds):
         if index < len(listed) and "before" not in listed[index].key:
             found.extend(falls(replace(listed[index], name=name), [kind.port for kind in kinds]))
