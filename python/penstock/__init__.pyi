@@ -1,6 +1,7 @@
 # The public names: lazy_names.py imports each on first use.
 from penstock import dcb as dcb
 from penstock import exchange as exchange
+from penstock import headroom as headroom
 from penstock import testbed as testbed
 from penstock import theory as theory
 from penstock import wire as wire

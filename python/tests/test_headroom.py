@@ -10,6 +10,7 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
+from conftest import ROOT
 
 from penstock import ArgumentError, Scenario, headroom
 from penstock.errors import TextFileError
@@ -355,6 +356,22 @@ def test_a_fabric_has_each_kind_of_port_once() -> None:
     assert leaf.left_octets["exact"] == 64_000_000 - leaf.headroom_octets["exact"]
     assert any("Tofino-2: falls from 400 to 800 Gb/s" in sentence for sentence in found.findings)
     assert any("annex O: below the need at every port" in sentence for sentence in found.findings)
+
+
+def test_the_page_has_the_numbers_of_the_command() -> None:
+    page = (ROOT / "docs/how-to/choose-headroom.md").read_text(encoding="utf-8")
+    text = fabric_template(uplink="2x400G", cable="host=5m,spine0..1=40m,spine2..3=300m", chip="spectrum-4")
+    scenario = Scenario.from_toml(text, name="rack")
+    rows = {}
+    for small in (50, 100):
+        for kind in headroom.survey(scenario, by=headroom.formulas(small_packet_percentage=small)).kinds:
+            rows.setdefault("exact", []).append(f"{kind.need.memory:,}")
+            for entry in kind.entries:
+                if entry.key in ("annex-o", "spectrum-4", "connectx"):
+                    share = entry.xoff_octets / entry.need_octets  # type: ignore[operator]
+                    rows.setdefault((entry.key, small), []).append(f"{entry.xoff_octets:,} ({share:.1%})")
+    for cells in rows.values():
+        assert f"| {' | '.join(cells[:3])} |".replace(",", " ").replace("%", " %") in page
 
 
 def test_more_lossless_priorities_take_more_memory() -> None:

@@ -119,7 +119,7 @@ def _print_survey(found: Survey, table: Table | None) -> None:
     screen.print()
     chips = [chip for chip in found.chips if chip.memory_octets is not None]
     columns = [f"{short(kind.port)} (of the need)" for kind in found.kinds]
-    rows = listing("octets", *columns, *(f"{chip.switches} has left" for chip in chips))
+    rows = listing("octets", *columns, *(f"{chip.switches} has left of {octets(chip.memory_octets or 0)}" for chip in chips))
     add_row(
         rows,
         "exact minimum",
