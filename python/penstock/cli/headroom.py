@@ -26,7 +26,6 @@ from penstock.headroom import (
     findings,
     formulas,
     judge,
-    need,
     prove,
     read_response,
     read_table,
@@ -42,13 +41,17 @@ def headroom(given: HeadroomOptions) -> None:
     response = None if given.response is None else read_response(given.response)
     table = None if given.table is None else read_table(given.table)
     if given.fabric is not None:
-        _refuse(given, ("cell", "scenarios", "mtu"), "options of --table alone; a fabric has pfc.mtu and [[switch]] cell")
+        _refuse(
+            given, ("cell", "scenarios", "mtu"), "options of --table alone; a fabric has pfc.mtu and [[switch]] cell"
+        )
         _of_fabric(given, given.fabric, response, table)
     elif table is not None:
         _refuse(given, ("prove", "out"), "options of a fabric; name one")
         _of_table(given, table, response)
     else:
-        raise InputError("nothing to do: no fabric and no --table", "name a scenario with [pfc], or a pg_profile_lookup.ini")
+        raise InputError(
+            "nothing to do: no fabric and no --table", "name a scenario with [pfc], or a pg_profile_lookup.ini"
+        )
 
 
 def _refuse(given: HeadroomOptions, names: Sequence[str], reason: str) -> None:
@@ -69,7 +72,7 @@ def _of_fabric(given: HeadroomOptions, name: str, response: Response | None, tab
     )
     scenario = find(name, given.sets)
     found = survey(scenario, response=response, lanes=given.lanes, table=table, by=own, limit=given.limit)
-    proofs: list[tuple[Proof, Path | None]] = []
+    proofs: list[tuple[Proof, Path]] = []
     if given.prove:
         folder = given.out or RESULTS / f"{scenario.name}-headroom"
         for kind in found.kinds:
@@ -86,7 +89,7 @@ def _of_fabric(given: HeadroomOptions, name: str, response: Response | None, tab
         _print_proof(kind, proof, path)
 
 
-def _document(found: Survey, proofs: Sequence[tuple[Proof, Path | None]], table: Table | None) -> dict[str, Any]:
+def _document(found: Survey, proofs: Sequence[tuple[Proof, Path]], table: Table | None) -> dict[str, Any]:
     document = {**asdict(found), "table": None if table is None else table.file}
     for kind, (proof, path) in zip(document["kinds"], proofs, strict=False):
         about = {key: value for key, value in asdict(proof).items() if key not in ("need", "scenario")}
@@ -96,8 +99,12 @@ def _document(found: Survey, proofs: Sequence[tuple[Proof, Path | None]], table:
 
 def _print_survey(found: Survey, table: Table | None) -> None:
     screen = console()
-    screen.print(f"{found.fabric}: headroom of a line and a lossless priority ({', '.join(map(str, found.priorities))})")
-    ports = listing("ports", "", "number", "rate", "cable", "MTU", "cell", "lanes", "response", "octets", "cells", "memory")
+    screen.print(
+        f"{found.fabric}: headroom of a line and a lossless priority ({', '.join(map(str, found.priorities))})"
+    )
+    ports = listing(
+        "ports", "", "number", "rate", "cable", "MTU", "cell", "lanes", "response", "octets", "cells", "memory"
+    )
     for kind in found.kinds:
         own = kind.port
         add_row(
@@ -119,7 +126,9 @@ def _print_survey(found: Survey, table: Table | None) -> None:
     screen.print()
     chips = [chip for chip in found.chips if chip.memory_octets is not None]
     columns = [f"{short(kind.port)} (of the need)" for kind in found.kinds]
-    rows = listing("octets", *columns, *(f"{chip.switches} has left of {octets(chip.memory_octets or 0)}" for chip in chips))
+    rows = listing(
+        "octets", *columns, *(f"{chip.switches} has left of {octets(chip.memory_octets or 0)}" for chip in chips)
+    )
     add_row(
         rows,
         "exact minimum",
@@ -129,7 +138,9 @@ def _print_survey(found: Survey, table: Table | None) -> None:
     for name, (index, *_) in merged(found.kinds):
         entries = [kind.entries[index] for kind in found.kinds]
         cells = [
-            None if entry.xoff_octets is None else f"{count(entry.xoff_octets)} ({share(entry.xoff_octets / entry.need_octets)})"
+            None
+            if entry.xoff_octets is None
+            else f"{count(entry.xoff_octets)} ({share(entry.xoff_octets / entry.need_octets)})"
             for entry in entries
         ]
         left = [chip.left_octets.get(entries[0].key) for chip in chips]
@@ -149,7 +160,7 @@ def _left(rest: int) -> str:
     return octets(rest) if rest >= 0 else f"{octets(-rest)} too few"
 
 
-def _print_proof(kind: Kind, proof: Proof, path: Path | None) -> None:
+def _print_proof(kind: Kind, proof: Proof, path: Path) -> None:
     unit = "octets" if proof.need.cells is None else "cells"
     verdict = "as the formula says" if proof.holds else f"but the formula says {count(proof.formula)}"
     console().print(
@@ -207,8 +218,9 @@ def _size(text: str, name: str) -> int:
         size = read_quantity(text if not text.isdigit() else f"{text} octets", "octets")
     except ValueError as error:
         raise InputError(f"--{name} {text}: not a size", "write, for instance, '9216 octets'") from error
-    # The port refuses what no port has.
-    return need(Port(speed_mbps=100_000, cable_m=1, **{name: int(size)})) and int(size)
+    # It refuses what no port has.
+    Port(**{"speed_mbps": 100_000, "cable_m": 1, name: int(size)})
+    return int(size)
 
 
 def _print_rows(judged: Sequence[Judgement]) -> None:

@@ -112,7 +112,9 @@ class HeadroomOptions:
     ] = False
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="--prove: folder of the scenarios that lose.  [default: results/FABRIC-headroom]"),
+        typer.Option(
+            metavar="DIR", help="--prove: folder of the scenarios that lose.  [default: results/FABRIC-headroom]"
+        ),
     ] = None
     scenarios: Annotated[
         Path | None, typer.Option(metavar="DIR", help="--table alone: write a scenario for each row.")

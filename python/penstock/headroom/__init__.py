@@ -1,4 +1,4 @@
-"""Headroom of priority flow control: the exact need of a port, published formulas, tables of vendors, and proof by search.
+"""Headroom of priority flow control: the exact need of a port, formulas and tables of vendors, and proof by search.
 
     >>> from penstock import headroom
     >>> port = headroom.Port(speed_mbps=200_000, cable_m=5, cell=256)

@@ -1,7 +1,7 @@
 """Published formulas of headroom, a function each: octets that a port may still receive after it was to be paused.
 
-Each has the arithmetic of its source, roundings included, and takes a :class:`Port`. ``xoff`` is always the memory above
-the threshold for one port and one priority, so that the results stand side by side with the exact need.
+Each has the arithmetic of its source, roundings included, and takes a :class:`Port`. ``xoff`` is always the memory
+above the threshold for one port and one priority, so that the results stand side by side with the exact need.
 """
 
 import math
@@ -326,15 +326,17 @@ def formulas(
     _share(small_packet_percentage)
 
     def of_spectrum(spectrum: int, revision: Revision) -> Callable[[Port], int]:
-        return lambda port: nvidia(
-            port,
-            spectrum,
-            revision=revision,
-            lossless_mtu=lossless_mtu,
-            small_packet_percentage=small_packet_percentage,
-            shared_headroom=shared_headroom,
-            gearbox_ns=gearbox_ns,
-        ).xoff
+        return lambda port: (
+            nvidia(
+                port,
+                spectrum,
+                revision=revision,
+                lossless_mtu=lossless_mtu,
+                small_packet_percentage=small_packet_percentage,
+                shared_headroom=shared_headroom,
+                gearbox_ns=gearbox_ns,
+            ).xoff
+        )
 
     lua, listed = "sonic-swss, buffer_headroom_mellanox.lua", []
     for spectrum, chip in _SPECTRUM.items():

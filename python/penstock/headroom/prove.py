@@ -1,7 +1,7 @@
 """The least headroom of a port, found by attack in simulation: no loss there, and loss at one cell or octet less.
 
-The attacker knows the lengths that frames may have, and neither the formula nor its terms: he tries all lengths for the
-frames that take most memory in the time until the stop, and several phases of the frames in the reverse direction.
+The attacker knows the lengths that frames may have and the time until the stop, and not the formula. He tries all
+lengths for the frames that take most memory in that time, and several phases of the frames in the reverse direction.
 """
 
 from collections import Counter
@@ -60,8 +60,8 @@ class _Attack:
 def worst_frames(wire: int, port: Port) -> tuple[Frames, ...]:
     """Return the frames that take most memory of those that fit into ``wire`` octets of the line.
 
-    Octets are taken by few long frames, cells by many short ones: for these all lengths are tried, by dynamic
-    programming over the last 100 000 octets, after as many of the densest as fit before them.
+    Octets are taken by few long frames, cells by many short ones. For cells all lengths are tried, by dynamic
+    programming over the last 100 000 octets; the densest frames fill the time before.
     """
     if port.cell == 1:
         return _most_octets(wire, port)
@@ -98,7 +98,9 @@ def _most_cells(wire: int, kinds: list[tuple[int, int, int]]) -> list[int]:
     for first in range(longest, longest + wire + 1, step):
         before = best[np.arange(first, first + step)[None, :] - offsets]
         reached = np.where(before >= 0, before + cells, 0).max(axis=0)
-        best[first : first + step] = np.maximum.accumulate(np.maximum(reached, best[first - 1] if first > longest else 0))
+        best[first : first + step] = np.maximum.accumulate(
+            np.maximum(reached, best[first - 1] if first > longest else 0)
+        )
     return [int(value) for value in best[longest : longest + wire + 1]]
 
 
@@ -139,7 +141,10 @@ def _scenario(port: Port, attack: _Attack, room: int, comment: str = "") -> str:
     shared = 2 * (-(-port.mtu // port.cell)) * port.cell + (1 if port.cell == 1 else 0)
     until = time(port, begun) + 4 * port.delay() + time(port, 4 * frame) + 10_000_000
     text = network(port, room=room * port.cell, shared=shared, duration_ps=until, comment=comment)
-    return text + flows + f"""
+    return (
+        text
+        + flows
+        + f"""
 [[flow]]                           # A frame is on the way back when the pause frame wants to go.
 name = "reverse"
 from = ["back"]
@@ -148,6 +153,7 @@ priority = 5
 frame = "{port.mtu} octets"
 start = "{time(port, frame) + time(port, frame, fed=True) - attack.early_ps} ps"
 """
+    )
 
 
 def _run(port: Port, attack: _Attack, room: int) -> tuple[int, int]:

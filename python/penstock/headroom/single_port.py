@@ -1,4 +1,4 @@
-"""One port as a scenario: a switch that is paused, a sink that takes next to nothing, and frames in the reverse direction.
+"""One port as a scenario: a switch that is paused, a sink that takes next to nothing, and reverse frames.
 
 The peer that is paused is a switch with frames from a faster line, so that it sends without a gap.
 """

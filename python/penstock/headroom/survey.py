@@ -1,8 +1,9 @@
-"""The headroom of a fabric: each kind of port with the exact need, all formulas and a table's row, and the rest of each chip."""
+"""The headroom of a fabric: exact need of each kind of port, formulas, a table's row, and the rest of each chip."""
 
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from penstock._core import read_quantity
 from penstock.declared import LinkDescription, Outline
@@ -68,7 +69,7 @@ class ChipRest:
         switches: switches that are alike, in short.
         memory_octets: packet memory of each; ``None`` where the scenario does not give it.
         reserved_octets: reserves of queues and lines.
-        headroom_octets: headroom of all lines and lossless priorities, by the key of the formula; ``exact`` for the need.
+        headroom_octets: headroom of all lines and lossless priorities, by the formula's key; ``exact`` for the need.
         left_octets: the rest of the memory, likewise; less than 0 where it is too small.
     """
 
@@ -125,13 +126,15 @@ def survey(
     """
     document = tomllib.loads(scenario.to_toml())
     if "pfc" not in document:
-        raise ArgumentError(f"{scenario.name}: no [pfc], so that no port is paused", "add [pfc] with priorities and mtu")
+        raise ArgumentError(
+            f"{scenario.name}: no [pfc], so that no port is paused", "add [pfc] with priorities and mtu"
+        )
     outline = scenario.outline(limit=limit)
     settled = tomllib.loads(scenario.resolved(limit=limit))["pfc"]
     mtu = max(LEAST_MTU, int(read_quantity(settled["mtu"], "octets")))
     if not any(link["flow_control"] for link in outline["links"]):
         raise ArgumentError(f"{scenario.name}: no port can be paused", "list ports that lead to switches in pfc.ports")
-    layouts = {rate: outline for rate in {link["rate_bps"] for link in outline["links"]}}
+    layouts = dict.fromkeys({link["rate_bps"] for link in outline["links"]}, outline)
     if response is not None:
         for rate in layouts:
             time = response.time(max(1, rate // 10**6), mtu, outline["wire_overhead_octets"])
@@ -198,7 +201,7 @@ def _kind(
             source = f"{table.file}: no row for {port.speed_mbps} Mb/s and {port.cable_m:g} m"
         else:
             source = f"{table.file}:{row.line}, {row.speed_mbps} Mb/s and {row.cable_m:g} m"
-        entries.append(_entry("table", "table", source, row and row.xoff, need, port))
+        entries.append(_entry("table", "table", source, None if row is None else row.xoff, need, port))
     return Kind(
         nodes=names_in_short(links[name]["node"] for name in names),
         peers=names_in_short(links[name]["peer"] for name in names),
@@ -226,10 +229,14 @@ def _chips(outline: Outline, kinds: Sequence[Kind], priorities: int) -> list[Chi
         for index, entry in enumerate(lines[0].entries if lines else ()):
             sizes = [kind.entries[index].xoff_octets for kind in lines]
             if None not in sizes:
-                whole = sum(-(-(size or 0) // kind.port.cell) * kind.port.cell for size, kind in zip(sizes, lines, strict=True))
+                whole = sum(
+                    -(-(size or 0) // kind.port.cell) * kind.port.cell for size, kind in zip(sizes, lines, strict=True)
+                )
                 taken[entry.key] = priorities * whole
         reserved = sum(pool["reserved_octets"] for pool in chip.pools)
-        left = {} if chip.memory_octets is None else {key: chip.memory_octets - reserved - n for key, n in taken.items()}
+        left = (
+            {} if chip.memory_octets is None else {key: chip.memory_octets - reserved - n for key, n in taken.items()}
+        )
         chips.append(
             ChipRest(
                 switches=chip.switches,
@@ -275,12 +282,13 @@ def _findings(kinds: Sequence[Kind], listed: Sequence[Formula]) -> list[str]:
 def falls(formula: Formula, ports: Sequence[Port]) -> list[str]:
     """Return sentences on where a formula asks for less on a longer cable, or at a higher speed of these ports' cables.
 
-    Cables are tried up to 2 km, metre by metre up to 300 m; speeds are those of 802.3 up to 1.6 Tb/s, each with its own response.
+    Cables are tried up to 2 km, metre by metre up to 300 m. Speeds are those of 802.3 up to 1.6 Tb/s, each with its own
+    response.
     """
     found = []
     for port in {(port.speed_mbps, port.lanes): port for port in ports}.values():
         values = [(m, formula.xoff(replace(port, cable_m=m, delay_ps=None))) for m in _CABLES_M]
-        for (_, shorter), (metres, longer) in zip(values, values[1:], strict=False):
+        for (_, shorter), (metres, longer) in pairwise(values):
             if longer < shorter:
                 found.append(
                     f"{formula.name}: falls from {shorter} to {longer} octets with a cable of {metres} m "
@@ -290,7 +298,7 @@ def falls(formula: Formula, ports: Sequence[Port]) -> list[str]:
     at_speeds: dict[str, list[str]] = {}
     for port in {port.cable_m: port for port in ports}.values():
         own = [formula.xoff(replace(port, speed_mbps=speed, response_ps=None)) for speed in _SPEEDS]
-        for n, (slower, faster) in enumerate(zip(own, own[1:], strict=False)):
+        for n, (slower, faster) in enumerate(pairwise(own)):
             if faster < slower:
                 step = f"{_SPEEDS[n] / 1000:g} to {_SPEEDS[n + 1] / 1000:g} Gb/s"
                 at_speeds.setdefault(step, []).append(f"{slower} to {faster} octets at {port.cable_m:g} m")

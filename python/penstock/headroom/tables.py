@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -46,7 +47,7 @@ class Row:
 
     @property
     def kind(self) -> Literal["shared", "private", "other"]:
-        """Whether the headroom is a shared pool, is private memory, or neither can be told from the sizes."""
+        """Whether the headroom is a shared pool, is private memory, or the sizes do not say."""
         if self.xoff > self.size or self.size == self.xon:
             return "shared"
         return "private" if self.size == self.xon + self.xoff else "other"
@@ -135,10 +136,10 @@ def parse_table(text: str, *, file: str = "pg_profile_lookup.ini") -> Table:
     if not rows and not faults:
         raise TextFileError(file, None, f"no row; each has {' '.join(_COLUMNS[:6])}, and xon_offset or not")
     if faults:
-        line, reason = faults[0]
+        at, reason = faults[0]
         others = "".join(f"; line {number}: {other}" for number, other in faults[1:4])
         more = f"; {len(faults) - 4} more" if len(faults) > 4 else ""
-        raise TextFileError(file, line, reason + others + more)
+        raise TextFileError(file, at, reason + others + more)
     twice = _conflict(rows)
     if twice is not None:
         first, second = twice
@@ -215,7 +216,7 @@ _BEYOND = 16
 
 
 def row_scenario(row: Row, *, cell: int = 1, mtu: int = 9216, until_pause: int = _UNTIL_PAUSE) -> str:
-    """Return the scenario of a row as SONiC's tests measure it on a switch: short packets until the pause and the first drop.
+    """Return the scenario of a row as SONiC's tests measure it: short packets until the pause and the first drop.
 
     Nothing leaves the switch, and the peer ignores pauses. Packets of 64 octets, a cell each, fill the memory up to the
     threshold, then the headroom. A switch with a dynamic threshold pauses with the packet that reaches it, so that the
@@ -263,7 +264,7 @@ def findings(table: Table) -> list[str]:
         by_cable.setdefault(row.cable_m, []).append(row)
     for speed, rows in sorted(by_speed.items()):
         rows.sort(key=lambda row: row.cable_m)
-        for shorter, longer in zip(rows, rows[1:], strict=False):
+        for shorter, longer in pairwise(rows):
             if longer.xoff < shorter.xoff:
                 found.append(
                     f"{speed} Mb/s: xoff falls from {shorter.xoff} at {shorter.cable_m:g} m to {longer.xoff} at "
@@ -276,7 +277,7 @@ def findings(table: Table) -> list[str]:
             )
     for cable, rows in sorted(by_cable.items()):
         rows.sort(key=lambda row: row.speed_mbps)
-        for slower, faster in zip(rows, rows[1:], strict=False):
+        for slower, faster in pairwise(rows):
             if faster.xoff < slower.xoff:
                 found.append(
                     f"{cable:g} m: xoff falls from {slower.xoff} at {slower.speed_mbps} Mb/s to {faster.xoff} at "

@@ -38,8 +38,8 @@ impl Line {
         octets * 8000 / self.gbps
     }
 
-    /// Octets of the line between the frame that crosses the threshold and the last one that begins before the stop: fewer than the delay both
-    /// ways, the longest frame that has just begun on the way back, the pause frame, and the response take.
+    /// Octets of the line between the frame that crosses the threshold and the last one, which begins before the stop. They are fewer than these
+    /// take: the delay both ways, the longest frame that has just begun on the way back, the pause frame, and the response.
     fn wire(self) -> u64 {
         let response = standard_response(self.rate()).0;
         let frames = u64::from(self.mtu) + u64::from(OVERHEAD) + 64 + u64::from(OVERHEAD);

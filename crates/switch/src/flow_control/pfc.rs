@@ -77,11 +77,11 @@ impl Reach {
         Duration(time.0 + u64::from(rest > 0))
     }
 
-    /// Octets of the line, wire overhead included, of the frames that its near end may have sent between the frame that brings the counter to
-    /// `xoff` and the last one, which has to begin before the near end stops.
+    /// Octets of the line, wire overhead included, of the frames between the one that brings the counter to `xoff` and the last one. That has
+    /// to begin before the near end stops.
     ///
-    /// The frame that the pause frame waits for has begun before it, so that a frame which would begin in the very instant of the longest stop
-    /// comes too late: strictly fewer octets than the time has.
+    /// The pause frame waits for one that has begun before it. So a frame comes too late if it would begin in the very instant of the longest
+    /// stop: strictly fewer octets than the time has.
     fn on_line(&self) -> u128 {
         let octet = 8 * u128::from(PS_PER_S);
         let time = self.latency.0 + self.wait().0 + self.back_time(FRAME).0 + self.back_latency.0 + self.response.0;
