@@ -169,7 +169,7 @@ def test_responses_are_read() -> None:
 )
 def test_no_such_port(key: str, value: int) -> None:
     with pytest.raises(ArgumentError, match=f"{key}={value}: out of range"):
-        Port(**({"speed_mbps": 100_000, "cable_m": 5} | {key: value}))  # type: ignore[arg-type]
+        Port(**({"speed_mbps": 100_000, "cable_m": 5} | {key: value}))
 
 
 def test_no_such_setting() -> None:
