@@ -247,6 +247,19 @@ def show_network(
     show(scenario, sets or [], out=out, json=json, figure=not (no_figures or json), limit=limit)
 
 
+@app.command("headroom", short_help="Headroom of a fabric's ports: the exact need, vendors' formulas, a table.")
+@options.grouped
+def headroom_of(given: requests.HeadroomOptions) -> None:
+    """Compare the exact headroom of each kind of port with 802.1Q annex O, vendors' formulas and a table of SONiC.
+
+    The need is the simulator's, exact to the octet and the cell; with --prove, an attacker finds it by search. Without
+    a fabric, each row of --table is judged.
+    """
+    from penstock.cli.headroom import headroom
+
+    headroom(given)
+
+
 @app.command("plot", short_help="Draw a figure of a results folder, in any size.")
 @options.grouped
 def plot_results(given: requests.PlotOptions) -> None:

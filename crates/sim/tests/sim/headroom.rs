@@ -38,12 +38,12 @@ impl Line {
         octets * 8000 / self.gbps
     }
 
-    /// Octets of the line between the frame that crosses the threshold and the stop: the delay both ways, the longest frame that has just
-    /// begun on the way back, the pause frame, and the response.
+    /// Octets of the line between the frame that crosses the threshold and the last one, which begins before the stop. They are fewer than these
+    /// take: the delay both ways, the longest frame that has just begun on the way back, the pause frame, and the response.
     fn wire(self) -> u64 {
         let response = standard_response(self.rate()).0;
         let frames = u64::from(self.mtu) + u64::from(OVERHEAD) + 64 + u64::from(OVERHEAD);
-        (2 * self.delay_ns * 1000 + response) * self.gbps / 8000 + frames
+        ((2 * self.delay_ns * 1000 + response) * self.gbps).div_ceil(8000) - 1 + frames
     }
 
     /// The frames that take most cells of `wire` octets, found by trying all lengths: their octets, and how many of each.
@@ -128,13 +128,7 @@ impl Line {
         for &early in &phases {
             assert_eq!(self.lost(&worst, room, early), 0, "{self:?}: {room} are not enough ({early} ps, {worst:?})");
         }
-        // Frames that fill the time to the last octet would have to end in the very instant of the stop: a bound that is reached by none.
-        let cells = |frames: &[(u16, u64)]| {
-            frames.iter().map(|(frame, n)| u64::from(frame.div_ceil(self.cell)) * n).sum::<u64>()
-        };
-        let unreached = cells(&worst) - cells(&self.worst(self.wire() - 1));
-        let worst = if unreached > 0 { self.worst(self.wire() - 1) } else { worst };
-        let less = Octets(room.0 - (1 + unreached) * u64::from(self.cell));
+        let less = Octets(room.0 - u64::from(self.cell));
         let lost = phases.iter().any(|&early| self.lost(&worst, less, early) > 0);
         assert!(lost, "{self:?}: {less} are enough, too; {room} are computed ({worst:?})");
     }
@@ -166,8 +160,8 @@ fn headroom_in_cells_is_tight_for_every_line() {
 
 /// 200 Gb/s, 5 m, frames of 9216 octets, cells of 256. The line: 2 x 25.25 ns, a frame of 9236 octets and a pause frame of 84 at 200 Gb/s,
 /// and 453 quanta of 512 bits, 1159.68 ns. These are 1262.5 + 9320 + 28 992 = 39 574.5 octets, 471 frames of 84, a cell each. Two frames
-/// of 9216 are 72 cells: 543 of 256 octets. In octets: 39 575 of the line are four frames of 9236 and 2631, of which 2611 count, and three
-/// more... six of 9216 in all: 57 907, less one.
+/// of 9216 are 72 cells: 543 of 256 octets. In octets: 39 574 of the line are four frames of 9236 and 2630, of which 2610 count. Six of
+/// 9216 in all: 57 906, less one.
 #[test]
 fn headroom_in_cells_by_hand() {
     let rate = BitRate::from_gbps(200);
@@ -183,8 +177,8 @@ fn headroom_in_cells_by_hand() {
         copies: 1,
     };
     assert_eq!(headroom_in_cells(&reach, 256), Octets(543 * 256));
-    assert_eq!(headroom(&reach), Octets(6 * 9216 + 2611 - 1));
-    assert_eq!(headroom_in_cells(&reach, 1), Octets(6 * 9216 + 2611));
+    assert_eq!(headroom(&reach), Octets(6 * 9216 + 2610 - 1));
+    assert_eq!(headroom_in_cells(&reach, 1), Octets(6 * 9216 + 2610));
     // 96: frames of 97 octets take two cells and 117 octets of the line. 39 574 are 338 of them, and 28 left: 676 cells; two frames of
     // 9216 are 192.
     assert_eq!(headroom_in_cells(&reach, 96), Octets((676 + 192) * 96));

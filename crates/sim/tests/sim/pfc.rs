@@ -271,8 +271,8 @@ fn each_copy_counts() {
 }
 
 /// 10 Gb/s, 1 us of latency each way, frames of 1500 octets both ways, response 0.5 us, overhead 24 octets. A frame takes
-/// 1.2192 us, a PFC frame 0.0704 us. 1 + 1.2192 + 0.0704 + 1 + 0.5 = 3.7896 us and 1 ps are 4738 octets on the line, rounded
-/// up: three frames of 1524 and 166, of which 142 count. 3 × 1500 + 142 and twice 1500: 7642, less one.
+/// 1.2192 us, a PFC frame 0.0704 us. 1 + 1.2192 + 0.0704 + 1 + 0.5 = 3.7896 us are 4737 octets on the line, of which
+/// 4736 end before the stop: three frames of 1524 and 164, of which 140 count. 3 × 1500 + 140 and twice 1500: 7640, less one.
 #[test]
 fn headroom_adds_up() {
     let rate = BitRate::from_gbps(10);
@@ -287,8 +287,8 @@ fn headroom_adds_up() {
         wire_overhead: 24,
         copies: 1,
     };
-    assert_eq!(headroom(&reach), Octets(7642 - 1));
-    assert_eq!(headroom(&Reach { copies: 3, ..reach }), Octets(3 * 7642 - 1));
+    assert_eq!(headroom(&reach), Octets(7640 - 1));
+    assert_eq!(headroom(&Reach { copies: 3, ..reach }), Octets(3 * 7640 - 1));
     // Half of the pause time is to be over 1.2192 us: 2.4384 us are 47.6 quanta of 51.2 ns.
     assert_eq!(reach.least_quanta(), Some(48));
     assert_eq!(Reach { response: Duration::from_us(51), ..reach }.least_quanta(), Some(997));

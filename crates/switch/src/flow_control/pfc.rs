@@ -77,12 +77,17 @@ impl Reach {
         Duration(time.0 + u64::from(rest > 0))
     }
 
-    /// Bits of the line, wire overhead included, times picoseconds a second, that its near end may send between the frame that brings the
-    /// counter to `xoff` and the moment at which it stops.
+    /// Octets of the line, wire overhead included, of the frames between the one that brings the counter to `xoff` and the last one. That has
+    /// to begin before the near end stops.
+    ///
+    /// The pause frame waits for one that has begun before it. So a frame comes too late if it would begin in the very instant of the longest
+    /// stop: strictly fewer octets than the time has.
     fn on_line(&self) -> u128 {
-        // One picosecond more: the near end's clock of whole picoseconds may run ahead of its rate by that much.
-        let time = self.latency.0 + self.wait().0 + self.back_time(FRAME).0 + self.back_latency.0 + self.response.0 + 1;
-        u128::from(time) * u128::from(self.rate.0)
+        let octet = 8 * u128::from(PS_PER_S);
+        let time = self.latency.0 + self.wait().0 + self.back_time(FRAME).0 + self.back_latency.0 + self.response.0;
+        // Where octets do not take whole picoseconds, the near end's clock may run ahead of its rate by one of them.
+        let ahead = u64::from(!octet.is_multiple_of(self.rate.0.max(1).into()));
+        (u128::from(time + ahead) * u128::from(self.rate.0)).saturating_sub(1) / octet
     }
 
     /// The least pause time, in quanta, with which a stop never runs out before its refresh arrives; `None` if 65 535 quanta
@@ -113,11 +118,11 @@ impl Reach {
 /// 1. *Overshoot.* Below `xoff` one octet was missing; the frame that brings it has up to `largest` octets:
 ///    `largest - 1` above `xoff`.
 /// 2. *On the line.* The frame that brought the counter to `xoff` had left the line's near end `latency` before. From then to
-///    `stop` the near end sends at `rate`: in all `rate` × (`latency` + wait + PFC frame's time + `back_latency` +
-///    `response`) octets, wire overhead included. The wait is that for one frame of `back_largest` octets, for only the frame
+///    `stop` the near end sends at `rate`: in all fewer than `rate` × (`latency` + wait + PFC frame's time + `back_latency` +
+///    `response`) octets, wire overhead included, whole ones. The wait is that for one frame of `back_largest` octets, for only the frame
 ///    in transmission precedes a PFC frame. The messages of other priorities share the same PFC frame, and one that is in
 ///    transmission is not longer than `back_largest`.
-/// 3. *The last frame* may begin at `stop`: `largest` more.
+/// 3. *The last frame* may begin just before `stop`: `largest` more.
 /// 4. Wire overhead takes time and no room. Of term 2, every `largest` + `wire_overhead` octets of the line bring at most
 ///    `largest` octets into the buffer, and a shorter frame at the end of it its length.
 /// 5. Each copy of a multicast frame counts: all of it is multiplied by `copies` (and 1 is taken away after that).
@@ -127,7 +132,7 @@ impl Reach {
 #[must_use]
 pub fn headroom(reach: &Reach) -> Octets {
     let whole = u128::from(reach.largest) + u128::from(reach.wire_overhead);
-    let on_line = reach.on_line().div_ceil(8 * u128::from(PS_PER_S));
+    let on_line = reach.on_line();
     let (frames, rest) = (on_line / whole, on_line % whole);
     let sent = frames * u128::from(reach.largest) + rest.saturating_sub(reach.wire_overhead.into());
     let octets = u128::from(reach.copies) * (sent + 2 * u128::from(reach.largest)) - 1;
@@ -148,9 +153,7 @@ pub fn headroom_in_cells(reach: &Reach, cell: u16) -> Octets {
         return Octets(headroom(reach).0.saturating_add(1));
     }
     let ends = 2 * u128::from(reach.largest.div_ceil(cell));
-    // Frames that have left have whole octets.
-    let wire = reach.on_line() / (8 * u128::from(PS_PER_S));
-    let cells = most_cells(wire, reach.largest, overhead, cell) + ends;
+    let cells = most_cells(reach.on_line(), reach.largest, overhead, cell) + ends;
     let octets = u128::from(reach.copies) * cells * u128::from(cell);
     Octets(octets.try_into().unwrap_or(u64::MAX))
 }
