@@ -9,6 +9,7 @@ destinations alone, as flows to one host with a silence before and after.
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bursts:
-    """The bursts at one receiver, in the order of their starts: when each begins, s, its octets, its senders, and the
-    time from its first sender's start to its last one's, s."""
+    """The bursts at one receiver, in the order of their starts.
+
+    When each begins, s, its octets, its senders, and the time from its first sender's start to its last one's, s.
+    """
 
     start_s: Floats
     octets: Floats
@@ -32,8 +35,8 @@ class Bursts:
 def bursts(flows: Iterable[Mapping[str, Any]], silence_s: float) -> dict[str, Bursts]:
     """Return the bursts at each receiver: flows that begin no more than ``silence_s`` after the one before.
 
-    ``flows`` have ``start_s``, ``size_octets``, ``source`` and ``destinations``, as in ``Scenario.describe()`` and in the
-    table of completions.
+    ``flows`` have ``start_s``, ``size_octets``, ``source`` and ``destinations``, as in ``Scenario.describe()``
+    and in the table of completions.
     """
     arrivals: dict[str, list[tuple[float, float]]] = {}
     for flow in flows:
@@ -44,7 +47,10 @@ def bursts(flows: Iterable[Mapping[str, Any]], silence_s: float) -> dict[str, Bu
         first = np.flatnonzero(np.diff(start, prepend=-np.inf) > silence_s)
         last = np.append(first[1:], len(start)) - 1
         found[host] = Bursts(
-            start[first], np.add.reduceat(octets, first), last - first + 1.0, start[last] - start[first]
+            start[first],
+            np.add.reduceat(octets, first).astype(np.float64),
+            last - first + 1.0,
+            start[last] - start[first],
         )
     return found
 
@@ -57,7 +63,7 @@ def counts(starts_s: Floats, window_s: float, begin_s: float, end_s: float) -> F
 
 
 def dispersion(starts_s: Floats, window_s: float, begin_s: float, end_s: float) -> float:
-    """Return the index of dispersion of counts: variance over mean of the number of bursts in windows of this length."""
+    """Return the index of dispersion of counts: variance over mean of the bursts in windows of this length."""
     number = counts(starts_s, window_s, begin_s, end_s)
     return float(number.var(ddof=1) / number.mean())
 
@@ -65,8 +71,9 @@ def dispersion(starts_s: Floats, window_s: float, begin_s: float, end_s: float) 
 def expected_dispersion(window_s: Floats, cluster: float, gap_s: float) -> Floats:
     """Return the index of dispersion of clusters of geometric size with exponential gaps, which begin at random.
 
-    After a burst, the density of more bursts of its cluster is ``q / gap exp(-u / (gap cluster))`` at a time ``u`` later,
-    with ``q = 1 - 1 / cluster``. The index is 1 and twice the integral of that times ``1 - u / window`` from 0 to the window.
+    After a burst, the density of more bursts of its cluster is ``q / gap exp(-u / (gap cluster))`` at a time
+    ``u`` later, with ``q = 1 - 1 / cluster``. The index is 1 and twice the integral of that times ``1 - u / window``
+    from 0 to the window.
     """
     x = window_s / (gap_s * cluster) if gap_s else np.full_like(window_s, np.inf)
     return 1 + 2 * (cluster - 1) * (1 + np.expm1(-x) / x)
@@ -88,7 +95,7 @@ def expected_count_correlation(
 
 
 def found_correlation(of: Sequence[Bursts], tolerance_s: float) -> float:
-    """Return the probability ``correlation`` that follows from how many bursts of one receiver begin with one of another.
+    """Return the key ``correlation`` that follows from the bursts of one receiver that begin with one of another.
 
     That share is ``(2 c + (k - 2) c²) / (1 + (k - 1) c)`` among ``k`` receivers at a switch.
     """
@@ -125,16 +132,16 @@ def batches(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return mean and standard error of a measure of starts over equal, consecutive spans of time (batch means)."""
     edges = np.linspace(begin_s, end_s, number + 1)
-    values = np.array(
-        [measure([one.start_s for one in of], low, high) for low, high in zip(edges, edges[1:], strict=False)]
-    )
+    values = np.array([measure([one.start_s for one in of], low, high) for low, high in pairwise(edges)])
     return values.mean(0), values.std(0, ddof=1) / np.sqrt(number)
 
 
 @dataclass(frozen=True)
 class SampledBursts:
-    """The bursts that a host sees in samples of its line: the length of each in samples, its octets, and how many there
-    are a second."""
+    """The bursts that a host sees in samples of its line.
+
+    The length of each in samples, its octets, and how many there are a second.
+    """
 
     samples: Floats
     octets: Floats
@@ -142,8 +149,10 @@ class SampledBursts:
 
 
 def sampled(throughput_bps: Floats, line_bps: float, sample_s: float) -> SampledBursts:
-    """Return the bursts as Millisampler counts them (Ghabashneh et al., IMC 2022): consecutive samples above half the
-    line rate."""
+    """Return the bursts as Millisampler counts them: consecutive samples above half the line rate.
+
+    (Ghabashneh and others: A Microscopic View of Bursts, Buffer Contention, and Loss in Data Centers, IMC 2022)
+    """
     above = np.concatenate(([False], throughput_bps > line_bps / 2, [False]))
     begin, end = np.flatnonzero(~above[:-1] & above[1:]), np.flatnonzero(above[:-1] & ~above[1:])
     sums = np.concatenate(([0.0], np.cumsum(throughput_bps) * sample_s / 8))
