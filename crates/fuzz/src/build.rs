@@ -135,6 +135,9 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
     if random.one_in(3) {
         group(&mut table, &wiring, &scale, random);
     }
+    if random.one_in(4) {
+        bursts(&mut table, &wiring, &scale, random);
+    }
     if random.one_in(3) {
         pfc(&mut table, &scale, random);
     }
@@ -367,6 +370,29 @@ fn flow(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Random) 
         set(&mut flow, "every", text(&picoseconds((scale.duration / 100).max(1))));
     }
     tables_at(table, "flow").push(flow);
+}
+
+/// Bursts of a few hosts, in clusters or not; some break a rule.
+fn bursts(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Random) {
+    let mut keys = Table::new();
+    set(&mut keys, "degree", plain(random.between(1, wiring.hosts.len() as u64)));
+    match random.below(3) {
+        0 => set(&mut keys, "duration", text(&scale.time(random))),
+        _ => set(&mut keys, "size", text(&format!("{} octets", random.scale(1, scale.frame * 50)))),
+    }
+    match random.below(4) {
+        0 => set(&mut keys, "load", plain(random.between(1, 1_000_000) as f64 / 1e6)),
+        _ => set(&mut keys, "every", text(&picoseconds((scale.duration / random.between(1, 200)).max(1)))),
+    }
+    if random.one_in(2) {
+        set(&mut keys, "cluster", plain(1.001 + random.scale(1, 1_000_000) as f64 / 1e4));
+        set(&mut keys, "gap", text(&picoseconds(random.scale(1, scale.duration.max(2)))));
+    }
+    if random.one_in(3) {
+        set(&mut keys, "spread", text(&scale.time(random)));
+        set(&mut keys, "correlation", plain(format!("{:?}", random.between(0, 1000) as f64 / 1e3)));
+    }
+    tables_at(table, "burst").push(keys);
 }
 
 /// Another scheme, with parameters at their defaults, at the ends of their ranges, and in between.

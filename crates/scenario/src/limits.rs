@@ -35,8 +35,8 @@ limits! {
     LINKS = "links", 50_000, 10_000_000;
     /// Flows of `[[flow]]` tables, all rounds of a table counted; names in a range or a list.
     FLOWS = "flows", 100_000, 100_000_000;
-    /// Flows of loads, incasts and traces: they come while the run goes on, and are forgotten when they are over.
-    ARRIVALS = "flows of loads and incasts", 2_000_000, 60_000_000;
+    /// Flows of loads, incasts, bursts and traces: they come while the run goes on, and are forgotten when they are over.
+    ARRIVALS = "flows of loads, incasts and bursts", 2_000_000, 60_000_000;
     /// Destinations of all flows; each member of a group counts for each flow to it.
     DESTINATIONS = "destinations of flows", 100_000, 100_000_000;
     /// Changes of links, each time that a link flaps counted.

@@ -2,6 +2,7 @@
 
 mod arrival;
 pub(crate) mod buffer;
+mod bursts;
 mod changes;
 mod chips;
 mod classes;

@@ -140,6 +140,7 @@ fn fill_traffic(record: &mut Experiment) -> Result<(), Fault> {
     fill!(flow);
     fill!(load, "load");
     fill!(incast, "incast");
+    fill!(burst, "burst");
     fill!(trace, "trace");
     Ok(())
 }

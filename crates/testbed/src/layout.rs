@@ -245,7 +245,8 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
     }
     if plan.single < network.flows.len() || !network.processes.list.is_empty() || !network.dependencies.is_empty() {
         return refuse(
-            "the testbed runs flows of [[flow]] that start at a time, no [[load]], [[incast]] or after".to_owned(),
+            "the testbed runs flows of [[flow]] that start at a time, no [[load]], [[incast]], [[burst]] or after"
+                .to_owned(),
         );
     }
     if let Some(flow) = plan.flow_ends.iter().position(|(_, destinations)| destinations.len() != 1) {

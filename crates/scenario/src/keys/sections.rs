@@ -2,6 +2,7 @@
 //! in its file (`topology/`), those of distributions in `sizes.rs`.
 
 mod buffer;
+mod burst;
 mod classes;
 mod flow;
 mod impairment;
@@ -25,6 +26,7 @@ use crate::keys::ranges::{LARGEST_COUNT, RATE, SPAN, TIME};
 use crate::keys::topology::Topology;
 
 pub(crate) use buffer::{AllSwitches, Buffer};
+pub(crate) use burst::Burst;
 pub(crate) use classes::{Priority, QueueLength, Wred};
 pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think, TrafficKind};
 pub(crate) use impairment::{AllLinks, Impairment};
@@ -84,6 +86,7 @@ section! {
         flow: Vec<Flow> = Vec::new();
         load: Vec<Load> = Vec::new();
         incast: Vec<Incast> = Vec::new();
+        burst: Vec<Burst> = Vec::new();
         trace: Vec<Trace> = Vec::new();
         change: Vec<Change> = Vec::new();
         impairment: Vec<Impairment> = Vec::new();

@@ -29,7 +29,7 @@ pub(crate) struct Model {
     pub(crate) weight: u16,
 }
 
-/// A load, a table of incasts, or a trace.
+/// A load, a table of incasts or of bursts, or a trace.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     pub(crate) model: Model,
@@ -150,6 +150,7 @@ impl FlowCensus {
         let excess = |excess| origin.excess(resolved, excess);
         let less = match origin {
             SourceTable::Incast(_) => loads::LESS_INCASTS,
+            SourceTable::Burst(_) => loads::LESS_BURSTS,
             SourceTable::Trace(_) => trace::LESS,
             SourceTable::Flow(_) | SourceTable::Load(_) => loads::LESS_LOAD,
         };

@@ -9,6 +9,7 @@ use penstock_schemes::{Draw, Duration};
 use penstock_sim::random::{Owner, Stream};
 
 use super::arrival::Arrival;
+use super::bursts::BurstArrivals;
 use super::trace::TraceArrivals;
 use crate::error::Fault;
 use crate::hash::hash;
@@ -22,26 +23,31 @@ use crate::names;
 
 /// Random numbers of one purpose.
 #[derive(Debug, Clone)]
-struct Numbers(Stream);
+pub(crate) struct Numbers(Stream);
 
 impl Numbers {
-    fn new(seed: u64, name: &str, purpose: &str) -> Self {
+    pub(crate) fn new(seed: u64, name: &str, purpose: &str) -> Self {
         let own = hash(name.as_bytes(), &[&seed.to_le_bytes()[..], purpose.as_bytes()].concat());
         Self(Stream::new(own, Owner::Generator, 0))
     }
 
-    fn word(&mut self) -> u64 {
+    pub(crate) fn word(&mut self) -> u64 {
         u64::from(self.0.draw()) << 32 | u64::from(self.0.draw())
     }
 
     /// Below `n`, each alike.
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.word()) * n as u128) >> 64) as usize
     }
 
     /// In (0, 1).
-    fn share(&mut self) -> f64 {
+    pub(crate) fn share(&mut self) -> f64 {
         ((self.word() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    /// Exponentially distributed.
+    pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
+        -libm::log(self.share()) * mean
     }
 
     /// With mean 0 and variance 1. (Box and Muller 1958)
@@ -51,7 +57,7 @@ impl Numbers {
     }
 
     /// `count` of `all`, none twice.
-    fn some(&mut self, all: &[usize], count: usize) -> Vec<usize> {
+    pub(crate) fn some(&mut self, all: &[usize], count: usize) -> Vec<usize> {
         let mut rest = all.to_vec();
         for i in 0..count {
             let other = i + self.below(rest.len() - i);
@@ -63,7 +69,7 @@ impl Numbers {
 }
 
 /// The hosts that take part.
-fn hosts(key: &Entry<Option<Names>>, layout: &Layout, bounds: &Bounds<'_>) -> Result<Vec<usize>, Fault> {
+pub(crate) fn hosts(key: &Entry<Option<Names>>, layout: &Layout, bounds: &Bounds<'_>) -> Result<Vec<usize>, Fault> {
     let Some(names) = &**key else {
         return Ok((0..layout.nodes.len()).filter(|&node| layout.is_host(node)).collect());
     };
@@ -78,7 +84,7 @@ fn hosts(key: &Entry<Option<Names>>, layout: &Layout, bounds: &Bounds<'_>) -> Re
 }
 
 /// The span in which flows begin.
-fn span(start: Duration, end: &Entry<Option<Duration>>, run: Duration) -> Result<(u64, u64), Fault> {
+pub(crate) fn span(start: Duration, end: &Entry<Option<Duration>>, run: Duration) -> Result<(u64, u64), Fault> {
     match **end {
         Some(at) if at <= start => {
             Err(end.fault("no flow would begin").with_hint(format!("later than the start, {start}")))
@@ -140,15 +146,17 @@ impl Load {
     }
 }
 
-/// How there would be fewer flows of a load, and of incasts.
+/// How there would be fewer flows of a load, of incasts, and of bursts.
 pub(crate) const LESS_LOAD: &str = "a lower load, a shorter run, or larger flows";
 pub(crate) const LESS_INCASTS: &str = "fewer incasts, or a shorter run";
+pub(crate) const LESS_BURSTS: &str = "fewer bursts, fewer senders, or a shorter run";
 
-/// The flows of a load, of incasts or of a trace, in the order of their starts. A clone draws the same ones again.
+/// The flows of a load, of incasts, of bursts or of a trace, in the order of their starts. A clone draws the same ones again.
 #[derive(Debug, Clone)]
 pub(crate) enum Arrivals {
     Load(LoadArrivals),
     Incast(IncastArrivals),
+    Burst(Box<BurstArrivals>),
     Trace(TraceArrivals),
 }
 
@@ -159,6 +167,7 @@ impl Iterator for Arrivals {
         match self {
             Self::Load(load) => load.next(),
             Self::Incast(incast) => incast.next(),
+            Self::Burst(burst) => burst.next(),
             Self::Trace(trace) => trace.next(),
         }
     }
@@ -217,7 +226,7 @@ impl Gap {
     fn draw(self, times: &mut Numbers) -> f64 {
         match self.gaps {
             Gaps::Even => self.mean,
-            Gaps::Poisson => -libm::log(times.share()) * self.mean,
+            Gaps::Poisson => times.exponential(self.mean),
             Gaps::Lognormal => {
                 // The mean of exp(mu + sigma N) is exp(mu + sigma^2 / 2).
                 let sigma = self.sigma;
@@ -377,7 +386,7 @@ impl IncastArrivals {
     /// The next incast comes some time later.
     fn wait(&mut self) {
         let gap = match self.random {
-            true => (-libm::log(self.times.share()) * self.every as f64) as u64,
+            true => self.times.exponential(self.every as f64) as u64,
             false => self.every,
         };
         self.next = self.next.saturating_add(gap);
@@ -406,7 +415,7 @@ impl Iterator for IncastArrivals {
 }
 
 /// The rate of a host's first link, bit/s.
-fn rate_of(layout: &Layout, host: usize) -> f64 {
+pub(crate) fn rate_of(layout: &Layout, host: usize) -> f64 {
     layout.nodes[host].ports.first().map_or(0.0, |&port| layout.ports[port].rate.0 as f64)
 }
 

@@ -10,6 +10,7 @@ pub(crate) enum SourceTable {
     Flow(usize),
     Load(usize),
     Incast(usize),
+    Burst(usize),
     Trace(usize),
 }
 
@@ -20,6 +21,7 @@ impl SourceTable {
             Self::Flow(i) => &resolved.flow[i].name,
             Self::Load(i) => &resolved.load[i].name,
             Self::Incast(i) => &resolved.incast[i].name,
+            Self::Burst(i) => &resolved.burst[i].name,
             Self::Trace(i) => &resolved.trace[i].name,
         };
         // `flows` has given a name to tables without one.
@@ -32,6 +34,7 @@ impl SourceTable {
             Self::Flow(i) => resolved.flow[i].to.fault(message),
             Self::Load(i) => resolved.load[i].hosts.fault(message),
             Self::Incast(i) => resolved.incast[i].hosts.fault(message),
+            Self::Burst(i) => resolved.burst[i].hosts.fault(message),
             Self::Trace(i) => resolved.trace[i].flows.fault(message),
         }
     }
@@ -42,6 +45,7 @@ impl SourceTable {
             Self::Flow(i) => resolved.flow[i].from.excess(excess),
             Self::Load(i) => resolved.load[i].load.excess(excess),
             Self::Incast(i) => resolved.incast[i].every.excess(excess),
+            Self::Burst(i) => resolved.burst[i].rate_excess(excess),
             Self::Trace(i) => resolved.trace[i].flows.excess(excess),
         }
     }
@@ -52,6 +56,7 @@ impl SourceTable {
             Self::Flow(i) => resolved.flow[i].transport.fault(message),
             Self::Load(i) => resolved.load[i].transport.fault(message),
             Self::Incast(i) => resolved.incast[i].transport.fault(message),
+            Self::Burst(i) => resolved.burst[i].transport.fault(message),
             Self::Trace(i) => resolved.trace[i].transport.fault(message),
         }
     }
@@ -61,6 +66,7 @@ impl SourceTable {
             Self::Flow(i) => resolved.flow[i].acks.fault(message),
             Self::Load(i) => resolved.load[i].acks.fault(message),
             Self::Incast(i) => resolved.incast[i].acks.fault(message),
+            Self::Burst(i) => resolved.burst[i].acks.fault(message),
             Self::Trace(i) => resolved.trace[i].acks.fault(message),
         }
     }

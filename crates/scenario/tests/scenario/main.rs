@@ -5,6 +5,7 @@ mod common;
 mod bad_faults;
 mod bad_input;
 mod buffers;
+mod bursts;
 mod classes;
 mod convergence;
 mod dependencies;

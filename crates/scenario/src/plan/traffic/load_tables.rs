@@ -18,7 +18,7 @@ use crate::plan::loads::Arrivals;
 use crate::plan::source_table::SourceTable;
 use crate::resolve::Resolved;
 
-/// The keys that flows of loads, of incasts and of traces have alike.
+/// The keys that flows of loads, of incasts, of bursts and of traces have alike.
 struct Common<'a> {
     name: &'a Entry<Option<String>>,
     transport: &'a Entry<Carried>,
@@ -47,7 +47,7 @@ macro_rules! common {
 /// The traces with flows that would start after the end of the run, and how many each has.
 pub(super) type TooLate = Vec<(String, u64)>;
 
-/// The tables of loads, then those of incasts and of traces, with the flows that each makes. `taken` are the names of flows so far.
+/// The tables of loads, then those of incasts, of bursts and of traces, with the flows that each makes. `taken` are the names of flows so far.
 pub(super) fn tables(
     resolved: &Resolved,
     taken: &mut BTreeSet<String>,
@@ -66,6 +66,11 @@ pub(super) fn tables(
         let model = common!(incast).model(SourceTable::Incast(i), taken)?;
         let arrivals = incast.arrivals(&model.name, layout, seed, end.at, bounds)?;
         tables.push(Table { model, arrivals, flows: 0 });
+    }
+    for (i, burst) in resolved.burst.iter().enumerate() {
+        let model = common!(burst).model(SourceTable::Burst(i), taken)?;
+        let arrivals = burst.arrivals(&model.name, layout, seed, end.at, bounds)?;
+        tables.push(Table { model, arrivals: Arrivals::Burst(Box::new(arrivals)), flows: 0 });
     }
     let mut too_late = TooLate::new();
     for (i, trace) in resolved.trace.iter().enumerate() {
@@ -87,7 +92,10 @@ impl Common<'_> {
         // A name has no dot, so that no other flow is called as one of these will be.
         if !taken.insert(name.clone()) {
             let message = format!("the name \"{name}\" is used twice");
-            return Err(self.name.fault(message).with_hint("give each flow, load, incast and trace a different name"));
+            return Err(self
+                .name
+                .fault(message)
+                .with_hint("give each flow, load, incast, burst and trace a different name"));
         }
         let carriage = flow_transport::carriage(self.transport, self.acks)?;
         let frame = flow_transport::frame(self.frame, self.transport, carriage.as_ref())?;
