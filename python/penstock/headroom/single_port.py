@@ -14,7 +14,7 @@ STOPPED = "peer->switch"
 
 _PS = 10**12
 _FASTER = 5
-"""The line that feeds the peer, in rates of the port: octets take whole picoseconds on it at all speeds up to 1.6 Tb/s."""
+"""The line that feeds the peer, in rates of the port: octets take whole picoseconds on it, up to 1.6 Tb/s."""
 
 
 @dataclass(frozen=True, kw_only=True)
