@@ -84,9 +84,9 @@ def expected_count_correlation(
 ) -> float:
     """Return the correlation of the numbers of bursts of two of the receivers at a switch in the same window.
 
-    Each of them has its own clusters, and a burst reaches each other receiver with the probability ``correlation``. Of
-    clusters with an index ``1 + j``, a receiver with the probability p has the variance ``p + p² j`` for one burst on
-    average, and two with p and q the covariance ``p q (1 + j)``.
+    Each of them has its own clusters, and a burst reaches each other receiver with the probability ``correlation``. Let
+    clusters have an index ``1 + j``. For one burst on average, a receiver with the probability p has the variance
+    ``p + p² j``, and two with p and q the covariance ``p q (1 + j)``.
     """
     more = float(expected_dispersion(np.array(window_s), cluster, gap_s)) - 1
     together = 2 * correlation + (receivers - 2) * correlation**2

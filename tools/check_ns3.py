@@ -1,4 +1,4 @@
-"""Compares TCP in Penstock with TCP in ns-3: dumbbells with NewReno, CUBIC and DCTCP, and NewReno over a link that loses.
+"""Compares TCP in Penstock with TCP in ns-3: dumbbells with NewReno, CUBIC and DCTCP, and a link that loses packets.
 
     python tools/check_ns3.py
 
@@ -54,7 +54,8 @@ FRAME_AROUND = 58
 class Dumbbell:
     """A dumbbell and its flows, with ns-3's rates, and queues in packets.
 
-    ``mark_packets`` is 0 where nothing marks; ``loss`` is the probability with which the bottleneck's link loses a packet.
+    ``mark_packets`` is 0 where nothing marks; ``loss`` is the probability that the bottleneck's link loses
+    a packet.
     """
 
     congestion: Literal["newreno", "cubic", "dctcp"]
@@ -85,7 +86,10 @@ DUMBBELLS = (
     Dumbbell("dctcp", "TcpDctcp", 10**10, 10**9, 1e-5, 8e-5, 400, 2, 0.5, 1e-5, 0.01, 1e-3, mark_packets=20),
     *(
         Dumbbell(
-            "newreno", "TcpNewReno", 10**10, 10**9, 1e-3, 3e-3, 10**4, 40, 5, 1e-2, 0, 0.04, flows=1, ack_every=1, loss=p
+            *("newreno", "TcpNewReno", 10**10, 10**9, 1e-3, 3e-3, 10**4, 40, 5, 1e-2, 0, 0.04),
+            flows=1,
+            ack_every=1,
+            loss=p,
         )
         for p in (5e-4, 1e-3)
     ),

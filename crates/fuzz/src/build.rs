@@ -145,7 +145,7 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
         buffers(&mut table, &scale, random);
     }
     if random.one_in(3) {
-        changes(&mut table, &wiring, &scale, random);
+        fabric::changes(&mut table, &wiring, &scale, random);
     }
     if random.one_in(4) {
         retune(&mut table, vocabulary, &scale, random);
@@ -566,27 +566,6 @@ fn buffers(table: &mut Table, scale: &Scale, random: &mut Random) {
             buffer.push(("priorities".to_owned(), Node::Value(format!("[{}]", random.below(8)))));
         }
         tables_at(table, "buffer").push(buffer);
-    }
-}
-
-/// Links that go down, come up and change their rate, many at the same instant.
-pub(crate) fn changes(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Random) {
-    for _ in 0..=random.below(6) {
-        let Some((a, b)) = wiring.links.get(random.below(wiring.links.len().max(1))) else { return };
-        let link = if random.one_in(2) { format!("{a}--{b}") } else { format!("{b}->{a}") };
-        let mut change = vec![("link".to_owned(), text(&link)), ("at".to_owned(), text(&scale.instant(random)))];
-        match random.below(3) {
-            0 => change.push(("rate".to_owned(), text(&scale.rate(random)))),
-            1 => {
-                change.push(("state".to_owned(), text("down")));
-                if random.one_in(3) {
-                    change.push(("down_for".to_owned(), text(&scale.time(random))));
-                    change.push(("every".to_owned(), text(&picoseconds(scale.duration / 4 + 1))));
-                }
-            }
-            _ => change.push(("state".to_owned(), text("up"))),
-        }
-        tables_at(table, "change").push(change);
     }
 }
 

@@ -1,6 +1,7 @@
 //! A scenario that has been read, checked and laid out: all that a run needs.
 
 mod arrival;
+mod arrivals;
 pub(crate) mod buffer;
 mod bursts;
 mod changes;

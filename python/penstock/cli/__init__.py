@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli import completion, options, pages, requests
+from penstock.cli import completion, device_requests, options, pages, requests
 from penstock.cli.dcb import app as dcb
 from penstock.cli.failure import Commands
 from penstock.cli.testbed import app as testbed
@@ -249,7 +249,7 @@ def show_network(
 
 @app.command("headroom", short_help="Headroom of a fabric's ports: the exact need, vendors' formulas, a table.")
 @options.grouped
-def headroom_of(given: requests.HeadroomOptions) -> None:
+def headroom_of(given: device_requests.HeadroomOptions) -> None:
     """Compare the exact headroom of each kind of port with 802.1Q annex O, vendors' formulas and a table of SONiC.
 
     The need is the simulator's, exact to the octet and the cell; with --prove, an attacker finds it by search. Without
@@ -321,7 +321,7 @@ def export_scenario(given: requests.ExportOptions) -> None:
 
 @app.command("check", short_help="Check a device's configuration: syntax, references, limits, sums, meaning.")
 @options.grouped
-def check_configuration(given: requests.CheckOptions) -> None:
+def check_configuration(given: device_requests.CheckOptions) -> None:
     """Check the configuration of a switch or host, line by line: what is wrong, and what to write instead.
 
     Reads config_db.json of SONiC, nv set of NVUE, EOS, NX-OS, set commands of Junos, and mlnx_qos and dcb. Status 1 if

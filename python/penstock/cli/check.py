@@ -5,9 +5,9 @@ from dataclasses import asdict
 
 import typer
 
+from penstock.cli.device_requests import CheckOptions
 from penstock.cli.failure import FAILED, InputError, say
 from penstock.cli.locate import find
-from penstock.cli.requests import CheckOptions
 from penstock.devices import FORMATS, check, read_file, sonic, write_scenarios
 from penstock.devices.findings import Finding
 

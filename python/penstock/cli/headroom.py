@@ -10,10 +10,10 @@ from typing import Any
 import typer
 
 from penstock._core import read_quantity
+from penstock.cli.device_requests import HeadroomOptions
 from penstock.cli.failure import InputError, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.report import add_row, console, listing, print_fitting
-from penstock.cli.requests import HeadroomOptions
 from penstock.files import write_text
 from penstock.headroom import (
     Judgement,

@@ -2,7 +2,7 @@
 //!
 //! Clusters begin as a Poisson process, each at one receiver. After a burst, with probability `q = 1 - 1 / cluster`, another
 //! follows an exponential gap later. So the density of further bursts of its cluster at a time `u` after a burst is
-//! `q / gap exp(-u / (gap cluster))`, and the index of dispersion of the number of bursts in a time `t` is
+//! `q / gap exp(-u / (gap cluster))`. The index of dispersion of the number of bursts in a time `t` is
 //! `1 + 2 (cluster - 1) (1 - (1 - exp(-x)) / x)` with `x = t / (gap cluster)`. Each purpose has its own random stream, so that
 //! other sizes change no time.
 
@@ -42,8 +42,8 @@ pub(crate) struct BurstArrivals {
     stop: u64,
     /// The next burst of each cluster that has begun: its start, its number, and its receiver.
     waiting: BinaryHeap<Reverse<(u64, u64, usize)>>,
-    /// Senders of bursts that have begun: the start of each, its number, source, destination and octets.
-    senders: BinaryHeap<Reverse<(u64, u64, usize, usize, u64)>>,
+    /// Senders of bursts that have begun.
+    senders: BinaryHeap<Reverse<Sender>>,
     /// Of bursts and senders so far.
     number: u64,
     times: Numbers,
@@ -52,6 +52,9 @@ pub(crate) struct BurstArrivals {
     members: Numbers,
     spreads: Numbers,
 }
+
+/// The start of a sender, its number, source, destination and octets.
+type Sender = (u64, u64, usize, usize, u64);
 
 #[derive(Debug, Clone)]
 struct Receiver {

@@ -7,9 +7,10 @@ use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::{self, CrossedLink, Limiting, Pacer, PortId, Process, RpId};
 
 use super::arrival::Arrival;
+use super::arrivals::Arrivals;
 use super::flow_paths::{KnownPaths, link};
 use super::flow_transport::Carriage;
-use super::loads::{self, Arrivals};
+use super::loads;
 use super::source_table::SourceTable;
 use super::{routing, trace};
 use crate::error::Fault;

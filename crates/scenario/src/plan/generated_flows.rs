@@ -7,9 +7,9 @@ use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{self, PortId};
 
 use super::arrival::Arrival;
+use super::arrivals::Arrivals;
 use super::flow_census::{FlowCensus, Points, Table};
 use super::flow_paths::{KnownPaths, Route, link};
-use super::loads::Arrivals;
 use super::routing::Branch;
 use crate::keys::topology::Layout;
 

@@ -9,8 +9,6 @@ use penstock_schemes::{Draw, Duration};
 use penstock_sim::random::{Owner, Stream};
 
 use super::arrival::Arrival;
-use super::bursts::BurstArrivals;
-use super::trace::TraceArrivals;
 use crate::error::Fault;
 use crate::hash::hash;
 use crate::keys::fields::Names;
@@ -102,7 +100,7 @@ impl Load {
         seed: u64,
         run: Duration,
         bounds: &Bounds<'_>,
-    ) -> Result<Arrivals, Fault> {
+    ) -> Result<LoadArrivals, Fault> {
         let hosts = hosts(&self.hosts, layout, bounds)?;
         if hosts.len() < 2 {
             return Err(self.hosts.fault("a load needs two hosts at least").with_hint("for instance \"h0..h31\""));
@@ -130,7 +128,7 @@ impl Load {
             bounds.check(ARRIVALS, found, LESS_LOAD).map_err(|e| self.load.excess(e))?;
         }
         let seed = self.seed.unwrap_or(seed);
-        Ok(Arrivals::Load(LoadArrivals {
+        Ok(LoadArrivals {
             gap: Gap { gaps: *self.gaps, sigma: self.sigma.unwrap_or(2.0), mean },
             burst: *self.burst,
             due: 0,
@@ -142,7 +140,7 @@ impl Load {
             draws: Numbers::new(seed, name, "sizes"),
             pairs: Partners::new(self, layout, hosts, Numbers::new(seed, name, "pairs"))?,
             sizes,
-        }))
+        })
     }
 }
 
@@ -150,28 +148,6 @@ impl Load {
 pub(crate) const LESS_LOAD: &str = "a lower load, a shorter run, or larger flows";
 pub(crate) const LESS_INCASTS: &str = "fewer incasts, or a shorter run";
 pub(crate) const LESS_BURSTS: &str = "fewer bursts, fewer senders, or a shorter run";
-
-/// The flows of a load, of incasts, of bursts or of a trace, in the order of their starts. A clone draws the same ones again.
-#[derive(Debug, Clone)]
-pub(crate) enum Arrivals {
-    Load(LoadArrivals),
-    Incast(IncastArrivals),
-    Burst(Box<BurstArrivals>),
-    Trace(TraceArrivals),
-}
-
-impl Iterator for Arrivals {
-    type Item = Arrival;
-
-    fn next(&mut self) -> Option<Arrival> {
-        match self {
-            Self::Load(load) => load.next(),
-            Self::Incast(incast) => incast.next(),
-            Self::Burst(burst) => burst.next(),
-            Self::Trace(trace) => trace.next(),
-        }
-    }
-}
 
 #[derive(Debug, Clone)]
 pub(crate) struct LoadArrivals {
@@ -325,7 +301,7 @@ impl Incast {
         seed: u64,
         run: Duration,
         bounds: &Bounds<'_>,
-    ) -> Result<Arrivals, Fault> {
+    ) -> Result<IncastArrivals, Fault> {
         let hosts = hosts(&self.hosts, layout, bounds)?;
         let to = self.to.as_ref().map(|name| layout.host(name).map_err(|e| self.to.excess(e))).transpose()?;
         let others = hosts.iter().filter(|&&host| to.is_none_or(|to| to != host)).count() - usize::from(to.is_none());
@@ -358,7 +334,7 @@ impl Incast {
         if arrivals.random {
             arrivals.wait();
         }
-        Ok(Arrivals::Incast(arrivals))
+        Ok(arrivals)
     }
 }
 

@@ -12,9 +12,9 @@ use crate::keys::sections::{AckClass, Carried};
 use crate::keys::topology::Layout;
 use crate::limits::Bounds;
 use crate::names;
+use crate::plan::arrivals::Arrivals;
 use crate::plan::flow_census::{Model, Table};
 use crate::plan::flow_transport;
-use crate::plan::loads::Arrivals;
 use crate::plan::source_table::SourceTable;
 use crate::resolve::Resolved;
 
@@ -60,12 +60,12 @@ pub(super) fn tables(
     for (i, load) in resolved.load.iter().enumerate() {
         let model = common!(load).model(SourceTable::Load(i), taken)?;
         let arrivals = load.arrivals(&model.name, layout, seed, end.at, bounds)?;
-        tables.push(Table { model, arrivals, flows: 0 });
+        tables.push(Table { model, arrivals: Arrivals::Load(arrivals), flows: 0 });
     }
     for (i, incast) in resolved.incast.iter().enumerate() {
         let model = common!(incast).model(SourceTable::Incast(i), taken)?;
         let arrivals = incast.arrivals(&model.name, layout, seed, end.at, bounds)?;
-        tables.push(Table { model, arrivals, flows: 0 });
+        tables.push(Table { model, arrivals: Arrivals::Incast(arrivals), flows: 0 });
     }
     for (i, burst) in resolved.burst.iter().enumerate() {
         let model = common!(burst).model(SourceTable::Burst(i), taken)?;
