@@ -240,6 +240,10 @@ export interface LinkDescription {
   congestion_points: boolean;
   /** The ingress buffer at the far end. Null where priority flow control cannot stop the port. */
   flow_control: FlowControlDescription | null;
+  /** Memory at the far end for each priority with credits (`[[credits]]`), octets. Null without. */
+  credit_octets: number | null;
+  /** Frames that may wait for their acknowledgement (`[[retry]]`), octets. Null without. */
+  replay_octets: number | null;
 }
 
 /** A change of a link. */
@@ -438,6 +442,12 @@ export interface WindowTotals {
   pause_frames?: number;
   /** How long priority flow control stopped queues, the sum over all queues of the network, recorded or not, s. Present only where the network has priority flow control. */
   paused_s?: number;
+  /** How long queues waited for credits with a free line, the sum over all queues of the network, recorded or not, s. A host's port without a queue waits while its longest frame would not fit. Present only where links have credits (`[[credits]]`). */
+  credit_wait_s?: number;
+  /** Replays of link-level retry: how often a line went back to a frame that was lost. Present only where links have link-level retry (`[[retry]]`). */
+  replays?: number;
+  /** Frames that link-level retry sent again, each time that it did. Present only where links have link-level retry (`[[retry]]`). */
+  frames_replayed?: number;
   /** How often the watchdog of flow control found a queue that had been stopped for too long. Present only where flow control has a watchdog. */
   watchdog_fired?: number;
   /** Frames, data and control, that queues dropped that the watchdog had let go. They count as dropped at their queues, too. Present only where flow control has a watchdog. */
@@ -498,9 +508,9 @@ export interface QueueSummary {
   octets_marked: number;
   /** Signals that the queue's congestion point sent. */
   feedback_frames: number;
-  /** How long priority flow control stopped the queue, s. */
+  /** How long priority flow control stopped the queue, or it waited for credits, s. */
   paused_s: number;
-  /** How often pause frames stopped the queue; a stop that is refreshed is one. */
+  /** How often pause frames stopped the queue, or its first frame lacked credits; a stop that is refreshed is one. */
   stops: number;
   /** Pause frames that stopped the queue, or went on stopping it. */
   pause_frames: number;

@@ -105,6 +105,9 @@ MetricName = Literal[
     "headers_delivered",
     "headers_lost",
     "feedback_discarded",
+    "credit_wait_s",
+    "replays",
+    "frames_replayed",
     "watchdog_fired",
     "watchdog_dropped",
     "packet_hops",
@@ -434,6 +437,10 @@ class LinkDescription(TypedDict):
     """Whether its queues have congestion points."""
     flow_control: FlowControlDescription | None
     """The ingress buffer at the far end. Null where priority flow control cannot stop the port."""
+    credit_octets: int | None
+    """Memory at the far end for each priority with credits (``[[credits]]``), octets. Null without."""
+    replay_octets: int | None
+    """Frames that may wait for their acknowledgement (``[[retry]]``), octets. Null without."""
 
 
 class ChangeDescription(TypedDict):

@@ -32,6 +32,134 @@ class Buffer(TypedDict, total=False):
     switches: Literal["all"] | str | Sequence[str]
 
 
+class BurstDegree(TypedDict, total=False):
+    """``burst.degree`` of a scenario file."""
+
+    maximum: Required[int]
+    minimum: Required[int]
+
+
+class BurstSizeExponential(TypedDict, total=False):
+    """``burst.size.exponential`` of a scenario file."""
+
+    mean: Required[str]
+
+
+class BurstSizePareto(TypedDict, total=False):
+    """``burst.size.pareto`` of a scenario file."""
+
+    maximum: Required[str]
+    minimum: Required[str]
+    shape: Required[float]
+
+
+class BurstSizePoints(TypedDict, total=False):
+    """``burst.size.points`` of a scenario file."""
+
+    share: Required[float]
+    size: Required[str]
+
+
+class BurstSizeUniform(TypedDict, total=False):
+    """``burst.size.uniform`` of a scenario file."""
+
+    maximum: Required[str]
+    minimum: Required[str]
+
+
+class BurstSize(TypedDict, total=False):
+    """``burst.size`` of a scenario file."""
+
+    exponential: BurstSizeExponential
+    pareto: BurstSizePareto
+    points: Sequence[BurstSizePoints]
+    uniform: BurstSizeUniform
+    workload: Literal["alistorage", "googlerpc", "hadoop", "solar", "websearch"]
+
+
+class BurstTransportGoBackN(TypedDict, total=False):
+    """``burst.transport.go-back-n`` of a scenario file."""
+
+    ack_every: int
+    mtu: str
+    timeout: str
+
+
+class BurstTransportSelective(TypedDict, total=False):
+    """``burst.transport.selective`` of a scenario file."""
+
+    ack_every: int
+    bdp_cap: int
+    mtu: str
+    reordering: int
+    rto_few: int
+    rto_high: str
+    rto_low: str
+
+
+class BurstTransportTcp(TypedDict, total=False):
+    """``burst.transport.tcp`` of a scenario file."""
+
+    ack_delay: str
+    ack_every: int
+    congestion: Literal["newreno", "cubic", "dctcp", "bbr"]
+    ecn: bool
+    ecn_floor: int
+    fast_convergence: bool
+    g_inverse: int
+    idle_restart: bool
+    initial_window: int
+    min_rtt_window: str
+    mss: str
+    offload: bool
+    probe_rtt: str
+    rack: bool
+    receive_window: str
+    rto_initial: str
+    rto_max: str
+    rto_min: str
+    sack: bool
+    validate_window: bool
+
+
+BurstTransport = TypedDict(
+    "BurstTransport",
+    {
+        "go-back-n": BurstTransportGoBackN,
+        "selective": BurstTransportSelective,
+        "tcp": BurstTransportTcp,
+    },
+    total=False,
+)
+"""``burst.transport`` of a scenario file."""
+
+
+class Burst(TypedDict, total=False):
+    """``burst`` of a scenario file."""
+
+    acks: Literal["control"] | int
+    cluster: float
+    controlled: bool
+    correlation: float
+    degree: Required[int | BurstDegree]
+    duration: str
+    end: str
+    every: str
+    frame: str
+    gap: str
+    hosts: str | Sequence[str]
+    load: float
+    name: str
+    priority: int
+    seed: int
+    size: str | BurstSize
+    spread: str
+    start: str
+    to: str | Sequence[str]
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | BurstTransport
+    weight: int
+
+
 class ChangeSchemesAfQcn(TypedDict, total=False):
     """``change.schemes.af-qcn`` of a scenario file."""
 
@@ -780,6 +908,17 @@ class Change(TypedDict, total=False):
     until: str
 
 
+class Credits(TypedDict, total=False):
+    """``credits`` of a scenario file."""
+
+    buffer: Literal["auto"] | str
+    cell: str
+    links: Literal["all"] | Sequence[str]
+    priorities: Sequence[int]
+    spacing: str
+    sync: str
+
+
 Event = TypedDict(
     "Event",
     {
@@ -801,111 +940,16 @@ class FlowExcess(TypedDict, total=False):
     queue: Required[str]
 
 
-class FlowResponseExponential(TypedDict, total=False):
-    """``flow.response.exponential`` of a scenario file."""
-
-    mean: Required[str]
-
-
-class FlowResponsePareto(TypedDict, total=False):
-    """``flow.response.pareto`` of a scenario file."""
-
-    maximum: Required[str]
-    minimum: Required[str]
-    shape: Required[float]
-
-
-class FlowResponsePoints(TypedDict, total=False):
-    """``flow.response.points`` of a scenario file."""
-
-    share: Required[float]
-    size: Required[str]
-
-
-class FlowResponseUniform(TypedDict, total=False):
-    """``flow.response.uniform`` of a scenario file."""
-
-    maximum: Required[str]
-    minimum: Required[str]
-
-
-class FlowResponse(TypedDict, total=False):
-    """``flow.response`` of a scenario file."""
-
-    exponential: FlowResponseExponential
-    pareto: FlowResponsePareto
-    points: Sequence[FlowResponsePoints]
-    uniform: FlowResponseUniform
-    workload: Literal["alistorage", "googlerpc", "hadoop", "solar", "websearch"]
-
-
 class FlowStart(TypedDict, total=False):
     """``flow.start`` of a scenario file."""
 
-    uniform: Required[FlowResponseUniform]
+    uniform: Required[BurstSizeUniform]
 
 
 class FlowThink(TypedDict, total=False):
     """``flow.think`` of a scenario file."""
 
-    exponential: Required[FlowResponseExponential]
-
-
-class FlowTransportGoBackN(TypedDict, total=False):
-    """``flow.transport.go-back-n`` of a scenario file."""
-
-    ack_every: int
-    mtu: str
-    timeout: str
-
-
-class FlowTransportSelective(TypedDict, total=False):
-    """``flow.transport.selective`` of a scenario file."""
-
-    ack_every: int
-    bdp_cap: int
-    mtu: str
-    reordering: int
-    rto_few: int
-    rto_high: str
-    rto_low: str
-
-
-class FlowTransportTcp(TypedDict, total=False):
-    """``flow.transport.tcp`` of a scenario file."""
-
-    ack_delay: str
-    ack_every: int
-    congestion: Literal["newreno", "cubic", "dctcp", "bbr"]
-    ecn: bool
-    ecn_floor: int
-    fast_convergence: bool
-    g_inverse: int
-    idle_restart: bool
-    initial_window: int
-    min_rtt_window: str
-    mss: str
-    offload: bool
-    probe_rtt: str
-    rack: bool
-    receive_window: str
-    rto_initial: str
-    rto_max: str
-    rto_min: str
-    sack: bool
-    validate_window: bool
-
-
-FlowTransport = TypedDict(
-    "FlowTransport",
-    {
-        "go-back-n": FlowTransportGoBackN,
-        "selective": FlowTransportSelective,
-        "tcp": FlowTransportTcp,
-    },
-    total=False,
-)
-"""``flow.transport`` of a scenario file."""
+    exponential: Required[BurstSizeExponential]
 
 
 Flow = TypedDict(
@@ -928,15 +972,15 @@ Flow = TypedDict(
         "random": bool,
         "rate": str,
         "repeat": int,
-        "response": str | FlowResponse,
-        "size": str | FlowResponse,
+        "response": str | BurstSize,
+        "size": str | BurstSize,
         "stagger": str,
         "start": str | FlowStart,
         "stop": str,
         "think": str | FlowThink,
         "to": Required[str | Sequence[str]],
         "traffic": Literal["greedy", "constant", "poisson", "on-off"],
-        "transport": Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport,
+        "transport": Literal["none", "tcp", "go-back-n", "selective"] | BurstTransport,
         "weight": int,
     },
     total=False,
@@ -1031,10 +1075,10 @@ class Incast(TypedDict, total=False):
     priority: int
     random: bool
     seed: int
-    size: Required[str | FlowResponse]
+    size: Required[str | BurstSize]
     start: str
     to: str
-    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | BurstTransport
     weight: int
 
 
@@ -1056,9 +1100,9 @@ class Load(TypedDict, total=False):
     reference: Literal["hosts", "bisection"]
     seed: int
     sigma: float
-    size: Required[str | FlowResponse]
+    size: Required[str | BurstSize]
     start: str
-    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | BurstTransport
     weight: int
 
 
@@ -1114,12 +1158,23 @@ class PfcLink(TypedDict, total=False):
     xon: str
 
 
+class PfcWatchdogPort(TypedDict, total=False):
+    """``pfc.watchdog.port`` of a scenario file."""
+
+    action: Literal["drop", "forward", "alert"]
+    after: str
+    ports: Required[Sequence[str]]
+    restoration: str
+
+
 class PfcWatchdog(TypedDict, total=False):
     """``pfc.watchdog`` of a scenario file."""
 
     action: Literal["drop", "forward", "alert"]
     after: str
     poll: str
+    port: Sequence[PfcWatchdogPort]
+    ports: Literal["all"] | Sequence[str]
     restoration: str
 
 
@@ -1161,6 +1216,17 @@ class Record(TypedDict, total=False):
     percentiles: bool
     queues: Literal["used", "switches"] | Sequence[str]
     signals: bool
+
+
+class Retry(TypedDict, total=False):
+    """``retry`` of a scenario file."""
+
+    buffer: Literal["auto"] | str
+    links: Literal["all"] | Sequence[str]
+    most_replays: int
+    priorities: Sequence[int]
+    spacing: str
+    timer: Literal["auto"] | str
 
 
 class SchemesAfQcn(ChangeSchemesAfQcn, total=False):
@@ -1505,7 +1571,7 @@ class Trace(TypedDict, total=False):
     frame: str
     name: str
     priority: int
-    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | BurstTransport
     weight: int
 
 
@@ -1532,7 +1598,9 @@ class Document(TypedDict, total=False):
     """A scenario file."""
 
     buffer: Sequence[Buffer]
+    burst: Sequence[Burst]
     change: Sequence[Change]
+    credits: Sequence[Credits]
     duration: Required[str]
     event: Sequence[Event]
     flow: Sequence[Flow]
@@ -1551,6 +1619,7 @@ class Document(TypedDict, total=False):
     question: Required[str]
     record: Record
     require_action: bool
+    retry: Sequence[Retry]
     scheme: Required[SchemeName]
     schemes: Schemes
     seed: int

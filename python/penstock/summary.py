@@ -102,6 +102,22 @@ class WindowTotals(TypedDict):
 
     Present only where the network has priority flow control.
     """
+    credit_wait_s: NotRequired[float]
+    """How long queues waited for credits with a free line, the sum over all queues of the network, recorded or not, s.
+
+    A host's port without a queue waits while its longest frame would not fit. Present only where links have credits
+    (``[[credits]]``).
+    """
+    replays: NotRequired[int]
+    """Replays of link-level retry: how often a line went back to a frame that was lost.
+
+    Present only where links have link-level retry (``[[retry]]``).
+    """
+    frames_replayed: NotRequired[int]
+    """Frames that link-level retry sent again, each time that it did.
+
+    Present only where links have link-level retry (``[[retry]]``).
+    """
     watchdog_fired: NotRequired[int]
     """How often the watchdog of flow control found a queue that had been stopped for too long.
 
@@ -191,9 +207,9 @@ class QueueSummary(TypedDict):
     feedback_frames: int
     """Signals that the queue's congestion point sent."""
     paused_s: float
-    """How long priority flow control stopped the queue, s."""
+    """How long priority flow control stopped the queue, or it waited for credits, s."""
     stops: int
-    """How often pause frames stopped the queue; a stop that is refreshed is one."""
+    """How often pause frames stopped the queue, or its first frame lacked credits; a stop that is refreshed is one."""
     pause_frames: int
     """Pause frames that stopped the queue, or went on stopping it."""
     drop_rate: float

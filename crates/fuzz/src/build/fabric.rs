@@ -198,6 +198,27 @@ fn interfaces(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Ra
     }
 }
 
+/// Links that go down, come up and change their rate, many at the same instant.
+pub(crate) fn changes(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Random) {
+    for _ in 0..=random.below(6) {
+        let Some((a, b)) = wiring.links.get(random.below(wiring.links.len().max(1))) else { return };
+        let link = if random.one_in(2) { format!("{a}--{b}") } else { format!("{b}->{a}") };
+        let mut change = vec![("link".to_owned(), text(&link)), ("at".to_owned(), text(&scale.instant(random)))];
+        match random.below(3) {
+            0 => change.push(("rate".to_owned(), text(&scale.rate(random)))),
+            1 => {
+                change.push(("state".to_owned(), text("down")));
+                if random.one_in(3) {
+                    change.push(("down_for".to_owned(), text(&scale.time(random))));
+                    change.push(("every".to_owned(), text(&picoseconds(scale.duration / 4 + 1))));
+                }
+            }
+            _ => change.push(("state".to_owned(), text("up"))),
+        }
+        tables_at(table, "change").push(change);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::build::scenario;
@@ -232,26 +253,5 @@ mod tests {
             let found = texts.iter().filter(|text| text.contains(part)).count();
             assert!(found >= 10, "{part}: in {found} of {} inputs", texts.len());
         }
-    }
-}
-
-/// Links that go down, come up and change their rate, many at the same instant.
-pub(crate) fn changes(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Random) {
-    for _ in 0..=random.below(6) {
-        let Some((a, b)) = wiring.links.get(random.below(wiring.links.len().max(1))) else { return };
-        let link = if random.one_in(2) { format!("{a}--{b}") } else { format!("{b}->{a}") };
-        let mut change = vec![("link".to_owned(), text(&link)), ("at".to_owned(), text(&scale.instant(random)))];
-        match random.below(3) {
-            0 => change.push(("rate".to_owned(), text(&scale.rate(random)))),
-            1 => {
-                change.push(("state".to_owned(), text("down")));
-                if random.one_in(3) {
-                    change.push(("down_for".to_owned(), text(&scale.time(random))));
-                    change.push(("every".to_owned(), text(&picoseconds(scale.duration / 4 + 1))));
-                }
-            }
-            _ => change.push(("state".to_owned(), text("up"))),
-        }
-        tables_at(table, "change").push(change);
     }
 }
