@@ -47,10 +47,10 @@ def bursts(flows: Iterable[Mapping[str, Any]], silence_s: float) -> dict[str, Bu
         first = np.flatnonzero(np.diff(start, prepend=-np.inf) > silence_s)
         last = np.append(first[1:], len(start)) - 1
         found[host] = Bursts(
-            start[first],
+            start[first].astype(np.float64),
             np.add.reduceat(octets, first).astype(np.float64),
-            last - first + 1.0,
-            start[last] - start[first],
+            (last - first + 1.0).astype(np.float64),
+            (start[last] - start[first]).astype(np.float64),
         )
     return found
 

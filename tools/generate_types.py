@@ -208,11 +208,11 @@ def wrapped(words: str) -> list[str]:
 
 @dataclass
 class Tables:
-    """The types of the tables of a schema. Tables with the same keys share one, called after the shortest path."""
+    """The types of the tables of a schema. Tables with the same keys share one, called after the first path by :func:`rank`."""
 
     lists: Names
     paths: dict[str, str] = field(default_factory=dict)
-    """The shortest path to a table, by its text."""
+    """The path after which a table is called, by its text."""
     texts: list[str] = field(default_factory=list)
 
     def kind(self, schema: dict[str, Any], path: str) -> str:
@@ -243,7 +243,7 @@ class Tables:
         text = json.dumps(keys)
         if text not in self.paths:
             self.texts.append(text)
-        self.paths[text] = min(self.paths.get(text, path), path, key=lambda path: path.count("."))
+        self.paths[text] = min(self.paths.get(text, path), path, key=rank)
         return f"<{self.texts.index(text)}>"
 
     def named(self, words: str) -> str:
@@ -272,6 +272,11 @@ class Tables:
             if same and json.loads(text).items() < own:
                 return earlier
         return None
+
+
+def rank(path: str) -> tuple[int, bool]:
+    """The order of paths to a table: short ones first, and that of a flow before those of other traffic."""
+    return path.count("."), not path.startswith("flow.")
 
 
 def document(schema: dict[str, Any], lists: Names) -> Iterable[str]:

@@ -39,54 +39,54 @@ class BurstDegree(TypedDict, total=False):
     minimum: Required[int]
 
 
-class BurstSizeExponential(TypedDict, total=False):
-    """``burst.size.exponential`` of a scenario file."""
+class FlowResponseExponential(TypedDict, total=False):
+    """``flow.response.exponential`` of a scenario file."""
 
     mean: Required[str]
 
 
-class BurstSizePareto(TypedDict, total=False):
-    """``burst.size.pareto`` of a scenario file."""
+class FlowResponsePareto(TypedDict, total=False):
+    """``flow.response.pareto`` of a scenario file."""
 
     maximum: Required[str]
     minimum: Required[str]
     shape: Required[float]
 
 
-class BurstSizePoints(TypedDict, total=False):
-    """``burst.size.points`` of a scenario file."""
+class FlowResponsePoints(TypedDict, total=False):
+    """``flow.response.points`` of a scenario file."""
 
     share: Required[float]
     size: Required[str]
 
 
-class BurstSizeUniform(TypedDict, total=False):
-    """``burst.size.uniform`` of a scenario file."""
+class FlowResponseUniform(TypedDict, total=False):
+    """``flow.response.uniform`` of a scenario file."""
 
     maximum: Required[str]
     minimum: Required[str]
 
 
-class BurstSize(TypedDict, total=False):
-    """``burst.size`` of a scenario file."""
+class FlowResponse(TypedDict, total=False):
+    """``flow.response`` of a scenario file."""
 
-    exponential: BurstSizeExponential
-    pareto: BurstSizePareto
-    points: Sequence[BurstSizePoints]
-    uniform: BurstSizeUniform
+    exponential: FlowResponseExponential
+    pareto: FlowResponsePareto
+    points: Sequence[FlowResponsePoints]
+    uniform: FlowResponseUniform
     workload: Literal["alistorage", "googlerpc", "hadoop", "solar", "websearch"]
 
 
-class BurstTransportGoBackN(TypedDict, total=False):
-    """``burst.transport.go-back-n`` of a scenario file."""
+class FlowTransportGoBackN(TypedDict, total=False):
+    """``flow.transport.go-back-n`` of a scenario file."""
 
     ack_every: int
     mtu: str
     timeout: str
 
 
-class BurstTransportSelective(TypedDict, total=False):
-    """``burst.transport.selective`` of a scenario file."""
+class FlowTransportSelective(TypedDict, total=False):
+    """``flow.transport.selective`` of a scenario file."""
 
     ack_every: int
     bdp_cap: int
@@ -97,8 +97,8 @@ class BurstTransportSelective(TypedDict, total=False):
     rto_low: str
 
 
-class BurstTransportTcp(TypedDict, total=False):
-    """``burst.transport.tcp`` of a scenario file."""
+class FlowTransportTcp(TypedDict, total=False):
+    """``flow.transport.tcp`` of a scenario file."""
 
     ack_delay: str
     ack_every: int
@@ -122,16 +122,16 @@ class BurstTransportTcp(TypedDict, total=False):
     validate_window: bool
 
 
-BurstTransport = TypedDict(
-    "BurstTransport",
+FlowTransport = TypedDict(
+    "FlowTransport",
     {
-        "go-back-n": BurstTransportGoBackN,
-        "selective": BurstTransportSelective,
-        "tcp": BurstTransportTcp,
+        "go-back-n": FlowTransportGoBackN,
+        "selective": FlowTransportSelective,
+        "tcp": FlowTransportTcp,
     },
     total=False,
 )
-"""``burst.transport`` of a scenario file."""
+"""``flow.transport`` of a scenario file."""
 
 
 class Burst(TypedDict, total=False):
@@ -152,11 +152,11 @@ class Burst(TypedDict, total=False):
     name: str
     priority: int
     seed: int
-    size: str | BurstSize
+    size: str | FlowResponse
     spread: str
     start: str
     to: str | Sequence[str]
-    transport: Literal["none", "tcp", "go-back-n", "selective"] | BurstTransport
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
     weight: int
 
 
@@ -943,13 +943,13 @@ class FlowExcess(TypedDict, total=False):
 class FlowStart(TypedDict, total=False):
     """``flow.start`` of a scenario file."""
 
-    uniform: Required[BurstSizeUniform]
+    uniform: Required[FlowResponseUniform]
 
 
 class FlowThink(TypedDict, total=False):
     """``flow.think`` of a scenario file."""
 
-    exponential: Required[BurstSizeExponential]
+    exponential: Required[FlowResponseExponential]
 
 
 Flow = TypedDict(
@@ -972,15 +972,15 @@ Flow = TypedDict(
         "random": bool,
         "rate": str,
         "repeat": int,
-        "response": str | BurstSize,
-        "size": str | BurstSize,
+        "response": str | FlowResponse,
+        "size": str | FlowResponse,
         "stagger": str,
         "start": str | FlowStart,
         "stop": str,
         "think": str | FlowThink,
         "to": Required[str | Sequence[str]],
         "traffic": Literal["greedy", "constant", "poisson", "on-off"],
-        "transport": Literal["none", "tcp", "go-back-n", "selective"] | BurstTransport,
+        "transport": Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport,
         "weight": int,
     },
     total=False,
@@ -1075,10 +1075,10 @@ class Incast(TypedDict, total=False):
     priority: int
     random: bool
     seed: int
-    size: Required[str | BurstSize]
+    size: Required[str | FlowResponse]
     start: str
     to: str
-    transport: Literal["none", "tcp", "go-back-n", "selective"] | BurstTransport
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
     weight: int
 
 
@@ -1100,9 +1100,9 @@ class Load(TypedDict, total=False):
     reference: Literal["hosts", "bisection"]
     seed: int
     sigma: float
-    size: Required[str | BurstSize]
+    size: Required[str | FlowResponse]
     start: str
-    transport: Literal["none", "tcp", "go-back-n", "selective"] | BurstTransport
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
     weight: int
 
 
@@ -1571,7 +1571,7 @@ class Trace(TypedDict, total=False):
     frame: str
     name: str
     priority: int
-    transport: Literal["none", "tcp", "go-back-n", "selective"] | BurstTransport
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
     weight: int
 
 

@@ -104,7 +104,8 @@ def test_clusters_are_found_again_and_have_the_dispersion_of_the_formula(cluster
     windows = np.array([1e-3, 3e-3, 1e-2, 3e-2, 1e-1])
 
     def index(starts: Sequence[Floats], low: float, high: float) -> Floats:
-        return np.mean([[dispersion(one, window, low, high) for window in windows] for one in starts], 0)
+        rows = [[dispersion(one, window, low, high) for window in windows] for one in starts]
+        return np.asarray(np.mean(rows, 0), np.float64)
 
     # Receivers are independent: each is a sample of the index over the whole run.
     own = np.array([[dispersion(one.start_s, window, 0, DURATION_S) for window in windows] for one in of])
