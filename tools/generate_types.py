@@ -208,7 +208,10 @@ def wrapped(words: str) -> list[str]:
 
 @dataclass
 class Tables:
-    """The types of the tables of a schema. Tables with the same keys share one, called after the first path by :func:`rank`."""
+    """The types of the tables of a schema.
+
+    Tables with the same keys share one, called after the first path by :func:`rank`.
+    """
 
     lists: Names
     paths: dict[str, str] = field(default_factory=dict)
