@@ -42,7 +42,8 @@ def bursts(flows: Iterable[Mapping[str, Any]], silence_s: float) -> dict[str, Bu
     for flow in flows:
         arrivals.setdefault(flow["destinations"][0], []).append((flow["start_s"], flow["size_octets"]))
     found = {}
-    for host, pairs in sorted(arrivals.items()):
+    # In the order of their numbers: h2 before h10.
+    for host, pairs in sorted(arrivals.items(), key=lambda item: (len(item[0]), item[0])):
         start, octets = np.array(sorted(pairs)).T
         first = np.flatnonzero(np.diff(start, prepend=-np.inf) > silence_s)
         last = np.append(first[1:], len(start)) - 1

@@ -40,8 +40,8 @@ TOPOLOGIES = tuple(
 """The topologies that can be chosen: all but the last, the graph, whose nodes have names."""
 
 _OTHERS = (
-    *("load", "incast", "pfc", "switch", "buffer", "wred", "change", "impairment", "credits", "retry", "host", "event"),
-    *("window", "group", "priority", "network", "hosts"),
+    *("load", "incast", "burst", "pfc", "switch", "buffer", "wred", "change", "impairment", "credits", "retry"),
+    *("host", "event", "window", "group", "priority", "network", "hosts"),
 )
 """Sections that a scenario can do without: they are named alone."""
 

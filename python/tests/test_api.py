@@ -147,6 +147,8 @@ def test_describe(result: Result) -> None:
         "buffer_frames",
         "congestion_points",
         "flow_control",
+        "credit_octets",
+        "replay_octets",
     }
     assert plan["schemes"][0]["parameters"] == {}
     assert "sw0->h2" in plan["queues"]

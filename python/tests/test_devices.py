@@ -153,7 +153,7 @@ def test_a_static_pool_has_octets() -> None:
     tables = json.loads(written.files["sw0.config_db.json"])
     assert tables["BUFFER_POOL"]["ingress_lossless_pool"]["mode"] == "static"
     profile = tables["BUFFER_PROFILE"]["pg_lossless_100000_profile"]
-    assert profile["static_th"] == "1935300"
+    assert profile["static_th"] == "1935302"
     assert "dynamic_th" not in profile
 
 

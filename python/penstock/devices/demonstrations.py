@@ -1,5 +1,7 @@
 """Small scenarios that show what a finding means; ``penstock run`` fails on them while the fault is there."""
 
+from penstock._core import write_quantity
+
 _HEAD = """\
 # {text}
 question = "{question}"
@@ -120,9 +122,9 @@ def watchdog(where: str, *, fast_bps: int, slow_bps: int, size: int, detection_m
     return (
         _head(
             f"{where}: detection after {detection_ms} ms; {size} octets drain through {slow_bps} bit/s in "
-            f"{longest_s * 1e3:.3g} ms.",
+            f"{write_quantity(longest_s, 's')}.",
             "Does the watchdog take congestion for a storm?",
-            f"{2 * longest_s * 1e3:.3f} ms",
+            write_quantity(2 * longest_s, "s"),
         )
         + f"""
 [topology.graph]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from penstock._core import read_quantity
+from penstock._core import read_quantity, write_quantity
 from penstock.declared import Outline
 from penstock.devices import demonstrations
 from penstock.devices.findings import Finding, Kind, Place, Reading
@@ -134,7 +134,7 @@ def headroom_needed(rate_bps: int, cable_m: int, frame: int, cell: int, response
     Raises:
         ScenarioError: a number is beyond what scenarios have.
     """
-    response = "" if response_s is None else f'response = "{round(response_s * 1e12)} ps"'
+    response = "" if response_s is None else f'response = "{write_quantity(response_s, "s")}"'
     keys = f'memory = "4 GB"\ncell = "{cell} octets"'
     links = _star(rate_bps, cable_m, max(64, frame), keys, response).outline()["links"]
     about = next(link["flow_control"] for link in links if link["name"] == "h1->sw0")
@@ -302,7 +302,7 @@ class _Examination:
             frame=port.frame_octets or self.around.frame_octets,
             cell=self.around.cell_octets,
             xoff=xoff,
-            response="" if response is None else f'response = "{round(response * 1e12)} ps"\n',
+            response="" if response is None else f'response = "{write_quantity(response, "s")}"\n',
         )
 
     def _headroom(self, port: Port, priority: int, threshold: Threshold) -> None:

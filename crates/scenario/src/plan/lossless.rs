@@ -39,8 +39,8 @@ pub(crate) fn add(resolved: &Resolved, network: &mut Network, layout: &Layout) -
         let sizes = lines.iter().map(|line| u64::from(line.cells) * u64::from(line.cell));
         let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
         notes.push(format!(
-            "credits: {} lines with {} for each of their priorities, in credits of {}",
-            lines.len(),
+            "credits: {} with {} for each priority, in credits of {}",
+            lines_in_words(lines.len()),
             between(Octets(least), Octets(most)),
             *table.cell
         ));
@@ -60,12 +60,16 @@ pub(crate) fn add(resolved: &Resolved, network: &mut Network, layout: &Layout) -
         }
         let (least, most) = (lines.iter().map(|line| line.buffer).min(), lines.iter().map(|line| line.buffer).max());
         let sizes = between(least.unwrap_or(Octets(0)), most.unwrap_or(Octets(0)));
-        notes.push(format!("retry: {} lines with replay buffers of {sizes}", lines.len()));
+        notes.push(format!("retry: {} with replay buffers of {sizes}", lines_in_words(lines.len())));
         network.retries.extend(lines);
     }
     network.credits.sort_by_key(|line| line.port);
     network.retries.sort_by_key(|line| line.port);
     Ok(notes)
+}
+
+fn lines_in_words(lines: usize) -> String {
+    if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") }
 }
 
 /// A size, or the least and the largest of several.
