@@ -216,7 +216,7 @@ fn the_frames_of_a_line_do_not_overlap() {
 }
 
 /// `[[priority]] dscp` maps 26 and 27 to priority 3, whose frames have the first of them, and `pcp` gives it 5. A priority without a table has
-/// its class selector and itself. The octets are read again by the decoder.
+/// its class selector and itself. The octets are read again by the decoder. Frames of RoCE and TCP are routed, and have no VLAN tag.
 #[test]
 fn frames_of_a_class_have_its_code_points() {
     let root = tempfile::tempdir().unwrap();
@@ -249,7 +249,8 @@ fn frames_of_a_class_have_its_code_points() {
         let of = |host: &str| seen.get(&station(host)).copied().unwrap_or_default();
         let ((mapped, class), (plain, lower)) = (of("h4"), of("h3"));
         assert!(mapped > 100 && plain > 100, "{name}: {seen:?}");
-        assert_eq!((class, lower), ([Some(26), Some(5)], [Some(8), Some(1)]), "{name}");
+        let pcp = (name == "udp").then_some(5);
+        assert_eq!((class, lower), ([Some(26), pcp], [Some(8), Some(1)]), "{name}");
     }
 }
 
