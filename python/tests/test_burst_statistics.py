@@ -160,3 +160,14 @@ def test_samples_of_a_line_show_bursts_as_millisampler_counts_them() -> None:
     # 6 Mbit and 10 Mbit are 2 MB; 8 Mbit are 1 MB. Two bursts in 7 ms.
     assert seen.octets.tolist() == pytest.approx([2e6, 1e6])
     assert seen.per_s == pytest.approx(2 / 7e-3)
+
+
+def test_a_host_sees_the_bursts_of_the_scenario_as_two_samples_each() -> None:
+    """2 ms of the line that begin anywhere fill one sample and above half of another: a burst alone is two samples."""
+    result = Scenario.named("loads/bursts").run()
+    queue, use = result.column("queues", "queue"), result.column("queues", "utilization")
+    seen = [sampled(use[queue == f"leaf0->h{host}"] * 10e9, 10e9, 1e-3) for host in range(8)]
+    lengths = np.concatenate([one.samples for one in seen])
+    # Bursts that overlap, and frames that are sent again, make longer ones; none is shorter.
+    assert lengths.min() == 2 == np.median(lengths)
+    assert np.median(np.concatenate([one.octets for one in seen])) == pytest.approx(2.5e6, rel=0.1)
