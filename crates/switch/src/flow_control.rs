@@ -7,6 +7,7 @@ use penstock_schemes::Instant;
 
 use crate::events::QueueId;
 
+pub mod counter;
 pub mod credits;
 pub mod deadlock;
 pub mod pause;

@@ -61,10 +61,10 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
         let offset = state.xoff - state.xon;
         let is_under = !storms && state.held <= state.xon && pools.is_none_or(|pools| pools.is_under(counter, offset));
         if !state.full && is_over {
-            state.full = true;
+            state.set_full(true);
             self.announce(counter);
         } else if state.full && is_under {
-            state.full = false;
+            state.set_full(false);
             if state.announced {
                 self.announce(counter);
             } else {

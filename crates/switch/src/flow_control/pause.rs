@@ -26,6 +26,7 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use crate::config::{Action, Config, NodeKind, Port, Watchdog};
 use crate::events::{CounterId, FrameId, PauseId, QueueId};
 use crate::flow_control::Deadlock;
+use crate::flow_control::counter::Counter;
 use crate::flow_control::credits::Credits;
 use crate::flow_control::pause_frames::{PauseFrame, PauseFrames};
 use crate::flow_control::pfc::QUANTUM_BITS;
@@ -35,29 +36,6 @@ use crate::flow_control::stop::Stop;
 
 /// Longer than any run, and with the longest run still below 2^64: a stop of this length is for good.
 const FOREVER: Duration = Duration(1 << 62);
-
-/// The frames of one priority that have come in over one line and are still held.
-#[derive(Debug, Clone)]
-pub struct Counter {
-    /// Their octets.
-    pub held: u64,
-    /// 0 where nothing is counted: that line or priority has no ingress buffer.
-    buffer: u64,
-    /// From this number of octets on the neighbour is to stop.
-    pub xoff: u64,
-    /// At this number or less it may go on.
-    pub xon: u64,
-    /// The neighbour is to stop.
-    pub full: bool,
-    /// The last frame signalled so, or the last frame about it was lost on the line.
-    pub announced: bool,
-    /// When the pause frame is due again, if the counter is still full then.
-    pub refresh: Instant,
-    /// Its line has credits, which are returned as frames depart.
-    pub credited: bool,
-    /// The far end is a host that signals stop whatever it holds, and repeats that after this time; zero: it does not.
-    pub storm: Duration,
-}
 
 /// The ingress buffer that bounds a frame, by its counter.
 #[derive(Debug, Clone, Copy)]
@@ -175,24 +153,13 @@ impl Pauses {
             messages: 0,
         };
         pauses.lines = config.ports.iter().zip(&config.reverse).zip(responses).map(line).collect();
-        let refresh = Instant::NEVER;
-        let nothing = Counter {
-            held: 0,
-            buffer: 0,
-            xoff: u64::MAX,
-            xon: 0,
-            full: false,
-            announced: false,
-            refresh,
-            credited: false,
-            storm: Duration::ZERO,
-        };
-        pauses.counters = vec![nothing; queues];
+        pauses.counters = vec![Counter::NOTHING; queues];
         pauses.stops = vec![Stop::NONE; queues];
         if let Some(credits) = pauses.credits.as_deref() {
             for (counter, state) in (0..).map(CounterId).zip(&mut pauses.counters) {
                 if credits.counts(counter) {
                     (state.buffer, state.credited) = (credits.memory(counter), true);
+                    state.arm();
                 }
             }
         }
@@ -215,6 +182,7 @@ impl Pauses {
                     continue;
                 }
                 (counter.buffer, counter.xoff, counter.xon) = (buffer, xoff, xon);
+                counter.arm();
             }
         }
         pauses
@@ -256,6 +224,7 @@ impl Pauses {
             let counter = self.counter_of(port, class);
             let counter = &mut self.counters[counter.index()];
             (counter.xoff, counter.xon) = (xoff.0, xon.0);
+            counter.arm();
         }
     }
 
@@ -281,11 +250,8 @@ impl Pauses {
         }
         if let Some(state) = self.counters.get_mut(counter.index()) {
             state.held += u64::from(octets);
-            if state.credited {
-                return self.hold_credits(counter, octets, true);
-            }
-            if state.held >= state.xoff && !state.full {
-                self.cross(counter);
+            if state.held >= state.rising {
+                self.cross(counter, octets, true);
             }
         }
     }
@@ -298,10 +264,19 @@ impl Pauses {
         self.charged[frame.index()] = counter;
     }
 
-    /// A counter has crossed a threshold.
+    /// A counter has crossed a threshold, or its line has credits, and holds a frame, or no longer.
     #[cold]
     #[inline(never)]
-    fn cross(&mut self, counter: CounterId) {
+    fn cross(&mut self, counter: CounterId, octets: u16, held: bool) {
+        if self.counters[counter.index()].credited
+            && let Some(credits) = self.credits.as_deref_mut()
+        {
+            let state = &mut credits.states[counter.index()];
+            if held {
+                return state.hold(octets);
+            }
+            state.let_go(octets);
+        }
         self.crossed.push(counter);
     }
 
@@ -311,26 +286,10 @@ impl Pauses {
         let counter = self.charged[frame.index()];
         if let Some(state) = self.counters.get_mut(counter.index()) {
             state.held -= u64::from(octets);
-            if state.credited {
-                return self.hold_credits(counter, octets, false);
-            }
-            if state.held <= state.xon && state.full {
-                self.cross(counter);
+            if state.held < state.falling {
+                self.cross(counter, octets, false);
             }
         }
-    }
-
-    /// A frame of a line with credits is held, or no longer.
-    #[cold]
-    #[inline(never)]
-    fn hold_credits(&mut self, counter: CounterId, octets: u16, held: bool) {
-        let Some(credits) = self.credits.as_deref_mut() else { return };
-        let state = &mut credits.states[counter.index()];
-        if held {
-            return state.hold(octets);
-        }
-        state.let_go(octets);
-        self.crossed.push(counter);
     }
 
     /// The rate of a port's line changes.
