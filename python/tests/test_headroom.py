@@ -256,7 +256,7 @@ def test_a_table_is_read() -> None:
         ("100000 5m 1 2 3 -9\n", 1, "threshold -9: out of range"),
         ("100000 5m 1 2 3 0 1 2\n", 1, "8 columns"),
         ("100000 5m 1 2 3 0\n\n100000 5m 1 2 4 0\n", 3, "other values in line 1"),
-        ("x\n" * 9, 1, "5 more"),
+        ("x\n" * 9, 1, "in all 9 lines are wrong"),
     ],
 )
 def test_bad_rows_are_named_by_line(text: str, line: int | None, reason: str) -> None:

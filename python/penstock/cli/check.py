@@ -38,7 +38,7 @@ def check_one(given: CheckOptions) -> None:
         for finding in findings:
             typer.echo(_line(str(given.config), finding))
         warnings = sum(finding.severity == "warning" for finding in findings)
-        say(f"{errors} errors, {warnings} warnings")
+        say(f"errors: {errors}, warnings: {warnings}")
     if errors:
         raise typer.Exit(FAILED)
 

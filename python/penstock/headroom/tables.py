@@ -137,8 +137,9 @@ def parse_table(text: str, *, file: str = "pg_profile_lookup.ini") -> Table:
         raise TextFileError(file, None, f"no row; each has {' '.join(_COLUMNS[:6])}, and xon_offset or not")
     if faults:
         at, reason = faults[0]
-        others = "".join(f"; line {number}: {other}" for number, other in faults[1:4])
-        more = f"; {len(faults) - 4} more" if len(faults) > 4 else ""
+        # A file of another kind has the same fault in each line.
+        others = "".join(f"; line {number}: {other}" for number, other in faults[1:4] if other != reason)
+        more = f"; in all {len(faults)} lines are wrong" if len(faults) > 1 else ""
         raise TextFileError(file, at, reason + others + more)
     twice = _conflict(rows)
     if twice is not None:
