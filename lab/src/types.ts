@@ -216,6 +216,18 @@ export interface FlowControlDescription {
   pools: PoolOfLine[];
 }
 
+/** The watchdog of priority flow control at a port. */
+export interface WatchdogDescription {
+  /** How long a queue is paused before it acts, s. */
+  detection_s: number;
+  /** How long no pause frame arrives until the queue obeys again, s. */
+  restoration_s: number;
+  /** Distance of its looks at the queues; 0: it sees everything at once, s. */
+  poll_s: number;
+  /** What happens to the queue meanwhile. */
+  action: "drop" | "forward" | "alert";
+}
+
 /** An output port and the line after it, as it is at the start. */
 export interface LinkDescription {
   /** Its name, `node->peer`; of parallel links with a number, `node->peer.2`. */
@@ -240,6 +252,8 @@ export interface LinkDescription {
   congestion_points: boolean;
   /** The ingress buffer at the far end. Null where priority flow control cannot stop the port. */
   flow_control: FlowControlDescription | null;
+  /** The watchdog of priority flow control at the port. Null without. */
+  watchdog: WatchdogDescription | null;
   /** Memory at the far end for each priority with credits (`[[credits]]`), octets. Null without. */
   credit_octets: number | null;
   /** Frames that may wait for their acknowledgement (`[[retry]]`), octets. Null without. */

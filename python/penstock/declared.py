@@ -406,6 +406,19 @@ class FlowControlDescription(TypedDict):
     """The pools of the switch at the far end that lossless priorities share."""
 
 
+class WatchdogDescription(TypedDict):
+    """The watchdog of priority flow control at a port."""
+
+    detection_s: float
+    """How long a queue is paused before it acts, s."""
+    restoration_s: float
+    """How long no pause frame arrives until the queue obeys again, s."""
+    poll_s: float
+    """Distance of its looks at the queues; 0: it sees everything at once, s."""
+    action: Literal["drop", "forward", "alert"]
+    """What happens to the queue meanwhile."""
+
+
 class LinkDescription(TypedDict):
     """An output port and the line after it, as it is at the start."""
 
@@ -437,6 +450,8 @@ class LinkDescription(TypedDict):
     """Whether its queues have congestion points."""
     flow_control: FlowControlDescription | None
     """The ingress buffer at the far end. Null where priority flow control cannot stop the port."""
+    watchdog: WatchdogDescription | None
+    """The watchdog of priority flow control at the port. Null without."""
     credit_octets: int | None
     """Memory at the far end for each priority with credits (``[[credits]]``), octets. Null without."""
     replay_octets: int | None

@@ -147,6 +147,7 @@ def test_describe(result: Result) -> None:
         "buffer_frames",
         "congestion_points",
         "flow_control",
+        "watchdog",
         "credit_octets",
         "replay_octets",
     }

@@ -284,6 +284,38 @@ def test_a_watchdog_shorter_than_congestion() -> None:
     assert found.scenario is not None
 
 
+WATCHED = """[pfc.watchdog]
+ports = ["leaf0->h0", "leaf0->h1", "leaf0->h3"]
+[[pfc.watchdog.port]]
+ports = ["leaf0->h1"]
+after = "800 ms"
+action = "alert"
+"""
+
+
+def test_ports_have_their_own_watchdogs() -> None:
+    scenario = Scenario.from_toml(
+        FABRIC.replace("[pfc.watchdog]\n", WATCHED.partition("[[")[0]) + WATCHED[WATCHED.index("[[") :]
+    )
+    written = configurations(scenario, to="sonic")["leaf0"]
+    text = written.files["leaf0.config_db.json"]
+    tables: Tables = json.loads(text)
+    rows = tables["PFC_WD"]
+    assert {port: row["detection_time"] for port, row in rows.items() if port != "GLOBAL"} == {
+        "Ethernet0": "400",
+        "Ethernet8": "800",
+        "Ethernet24": "400",
+    }
+    assert rows["Ethernet8"]["action"] == "alert" and rows["GLOBAL"] == {"POLL_INTERVAL": "200"}
+    assert "pfcwd_sw_enable" not in tables["PORT_QOS_MAP"]["Ethernet16"]
+    assert module_of("sonic").read(text).device == written.expressed
+    (found,) = findings(text, of=scenario)
+    assert found.severity == "warning" and "PFC without a watchdog at Ethernet16" in found.message
+    # A system with one watchdog for all its ports has that of most.
+    lost = configurations(scenario, to="eos")["leaf0"].lost
+    assert "watchdogs of single ports: Ethernet2, Ethernet3" in lost
+
+
 @pytest.mark.parametrize("kind", ["headroom", "marks"])
 def test_a_scenario_shows_the_fault(kind: str, tmp_path: Path, penstock: Any) -> None:
     tables = exported()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use penstock_schemes::{Instant, Octets};
 use penstock_sim::network::{
-    Capacity, Feedback, Flow, FlowId, HopId, Limiting, NodeId, NodeKind, PortEvent, PortId, Traffic,
+    Action, Capacity, Feedback, Flow, FlowId, HopId, Limiting, NodeId, NodeKind, PortEvent, PortId, Traffic,
 };
 use penstock_sim::pfc::{Reach, headroom, headroom_in_cells};
 use serde_json::Value;
@@ -20,6 +20,7 @@ pub const OBJECTS: &[Object] = &[
     MemoryEntry::OBJECT,
     PoolEntry::OBJECT,
     FlowControlEntry::OBJECT,
+    WatchdogEntry::OBJECT,
     LinkEntry::OBJECT,
     ChangeEntry::OBJECT,
     ParameterChangeEntry::OBJECT,
@@ -165,10 +166,31 @@ entry! {
         congestion_points: bool, "";
         /// The ingress buffer at the far end. Null where priority flow control cannot stop the port.
         flow_control: Option<FlowControlEntry<'p>>, "";
+        /// The watchdog of priority flow control at the port. Null without.
+        watchdog: Option<WatchdogEntry>, "";
         /// Memory at the far end for each priority with credits (`[[credits]]`). Null without.
         credit_octets: Option<u64>, "octets";
         /// Frames that may wait for their acknowledgement (`[[retry]]`). Null without.
         replay_octets: Option<u64>, "octets";
+    }
+}
+
+words! {
+    /// What the watchdog does with a queue that is paused for too long.
+    WatchdogWord { Drop = "drop", Forward = "forward", Alert = "alert" }
+}
+
+entry! {
+    /// The watchdog of priority flow control at a port.
+    WatchdogEntry as WatchdogDescription {
+        /// How long a queue is paused before it acts.
+        detection_s: f64, "s";
+        /// How long no pause frame arrives until the queue obeys again.
+        restoration_s: f64, "s";
+        /// Distance of its looks at the queues; 0: it sees everything at once.
+        poll_s: f64, "s";
+        /// What happens to the queue meanwhile.
+        action: WatchdogWord, "";
     }
 }
 
@@ -454,6 +476,16 @@ impl<'p> LinkEntry<'p> {
             buffer_frames,
             congestion_points: port.congestion_points,
             flow_control,
+            watchdog: pfc.and_then(|pfc| pfc.watchdogs.get(index).copied().flatten()).map(|own| WatchdogEntry {
+                detection_s: own.after.as_seconds(),
+                restoration_s: own.restoration.as_seconds(),
+                poll_s: own.poll.as_seconds(),
+                action: match own.action {
+                    Action::Drop => WatchdogWord::Drop,
+                    Action::Forward => WatchdogWord::Forward,
+                    Action::Alert => WatchdogWord::Alert,
+                },
+            }),
             credit_octets: of_line(&plan.network.credits, index, |line| line.port)
                 .map(|line| u64::from(line.cells) * u64::from(line.cell)),
             replay_octets: of_line(&plan.network.retries, index, |line| line.port).map(|line| line.buffer.0),

@@ -6,6 +6,7 @@ from penstock.devices.findings import Reading
 from penstock.devices.model import Device, Port, Watchdog, Wred, Written
 from penstock.devices.switch_text import (
     TAGGED,
+    UNITS,
     Draft,
     indented,
     profile_names,
@@ -17,8 +18,6 @@ from penstock.devices.switch_text import (
 
 _MOST = 256_000_000
 """The largest threshold in any unit."""
-
-_UNITS = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 
 
 def port_name(index: int, rate_bps: int) -> str:
@@ -224,12 +223,12 @@ class _Reader:
                   "max-mark-probability", percent, *rest]:  # fmt: skip
                 ends = draft.number(line, where, low, 1, _MOST), draft.number(line, where, high, 1, _MOST)
                 share = draft.number(line, where, percent, 1, 100)
-                if unit != other or unit not in (*_UNITS, "segments", "milliseconds"):
+                if unit != other or unit not in (*UNITS, "segments", "milliseconds"):
                     draft.fault(
                         line, where, "syntax", f"{unit[:20]} and {other[:20]}: not one unit", "write bytes twice"
                     )
-                elif ends[0] is not None and ends[1] is not None and share is not None and unit in _UNITS:
-                    by = _UNITS[unit]
+                elif ends[0] is not None and ends[1] is not None and share is not None and unit in UNITS:
+                    by = UNITS[unit]
                     draft.set_wred(name, priority, line, where, min_octets=ends[0] * by, max_octets=ends[1] * by,
                                    percent=share, ecn=True)  # fmt: skip
                 if rest not in ([], ["weight", "0"]) and rest[:1] == ["weight"]:

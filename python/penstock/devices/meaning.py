@@ -12,7 +12,7 @@ from penstock._core import read_quantity, write_quantity
 from penstock.declared import Outline
 from penstock.devices import demonstrations
 from penstock.devices.findings import Finding, Kind, Place, Reading
-from penstock.devices.model import ALPHA_UNLIMITED, Device, Port, Threshold
+from penstock.devices.model import ALPHA_UNLIMITED, Device, Port, Threshold, Watchdog
 from penstock.errors import ArgumentError
 from penstock.quantity_text import bit_rate, duration
 from penstock.scenario import Scenario
@@ -391,15 +391,15 @@ class _Examination:
         )
 
     def watchdog(self) -> None:
-        own = self.device.watchdog
         pausing = [port for port in self.device.ports if port.pfc]
-        place = self.reading.place("watchdog")
-        if own is None:
-            if pausing and self.device.kind == "switch":
-                text = "PFC without a watchdog: nothing ends a storm of pauses"
-                first = self.reading.place("pfc", pausing[0].name)
-                self.add(Place(None, first.where.partition("|")[0]), "no watchdog", text, severity="warning")
-            return
+        first_of: dict[Watchdog | None, Port] = {}
+        for port in pausing:
+            first_of.setdefault(self.device.watchdog_of(port.name), port)
+        if None in first_of and self.device.kind == "switch":
+            at = "" if self.device.watchdog is None else f" at {first_of[None].name}"
+            text = f"PFC without a watchdog{at}: nothing ends a storm of pauses"
+            where = self.reading.place("pfc", pausing[0].name).where.partition("|")[0]
+            self.add(Place(None, where), "no watchdog", text, severity="warning")
         rates = [port.rate_bps for port in pausing if port.rate_bps]
         names = {threshold.pool for port in pausing for p, threshold in port.ingress.items() if p in port.pfc}
         sizes = [pool.size_octets or 0 for name, pool in self.device.pools.items() if name in names]
@@ -407,7 +407,11 @@ class _Examination:
         if not rates or not size:
             return
         longest_s = size * 8 / min(rates)
-        if own.detection_ms < longest_s * 1e3:
+        for own, port in first_of.items():
+            if own is None or own.detection_ms >= longest_s * 1e3:
+                continue
+            common = own == self.device.watchdog
+            place = self.reading.place("watchdog") if common else self.reading.place("watchdog", port.name)
             text = (
                 f"detection after {own.detection_ms} ms; {size} octets take {duration(longest_s)} through the slowest "
                 f"port ({bit_rate(min(rates))}): congestion looks like a storm"

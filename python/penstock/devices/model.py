@@ -146,6 +146,7 @@ class Device:
         dscp: the priority of each DSCP that is mapped.
         pcp: the priority of each priority code point that is mapped.
         watchdog: that of priority flow control.
+        watchdogs: those of ports that have another, and ports that have none, by name; see :func:`watchdogs`.
         memory_octets: packet memory, octets; no part of a comparison, for no configuration has it.
         cell_octets: size of a cell, octets; likewise.
         reasons: why values are as they are, by a key of the writers; likewise.
@@ -159,10 +160,15 @@ class Device:
     dscp: Mapping[int, int] = field(default_factory=dict)
     pcp: Mapping[int, int] = field(default_factory=dict)
     watchdog: Watchdog | None = None
+    watchdogs: Mapping[str, Watchdog | None] = field(default_factory=dict)
     memory_octets: int | None = field(default=None, compare=False)
     cell_octets: int = field(default=1, compare=False)
     reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
     beyond: tuple[str, ...] = field(default=(), compare=False)
+
+    def watchdog_of(self, port: str) -> Watchdog | None:
+        """Return the watchdog of a port."""
+        return self.watchdogs.get(port, self.watchdog)
 
     def why(self, key: str) -> str:
         """Return the reason of a value."""
@@ -182,6 +188,13 @@ class Written:
     files: Mapping[str, str]
     expressed: Device
     lost: tuple[str, ...] = ()
+
+
+def watchdogs(of_ports: Mapping[str, Watchdog | None]) -> tuple[Watchdog | None, dict[str, Watchdog | None]]:
+    """Return the watchdog of most ports, or the quicker one of two, and those of the other ports by name."""
+    given = [own for own in of_ports.values() if own is not None]
+    common = min(given, key=lambda own: (-given.count(own), own.detection_ms, own.restoration_ms), default=None)
+    return common, {name: own for name, own in of_ports.items() if own != common}
 
 
 def with_ports(device: Device, ports: list[Port], **changes: object) -> Device:

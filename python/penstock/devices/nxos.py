@@ -8,6 +8,7 @@ from penstock.devices.findings import Reading
 from penstock.devices.model import Device, Port, Queue, Watchdog, Wred, Written
 from penstock.devices.switch_text import (
     TAGGED,
+    UNITS,
     Draft,
     indented,
     profile_names,
@@ -19,8 +20,6 @@ from penstock.devices.switch_text import (
 _IN, _NETWORK = "PENSTOCK-IN", "PENSTOCK-NQ"
 _LONG_M = 100
 """Cables from this length on need an input queuing policy with `pause buffer-size`."""
-
-_UNITS = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 
 
 def port_name(index: int, rate_bps: int) -> str:
@@ -253,12 +252,12 @@ class _Reader:
                   "drop-probability", percent, "weight", _, *rest]:  # fmt: skip
                 ends = draft.number(line, where, low, 0, 2**40), draft.number(line, where, high, 0, 2**40)
                 share = draft.number(line, where, percent, 1, 100)
-                if unit not in _UNITS or other not in _UNITS:
+                if unit not in UNITS or other not in UNITS:
                     remedy = "write bytes, kbytes or mbytes"
                     draft.fault(line, where, "syntax", f"{unit[:20]}, {other[:20]}: no unit", remedy)
                 elif ends[0] is not None and ends[1] is not None and share is not None:
-                    draft.set_wred(policy, priority, line, where, min_octets=ends[0] * _UNITS[unit],
-                                   max_octets=ends[1] * _UNITS[other], percent=share, ecn="ecn" in rest)  # fmt: skip
+                    draft.set_wred(policy, priority, line, where, min_octets=ends[0] * UNITS[unit],
+                                   max_octets=ends[1] * UNITS[other], percent=share, ecn="ecn" in rest)  # fmt: skip
             case _:
                 draft.passed(line, " ".join(words))
 

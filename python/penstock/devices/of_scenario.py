@@ -18,6 +18,7 @@ from penstock.devices.model import (
     Threshold,
     Watchdog,
     Wred,
+    watchdogs,
 )
 from penstock.quantity_text import bit_rate, duration, octets
 from penstock.scenario import Scenario
@@ -77,6 +78,7 @@ class _Builder:
         pools: dict[str, Pool] = {}
         if is_switch:
             pools = self._pools(name, ports, memory, reasons)
+        common, others = watchdogs(self._watchdogs(links, ports, reasons) if is_switch else {})
         return Device(
             name=name,
             kind="switch" if is_switch else "nic",
@@ -84,7 +86,8 @@ class _Builder:
             pools=pools,
             dscp={code: number for number in self.priorities for code in self._dscp(number)},
             pcp={self.classes.get(number, {}).get("pcp", number): number for number in self.priorities},
-            watchdog=self._watchdog(reasons) if is_switch and self.lossless else None,
+            watchdog=common,
+            watchdogs=others,
             memory_octets=memory,
             cell_octets=max((pool["cell_octets"] for pool in own), default=1),
             reasons=reasons,
@@ -94,19 +97,30 @@ class _Builder:
     def _dscp(self, priority: int) -> list[int]:
         return list(self.classes.get(priority, {}).get("dscp", [8 * priority]))
 
-    def _watchdog(self, reasons: dict[str, str]) -> Watchdog | None:
+    def _watchdogs(
+        self, links: Sequence[LinkDescription], ports: Sequence[Port], reasons: dict[str, str]
+    ) -> dict[str, Watchdog | None]:
+        """Return the watchdog of each paused port of a switch."""
         table = self.pfc.get("watchdog")
         if table is None:
             reasons["watchdog"] = "the scenario has no [pfc.watchdog]: nothing ends a storm of pauses"
-            return None
-        times = {key: read_quantity(table[key], "s") * 1e3 for key in ("after", "restoration", "poll")}
-        reasons["watchdog"] = f"[pfc.watchdog]: after {table['after']}, restoration {table['restoration']}"
-        return Watchdog(
-            detection_ms=max(1, round(times["after"])),
-            restoration_ms=max(1, round(times["restoration"])),
-            poll_ms=round(times["poll"]),
-            action=table["action"],
-        )
+        else:
+            reasons["watchdog"] = f"[pfc.watchdog]: after {table['after']}, restoration {table['restoration']}"
+        found = {}
+        for link, port in zip(links, ports, strict=True):
+            own = link["watchdog"]
+            if port.pfc:
+                found[port.name] = (
+                    None
+                    if own is None
+                    else Watchdog(
+                        detection_ms=max(1, round(own["detection_s"] * 1000)),
+                        restoration_ms=max(1, round(own["restoration_s"] * 1000)),
+                        poll_ms=round(own["poll_s"] * 1000),
+                        action=own["action"],
+                    )
+                )
+        return found
 
     def _port(
         self, link: LinkDescription, index: int, is_switch: bool, reasons: dict[str, str], beyond: dict[str, None]
@@ -121,6 +135,9 @@ class _Builder:
             beyond["topology: a delay is no length of a cable, so no length is written"] = None
         elif cable != math.ceil(cable):
             beyond[f"topology: a cable of {cable:g} m is written as {math.ceil(cable)} m"] = None
+        for key, table in (("credit_octets", "credits"), ("replay_octets", "retry")):
+            if link[key] is not None:  # type: ignore[literal-required]
+                beyond[f"[[{table}]]: nothing is written about it"] = None
         ingress: dict[int, Threshold] = {}
         if is_switch:
             ingress = {p: self._ingress(link, arriving, p, reasons, beyond) for p in self.priorities}

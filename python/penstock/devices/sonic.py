@@ -8,7 +8,18 @@ from typing import Any
 
 from penstock.devices.findings import ConfigurationError, Finding, Place, Reading
 from penstock.devices.json_lines import JsonFaultError, LinedDict, read_json
-from penstock.devices.model import Device, Pool, Port, Queue, Threshold, Watchdog, Wred, Written, percentages
+from penstock.devices.model import (
+    Device,
+    Pool,
+    Port,
+    Queue,
+    Threshold,
+    Watchdog,
+    Wred,
+    Written,
+    percentages,
+    watchdogs,
+)
 from penstock.devices.sonic_rules import check_tables
 from penstock.devices.sonic_tables import TABLES
 from penstock.devices.sonic_yang import is_rfc7951, of_rfc7951
@@ -42,13 +53,16 @@ def write(device: Device) -> Written:
 def _expressed(device: Device) -> tuple[Device, list[str]]:
     """Return a device as the tables can have it, and what they cannot."""
     lost: dict[str, None] = {}
-    watchdog = device.watchdog
-    if watchdog is not None:
-        poll = _within(watchdog.poll_ms or 100, 100, 1000, "POLL_INTERVAL", lost if watchdog.poll_ms else {})
-        detection = _within(watchdog.detection_ms, max(100, poll), 5000, "detection_time", lost)
-        restoration = _within(watchdog.restoration_ms, max(100, poll), 60_000, "restoration_time", lost)
-        watchdog = replace(watchdog, detection_ms=detection, restoration_ms=restoration, poll_ms=poll)
-    elif any(port.pfc for port in device.ports):
+
+    def rounded(own: Watchdog) -> Watchdog:
+        poll = _within(own.poll_ms or 100, 100, 1000, "POLL_INTERVAL", lost if own.poll_ms else {})
+        detection = _within(own.detection_ms, max(100, poll), 5000, "detection_time", lost)
+        restoration = _within(own.restoration_ms, max(100, poll), 60_000, "restoration_time", lost)
+        return replace(own, detection_ms=detection, restoration_ms=restoration, poll_ms=poll)
+
+    of_ports = {port.name: device.watchdog_of(port.name) for port in device.ports if port.pfc}
+    common, others = watchdogs({name: own and rounded(own) for name, own in of_ports.items()})
+    if common is None and of_ports:
         lost[f"PFC_WD: {device.why('watchdog')}"] = None
     lost["PORT: names, lanes and order follow no platform; take the rows of your own port_config.ini"] = None
     ports = []
@@ -78,7 +92,7 @@ def _expressed(device: Device) -> tuple[Device, list[str]]:
                 delay_bits=None,
             )
         )
-    return replace(device, ports=tuple(ports), watchdog=watchdog), list(lost)
+    return replace(device, ports=tuple(ports), watchdog=common, watchdogs=others), list(lost)
 
 
 def _within(value: int, low: int, high: int, name: str, lost: dict[str, None]) -> int:
@@ -118,12 +132,13 @@ def _tables(device: Device) -> dict[str, dict[str, Any]]:
         if port.pfc:
             listed = ",".join(str(priority) for priority in port.pfc)
             maps |= {"pfc_to_queue_map": _MAP, "pfc_enable": listed}
-            if device.watchdog is not None:
+            own = device.watchdog_of(port.name)
+            if own is not None:
                 maps["pfcwd_sw_enable"] = listed
                 tables["PFC_WD"][port.name] = {
-                    "action": device.watchdog.action,
-                    "detection_time": str(device.watchdog.detection_ms),
-                    "restoration_time": str(device.watchdog.restoration_ms),
+                    "action": own.action,
+                    "detection_time": str(own.detection_ms),
+                    "restoration_time": str(own.restoration_ms),
                 }
         tables["PORT_QOS_MAP"][port.name] = maps
     if tables["PFC_WD"] and device.watchdog is not None:
@@ -279,6 +294,10 @@ class _TableReader:
         found = {name: self._port(name, lengths.get(name)) for name in ports}
         ingress, egress = self._memory("BUFFER_PG", "ingress"), self._memory("BUFFER_QUEUE", "egress")
         queues = self._queues()
+        common, others = watchdogs({port.name: self._watchdog(port.name) for port in found.values() if port.pfc})
+        if common is not None:
+            first = next(name for name, port in found.items() if port.pfc and name not in others)
+            self.places[("watchdog",)] = self.places["watchdog", first]
         metadata: Mapping[str, Any] = self.tables.get("DEVICE_METADATA", {}).get("localhost", {})
         return Device(
             name=str(metadata.get("hostname", "")),
@@ -289,7 +308,8 @@ class _TableReader:
             pools={key: self._pool(key, row) for key, row in self.rows("BUFFER_POOL")},
             dscp=self._classes("DSCP_TO_TC_MAP", "dscp_to_tc_map", "dscp"),
             pcp=self._classes("DOT1P_TO_TC_MAP", "dot1p_to_tc_map", "pcp"),
-            watchdog=self._watchdog(),
+            watchdog=common,
+            watchdogs=others,
         )
 
     def _port(self, name: str, cable_m: int | None) -> Port:
@@ -374,14 +394,14 @@ class _TableReader:
             self.places[place, int(code)] = Place(row.lines.get(code), f"{table}|{name}|{code}")
         return {int(code): int(tc) for code, tc in row.items()}
 
-    def _watchdog(self) -> Watchdog | None:
-        ports = [(key, row) for key, row in self.rows("PFC_WD") if key != "GLOBAL" and "detection_time" in row]
-        if not ports:
+    def _watchdog(self, port: str) -> Watchdog | None:
+        table: Mapping[str, Any] = self.tables.get("PFC_WD", {})
+        row: Mapping[str, Any] = table.get(port, {})
+        if "detection_time" not in row:
             return None
-        key, row = min(ports, key=lambda pair: int(pair[1]["detection_time"]))
-        self.places[("watchdog",)] = Place(self.line("PFC_WD", key, "detection_time"), f"PFC_WD|{key}|detection_time")
-        everywhere: Mapping[str, Any] = self.tables["PFC_WD"].get("GLOBAL", {})
-        poll = everywhere.get("POLL_INTERVAL", 200)
+        place = Place(self.line("PFC_WD", port, "detection_time"), f"PFC_WD|{port}|detection_time")
+        self.places["watchdog", port] = place
+        poll = table.get("GLOBAL", {}).get("POLL_INTERVAL", 200)
         detection = int(row["detection_time"])
         return Watchdog(
             detection_ms=detection,

@@ -13,6 +13,10 @@ TAGGED = 22
 """Octets of a frame beyond the MTU: header, one tag and FCS."""
 
 
+UNITS = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
+"""Octets of the units of thresholds in commands."""
+
+
 def reduced(
     device: Device,
     lost: dict[str, None],
@@ -39,6 +43,8 @@ def reduced(
     lost |= dict.fromkeys(device.beyond)
     if any(port.ingress for port in device.ports):
         lost["pools, headroom and alphas: the system computes them for its platform"] = None
+    if device.watchdogs:
+        lost[f"watchdogs of single ports: {', '.join(device.watchdogs)}"] = None
     if watchdog is None and any(port.pfc for port in device.ports):
         lost[device.why("watchdog") or "no watchdog"] = None
     ports = []
@@ -66,7 +72,7 @@ def reduced(
                 queues=queues,
             )
         )
-    return replace(device, name="", ports=tuple(ports), pools={}, pcp={}, watchdog=watchdog)
+    return replace(device, name="", ports=tuple(ports), pools={}, pcp={}, watchdog=watchdog, watchdogs={})
 
 
 @dataclass
