@@ -565,7 +565,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             if Self::has_pool(p)
                 && let Some(pools) = self.pauses.pools.as_deref_mut()
             {
-                pools.give_back(at, p.index, class, p.in_service_frame, p.in_service_octets);
+                pools.give_back(at, p.queue(class), p.in_service_frame, p.in_service_octets);
             }
             if M::FULL && p.attention & HISTOGRAMS != 0 {
                 let q = &p.queues[class.index()];

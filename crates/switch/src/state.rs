@@ -1,6 +1,7 @@
 //! The state of switches, piece by piece: frames, ports and their queues, congestion points, the flows of hops, histograms, schedulers,
 //! early detection, links that lose frames.
 
+mod broken_line;
 pub mod congestion_point;
 pub mod frame;
 pub mod histograms;

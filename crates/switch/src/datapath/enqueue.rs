@@ -196,7 +196,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
             return None;
         }
         let pools = self.pauses.pools.as_deref_mut()?;
-        pools.takes_surely(self.now, p.index, class, octets, len).then_some(PoolAnswer::Taken)
+        pools.takes_surely(self.now, p.queue(class), octets, len).then_some(PoolAnswer::Taken)
     }
 
     /// Decides on a frame that comes to a settled port.

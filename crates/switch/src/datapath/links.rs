@@ -122,7 +122,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
     fn take_line(&mut self, p: &mut PortState, octets: u32) -> Instant {
         let finish = p.busy_until.after(p.serialise(octets));
         p.busy_until = finish;
-        p.pause_octets += u64::from(octets);
+        p.ledger.pause_octets += u64::from(octets);
         self.events.wake(finish, Timer::LineFree(p.index));
         finish.after(p.latency)
     }

@@ -22,7 +22,7 @@ impl<S: Scheme, E: Events, M: Model> HopContext<'_, S, E, M> {
         let wire_octets = u32::from(FRAME) + p.overhead;
         let finish = at.after(p.serialise(wire_octets));
         p.busy_until = finish;
-        p.pause_octets += u64::from(wire_octets);
+        p.ledger.pause_octets += u64::from(wire_octets);
         let frame = self.pauses.compose(p.index, classes, at);
         if p.captured() {
             self.observed.line_capture.pause_starts(p.index, frame, at);

@@ -55,7 +55,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
     pub fn drain(&mut self, port: PortId, class: TrafficClass) -> Vec<FrameId> {
         let now = self.now;
         let p = &mut self.ports[port.index()];
-        let held = p.flow_controlled();
+        let (held, queue) = (p.flow_controlled(), p.queue(class));
         p.ready &= !class.bit();
         let q = &mut p.queues[class.index()];
         let frames: Vec<FrameId> = q.waiting.iter(&self.frames).collect();
@@ -76,7 +76,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
                 self.pauses.let_go(frame, octets);
             }
             if let Some(pools) = self.pauses.pools.as_deref_mut() {
-                pools.give_back(now, port, class, frame, octets);
+                pools.give_back(now, queue, frame, octets);
             }
         }
         q.statistics.min = q.statistics.min.min(q.len as u32);

@@ -382,8 +382,8 @@ impl Pools {
     /// Takes memory for a frame, with which its queue is `len` octets long, if there is some, whichever frames have left that the pool
     /// does not know of, and if this makes no new maximum. A pool that keeps its ingress account takes none here.
     #[inline(always)]
-    pub fn takes_surely(&mut self, now: Instant, port: PortId, class: TrafficClass, octets: u16, len: u64) -> bool {
-        let holder = &self.holders[(port.0 * self.per_port + u32::from(class.0)) as usize];
+    pub fn takes_surely(&mut self, now: Instant, queue: QueueId, octets: u16, len: u64) -> bool {
+        let holder = &self.holders[queue.index()];
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return true };
         let more = u64::from(octets);
         if pool.plain && len <= pool.surely {
@@ -394,14 +394,13 @@ impl Pools {
             }
             return sure;
         }
-        self.takes_by_account(now, port, class, octets, len)
+        self.takes_by_account(now, queue, octets, len)
     }
 
     /// The same where the account of the pool's queues is asked.
     #[cold]
-    fn takes_by_account(&mut self, now: Instant, port: PortId, class: TrafficClass, octets: u16, len: u64) -> bool {
-        let index = (port.0 * self.per_port + u32::from(class.0)) as usize;
-        let (holder, terms) = (&mut self.holders[index], self.terms[index]);
+    fn takes_by_account(&mut self, now: Instant, queue: QueueId, octets: u16, len: u64) -> bool {
+        let (holder, terms) = (&mut self.holders[queue.index()], self.terms[queue.index()]);
         let Some(pool) = self.list.get_mut(holder.pool.index()) else { return true };
         let more = pool.memory(octets);
         let held = pool.held(holder, len - u64::from(octets));
@@ -470,8 +469,8 @@ impl Pools {
 
     /// A frame departs from its queue.
     #[inline(always)]
-    pub fn give_back(&mut self, at: Instant, port: PortId, class: TrafficClass, frame: FrameId, octets: u16) {
-        let index = (port.0 * self.per_port + u32::from(class.0)) as usize;
+    pub fn give_back(&mut self, at: Instant, queue: QueueId, frame: FrameId, octets: u16) {
+        let index = queue.index();
         match self.list.get_mut(self.holders[index].pool.index()) {
             None => {}
             Some(pool) if pool.plain => pool.used.now -= u64::from(octets),

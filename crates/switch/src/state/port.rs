@@ -8,7 +8,7 @@ use penstock_schemes::units::PS_PER_S;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Queue};
 
 use crate::config::{Capacity, Config, Port};
-use crate::events::{CpIndex, FrameId, Lane};
+use crate::events::{CpIndex, FrameId, Lane, QueueId};
 use crate::model::Model;
 use crate::state::frame::Chain;
 use crate::state::impairment::Impairments;
@@ -139,8 +139,8 @@ pub struct PortState {
     known_remainder: u64,
     /// Remainder of serialisation that is carried on, 1/rate ps.
     pub remainder: u64,
-    /// Octets of pause frames put on the line, wire overhead included.
-    pub pause_octets: u64,
+    /// The number of its first queue in the network.
+    first_queue: u32,
     /// Frames that have reached the far end of the line.
     pub hops: u64,
     /// The accounts that no frame touches, apart from those that every frame does.
@@ -177,6 +177,8 @@ pub struct Older {
 /// The rarely needed part of a port's accounts.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
+    /// Octets of pause frames and other messages put on the line, wire overhead included.
+    pub pause_octets: u64,
     /// A transmission that was in progress when the rate changed goes on at its own rate.
     pub older: Older,
     /// The serialisation that was known before the present one: data and acknowledgements often take turns.
@@ -198,9 +200,9 @@ pub struct Ledger {
     /// The frames of each queue that it dropped and that are no data: acknowledgements and signals.
     control_drops: Vec<u64>,
     /// Data frames of each queue that were there when the line broke, or came while it was broken: those of earlier times.
-    flushed: Vec<u64>,
+    pub(super) flushed: Vec<u64>,
     /// While the line is broken, the room that each queue had, and its drops until then.
-    closed: Vec<Closed>,
+    pub(super) closed: Vec<Closed>,
     /// Data frames that a queue dropped at an instant at which another one had joined it.
     pub tied: u64,
     /// Integral of the scheduled rate up to `rate_since`, bit/s × ps.
@@ -260,11 +262,11 @@ impl Ledger {
 
 /// A queue of a port whose line is broken.
 #[derive(Debug, Clone, Copy)]
-struct Closed {
-    plain_len: u32,
-    max_len: u32,
-    max_frames: u32,
-    dropped: u64,
+pub(super) struct Closed {
+    pub(super) plain_len: u32,
+    pub(super) max_len: u32,
+    pub(super) max_frames: u32,
+    pub(super) dropped: u64,
 }
 
 impl QueueState {
@@ -308,7 +310,6 @@ impl PortState {
     /// A port at the start.
     pub fn new(config: &Config<'_>, port: &Port, index: PortId, queues: Box<[QueueState]>) -> Self {
         Self {
-            queues,
             busy_until: Instant::ZERO,
             ready: 0,
             in_service: TrafficClass::NONE,
@@ -329,9 +330,10 @@ impl PortState {
             known_time: Duration::ZERO,
             known_remainder: 0,
             remainder: 0,
-            pause_octets: 0,
+            first_queue: index.0 * queues.len() as u32,
             hops: 0,
             ledger: Box::default(),
+            queues,
         }
     }
 
@@ -345,6 +347,12 @@ impl PortState {
     #[inline(always)]
     pub fn departs_by_event(&self) -> bool {
         self.attention & (FLOW_CONTROLLED | SENDS_PAUSES) != 0
+    }
+
+    /// The number of the queue of a class in the network.
+    #[inline(always)]
+    pub fn queue(&self, class: TrafficClass) -> QueueId {
+        QueueId(self.first_queue + u32::from(class.0))
     }
 
     /// Whether its queues share memory with others.
@@ -501,7 +509,7 @@ impl PortState {
             TrafficClass::NONE => 0,
             _ => u64::from(self.in_service_octets) + overhead,
         };
-        self.queues.iter().map(left).sum::<u64>() + in_service + self.pause_octets
+        self.queues.iter().map(left).sum::<u64>() + in_service + self.ledger.pause_octets
     }
 
     /// Bits that the scheduled rate could have carried up to `now`: of an idle line more than 64 bits can count.
@@ -531,46 +539,9 @@ impl PortState {
         self.remainder = 0;
     }
 
-    /// The line breaks: from now on its queues have no room, so that no hop has to ask for the state of a line.
-    pub fn close(&mut self) {
-        self.attention |= DOWN;
-        let classes = (0..).map(TrafficClass).take(self.queues.len());
-        let control: Vec<u64> = classes.map(|class| self.ledger.control_drops(class)).collect();
-        let close = |(q, control): (&mut QueueState, u64)| {
-            let QueueState { plain_len, max_len, max_frames, dropped, .. } = *q;
-            (q.plain_len, q.max_len, q.max_frames) = (0, 0, 0);
-            Closed { plain_len, max_len, max_frames, dropped: dropped - control }
-        };
-        self.ledger.closed = self.queues.iter_mut().zip(control).map(close).collect();
-    }
-
-    /// The line is whole again.
-    pub fn open(&mut self) {
-        let classes = (0..).map(TrafficClass).take(self.queues.len());
-        self.ledger.flushed = classes.map(|class| self.flushed(class)).collect();
-        self.attention &= !DOWN;
-        for (q, closed) in self.queues.iter_mut().zip(self.ledger.closed.drain(..)) {
-            (q.plain_len, q.max_len, q.max_frames) = (closed.plain_len, closed.max_len, closed.max_frames);
-        }
-    }
-
     /// Data frames that a queue has dropped, those that it lost with its line among them.
     pub fn dropped_data(&self, class: TrafficClass) -> u64 {
         self.queues[class.index()].dropped - self.ledger.control_drops(class)
-    }
-
-    /// Data frames that a queue has lost because its line was broken.
-    #[inline]
-    pub fn flushed(&self, class: TrafficClass) -> u64 {
-        let never_broken = self.ledger.closed.is_empty() && self.ledger.flushed.is_empty();
-        if never_broken { 0 } else { self.flushed_by_breaks(class) }
-    }
-
-    #[cold]
-    fn flushed_by_breaks(&self, class: TrafficClass) -> u64 {
-        let now = self.ledger.closed.get(class.index());
-        let now = now.map_or(0, |closed| self.dropped_data(class) - closed.dropped);
-        self.ledger.flushed.get(class.index()).copied().unwrap_or(0) + now
     }
 
     /// The rate was what it is until `now`.
