@@ -151,6 +151,7 @@ verify-rust: check-test
 	PROPTEST_CASES=2000 cargo test --locked
 	cargo test --locked -p penstock-runner --test runner threads -- --ignored
 	cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim --test laws -- --ignored
+	PROPTEST_CASES=10000 cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim conserve
 	cargo package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
 
 verify-frames: check-test
