@@ -163,6 +163,7 @@ verify-papers: .venv/.engines
 verify-tools: .venv/.engines .venv/.dev
 	$(BIN)/python tools/plan_growth.py
 	$(BIN)/python tools/check_tuning.py
+	$(BIN)/python tools/headroom_endurance.py
 	$(BIN)/python tools/signal_trial.py
 	$(BIN)/python tools/check_ns3.py
 	$(BIN)/python tools/check_peers.py
