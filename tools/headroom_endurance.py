@@ -18,7 +18,7 @@ from penstock.headroom.prove import worst_frames
 from penstock.headroom.single_port import need, network
 from penstock.scenario import Scenario
 
-_FRAMES = 1_000_000_000
+_FRAMES = 1_030_000_000
 _PORTS = 200
 _SINK = 0.05
 
