@@ -34,7 +34,7 @@ Cell = str | Mark | None
 
 @dataclass(frozen=True)
 class Table:
-    """A table. Columns of numbers are aligned on the right, others on the left.
+    """A table. The first column has names; columns of numbers are aligned on the right.
 
     Attributes:
         head: headings of the columns.
@@ -50,11 +50,21 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Whether each column has numbers alone: cells that begin with a digit or a sign, at least one of them."""
-        return tuple(
-            any(map(_is_number, cells)) and all(cell in (None, "", "-") or _is_number(cell) for cell in cells)
-            for cells in ([row[place] for row in self.rows] for place in range(len(self.head)))
+        """Whether each column has numbers alone, which begin with a digit or a sign; the first column has names."""
+        columns = ([row[place] for row in self.rows] for place in range(1, len(self.head)))
+        return (False, *(all(cell in (None, "", "-") or _is_number(cell) for cell in cells) for cells in columns))
+
+    @property
+    def letters(self) -> int:
+        """The width of the table: the longest cell of each column, or the longest word of its heading."""
+        columns = zip(*(map(_text, row) for row in self.rows), strict=True)
+        return sum(
+            max(map(len, (*cells, *heading.split()))) for heading, cells in zip(self.head, columns, strict=False)
         )
+
+
+def _text(cell: Cell) -> str:
+    return cell.text if isinstance(cell, Mark) else cell or ""
 
 
 def _is_number(cell: Cell) -> bool:

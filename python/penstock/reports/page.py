@@ -3,6 +3,7 @@
 import base64
 import io
 import platform
+import re
 from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from penstock import __version__
 from penstock.files import write_text
 from penstock.html import element, templates
-from penstock.reports.model import Listing, Mark, Part, Picture, Points, Report, Table
+from penstock.reports.model import Listing, Part, Picture, Points, Report, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,23 +25,20 @@ _LARGEST_SVG = 400_000
 
 _DOTS_AN_INCH = 220
 
-_WIDE = 9
-"""A table of this number of columns or more has small type on paper."""
+_WIDE = 85
+"""A table of more letters has small type on paper."""
 
 
 def html(report: Report) -> str:
     """Return a report as one page of HTML, which loads nothing."""
-    return (
-        templates("penstock")
-        .get_template("report.html.j2")
-        .render(
-            report=report,
-            kind=_kind,
-            wide=_WIDE,
-            seeds=seeds_in_words(report.seeds),
-            versions=f"Penstock {__version__}, Python {platform.python_version()}",
-            mark=Mark,
-        )
+    pages = templates("penstock")
+    pages.filters["together"] = _together
+    return pages.get_template("report.html.j2").render(
+        report=report,
+        kind=_kind,
+        wide=_WIDE,
+        seeds=seeds_in_words(report.seeds),
+        versions=f"Penstock {__version__}, Python {platform.python_version()}",
     )
 
 
@@ -87,6 +85,11 @@ def seeds_in_words(seeds: Iterable[int]) -> str:
         else:
             runs.append([seed, seed])
     return ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in runs)
+
+
+def _together(text: str) -> str:
+    """Keep each number and its unit on one line."""
+    return re.sub(r"(?<=\d) (?=[^\W\d]|%)", "\N{NO-BREAK SPACE}", text)
 
 
 def _kind(part: Part) -> str:
