@@ -32,7 +32,8 @@ from penstock.headroom import (
 )
 from penstock.headroom.survey import short
 from penstock.quantity_text import count
-from penstock.reports import Source, of_headroom
+from penstock.reports import Source
+from penstock.reports import headroom as parts
 
 
 def headroom(given: HeadroomOptions) -> None:
@@ -84,14 +85,14 @@ def _of_fabric(given: HeadroomOptions, name: str, response: Response | None, tab
     if given.report is not None:
         sources = [Source.of_scenario(scenario), *([Source.of_file(given.table)] if given.table else [])]
         outline = scenario.outline(limit=given.limit)
-        report = of_headroom.of_survey(found, outline, proofs, table=table, sources=sources, command=command())
+        report = parts.of_survey(found, outline, proofs, table=table, sources=sources, command=command())
         write_report(report, given.report)
     if given.json:
         typer.echo(jsonlib.dumps(_document(found, proofs, table), indent=2))
         return
     _print_survey(found, table)
     for kind, (proof, path) in zip(found.kinds, proofs, strict=False):
-        console().print(of_headroom.proof_in_words(kind, proof, path))
+        console().print(parts.proof_in_words(kind, proof, path))
         if proof.need != kind.need:
             say(f"note: {kind.ports[0]} needs more: its line back differs, its rate changes, or frames are copied")
 
@@ -106,10 +107,10 @@ def _document(found: Survey, proofs: Sequence[tuple[Proof, Path]], table: Table 
 
 def _print_survey(found: Survey, table: Table | None) -> None:
     screen = console()
-    screen.print(of_headroom.title(found))
-    print_table(screen, of_headroom.ports(found))
+    screen.print(parts.title(found))
+    print_table(screen, parts.ports(found))
     screen.print()
-    print_table(screen, of_headroom.needs(found))
+    print_table(screen, parts.needs(found))
     if table is not None:
         for kind in found.kinds:
             screen.print(f"{short(kind.port)}: {kind.entries[-1].source}")
@@ -131,7 +132,7 @@ def _of_table(given: HeadroomOptions, table: Table, response: Response | None) -
     found = findings(table)
     if given.report is not None and given.table is not None:
         sources = [Source.of_file(given.table)]
-        write_report(of_headroom.of_rows(table, judged, found, sources=sources, command=command()), given.report)
+        write_report(parts.of_rows(table, judged, found, sources=sources, command=command()), given.report)
     short_rows = [one for one in judged if one.missing]
     if given.json:
         document = {
@@ -145,8 +146,8 @@ def _of_table(given: HeadroomOptions, table: Table, response: Response | None) -
         typer.echo(jsonlib.dumps(document, indent=2))
         return
     screen = console()
-    print_table(screen, of_headroom.rows(judged))
-    screen.print(of_headroom.rows_in_words(table, judged))
+    print_table(screen, parts.rows(judged))
+    screen.print(parts.rows_in_words(table, judged))
     for sentence in found:
         screen.print(sentence)
     if cell is None:

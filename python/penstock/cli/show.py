@@ -11,7 +11,7 @@ from penstock.cli.locate import RESULTS, file_to_write, find
 from penstock.cli.report import console, print_table
 from penstock.declared import Outline
 from penstock.fabrics import PortKind, SwitchMemory, memory, port_kinds
-from penstock.reports import of_fabric
+from penstock.reports import fabric
 
 
 def show(name: str, sets: list[str], *, out: Path | None, json: bool, figure: bool, limit: int) -> None:
@@ -42,10 +42,10 @@ def show(name: str, sets: list[str], *, out: Path | None, json: bool, figure: bo
 
 def _print(outline: Outline, kinds: list[PortKind], chips: list[SwitchMemory]) -> None:
     screen = console()
-    screen.print(f"{outline['name']}: {of_fabric.in_words(outline)}")
-    print_table(screen, of_fabric.ports(kinds))
+    screen.print(f"{outline['name']}: {fabric.in_words(outline)}")
+    print_table(screen, fabric.ports(kinds))
     for chip in chips:
-        screen.print(of_fabric.memory_in_words(chip))
+        screen.print(fabric.memory_in_words(chip))
     subscribed = {node["oversubscription"] for node in outline["nodes"]} - {None}
     if subscribed:
         screen.print(f"oversubscription: {', '.join(f'{value:.3g}' for value in sorted(subscribed))} to 1")  # type: ignore[type-var]

@@ -68,7 +68,7 @@ def _text(cell: Cell) -> str:
 
 
 def _is_number(cell: Cell) -> bool:
-    return isinstance(cell, str) and cell.lstrip("+-−~<>≤≥ ")[:1].isdigit()
+    return isinstance(cell, str) and cell.lstrip("+-−×~<>≤≥ ")[:1].isdigit()
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,17 @@ from penstock.reports.model import Listing, Part, Picture, Points, Report, Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_WIDTH_IN, _FONT_PT = 7.1, 8.0
-"""The text of an A4 page is 7.1 inches wide, and that of a Letter page 7.3."""
+_WIDTH_IN = 9.6
+"""Figures are this wide; a page of A4 or Letter shows them at three quarters, with type of 7 points."""
 
 _LARGEST_SVG = 400_000
 """Octets. A drawing of more is a picture of points, which is smaller and as sharp on paper."""
 
 _DOTS_AN_INCH = 220
 
-_WIDE = 85
-"""A table of more letters has small type on paper."""
+_WIDE, _NARROW = 85, 140
+"""A table of more letters than the first has small type on paper; one of no more than the second has names that are
+not broken."""
 
 
 def html(report: Report) -> str:
@@ -37,6 +38,7 @@ def html(report: Report) -> str:
         report=report,
         kind=_kind,
         wide=_WIDE,
+        narrow=_NARROW,
         seeds=seeds_in_words(report.seeds),
         versions=f"Penstock {__version__}, Python {platform.python_version()}",
     )
@@ -57,14 +59,14 @@ def picture(draw: "Callable[[], Figure]", caption: str, name: str) -> Picture:
     """Draw a figure for the width of a printed page.
 
     Args:
-        draw: returns the figure; it is called on a page of that width and type.
+        draw: returns the figure; it is called on a page of that width.
         caption: the sentence below it.
         name: a word that no other picture of the report has; ids of the drawing begin with it.
     """
     from penstock.figures import Page, on
     from penstock.figures.style import styled
 
-    with on(Page(_WIDTH_IN, _FONT_PT, title=False)):
+    with on(Page(_WIDTH_IN, title=False)):
         figure = draw()
         with styled():
             drawing = io.StringIO()

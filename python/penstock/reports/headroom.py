@@ -10,7 +10,7 @@ from penstock.headroom import Judgement, Kind, Proof, Survey
 from penstock.headroom import Table as Rows
 from penstock.headroom.survey import merged, short
 from penstock.quantity_text import bit_rate, count, duration, octets, share
-from penstock.reports import of_fabric
+from penstock.reports import fabric
 from penstock.reports.model import Cell, Mark, Part, Points, Report, Section, Source, Table
 from penstock.reports.page import picture
 
@@ -158,7 +158,7 @@ def of_survey(
         question=outline["question"],
         verdict=verdict,
         good=good,
-        sections=[*sections, of_fabric.section(outline)],
+        sections=[*sections, fabric.section(outline)],
         assumptions=[
             "The need is the worst case: a line full of frames that waste most of each cell, a frame of full length "
             "on the way back, and the longest response that the ports may have.",
