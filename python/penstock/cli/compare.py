@@ -120,7 +120,9 @@ def _report(given: CompareOptions, comparison: Comparison, scenarios: Sequence[S
     sources = [Source.of_scenario(scenario) for scenario in scenarios] or [
         Source.of_file(folder / "scenario.toml") for folder in map(Path, given.scenarios)
     ]
-    outline = scenarios[0].outline(limit=given.limit) if len(scenarios) == 1 else None
+    plans = [scenario.outline(limit=given.limit) for scenario in scenarios]
+    alike = bool(plans) and all(plan["links"] == plans[0]["links"] for plan in plans)
+    outline = plans[0] if alike else None
     report = of_comparison(comparison, outline=outline, sources=sources, command=command())
     write_report(report, given.report, quiet=given.quiet)
 

@@ -25,7 +25,7 @@ def shares(kinds: Sequence[Kind]) -> Drawn:
             axes.plot(*zip(*known, strict=True), marker, color=colour, label=short(kind.port), alpha=0.85)
         axes.axvline(1, color=REFERENCE, linestyle="--", linewidth=1)
         axes.set_yticks(range(len(listed)), [name for name, _ in listed])
-        axes.invert_yaxis()
+        axes.set_ylim(len(listed) - 0.5, -0.5)
         axes.set_xlim(left=0)
         axes.set_xlabel("headroom over the exact need")
         figure.legend(loc="outside upper right", ncols=min(4, len(kinds)))

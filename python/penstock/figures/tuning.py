@@ -29,7 +29,7 @@ def differences(verdicts: Sequence[Verdict]) -> Drawn:
             )
         axes.axvline(1, color=REFERENCE, linestyle="--", linewidth=1)
         axes.set_yticks(range(len(measures)), [TITLED[measure].title for measure in measures])
-        axes.invert_yaxis()
+        axes.set_ylim(len(measures) - 0.5, -0.5)
         axes.set_xlabel("proposal over the other")
         figure.legend(loc="outside upper right", ncols=2)
     return figure

@@ -63,7 +63,7 @@ def of_check(
 def _table(findings: Sequence[Finding]) -> Table:
     shown = any(finding.scenario_file for finding in findings)
     return Table(
-        ("setting", "line", "", "found", "write instead", *(["shown by"] if shown else [])),
+        ("setting", "line", "", "found", "remedy", *(["shown by"] if shown else [])),
         [
             (
                 one.where,
