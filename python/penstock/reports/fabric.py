@@ -14,7 +14,9 @@ def in_words(outline: Outline) -> str:
     """Return the size of a network in a line."""
     hosts = sum(node["kind"] == "host" for node in outline["nodes"])
     switches = len(outline["nodes"]) - hosts
-    return f"{count(hosts)} hosts, {count(switches)} switches, {count(len(outline['links']) // 2)} links"
+    links = len(outline["links"]) // 2
+    counted = ((hosts, "host", "s"), (switches, "switch", "es"), (links, "link", "s"))
+    return ", ".join(f"{count(number)} {name}{'' if number == 1 else plural}" for number, name, plural in counted)
 
 
 def ports(kinds: list[PortKind]) -> Table:

@@ -91,7 +91,7 @@ def seeds_in_words(seeds: Iterable[int]) -> str:
 
 def _together(text: str) -> str:
     """Keep each number and its unit on one line."""
-    return re.sub(r"(?<=\d) (?=[^\W\d]|%)", "\N{NO-BREAK SPACE}", text)
+    return re.sub(r"(?<=\d) (?=%|(?:[kKMGT]?i?B|[kMGT]?b/s|[mnup]?s|m)\b)", "\N{NO-BREAK SPACE}", text)
 
 
 def _kind(part: Part) -> str:

@@ -1,5 +1,6 @@
 """Reports of a run and of a comparison: queues, pauses, flows that pauses hit, completion times, settings."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,7 @@ from penstock.declared import Outline
 from penstock.highlights import notable_queues, schemes_in_words
 from penstock.metrics.registry import COMPARED, WRITERS, Metric
 from penstock.metrics.seeds import SLOWDOWNS, by_size, in_words, written
-from penstock.quantity_text import count, duration, octets, ratio, share
+from penstock.quantity_text import bit_rate, count, duration, octets, ratio, share
 from penstock.reports import fabric, run_tables
 from penstock.reports.differences import differences
 from penstock.reports.model import Part, Points, Report, Section, Source, Table
@@ -18,6 +19,8 @@ from penstock.result import Result
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from penstock.declared import MetricKind
+
 _JUDGED = ("slowdown_p99", "completion_time_s", "queue_mean_octets")
 """The metrics by which the verdict puts lines in order: the first that all of them have."""
 
@@ -26,6 +29,10 @@ _TIMES = 10
 
 _MOST_LINES = 6
 """Lines of a comparison that stand beside one another; more stand below one another."""
+
+_MOST_GROUPS = 24
+_NOTABLE = 1.1
+"""From this ratio between lines on, the verdict names the group of flows whose rate differs most."""
 
 
 def of_run(
@@ -160,7 +167,8 @@ def of_comparison(
     lines = document["schemes"]
     runs = {label: results for label, results in compared.runs.items() if results}
     settings = differences({label: results[0].scenario_toml for label, results in runs.items()})
-    parts: list[Part] = [_metrics(lines), *([table] if (table := _slowdowns(lines)).rows else [])]
+    tables = (_metrics(lines), _delivered(lines), _slowdowns(lines))
+    parts: list[Part] = [table for table in tables if table.rows]
     several = max((len(line["seeds"]) for line in lines), default=0)
     if several > 1:
         parts.append(
@@ -174,11 +182,11 @@ def of_comparison(
         sections.insert(0, Section("Settings that differ", [settings]))
     first = next(iter(runs.values()))[0].summary_in_brief
     return Report(
-        title=document["scenario"] or ", ".join(dict.fromkeys(line["scenario"] for line in lines)),
+        title=", ".join(dict.fromkeys(line["scenario"].partition(", ")[0] for line in lines)),
         kind="Comparison",
         question=document["question"] or "",
         verdict=_verdict(lines),
-        good=False if broken else None,
+        good=False if broken and len(broken) == sum(map(len, runs.values())) else None,
         sections=[
             *sections,
             *_drawn(runs, document["queue"]),
@@ -240,27 +248,66 @@ def _slowdowns(lines: Sequence[dict[str, Any]]) -> Table:
 
 
 def _verdict(lines: Sequence[dict[str, Any]]) -> str:
-    """Return the best and the worst line by the first metric that all have, and which lines lost frames."""
+    """Return which lines lose frames, how they differ by the first metric that all have, and whom it hits most."""
+    losing = [line["label"] for line in lines if line["frames_lost"]["mean"]]
+    if losing:
+        others = "the others lose none" if len(losing) < len(lines) else "no line is without loss"
+        found = [f"Frames are lost with {', '.join(losing)}; {others}."]
+    else:
+        found = ["No frame is lost."]
     judged = (metric for name in _JUDGED for metric in COMPARED if metric.name == name)
     metric = next((metric for metric in judged if all(_all_have(line[metric.name]) for line in lines)), None)
-    if metric is None:
-        return "The lines have no metric in common by which they could be put in order."
-    ordered = sorted(lines, key=lambda line: line[metric.name]["mean"])
-    best, worst = ordered[0], ordered[-1]
-    low, high = (WRITERS[metric.kind](line[metric.name]["mean"]) for line in (best, worst))
-    if _overlap(best[metric.name], worst[metric.name]):
-        text = f"No difference is shown in {metric.title}: {low} to {high}, within the spread of the seeds"
-    elif len(lines) == 2:
-        old, new = (WRITERS[metric.kind](line[metric.name]["mean"]) for line in lines)
-        verb = "falls" if lines[1] is best else "rises"
-        change = _change(*(line[metric.name]["mean"] for line in lines))
-        text = f"The {metric.title} {verb} from {old} with {lines[0]['label']} to {new} with {lines[1]['label']}"
-        text += "" if change is None else f" ({change})"
-    else:
-        text = f"{best['label']} has the least {metric.title}, {low}; {worst['label']} the greatest, {high}"
-    losing = [line["label"] for line in lines if line["frames_lost"]["mean"]]
-    lost = f"Frames were lost with {', '.join(losing)}" if losing else "No frame was lost"
-    return f"{text}. {lost}."
+    if metric is not None:
+        found.append(_differ(f"The {metric.title}", {line["label"]: line[metric.name] for line in lines}, metric.kind))
+    groups = _groups(lines)
+    apart = {name: _apart(list(of.values())) for name, of in groups.items() if len(of) == len(lines)}
+    if len(groups) > 1 and (most := max(apart, key=lambda name: apart[name], default=None)) and apart[most] > _NOTABLE:
+        found.append(_differ(f"The rate of a flow of {most}", groups[most], "rate"))
+    return " ".join(found)
+
+
+def _differ(subject: str, of: dict[str, Any], kind: "MetricKind") -> str:
+    """Say how a number differs between lines: of two as a change, of several by the least and the greatest."""
+    ordered = sorted(of, key=lambda label: of[label]["mean"])
+    low, high = (WRITERS[kind](of[label]["mean"]) for label in (ordered[0], ordered[-1]))
+    if _overlap(of[ordered[0]], of[ordered[-1]]):
+        spread = f", {low} to {high}, within the spread of the seeds" if low != high else f", {low}"
+        return f"{subject} shows no difference{spread}."
+    if len(of) > 2:
+        return f"{subject} is least with {ordered[0]}, {low}, and greatest with {ordered[-1]}, {high}."
+    first, second = of
+    change = _change(of[first]["mean"], of[second]["mean"])
+    said = f"{subject} {'falls' if second == ordered[0] else 'rises'} from {low if first == ordered[0] else high} "
+    said += f"with {first} to {low if second == ordered[0] else high} with {second}"
+    return f"{said} ({change})." if change else f"{said}."
+
+
+def _groups(lines: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the rate that a flow of each group of flows gets, by the group's name and the line's label."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        for group in line["groups"]:
+            found.setdefault(group["name"], {})[line["label"]] = group["throughput_bps"]
+    return found
+
+
+def _apart(values: Sequence[Any]) -> float:
+    """Return the greatest over the least mean of several lines; 1 where their intervals meet."""
+    ordered = sorted(values, key=lambda value: value["mean"])
+    if _overlap(ordered[0], ordered[-1]):
+        return 1.0
+    return float(ordered[-1]["mean"] / ordered[0]["mean"]) if ordered[0]["mean"] else math.inf
+
+
+def _delivered(lines: Sequence[dict[str, Any]]) -> Table:
+    """Return the rate of a flow of each group, where there are several groups and few enough to read."""
+    groups = _groups(lines)
+    rows = [
+        (name, *(written(of[line["label"]], bit_rate) if line["label"] in of else None for line in lines))
+        for name, of in groups.items()
+        if 1 < len(groups) <= _MOST_GROUPS
+    ]
+    return Table(("a flow of", *(line["label"] for line in lines)), rows, title="Rate that a flow of each group gets")
 
 
 def _all_have(value: Any) -> bool:
