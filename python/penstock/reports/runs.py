@@ -166,7 +166,7 @@ def of_comparison(
     document = compared.document
     lines = document["schemes"]
     runs = {label: results for label, results in compared.runs.items() if results}
-    settings = differences({label: results[0].scenario_toml for label, results in runs.items()})
+    settings = _beside(differences({label: results[0].scenario_toml for label, results in runs.items()}), lines)
     tables = (_metrics(lines), _delivered(lines), _slowdowns(lines))
     parts: list[Part] = [table for table in tables if table.rows]
     several = max((len(line["seeds"]) for line in lines), default=0)
@@ -204,19 +204,21 @@ def of_comparison(
 
 
 def _metrics(lines: Sequence[dict[str, Any]]) -> Table:
-    """Return the metrics that some line has: a row a metric, or a row a line where these are many."""
+    """Return the metrics that some line has."""
     shown = [m for m in COMPARED if m.column and any(line[m.name]["mean"] is not None for line in lines)]
     cells = [[_cell(line[metric.name], metric) for metric in shown] for line in lines]
-    if len(lines) > _MOST_LINES:
-        head = ("", *(metric.column or metric.title for metric in shown))
-        return Table(head, [(line["label"], *row) for line, row in zip(lines, cells, strict=True)])
     head = ("", *(line["label"] for line in lines), *(["change"] if len(lines) == 2 else []))
     rows = []
     for place, metric in enumerate(shown):
         means = [line[metric.name]["mean"] for line in lines]
         change = [_change(*means)] if len(lines) == 2 else []
         rows.append((metric.title, *(row[place] for row in cells), *change))
-    return Table(head, rows)
+    return _beside(Table(head, rows), lines)
+
+
+def _beside(table: Table, lines: Sequence[dict[str, Any]]) -> Table:
+    """Return a table that has a column a line; where these are many, with a row a line."""
+    return table.turned() if len(lines) > _MOST_LINES else table
 
 
 def _cell(value: Any, metric: Metric) -> str:
@@ -307,7 +309,8 @@ def _delivered(lines: Sequence[dict[str, Any]]) -> Table:
         for name, of in groups.items()
         if 1 < len(groups) <= _MOST_GROUPS
     ]
-    return Table(("a flow of", *(line["label"] for line in lines)), rows, title="Rate that a flow of each group gets")
+    title = "Rate that a flow of each group gets"
+    return _beside(Table(("a flow of", *(line["label"] for line in lines)), rows, title=title), lines)
 
 
 def _all_have(value: Any) -> bool:
