@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import ROOT, SMALL, Command
 
-from penstock import Result, Scenario, __version__, compare, reports
+from penstock import Result, Scenario, __version__, compare, library, reports
 from penstock.reports.differences import differences
 from penstock.reports.page import seeds_in_words
 from penstock.reports.runs import of_comparison, of_run
@@ -251,6 +251,31 @@ def test_columns_of_numbers_are_known() -> None:
     rows: list[list[Any]] = [["3 of a kind", "1.2 KB", "-3 %", "h1", None], ["b", "-", "+0.5", "5 m", "7"]]
     assert reports.Table(["", "a", "b", "c", "d"], rows).numeric == (False, True, True, False, True)
     assert reports.Table(["a", "b"], [["x", reports.Mark("7", True)]]).numeric == (False, False)
+
+
+def test_wide_tables_stand_in_parts_with_their_names() -> None:
+    # Columns of 10 + 2, and of 8 + 2 letters each.
+    table = reports.Table(["name", "a", "b", "c"], [["n" * 10, *["1" * 8] * 3]], title="above", note="below")
+    assert table.letters == (12, 10, 10, 10)
+    first, second = table.fitting(32)
+    assert (first.head, first.title, first.note) == (["name", "a", "b"], "above", "")
+    assert (second.head, second.title, second.note) == (["name", "c"], "", "below")
+    assert second.rows == [["n" * 10, "1" * 8]]
+    assert [part.head for part in table.fitting(42)] == [["name", "a", "b", "c"]]
+    # A sentence is broken, and counts as 28 letters.
+    assert reports.Table(["", "found"], [["a", "x" * 200]]).letters == (3, 30)
+    turned = reports.Table(["x", "a", "b"], [["p", "1", "2"], ["q", "3", "4"]]).turned()
+    assert (turned.head, turned.rows) == (["x", "p", "q"], [["a", "1", "3"], ["b", "2", "4"]])
+
+
+def test_a_deadlock_comes_first() -> None:
+    scenario = Scenario.load(library.OURS / "deadlock/leaf-spine.toml").set("duration", "1 ms")
+    report = of_run(scenario.run(), scenario.outline(), sources=[reports.Source.of_scenario(scenario)], pictures=False)
+    assert report.good is False and report.verdict.startswith("A deadlock stopped 4 ports; no frame was lost")
+    # The file is part of the package, wherever that is installed; its hash is there to compare.
+    (source,) = report.sources
+    assert source.name == "deadlock/leaf-spine of Penstock" and source.settings == ("duration",)
+    assert source.sha256 == sha256(ROOT / "scenarios/deadlock/leaf-spine.toml")
 
 
 def test_seeds_in_words() -> None:

@@ -90,7 +90,7 @@ def _show(
     # Drawing takes seconds, and an interrupt must not wait for it.
     with interrupts.exit_note(f"while drawing; the records are whole and in {folder}"):
         _, undrawn = (None, None) if interrupted else drawing(comparison.write_figures)
-        if given.report is not None:
+        if given.report is not None and not interrupted:
             _, unreported = drawing(lambda: _report(given, comparison, scenarios))
             undrawn = undrawn or unreported
 

@@ -67,7 +67,7 @@ def run_one(given: RunOptions) -> None:
     whole = f"the records are whole and in {folder}"
     with interrupts.exit_note(f"while drawing; {whole}"):
         drawn, undrawn = drawing(lambda: _figures(result, folder)) if figures else ([], None)
-        if given.report is not None:
+        if given.report is not None and not (kept.asked or result.interrupted):
             _, unreported = drawing(lambda: _report(given, scenario, result, plan))
             undrawn = undrawn or unreported
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from penstock import library
 from penstock.scenario import parts_of
 
 if TYPE_CHECKING:
@@ -193,7 +194,9 @@ class Source:
         text, origin, name, keys_set = parts_of(scenario)
         path = Path(origin)
         if path.is_file():
-            return cls(origin, _hash(path.read_bytes()), text, keys_set)
+            shipped = path.is_relative_to(library.OURS)
+            shown = f"{path.relative_to(library.OURS).with_suffix('')} of Penstock" if shipped else origin
+            return cls(shown, _hash(path.read_bytes()), text, keys_set)
         return cls(name, _hash(text.encode()), text)
 
 

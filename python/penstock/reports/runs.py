@@ -53,10 +53,10 @@ def of_run(
         pictures: whether to draw.
     """
     summary = result.summary_without_flows
-    parts: list[Part] = [f"{run_tables.balance(summary, flows=result.flows.num_rows).capitalize()}."]
-    parts += run_tables.deadlocks(summary)
+    parts: list[Part] = [_sentence(run_tables.balance(summary, flows=result.flows.num_rows))]
+    parts += map(_sentence, run_tables.deadlocks(summary))
     sections = _drawn({schemes_in_words(summary): [result]}, None) if pictures else []
-    parts += [*run_tables.tables(result, outline["links"]), f"{run_tables.coverage(summary).capitalize()}."]
+    parts += [*run_tables.tables(result, outline["links"]), _sentence(run_tables.coverage(summary))]
     verdict, good = _verdict_of_run(result)
     return Report(
         title=f"{summary['scenario']}, {schemes_in_words(summary)}",
@@ -72,6 +72,10 @@ def of_run(
     )
 
 
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def _time_of(summary: Any) -> str:
     warm = f"; statistics begin at {duration(summary['warmup_s'])}" if summary["warmup_s"] else ""
     return f"{duration(summary['duration_s'])} of the network's time are simulated, one seed{warm}."
@@ -82,9 +86,10 @@ def _verdict_of_run(result: Result) -> tuple[str, bool | None]:
     summary = result.summary_without_flows
     totals = summary["totals"]
     dropped = totals["frames_dropped"]
-    parts = [f"{count(dropped)} frames were lost ({share(summary['loss_rate'])})" if dropped else "No frame was lost"]
-    if summary.get("deadlocks"):
-        parts.append("a deadlock stopped ports")
+    lost = f"{count(dropped)} frames were lost ({share(summary['loss_rate'])})" if dropped else "no frame was lost"
+    parts = [lost]
+    if deadlocks := summary.get("deadlocks"):
+        parts.insert(0, f"a deadlock stopped {count(len(deadlocks[0]['ports']))} ports")
     elif "paused_s" in totals:
         paused = totals["paused_s"]
         parts.append(f"ports were paused for {duration(paused)} added up" if paused else "no port was paused")
@@ -101,7 +106,7 @@ def _verdict_of_run(result: Result) -> tuple[str, bool | None]:
     if broken is not None:
         parts.append(f"the run breaks a claim of its scenario: {broken.message}")
     good = False if broken is not None or summary.get("deadlocks") else True if result.claims else None
-    return f"{'; '.join(parts)}.", good
+    return _sentence("; ".join(parts)), good
 
 
 def _drawn(runs: dict[str, list[Result]], queue: str | None) -> list[Section]:
