@@ -12,7 +12,6 @@ from conftest import ROOT, SMALL, Command
 from penstock import Result, Scenario, __version__, compare, library, reports
 from penstock.reports.differences import differences
 from penstock.reports.page import seeds_in_words
-from penstock.reports.runs import of_comparison, of_run
 
 TABLE = "# speed cable size xon xoff threshold\n200000 5m 18432 0 139264 -3\n400000 300m 18432 0 180224 -3\n"
 FABRIC = ["new", "rack", "--fabric", "--leaves", "2", "--spines", "1", "--hosts", "2", "--cable", "host=5m,spine=300m"]
@@ -101,7 +100,7 @@ def test_a_run_has_its_numbers_its_file_and_its_seed(penstock: Command, small: P
 
 def test_the_same_result_gives_the_same_octets(result: Result) -> None:
     outline = Scenario.from_toml(SMALL).outline()
-    assert reports.html(of_run(result, outline)) == reports.html(of_run(result, outline))
+    assert reports.html(reports.of_run(result, outline)) == reports.html(reports.of_run(result, outline))
 
 
 def test_settings_beside_the_file_are_named(penstock: Command, small: Path) -> None:
@@ -146,7 +145,7 @@ def test_wrong_input_writes_nothing(penstock: Command, small: Path, arguments: l
 def test_names_are_text_and_never_tags(small: Path) -> None:
     hostile = '<script>alert("1")<b> & "'
     scenario = Scenario.from_toml(SMALL.replace("Do two senders share one port?", "a < b & <i>c</i>?"), name=hostile)
-    report = of_run(
+    report = reports.of_run(
         scenario.run(),
         scenario.outline(),
         sources=[reports.Source.of_scenario(scenario)],
@@ -166,7 +165,7 @@ def test_a_comparison_has_old_and_new_and_the_victim(small: Path) -> None:
     text = SMALL.replace("hosts = 3", "hosts = 4").replace('from = "h0..h1"', 'name = "in0..in1"\nfrom = "h0..h1"')
     scenario = Scenario.from_toml(text + victim, name="incast")
     found = compare(scenario, vary={"schemes.qcn.q_eq": ["20 KB", "33 KB"]}, seeds=[1, 2, 3, 9])
-    report = of_comparison(found)
+    report = reports.of_comparison(found)
     (settings,) = report.sections[0].parts
     assert isinstance(settings, reports.Table)
     assert settings.rows == [("schemes.qcn.q_eq", "20 KB", "33 KB")]
@@ -184,7 +183,7 @@ def test_a_comparison_has_old_and_new_and_the_victim(small: Path) -> None:
 def test_lines_without_a_difference_are_not_put_in_order(small: Path) -> None:
     # Four seeds of the same scenario under two names differ by nothing.
     scenarios = [Scenario.from_toml(SMALL, name=name) for name in ("a", "b")]
-    verdict = of_comparison(compare(scenarios, seeds=2)).verdict
+    verdict = reports.of_comparison(compare(scenarios, seeds=2)).verdict
     assert "shows no difference" in verdict and "rises" not in verdict
 
 
@@ -270,7 +269,9 @@ def test_wide_tables_stand_in_parts_with_their_names() -> None:
 
 def test_a_deadlock_comes_first() -> None:
     scenario = Scenario.load(library.OURS / "deadlock/leaf-spine.toml").set("duration", "1 ms")
-    report = of_run(scenario.run(), scenario.outline(), sources=[reports.Source.of_scenario(scenario)], pictures=False)
+    report = reports.of_run(
+        scenario.run(), scenario.outline(), sources=[reports.Source.of_scenario(scenario)], pictures=False
+    )
     assert report.good is False and report.verdict.startswith("A deadlock stopped 4 ports; no frame was lost")
     # The file is part of the package, wherever that is installed; its hash is there to compare.
     (source,) = report.sources
