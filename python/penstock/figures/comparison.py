@@ -239,7 +239,7 @@ def pauses(runs: Runs) -> Drawn:
             text = share(value) if value else "–"
             left.text(x, y, text, ha="center", va="center", fontsize="xx-small" if many else "small", color=colour)
         left.set_yticks(range(len(shown)), shown)
-        labels = list(runs) if many else [textwrap.fill(label, 12) for label in runs]
+        labels = list(runs) if many else [_stacked(label) for label in runs]
         left.set_xticks(range(len(runs)), labels, rotation=90 if many else 0)
         hidden = f" (the {len(shown)} of {len(ports)} that were stopped longest)" if len(ports) > len(shown) else ""
         panel_in = figure.get_figwidth() * (0.42 if right is not None and not above else 0.65)
@@ -250,6 +250,11 @@ def pauses(runs: Runs) -> Drawn:
             subtitle(right, text, wide_in=panel_in)
         finish(figure, _title([results[0] for results in runs.values()]))
     return figure
+
+
+def _stacked(label: str) -> str:
+    """Break a label into short lines, first behind its sign of equality."""
+    return "\n".join(textwrap.fill(part, 14) for part in label.replace("=", "=\n").split("\n"))
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:

@@ -199,7 +199,7 @@ def of_comparison(
         ],
         assumptions=[
             _time_of(first).replace("one seed", "each line and seed"),
-            f"Lines are judged by queue {document['queue']}.",
+            *([f"Lines are judged by queue {document['queue']}."] if document["queue"] else []),
             *dict.fromkeys(note for results in runs.values() for note in results[0].notes),
         ],
         sources=sources,
