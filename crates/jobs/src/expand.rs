@@ -9,15 +9,16 @@ use crate::matching::{Instance, Matching};
 use crate::schedule::Schedule;
 
 impl Graph {
-    /// The same work without collectives: each becomes its messages, between two delays of 0 that stand for its begin and end.
+    /// The same work without collectives: each becomes its messages, between two delays of 0 that stand for its begin
+    /// and end.
     ///
-    /// A message of a collective has a tag that no other message between its ranks has. Nodes keep their order; those that take
-    /// the place of a collective have its name.
+    /// A message of a collective has a tag that no other message between its ranks has. Nodes keep their order; those
+    /// that take the place of a collective have its name.
     ///
     /// # Errors
     ///
-    /// Those of [`Graph::check`]; a collective of a rank that receives from any source or of any tag; a collective of 2^32
-    /// messages or more, or more tags than there are above those in use.
+    /// Those of [`Graph::check`]; a collective of a rank that receives from any source or of any tag; a collective of
+    /// 2^32 messages or more, or more tags than there are above those in use.
     pub fn expand(&self) -> Result<Self, GraphError> {
         let matching = Matching::new(self)?;
         can_end(self, &matching)?;

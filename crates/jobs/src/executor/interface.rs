@@ -44,7 +44,8 @@ pub enum Detail {
     Nodes,
     /// And the slowest path through each collective.
     Paths,
-    /// And what the job's slowest path needs: 20 octets for each message of a collective, until the executor is dropped.
+    /// And what the job's slowest path needs: 20 octets for each message of a collective, until the executor is
+    /// dropped.
     Job,
 }
 
@@ -87,7 +88,8 @@ pub struct Record {
     pub begin_ps: u64,
     /// When it ended.
     pub end_ps: u64,
-    /// The node that let it begin: the dependency that ended last, or the computation that kept its unit busy until then.
+    /// The node that let it begin: the dependency that ended last, or the computation that kept its unit busy until
+    /// then.
     pub after: Option<NodeId>,
     /// The message whose arrival ended it: of a receive or a collective.
     pub message: Option<MessageId>,

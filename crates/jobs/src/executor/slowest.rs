@@ -11,8 +11,8 @@ use crate::matching::NONE;
 type Known<'a> = BTreeMap<(u32, NodeId), &'a Record>;
 
 impl Executor {
-    /// The slowest path of a job that has ended: the pieces of work and the messages that determined its end, from its start on
-    /// and without a gap.
+    /// The slowest path of a job that has ended: the pieces of work and the messages that determined its end, from its
+    /// start on and without a gap.
     ///
     /// `records` are all that the executor gave, with [`Detail::Job`](super::Detail::Job). Empty if one is missing.
     #[must_use]
