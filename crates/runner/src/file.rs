@@ -13,7 +13,6 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use crate::select::{Selection, has_name};
-use crate::sink::Records;
 
 /// Rows of a row group: the most that a writer holds in memory.
 pub(crate) const ROWS_PER_GROUP: usize = 1 << 17;
@@ -57,17 +56,17 @@ impl FileWriter {
     }
 }
 
-/// Reads a table, or a part of it.
+/// Reads the columns and the rows of a table, or of a part of it.
 ///
 /// # Errors
 /// If the file is not whole.
-pub(crate) fn read(file: File, part: Option<&Selection<'_>>) -> Result<Records, ParquetError> {
+pub(crate) fn read(file: File, part: Option<&Selection<'_>>) -> Result<(SchemaRef, Vec<RecordBatch>), ParquetError> {
     // The crate `parquet` meets some damages with a panic.
     let damaged = || ParquetError::General("the file is damaged".to_owned());
     panic::catch_unwind(|| read_part(file, part)).unwrap_or_else(|_| Err(damaged()))
 }
 
-fn read_part(file: File, part: Option<&Selection<'_>>) -> Result<Records, ParquetError> {
+fn read_part(file: File, part: Option<&Selection<'_>>) -> Result<(SchemaRef, Vec<RecordBatch>), ParquetError> {
     let mut builder = ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(ROWS_PER_GROUP);
     if let Some(part) = part {
         let columns = |places: Vec<usize>| ProjectionMask::roots(builder.parquet_schema(), places);
@@ -86,8 +85,7 @@ fn read_part(file: File, part: Option<&Selection<'_>>) -> Result<Records, Parque
     }
     let blocks = builder.build()?;
     let schema = blocks.schema();
-    let batches = blocks.collect::<Result<_, _>>()?;
-    Ok(Records { schema, batches }.with_one_list_of_names())
+    Ok((schema, blocks.collect::<Result<_, _>>()?))
 }
 
 #[cfg(test)]
@@ -108,6 +106,7 @@ mod tests {
     use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
     use super::*;
+    use crate::sink::Records;
 
     /// Three rows of every type that a column may have; in columns that may lack values, the second lacks one.
     fn all_types() -> RecordBatch {
@@ -174,7 +173,7 @@ mod tests {
     }
 
     fn read_at(path: &Path) -> Result<Records, ParquetError> {
-        read(File::open(path).unwrap(), None)
+        read(File::open(path).unwrap(), None).map(Records::of)
     }
 
     #[test]
@@ -259,7 +258,7 @@ mod tests {
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
         for names in [&["h0"][..], &["", "h1->sw0"], &["h0", "", "h1->sw0"], &["nobody"], &[]] {
             let part = Selection { columns: &columns, names: Some(names) };
-            let found = read(File::open(&path).unwrap(), Some(&part)).unwrap();
+            let found = Records::of(read(File::open(&path).unwrap(), Some(&part)).unwrap());
             let expected: Vec<_> = whole.batches.iter().map(|block| part.rows(block).unwrap()).collect();
             let expected = concat_batches(&table.schema(), &expected).unwrap();
             let found = concat_batches(&table.schema(), &found.batches).unwrap();
@@ -311,7 +310,7 @@ mod tests {
 
             let wanted = ["sw17->h17", "nobody", "sw2999->h2999", "sw0->h0"];
             let part = Selection { columns: &["row"], names: Some(&wanted) };
-            let found = read(File::open(&path).unwrap(), Some(&part)).unwrap();
+            let found = Records::of(read(File::open(&path).unwrap(), Some(&part)).unwrap());
             let found: Vec<(u64, String)> = found
                 .batches
                 .iter()
