@@ -61,8 +61,8 @@ class _Network:
     def __init__(self, fabric: Fabric, down: Iterable[str]) -> None:
         dead = set(down)
         self.leaving: dict[str, list[LinkDescription]] = {switch: [] for switch in fabric.switches}
-        for link in fabric.links.values():
-            if link["node"] in fabric.switches and link["peer"] in fabric.switches and link["name"] not in dead:
+        for name, link in fabric.links.items():
+            if fabric.is_between_switches(name) and name not in dead:
                 self.leaving[link["node"]].append(link)
         # Hosts at the same switches have the same routes.
         at: dict[str, set[str]] = {host: set() for host in fabric.hosts}
@@ -159,9 +159,7 @@ def search(fabric: Fabric, *, links_down: int = 1, listed: Sequence[Sequence[str
     """
     if links_down not in (0, 1, 2):
         raise ArgumentError(f"links_down={links_down}: out of range", "write 0, 1 or 2")
-    between = [
-        link for link in fabric.links.values() if link["node"] in fabric.switches and link["peer"] in fabric.switches
-    ]
+    between = [link for name, link in fabric.links.items() if fabric.is_between_switches(name)]
     physical = {frozenset((link["name"], link["reverse"])): link["name"] for link in reversed(between)}
     situations = [down for number in range(links_down + 1) for down in combinations(reversed(physical), number)]
     whole = _Network(fabric, ())
@@ -204,12 +202,7 @@ def _ports(fabric: Fabric, path: Sequence[str]) -> tuple[str, ...]:
     """Return the ports between switches of a listed path; of parallel links a node ends in the number of its link."""
     bare = [path[0], *(name if name in fabric.switches else name.rpartition(".")[0] or name for name in path[1:])]
     names = [f"{node}->{peer}" for node, peer in zip(bare, path[1:], strict=False)]
-    return tuple(name for name in names if name in fabric.links and not _ends_at_host(fabric, name))
-
-
-def _ends_at_host(fabric: Fabric, name: str) -> bool:
-    link = fabric.links[name]
-    return link["node"] not in fabric.switches or link["peer"] not in fabric.switches
+    return tuple(name for name in names if name in fabric.links and fabric.is_between_switches(name))
 
 
 def _shortest(edges: Iterable[Edge]) -> list[str] | None:

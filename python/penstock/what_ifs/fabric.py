@@ -1,7 +1,6 @@
 """The network of a fabric as trials need it: hosts with their switches, links by the names that users write."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -143,7 +142,7 @@ class Fabric:
                     "propose settings for the same hosts and links; compare other networks with `penstock compare`",
                 )
 
-    @property
-    def lossless(self) -> Sequence[str]:
-        """The ports that priority flow control can stop."""
-        return [name for name, link in self.links.items() if link["flow_control"] is not None]
+    def is_between_switches(self, port: str) -> bool:
+        """Return whether a port leads from a switch to a switch."""
+        link = self.links[port]
+        return link["node"] in self.switches and link["peer"] in self.switches

@@ -6,7 +6,7 @@ Each is a TOML text that stands for itself, so that `penstock run` repeats the t
 import tomllib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import tomli_w
@@ -27,8 +27,8 @@ _LEFT_OUT = ("lossless", "require_action", "impaired_is_lost", "window", "testbe
 _STYLE = ("transport", "acks", "frame", "controlled", "priority", "weight")
 """The keys that flows of trials take from the fabric's own traffic."""
 
-VICTIM, INCAST = "victim", "incast"
-"""The names of these flows."""
+VICTIM, SENDERS = "victim", "trial"
+"""The names of the flows that trials add: a victim, and the senders of an incast."""
 
 _JITTER_S = 10e-6
 """Hosts of an incast start within this time."""
@@ -140,8 +140,8 @@ def down(of: Base, link: str) -> Document:
     return _more(of.own, "change", {"link": link, "at": of.at(0.25), "state": "down"})
 
 
-def degraded(of: Base, link: str, rates: Mapping[str, str]) -> Document:
-    """Return the fabric with a link at other rates from the start: a rate for each direction."""
+def degraded(of: Base, rates: Mapping[str, str]) -> Document:
+    """Return the fabric with ports at other rates from the start."""
     made = of.own
     for port, rate in rates.items():
         made = _more(made, "change", {"link": port, "at": "0 s", "rate": rate})
@@ -161,10 +161,10 @@ def slow(of: Base, host: str, rate: str, buffer: str) -> Document:
 
 def incast(of: Base, to: str, senders: Sequence[str], size: str) -> Document:
     """Return the fabric with hosts that send to one, beside its own traffic."""
+    made = of.own
     for flow in _incast(of, to, senders):
-        made_flow = {**flow, "size": size}
-        of = Base(_more(of.own, "flow", made_flow), of.fabric, of.name, of.duration_s, of.warmup_s)
-    return of.document
+        made = _more(made, "flow", {**flow, "size": size})
+    return made
 
 
 def victim(of: Base, source: str, to: str, size: str, *, beside: tuple[str, Sequence[str]] | None) -> Document:
@@ -182,7 +182,7 @@ def everyone(of: Base, stormy: str) -> Document:
         for place, host in enumerate(of.fabric.hosts)
         if (others := of.fabric.others(host))
     ]
-    return storm(Base({**of.without_traffic, "flow": flows}, of.fabric, of.name, of.duration_s, of.warmup_s), stormy)
+    return storm(replace(of, document={**of.without_traffic, "flow": flows}), stormy)
 
 
 def closing(of: Base, cycle: Cycle) -> Document:
@@ -204,7 +204,7 @@ def closing(of: Base, cycle: Cycle) -> Document:
             source, end = sources[place % len(sources)], ends[place % len(ends)]
             gate = _after(fabric.uplinks[source]["name"])
             path = [source, gate, *map(_after, route), _after(fabric.port_to(end))]
-            own = {"name": f"c{number}.{place}", "from": source, "to": end, "path": path, "controlled": False}
+            own = {"name": f"c{number}-{place}", "from": source, "to": end, "path": path, "controlled": False}
             flows.append(own | priority)
     made = {**of.without_traffic, "flow": flows}
     for link in cycle.down:
@@ -225,7 +225,7 @@ def _incast(of: Base, to: str, senders: Sequence[str]) -> list[Document]:
         if row is None:
             rounds.append(row := [])
         row.append(sender)
-    names = [INCAST if not number else f"{INCAST}-{number + 1}-" for number in range(len(rounds))]
+    names = [SENDERS if not number else f"{SENDERS}-{number + 1}-" for number in range(len(rounds))]
     return [
         {"name": name, "from": row, "to": to, "start": start, **of.style}
         for name, row in zip(names, rounds, strict=True)
@@ -235,3 +235,14 @@ def _incast(of: Base, to: str, senders: Sequence[str]) -> list[Document]:
 def _more(document: Document, kind: str, table: Document) -> Document:
     """Return the tables with one more of a kind."""
     return {**document, kind: [*document.get(kind, []), table]}
+
+
+def routes_of(document: Document, name: str) -> dict[str, list[str]]:
+    """Return the ports that each flow crosses.
+
+    Raises:
+        ScenarioError: a value is not legal.
+    """
+    text = text_of(document, "routes", "Which ports do flows cross?")
+    flows = Scenario.from_toml(text, origin=name, name=name).describe()["flows"]
+    return {flow["name"]: [hop["link"] for hop in flow["hops"]] for flow in flows}
