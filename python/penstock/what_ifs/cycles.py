@@ -133,7 +133,7 @@ class _Network:
         return total
 
     def route(self, edge: Edge, to: frozenset[str], links: Mapping[str, LinkDescription]) -> tuple[str, ...]:
-        """Return the ports between switches of a shortest path with an edge, from a switch of hosts to one of ``to``."""
+        """Return the ports of a shortest path with an edge: from a switch that has hosts to one of ``to``."""
         distance = self.distances(to)
         gates = {gate for group in self.groups for gate in group}
         before = {link["peer"]: link for switch in self.used(to, distance) for link in self.nearer(switch, distance)}

@@ -12,6 +12,7 @@ from typing import Any
 import tomli_w
 
 from penstock import _core
+from penstock.declared import LinkDescription
 from penstock.errors import ArgumentError
 from penstock.scenario import Scenario
 from penstock.what_ifs.cycles import Cycle
@@ -29,6 +30,9 @@ _STYLE = ("transport", "acks", "frame", "controlled", "priority", "weight")
 
 VICTIM, SENDERS = "victim", "trial"
 """The names of the flows that trials add: a victim, and the senders of an incast."""
+
+_FILLINGS = 8
+"""As many times as the buffers of a cycle take to fill, one after another, lasts the trial of a deadlock."""
 
 _JITTER_S = 10e-6
 """Hosts of an incast start within this time."""
@@ -74,6 +78,13 @@ class Base:
         chosen = next((table for table in tables if lossless and table.get("priority", 0) in lossless), tables[0])
         return {key: chosen[key] for key in _STYLE if key in chosen}
 
+    @property
+    def lossless_priority(self) -> int:
+        """The lossless priority of the fabric's traffic, or the first one where that has none."""
+        own: int = self.style.get("priority", 0)
+        lossless: list[int] = self.document["pfc"].get("priorities", [own])
+        return own if own in lossless else lossless[0]
+
 
 def time(seconds: float) -> str:
     """Write a time as a scenario's text, exact to the picosecond."""
@@ -100,6 +111,7 @@ def with_settings_of(present: Base, proposed: Scenario, limit: int) -> Base:
         ArgumentError: it has other hosts or links.
         ScenarioError: a value is not legal.
     """
+    proposed.outline(limit=limit)  # Its faults have their places in its own text.
     document = {key: value for key, value in tomllib.loads(proposed.to_toml()).items() if key not in _LEFT_OUT}
     for key in (*_TRAFFIC, *_OF_THE_RUN):
         document.pop(key, None)
@@ -117,7 +129,9 @@ def text_of(document: Document, name: str, question: str) -> str:
     record = {**document.get("record", {}), "percentiles": True, "signals": False}
     rest = {key: value for key, value in document.items() if key not in ("name", "question", "record")}
     first = {key: rest.pop(key) for key in list(rest) if not isinstance(rest[key], dict | list)}
-    return tomli_w.dumps({"name": name, "question": question, **first, **rest, "record": record}, multiline_strings=True)
+    return tomli_w.dumps(
+        {"name": name, "question": question, **first, **rest, "record": record}, multiline_strings=True
+    )
 
 
 def as_is(of: Base) -> Document:
@@ -176,9 +190,9 @@ def victim(of: Base, source: str, to: str, size: str, *, beside: tuple[str, Sequ
 
 def everyone(of: Base, stormy: str) -> Document:
     """Return the fabric with endless flows from each host to one of another rack, and a storm of one host."""
-    priority = {"priority": of.style["priority"]} if "priority" in of.style else {}
+    priority = of.lossless_priority
     flows = [
-        {"from": host, "to": others[place % len(others)], "controlled": False, **priority}
+        {"from": host, "to": others[place % len(others)], "controlled": False, "priority": priority}
         for place, host in enumerate(of.fabric.hosts)
         if (others := of.fabric.others(host))
     ]
@@ -188,11 +202,9 @@ def everyone(of: Base, stormy: str) -> Document:
 def closing(of: Base, cycle: Cycle) -> Document:
     """Return the fabric with endless flows over the routes of a cycle: each of its links has twice what it carries.
 
-    Raises:
-        ArgumentError: a route has no host at an end.
+    The run is long enough for all buffers to fill several times.
     """
     fabric = of.fabric
-    priority = {"priority": of.style["priority"]} if "priority" in of.style else {}
     flows = []
     for number, (port, route) in enumerate(zip(cycle.ports, cycle.routes, strict=True)):
         first, last = fabric.links[route[0]]["node"], fabric.links[route[-1]]["peer"]
@@ -204,12 +216,21 @@ def closing(of: Base, cycle: Cycle) -> Document:
             source, end = sources[place % len(sources)], ends[place % len(ends)]
             gate = _after(fabric.uplinks[source]["name"])
             path = [source, gate, *map(_after, route), _after(fabric.port_to(end))]
-            own = {"name": f"c{number}-{place}", "from": source, "to": end, "path": path, "controlled": False}
-            flows.append(own | priority)
-    made = {**of.without_traffic, "flow": flows}
+            own = {"name": f"c{number}-{place}", "from": source, "to": end, "path": path}
+            flows.append({**own, "controlled": False, "priority": of.lossless_priority})
+    filling_s = sum(8 * _xoff(fabric.links[port]) / fabric.links[port]["rate_bps"] for port in cycle.ports)
+    made = {**of.without_traffic, "duration": time(max(of.duration_s, _FILLINGS * filling_s)), "flow": flows}
     for link in cycle.down:
         made = _more(made, "change", {"link": link, "at": "0 s", "state": "down"})
     return made
+
+
+def _xoff(link: LinkDescription) -> int:
+    """Return the octets behind a port at which it is paused, if no other holds memory there."""
+    about = link["flow_control"]
+    if about is None:
+        return 0
+    return max([pool["xoff_alone_octets"] for pool in about["pools"]], default=about["xoff_octets"])
 
 
 def _after(port: str) -> str:

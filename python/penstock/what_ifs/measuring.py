@@ -92,12 +92,14 @@ class RunNumbers:
         lines: points of the lines of its figures, by the figure's name.
         notes: the notes of the run.
         port: the port by whose queue it is judged.
+        duration_s: simulated time, s.
     """
 
     values: Mapping[str, float | None]
     lines: Mapping[str, tuple[list[float], list[float]]]
     notes: Sequence[str]
     port: str | None
+    duration_s: float
 
 
 def numbers(result: Result, port: str | None) -> RunNumbers:
@@ -111,10 +113,11 @@ def numbers(result: Result, port: str | None) -> RunNumbers:
     if "paused_s" in summary["totals"]:
         ended_s = max((queue.get("pause_p999_s", 0.0) for queue in summary["queues"]), default=0.0)
         values["longest_pause_s"] = max(ended_s, unended_s)
-    completions = _completions_of_senders(result)
+    completions, unfinished = _completions_of_senders(result)
     if len(completions):
         values["completion_p99_s"] = float(np.percentile(completions, 99, method="inverted_cdf"))
     values |= _of_victim(result)
+    values["unfinished"] = unfinished + (values.get("unfinished") or 0)
     deadlocks = [entry for entry in summary.get("deadlocks", []) if entry["ended_s"] is None]
     values["deadlocked"] = float(bool(deadlocks))
     values["deadlock_s"] = deadlocks[0]["since_s"] if deadlocks else None
@@ -126,7 +129,7 @@ def numbers(result: Result, port: str | None) -> RunNumbers:
     if len(completions):
         ordered = np.sort(completions)
         lines["completions"] = ordered.tolist(), ((np.arange(len(ordered)) + 1) / len(ordered)).tolist()
-    return RunNumbers(values, lines, result.notes, judged)
+    return RunNumbers(values, lines, result.notes, judged, result.end_s)
 
 
 def _stops(result: Result) -> "tuple[NDArray[Any], NDArray[Any], float]":
@@ -146,16 +149,16 @@ def _stops(result: Result) -> "tuple[NDArray[Any], NDArray[Any], float]":
     return times, paused.sum(axis=1) / interval, float(unended)
 
 
-def _completions_of_senders(result: Result) -> "NDArray[Any]":
-    """Return the completion times of an incast's flows, s; one that has not completed counts until the end."""
+def _completions_of_senders(result: Result) -> "tuple[NDArray[Any], int]":
+    """Return completion times of an incast, s, and how many flows have not completed: those count until the end."""
     if "completions" not in result.tables:
-        return np.empty(0)
+        return np.empty(0), 0
     table = result.columns_of("completions", "group", "start_s", "end_s")
     group = to_numpy(table.column("group").chunk(0))
     start, end = (to_floats(table.column(name).chunk(0)) for name in ("start_s", "end_s"))
     chosen = np.array([str(name).startswith(SENDERS) for name in group], dtype=bool) & np.isfinite(start)
-    completion: NDArray[Any] = np.where(np.isfinite(end), end, result.end_s)[chosen] - start[chosen]
-    return completion
+    ended = np.where(np.isfinite(end), end, result.end_s)
+    return (ended - start)[chosen], int((~np.isfinite(end[chosen])).sum())
 
 
 def _of_victim(result: Result) -> dict[str, float | None]:
@@ -165,6 +168,7 @@ def _of_victim(result: Result) -> dict[str, float | None]:
             completion_s = flow["completion_time_s"]
             return {
                 "victim_goodput_bps": flow.get("goodput_bps", flow["throughput_bps"]),
+                "unfinished": float(completion_s is None),
                 "victim_completion_s": result.end_s - flow["start_s"] if completion_s is None else completion_s,
             }
     return {}

@@ -107,9 +107,7 @@ def questions(asked: Asked, present: Base) -> list[Question]:
         measures = (*_COMMON, *_QUEUE, "frames_delivered")
         found.insert(
             0,
-            Question(
-                kind=AS_IS, name=AS_IS, question=plain.question, case=plain, measures=measures, clauses=clauses
-            ),
+            Question(kind=AS_IS, name=AS_IS, question=plain.question, case=plain, measures=measures, clauses=clauses),
         )
     if asked.victim:
         found.append(_victim(asked, present, receiver))
@@ -151,7 +149,9 @@ def _disturbances(asked: Asked, present: Base) -> Iterator[_Disturbance]:
         port = fabric.port_to(fabric.host("slow", host))
         rate = fabric.rate(f"slow={host}", text)
         make = partial(making.slow, host=host, rate=rate, buffer=asked.receive_buffer)
-        yield _Disturbance("slow", host, f"{host} as a receiver of {rate}", f"{host} takes no more than {rate}", port, make)
+        yield _Disturbance(
+            "slow", host, f"{host} as a receiver of {rate}", f"{host} takes no more than {rate}", port, make
+        )
 
 
 def _disturbed(of: _Disturbance, plain: Case) -> Question:

@@ -1,14 +1,14 @@
 """Trials of a fabric with the present settings and with those proposed: made, run over seeds, and answered.
 
-    >>> fabric = penstock.Scenario.load("rack.toml")
-    >>> found = penstock.what_if(fabric, incast=[16], victim=True, proposed={"buffer.0.ingress_alpha": "1"})
-    >>> print(found.trials[0].sentence)
+>>> fabric = penstock.Scenario.load("rack.toml")
+>>> found = penstock.what_if(fabric, incast=[16], victim=True, proposed={"buffer.0.ingress_alpha": "1"})
+>>> print(found.trials[0].sentence)
 """
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,117 +16,17 @@ from typing import Any
 from penstock import __version__
 from penstock.errors import ArgumentError
 from penstock.files import write_text
-from penstock.metrics.seeds import Statistics, spread
+from penstock.metrics.seeds import spread
 from penstock.quantity_text import UNDRAWN
 from penstock.result import ClaimError, Result
 from penstock.runs import Run, RunCallbacks, copies, run_many, seeds_of
 from penstock.scenario import Scenario
 from penstock.what_ifs import answers, making
-from penstock.what_ifs.cycles import Cycle, CycleSearch
 from penstock.what_ifs.measuring import FigureTable, RunNumbers, about, numbers
+from penstock.what_ifs.outcome import MadeScenario, Measure, Trial, WhatIf
 from penstock.what_ifs.questions import Asked, Case, Question, questions
 
 DOCUMENT = "what-if.json"
-
-
-@dataclass(frozen=True, kw_only=True)
-class MadeScenario:
-    """A scenario of a trial.
-
-    Attributes:
-        name: its name; its file is ``NAME.toml``.
-        side: ``present`` or ``proposed``.
-        toml: its text, which `penstock run` repeats.
-        sha256: the hash of the text.
-    """
-
-    name: str
-    side: str
-    toml: str
-    sha256: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measure:
-    """A number of a trial over the seeds.
-
-    Attributes:
-        name: its name, which ends in its unit.
-        title: its title.
-        kind: how it is written, as for metrics.
-        better: ``less``, ``more``, or ``None`` where neither is.
-        present: with the present settings.
-        proposed: with the proposed settings; ``None`` without a proposal.
-        differs: whether the 95 % intervals lie apart; ``None`` without two intervals.
-    """
-
-    name: str
-    title: str
-    kind: str
-    better: str | None
-    present: Statistics
-    proposed: Statistics | None
-    differs: bool | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trial:
-    """A trial.
-
-    Attributes:
-        kind: ``as-is``, ``incast``, ``storm``, ``down``, ``degrade``, ``slow``, ``victim`` or ``deadlock``.
-        name: its name, such as ``incast-128``.
-        question: the question.
-        sentence: the answer.
-        port: the port by whose queue its runs are judged; ``None`` where none is recorded.
-        measures: its numbers.
-        scenarios: its scenarios, those without the disturbance included.
-        figures: the lines of its figures, of the first seed.
-        cycles: cycles of buffers, of a search for deadlocks.
-        notes: remarks on how it was set up, and on its runs.
-    """
-
-    kind: str
-    name: str
-    question: str
-    sentence: str
-    port: str | None
-    measures: tuple[Measure, ...]
-    scenarios: tuple[MadeScenario, ...]
-    figures: tuple[FigureTable, ...]
-    cycles: tuple[Cycle, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class WhatIf:
-    """The outcome of trials, as :func:`penstock.what_if` returns it.
-
-    Attributes:
-        fabric: name of the fabric.
-        proposed: the proposed settings by key, or the name of the scenario that has them; ``None`` without.
-        seeds: the seeds.
-        trials: the trials, in order.
-        version: version of Penstock.
-        path: the folder with the scenarios and ``what-if.json``; ``None`` in memory.
-    """
-
-    fabric: str
-    proposed: Mapping[str, Any] | str | None
-    seeds: tuple[int, ...]
-    trials: tuple[Trial, ...]
-    version: str
-    path: Path | None
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The trials in numbers: the object of ``what-if.json``, which has scenarios by their hash alone."""
-        document = asdict(self)
-        document["path"] = None if self.path is None else str(self.path)
-        for trial in document["trials"]:
-            for scenario in trial["scenarios"]:
-                del scenario["toml"]
-        return document
 
 
 def what_if(
@@ -225,6 +125,7 @@ def what_if(
         proposed=_named(proposed),
         seeds=chosen,
         trials=trials,
+        notes=tuple(dict.fromkeys(note for several in found.values() for note in several[0].notes)),
         version=__version__,
         path=None if out is None else Path(out),
     )
@@ -292,25 +193,26 @@ def _trial(
 ) -> Trial:
     own = [] if asked.case is None else [(asked.case.name, side) for side in sides]
     reference = [] if asked.reference is None else [(asked.reference.name, side) for side in sides]
-    values: dict[str, dict[str, Statistics]] = {}
-    for name in asked.measures:
-        taken = {
-            key[1]: _values(name, found[key], found[other] if other is not None else [])
-            for key, other in zip(own, reference or [None] * len(own), strict=True)
-        }
+    measures: list[Measure] = []
+    for name in asked.measures if own else ():
+        taken = {}
+        for place, key in enumerate(own):
+            taken[key[1]] = _values(name, found[key], found[reference[place]] if reference else [])
         if any(value is not None for several in taken.values() for value in several):
-            values[name] = {side: spread(several) for side, several in taken.items()}
+            measures.append(_measure(name, taken))
     runs = [run for key in own for run in found[key]]
-    notes = [*asked.notes, *answers.notes_of([run.notes for run in runs])]
-    if len(seeds) > 1 and runs and all(of["std"] == 0 for several in values.values() for of in several.values()):
+    notes = [*asked.notes]
+    if left := sum(run.values["unfinished"] or 0 for run in runs):
+        notes.append(f"{left:.0f} flows of the trial had not completed at the end; their completion counts until then")
+    if len(seeds) > 1 and runs and all(one.present["std"] == 0 for one in measures):
         notes.append(UNDRAWN.format(asked.name).removeprefix("note: "))
     return Trial(
         kind=asked.kind,
         name=asked.name,
         question=asked.question,
-        sentence=_sentence(asked, values, len(seeds)),
-        port=runs[0].port if runs else None,
-        measures=tuple(_measure(name, of) for name, of in values.items()),
+        sentence=_sentence(asked, {one.name: one for one in measures}, len(seeds)),
+        port=None if asked.case is None else asked.case.port,
+        measures=tuple(measures),
         scenarios=tuple(made[key] for key in (*own, *reference)),
         figures=tuple(_figures(asked.name, {key[1]: found[key][0] for key in own})),
         cycles=() if asked.cycles is None else asked.cycles.cycles,
@@ -336,29 +238,33 @@ def _values(name: str, runs: Sequence[RunNumbers], without: Sequence[RunNumbers]
     return [run.values.get(name) for run in runs]
 
 
-def _measure(name: str, sides: Mapping[str, Statistics]) -> Measure:
+def _measure(name: str, taken: Mapping[str, Sequence[float | None]]) -> Measure:
     of = about(name)
+    present, proposed = taken["present"], taken.get("proposed")
+    pairs = zip(present, proposed or [], strict=proposed is not None)
     return Measure(
         name=name,
         title=of.title,
         kind=of.kind,
         better=of.better,
-        present=sides["present"],
-        proposed=sides.get("proposed"),
-        differs=answers.apart(sides),
+        present=spread(present),
+        proposed=None if proposed is None else spread(proposed),
+        difference=None
+        if proposed is None
+        else spread(None if old is None or new is None else new - old for old, new in pairs),
     )
 
 
-def _sentence(asked: Question, values: Mapping[str, Mapping[str, Statistics]], seeds: int) -> str:
+def _sentence(asked: Question, measures: Mapping[str, Measure], seeds: int) -> str:
     if asked.cycles is not None:
         storm = "" if asked.case is None else asked.case.name.removeprefix("deadlock-storm-")
-        return answers.of_cycles(asked.cycles, values.get("deadlocked"), seeds, storm=storm)
-    name = next((name for name in asked.clauses if name in values), None)
+        return answers.of_cycles(asked.cycles, measures, seeds, storm=storm)
+    name = next((name for name in asked.clauses if name in measures), None)
     if name is None:
         return "The runs have none of the numbers that answer the question."
-    alone = values.get("victim_alone_bps")
-    more = "" if alone is None else f"{answers.value('victim_alone_bps', alone['present'])} without the incast"
-    return answers.sentence(name, values[name], asked.clauses[name], seeds, more=more)
+    alone = measures.get("victim_alone_bps")
+    more = "" if alone is None else f"{answers.value(alone.name, alone.present)} without the incast"
+    return answers.sentence(measures[name], asked.clauses[name], seeds, more=more)
 
 
 _FIGURES = {

@@ -1,0 +1,94 @@
+"""`penstock what-if`: trials of a fabric with the present settings and with those proposed."""
+
+import json as jsonlib
+from collections.abc import Sequence
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from penstock import interrupts
+from penstock.cli.device_requests import WhatIfOptions
+from penstock.cli.failure import InputError
+from penstock.cli.locate import RESULTS, assignments, find
+from penstock.cli.progress import Progress
+from penstock.cli.report import add_row, console, listing, print_fitting
+from penstock.metrics.seeds import Statistics
+from penstock.what_ifs.answers import value
+from penstock.what_ifs.outcome import Trial, WhatIf
+from penstock.what_ifs.what_if import DOCUMENT, what_if
+
+
+def what_if_of(given: WhatIfOptions) -> None:
+    """Run the trials, and print an answer and a table for each."""
+    fabric = find(given.fabric, [])
+    folder = given.out or RESULTS / f"{fabric.name}-what-if"
+    if folder.exists() and not given.force:
+        raise InputError(f"{folder} exists", "replace its files with --force, or name another folder with --out")
+    settings = assignments(given.sets)
+    proposed = settings or None if given.proposed is None else find(given.proposed, given.sets)
+    with Progress(quiet=given.quiet) as progress, interrupts.on_interrupt(progress.stop):
+        found = what_if(
+            fabric,
+            incast=given.incast,
+            storm=given.storm,
+            down=given.down,
+            degrade=_pairs("degrade", given.degrade, "LINK=RATE", "leaf0--spine0=50%"),
+            slow=_pairs("slow", given.slow, "HOST=RATE", "h3=10G"),
+            victim=given.victim,
+            deadlock=given.deadlock,
+            proposed=proposed,
+            to=given.to,
+            size=given.size,
+            receive_buffer=given.receive_buffer,
+            links_down=given.links_down,
+            duration=given.duration,
+            seeds=given.seeds,
+            out=folder,
+            force=given.force,
+            callbacks=progress.callbacks(),
+            workers=given.jobs,
+            limit=given.limit,
+        )
+    if given.json:
+        typer.echo(jsonlib.dumps(found.document, indent=2))
+    elif not given.quiet:
+        _print(found)
+
+
+def _pairs(option: str, texts: Sequence[str], form: str, example: str) -> dict[str, str]:
+    """Read the texts ``NAME=RATE`` of an option."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, rate = (part.strip() for part in text.partition("="))
+        if not (name and equals and rate):
+            raise InputError(f"--{option} {text}: not of the form {form}", f"write, for instance, --{option} {example}")
+        if name in found:
+            raise InputError(f"--{option} {name}: is there twice", "leave one of them out")
+        found[name] = rate
+    return found
+
+
+def _print(found: WhatIf) -> None:
+    screen = console()
+    for trial in found.trials:
+        screen.print(f"[bold]{escape(trial.name)}[/bold]: {escape(trial.sentence)}", soft_wrap=True)
+        for note in trial.notes:
+            screen.print(escape(f"note: {note}"), style="dim", soft_wrap=True)
+        if trial.measures:
+            print_fitting(screen, _table(trial, proposal=found.proposed is not None))
+        screen.print()
+    for note in found.notes:
+        screen.print(escape(f"note: {note}"), style="dim", soft_wrap=True)
+    made = next(scenario for trial in reversed(found.trials) for scenario in trial.scenarios)
+    screen.print(f"numbers in {escape(str(found.path))}/{DOCUMENT}", soft_wrap=True)
+    screen.print(f"repeat a trial with: penstock run {escape(str(found.path))}/{made.name}.toml", soft_wrap=True)
+
+
+def _table(trial: Trial, *, proposal: bool) -> Table:
+    """Return the numbers of a trial."""
+    table = listing("", "present", *(("proposed", "difference") if proposal else ()))
+    for measure in trial.measures:
+        others: Sequence[Statistics] = [one for one in (measure.proposed, measure.difference) if one is not None]
+        add_row(table, measure.title, *(value(measure.name, one) for one in (measure.present, *others)))
+    return table
