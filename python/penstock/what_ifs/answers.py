@@ -55,7 +55,7 @@ def sentence(measure: Measure, clause: str, seeds: int, *, more: str = "") -> st
     if measure.proposed is None:
         return f"{_capital(clause.format(present))} {after}"
     proposed = value(measure.name, measure.proposed)
-    if measure.differs or (measure.differs is None and measure.present["mean"] != measure.proposed["mean"]):
+    if measure.differs or (measure.differs is None and proposed != present):
         return f"With the proposed settings {clause.format(proposed)} instead of {present} {after}"
     return f"No difference can be seen: {clause.format(present)}, and with the proposed settings {proposed} {after}"
 

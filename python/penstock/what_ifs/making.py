@@ -4,6 +4,7 @@ Each is a TOML text that stands for itself, so that `penstock run` repeats the t
 """
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -111,7 +112,8 @@ def with_settings_of(present: Base, proposed: Scenario, limit: int) -> Base:
         ArgumentError: it has other hosts or links.
         ScenarioError: a value is not legal.
     """
-    proposed.outline(limit=limit)  # Its faults have their places in its own text.
+    # As it is given: its faults have their places in its own text, and its traffic may name hosts that are not here.
+    present.fabric.check_same(Fabric(proposed.outline(limit=limit)))
     document = {key: value for key, value in tomllib.loads(proposed.to_toml()).items() if key not in _LEFT_OUT}
     for key in (*_TRAFFIC, *_OF_THE_RUN):
         document.pop(key, None)
@@ -119,9 +121,7 @@ def with_settings_of(present: Base, proposed: Scenario, limit: int) -> Base:
             document[key] = deepcopy(present.document[key])
     text = tomli_w.dumps(document, multiline_strings=True)
     outline = Scenario.from_toml(text, origin=proposed.name, name=proposed.name).outline(limit=limit)
-    made = Base(document, Fabric(outline), proposed.name, outline["duration_s"], outline["warmup_s"])
-    present.fabric.check_same(made.fabric)
-    return made
+    return Base(document, Fabric(outline), proposed.name, outline["duration_s"], outline["warmup_s"])
 
 
 def text_of(document: Document, name: str, question: str) -> str:
@@ -206,6 +206,8 @@ def closing(of: Base, cycle: Cycle) -> Document:
     """
     fabric = of.fabric
     flows = []
+    # The next host of each switch: hosts take turns, as one host alone fills no more than its link.
+    turns: Counter[str] = Counter()
     for number, (port, route) in enumerate(zip(cycle.ports, cycle.routes, strict=True)):
         first, last = fabric.links[route[0]]["node"], fabric.links[route[-1]]["peer"]
         sources, ends = (
@@ -213,7 +215,8 @@ def closing(of: Base, cycle: Cycle) -> Document:
         )
         needed = -(-fabric.links[port]["rate_bps"] // fabric.rate_of(sources[0]))
         for place in range(needed):
-            source, end = sources[place % len(sources)], ends[place % len(ends)]
+            source, end = sources[turns[first] % len(sources)], ends[turns[last] % len(ends)]
+            turns.update((first, last))
             gate = _after(fabric.uplinks[source]["name"])
             path = [source, gate, *map(_after, route), _after(fabric.port_to(end))]
             own = {"name": f"c{number}-{place}", "from": source, "to": end, "path": path}
