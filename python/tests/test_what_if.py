@@ -115,6 +115,10 @@ def test_an_incast_completes_at_the_rate_of_its_receiver() -> None:
     found = penstock.what_if(fabric(), incast=12, size="10 KB", to="h0", seeds=2)
     trial = only(found, "incast")
     assert "6 hosts of other racks send 12 flows" in trial.notes[0]
+    # Seven senders of six hosts: one of them has two.
+    seven = penstock.what_if(fabric(), incast=7, seeds=1, size="10 KB")
+    flows = making.routes_of(making.tomllib.loads(only(seven, "incast").scenarios[0].toml), "x")
+    assert sorted(flows) == ["f0", *(f"trial{number}" for number in range(7))]
     assert mean(trial, "completion_p99_s") == pytest.approx(96e-6, rel=0.2)
     assert trial.port == "leaf0->h0"
     assert trial.sentence.startswith("99 % of the flows of an incast of 12 to h0 complete within ")

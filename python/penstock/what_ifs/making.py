@@ -249,11 +249,13 @@ def _incast(of: Base, to: str, senders: Sequence[str]) -> list[Document]:
         if row is None:
             rounds.append(row := [])
         row.append(sender)
-    names = [SENDERS if not number else f"{SENDERS}-{number + 1}-" for number in range(len(rounds))]
-    return [
-        {"name": name, "from": row, "to": to, "start": start, **of.style}
-        for name, row in zip(names, rounds, strict=True)
-    ]
+    flows, number = [], 0
+    for row in rounds:
+        last = number + len(row) - 1
+        name = f"{SENDERS}{number}" if last == number else f"{SENDERS}{number}..{SENDERS}{last}"
+        flows.append({"name": name, "from": row, "to": to, "start": start, **of.style})
+        number = last + 1
+    return flows
 
 
 def _more(document: Document, kind: str, table: Document) -> Document:

@@ -262,9 +262,18 @@ def _sentence(asked: Question, measures: Mapping[str, Measure], seeds: int) -> s
     name = next((name for name in asked.clauses if name in measures), None)
     if name is None:
         return "The runs have none of the numbers that answer the question."
-    alone = measures.get("victim_alone_bps")
-    more = "" if alone is None else f"{answers.value(alone.name, alone.present)} without the incast"
-    return answers.sentence(measures[name], asked.clauses[name], seeds, more=more)
+    return answers.sentence(measures[name], asked.clauses[name], seeds, more=_beside(name, measures))
+
+
+def _beside(name: str, measures: Mapping[str, Measure]) -> str:
+    """Return the remark beside an answer: what a victim gets alone, and the slowdown of a disturbed fabric."""
+    alone, slowdown = measures.get("victim_alone_bps"), measures.get("slowdown_p99")
+    if alone is not None:
+        return f"{answers.value(alone.name, alone.present)} without the incast"
+    if name != "delivered_share" or slowdown is None:
+        return ""
+    text = f"p99 slowdown {answers.value(slowdown.name, slowdown.present)}"
+    return text if slowdown.proposed is None else f"{text}, proposed {answers.value(slowdown.name, slowdown.proposed)}"
 
 
 _FIGURES = {
