@@ -209,7 +209,7 @@ def test_without_a_circle_a_storm_stops_nothing_for_good() -> None:
 def test_the_same_settings_make_no_difference() -> None:
     found = penstock.what_if(fabric(), incast=5, proposed={"pfc.quanta": 65535}, seeds=3)
     trial = only(found, "incast")
-    assert trial.sentence.startswith("No difference can be seen: 99 % of")
+    assert trial.sentence.startswith("No difference can be seen: with both settings 99 % of")
     assert trial.measures[0].differs is False
     assert [scenario.side for scenario in trial.scenarios] == ["present", "proposed"] * 2
 
@@ -219,8 +219,8 @@ def test_a_difference_has_both_numbers() -> None:
     faster = fabric(fabric_rate="20 Gbps")
     found = penstock.what_if(fabric(), degrade={"leaf0--spine0": "5G"}, proposed=faster, seeds=1)
     assert only(found, "degrade").sentence == (
-        "No difference can be seen: 50.0 % of the frames still arrive when leaf0--spine0 has 5 Gbps, and with the "
-        "proposed settings 50.0 % (1 seed)."
+        "No difference can be seen: with both settings 50.0 % of the frames still arrive when leaf0--spine0 has 5 Gbps "
+        "(1 seed)."
     )
     found = penstock.what_if(fabric(), degrade={"leaf0--spine0": "50%"}, proposed=faster, seeds=1)
     assert found.proposed == "racks"

@@ -75,6 +75,9 @@ def _print(found: WhatIf) -> None:
         screen.print(f"[bold]{escape(trial.name)}[/bold]: {escape(trial.sentence)}", soft_wrap=True)
         for note in trial.notes:
             screen.print(escape(f"note: {note}"), style="dim", soft_wrap=True)
+        for cycle in trial.cycles[1:]:
+            where = f" with {' and '.join(cycle.down)} down" if cycle.down else ""
+            screen.print(escape(f"another circle{where}: {', '.join(cycle.ports)}"), style="dim", soft_wrap=True)
         if trial.measures:
             print_fitting(screen, _table(trial, proposal=found.proposed is not None))
         screen.print()

@@ -57,6 +57,8 @@ def sentence(measure: Measure, clause: str, seeds: int, *, more: str = "") -> st
     proposed = value(measure.name, measure.proposed)
     if measure.differs or (measure.differs is None and proposed != present):
         return f"With the proposed settings {clause.format(proposed)} instead of {present} {after}"
+    if proposed == present:
+        return f"No difference can be seen: with both settings {clause.format(present)} {after}"
     return f"No difference can be seen: {clause.format(present)}, and with the proposed settings {proposed} {after}"
 
 

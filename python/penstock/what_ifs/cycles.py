@@ -145,7 +145,7 @@ class _Network:
         return tuple(link["name"] for link in route)
 
 
-def search(fabric: Fabric, *, links_down: int = 1, listed: Sequence[Sequence[str]] = (), most: int = 8) -> CycleSearch:
+def search(fabric: Fabric, *, links_down: int = 1, listed: Sequence[Sequence[str]] = (), most: int = 32) -> CycleSearch:
     """Search the routes of a fabric for cycles of buffers, with all links and with some down.
 
     Args:

@@ -126,7 +126,8 @@ def with_settings_of(present: Base, proposed: Scenario, limit: int) -> Base:
 
 def text_of(document: Document, name: str, question: str) -> str:
     """Write a trial's scenario: its name and question first, with what the numbers of a trial need recorded."""
-    record = {**document.get("record", {}), "percentiles": True, "signals": False}
+    interval = {key: value for key, value in document.get("record", {}).items() if key == "interval"}
+    record = {**interval, "percentiles": True, "signals": False}
     rest = {key: value for key, value in document.items() if key not in ("name", "question", "record")}
     first = {key: rest.pop(key) for key in list(rest) if not isinstance(rest[key], dict | list)}
     return tomli_w.dumps(

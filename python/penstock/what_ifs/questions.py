@@ -102,7 +102,7 @@ def questions(asked: Asked, present: Base) -> list[Question]:
         clauses = {
             "slowdown_p99": "99 % of the fabric's own flows take at most {} times as long as on an empty network",
             "paused_s": "the fabric's own traffic stops queues for {} in all",
-            "frames_lost": "the fabric loses {} frames of its own traffic",
+            "frames_lost": "the fabric loses {} frames with its traffic alone",
         }
         measures = (*_COMMON, *_QUEUE, "frames_delivered")
         found.insert(
