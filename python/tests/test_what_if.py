@@ -1,6 +1,7 @@
 """What-if trials: numbers worked out by hand on small fabrics, cycles of routes, answers, wrong input."""
 
 import json
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -104,7 +105,7 @@ def test_a_victim_keeps_the_share_of_a_flow() -> None:
     (setup, *_) = trial.notes
     assert "spine0->leaf0" in setup
     # The flows of the incast and the victim alone are in the scenario: h6 is the victim's source.
-    flows = making.routes_of(making.tomllib.loads(trial.scenarios[0].toml), "x")
+    flows = making.routes_of(tomllib.loads(trial.scenarios[0].toml), "x")
     assert len(flows) == 5
     assert flows["victim"] == ["h6->leaf1", "leaf1->spine0", "spine0->leaf0", "leaf0->h1"]
     assert all(route[-1] == "leaf0->h0" for name, route in flows.items() if name != "victim")
@@ -117,7 +118,7 @@ def test_an_incast_completes_at_the_rate_of_its_receiver() -> None:
     assert "6 hosts of other racks send 12 flows" in trial.notes[0]
     # Seven senders of six hosts: one of them has two.
     seven = penstock.what_if(fabric(), incast=7, seeds=1, size="10 KB")
-    flows = making.routes_of(making.tomllib.loads(only(seven, "incast").scenarios[0].toml), "x")
+    flows = making.routes_of(tomllib.loads(only(seven, "incast").scenarios[0].toml), "x")
     assert sorted(flows) == ["f0", *(f"trial{number}" for number in range(7))]
     assert mean(trial, "completion_p99_s") == pytest.approx(96e-6, rel=0.2)
     assert trial.port == "leaf0->h0"
@@ -263,6 +264,7 @@ def test_sentences_by_hand() -> None:
         ({"down": "x"}, "links are named as in leaf0--"),
         ({"degrade": {"leaf0--spine0": "0%"}}, "a share is above 0 %"),
         ({"degrade": {"leaf0--spine0": "half"}}, "not a rate; write, for instance, 50% or 10G"),
+        ({"degrade": {"leaf0->spine0": "110%"}}, 'degrade="leaf0->spine0=110%": a share is above 0 % and up to 100 %'),
         ({"slow": {"h0": "50%"}}, "not a rate; write, for instance, 10G"),
         ({"slow": {"h20": "1G"}}, "no host has this name"),
         ({"incast": 0}, "incast=0: out of range"),
@@ -277,11 +279,45 @@ def test_wrong_input_is_refused(given: dict[str, object], message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_parallel_links_are_named_by_their_number() -> None:
+    """One of two links of 10 Gb/s between leaf0 and its spine breaks: a flow that has the other loses nothing."""
+    text = """
+question = "Two links."
+duration = "1 ms"
+scheme = "none"
+[topology.graph]
+hosts = ["h0", "h1"]
+switches = ["leaf0", "leaf1"]
+buffer = "100 KB"
+link = [
+    { ends = ["h0", "leaf0"], rate = "10 Gbps" },
+    { ends = ["h1", "leaf1"], rate = "10 Gbps" },
+    { ends = ["leaf0", "leaf1"], rate = "10 Gbps", parallel = 2 },
+]
+[[flow]]
+name = "f"
+from = "h0"
+to = "h1"
+"""
+    pair = Scenario.from_toml(text, name="pair")
+    with pytest.raises(ArgumentError, match=r"parallel links join these nodes; name one, such as leaf0--leaf1\.1"):
+        penstock.what_if(pair, down="leaf0--leaf1")
+    (hop,) = {link for link in making.routes_of(tomllib.loads(text), "x")["f"] if link.startswith("leaf0")}
+    other = {"leaf0->leaf1.1": "leaf0--leaf1.2", "leaf0->leaf1.2": "leaf0--leaf1.1"}[hop]
+    found = penstock.what_if(pair, down=[other, hop.replace("->", "--")], seeds=1)
+    shares = [mean(trial, "delivered_share") for trial in found.trials[1:]]
+    assert shares[0] == 1
+    # The flow moves to the other link at once, and loses what was on the broken one.
+    assert 0.98 < shares[1] < 1
+    # 2 pairs of hosts with 2 links each.
+    assert search(Fabric(pair.outline()), links_down=1).routes == 4
+
+
 def test_trials_of_pauses_need_flow_control() -> None:
     lossy = Scenario.from_toml(fabric().to_toml().replace("[pfc]", ""), name="lossy")
     for given in ({"storm": "h0"}, {"deadlock": True}):
         with pytest.raises(ArgumentError, match=r"lossy has no \[pfc\]"):
-            penstock.what_if(lossy, **given)  # type: ignore[arg-type]
+            penstock.what_if(lossy, **given)
     alone = Scenario.from_toml(fabric().to_toml().replace("hosts_per_leaf = 6", "hosts_per_leaf = 1"), name="few")
     few = alone.with_({"flow.0.to": '"h1"'})
     with pytest.raises(ArgumentError, match="the receiver needs another host at its switch"):

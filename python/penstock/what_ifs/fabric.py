@@ -103,25 +103,26 @@ class Fabric:
     def _both(link: LinkDescription) -> str:
         return link["name"].replace("->", "--")
 
-    def rate(self, option: str, text: str, full_bps: int | None = None) -> str:
+    @staticmethod
+    def rate(given_as: str, text: str, full_bps: int | None = None) -> str:
         """Read a rate such as ``10G`` or ``10 Gbps``, or a share of ``full_bps`` such as ``50%``, as a scenario's text.
 
         Raises:
-            ArgumentError: it is no rate above zero, or a share beyond 100 %; the message begins with ``option``.
+            ArgumentError: it is no rate above zero, or a share beyond 100 %; the message begins with ``given_as``.
         """
         given = text.strip()
         share = _PERCENT.match(given)
         example = "write, for instance, 10G" if full_bps is None else "write, for instance, 50% or 10G"
         if share is not None and full_bps is not None:
             if not 0 < float(share[1]) <= 100:
-                raise ArgumentError(f'{option}="{text}": a share is above 0 % and up to 100 %', example)
+                raise ArgumentError(f"{given_as}: a share is above 0 % and up to 100 %", example)
             return _core.write_quantity(full_bps * float(share[1]) / 100, "bit/s")
         try:
             bps = _core.read_quantity(re.sub(r"([kKMGT])$", r"\1bps", given), "bit/s")
         except ValueError as error:
-            raise ArgumentError(f'{option}="{text}": not a rate', example) from error
+            raise ArgumentError(f"{given_as}: not a rate", example) from error
         if not bps > 0:
-            raise ArgumentError(f'{option}="{text}": a rate is above 0', example)
+            raise ArgumentError(f"{given_as}: a rate is above 0", example)
         return _core.write_quantity(bps, "bit/s")
 
     def check_same(self, other: "Fabric") -> None:

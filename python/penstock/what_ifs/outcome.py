@@ -89,6 +89,9 @@ class Trial:
 class WhatIf:
     """The outcome of trials, as :func:`penstock.what_if` returns it.
 
+    A trial has ``question``, ``sentence``, ``measures``, ``scenarios``, ``figures``, ``cycles``, ``notes``. A measure
+    has ``present``, ``proposed`` and ``difference``, each with ``mean``, ``std`` and the 95 % ``interval``.
+
     Attributes:
         fabric: name of the fabric.
         proposed: the proposed settings by key, or the name of the scenario that has them; ``None`` without.

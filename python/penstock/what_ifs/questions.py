@@ -120,7 +120,16 @@ def questions(asked: Asked, present: Base) -> list[Question]:
 
 @dataclass(frozen=True)
 class _Disturbance:
-    """What happens to a fabric with its own traffic: its kind and its name, in words, the port, the tables."""
+    """A disturbance of a fabric with its own traffic.
+
+    Attributes:
+        kind: the kind of the trial.
+        name: the host or link.
+        title: the disturbance, in a question.
+        when: the disturbance, after "when".
+        port: the port by whose queue its runs are judged.
+        make: makes the tables.
+    """
 
     kind: str
     name: str
@@ -140,14 +149,14 @@ def _disturbances(asked: Asked, present: Base) -> Iterator[_Disturbance]:
         fabric.directions("down", link)
         yield _Disturbance("down", link, f"{link} down", f"{link} goes down", None, partial(making.down, link=link))
     for link, text in asked.degrade.items():
-        ports = fabric.directions(f"degrade={link}", link)
-        rates = {port["name"]: fabric.rate(f"degrade={link}", text, port["rate_bps"]) for port in ports}
+        ports = fabric.directions("degrade", link)
+        rates = {port["name"]: fabric.rate(f'degrade="{link}={text}"', text, port["rate_bps"]) for port in ports}
         when = f"{link} has {rates[ports[0]['name']]}"
         make = partial(making.degraded, rates=rates)
         yield _Disturbance("degrade", link, f"{link} at {text}", when, ports[0]["name"], make)
     for host, text in asked.slow.items():
         port = fabric.port_to(fabric.host("slow", host))
-        rate = fabric.rate(f"slow={host}", text)
+        rate = fabric.rate(f'slow="{host}={text}"', text)
         make = partial(making.slow, host=host, rate=rate, buffer=asked.receive_buffer)
         yield _Disturbance(
             "slow", host, f"{host} as a receiver of {rate}", f"{host} takes no more than {rate}", port, make
