@@ -72,6 +72,8 @@ class HeadroomOptions:
     scenarios: Annotated[
         Path | None, typer.Option(metavar="DIR", help="--table alone: write a scenario for each row.")
     ] = None
+    report: Annotated[Path | None, options.REPORT] = None
+    force: Annotated[bool, options.FORCE_REPORT] = False
     json: Annotated[bool, options.JSON] = False
     limit: Annotated[int, options.LIMIT] = 1
 
@@ -112,6 +114,8 @@ class CheckOptions:
         Path | None,
         typer.Option(metavar="DIR", help="Ask yanglint, too, with SONiC's YANG models of this folder."),
     ] = None
+    report: Annotated[Path | None, options.REPORT] = None
+    force: Annotated[bool, options.FORCE_REPORT] = False
     json: Annotated[bool, options.JSON] = False
 
 
