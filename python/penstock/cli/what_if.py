@@ -5,22 +5,23 @@ from collections.abc import Sequence
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from penstock import interrupts
 from penstock.cli.device_requests import WhatIfOptions
 from penstock.cli.failure import InputError
 from penstock.cli.locate import RESULTS, assignments, find
 from penstock.cli.progress import Progress
-from penstock.cli.report import add_row, console, listing, print_fitting
-from penstock.metrics.seeds import Statistics
-from penstock.what_ifs.answers import value
-from penstock.what_ifs.outcome import Trial, WhatIf
+from penstock.cli.report import console, print_table
+from penstock.cli.report_file import check_report, command, write_report
+from penstock.reports import Source, what_ifs
+from penstock.scenario import Scenario
+from penstock.what_ifs.outcome import WhatIf
 from penstock.what_ifs.what_if import DOCUMENT, what_if
 
 
 def what_if_of(given: WhatIfOptions) -> None:
     """Run the trials, and print an answer and a table for each."""
+    check_report(given.report, force=given.force)
     fabric = find(given.fabric, [])
     folder = given.out or RESULTS / f"{fabric.name}-what-if"
     if folder.exists() and not given.force:
@@ -50,6 +51,12 @@ def what_if_of(given: WhatIfOptions) -> None:
             workers=given.jobs,
             limit=given.limit,
         )
+    if given.report is not None:
+        scenarios = [fabric, *([proposed] if isinstance(proposed, Scenario) else [])]
+        outline = fabric.outline(limit=given.limit)
+        sources = [Source.of_scenario(scenario) for scenario in scenarios]
+        report = what_ifs.of_what_if(found, outline, sources=sources, command=command())
+        write_report(report, given.report, quiet=given.quiet)
     if given.json:
         typer.echo(jsonlib.dumps(found.document, indent=2))
     elif not given.quiet:
@@ -75,23 +82,13 @@ def _print(found: WhatIf) -> None:
         screen.print(f"[bold]{escape(trial.name)}[/bold]: {escape(trial.sentence)}", soft_wrap=True)
         for note in trial.notes:
             screen.print(escape(f"note: {note}"), style="dim", soft_wrap=True)
-        for cycle in trial.cycles[1:]:
-            where = f" with {' and '.join(cycle.down)} down" if cycle.down else ""
-            screen.print(escape(f"another circle{where}: {', '.join(cycle.ports)}"), style="dim", soft_wrap=True)
+        for remark in what_ifs.other_cycles(trial):
+            screen.print(escape(remark), style="dim", soft_wrap=True)
         if trial.measures:
-            print_fitting(screen, _table(trial, proposal=found.proposed is not None))
+            print_table(screen, what_ifs.numbers(trial))
         screen.print()
     for note in found.notes:
         screen.print(escape(f"note: {note}"), style="dim", soft_wrap=True)
     made = next(scenario for trial in reversed(found.trials) for scenario in trial.scenarios)
     screen.print(f"numbers in {escape(str(found.path))}/{DOCUMENT}", soft_wrap=True)
     screen.print(f"repeat a trial with: penstock run {escape(str(found.path))}/{made.name}.toml", soft_wrap=True)
-
-
-def _table(trial: Trial, *, proposal: bool) -> Table:
-    """Return the numbers of a trial."""
-    table = listing("", "present", *(("proposed", "difference") if proposal else ()))
-    for measure in trial.measures:
-        others: Sequence[Statistics] = [one for one in (measure.proposed, measure.difference) if one is not None]
-        add_row(table, measure.title, *(value(measure.name, one) for one in (measure.present, *others)))
-    return table
