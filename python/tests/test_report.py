@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from conftest import ROOT, SMALL, Command
 
-from penstock import Result, Scenario, __version__, compare, reports
+from penstock import Result, Scenario, __version__, compare, library, reports
 from penstock.reports.differences import differences
 from penstock.reports.page import seeds_in_words
-from penstock.reports.runs import of_comparison, of_run
 
 TABLE = "# speed cable size xon xoff threshold\n200000 5m 18432 0 139264 -3\n400000 300m 18432 0 180224 -3\n"
 FABRIC = ["new", "rack", "--fabric", "--leaves", "2", "--spines", "1", "--hosts", "2", "--cable", "host=5m,spine=300m"]
@@ -101,7 +100,7 @@ def test_a_run_has_its_numbers_its_file_and_its_seed(penstock: Command, small: P
 
 def test_the_same_result_gives_the_same_octets(result: Result) -> None:
     outline = Scenario.from_toml(SMALL).outline()
-    assert reports.html(of_run(result, outline)) == reports.html(of_run(result, outline))
+    assert reports.html(reports.of_run(result, outline)) == reports.html(reports.of_run(result, outline))
 
 
 def test_settings_beside_the_file_are_named(penstock: Command, small: Path) -> None:
@@ -146,7 +145,7 @@ def test_wrong_input_writes_nothing(penstock: Command, small: Path, arguments: l
 def test_names_are_text_and_never_tags(small: Path) -> None:
     hostile = '<script>alert("1")<b> & "'
     scenario = Scenario.from_toml(SMALL.replace("Do two senders share one port?", "a < b & <i>c</i>?"), name=hostile)
-    report = of_run(
+    report = reports.of_run(
         scenario.run(),
         scenario.outline(),
         sources=[reports.Source.of_scenario(scenario)],
@@ -166,7 +165,7 @@ def test_a_comparison_has_old_and_new_and_the_victim(small: Path) -> None:
     text = SMALL.replace("hosts = 3", "hosts = 4").replace('from = "h0..h1"', 'name = "in0..in1"\nfrom = "h0..h1"')
     scenario = Scenario.from_toml(text + victim, name="incast")
     found = compare(scenario, vary={"schemes.qcn.q_eq": ["20 KB", "33 KB"]}, seeds=[1, 2, 3, 9])
-    report = of_comparison(found)
+    report = reports.of_comparison(found)
     (settings,) = report.sections[0].parts
     assert isinstance(settings, reports.Table)
     assert settings.rows == [("schemes.qcn.q_eq", "20 KB", "33 KB")]
@@ -184,7 +183,7 @@ def test_a_comparison_has_old_and_new_and_the_victim(small: Path) -> None:
 def test_lines_without_a_difference_are_not_put_in_order(small: Path) -> None:
     # Four seeds of the same scenario under two names differ by nothing.
     scenarios = [Scenario.from_toml(SMALL, name=name) for name in ("a", "b")]
-    verdict = of_comparison(compare(scenarios, seeds=2)).verdict
+    verdict = reports.of_comparison(compare(scenarios, seeds=2)).verdict
     assert "shows no difference" in verdict and "rises" not in verdict
 
 
@@ -251,6 +250,33 @@ def test_columns_of_numbers_are_known() -> None:
     rows: list[list[Any]] = [["3 of a kind", "1.2 KB", "-3 %", "h1", None], ["b", "-", "+0.5", "5 m", "7"]]
     assert reports.Table(["", "a", "b", "c", "d"], rows).numeric == (False, True, True, False, True)
     assert reports.Table(["a", "b"], [["x", reports.Mark("7", True)]]).numeric == (False, False)
+
+
+def test_wide_tables_stand_in_parts_with_their_names() -> None:
+    # Columns of 10 + 2, and of 8 + 2 letters each.
+    table = reports.Table(["name", "a", "b", "c"], [["n" * 10, *["1" * 8] * 3]], title="above", note="below")
+    assert table.letters == (12, 10, 10, 10)
+    first, second = table.fitting(32)
+    assert (first.head, first.title, first.note) == (["name", "a", "b"], "above", "")
+    assert (second.head, second.title, second.note) == (["name", "c"], "", "below")
+    assert second.rows == [["n" * 10, "1" * 8]]
+    assert [part.head for part in table.fitting(42)] == [["name", "a", "b", "c"]]
+    # A sentence is broken, and counts as 28 letters.
+    assert reports.Table(["", "found"], [["a", "x" * 200]]).letters == (3, 30)
+    turned = reports.Table(["x", "a", "b"], [["p", "1", "2"], ["q", "3", "4"]]).turned()
+    assert (turned.head, turned.rows) == (["x", "p", "q"], [["a", "1", "3"], ["b", "2", "4"]])
+
+
+def test_a_deadlock_comes_first() -> None:
+    scenario = Scenario.load(library.OURS / "deadlock/leaf-spine.toml").set("duration", "1 ms")
+    report = reports.of_run(
+        scenario.run(), scenario.outline(), sources=[reports.Source.of_scenario(scenario)], pictures=False
+    )
+    assert report.good is False and report.verdict.startswith("A deadlock stopped 4 ports; no frame was lost")
+    # The file is part of the package, wherever that is installed; its hash is there to compare.
+    (source,) = report.sources
+    assert source.name == "deadlock/leaf-spine of Penstock" and source.settings == ("duration",)
+    assert source.sha256 == sha256(ROOT / "scenarios/deadlock/leaf-spine.toml")
 
 
 def test_seeds_in_words() -> None:

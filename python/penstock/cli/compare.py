@@ -15,6 +15,7 @@ from penstock.cli.report_file import check_report, command, write_report
 from penstock.cli.requests import CompareOptions
 from penstock.cli.run import drawing, fail_on_claims, fail_on_drawing
 from penstock.comparison import Comparison, compare
+from penstock.reports import Source
 from penstock.result import Result
 from penstock.scenario import Scenario
 from penstock.side_by_side import side_by_side
@@ -34,6 +35,7 @@ def compare_all(given: CompareOptions) -> None:
         _put_together(given, folders)
         return
     scenarios = [find(name, given.sets) for name in names]
+    sources = [Source.of_scenario(scenario) for scenario in scenarios]
     folder = given.out or RESULTS / f"{_in_short([scenario.name for scenario in scenarios])}-compare"
     with (
         runs_on(given.ray) as executor,
@@ -55,7 +57,7 @@ def compare_all(given: CompareOptions) -> None:
             limit=given.limit,
         )
     # An interrupt that falls between the last run and the end of the writing has stopped none.
-    _show(given, comparison, folder, scenarios, interrupted=comparison.interrupted or progress.stopped)
+    _show(given, comparison, folder, scenarios, sources, interrupted=comparison.interrupted or progress.stopped)
 
 
 def _put_together(given: CompareOptions, folders: Sequence[Path]) -> None:
@@ -80,18 +82,25 @@ def _put_together(given: CompareOptions, folders: Sequence[Path]) -> None:
     results = {label: Result.open(folder) for label, folder in zip(labels, folders, strict=True)}
     folder = given.out or RESULTS / f"{_in_short(labels)}-compare"
     comparison = side_by_side(results, queue=given.queue, out=folder, force=given.force)
-    _show(given, comparison, folder, [], interrupted=False)
+    sources = [Source.of_file(own / "scenario.toml") for own in folders]
+    _show(given, comparison, folder, [], sources, interrupted=False)
 
 
 def _show(
-    given: CompareOptions, comparison: Comparison, folder: Path, scenarios: Sequence[Scenario], *, interrupted: bool
+    given: CompareOptions,
+    comparison: Comparison,
+    folder: Path,
+    scenarios: Sequence[Scenario],
+    sources: Sequence[Source],
+    *,
+    interrupted: bool,
 ) -> None:
     """Draw a comparison, print its table, and end with the status that it calls for."""
     # Drawing takes seconds, and an interrupt must not wait for it.
     with interrupts.exit_note(f"while drawing; the records are whole and in {folder}"):
         _, undrawn = (None, None) if interrupted else drawing(comparison.write_figures)
-        if given.report is not None:
-            _, unreported = drawing(lambda: _report(given, comparison, scenarios))
+        if given.report is not None and not interrupted:
+            _, unreported = drawing(lambda: _report(given, comparison, scenarios, sources))
             undrawn = undrawn or unreported
 
     if given.json:
@@ -110,16 +119,14 @@ def _show(
         fail_on_claims(comparison.broken_claims, folder)
 
 
-def _report(given: CompareOptions, comparison: Comparison, scenarios: Sequence[Scenario]) -> None:
-    """Write the report of a comparison: of results folders, with the resolved scenario of each run."""
-    from penstock.reports import Source
-    from penstock.reports.runs import of_comparison
+def _report(
+    given: CompareOptions, comparison: Comparison, scenarios: Sequence[Scenario], sources: Sequence[Source]
+) -> None:
+    """Write the report of a comparison, with the network if all scenarios have the same."""
+    from penstock.reports import of_comparison
 
     if given.report is None:
         return
-    sources = [Source.of_scenario(scenario) for scenario in scenarios] or [
-        Source.of_file(folder / "scenario.toml") for folder in map(Path, given.scenarios)
-    ]
     plans = [scenario.outline(limit=given.limit) for scenario in scenarios]
     alike = bool(plans) and all(plan["links"] == plans[0]["links"] for plan in plans)
     outline = plans[0] if alike else None

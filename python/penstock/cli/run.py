@@ -15,8 +15,8 @@ from penstock.cli.report_file import check_report, command, write_report
 from penstock.cli.requests import RunOptions
 from penstock.declared import Outline
 from penstock.quantity_text import duration
+from penstock.reports import Source
 from penstock.result import ClaimError, Result
-from penstock.scenario import Scenario
 from penstock.terminal import printable_json
 
 T = TypeVar("T")
@@ -32,6 +32,7 @@ def run_one(given: RunOptions) -> None:
     folder = given.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
 
     check_report(given.report, force=given.force)
+    source = Source.of_scenario(scenario)
     ports = words(given.pcap)
     if ports and plan["feedback_s"] is not None and not given.quiet:
         say("note: feedback is ideal: signals of the scheme cross no port, and the capture has none of them")
@@ -67,8 +68,8 @@ def run_one(given: RunOptions) -> None:
     whole = f"the records are whole and in {folder}"
     with interrupts.exit_note(f"while drawing; {whole}"):
         drawn, undrawn = drawing(lambda: _figures(result, folder)) if figures else ([], None)
-        if given.report is not None:
-            _, unreported = drawing(lambda: _report(given, scenario, result, plan))
+        if given.report is not None and not (kept.asked or result.interrupted):
+            _, unreported = drawing(lambda: _report(given, source, result, plan))
             undrawn = undrawn or unreported
 
     if given.json:
@@ -121,16 +122,13 @@ def _figures(result: Result, folder: Path) -> list[Path]:
     return write_all(result, folder)
 
 
-def _report(given: RunOptions, scenario: Scenario, result: Result, plan: Outline) -> None:
+def _report(given: RunOptions, source: Source, result: Result, plan: Outline) -> None:
     """Write the report of a run, with figures where the run draws some."""
-    from penstock.reports import Source
-    from penstock.reports.runs import of_run
+    from penstock.reports import of_run
 
-    if given.report is None:
-        return
-    sources = [Source.of_scenario(scenario)]
-    report = of_run(result, plan, sources=sources, command=command(), pictures=not given.no_figures)
-    write_report(report, given.report, quiet=given.quiet)
+    if given.report is not None:
+        report = of_run(result, plan, sources=[source], command=command(), pictures=not given.no_figures)
+        write_report(report, given.report, quiet=given.quiet)
 
 
 def _load_matplotlib() -> None:

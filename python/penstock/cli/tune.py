@@ -24,6 +24,7 @@ def tune_one(given: TuneOptions) -> None:
     if target.exists() and not given.force:
         raise InputError(f"{target} exists", "replace it with --force, or name another file with --out")
     check_report(given.report, force=given.force)
+    source = Source.of_scenario(scenario)
     with runs_on(given.ray) as executor, Progress(quiet=quiet) as progress, interrupts.on_interrupt(progress.stop):
         answer = tune(
             scenario,
@@ -44,7 +45,7 @@ def tune_one(given: TuneOptions) -> None:
         answer.save(written, name=given.scenario)
     if given.report is not None:
         outline = scenario.outline(scheme=given.scheme, profile=given.profile)
-        report = tunings.of_tuning(answer, outline, sources=[Source.of_scenario(scenario)], command=command())
+        report = tunings.of_tuning(answer, outline, sources=[source], command=command())
         write_report(report, given.report, quiet=quiet)
     if json:
         document = answer.document() | {"file": None if written is None else str(written)}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from penstock import library
 from penstock.scenario import parts_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ class Mark:
     text: str
     good: bool | None = None
 
+
+_BROKEN_AT, _LONGEST_NAME = 28, 48
+"""Letters, from which on a sentence in a cell is broken into lines, and those of the longest name."""
+
+_GAP = 2
 
 Cell = str | Mark | None
 """A cell: its text with the unit; ``None`` where there is no value."""
@@ -55,12 +61,48 @@ class Table:
         return (False, *(all(cell in (None, "", "-") or _is_number(cell) for cell in cells) for cells in columns))
 
     @property
-    def letters(self) -> int:
-        """The width of the table: the longest cell of each column, or the longest word of its heading."""
-        columns = zip(*(map(_text, row) for row in self.rows), strict=True)
-        return sum(
-            max(map(len, (*cells, *heading.split()))) for heading, cells in zip(self.head, columns, strict=False)
+    def named(self) -> bool:
+        """Whether the first column has names, which stand on one line, and no sentences."""
+        return all(len(_text(row[0])) <= _LONGEST_NAME for row in self.rows)
+
+    @property
+    def letters(self) -> tuple[int, ...]:
+        """The width of each column and the gap after it: its longest cell, or the longest word of its heading."""
+        found = []
+        for place, heading in enumerate(self.head):
+            words = heading.split() if self.numeric[place] else [heading]
+            longest = max(map(len, (*words, *(_text(row[place]) for row in self.rows), "")))
+            whole = self.numeric[place] or (place == 0 and self.named)
+            found.append(_GAP + (longest if whole else min(longest, _BROKEN_AT)))
+        return tuple(found)
+
+    def turned(self) -> "Table":
+        """Return the table with its rows as columns."""
+        columns = [[row[place] for row in self.rows] for place in range(1, len(self.head))]
+        return Table(
+            [self.head[0], *(_text(row[0]) for row in self.rows)],
+            [[heading, *cells] for heading, cells in zip(self.head[1:], columns, strict=True)],
+            title=self.title,
+            note=self.note,
         )
+
+    def fitting(self, most: int) -> "list[Table]":
+        """Return the table in parts of at most ``most`` letters side by side, each with the first column."""
+        first, *rest = self.letters
+        parts: list[list[int]] = [[]]
+        for place, letters in enumerate(rest, 1):
+            if parts[-1] and first + sum(self.letters[n] for n in parts[-1]) + letters > most:
+                parts.append([])
+            parts[-1].append(place)
+        return [
+            Table(
+                [self.head[n] for n in (0, *part)],
+                [[row[n] for n in (0, *part)] for row in self.rows],
+                title="" if number else self.title,
+                note=self.note if number == len(parts) - 1 else "",
+            )
+            for number, part in enumerate(parts)
+        ]
 
 
 def _text(cell: Cell) -> str:
@@ -152,7 +194,9 @@ class Source:
         text, origin, name, keys_set = parts_of(scenario)
         path = Path(origin)
         if path.is_file():
-            return cls(origin, _hash(path.read_bytes()), text, keys_set)
+            shipped = path.is_relative_to(library.OURS)
+            shown = f"{path.relative_to(library.OURS).with_suffix('')} of Penstock" if shipped else origin
+            return cls(shown, _hash(path.read_bytes()), text, keys_set)
         return cls(name, _hash(text.encode()), text)
 
 

@@ -25,9 +25,8 @@ _LARGEST_SVG = 400_000
 
 _DOTS_AN_INCH = 220
 
-_WIDE, _NARROW = 85, 140
-"""A table of more letters than the first has small type on paper; one of no more than the second has names that are
-not broken."""
+_WIDE, _WIDEST = 100, 150
+"""A table of more letters than the first has small type on paper, and one of more than the second stands in parts."""
 
 
 def html(report: Report) -> str:
@@ -38,7 +37,7 @@ def html(report: Report) -> str:
         report=report,
         kind=_kind,
         wide=_WIDE,
-        narrow=_NARROW,
+        widest=_WIDEST,
         seeds=seeds_in_words(report.seeds),
         versions=f"Penstock {__version__}, Python {platform.python_version()}",
     )

@@ -53,10 +53,10 @@ def of_run(
         pictures: whether to draw.
     """
     summary = result.summary_without_flows
-    parts: list[Part] = [f"{run_tables.balance(summary, flows=result.flows.num_rows).capitalize()}."]
-    parts += run_tables.deadlocks(summary)
+    parts: list[Part] = [_sentence(run_tables.balance(summary, flows=result.flows.num_rows))]
+    parts += map(_sentence, run_tables.deadlocks(summary))
     sections = _drawn({schemes_in_words(summary): [result]}, None) if pictures else []
-    parts += [*run_tables.tables(result, outline["links"]), f"{run_tables.coverage(summary).capitalize()}."]
+    parts += [*run_tables.tables(result, outline["links"]), _sentence(run_tables.coverage(summary))]
     verdict, good = _verdict_of_run(result)
     return Report(
         title=f"{summary['scenario']}, {schemes_in_words(summary)}",
@@ -72,6 +72,10 @@ def of_run(
     )
 
 
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def _time_of(summary: Any) -> str:
     warm = f"; statistics begin at {duration(summary['warmup_s'])}" if summary["warmup_s"] else ""
     return f"{duration(summary['duration_s'])} of the network's time are simulated, one seed{warm}."
@@ -82,9 +86,10 @@ def _verdict_of_run(result: Result) -> tuple[str, bool | None]:
     summary = result.summary_without_flows
     totals = summary["totals"]
     dropped = totals["frames_dropped"]
-    parts = [f"{count(dropped)} frames were lost ({share(summary['loss_rate'])})" if dropped else "No frame was lost"]
-    if summary.get("deadlocks"):
-        parts.append("a deadlock stopped ports")
+    lost = f"{count(dropped)} frames were lost ({share(summary['loss_rate'])})" if dropped else "no frame was lost"
+    parts = [lost]
+    if deadlocks := summary.get("deadlocks"):
+        parts.insert(0, f"a deadlock stopped {count(len(deadlocks[0]['ports']))} ports")
     elif "paused_s" in totals:
         paused = totals["paused_s"]
         parts.append(f"ports were paused for {duration(paused)} added up" if paused else "no port was paused")
@@ -101,7 +106,7 @@ def _verdict_of_run(result: Result) -> tuple[str, bool | None]:
     if broken is not None:
         parts.append(f"the run breaks a claim of its scenario: {broken.message}")
     good = False if broken is not None or summary.get("deadlocks") else True if result.claims else None
-    return f"{'; '.join(parts)}.", good
+    return _sentence("; ".join(parts)), good
 
 
 def _drawn(runs: dict[str, list[Result]], queue: str | None) -> list[Section]:
@@ -166,7 +171,7 @@ def of_comparison(
     document = compared.document
     lines = document["schemes"]
     runs = {label: results for label, results in compared.runs.items() if results}
-    settings = differences({label: results[0].scenario_toml for label, results in runs.items()})
+    settings = _beside(differences({label: results[0].scenario_toml for label, results in runs.items()}), lines)
     tables = (_metrics(lines), _delivered(lines), _slowdowns(lines))
     parts: list[Part] = [table for table in tables if table.rows]
     several = max((len(line["seeds"]) for line in lines), default=0)
@@ -194,7 +199,7 @@ def of_comparison(
         ],
         assumptions=[
             _time_of(first).replace("one seed", "each line and seed"),
-            f"Lines are judged by queue {document['queue']}.",
+            *([f"Lines are judged by queue {document['queue']}."] if document["queue"] else []),
             *dict.fromkeys(note for results in runs.values() for note in results[0].notes),
         ],
         sources=sources,
@@ -204,19 +209,21 @@ def of_comparison(
 
 
 def _metrics(lines: Sequence[dict[str, Any]]) -> Table:
-    """Return the metrics that some line has: a row a metric, or a row a line where these are many."""
+    """Return the metrics that some line has."""
     shown = [m for m in COMPARED if m.column and any(line[m.name]["mean"] is not None for line in lines)]
     cells = [[_cell(line[metric.name], metric) for metric in shown] for line in lines]
-    if len(lines) > _MOST_LINES:
-        head = ("", *(metric.column or metric.title for metric in shown))
-        return Table(head, [(line["label"], *row) for line, row in zip(lines, cells, strict=True)])
     head = ("", *(line["label"] for line in lines), *(["change"] if len(lines) == 2 else []))
     rows = []
     for place, metric in enumerate(shown):
         means = [line[metric.name]["mean"] for line in lines]
         change = [_change(*means)] if len(lines) == 2 else []
         rows.append((metric.title, *(row[place] for row in cells), *change))
-    return Table(head, rows)
+    return _beside(Table(head, rows), lines)
+
+
+def _beside(table: Table, lines: Sequence[dict[str, Any]]) -> Table:
+    """Return a table that has a column a line; where these are many, with a row a line."""
+    return table.turned() if len(lines) > _MOST_LINES else table
 
 
 def _cell(value: Any, metric: Metric) -> str:
@@ -307,7 +314,8 @@ def _delivered(lines: Sequence[dict[str, Any]]) -> Table:
         for name, of in groups.items()
         if 1 < len(groups) <= _MOST_GROUPS
     ]
-    return Table(("a flow of", *(line["label"] for line in lines)), rows, title="Rate that a flow of each group gets")
+    title = "Rate that a flow of each group gets"
+    return _beside(Table(("a flow of", *(line["label"] for line in lines)), rows, title=title), lines)
 
 
 def _all_have(value: Any) -> bool:
