@@ -66,6 +66,11 @@ def test_a_degraded_link_carries_its_share() -> None:
     assert trial.port == "leaf0->spine0"
     assert [scenario.name for scenario in trial.scenarios] == ["degrade-leaf0--spine0", "as-is"]
     assert {table.name for table in trial.figures} == {"queue", "stopped"}
+    # The queue before the slow link keeps what it holds before its source is paused.
+    (queue,) = (table for table in trial.figures if table.name == "queue")
+    times, octets = queue.lines["present"]
+    assert len(times) == len(octets) == 200
+    assert 0 < max(octets) <= 200_000
 
 
 def test_a_link_that_is_down_carries_nothing() -> None:

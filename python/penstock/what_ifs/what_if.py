@@ -289,7 +289,8 @@ def _figures(name: str, first: Mapping[str, RunNumbers]) -> list[FigureTable]:
     found = []
     for figure, (title, x, y) in _FIGURES.items():
         lines = {side: run.lines[figure] for side, run in first.items() if run.lines.get(figure, ([], []))[0]}
-        if lines:
+        # Where no queue is ever stopped there is nothing to see.
+        if any(any(y) for _, y in lines.values()):
             port = next(iter(first.values())).port
             text = f"{name}: {title.format(port=port)}"
             found.append(FigureTable(name=figure, title=text, x=x, y=y, lines=lines))
