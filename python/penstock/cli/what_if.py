@@ -28,6 +28,8 @@ def what_if_of(given: WhatIfOptions) -> None:
         raise InputError(f"{folder} exists", "replace its files with --force, or name another folder with --out")
     settings = assignments(given.sets)
     proposed = settings or None if given.proposed is None else find(given.proposed, given.sets)
+    # The hashes are those of the files as they are read.
+    sources = [Source.of_scenario(one) for one in (fabric, proposed) if isinstance(one, Scenario)]
     with Progress(quiet=given.quiet) as progress, interrupts.on_interrupt(progress.stop):
         found = what_if(
             fabric,
@@ -52,9 +54,7 @@ def what_if_of(given: WhatIfOptions) -> None:
             limit=given.limit,
         )
     if given.report is not None:
-        scenarios = [fabric, *([proposed] if isinstance(proposed, Scenario) else [])]
         outline = fabric.outline(limit=given.limit)
-        sources = [Source.of_scenario(scenario) for scenario in scenarios]
         report = what_ifs.of_what_if(found, outline, sources=sources, command=command())
         write_report(report, given.report, quiet=given.quiet)
     if given.json:
