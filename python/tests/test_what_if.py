@@ -203,6 +203,15 @@ def test_listed_paths_are_searched_and_stop_for_good() -> None:
     assert trial.cycles[0].ports == ("leaf0->spine0", "spine0->leaf1", "leaf1->spine1", "spine1->leaf0")
     assert "With flows over it 2 of 2 runs end in a deadlock with the present settings, from " in trial.sentence
     assert trial.sentence.endswith("none of 2 runs ends in a deadlock with the proposed settings.")
+    # Both sides run equally long, also where the proposal has larger buffers.
+    larger = penstock.what_if(
+        scenario, deadlock=True, links_down=0, seeds=1, proposed={"topology.leaf-spine.buffer": '"2 MB"'}
+    )
+    durations = {tomllib.loads(made.toml)["duration"] for made in larger.trials[0].scenarios}
+    # 4 links of 10 Gb/s, 8 times: 2 MB without the headroom take 1.6 ms each.
+    (duration,) = durations
+    assert 50e-3 < penstock._core.read_quantity(duration, "s") <= 51.2e-3
+    assert larger.trials[0].measures[0].proposed == larger.trials[0].measures[0].present
 
 
 def test_without_a_circle_a_storm_stops_nothing_for_good() -> None:

@@ -200,11 +200,14 @@ def everyone(of: Base, stormy: str) -> Document:
     return storm(replace(of, document={**of.without_traffic, "flow": flows}), stormy)
 
 
-def closing(of: Base, cycle: Cycle) -> Document:
-    """Return the fabric with endless flows over the routes of a cycle: each of its links has twice what it carries.
+def closing_s(of: Base, cycle: Cycle) -> float:
+    """Return the duration of a run in which the buffers of a cycle fill several times, one after another, s."""
+    links = [of.fabric.links[port] for port in cycle.ports]
+    return max(of.duration_s, _FILLINGS * sum(8 * _xoff(link) / link["rate_bps"] for link in links))
 
-    The run is long enough for all buffers to fill several times.
-    """
+
+def closing(of: Base, cycle: Cycle, duration_s: float) -> Document:
+    """Return the fabric with endless flows over the routes of a cycle: each of its links has twice what it carries."""
     fabric = of.fabric
     flows = []
     # The next host of each switch: hosts take turns, as one host alone fills no more than its link.
@@ -222,8 +225,7 @@ def closing(of: Base, cycle: Cycle) -> Document:
             path = [source, gate, *map(_after, route), _after(fabric.port_to(end))]
             own = {"name": f"c{number}-{place}", "from": source, "to": end, "path": path}
             flows.append({**own, "controlled": False, "priority": of.lossless_priority})
-    filling_s = sum(8 * _xoff(fabric.links[port]) / fabric.links[port]["rate_bps"] for port in cycle.ports)
-    made = {**of.without_traffic, "duration": time(max(of.duration_s, _FILLINGS * filling_s)), "flow": flows}
+    made = {**of.without_traffic, "duration": time(duration_s), "flow": flows}
     for link in cycle.down:
         made = _more(made, "change", {"link": link, "at": "0 s", "state": "down"})
     return made

@@ -87,12 +87,17 @@ _COMMON = ("slowdown_p99", "flows_left", "paused_s", "longest_pause_s", "pause_f
 _QUEUE = ("queue_p99_octets", "queue_max_octets")
 
 
-def questions(asked: Asked, present: Base) -> list[Question]:
+def questions(asked: Asked, sides: Mapping[str, Base]) -> list[Question]:
     """Return the trials, that of the fabric's own traffic first where others need it.
+
+    Args:
+        asked: what is asked for.
+        sides: the fabric with its ``present`` settings and, if there are some, with those ``proposed``.
 
     Raises:
         ArgumentError: none is asked for, or one names a host, link or rate that the fabric has not.
     """
+    present = sides["present"]
     fabric = present.fabric
     receiver = fabric.host("to", asked.to) if asked.to is not None else fabric.hosts[0]
     plain = Case(name=AS_IS, question=f"How does {present.name} do with its own traffic alone?", make=making.as_is)
@@ -112,7 +117,7 @@ def questions(asked: Asked, present: Base) -> list[Question]:
     if asked.victim:
         found.append(_victim(asked, present, receiver))
     if asked.deadlock:
-        found.append(_deadlock(asked, present, receiver))
+        found.append(_deadlock(asked, sides, receiver))
     if not found:
         raise ArgumentError("no trial is asked for", "name one, for instance incast=16, or victim=True")
     return found
@@ -300,7 +305,8 @@ def _shared_path(
     return best
 
 
-def _deadlock(asked: Asked, present: Base, stormy: str) -> Question:
+def _deadlock(asked: Asked, sides: Mapping[str, Base], stormy: str) -> Question:
+    present = sides["present"]
     if "pfc" not in present.document:
         raise ArgumentError(
             f"deadlock: {present.name} has no [pfc], so that no buffer waits for another", "add [pfc], or leave it out"
@@ -310,11 +316,14 @@ def _deadlock(asked: Asked, present: Base, stormy: str) -> Question:
     question = "Can buffers wait for one another in a circle, and do they stop for good?"
     case = None
     if found.cycles:
+        first = found.cycles[0]
+        # The settings that need longer decide for both sides.
+        duration_s = max(making.closing_s(of, first) for of in sides.values())
         case = Case(
             name="deadlock-cycle",
-            question=f"Do flows over the circle {' '.join(found.cycles[0].ports)} stop for good?",
-            make=lambda of: making.closing(of, found.cycles[0]),
-            port=found.cycles[0].ports[0],
+            question=f"Do flows over the circle {' '.join(first.ports)} stop for good?",
+            make=lambda of: making.closing(of, first, duration_s),
+            port=first.ports[0],
         )
     elif present.fabric.others(stormy):
         storms = asked.storm[0] if asked.storm else stormy

@@ -110,7 +110,7 @@ def what_if(
     if proposed is not None:
         other = proposed if isinstance(proposed, Scenario) else fabric.with_(proposed)
         sides["proposed"] = making.with_settings_of(present, other, limit)
-    asked_for = questions(asked, present)
+    asked_for = questions(asked, sides)
     chosen = seeds_of(seeds, present.fabric.outline["seed"])
     cases = {case.name: case for one in asked_for for case in (one.case, one.reference) if case is not None}
     made = {
