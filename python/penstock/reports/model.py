@@ -56,9 +56,10 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Whether each column has numbers alone, which begin with a digit or a sign; the first column has names."""
-        columns = ([row[place] for row in self.rows] for place in range(1, len(self.head)))
-        return (False, *(all(cell in (None, "", "-") or _is_number(cell) for cell in cells) for cells in columns))
+        """Whether most cells of a column that have a value are numbers; the first column has names."""
+        columns = [[row[place] for row in self.rows] for place in range(1, len(self.head))]
+        known = [[cell for cell in cells if cell not in (None, "", "-")] for cells in columns]
+        return (False, *(not cells or 2 * sum(map(_is_number, cells)) > len(cells) for cells in known))
 
     @property
     def named(self) -> bool:
