@@ -98,7 +98,7 @@ impl Sink {
     pub(crate) fn write(&mut self, batch: RecordBatch) -> Result<(), RunError> {
         match self {
             Self::Memory(records) => records.batches.push(batch),
-            Self::File { path, writer } => writer.write(batch).map_err(|e| RunError::table(path, e))?,
+            Self::File { path, writer } => writer.write(&batch).map_err(|e| RunError::table(path, e))?,
         }
         Ok(())
     }

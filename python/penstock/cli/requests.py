@@ -388,9 +388,9 @@ class ArenaOptions:
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="ARENA.toml",
-            autocompletion=completion.toml_file,
-            help="The file of an arena.  [default: Penstock's own]",
+            metavar="ARENA",
+            autocompletion=completion.arena,
+            help="An arena of Penstock (10g, 100g, 400g), or the file of one.  [default: 10g]",
         ),
     ] = None
     workloads: Annotated[
