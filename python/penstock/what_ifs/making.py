@@ -3,6 +3,7 @@
 Each is a TOML text that stands for itself, so that `penstock run` repeats the trial.
 """
 
+import json
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ import tomli_w
 from penstock import _core
 from penstock.declared import LinkDescription
 from penstock.errors import ArgumentError
-from penstock.scenario import Scenario
+from penstock.scenario import Scenario, text_alone
 from penstock.what_ifs.cycles import Cycle
 from penstock.what_ifs.fabric import Fabric
 
@@ -99,10 +100,15 @@ def base(scenario: Scenario, limit: int, duration: str | None) -> Base:
         ScenarioError: a value is not legal.
     """
     scenario = scenario if duration is None else scenario.with_({"duration": duration})
-    document = {key: value for key, value in tomllib.loads(scenario.to_toml()).items() if key not in _LEFT_OUT}
-    document.pop("until", None)
     outline = scenario.outline(limit=limit)
+    document = _tables(scenario)
+    document.pop("until", None)
     return Base(document, Fabric(outline), scenario.name, outline["duration_s"], outline["warmup_s"])
+
+
+def _tables(scenario: Scenario) -> Document:
+    """Return the tables of a scenario; of one whose duration was set, those that fall into it."""
+    return {key: value for key, value in tomllib.loads(text_alone(scenario)).items() if key not in _LEFT_OUT}
 
 
 def with_settings_of(present: Base, proposed: Scenario, limit: int) -> Base:
@@ -114,7 +120,7 @@ def with_settings_of(present: Base, proposed: Scenario, limit: int) -> Base:
     """
     # As it is given: its faults have their places in its own text, and its traffic may name hosts that are not here.
     present.fabric.check_same(Fabric(proposed.outline(limit=limit)))
-    document = {key: value for key, value in tomllib.loads(proposed.to_toml()).items() if key not in _LEFT_OUT}
+    document = _tables(proposed.with_({"duration": json.dumps(present.document["duration"])}))
     for key in (*_TRAFFIC, *_OF_THE_RUN):
         document.pop(key, None)
         if key in present.document:

@@ -184,14 +184,15 @@ def _disturbed(of: _Disturbance, plain: Case) -> Question:
 
 
 def _senders(present: Base, option: str, number: int, to: str, *, but: str | None = None) -> list[str]:
-    """Return the senders of an incast: hosts of other racks, each rack in turn; with more flows than hosts, again."""
+    """Return the senders of an incast: hosts of other racks, each rack in turn; with more flows than hosts, again.
+
+    Where there is one rack alone, its hosts send.
+    """
     if number < 1:
         raise ArgumentError(f"{option}={number}: out of range", "an incast has 1 flow or more")
-    others = [host for host in present.fabric.others(to) if host != but]
+    others = [host for host in present.fabric.others(to) or present.fabric.rack_of(to) if host != but]
     if not others:
-        raise ArgumentError(
-            f"{option}={number}: no other switch than that of {to} has hosts", "an incast comes from other racks"
-        )
+        raise ArgumentError(f"{option}={number}: {to} is the only host", "an incast comes from other hosts")
     return [others[place % len(others)] for place in range(number)]
 
 
@@ -208,7 +209,7 @@ def _incast(asked: Asked, present: Base, number: int, to: str, plain: Case) -> Q
         size = _core.write_quantity(max(1000.0, _octets(present, fabric.rate_of(to), _SHARE) / number), "octets")
     sent_from = len(set(senders))
     note = f"the incast: {number} flows of {size} to {to} from {names_in_short(senders)}, each rack in turn"
-    more = "" if sent_from == number else f"; {sent_from} hosts of other racks send {number} flows"
+    more = "" if sent_from == number else f"; {sent_from} hosts send {number} flows"
     question = f"What does an incast of {number} to {to} cost, beside the fabric's own traffic?"
     name = f"incast-{number}"
     return Question(
