@@ -48,3 +48,5 @@ from penstock.sweeps.sweep import sweep as sweep
 from penstock.tuning.tuning import Tuning as Tuning
 from penstock.tuning.tuning import tune as tune
 from penstock.variants import Variant as Variant
+from penstock.what_ifs.outcome import WhatIf as WhatIf
+from penstock.what_ifs.what_if import what_if as what_if

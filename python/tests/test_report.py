@@ -312,3 +312,28 @@ def test_a_large_drawing_becomes_a_picture_inside_the_page(tmp_path: Path) -> No
     report = reports.Report(title="t", kind="k", verdict="v", sections=[reports.Section("s", [shown])])
     reports.write(report, tmp_path / "p.html")
     assert read(tmp_path / "p.html").pictures == 1
+
+
+def test_trials_have_a_report(penstock: Command, tmp_path: Path) -> None:
+    """Answers first, then the setting that differs, a section and a figure for each trial, hashes of all scenarios."""
+    assert penstock(*FABRIC).returncode == 0
+    asked = ("what-if", "rack.toml", "--duration", "300 us", "--storm", "h0", "--deadlock", "--seeds", "1")
+    done = penstock(*asked, "--set", "pfc.quanta=1000", "--report", "change.html")
+    assert done.returncode == 0, done.stderr
+    page = read(tmp_path / "change.html")
+    assert page.texts["h2"][:2] == ["Answers", "Settings that differ"]
+    assert {"as-is", "storm-h0", "deadlock", "Fabric"} <= set(page.texts["h2"])
+    text = " ".join(page.texts["td"] + page.texts["p"])
+    assert "when h0 sends a storm of pauses for half of the time" in text
+    assert "pfc.quanta" in text
+    assert "65535" in text
+    assert page.pictures == 4
+    whole = (tmp_path / "change.html").read_text(encoding="utf-8")
+    folder = tmp_path / "results" / "rack-what-if"
+    scenarios = list(folder.glob("*.toml"))
+    assert len(scenarios) == 6
+    for file in (tmp_path / "rack.toml", *scenarios):
+        assert sha256(file) in whole
+    # A report that is there is kept, and nothing runs.
+    again = penstock(*asked, "--out", "other", "--report", "change.html")
+    assert (again.returncode, (tmp_path / "other").exists()) == (2, False)

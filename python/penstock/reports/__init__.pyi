@@ -17,3 +17,4 @@ from penstock.reports.page import write as write
 from penstock.reports.runs import of_comparison as of_comparison
 from penstock.reports.runs import of_run as of_run
 from penstock.reports.tunings import of_tuning as of_tuning
+from penstock.reports.what_ifs import of_what_if as of_what_if
