@@ -24,6 +24,7 @@
 //! | [`schedule`] | the messages of a collective, by algorithm |
 //! | [`check`] | partners of sends, receives and collectives; cycles |
 //! | [`executor`] | the state machine |
+//! | [`read`], [`write`] | files of others to graphs, and graphs to files of others |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -36,8 +37,10 @@ pub mod executor;
 pub mod graph;
 pub mod nccl;
 pub mod placement;
+pub mod read;
 pub mod schedule;
 pub mod time;
+pub mod write;
 
 pub use collective::{Algorithm, Collective, Kind, Level};
 pub use executor::{Action, Executor, Local, MessageId, Record, Settings};
