@@ -1,0 +1,3 @@
+//! Jobs: the tests, in one program.
+
+mod schedules;
