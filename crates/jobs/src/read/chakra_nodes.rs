@@ -11,7 +11,7 @@
 //! | collective | one of the group `pg_name`, of the dimensions `involved_dim`, or of all ranks |
 //! | metadata | a delay of its duration, which is none as a rule; process groups in its inputs are read |
 //!
-//! The nodes of a file are taken in the order of their numbers. `comm_size` is what a rank gives: of an all-gather the group receives that, times its size. A collective on the processor without
+//! The nodes of a file are taken in the order of their numbers. `comm_size` is what a rank gives: of an all-gather the group receives that, times its size. A collective without
 //! `comm_size` is the call of one, and a computation. Computations follow each other on a processor's thread or a device's stream.
 
 use alloc::collections::BTreeMap;
@@ -228,12 +228,12 @@ pub(super) fn read(
         calls += rank_nodes(rank, ranks, nodes, &groups, options, &mut draft).map_err(in_file)?;
     }
     if calls > 0 {
-        draft.notes.push(format!("{calls} calls of collectives on processors, which state no size, are computations"));
+        draft.notes.push(format!("{calls} collectives state no comm_size, as calls on a processor do, and are computations"));
     }
     draft.finish()
 }
 
-/// Adds the nodes of a rank to a graph; returns how many collectives are calls alone.
+/// Adds the nodes of a rank to a graph; returns how many collectives state no size.
 fn rank_nodes(
     rank: Rank,
     ranks: u32,
@@ -246,7 +246,7 @@ fn rank_nodes(
     let mut calls = 0;
     let mut ids: BTreeMap<u64, NodeId> = BTreeMap::new();
     for node in &nodes {
-        let call = node.kind == 7 && node.on_cpu && node.comm_size.is_none();
+        let call = node.kind == 7 && node.comm_size.is_none() && node.comm_type != 9;
         calls += u64::from(call);
         let unit = unit(node);
         let work = match node.kind {
