@@ -110,10 +110,16 @@ impl<'a> Draft<'a> {
     ///
     /// # Errors
     ///
-    /// There are too many.
+    /// There are too many, or it is a message to or from a rank that does not exist.
     pub(super) fn node(&mut self, rank: Rank, work: Work, name: &str, lane: u32, place: Place) -> Result<NodeId, ReadError> {
         if self.nodes.len() as u64 >= NODES_MAX || self.names.len() + name.len() > u32::MAX as usize {
             return Err(ReadError::new(place, format!("there are more than {NODES_MAX} nodes; give a smaller job")));
+        }
+        if let Work::Send { to: peer, .. } | Work::Receive { from: Some(peer), .. } = work
+            && peer >= self.ranks
+        {
+            let reason = format!("there is no rank {peer}; the {} ranks are numbered from 0", self.ranks);
+            return Err(ReadError::new(place, reason));
         }
         self.names.push_str(name);
         let file = (self.files.len() as u32).saturating_sub(1);
@@ -179,7 +185,9 @@ impl<'a> Draft<'a> {
     fn shown(&self, node: usize) -> String {
         let Node { rank, file, place, .. } = self.nodes[node];
         let file = self.files.get(file as usize).map_or("", |name| name.as_str());
-        format!("{} of rank {rank} ({file}{place})", super::shown(self.name(node).as_bytes()))
+        let name = self.name(node);
+        let name = if name.is_empty() { String::from("a node") } else { super::shown(name.as_bytes()) };
+        format!("{name} of rank {rank} ({file}{place})")
     }
 
     /// The graph, with what is lost counted, and completed if asked.
@@ -260,9 +268,7 @@ impl<'a> Draft<'a> {
                 Work::Send { to, octets, tag } => (to, Work::Receive { from: Some(rank), octets, tag: Some(tag) }),
                 _ => continue,
             };
-            if partner < self.ranks {
-                self.node(partner, work, "added", NO_LANE, place)?;
-            }
+            self.node(partner, work, "added", NO_LANE, place)?;
         }
         Ok(())
     }
