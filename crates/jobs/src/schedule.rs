@@ -208,7 +208,7 @@ impl Plan {
 }
 
 /// Counts become begins; who fills a part moves its begin to its end.
-fn begins(counts: &mut [u32]) {
+pub(crate) fn begins(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {
         (*count, sum) = (sum, sum + *count);
