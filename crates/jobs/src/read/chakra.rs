@@ -25,7 +25,10 @@ pub fn read(files: &[File<'_>], options: &Options<'_>) -> Result<Imported, ReadE
 fn nodes(octets: &[u8]) -> Result<Vec<RawNode>, ReadError> {
     let mut file = Cursor::new(octets);
     if file.is_empty() {
-        return Err(ReadError::new(Place::File, "the file is empty; give an execution trace, whose first message is its metadata"));
+        return Err(ReadError::new(
+            Place::File,
+            "the file is empty; give an execution trace, whose first message is its metadata",
+        ));
     }
     metadata(file.delimited()?)?;
     let mut nodes = Vec::new();
@@ -79,7 +82,8 @@ fn node(mut message: Cursor<'_>, at: usize) -> Result<RawNode, ReadError> {
 }
 
 fn wrong(field: &Field<'_>) -> ReadError {
-    let reason = format!("field {} has another wire type than the schema says; give a trace of Chakra's schema", field.number);
+    let reason =
+        format!("field {} has another wire type than the schema says; give a trace of Chakra's schema", field.number);
     ReadError::new(Place::Octet(field.at), reason)
 }
 

@@ -31,7 +31,10 @@ fn nodes(octets: &[u8]) -> Result<Vec<RawNode>, ReadError> {
         && let Some(graph) = entries.get("workload_graph")
     {
         let Value::List(nodes) = &graph.value else {
-            return Err(ReadError::new(Place::Octet(graph.at), "workload_graph is no list; write its nodes in [ and ]"));
+            return Err(ReadError::new(
+                Place::Octet(graph.at),
+                "workload_graph is no list; write its nodes in [ and ]",
+            ));
         };
         return nodes.iter().map(node).collect();
     }
@@ -55,7 +58,8 @@ fn node(json: &Json) -> Result<RawNode, ReadError> {
     };
     let mut node = RawNode::new(place);
     for (key, value) in entries {
-        let plain: String = key.chars().filter(|&letter| letter != '_').map(|letter| letter.to_ascii_lowercase()).collect();
+        let plain: String =
+            key.chars().filter(|&letter| letter != '_').map(|letter| letter.to_ascii_lowercase()).collect();
         match plain.as_str() {
             "id" => node.id = whole(value, key)?,
             "name" => node.name = if let Value::Text(name) = &value.value { name.clone() } else { String::new() },

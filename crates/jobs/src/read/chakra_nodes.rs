@@ -11,7 +11,8 @@
 //! | collective | one of the group `pg_name`, of the dimensions `involved_dim`, or of all ranks |
 //! | metadata | a delay of its duration, which is none as a rule; process groups in its inputs are read |
 //!
-//! The nodes of a file are taken in the order of their numbers. `comm_size` is what a rank gives: of an all-gather the group receives that, times its size. A collective without
+//! A node waits for the ends of those of its data and its control dependencies. In traces of PyTorch the latter are calls, which
+//! end after what they call; a caller may leave them out. The nodes of a file are taken in the order of their numbers. `comm_size` is what a rank gives: of an all-gather the group receives that, times its size. A collective without
 //! `comm_size` is the call of one, and a computation. Computations follow each other on a processor's thread or a device's stream.
 
 use alloc::collections::BTreeMap;
@@ -200,7 +201,9 @@ impl RawNode {
     fn peer(&self, name: &str, peer: Option<i64>, ranks: u32) -> Result<Rank, ReadError> {
         let peer = peer.unwrap_or(0);
         let known = u32::try_from(peer).ok().filter(|&peer| peer < ranks);
-        known.ok_or_else(|| self.error(format!("{name} is {peer}, and the ranks are 0 to {}; give all files", ranks - 1)))
+        known.ok_or_else(|| {
+            self.error(format!("{name} is {peer}, and the ranks are 0 to {}; give all files", ranks - 1))
+        })
     }
 }
 
@@ -228,7 +231,14 @@ pub(super) fn read(
         calls += rank_nodes(rank, ranks, nodes, &groups, options, &mut draft).map_err(in_file)?;
     }
     if calls > 0 {
-        draft.notes.push(format!("{calls} collectives state no comm_size, as calls on a processor do, and are computations"));
+        draft
+            .notes
+            .push(format!("{calls} collectives state no comm_size, as calls on a processor do, and are computations"));
+    }
+    if options.control_deps && draft.has_cycle() {
+        let reason =
+            "nodes of one rank wait for each other; leave control dependencies out, as Chakra's own feeder does";
+        draft.notes.push(String::from(reason));
     }
     draft.finish()
 }
@@ -254,7 +264,11 @@ fn rank_nodes(
             2..=4 => Some(Work::Compute { time: Time::Fixed(node.time_ps(options)?), unit }),
             5 => {
                 let tag = u32::try_from(node.comm_tag).unwrap_or(u32::MAX);
-                Some(Work::Send { to: node.peer("comm_dst", node.comm_dst, ranks)?, octets: node.comm_size.unwrap_or(0), tag })
+                Some(Work::Send {
+                    to: node.peer("comm_dst", node.comm_dst, ranks)?,
+                    octets: node.comm_size.unwrap_or(0),
+                    tag,
+                })
             }
             6 => {
                 let any = node.comm_src == Some(-1);
@@ -276,7 +290,8 @@ fn rank_nodes(
         }
     }
     for node in &nodes {
-        let mut others: Vec<u64> = node.data_deps.iter().chain(&node.ctrl_deps).copied().collect();
+        let control = if options.control_deps { &node.ctrl_deps[..] } else { &[] };
+        let mut others: Vec<u64> = node.data_deps.iter().chain(control).copied().collect();
         others.sort_unstable();
         others.dedup();
         for other in others {
@@ -310,7 +325,8 @@ fn collective(
     let members = if !node.group.is_empty() {
         let group = shown(node.group.as_bytes());
         let known = groups.get(&node.group);
-        let known = known.ok_or_else(|| node.error(format!("there is no group {group:?}; give the ranks of groups")))?;
+        let known =
+            known.ok_or_else(|| node.error(format!("there is no group {group:?}; give the ranks of groups")))?;
         if !known.contains(&rank) {
             return Err(node.error(format!("rank {rank} is no member of the group {group:?}; correct the group")));
         }
@@ -322,7 +338,9 @@ fn collective(
     };
     let index = |peer: Option<i64>| {
         let found = peer.map_or(Some(0), |peer| members.iter().position(|&member| i64::from(member) == peer));
-        found.map(|index| index as u32).ok_or_else(|| node.error("its root is no member of its group; correct comm_src or comm_dst"))
+        found
+            .map(|index| index as u32)
+            .ok_or_else(|| node.error("its root is no member of its group; correct comm_src or comm_dst"))
     };
     let size = node.comm_size.unwrap_or(0);
     let (kind, octets) = match node.comm_type {
@@ -338,7 +356,8 @@ fn collective(
             return Err(node.error(format!("its comm_type is {other} ({name}); write 0, 1, 2 or one from 5 to 9")));
         }
     };
-    let octets = octets.ok_or_else(|| node.error("the group gathers more than 2^64 octets; write a smaller comm_size"))?;
+    let octets =
+        octets.ok_or_else(|| node.error("the group gathers more than 2^64 octets; write a smaller comm_size"))?;
     if members.len() < 2 {
         return Ok(None);
     }
@@ -349,7 +368,9 @@ fn collective(
 /// The ranks that differ from a rank in the involved dimensions alone.
 fn of_dimensions(node: &RawNode, rank: Rank, ranks: u32, dimensions: &[u32]) -> Result<Vec<Rank>, ReadError> {
     let product = dimensions.iter().try_fold(1_u32, |product, &size| product.checked_mul(size));
-    if product != Some(ranks) || dimensions.len() < node.involved.iter().rposition(|&involved| involved).map_or(0, |at| at + 1) {
+    if product != Some(ranks)
+        || dimensions.len() < node.involved.iter().rposition(|&involved| involved).map_or(0, |at| at + 1)
+    {
         return Err(node.error(format!(
             "involved_dim leaves dimensions out; state the sizes of dimensions, whose product is the {ranks} ranks"
         )));
@@ -371,14 +392,18 @@ fn of_dimensions(node: &RawNode, rank: Rank, ranks: u32, dimensions: &[u32]) -> 
 /// Takes the process groups that PyTorch's traces have in the inputs of a metadata node: a list of objects `pg_name` and `ranks`
 /// inside of brackets and quotes. A group without ranks has all.
 fn process_groups(node: &RawNode, ranks: u32, groups: &mut BTreeMap<String, Vec<Rank>>) -> Result<(), ReadError> {
-    let inner = node.inputs.find("[{").and_then(|begin| node.inputs.rfind("}]").and_then(|end| node.inputs.get(begin..end + 2)));
+    let inner = node
+        .inputs
+        .find("[{")
+        .and_then(|begin| node.inputs.rfind("}]").and_then(|end| node.inputs.get(begin..end + 2)));
     let Some(inner) = inner else { return Ok(()) };
     let wrong = || node.error("its process groups are no list of pg_name and ranks; write them so, or take them out");
     let values = json::parse(inner.as_bytes()).map_err(|_| wrong())?;
     let [Json { value: Value::List(entries), .. }] = &values[..] else { return Err(wrong()) };
     for entry in entries {
         let Value::Object(parts) = &entry.value else { return Err(wrong()) };
-        let (Some(name), Some(Json { value: Value::List(listed), .. })) = (parts.get("pg_name"), parts.get("ranks")) else {
+        let (Some(name), Some(Json { value: Value::List(listed), .. })) = (parts.get("pg_name"), parts.get("ranks"))
+        else {
             return Err(wrong());
         };
         let (Value::Text(name) | Value::Number(name)) = &name.value else { return Err(wrong()) };

@@ -111,7 +111,14 @@ impl<'a> Draft<'a> {
     /// # Errors
     ///
     /// There are too many, or it is a message to or from a rank that does not exist.
-    pub(super) fn node(&mut self, rank: Rank, work: Work, name: &str, lane: u32, place: Place) -> Result<NodeId, ReadError> {
+    pub(super) fn node(
+        &mut self,
+        rank: Rank,
+        work: Work,
+        name: &str,
+        lane: u32,
+        place: Place,
+    ) -> Result<NodeId, ReadError> {
         if self.nodes.len() as u64 >= NODES_MAX || self.names.len() + name.len() > u32::MAX as usize {
             return Err(ReadError::new(place, format!("there are more than {NODES_MAX} nodes; give a smaller job")));
         }
@@ -141,6 +148,11 @@ impl<'a> Draft<'a> {
     pub(super) fn lose(&mut self, node: NodeId, other: u64) {
         let example = if self.lost.dependencies.number == 0 { self.shown(node as usize) } else { String::new() };
         self.lost.dependencies.add(|| format!("{example}, which waits for node {other}"));
+    }
+
+    /// Whether nodes of a rank wait for each other, so that none of them can start.
+    pub(super) fn has_cycle(&self) -> bool {
+        self.sorted().len() < self.nodes.len()
     }
 
     /// The group of these ranks, in their order.
@@ -264,7 +276,9 @@ impl<'a> Draft<'a> {
         for index in lone.into_iter().chain(left) {
             let Node { rank, work, place, .. } = self.nodes[index as usize];
             let (partner, work) = match work {
-                Work::Receive { from: Some(from), octets, tag } => (from, Work::Send { to: rank, octets, tag: tag.unwrap_or(0) }),
+                Work::Receive { from: Some(from), octets, tag } => {
+                    (from, Work::Send { to: rank, octets, tag: tag.unwrap_or(0) })
+                }
                 Work::Send { to, octets, tag } => (to, Work::Receive { from: Some(rank), octets, tag: Some(tag) }),
                 _ => continue,
             };

@@ -76,7 +76,9 @@ fn schedules(file: &File<'_>, options: &Options<'_>) -> Result<Imported, ReadErr
         return Err(ReadError::new(Place::Line(begin), "num_ranks is 0; write 1 at least"));
     }
     if fixed > 0 {
-        draft.notes.push(format!("{fixed} sends and receives name a cpu or nic other than 0, which changes nothing here"));
+        draft
+            .notes
+            .push(format!("{fixed} sends and receives name a cpu or nic other than 0, which changes nothing here"));
     }
     draft.finish()
 }
@@ -98,7 +100,9 @@ fn operations(text: &mut Scanner<'_>, rank: Rank, draft: &mut Draft<'_>) -> Resu
         let mut label = None;
         if !matches!(word, b"calc" | b"send" | b"recv") {
             if word.is_empty() || matches!(word, b"rank" | b"num_ranks") {
-                return Err(text.error(format!("an operation, a label or a }} is due here, and not {}", text.next_shown())));
+                return Err(
+                    text.error(format!("an operation, a label or a }} is due here, and not {}", text.next_shown()))
+                );
             }
             text.blanks();
             let at_start = text.take(b"irequires");
@@ -106,16 +110,24 @@ fn operations(text: &mut Scanner<'_>, rank: Rank, draft: &mut Draft<'_>) -> Resu
                 text.blanks();
                 let other = text.label();
                 let find = |label: &[u8]| {
-                    let reason = || format!("no operation of rank {rank} above has the label {:?}; define it first", shown(label));
+                    let reason = || {
+                        format!("no operation of rank {rank} above has the label {:?}; define it first", shown(label))
+                    };
                     labels.get(label).copied().ok_or_else(|| ReadError::new(place, reason()))
                 };
                 let (node, other) = (find(word)?, find(other)?);
-                if at_start { draft.after_start(node, other) } else { draft.after(node, other) }
+                if at_start {
+                    draft.after_start(node, other)
+                } else {
+                    draft.after(node, other)
+                }
                 text.end_of_line()?;
                 continue;
             }
             if !text.take(b":") {
-                return Err(text.error(format!("after the label {:?} a colon, requires or irequires is due", shown(word))));
+                return Err(
+                    text.error(format!("after the label {:?} a colon, requires or irequires is due", shown(word)))
+                );
             }
             label = Some(word);
             text.blanks();
@@ -128,7 +140,8 @@ fn operations(text: &mut Scanner<'_>, rank: Rank, draft: &mut Draft<'_>) -> Resu
         if let Some(label) = label
             && labels.insert(label, node).is_some()
         {
-            let reason = format!("the label {:?} appears twice in rank {rank}; give each operation its own", shown(label));
+            let reason =
+                format!("the label {:?} appears twice in rank {rank}; give each operation its own", shown(label));
             return Err(ReadError::new(place, reason));
         }
         text.end_of_line()?;
@@ -151,7 +164,11 @@ fn operation(text: &mut Scanner<'_>, word: &[u8]) -> Result<Operation, ReadError
     if word == b"calc" {
         let ns = text.number("a time in ns", u64::MAX / 1000)?;
         let cpu = unit(text, b"cpu", 255)?;
-        return Ok(Operation { work: Work::Compute { time: Time::Fixed(ns * 1000), unit: cpu }, cpu, other_unit: false });
+        return Ok(Operation {
+            work: Work::Compute { time: Time::Fixed(ns * 1000), unit: cpu },
+            cpu,
+            other_unit: false,
+        });
     }
     if word != b"send" && word != b"recv" {
         return Err(text.error(format!("calc, send or recv is due here, and not {}", text.next_shown())));
@@ -270,9 +287,9 @@ impl<'a> Scanner<'a> {
             return Err(self.error(format!("{what} is due here, and not {}", self.next_shown())));
         }
         let number = core::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
-        number.filter(|&number| number <= largest).ok_or_else(|| {
-            self.error(format!("{what} is {} here; write {largest} at most", shown(digits)))
-        })
+        number
+            .filter(|&number| number <= largest)
+            .ok_or_else(|| self.error(format!("{what} is {} here; write {largest} at most", shown(digits))))
     }
 
     /// Takes the end of a line after an operation; the file may end here too.
@@ -287,7 +304,8 @@ impl<'a> Scanner<'a> {
 
     /// The next word, for a message.
     fn next_shown(&self) -> String {
-        let word: Vec<u8> = self.rest().iter().copied().take_while(|octet| !octet.is_ascii_whitespace()).take(40).collect();
+        let word: Vec<u8> =
+            self.rest().iter().copied().take_while(|octet| !octet.is_ascii_whitespace()).take(40).collect();
         if self.is_empty() {
             String::from("the end of the file")
         } else if word.is_empty() {

@@ -195,7 +195,11 @@ impl Reader<'_> {
                 self.at += 4;
                 char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
             }
-            _ => return Err(self.error("no character is escaped so; write one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")),
+            _ => {
+                return Err(
+                    self.error("no character is escaped so; write one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
+                );
+            }
         })
     }
 }

@@ -116,6 +116,8 @@ pub struct Options<'a> {
     pub dimensions: &'a [u32],
     /// Chakra: the ranks of groups by their names (`pg_name`), beside those that the trace has itself.
     pub groups: Option<&'a BTreeMap<String, Vec<u32>>>,
+    /// Chakra: whether nodes wait for their control dependencies too, as in ASTRA-sim, or for data alone, as Chakra's own feeder has it.
+    pub control_deps: bool,
     /// SimAI: how many passes (forward and backward) the ranks do.
     pub passes: u32,
 }
@@ -128,6 +130,7 @@ impl fmt::Debug for Options<'_> {
             .field("memory_octets_per_s", &self.memory_octets_per_s)
             .field("dimensions", &self.dimensions)
             .field("groups", &self.groups)
+            .field("control_deps", &self.control_deps)
             .field("passes", &self.passes)
             .finish_non_exhaustive()
     }
@@ -142,6 +145,7 @@ impl Default for Options<'_> {
             memory_octets_per_s: None,
             dimensions: &[],
             groups: None,
+            control_deps: true,
             passes: 1,
         }
     }
@@ -287,7 +291,8 @@ fn by_rank<'a>(files: &[File<'a>]) -> Result<Vec<File<'a>>, ReadError> {
     }
     for (expected, (&rank, file)) in (0..).zip(&ranks) {
         if rank != expected {
-            let reason = format!("there is no file of rank {expected}, and this is that of rank {rank}; give all from 0");
+            let reason =
+                format!("there is no file of rank {expected}, and this is that of rank {rank}; give all from 0");
             return Err(ReadError::new(Place::File, reason).in_file(file.name));
         }
     }

@@ -76,7 +76,8 @@ impl<'a> Cursor<'a> {
                 return Ok(value);
             }
         }
-        let reason = if self.rest().len() < 10 { "the file ends inside a number" } else { "a number has more than 64 bits" };
+        let reason =
+            if self.rest().len() < 10 { "the file ends inside a number" } else { "a number has more than 64 bits" };
         Err(ReadError::new(Place::Octet(begin), reason))
     }
 
@@ -95,7 +96,10 @@ impl<'a> Cursor<'a> {
                 self.at += length;
                 Ok(inner)
             }
-            _ => Err(ReadError::new(Place::Octet(begin), format!("a part of {length} octets begins here, and {left} are left"))),
+            _ => Err(ReadError::new(
+                Place::Octet(begin),
+                format!("a part of {length} octets begins here, and {left} are left"),
+            )),
         }
     }
 
@@ -116,7 +120,10 @@ impl<'a> Cursor<'a> {
             2 => Value::Octets(self.delimited()?),
             5 => Value::Fixed32(u32::from_le_bytes(self.fixed()?)),
             other => {
-                return Err(ReadError::new(Place::Octet(at), format!("a field has wire type {other}; only 0, 1, 2 and 5 occur here")));
+                return Err(ReadError::new(
+                    Place::Octet(at),
+                    format!("a field has wire type {other}; only 0, 1, 2 and 5 occur here"),
+                ));
             }
         };
         match u32::try_from(key >> 3) {

@@ -85,13 +85,17 @@ fn workload(file: &File<'_>, options: &Options<'_>) -> Result<Imported, ReadErro
     let nodes = u128::from(steps) * u128::from(header.ranks) * u128::from(options.passes);
     if nodes > u128::from(NODES_MAX) {
         let ranks = header.ranks;
-        let reason = format!("{ranks} ranks would have {nodes} nodes together, and {NODES_MAX} are the most; give fewer layers or ranks");
+        let reason = format!(
+            "{ranks} ranks would have {nodes} nodes together, and {NODES_MAX} are the most; give fewer layers or ranks"
+        );
         return Err(ReadError::new(Place::Line(1), reason));
     }
     let mut draft = Draft::new(header.ranks, options);
     draft.begin_file(file.name);
     if header.stages > 1 {
-        draft.notes.push(format!("{} pipeline stages do not act, as in SimAI: all ranks have all layers", header.stages));
+        draft
+            .notes
+            .push(format!("{} pipeline stages do not act, as in SimAI: all ranks have all layers", header.stages));
     }
     let mut groups = BTreeMap::new();
     for rank in 0..header.ranks {
@@ -162,7 +166,9 @@ impl Header {
         }
         if ranks == 0 || tensor == 0 || expert == 0 || ranks % tensor != 0 || ranks / tensor % expert != 0 {
             let sizes = format!("all_gpus {ranks}, model_parallel_NPU_group {tensor} and ep {expert}");
-            return Err(error(format!("{sizes} are no groups; write an all_gpus that the product of the others divides")));
+            return Err(error(format!(
+                "{sizes} are no groups; write an all_gpus that the product of the others divides"
+            )));
         }
         Ok(header)
     }
@@ -261,7 +267,9 @@ fn layers(words: &mut Words<'_>, header: &Header) -> Result<Vec<Layer>, ReadErro
     for &initiating in if header.repeats { &header.initiates[..] } else { &[] } {
         let from = header.checkpoints.iter().copied().filter(|&from| from <= initiating).max();
         let (Some(from), true) = (from, u64::from(initiating) < count) else {
-            let reason = format!("layer {initiating} initiates forward steps, and no checkpoint is at or before it, or it does not exist");
+            let reason = format!(
+                "layer {initiating} initiates forward steps, and no checkpoint is at or before it, or it does not exist"
+            );
             return Err(ReadError::new(Place::Line(1), reason));
         };
         layers[initiating as usize].repeat_from = Some(from as usize);
@@ -297,7 +305,10 @@ fn phase(words: &mut Words<'_>, usual: Group, header: &Header) -> Result<Phase, 
     });
     let Some((kind, group)) = found else {
         let known = "NONE, or ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL, perhaps with _EP or _DP_EP";
-        return Err(ReadError::new(Place::Line(line), format!("the communication {:?} is unknown; write {known}", shown(word))));
+        return Err(ReadError::new(
+            Place::Line(line),
+            format!("the communication {:?} is unknown; write {known}", shown(word)),
+        ));
     };
     let alone = header.size(group) < 2;
     Ok(Phase { compute_ps, collective: Some((kind, group, octets)).filter(|_| octets > 0 && !alone) })
@@ -342,7 +353,8 @@ impl Program<'_, '_> {
     }
 
     fn add(&mut self, layer: &Layer, work: Work, name: &str) -> Result<NodeId, ReadError> {
-        let node = self.draft.node(self.rank, work, &format!("{} {name}", layer.name), NO_LANE, Place::Line(layer.line))?;
+        let node =
+            self.draft.node(self.rank, work, &format!("{} {name}", layer.name), NO_LANE, Place::Line(layer.line))?;
         if let Some(last) = self.last {
             self.draft.after(node, last);
         }
@@ -415,7 +427,8 @@ impl<'a> Words<'a> {
         let (word, line) = self.next(what)?;
         let number = core::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
         number.filter(|&number| number <= largest).ok_or_else(|| {
-            let reason = format!("{what} is due here, and not {:?}; write a whole number of up to {largest}", shown(word));
+            let reason =
+                format!("{what} is due here, and not {:?}; write a whole number of up to {largest}", shown(word));
             ReadError::new(Place::Line(line), reason)
         })
     }

@@ -57,7 +57,8 @@ pub fn write(graph: &Graph) -> Result<Traces, WriteError> {
             part(&mut message, 2, graph.name(node).as_bytes());
             number(&mut message, 3, kind(work));
             part(&mut message, 5, &packed);
-            let grouped = attributes(&mut message, graph, work).map_err(|reason| WriteError::new(graph, node, reason))?;
+            let grouped =
+                attributes(&mut message, graph, work).map_err(|reason| WriteError::new(graph, node, reason))?;
             named.extend(grouped.map(|group| (group, &graph.groups()[group as usize][..])));
             delimited(&mut file, &message);
         }
@@ -126,7 +127,7 @@ fn attributes(message: &mut Vec<u8>, graph: &Graph, work: Work) -> Result<Option
                     small(message, "comm_dst", Some(members[root as usize]));
                     1
                 }
-                Kind::AllGather if octets % members.len() as u64 == 0 => {
+                Kind::AllGather if octets.is_multiple_of(members.len() as u64) => {
                     octets /= members.len() as u64;
                     2
                 }
@@ -156,7 +157,7 @@ fn attributes(message: &mut Vec<u8>, graph: &Graph, work: Work) -> Result<Option
 }
 
 fn duration(message: &mut Vec<u8>, ps: u64) {
-    if ps % 1_000_000 == 0 {
+    if ps.is_multiple_of(1_000_000) {
         number(message, 7, ps / 1_000_000);
     } else {
         attribute(message, DURATION_PS, 13, ps);

@@ -97,7 +97,7 @@ fn changed(octets: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn changed_goal(octets in changed(TEXTS[0].0.octets)) {

@@ -15,17 +15,21 @@ fn a_ring_of_messages_has_its_known_numbers() {
     for rank in 0..8 {
         let works = works(&read.graph, rank);
         assert_eq!(works.len(), 35);
-        let sends = works.iter().filter(|work| matches!(work, Work::Send { to, octets: 131_072, tag: 0 } if *to == (rank + 1) % 8));
+        let sends = works
+            .iter()
+            .filter(|work| matches!(work, Work::Send { to, octets: 131_072, tag: 0 } if *to == (rank + 1) % 8));
         let from = Some((rank + 7) % 8);
         let receives = works.iter().filter(|&&work| work == Work::Receive { from, octets: 131_072, tag: Some(0) });
-        let computes = works.iter().filter(|work| matches!(work, Work::Compute { time: Time::Fixed(7_000_000), unit: 1 }));
+        let computes =
+            works.iter().filter(|work| matches!(work, Work::Compute { time: Time::Fixed(7_000_000), unit: 1 }));
         assert_eq!((sends.count(), receives.count(), computes.count()), (14, 14, 7));
         let sent: u64 = works.iter().map(|work| if let Work::Send { octets, .. } = work { *octets } else { 0 }).sum();
         // 2 (n - 1) / n of 1 MiB.
         assert_eq!(sent, 1_835_008);
     }
     // A chain at each rank.
-    let chain: Vec<_> = (0..8).flat_map(|rank| (1..35).map(move |node| (35 * rank + node, 35 * rank + node - 1))).collect();
+    let chain: Vec<_> =
+        (0..8).flat_map(|rank| (1..35).map(move |node| (35 * rank + node, 35 * rank + node - 1))).collect();
     assert_eq!(pairs(&read.graph), [chain, vec![]]);
     read.graph.check().expect("it can end");
 }
@@ -47,7 +51,8 @@ fn zeros_that_an_encoder_leaves_out_are_read() {
             octets
         })
         .collect();
-    let files: Vec<File<'_>> = ALL_REDUCE.iter().zip(&without).map(|(file, octets)| File { name: file.name, octets }).collect();
+    let files: Vec<File<'_>> =
+        ALL_REDUCE.iter().zip(&without).map(|(file, octets)| File { name: file.name, octets }).collect();
     assert_eq!(read::read(&files, &Options::default()).expect("it is right").graph, read.graph);
 }
 
@@ -174,6 +179,21 @@ fn tags_of_minus_one_are_any_at_receives() {
 }
 
 #[test]
+fn control_dependencies_are_left_out_if_asked() {
+    // Node 1 is called by node 0, which waits for its data: PyTorch's traces have such pairs.
+    let octets = file(&[[varint(3, 4), varint(5, 1)].concat(), [varint(1, 1), varint(3, 4), varint(4, 0)].concat()]);
+    let both = read_one(&octets).expect("it is right");
+    assert_eq!(pairs(&both.graph)[0], [(0, 1), (1, 0)]);
+    both.graph.check().expect_err("it is a cycle");
+    let note = "nodes of one rank wait for each other; leave control dependencies out, as Chakra's own feeder does";
+    assert_eq!(both.notes, [note]);
+    let options = Options { control_deps: false, ..Options::default() };
+    let data = read::chakra::read(&[File { name: "x", octets: &octets }], &options).expect("it is right");
+    assert_eq!((pairs(&data.graph)[0].as_slice(), data.notes.as_slice()), (&[(0, 1)][..], &[][..]));
+    data.graph.check().expect("it can end");
+}
+
+#[test]
 fn unknown_nodes_are_refused_with_their_octet() {
     let refused = |nodes: &[Vec<u8>]| read_one(&file(nodes)).expect_err("it is wrong").to_string();
     let unknown = refused(&[[varint(1, 4), part(2, b"x"), varint(3, 8)].concat()]);
@@ -181,9 +201,11 @@ fn unknown_nodes_are_refused_with_their_octet() {
     assert!(refused(&[varint(1, 4)]).contains("its type is 0"));
     let double = refused(&[[varint(1, 4), varint(3, 4)].concat(), [varint(1, 4), varint(3, 4)].concat()]);
     assert_eq!(double, "x: octet 6: node 4: another node of the file has its number; give each its own");
-    let gather = refused(&[[varint(3, 7), attribute("comm_type", varint(9, 3)), attribute("comm_size", varint(9, 1))].concat()]);
+    let gather =
+        refused(&[[varint(3, 7), attribute("comm_type", varint(9, 3)), attribute("comm_size", varint(9, 1))].concat()]);
     assert!(gather.contains("its comm_type is 3 (GATHER)"), "{gather}");
-    let group = refused(&[[varint(3, 7), attribute("comm_size", varint(9, 1)), attribute("pg_name", part(29, b"7"))].concat()]);
+    let group =
+        refused(&[[varint(3, 7), attribute("comm_size", varint(9, 1)), attribute("pg_name", part(29, b"7"))].concat()]);
     assert!(group.contains("there is no group \"7\""), "{group}");
     let long = refused(&[[varint(3, 4), varint(7, u64::MAX / 1000)].concat()]);
     assert!(long.contains("the duration is longer than 2^64 ps"), "{long}");
@@ -196,11 +218,15 @@ fn unknown_nodes_are_refused_with_their_octet() {
 
 #[test]
 fn computations_without_a_duration_need_a_stated_rate() {
-    let node = [varint(3, 4), attribute("num_ops", varint(9, 3_000)), attribute("tensor_size", varint(13, 1_000))].concat();
+    let node =
+        [varint(3, 4), attribute("num_ops", varint(9, 3_000)), attribute("tensor_size", varint(13, 1_000))].concat();
     let octets = file(&[node]);
     let files = [File { name: "x", octets: &octets }];
     let refused = read_one(&octets).expect_err("no rate is stated").to_string();
-    assert!(refused.contains("there is no duration, and num_ops 3000; state a rate of operations a second"), "{refused}");
+    assert!(
+        refused.contains("there is no duration, and num_ops 3000; state a rate of operations a second"),
+        "{refused}"
+    );
     let time = |ops_per_s, memory_octets_per_s| {
         let options = Options { ops_per_s, memory_octets_per_s, ..Options::default() };
         works(&read::chakra::read(&files, &options).expect("it is right").graph, 0)[0]
@@ -214,7 +240,8 @@ fn computations_without_a_duration_need_a_stated_rate() {
 #[test]
 fn groups_come_from_options_dimensions_and_metadata() {
     let node = |kind, more: Vec<u8>| {
-        file(&[[varint(3, 7), attribute("comm_type", varint(9, kind)), attribute("comm_size", varint(9, 100)), more].concat()])
+        file(&[[varint(3, 7), attribute("comm_type", varint(9, kind)), attribute("comm_size", varint(9, 100)), more]
+            .concat()])
     };
     let read = |octets: &[Vec<u8>], options: &Options<'_>| {
         let names: Vec<String> = (0..octets.len()).map(|rank| format!("x.{rank}.et")).collect();
@@ -237,7 +264,10 @@ fn groups_come_from_options_dimensions_and_metadata() {
     // Groups of PyTorch, in brackets and quotes.
     let values = br#"['[{"pg_name": "9", "ranks": [0, 1]}]']"#;
     let metadata = [varint(1, 1), varint(3, 1), part(8, &part(1, values))].concat();
-    let with: Vec<Vec<u8>> = named.iter().map(|octets| [octets.clone(), file(&[metadata.clone()])[1..].to_vec()].concat()).collect();
+    let with: Vec<Vec<u8>> = named
+        .iter()
+        .map(|octets| [octets.clone(), file(std::slice::from_ref(&metadata))[1..].to_vec()].concat())
+        .collect();
     assert_eq!(read(&with, &Options::default()).expect("it is right").graph.groups(), [[0, 1]]);
 }
 
@@ -249,7 +279,15 @@ fn a_trace_of_pytorch_in_json_is_read() {
     // Processor and device; collectives without a size are computations of their duration.
     assert_eq!(
         works(graph, 0),
-        [compute(318, 0), compute(28, 0), compute(4, 1), compute(85, 0), compute(79, 0), compute(28, 0x7fff_ffff), compute(153, 0)]
+        [
+            compute(318, 0),
+            compute(28, 0),
+            compute(4, 1),
+            compute(85, 0),
+            compute(79, 0),
+            compute(28, 0x7fff_ffff),
+            compute(153, 0)
+        ]
     );
     assert_eq!(pairs(graph)[0], [(1, 0), (2, 0), (4, 3), (5, 0), (5, 1), (5, 3)]);
     // Each node has a control dependency on one that the file lacks.

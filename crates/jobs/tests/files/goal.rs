@@ -41,7 +41,10 @@ fn an_order_that_nothing_holds_is_counted_and_added_if_asked() {
     let file = [data!("goal/messages.goal")];
     let read = read::read(&file, &Options::default()).expect("it is right");
     assert_eq!(read.lost.unordered.number, 2);
-    assert_eq!(read.lost.unordered.first, "l1 of rank 1 (goal/messages.goal:19) and l2 of rank 1 (goal/messages.goal:21)");
+    assert_eq!(
+        read.lost.unordered.first,
+        "l1 of rank 1 (goal/messages.goal:19) and l2 of rank 1 (goal/messages.goal:21)"
+    );
     assert!(read.notes.iter().all(|note| !note.contains("order")), "{:?}", read.notes);
     let completed = read::read(&file, &Options { complete: true, ..Options::default() }).expect("it is right");
     assert_eq!(pairs(&completed.graph)[0], [(1, 0), (6, 4), (7, 4), (7, 6)]);
@@ -80,7 +83,10 @@ rank 1 {\nsend 1b to 0 tag 2\nsend 1b to 0 tag 9\n}\nrank 2 {\nsend 1b to 0 tag 
 fn wrong_lines_are_refused_with_their_place() {
     let within = |lines: &str| refusal("x.goal", &format!("num_ranks 2\nrank 0 {{\n{lines}\n}}\nrank 1 {{\n}}\n"));
     let cases = [
-        ("a: calc 5\na requires b\nb: calc 1", "x.goal:4: no operation of rank 0 above has the label \"b\"; define it first"),
+        (
+            "a: calc 5\na requires b\nb: calc 1",
+            "x.goal:4: no operation of rank 0 above has the label \"b\"; define it first",
+        ),
         ("a: calc 5\na: calc 6", "x.goal:4: the label \"a\" appears twice in rank 0; give each operation its own"),
         ("calc 5 tag 3", "x.goal:3: the end of the line is due here, and not \"tag\""),
         ("calc -5", "x.goal:3: a time in ns is due here, and not \"-5\""),

@@ -29,7 +29,8 @@ fn through_chakra(graph: &Graph) -> Graph {
     let traces = write::chakra::write(graph).expect("a trace has all of it");
     let names: Vec<String> = (0..traces.files.len()).map(|rank| format!("x.{rank}.et")).collect();
     let files: Vec<File<'_>> = names.iter().zip(&traces.files).map(|(name, octets)| File { name, octets }).collect();
-    let groups: BTreeMap<String, Vec<u32>> = (0..).zip(graph.groups()).map(|(index, ranks)| (format!("{index}"), ranks.clone())).collect();
+    let groups: BTreeMap<String, Vec<u32>> =
+        (0..).zip(graph.groups()).map(|(index, ranks)| (format!("{index}"), ranks.clone())).collect();
     // A file alone may be any, the more so as one without nodes is short.
     read::chakra::read(&files, &Options { groups: Some(&groups), ..Options::default() }).expect("it is right").graph
 }
@@ -95,7 +96,8 @@ fn what_a_format_lacks_is_refused_with_the_node() {
 fn graphs(goal: bool) -> impl Strategy<Value = Graph> {
     let work = (0..6_u8, any::<u64>(), any::<u32>(), 0..4_u32, any::<bool>());
     let nodes = prop::collection::vec((0..4_u32, work), 0..24);
-    let dependencies = prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<bool>()), 0..30);
+    let dependencies =
+        prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<bool>()), 0..30);
     (nodes, dependencies).prop_map(move |(mut nodes, dependencies)| {
         nodes.sort_by_key(|&(rank, _)| rank);
         let mut builder = GraphBuilder::new(4);
@@ -107,10 +109,17 @@ fn graphs(goal: bool) -> impl Strategy<Value = Graph> {
                 0 if !goal => Work::Delay { ps },
                 0 | 1 => Work::Compute { time: Time::Fixed(ps), unit: word % 255 },
                 2 => Work::Send { to: peer, octets: number, tag: word },
-                3 | 4 => Work::Receive { from: Some(peer).filter(|_| any), octets: number, tag: Some(word).filter(|_| kind == 3) },
+                3 | 4 => Work::Receive {
+                    from: Some(peer).filter(|_| any),
+                    octets: number,
+                    tag: Some(word).filter(|_| kind == 3),
+                },
                 _ if goal => Work::Send { to: peer, octets: 0, tag: 0 },
                 _ => {
-                    let kind = [Kind::AllReduce, Kind::AllGather, Kind::Broadcast { root: 1 }, Kind::Reduce { root: 0 }][peer as usize].clone();
+                    let kind =
+                        [Kind::AllReduce, Kind::AllGather, Kind::Broadcast { root: 1 }, Kind::Reduce { root: 0 }]
+                            [peer as usize]
+                            .clone();
                     let group = *group.get_or_insert_with(|| builder.add_group(vec![0, 1, 2, 3]));
                     let collective = builder.collective(usual_collective(kind, number / 4 * 4, 4));
                     Work::Collective { group, collective }

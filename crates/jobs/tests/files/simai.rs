@@ -28,7 +28,8 @@ fn two_layers_of_all_reduces_are_a_chain_at_each_rank() {
     assert_eq!(kinds[6..], [compute(1); 4]);
     assert_eq!(collective(graph, 1), (Kind::AllReduce, 16_777_216, (0..8).collect()));
     assert_eq!(collective(graph, 4), (Kind::AllReduce, 67_108_864, (0..8).collect()));
-    let chain: Vec<_> = (0..8).flat_map(|rank| (1..10).map(move |node| (10 * rank + node, 10 * rank + node - 1))).collect();
+    let chain: Vec<_> =
+        (0..8).flat_map(|rank| (1..10).map(move |node| (10 * rank + node, 10 * rank + node - 1))).collect();
     assert_eq!(pairs(graph), [chain, vec![]]);
     graph.check().expect("it can end");
 }
@@ -39,7 +40,8 @@ const HEADER: &str = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 
 fn groups_are_those_of_simai() {
     let layers = "a -1 1 ALLGATHER 8192 1 ALLTOALL_EP 5000 1 REDUCESCATTER 7000 3\n\
                   b\t-1\t1\tALLTOALL_DP_EP\t100\t1\tNONE\t0\t1\tALLREDUCE_DP_EP\t6000\t3\n";
-    let read = text("x", &format!("{HEADER} checkpoints: 0 checkpoint_initiates: 0\n2\n{layers}")).expect("it is right");
+    let read =
+        text("x", &format!("{HEADER} checkpoints: 0 checkpoint_initiates: 0\n2\n{layers}")).expect("it is right");
     // Rank 5 is the second of the tensor group (4, 5), whose expert group has the tensor groups (4, 5) and (6, 7).
     let nodes: Vec<u32> = (0..read.graph.len()).filter(|&node| read.graph.rank(node) == 5).collect();
     let of_rank = |index: usize| collective(&read.graph, nodes[index]);
@@ -56,7 +58,8 @@ fn groups_are_those_of_simai() {
 
 #[test]
 fn weights_are_communicated_beside_what_follows() {
-    let content = format!("{HEADER}\n2\na -1 1 NONE 0 2 NONE 0 3 ALLREDUCE 5000 9\nb -1 4 NONE 0 5 NONE 0 6 ALLREDUCE 5000 9\n");
+    let content =
+        format!("{HEADER}\n2\na -1 1 NONE 0 2 NONE 0 3 ALLREDUCE 5000 9\nb -1 4 NONE 0 5 NONE 0 6 ALLREDUCE 5000 9\n");
     let file = File { name: "x", octets: content.as_bytes() };
     let read = read::read(&[file], &Options { passes: 2, ..Options::default() }).expect("it is right");
     // Of a pass: 0 and 1 forward; 2 input and 3 weights of b, 4 and 5 its all-reduce and update; 6 to 9 those of a.
@@ -79,7 +82,8 @@ fn weights_are_communicated_beside_what_follows() {
 fn checkpoints_repeat_forward_steps() {
     let layer = |name: &str, ns: u64| format!("{name} -1 {ns} NONE 0 10 NONE 0 20 NONE 0 1\n");
     let layers = [layer("a", 1), layer("b", 2), layer("c", 3)].concat();
-    let read = text("x", &format!("{HEADER} checkpoints: 2 0 1 checkpoint_initiates: 1 2\n3\n{layers}")).expect("it is right");
+    let read =
+        text("x", &format!("{HEADER} checkpoints: 2 0 1 checkpoint_initiates: 1 2\n3\n{layers}")).expect("it is right");
     // Before the backward step of c (2) the forward step of b (1) is repeated, from the last checkpoint on.
     assert_eq!(works(&read.graph, 0), [1, 2, 3, 2, 10, 20, 10, 20, 10, 20].map(compute));
     let unknown = refusal("x", &format!("{HEADER} checkpoints: 1 2 checkpoint_initiates: 1 1\n3\n{layers}"));
@@ -94,23 +98,45 @@ fn wrong_fields_are_refused_with_their_line() {
         with_header("model_parallel_NPU_group: 3 ep: 1 all_gpus: 8"),
         "x:1: all_gpus 8, model_parallel_NPU_group 3 and ep 1 are no groups; write an all_gpus that the product of the others divides"
     );
-    assert!(with_header("model_parallel_NPU_group: 1 all_gpus: 4294967295").starts_with("x:1: all_gpus is 4294967295; write 1048576"));
-    assert!(with_header("model_parallel_NPU_group: 1 all_gpus: -8").starts_with("x:1: all_gpus: has \"-8\" and no whole number"));
-    assert!(with_header("model_parallel_NPU_group: 1 all_gpus: 8 tp: 3").starts_with("x:1: \"tp:\" is no key of the first line"));
+    assert!(
+        with_header("model_parallel_NPU_group: 1 all_gpus: 4294967295")
+            .starts_with("x:1: all_gpus is 4294967295; write 1048576")
+    );
+    assert!(
+        with_header("model_parallel_NPU_group: 1 all_gpus: -8")
+            .starts_with("x:1: all_gpus: has \"-8\" and no whole number")
+    );
+    assert!(
+        with_header("model_parallel_NPU_group: 1 all_gpus: 8 tp: 3")
+            .starts_with("x:1: \"tp:\" is no key of the first line")
+    );
     assert!(refusal("x", "MICRO\n1\n").starts_with("x:1: the policy \"MICRO\" is not read here"));
     let cases = [
-        (format!("2\n{layer}\n\nb -1 1 ALLREDUCED 5 1 NONE 0 1 NONE 0 1\n"), "x:6: the communication \"ALLREDUCED\" is unknown; write NONE, or ALLREDUCE"),
+        (
+            format!("2\n{layer}\n\nb -1 1 ALLREDUCED 5 1 NONE 0 1 NONE 0 1\n"),
+            "x:6: the communication \"ALLREDUCED\" is unknown; write NONE, or ALLREDUCE",
+        ),
         (format!("2\n{layer}"), "x:4: the file ends where the name of a layer is due"),
         (format!("1\n{layer}{layer}"), "x:4: \"a\" follows the last of 1 layers"),
         (format!("0\n{layer}"), "x:2: there are 0 layers"),
         (format!("99999999999\n{layer}"), "x:2: the number of layers is due here"),
-        ("1\na -1 x NONE 0 1 NONE 0 1 NONE 0 1\n".to_string(), "x:3: a time of computation in ns is due here, and not \"x\""),
-        ("1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1".to_string(), "x:3: the file ends at its last number, which may be cut off"),
+        (
+            "1\na -1 x NONE 0 1 NONE 0 1 NONE 0 1\n".to_string(),
+            "x:3: a time of computation in ns is due here, and not \"x\"",
+        ),
+        (
+            "1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1".to_string(),
+            "x:3: the file ends at its last number, which may be cut off",
+        ),
     ];
     for (content, message) in cases {
         let found = refusal("x", &format!("{HEADER}\n{content}"));
         assert!(found.starts_with(message), "{content:?} gives {found:?}");
     }
-    let large = refusal("x", &format!("{}\n2000\n{}", HEADER.replace("all_gpus: 8", "all_gpus: 1048576"), layer.repeat(2000)));
-    assert!(large.starts_with("x:1: 1048576 ranks would have 6291456000 nodes together, and 50000000 are the most"), "{large}");
+    let large =
+        refusal("x", &format!("{}\n2000\n{}", HEADER.replace("all_gpus: 8", "all_gpus: 1048576"), layer.repeat(2000)));
+    assert!(
+        large.starts_with("x:1: 1048576 ranks would have 6291456000 nodes together, and 50000000 are the most"),
+        "{large}"
+    );
 }
