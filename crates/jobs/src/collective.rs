@@ -64,14 +64,15 @@ pub struct Collective {
     pub octets: u64,
     /// Its algorithm, on the outermost level.
     pub algorithm: Algorithm,
-    /// Levels inside of it, the innermost first; empty is flat. An all-reduce is a reduce-scatter inside, an all-reduce across and an
-    /// all-gather inside.
+    /// Levels inside of it, the innermost first; empty is flat. An all-reduce is a reduce-scatter inside, an all-reduce
+    /// across and an all-gather inside.
     pub levels: Vec<Level>,
     /// Parts of the data that go independently of each other, at least 1.
     pub channels: u32,
     /// Parts of a channel's data that follow each other through the steps (pipelining), at least 1.
     pub chunks: u32,
-    /// Chunks of a channel that a member has sent at once to the same member in the same step and that have not arrived; 0 has no limit.
+    /// Chunks of a channel that a member has sent at once to the same member in the same step and that have not
+    /// arrived; 0 has no limit.
     pub in_flight: u32,
     /// Time from the moment in which a member may send to that in which the message leaves: the processing of a step.
     pub step_latency_ps: u64,
@@ -114,7 +115,7 @@ impl Collective {
         }
         let mut left = members;
         for level in &self.levels {
-            if level.members == 0 || left % level.members != 0 {
+            if level.members == 0 || !left.is_multiple_of(level.members) {
                 return Err(format!(
                     "{left} members do not fill blocks of {}: a divisor of {left}, at least 1",
                     level.members

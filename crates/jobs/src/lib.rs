@@ -1,8 +1,8 @@
 //! Jobs: the work of a parallel program on a network, as a state machine without input or output.
 //!
-//! A [`Graph`] has nodes of ranks: computations, sends, receives and collectives, with dependencies. An [`Executor`] runs it by
-//! completions. Its caller (the simulator, or a test with a formula for the network) sends the messages that it is given, reports when
-//! their last octet has arrived, and wakes the executor when it asked for that.
+//! A [`Graph`] has nodes of ranks: computations, sends, receives and collectives, with dependencies. An [`Executor`]
+//! runs it by completions. Its caller, as the simulator, sends the messages that it is given and reports when their
+//! last octet has arrived. It wakes the executor when that asked for it.
 //!
 //! ```text
 //!   Graph (nodes, groups, collectives) --check--> Executor --Action::Send--> network
@@ -10,8 +10,8 @@
 //!                                                    +---- wake, delivered -----+
 //! ```
 //!
-//! All times are picoseconds (`*_ps`), all sizes octets, all rates bits per second. Nothing here depends on a hash map's order or on a
-//! clock: the same calls give the same actions.
+//! All times are picoseconds (`*_ps`), all sizes octets, all rates bits per second. Nothing here depends on a hash
+//! map's order or on a clock: the same calls give the same actions.
 //!
 //! # Layers
 //!
@@ -20,10 +20,10 @@
 //! | Layer | Contents |
 //! |---|---|
 //! | [`collective`], [`time`] | what a collective does and by which algorithm; times, fixed and drawn |
-//! | [`graph`], [`placement`], [`nccl`] | nodes and dependencies; ranks on hosts; NCCL's choice of algorithm and protocol |
+//! | [`graph`], [`placement`], [`nccl`] | nodes and dependencies; ranks on hosts; NCCL's choice by its cost model |
 //! | [`schedule`] | the messages of a collective, by algorithm |
 //! | `matching`, [`check`] | partners of sends, receives and collectives; whether a graph can end |
-//! | [`executor`] | the state machine |
+//! | [`executor`], `expand` | the state machine; graphs whose collectives are written out |
 //! | [`read`], [`write`] | files of others to graphs, and graphs to files of others |
 
 #![no_std]
@@ -34,6 +34,7 @@ extern crate alloc;
 pub mod check;
 pub mod collective;
 pub mod executor;
+mod expand;
 pub mod graph;
 mod matching;
 pub mod nccl;

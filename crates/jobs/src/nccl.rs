@@ -1,7 +1,8 @@
 //! NCCL's choice of algorithm and protocol, by its cost model: `src/graph/tuning.cc` of NCCL 2.30.7 (commit 5067397c).
 //!
-//! A collective takes a latency and octets / bandwidth. Rings and double trees are modelled, as NCCL has them without switches that
-//! reduce (NVLS, CollNet) and without PAT. Units are those of the source: microseconds, and GB/s of 10^9 octets.
+//! A collective takes a latency and octets / bandwidth. Rings and double trees are modelled, as NCCL has them without
+//! switches that reduce (NVLS, CollNet) and without PAT. Units are those of the source: microseconds, and GB/s of 10^9
+//! octets.
 
 use crate::collective::{Algorithm, Kind};
 
@@ -159,7 +160,8 @@ impl Model {
         Some(latency_us + octets as f64 / (1000.0 * bus))
     }
 
-    /// The algorithm and the protocol with the least time; `None` for a kind that NCCL does not choose for, and for one rank.
+    /// The algorithm and the protocol with the least time; `None` for a kind that NCCL does not choose for, and for one
+    /// rank.
     #[must_use]
     pub fn choose(&self, kind: &Kind, octets: u64, ranks: u32, ranks_per_host: u32) -> Option<Choice> {
         if ranks < 2 {

@@ -99,7 +99,8 @@ impl Frame {
         }
     }
 
-    /// A message has been delivered. Joins follow each other at most once a phase of the collective, so calls are not deep.
+    /// A message has been delivered. Joins follow each other at most once a phase of the collective, so calls are not
+    /// deep.
     fn deliver(&mut self, schedule: &Schedule, message: u32, now_ps: u64, effects: &mut Effects) {
         assert_eq!(self.waits[message as usize], SENT, "message {message} of a collective is not under way");
         self.waits[message as usize] = DELIVERED;

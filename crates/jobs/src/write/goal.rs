@@ -2,6 +2,7 @@
 //!
 //! A node keeps its name as its label where it can be one; otherwise its label is `l` and its number in the rank, from 1. A time is
 //! rounded to nanoseconds. A delay is a calculation on the cpu 255, where no computation of the rank has to wait for it.
+//! Collectives must have been written out before, by [`Graph::expand`].
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -81,7 +82,7 @@ fn operation(work: Work) -> Result<String, &'static str> {
         Work::Delay { ps } => format!("calc {} cpu {DELAYS}", ns(ps)),
         Work::Send { to, octets, tag } => format!("send {octets}b to {to} tag {tag}"),
         Work::Receive { from, octets, tag } => format!("recv {octets}b from {} tag {}", or_any(from), or_any(tag)),
-        Work::Collective { .. } => return Err("GOAL has no collectives; write the graph as Chakra's traces"),
+        Work::Collective { .. } => return Err("GOAL has no collectives; write what Graph::expand returns"),
     })
 }
 

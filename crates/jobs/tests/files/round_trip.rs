@@ -59,6 +59,22 @@ fn files_of_others() {
 }
 
 #[test]
+fn collectives_go_to_goal_as_their_messages() {
+    let read = |files: &[File<'_>]| read::read(files, &Options::default()).expect("it is right").graph;
+    let expanded = read(&ALL_REDUCE).expand().expect("it can end");
+    let goal = through_goal(&expanded);
+    goal.check().expect("each message has its partner");
+    // A ring of 4: each rank sends 2 (n - 1) / n of 1 MiB.
+    let mut sent = [0; 4];
+    for node in 0..goal.len() {
+        if let Work::Send { octets, .. } = goal.work(node) {
+            sent[goal.rank(node) as usize] += octets;
+        }
+    }
+    assert_eq!(sent, [1_572_864; 4]);
+}
+
+#[test]
 fn what_a_format_lacks_is_refused_with_the_node() {
     let one = |work: Work| {
         let mut builder = GraphBuilder::new(2);

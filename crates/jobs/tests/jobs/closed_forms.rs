@@ -111,8 +111,8 @@ fn a_double_tree_takes_its_levels() {
 
 #[test]
 fn chunks_follow_each_other_through_a_double_tree() {
-    // Two children give their halves to a parent, which is a leaf of the other tree and gets a half back from there: with both
-    // directions, twice the size at each port, and the time that the first chunk takes through the levels.
+    // A parent gets a half from each of its two children and one from its parent. It is a leaf of the other tree, from
+    // which it gets the other half. That is twice the size at each port, and the first chunk's time through the levels.
     for n in POWERS.into_iter().filter(|&n| n > 2 && n < 1024) {
         let size = 1 << 30;
         let tree =

@@ -31,7 +31,8 @@ fn times_are_those_of_the_source() {
         time(1_024, (Algorithm::Ring, Protocol::Ll), 512),
         6.6 + 896.0 + 126.0 * 2.7 + 1_024.0 / (1000.0 * 20.4 * 512.0 / 1022.0),
     );
-    // A tree of 64 hosts: chains of 7 and 6 levels, each twice. 1024 octets are 64 * 2^4: 0.9 of 200 * 0.92 / 3.8, at most 20.4.
+    // A tree of 64 hosts: chains of 7 and 6 levels, each twice. 1024 octets are 64 * 2^4: 0.9 of 200 * 0.92 / 3.8, at
+    // most 20.4.
     near(
         time(1_024, (Algorithm::DoubleTree, Protocol::Ll), 512),
         6.8 + 2.0 * (7.0 * 0.6 + 6.0 * 5.0) + 1_024.0 / (1000.0 * 20.4 * 0.5 * 0.9),

@@ -270,3 +270,55 @@ fn ranks_are_placed() {
     let first = (0..4_000).filter(|&seed| placement::at_random(1, 4, 1, seed) == Some(vec![2])).count();
     assert!((900..1_100).contains(&first), "{first}");
 }
+
+/// Two groups that overlap, with computations between.
+fn training(collective: &Collective) -> penstock_jobs::Graph {
+    let mut graph = GraphBuilder::new(8);
+    let groups = [graph.add_group(vec![0, 1, 2, 3, 4, 5, 6, 7]), graph.add_group(vec![6, 4, 2, 0])];
+    let collective = graph.collective(collective.clone());
+    for rank in 0..8 {
+        let work = graph.add_node(rank, compute(1_000 * u64::from(rank), 0), "forward");
+        let both = groups.map(|group| {
+            let member = graph_has(group, rank);
+            let node = member.then(|| graph.add_node(rank, Work::Collective { group, collective }, "reduce"));
+            node.inspect(|&node| graph.after(node, work))
+        });
+        let sent = graph.add_node(rank, send((rank + 1) % 8, 77), "next");
+        let got = graph.add_node(rank, receive((rank + 7) % 8, 77), "last");
+        both.into_iter().flatten().for_each(|node| graph.after(sent, node));
+        graph.after_start(got, work);
+    }
+    graph.finish().expect("a graph")
+}
+
+fn graph_has(group: u32, rank: u32) -> bool {
+    group == 0 || rank.is_multiple_of(2)
+}
+
+#[test]
+fn a_graph_that_is_written_out_takes_the_same_time() {
+    for algorithm in Algorithm::ALL {
+        for (channels, chunks, in_flight, step_latency_ps) in [(1, 1, 0, 0), (2, 3, 1, 13)] {
+            let collective = Collective {
+                channels,
+                chunks,
+                in_flight,
+                step_latency_ps,
+                ..Collective::new(Kind::AllReduce, 1_001, algorithm)
+            };
+            let graph = training(&collective);
+            let expanded = graph.expand().expect("few messages");
+            let collectives = |graph: &penstock_jobs::Graph| {
+                (0..graph.len()).filter(|&node| matches!(graph.work(node), Work::Collective { .. })).count()
+            };
+            assert_eq!((collectives(&graph), collectives(&expanded)), (12, 0));
+            let run = |graph| {
+                let mut job = Executor::new(graph, Settings::default()).expect("it can end");
+                // Messages take no time at ports, so that their order at one time does not matter.
+                let mut network = Toy::new(8, 500, 0);
+                (network.run(&mut job), network.messages, network.octets)
+            };
+            assert_eq!(run(graph), run(expanded), "{collective:?}");
+        }
+    }
+}

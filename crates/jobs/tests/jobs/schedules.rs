@@ -139,7 +139,8 @@ fn halving_doubling_of_others_has_a_step_before_and_after() {
     assert_eq!(received, sent);
     // Parts of 1000 octets: 0 gives all 6000 to 1, which gets 1000 for it back.
     let (sent, received) = octets(&schedule(Kind::ReduceScatter, 6_000, Algorithm::HalvingDoubling, 6), 6);
-    // The four have parts of 2000, 2000, 1000, 1000: the first sends 2000 of the others' half and 2000 of its neighbour's.
+    // The four have parts of 2000, 2000, 1000, 1000: the first sends 2000 of the others' half and 2000 of its
+    // neighbour's.
     assert_eq!(sent, [6_000, 2_000 + 2_000 + 1_000, 6_000, 2_000 + 2_000 + 1_000, 4_000 + 1_000, 4_000 + 1_000]);
     assert_eq!(received[0], 1_000);
 }
