@@ -133,7 +133,33 @@ impl Collective {
                 return Err(format!("{kind} has no algorithm {algorithm}{place}: one of {}", names.join(", ")));
             }
         }
+        let slices = u128::from(self.channels) * u128::from(self.chunks);
+        let messages = slices.saturating_mul(self.messages_of_slice(u128::from(members)));
+        if messages > MESSAGES_MAX {
+            return Err(format!(
+                "{} has some {messages} messages, more than {MESSAGES_MAX}: fewer members, channels or chunks, or levels",
+                self.kind.name()
+            ));
+        }
         Ok(())
+    }
+
+    /// About how many messages a chunk of a channel has.
+    fn messages_of_slice(&self, members: u128) -> u128 {
+        let to_or_from_all = matches!(self.kind, Kind::Broadcast { .. } | Kind::Reduce { .. });
+        let flat = |algorithm, members: u128| match algorithm {
+            Algorithm::DoubleTree => 4 * members,
+            Algorithm::HalvingDoubling => 2 * members * (1 + u128::from(members.ilog2())),
+            _ if to_or_from_all => members,
+            _ => 2 * members * members,
+        };
+        let (mut messages, mut left) = (0, members);
+        for level in &self.levels {
+            let block = u128::from(level.members);
+            messages += members / block * flat(level.algorithm, block);
+            left /= block;
+        }
+        messages + members / left * flat(self.algorithm, left)
     }
 
     /// The algorithms that do it, on the outermost level or inside of a block.
@@ -149,6 +175,9 @@ impl Collective {
         }
     }
 }
+
+/// The most messages of a collective: their list takes 12 GiB.
+const MESSAGES_MAX: u128 = 1 << 29;
 
 impl Kind {
     /// Its name in texts.

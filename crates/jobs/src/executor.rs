@@ -5,9 +5,10 @@
 
 mod frame;
 mod interface;
+mod slowest;
 mod waiting;
 
-pub use interface::{Action, Detail, Local, MessageId, Origin, Path, Record, Settings, Step};
+pub use interface::{Action, Detail, Local, MessageId, Origin, Path, Piece, Record, Settings, Step};
 
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::format;
@@ -18,7 +19,7 @@ use crate::check::can_end;
 use crate::graph::{Graph, GraphError, NodeId, Rank, Work};
 use crate::matching::{Matching, NONE, fits};
 use crate::schedule::Schedule;
-use frame::Frame;
+use frame::{Frame, Times};
 
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +109,8 @@ pub struct Executor {
     units: Vec<Unit>,
     /// Collectives that have begun and not ended, by iteration.
     frames: BTreeMap<(u32, u32), Frame>,
+    /// The messages of those that have ended, if the job's slowest path is wanted.
+    ended: BTreeMap<(u32, u32), Times>,
     /// Messages that arrived before their receive had begun, by iteration and receive.
     early: BTreeMap<(u32, NodeId), MessageId>,
     /// At ranks that receive from any: receives that have begun; messages that have arrived, with iteration and send.
@@ -174,6 +177,7 @@ impl Executor {
             units: alloc::vec![Unit::default(); unit_keys.len()],
             unit_keys,
             frames: BTreeMap::new(),
+            ended: BTreeMap::new(),
             early: BTreeMap::new(),
             begun: alloc::vec![Vec::new(); ranks],
             arrived: alloc::vec![Vec::new(); ranks],
@@ -426,6 +430,11 @@ impl Executor {
         if let Work::Compute { unit, .. } = work {
             let unit = self.unit(rank, unit);
             self.units[unit].busy = false;
+            if let Some(&Reverse((since_ps, next))) = self.units[unit].queue.peek()
+                && since_ps < now_ps
+            {
+                self.nodes[next as usize].after = node;
+            }
             self.begin_computation(unit, now_ps);
         }
         let state = &mut self.ranks[rank as usize];

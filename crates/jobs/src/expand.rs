@@ -3,22 +3,34 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use crate::check::can_end;
 use crate::graph::{Graph, GraphBuilder, GraphError, NodeId, Work};
 use crate::matching::{Instance, Matching};
 use crate::schedule::Schedule;
 
 impl Graph {
-    /// The same work without collectives: each becomes its messages, between two delays of 0 that stand for its begin and end.
+    /// The same work without collectives: each becomes its messages, between two delays of 0 that stand for its begin
+    /// and end.
     ///
-    /// A message of a collective has a tag that no other message between its ranks has. Nodes keep their order; those that take
-    /// the place of a collective have its name.
+    /// A message of a collective has a tag that no other message between its ranks has. Nodes keep their order; those
+    /// that take the place of a collective have its name.
     ///
     /// # Errors
     ///
-    /// Those of [`Graph::check`]; a collective of 2^32 messages or more, or more tags than there are above those in use.
+    /// Those of [`Graph::check`]; a collective of a rank that receives from any source or of any tag; a collective of
+    /// 2^32 messages or more, or more tags than there are above those in use.
     pub fn expand(&self) -> Result<Self, GraphError> {
         let matching = Matching::new(self)?;
-        crate::check::can_end(self, &matching)?;
+        can_end(self, &matching)?;
+        for node in matching.instances.iter().flat_map(|instance| &instance.nodes).copied() {
+            if matching.any[self.rank(node) as usize] {
+                let message = format!(
+                    "{} cannot be written out: its rank receives from any source or of any tag, also its messages",
+                    self.describe(node)
+                );
+                return Err(GraphError::new(Some(node), message));
+            }
+        }
         let mut graph = GraphBuilder::new(self.ranks());
         // For each node the nodes that stand for its begin and its end.
         let mut ends: Vec<(NodeId, NodeId)> = Vec::with_capacity(self.len() as usize);

@@ -26,6 +26,48 @@
 //! | [`executor`], `expand` | the state machine; graphs whose collectives are written out |
 //! | [`read`], [`write`] | files of others to graphs, and graphs to files of others |
 
+//!
+//! # Example
+//!
+//! Four ranks compute for 1 us and sum up 4 MB around a ring, on a network where each message takes 2 us.
+//!
+//! ```
+//! use penstock_jobs::{Action, Algorithm, Collective, Executor, GraphBuilder, Kind, Settings, Time, Work};
+//!
+//! let mut graph = GraphBuilder::new(4);
+//! let group = graph.add_group(vec![0, 1, 2, 3]);
+//! let collective = graph.collective(Collective::new(Kind::AllReduce, 4_000_000, Algorithm::Ring));
+//! for rank in 0..4 {
+//!     let forward = graph.add_node(rank, Work::Compute { time: Time::Fixed(1_000_000), unit: 0 }, "forward");
+//!     let sum = graph.add_node(rank, Work::Collective { group, collective }, "sum");
+//!     graph.after(sum, forward);
+//! }
+//! let mut job = Executor::new(graph.finish()?, Settings::default())?;
+//!
+//! let mut actions = Vec::new();
+//! let mut under_way = std::collections::VecDeque::new();
+//! let mut now_ps = 0;
+//! job.start(now_ps, &mut actions);
+//! while !job.is_done() {
+//!     for action in actions.drain(..) {
+//!         if let Action::Send { message, octets, .. } = action {
+//!             assert_eq!(octets, 1_000_000);
+//!             under_way.push_back((now_ps + 2_000_000, message));
+//!         }
+//!     }
+//!     if let Some((at_ps, message)) = under_way.pop_front() {
+//!         now_ps = at_ps;
+//!         job.delivered(message, now_ps, &mut actions);
+//!     } else {
+//!         now_ps = job.next_wake_ps().expect("a job that is not done waits for a message or for a time");
+//!         job.wake(now_ps, &mut actions);
+//!     }
+//! }
+//! // The computation, and 2 (4 - 1) steps.
+//! assert_eq!(now_ps, 1_000_000 + 6 * 2_000_000);
+//! # Ok::<(), penstock_jobs::GraphError>(())
+//! ```
+
 #![no_std]
 #![forbid(unsafe_code)]
 

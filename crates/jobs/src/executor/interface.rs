@@ -44,6 +44,9 @@ pub enum Detail {
     Nodes,
     /// And the slowest path through each collective.
     Paths,
+    /// And what the job's slowest path needs: 20 octets for each message of a collective, until the executor is
+    /// dropped.
+    Job,
 }
 
 impl Default for Settings {
@@ -85,7 +88,8 @@ pub struct Record {
     pub begin_ps: u64,
     /// When it ended.
     pub end_ps: u64,
-    /// The dependency that ended last, and so let it begin.
+    /// The node that let it begin: the dependency that ended last, or the computation that kept its unit busy until
+    /// then.
     pub after: Option<NodeId>,
     /// The message whose arrival ended it: of a receive or a collective.
     pub message: Option<MessageId>,
@@ -134,4 +138,19 @@ pub struct Origin {
     pub to: Rank,
     /// Its size.
     pub octets: u64,
+}
+
+/// A piece of a job's slowest path: a node that took time, or a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// In which iteration, from 0.
+    pub iteration: u32,
+    /// The computation or delay, or the sender's send or collective.
+    pub node: NodeId,
+    /// The message, if it is one.
+    pub message: Option<MessageId>,
+    /// When it began; a message when it could start.
+    pub begin_ps: u64,
+    /// When it ended: the begin of the next piece.
+    pub end_ps: u64,
 }

@@ -2,7 +2,8 @@
 
 use penstock_jobs::executor::Detail;
 use penstock_jobs::{
-    Action, Algorithm, Collective, Executor, GraphBuilder, Kind, Local, MessageId, Settings, Time, Work, placement,
+    Action, Algorithm, Collective, Executor, GraphBuilder, Kind, Local, MessageId, Record, Settings, Time, Work,
+    placement,
 };
 
 use crate::toy::{Toy, one, time_ps};
@@ -200,10 +201,13 @@ fn a_straggler_delays_everyone() {
         let node = graph.add_node(rank, Work::Collective { group, collective }, "");
         graph.after(node, work);
     }
-    let settings = Settings { detail: Detail::Paths, ..Settings::default() };
+    let settings = Settings { detail: Detail::Job, ..Settings::default() };
     let mut job = Executor::new(graph.finish().expect("a graph"), settings).expect("it can end");
     let time_ps = Toy::new(8, 10, 1).run(&mut job);
     assert_eq!(time_ps, 900 + 14 * 1_010);
+    let slowest = job.slowest_path(&job.clone().take_records());
+    assert_eq!((slowest.len(), slowest[0].message, slowest[0].end_ps), (15, None, 900));
+    assert_eq!(job.graph().rank(slowest[0].node), 5);
     let paths = job.take_paths();
     assert_eq!(paths.len(), 1);
     // The slowest path begins at the straggler and goes around the ring, without a pause.
@@ -321,4 +325,55 @@ fn a_graph_that_is_written_out_takes_the_same_time() {
             assert_eq!(run(graph), run(expanded), "{collective:?}");
         }
     }
+}
+
+#[test]
+fn the_slowest_path_has_no_gap() {
+    for algorithm in Algorithm::ALL {
+        for (latency_ps, step_latency_ps) in [(500, 0), (10, 13), (20_000, 1)] {
+            let collective =
+                Collective { chunks: 3, step_latency_ps, ..Collective::new(Kind::AllReduce, 1_001, algorithm) };
+            let settings = Settings { detail: Detail::Job, iterations: 3, ..Settings::default() };
+            let mut job = Executor::new(training(&collective), settings).expect("it can end");
+            let time_ps = Toy::new(8, latency_ps, 3).run(&mut job);
+            let records = job.take_records();
+            let path = job.slowest_path(&records);
+            assert_eq!((path[0].begin_ps, path[path.len() - 1].end_ps), (0, time_ps));
+            assert!(path.windows(2).all(|pair| pair[0].end_ps == pair[1].begin_ps), "{path:?}");
+            assert!(path.iter().all(|piece| piece.begin_ps < piece.end_ps));
+            // Without a record of the path there is none.
+            let first = |r: &&Record| (r.iteration, r.node) == (path[0].iteration, Some(path[0].node));
+            let fewer: Vec<_> = records.iter().filter(|r| !first(r)).copied().collect();
+            assert_eq!((fewer.len(), job.slowest_path(&fewer).len()), (records.len() - 1, 0));
+        }
+    }
+}
+
+#[test]
+fn a_busy_unit_is_on_the_slowest_path() {
+    let mut graph = GraphBuilder::new(1);
+    let first = graph.add_node(0, compute(100, 0), "");
+    let second = graph.add_node(0, compute(50, 0), "");
+    let settings = Settings { detail: Detail::Job, ..Settings::default() };
+    let mut job = Executor::new(graph.finish().expect("a graph"), settings).expect("it can end");
+    Toy::new(1, 1, 1).run(&mut job);
+    let records = job.take_records();
+    let path: Vec<_> = job.slowest_path(&records).iter().map(|p| (p.node, p.begin_ps, p.end_ps)).collect();
+    assert_eq!(path, [(first, 0, 100), (second, 100, 150)]);
+}
+
+#[test]
+fn collectives_of_a_rank_that_receives_from_any_are_not_written_out() {
+    let mut graph = GraphBuilder::new(2);
+    let group = graph.add_group(vec![0, 1]);
+    let collective = graph.collective(Collective::new(Kind::Barrier, 0, Algorithm::Ring));
+    for rank in 0..2 {
+        graph.add_node(rank, Work::Collective { group, collective }, "");
+    }
+    graph.add_node(0, send(1, 5), "");
+    graph.add_node(1, Work::Receive { from: None, octets: 5, tag: None }, "");
+    let graph = graph.finish().expect("a graph");
+    // The message is before the barrier's first one at rank 1: 10 + 5, and 10 for its second.
+    assert_eq!(time_ps(graph.clone(), 10, 1, Settings::default()), 25);
+    assert!(graph.expand().expect_err("a refusal").message.contains("cannot be written out"));
 }

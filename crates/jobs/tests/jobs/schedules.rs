@@ -216,6 +216,8 @@ fn everyone_depends_on_everyone() {
             let known = knowledge(&schedule(Kind::Broadcast { root }, 64, algorithm, n), n);
             assert!(known.iter().all(|known| known >> root & 1 == 1));
             assert_eq!(knowledge(&schedule(Kind::Reduce { root }, 64, algorithm, n), n)[root as usize], all(n));
+            // The control: of a broadcast the root learns nothing.
+            assert_eq!(known[root as usize], 1 << root);
         }
     }
 }
@@ -289,6 +291,13 @@ fn collectives_that_do_not_fit_are_refused() {
     );
     assert_eq!(levels(4, Algorithm::Ring).check(8), Ok(()));
     assert_eq!(refused(new(Kind::Barrier, 0, Algorithm::Ring), 0), "the group has no members");
+    assert_eq!(
+        refused(new(Kind::AllReduce, 0, Algorithm::Ring), 100_000),
+        "all-reduce has some 20000000000 messages, more than 536870912: fewer members, channels or chunks, or levels"
+    );
+    let many = Collective { channels: u32::MAX, chunks: u32::MAX, ..new(Kind::Barrier, 0, Algorithm::DoubleTree) };
+    assert!(refused(many, u32::MAX).contains("more than 536870912"));
+    assert_eq!(new(Kind::AllReduce, 0, Algorithm::HalvingDoubling).check(100_000), Ok(()));
 }
 
 proptest! {
