@@ -15,6 +15,7 @@
 //! end after what they call; a caller may leave them out. The nodes of a file are taken in the order of their numbers. `comm_size` is what a rank gives: of an all-gather the group receives that, times its size. A collective without
 //! `comm_size` is the call of one, and a computation. Computations follow each other on a processor's thread or a device's stream.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -207,6 +208,13 @@ impl RawNode {
     }
 }
 
+/// The groups that collectives of a rank name.
+struct Groups {
+    all: Vec<Rank>,
+    /// Those of the caller, and those of the ranks so far: a rank may give a name to another group than the ranks before.
+    named: BTreeMap<String, Vec<Rank>>,
+}
+
 /// Reads the files of all ranks, whose nodes `nodes` decodes.
 ///
 /// # Errors
@@ -219,14 +227,14 @@ pub(super) fn read(
 ) -> Result<Imported, ReadError> {
     let ranks = files.len() as u32;
     let mut draft = Draft::new(ranks, options);
-    let mut groups = options.groups.cloned().unwrap_or_default();
+    let mut groups = Groups { all: (0..ranks).collect(), named: options.groups.cloned().unwrap_or_default() };
     let mut calls = 0;
     for (rank, file) in (0..).zip(files) {
         let in_file = |error: ReadError| error.in_file(file.name);
         draft.begin_file(file.name);
         let nodes = nodes(file.octets).map_err(in_file)?;
         for node in nodes.iter().filter(|node| node.kind == 1 && !node.inputs.is_empty()) {
-            process_groups(node, ranks, &mut groups).map_err(in_file)?;
+            process_groups(node, &mut groups).map_err(in_file)?;
         }
         calls += rank_nodes(rank, ranks, nodes, &groups, options, &mut draft).map_err(in_file)?;
     }
@@ -248,7 +256,7 @@ fn rank_nodes(
     rank: Rank,
     ranks: u32,
     mut nodes: Vec<RawNode>,
-    groups: &BTreeMap<String, Vec<Rank>>,
+    groups: &Groups,
     options: &Options<'_>,
     draft: &mut Draft<'_>,
 ) -> Result<u64, ReadError> {
@@ -318,23 +326,23 @@ fn collective(
     node: &RawNode,
     rank: Rank,
     ranks: u32,
-    groups: &BTreeMap<String, Vec<Rank>>,
+    groups: &Groups,
     options: &Options<'_>,
     draft: &mut Draft<'_>,
 ) -> Result<Option<Work>, ReadError> {
     let members = if !node.group.is_empty() {
         let group = shown(node.group.as_bytes());
-        let known = groups.get(&node.group);
+        let known = groups.named.get(&node.group);
         let known =
             known.ok_or_else(|| node.error(format!("there is no group {group:?}; give the ranks of groups")))?;
         if !known.contains(&rank) {
             return Err(node.error(format!("rank {rank} is no member of the group {group:?}; correct the group")));
         }
-        known.clone()
+        Cow::Borrowed(&known[..])
     } else if node.involved.iter().all(|&involved| involved) {
-        (0..ranks).collect()
+        Cow::Borrowed(&groups.all[..])
     } else {
-        of_dimensions(node, rank, ranks, options.dimensions)?
+        Cow::Owned(of_dimensions(node, rank, ranks, options.dimensions)?)
     };
     let index = |peer: Option<i64>| {
         let found = peer.map_or(Some(0), |peer| members.iter().position(|&member| i64::from(member) == peer));
@@ -391,7 +399,7 @@ fn of_dimensions(node: &RawNode, rank: Rank, ranks: u32, dimensions: &[u32]) -> 
 
 /// Takes the process groups that PyTorch's traces have in the inputs of a metadata node: a list of objects `pg_name` and `ranks`
 /// inside of brackets and quotes. A group without ranks has all.
-fn process_groups(node: &RawNode, ranks: u32, groups: &mut BTreeMap<String, Vec<Rank>>) -> Result<(), ReadError> {
+fn process_groups(node: &RawNode, groups: &mut Groups) -> Result<(), ReadError> {
     let inner = node
         .inputs
         .find("[{")
@@ -410,9 +418,9 @@ fn process_groups(node: &RawNode, ranks: u32, groups: &mut BTreeMap<String, Vec<
         let number = |json: &Json| if let Value::Number(text) = &json.value { text.parse().ok() } else { None };
         let mut members = listed.iter().map(number).collect::<Option<Vec<Rank>>>().ok_or_else(wrong)?;
         if members.is_empty() {
-            members = (0..ranks).collect();
+            members.clone_from(&groups.all);
         }
-        groups.insert(name.clone(), members);
+        groups.named.insert(name.clone(), members);
     }
     Ok(())
 }
