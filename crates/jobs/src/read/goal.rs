@@ -14,8 +14,9 @@
 //! within its rank and is defined above its use. `requires` waits for the end of the other, `irequires` for its start. A
 //! calculation has nanoseconds.
 //!
-//! Here ranks may have any order, and a comment may follow an operation. A rank or a label that appears twice is refused. So is
-//! a file that lacks a rank. As there, -1 at a receive is any, and a send of tag -1 has the tag 2^32 - 1.
+//! Here ranks may have any order, a line may begin with blanks, and a comment may follow an operation. A rank or a label that
+//! appears twice is refused. So are a file that lacks a rank, and numbers that the scanner would cut to 8 or 32 bits. As there,
+//! -1 at a receive is any, and a send of tag -1 has the tag 2^32 - 1.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

@@ -1,7 +1,7 @@
 //! GOAL: the grammar, its numbers, and what is refused.
 
 use penstock_jobs::read::{self, Options};
-use penstock_jobs::{Time, Work};
+use penstock_jobs::{Graph, Time, Work};
 
 use crate::{data, pairs, refusal, text, works};
 
@@ -33,6 +33,53 @@ fn each_form_of_the_grammar_is_read() {
     assert_eq!(pairs(graph), [vec![(1, 0), (7, 4)], vec![(2, 1)]]);
     assert_eq!(["a", "b", "c", "", "l1", "", "l2", "l3"], std::array::from_fn(|node| graph.name(node as u32)));
     graph.check().expect("each message has its partner");
+}
+
+/// A graph in the words of `scanner.txt`: of each rank the operations, then the dependencies in the order of their letters.
+fn dump(graph: &Graph) -> String {
+    let [ends, starts] = pairs(graph);
+    let mut lines = String::new();
+    for rank in 0..graph.ranks() {
+        let nodes: Vec<_> = (0..graph.len()).filter(|&node| graph.rank(node) == rank).collect();
+        let any = |number: Option<u32>| number.unwrap_or(u32::MAX);
+        let operation = |work| match work {
+            Work::Send { to, octets, tag } => format!("send {octets} {to} {tag}\n"),
+            Work::Receive { from, octets, tag } => format!("recv {octets} {} {}\n", any(from), any(tag)),
+            Work::Compute { time: Time::Fixed(ps), unit } => format!("calc {} {unit}\n", ps / 1000),
+            other => panic!("GOAL has no {other:?}"),
+        };
+        let dependency = |kind: &str, &(node, other): &(u32, u32)| {
+            let index = |node| nodes.iter().position(|&one| one == node);
+            index(node).zip(index(other)).map(|(node, other)| format!("{kind} {node} {other}\n"))
+        };
+        let mut dependencies: Vec<String> = ends.iter().filter_map(|pair| dependency("end", pair)).collect();
+        dependencies.extend(starts.iter().filter_map(|pair| dependency("start", pair)));
+        dependencies.sort();
+        lines.push_str(&format!("rank {rank}\n"));
+        lines.extend(nodes.iter().map(|&node| operation(graph.work(node))));
+        lines.extend(dependencies);
+    }
+    lines
+}
+
+#[test]
+fn the_scanner_of_loggopsim_finds_the_same() {
+    let cases = include_str!("../data/goal/scanner.txt").split("==== file\n").skip(1);
+    let (mut same, mut refused) = (0, 0);
+    for case in cases {
+        let (content, scanner) = case.split_once("==== scanner\n").expect("a file, then the scanner's words");
+        match text("x", content) {
+            Ok(read) => {
+                assert_eq!(dump(&read.graph), scanner, "{content}");
+                same += 1;
+            }
+            Err(error) => {
+                assert_eq!(scanner, "refused\n", "{content}{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!((same, refused), (20, 12));
 }
 
 #[test]
