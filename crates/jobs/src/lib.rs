@@ -24,7 +24,7 @@
 //! | [`schedule`] | the messages of a collective, by algorithm |
 //! | `matching`, [`check`] | partners of sends, receives and collectives; whether a graph can end |
 //! | [`executor`], `expand` | the state machine; graphs whose collectives are written out |
-//! | [`read`], [`write`] | files of others to graphs, and graphs to files of others |
+//! | [`read`], [`mod@write`] | files of others to graphs, and graphs to files of others |
 
 //!
 //! # Example

@@ -1,8 +1,8 @@
 //! Chakra's execution traces in protobuf: a file a rank.
 //!
-//! Source: `schema/protobuf/et_def.proto` and `src/feeder` of <https://github.com/mlcommons/chakra>; `chakra_nodes` says how nodes are
-//! understood. Each message of a file follows its length as a varint. The first is `GlobalMetadata`, all others are nodes, in any
-//! order. An encoder leaves zeros out, so that a node without `id` has the number 0.
+//! Source: `schema/protobuf/et_def.proto` and `src/feeder` of <https://github.com/mlcommons/chakra>; `chakra_nodes`
+//! says how nodes are understood. Each message of a file follows its length as a varint. The first is `GlobalMetadata`,
+//! all others are nodes, in any order. An encoder leaves zeros out, so that a node without `id` has the number 0.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,7 +16,8 @@ use super::{File, Imported, Options, Place, ReadError};
 ///
 /// # Errors
 ///
-/// A file is cut off, a field has another type than its own, or a node is not understood; with the octet where it begins.
+/// A file is cut off, a field has another type than its own, or a node is not understood; with the octet where it
+/// begins.
 pub fn read(files: &[File<'_>], options: &Options<'_>) -> Result<Imported, ReadError> {
     chakra_nodes::read(files, options, nodes)
 }

@@ -1,9 +1,10 @@
 //! Chakra's execution traces in JSON: a file a rank, in either of two forms.
 //!
-//! - An object with the list `workload_graph`, as `src/feeder/json_node.cpp` of <https://github.com/mlcommons/chakra> reads it: `Id`,
-//!   `Name`, `NodeType`, `data_deps`, `ctrlDeps`, `runtime` (us), attributes beside them.
-//! - What `src/jsonizer/jsonizer.py` there writes: the metadata, then nodes, one object after another, in protobuf's JSON: `id`,
-//!   `type`, `dataDeps`, `durationMicros`, and a list `attr` of `name` and a value such as `int64Val`.
+//! - An object with the list `workload_graph`, as `src/feeder/json_node.cpp` of
+//!   <https://github.com/mlcommons/chakra> reads it: `Id`, `Name`, `NodeType`, `data_deps`, `ctrlDeps`, `runtime` (us),
+//!   attributes beside them.
+//! - What `src/jsonizer/jsonizer.py` there writes: the metadata, then nodes, one object after another, in protobuf's
+//!   JSON: `id`, `type`, `dataDeps`, `durationMicros`, and a list `attr` of `name` and a value such as `int64Val`.
 //!
 //! Files spell keys in both ways, so that capitals and underscores make no difference here.
 

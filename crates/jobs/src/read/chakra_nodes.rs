@@ -1,7 +1,7 @@
 //! Nodes of Chakra's traces, however they are encoded, as nodes of a graph.
 //!
-//! Source: `schema/protobuf/et_def.proto` of <https://github.com/mlcommons/chakra>, and how `astra-sim/workload/Workload.cc` and
-//! `collective_algorithm/Ring.cc` of <https://github.com/astra-sim/astra-sim> read it.
+//! Source: `schema/protobuf/et_def.proto` of <https://github.com/mlcommons/chakra>, and how
+//! `workload/Workload.cc` and `collective_algorithm/Ring.cc` of <https://github.com/astra-sim/astra-sim> read it.
 //!
 //! | Node | Here |
 //! |---|---|
@@ -11,9 +11,13 @@
 //! | collective | one of the group `pg_name`, of the dimensions `involved_dim`, or of all ranks |
 //! | metadata | a delay of its duration, which is none as a rule; process groups in its inputs are read |
 //!
-//! A node waits for the ends of those of its data and its control dependencies. In traces of PyTorch the latter are calls, which
-//! end after what they call; a caller may leave them out. The nodes of a file are taken in the order of their numbers. `comm_size` is what a rank gives: of an all-gather the group receives that, times its size. A collective without
-//! `comm_size` is the call of one, and a computation. Computations follow each other on a processor's thread or a device's stream.
+//! A node waits for the ends of those of its data and its control dependencies. In traces of PyTorch the latter are
+//! calls, which end after what they call; a caller may leave them out. The nodes of a file are taken in the order of
+//! their numbers.
+//!
+//! `comm_size` is what a rank gives: an all-gather has that, times the size of the group, afterwards. A collective
+//! without `comm_size` is the call of one, and a computation. Computations follow each other on a processor's thread or
+//! a device's stream.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -211,7 +215,8 @@ impl RawNode {
 /// The groups that collectives of a rank name.
 struct Groups {
     all: Vec<Rank>,
-    /// Those of the caller, and those of the ranks so far: a rank may give a name to another group than the ranks before.
+    /// Those of the caller, and those of the ranks so far: a rank may give a name to another group than the ranks
+    /// before.
     named: BTreeMap<String, Vec<Rank>>,
 }
 
@@ -312,8 +317,8 @@ fn rank_nodes(
     Ok(calls)
 }
 
-/// The unit on which a node runs: threads of a processor are even, streams of a device odd. Messages and collectives have one
-/// beside the computations where the file names no stream.
+/// The unit on which a node runs: threads of a processor are even, streams of a device odd. Messages and collectives
+/// have one beside the computations where the file names no stream.
 fn unit(node: &RawNode) -> u32 {
     const BESIDE: u32 = 0x3fff_ffff;
     let message = matches!(node.kind, 5..=7);
@@ -397,8 +402,8 @@ fn of_dimensions(node: &RawNode, rank: Rank, ranks: u32, dimensions: &[u32]) -> 
     Ok(members)
 }
 
-/// Takes the process groups that PyTorch's traces have in the inputs of a metadata node: a list of objects `pg_name` and `ranks`
-/// inside of brackets and quotes. A group without ranks has all.
+/// Takes the process groups that PyTorch's traces have in the inputs of a metadata node: a list of objects `pg_name`
+/// and `ranks` inside of brackets and quotes. A group without ranks has all.
 fn process_groups(node: &RawNode, groups: &mut Groups) -> Result<(), ReadError> {
     let inner = node
         .inputs

@@ -289,9 +289,9 @@ impl<'a> Draft<'a> {
 
     /// Counts nodes that follow each other in a lane without a dependency, and adds one if asked.
     ///
-    /// A rank's nodes are sorted by their dependencies, then by their order in the file. In that order, each node knows the last node
-    /// of a lane that it waits for, directly or not: the neighbours of a lane have an order if that is the neighbour. Nodes in a cycle
-    /// are left to [`crate::Graph::check`].
+    /// A rank's nodes are sorted by their dependencies, then by their order in the file. In that order, each node knows
+    /// the last node of a lane that it waits for, directly or not: the neighbours of a lane have an order if that is
+    /// the neighbour. Nodes in a cycle are left to [`crate::Graph::check`].
     fn find_order(&mut self) {
         if self.nodes.iter().all(|node| node.lane == NO_LANE) {
             return;
@@ -341,7 +341,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The nodes so that each comes after those that it waits for, of several the first in the file first; without those of cycles.
+    /// The nodes so that each comes after those that it waits for, of several the first in the file first; without
+    /// those of cycles.
     fn sorted(&self) -> Vec<NodeId> {
         let pairs = || self.after_end.iter().chain(&self.after_start);
         let mut left = alloc::vec![0_u32; self.nodes.len()];

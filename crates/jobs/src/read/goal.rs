@@ -10,13 +10,13 @@
 //!       | 'recv' INT 'b' 'from' (INT | -1) ['tag' (INT | -1)] ['cpu' INT] ['nic' INT]
 //! ```
 //!
-//! A comment goes from `//` to the end of its line, or from `/*` to `*/`. Blanks between words may be left out. A label holds
-//! within its rank and is defined above its use. `requires` waits for the end of the other, `irequires` for its start. A
-//! calculation has nanoseconds.
+//! A comment goes from `//` to the end of its line, or from `/*` to `*/`. Blanks between words may be left out. A label
+//! holds within its rank and is defined above its use. `requires` waits for the end of the other, `irequires` for its
+//! start. A calculation has nanoseconds.
 //!
-//! Here ranks may have any order, a line may begin with blanks, and a comment may follow an operation. A rank or a label that
-//! appears twice is refused. So are a file that lacks a rank, and numbers that the scanner would cut to 8 or 32 bits. As there,
-//! -1 at a receive is any, and a send of tag -1 has the tag 2^32 - 1.
+//! Here ranks may have any order, a line may begin with blanks, and a comment may follow an operation. A rank or a
+//! label that appears twice is refused. So are a file that lacks a rank, and numbers that the scanner would cut to 8 or
+//! 32 bits. As there, -1 at a receive is any, and a send of tag -1 has the tag 2^32 - 1.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -32,7 +32,8 @@ use crate::time::Time;
 ///
 /// # Errors
 ///
-/// A line is none of the grammar, names a label before its definition, or has a number beyond its range; a rank is missing.
+/// A line is none of the grammar, names a label before its definition, or has a number beyond its range; a rank is
+/// missing.
 pub fn read(file: &File<'_>, options: &Options<'_>) -> Result<Imported, ReadError> {
     schedules(file, options).map_err(|error| error.in_file(file.name))
 }

@@ -1,6 +1,7 @@
 //! JSON as Chakra's files have it, with the octet of each value.
 //!
-//! Source: RFC 8259. Numbers stay texts: a file has whole numbers up to 2^64 - 1, which a floating-point number would round.
+//! Source: RFC 8259. Numbers stay texts: a file has whole numbers up to 2^64 - 1, which a floating-point number would
+//! round.
 
 use alloc::collections::BTreeMap;
 use alloc::format;

@@ -1,19 +1,21 @@
 //! Readers of job graphs in files of others: GOAL, Chakra (protobuf and JSON), SimAI.
 //!
-//! A caller hands octets in and gets a [`Graph`]; files are opened elsewhere. What a file contains is detected from its content:
+//! A caller hands octets in and gets a [`Graph`]; files are opened elsewhere. What a file contains is detected from its
+//! content:
 //!
 //! | Format | Files | Source |
 //! |---|---|---|
 //! | [`goal`] | one with all ranks | `src/LogGOPSim/txt2bin.re` of <https://github.com/spcl/LogGOPSim> |
-//! | [`chakra`] | one a rank, named `NAME.RANK.et` | `schema/protobuf/et_def.proto` of <https://github.com/mlcommons/chakra> |
+//! | [`chakra`] | one a rank, named `NAME.RANK.et` | `et_def.proto` of <https://github.com/mlcommons/chakra> |
 //! | [`chakra_json`] | one a rank, named `NAME.RANK.json` | `src/feeder/json_node.cpp` and `src/jsonizer` there |
 //! | [`simai`] | one for all ranks | `astra-sim/workload/Workload.cc` of <https://github.com/aliyun/SimAI> |
 //!
 //! # Lost dependencies
 //!
-//! A trace may lack what its program had: a send without its receive, a dependency on a node that was cut away, two nodes of one
-//! stream without an order. These are counted ([`Lost`]), each with its first example. With [`Options::complete`] partners and
-//! orders are added; otherwise the graph is that of the file, and [`Graph::check`] may refuse it.
+//! A trace may lack what its program had: a send without its receive, a dependency on a node that was cut away, two
+//! nodes of one stream without an order. These are counted ([`Lost`]), each with its first example. With
+//! [`Options::complete`] partners and orders are added; otherwise the graph is that of the file, and [`Graph::check`]
+//! may refuse it.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -112,11 +114,13 @@ pub struct Options<'a> {
     pub ops_per_s: Option<f64>,
     /// Chakra: octets a second between a processor and its memory, for nodes that state `tensor_size` and no duration.
     pub memory_octets_per_s: Option<f64>,
-    /// Chakra: the sizes of the network's dimensions, the innermost first, for `involved_dim`. Empty where the file needs none.
+    /// Chakra: the sizes of the network's dimensions, the innermost first, for `involved_dim`. Empty where the file
+    /// needs none.
     pub dimensions: &'a [u32],
     /// Chakra: the ranks of groups by their names (`pg_name`), beside those that the trace has itself.
     pub groups: Option<&'a BTreeMap<String, Vec<u32>>>,
-    /// Chakra: whether nodes wait for their control dependencies too, as in ASTRA-sim, or for data alone, as Chakra's own feeder has it.
+    /// Chakra: whether nodes wait for their control dependencies too, as in ASTRA-sim, or for data alone, as Chakra's
+    /// own feeder has it.
     pub control_deps: bool,
     /// SimAI: how many passes (forward and backward) the ranks do.
     pub passes: u32,
@@ -253,7 +257,8 @@ impl Format {
 ///
 /// # Errors
 ///
-/// A file is none of these, has an unknown or wrong entry, or is cut off; two files have one rank, or a rank has no file.
+/// A file is none of these, has an unknown or wrong entry, or is cut off; two files have one rank, or a rank has no
+/// file.
 pub fn read(files: &[File<'_>], options: &Options<'_>) -> Result<Imported, ReadError> {
     let Some(first) = files.first() else {
         return Err(ReadError::new(Place::File, "there is no file; give one at least"));

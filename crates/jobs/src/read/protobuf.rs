@@ -1,7 +1,7 @@
 //! Fields of a protobuf message, one after another, each with its octet in the file.
 //!
-//! Source: "Encoding", <https://protobuf.dev/programming-guides/encoding>. Only what Chakra's messages need: varints, fixed
-//! numbers and length-delimited fields. Groups (wire types 3 and 4) are refused, as no message here has one.
+//! Source: "Encoding", <https://protobuf.dev/programming-guides/encoding>. Only what Chakra's messages need: varints,
+//! fixed numbers and length-delimited fields. Groups (wire types 3 and 4) are refused, as no message here has one.
 
 use alloc::format;
 

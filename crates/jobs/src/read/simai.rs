@@ -1,10 +1,10 @@
 //! Workloads of SimAI: the layers of a model, which all ranks go through.
 //!
-//! Source: `astra-sim-alibabacloud/astra-sim/workload/Workload.cc` and `Layer.cc` of <https://github.com/aliyun/SimAI> (format, steps)
-//! and `MockNcclGroup.cc` of SimCCL (groups).
+//! Source: `astra-sim-alibabacloud/astra-sim/workload/Workload.cc` and `Layer.cc` of <https://github.com/aliyun/SimAI>
+//! (format, steps) and `MockNcclGroup.cc` of SimCCL (groups).
 //!
-//! The first line has the policy and the sizes of groups, the second the number of layers, then each layer has twelve fields. Any
-//! white space separates them:
+//! The first line has the policy and the sizes of groups, the second the number of layers, then each layer has twelve
+//! fields. Any white space separates them:
 //!
 //! ```text
 //! name dependency  fwd_ns fwd_comm fwd_octets  ig_ns ig_comm ig_octets  wg_ns wg_comm wg_octets  update_ns
@@ -13,17 +13,18 @@
 //! # What a rank does in a pass
 //!
 //! - Forward, from the first layer: compute, communicate, wait for it.
-//! - Backward, from the last layer: compute the gradient of the input, communicate, wait for it; compute the gradient of the weights,
-//!   and begin to communicate.
-//! - `update_ns` follows each communication. The next pass enters a layer when the communication of its weights has ended.
-//! - With checkpoints a layer of `checkpoint_initiates` first repeats the forward steps from the last checkpoint before it on.
+//! - Backward, from the last layer: compute the gradient of the input, communicate, wait for it. Then compute the
+//!   gradient of the weights, and begin to communicate.
+//! - `update_ns` follows each communication. The next pass enters a layer when that of its weights has ended.
+//! - With checkpoints a layer of `checkpoint_initiates` first repeats forward steps from the last checkpoint on.
 //!
-//! A forward communication of 1 to 4095 octets has 4096 under `HYBRID_TRANSFORMER_FWD_IN_BCKWD`. One of 0 octets is none, and one of
-//! an all-gather counts what a rank has afterwards.
+//! A forward communication of 1 to 4095 octets has 4096 under `HYBRID_TRANSFORMER_FWD_IN_BCKWD`. One of 0 octets is
+//! none, and one of an all-gather counts what a rank has afterwards.
 //!
 //! # Groups
 //!
-//! With TP ranks a tensor group and EP tensor groups an expert group, rank r is at position r mod TP of its tensor group, r / TP:
+//! With TP ranks a tensor group and EP tensor groups an expert group, rank r is at position r mod TP of its tensor
+//! group, r / TP:
 //!
 //! | Suffix | Ranks |
 //! |---|---|
@@ -32,8 +33,8 @@
 //! | `_EP` | the same position, the tensor groups g with the same g / EP |
 //! | `_DP_EP` | the same position, the tensor groups g with the same g mod EP |
 //!
-//! As in SimAI, pipeline stages (`pp`, `vpp`, `ga`, `pp_comm`) do not act: all ranks have all layers. Its scheduler of concurrent
-//! collectives is left out too.
+//! As in SimAI, pipeline stages (`pp`, `vpp`, `ga`, `pp_comm`) do not act: all ranks have all layers. Its scheduler of
+//! concurrent collectives is left out too.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -71,8 +72,8 @@ const RANKS_MAX: u32 = 1 << 20;
 ///
 /// # Errors
 ///
-/// A field is none of the format, a communication is unknown, sizes of groups do not divide each other, or the graph would be too
-/// large; with the line.
+/// A field is none of the format, a communication is unknown, sizes of groups do not divide each other, or the graph
+/// would be too large; with the line.
 pub fn read(file: &File<'_>, options: &Options<'_>) -> Result<Imported, ReadError> {
     workload(file, options).map_err(|error| error.in_file(file.name))
 }
@@ -372,7 +373,8 @@ impl Program<'_, '_> {
         Ok(())
     }
 
-    /// Adds the communication of a phase and its update after the last node; returns the node at whose end both have ended.
+    /// Adds the communication of a phase and its update after the last node; returns the node at whose end both have
+    /// ended.
     fn communicate(&mut self, layer: &Layer, phase: &Phase, name: &str) -> Result<Option<NodeId>, ReadError> {
         let Some((kind, group, octets)) = &phase.collective else { return Ok(self.last) };
         let (first, step) = self.header.members(*group, self.rank);

@@ -1,8 +1,9 @@
-//! Graphs as Chakra's execution traces in protobuf, a file a rank; [`crate::read::chakra`] has the source of the format.
+//! Graphs as Chakra's execution traces in protobuf, a file a rank; [`crate::read::chakra`] has the source of the
+//! format.
 //!
-//! Nodes of a rank are numbered from 0 in their order. A duration that is no whole number of microseconds is in the attribute
-//! `duration_ps`. A delay is a metadata node, with its duration. A group is named by its number, and the members of all groups
-//! are a text of JSON, as ASTRA-sim reads it. Algorithms of collectives are left out.
+//! Nodes of a rank are numbered from 0 in their order. A duration that is no whole number of microseconds is in the
+//! attribute `duration_ps`. A delay is a metadata node, with its duration. A group is named by its number, and the
+//! members of all groups are a text of JSON, as ASTRA-sim reads it. Algorithms of collectives are left out.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -33,8 +34,8 @@ pub struct Traces {
 ///
 /// # Errors
 ///
-/// A node waits for a start, has a drawn time, a unit beyond 2^30, or is an all-to-all of different sizes. Or an all-gather has octets
-/// that its members do not share equally.
+/// A node waits for a start, has a drawn time, a unit beyond 2^30, or is an all-to-all of different sizes. Or an
+/// all-gather has octets that its members do not share equally.
 pub fn write(graph: &Graph) -> Result<Traces, WriteError> {
     let mut delays = 0_u64;
     let mut named: BTreeMap<GroupId, &[Rank]> = BTreeMap::new();

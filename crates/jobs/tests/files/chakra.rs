@@ -248,7 +248,8 @@ fn groups_come_from_options_dimensions_and_metadata() {
         let files: Vec<File<'_>> = names.iter().zip(octets).map(|(name, octets)| File { name, octets }).collect();
         read::read(&files, options)
     };
-    // Of 2 x 3 ranks the second dimension is involved: ranks 0, 2, 4 and 1, 3, 5. An all-gather of 100 octets has 300 afterwards.
+    // Of 2 x 3 ranks the second dimension is involved: ranks 0, 2, 4 and 1, 3, 5. An all-gather of 100 octets has 300
+    // afterwards.
     let involved = attribute("involved_dim", part(28, &part(1, &[0, 1])));
     let six = vec![node(2, involved); 6];
     let graph = read(&six, &Options { dimensions: &[2, 3], ..Options::default() }).expect("it is right").graph;

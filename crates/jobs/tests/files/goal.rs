@@ -35,7 +35,8 @@ fn each_form_of_the_grammar_is_read() {
     graph.check().expect("each message has its partner");
 }
 
-/// A graph in the words of `scanner.txt`: of each rank the operations, then the dependencies in the order of their letters.
+/// A graph in the words of `scanner.txt`: of each rank the operations, then the dependencies in the order of their
+/// letters.
 fn dump(graph: &Graph) -> String {
     let [ends, starts] = pairs(graph);
     let mut lines = String::new();
@@ -84,7 +85,8 @@ fn the_scanner_of_loggopsim_finds_the_same() {
 
 #[test]
 fn an_order_that_nothing_holds_is_counted_and_added_if_asked() {
-    // On cpu 0 of rank 1 are l1, l2 and l3, of which l3 waits for l1 alone: neither l1 and l2 nor l2 and l3 have an order.
+    // On cpu 0 of rank 1 are l1, l2 and l3, of which l3 waits for l1 alone: neither l1 and l2 nor l2 and l3 have an
+    // order.
     let file = [data!("goal/messages.goal")];
     let read = read::read(&file, &Options::default()).expect("it is right");
     assert_eq!(read.lost.unordered.number, 2);

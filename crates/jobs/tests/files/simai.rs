@@ -72,7 +72,8 @@ fn weights_are_communicated_beside_what_follows() {
         let own = [(1, 0), (2, 1), (3, 2), (4, 3), (5, 4), (6, 3), (7, 6), (8, 7), (9, 8)];
         own.map(|(node, other)| (base + node, base + other))
     };
-    // The second pass enters a (10) after the computations of the first (7) and the update of a (9); b (11) after that of b (5).
+    // The second pass enters a (10) after the computations of the first (7) and the update of a (9); b (11) after that
+    // of b (5).
     let mut expected: Vec<_> = pass(0).into_iter().chain(pass(10)).chain([(10, 7), (10, 9), (11, 5)]).collect();
     expected.sort_unstable();
     assert_eq!(of_rank, expected);
