@@ -80,9 +80,12 @@ pub struct Collective {
 
 impl Collective {
     /// A collective in one channel and one chunk, flat, whose steps take no time.
+    ///
+    /// Two chunks may be in flight: one fills the line while the arrival of the other is on its way. With no limit all
+    /// chunks would share the line, and the first would arrive as late as the last.
     #[must_use]
     pub fn new(kind: Kind, octets: u64, algorithm: Algorithm) -> Self {
-        Self { kind, octets, algorithm, levels: Vec::new(), channels: 1, chunks: 1, in_flight: 0, step_latency_ps: 0 }
+        Self { kind, octets, algorithm, levels: Vec::new(), channels: 1, chunks: 1, in_flight: 2, step_latency_ps: 0 }
     }
 }
 
@@ -176,8 +179,8 @@ impl Collective {
     }
 }
 
-/// The most messages of a collective: their list takes 12 GiB.
-const MESSAGES_MAX: u128 = 1 << 29;
+/// The most messages of a collective. A ring's take 28 octets each, and 57 while they are planned: 15 GB in all.
+const MESSAGES_MAX: u128 = 1 << 28;
 
 impl Kind {
     /// Its name in texts.

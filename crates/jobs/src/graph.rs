@@ -247,8 +247,11 @@ impl GraphBuilder {
     /// ranks. Cycles and missing partners are found by [`Graph::check`].
     pub fn finish(self) -> Result<Graph, GraphError> {
         let Self { mut graph, mut after_end, mut after_start } = self;
-        if graph.work.len() > NODES_MAX || graph.names.len() > u32::MAX as usize {
-            return Err(GraphError::new(None, format!("a graph has at most {NODES_MAX} nodes, and 4 GiB of names")));
+        let most = u32::MAX as usize;
+        let many = [graph.names.len(), after_end.len(), after_start.len()].iter().any(|&count| count > most);
+        if graph.work.len() > NODES_MAX || many {
+            let message = format!("a graph has at most {NODES_MAX} nodes, 2^32 dependencies and 4 GiB of names");
+            return Err(GraphError::new(None, message));
         }
         for (index, group) in graph.groups.iter().enumerate() {
             let mut members: Vec<_> = group.iter().copied().zip(0..).collect();

@@ -60,7 +60,7 @@ impl Default for Settings {
 /// What the caller does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Send a message; report its last octet by [`Executor::delivered`].
+    /// Send a message; report its last octet by [`Executor::delivered`](super::Executor::delivered).
     Send {
         /// Its number.
         message: MessageId,

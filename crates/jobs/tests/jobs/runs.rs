@@ -6,6 +6,8 @@ use penstock_jobs::{
     placement,
 };
 
+use proptest::prelude::*;
+
 use crate::toy::{Toy, one, time_ps};
 
 fn compute(ps: u64, unit: u32) -> Work {
@@ -376,4 +378,75 @@ fn collectives_of_a_rank_that_receives_from_any_are_not_written_out() {
     // The message is before the barrier's first one at rank 1: 10 + 5, and 10 for its second.
     assert_eq!(time_ps(graph.clone(), 10, 1, Settings::default()), 25);
     assert!(graph.expand().expect_err("a refusal").message.contains("cannot be written out"));
+}
+
+proptest! {
+    /// What a program does in some order ends, in any placement, any number of times, each time alike.
+    #[test]
+    fn programs_end(
+        work in prop::collection::vec((0_u32..6, 0_u32..6, 0_u32..4, 0_u64..2_000, any::<bool>()), 1..60),
+        host_of in prop::collection::vec(0_u32..3, 6),
+        iterations in 1_u32..4,
+    ) {
+        let mut graph = GraphBuilder::new(6);
+        let groups = [graph.add_group((0..6).collect()), graph.add_group(vec![5, 0, 3])];
+        let mut last: [Option<u32>; 6] = [None; 6];
+        let (mut messages, mut octets) = (0, 0);
+        let hosts = |from: u32, to: u32| host_of[from as usize] != host_of[to as usize];
+        for (from, to, kind, size, ordered) in work {
+            // A node comes after the one before it of its rank, or after nothing.
+            let mut add = |rank: u32, work: Work| {
+                let node = graph.add_node(rank, work, "");
+                if let Some(before) = last[rank as usize].replace(node).filter(|_| ordered) {
+                    if size % 3 == 0 { graph.after_start(node, before) } else { graph.after(node, before) }
+                }
+            };
+            match kind {
+                0 => add(from, compute(size, to)),
+                1 | 2 => {
+                    add(from, send(to, size));
+                    add(to, receive(from, size));
+                    messages += u64::from(hosts(from, to));
+                    octets += size * u64::from(hosts(from, to));
+                }
+                _ => {
+                    let group = groups[to as usize % 2];
+                    let members: &[u32] = if group == 0 { &[0, 1, 2, 3, 4, 5] } else { &[5, 0, 3] };
+                    let collective = Collective::new(Kind::AllToAll, 0, Algorithm::Pairwise);
+                    let sends = members.iter().flat_map(|&a| members.iter().map(move |&b| (a, b)));
+                    messages += sends.filter(|&(a, b)| a != b && hosts(a, b)).count() as u64;
+                    // One index: all are alike.
+                    let collective = graph.collective(collective);
+                    for &rank in members {
+                        last[rank as usize] = {
+                            let node = graph.add_node(rank, Work::Collective { group, collective }, "");
+                            if let Some(before) = last[rank as usize] {
+                                graph.after(node, before);
+                            }
+                            Some(node)
+                        };
+                    }
+                }
+            }
+        }
+        let graph = graph.finish().expect("all names exist");
+        prop_assert_eq!(graph.check(), Ok(()));
+        let settings =
+            Settings { host_of: host_of.clone(), iterations, detail: Detail::Job, ..Settings::default() };
+        let run = || {
+            let mut job = Executor::new(graph.clone(), settings.clone()).expect("it was checked");
+            let mut network = Toy::new(6, 70, 3);
+            let time_ps = network.run(&mut job);
+            assert!(job.is_done(), "{:?}", job.waiting(9));
+            let records = job.take_records();
+            (time_ps, network.messages, network.octets, job.slowest_path(&records), records)
+        };
+        let (time_ps, sent, sent_octets, path, records) = run();
+        prop_assert_eq!((sent, sent_octets), (u64::from(iterations) * messages, u64::from(iterations) * octets));
+        prop_assert_eq!(records.len() as u64, u64::from(iterations) * u64::from(graph.len() + 6));
+        prop_assert!(path.windows(2).all(|pair| pair[0].end_ps == pair[1].begin_ps), "{:?}", path);
+        let ends = path.first().zip(path.last()).map(|(first, last)| (first.begin_ps, last.end_ps));
+        prop_assert_eq!(ends.unwrap_or((0, 0)), (0, time_ps));
+        prop_assert_eq!(run(), (time_ps, sent, sent_octets, path, records));
+    }
 }
