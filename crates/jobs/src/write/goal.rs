@@ -1,8 +1,8 @@
 //! Graphs as schedules of LogGOPSim, in the grammar of [`crate::read::goal`].
 //!
-//! A node keeps its name as its label where it can be one; otherwise its label is `l` and its number in the rank, from
-//! 1. A time is rounded to nanoseconds. A delay is a calculation on the cpu 255, where no computation of the rank has
-//! to wait for it. Collectives must have been written out before, by [`Graph::expand`].
+//! A node keeps its name as its label where it can be one; otherwise its label is `l` and its number in the rank,
+//! counted from one. A time is rounded to nanoseconds. A delay is a calculation on the cpu 255, where no computation of
+//! the rank has to wait for it. Collectives must have been written out before, by [`Graph::expand`].
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

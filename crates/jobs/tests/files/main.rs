@@ -4,7 +4,12 @@ mod broken;
 mod chakra;
 mod goal;
 mod round_trip;
+mod runs;
 mod simai;
+// The network of the other tests, of which these need a part.
+#[allow(dead_code)]
+#[path = "../jobs/toy.rs"]
+mod toy;
 
 use penstock_jobs::read::{self, File, Imported, Options, ReadError};
 use penstock_jobs::{Graph, NodeId, Rank, Work};
