@@ -87,7 +87,10 @@ LAYERS = {
         *("declared", "error", "hash", "limits", "names", "keys", "resolve", "plan"),
         *("catalogue", "description", "scenario"),
     ),
-    "jobs": ("collective", "time", "graph", "placement", "nccl", "schedule", "matching", "check", "executor", "expand"),
+    "jobs": (
+        *("collective", "time", "graph", "placement", "nccl", "schedule", "matching", "check", "executor", "expand"),
+        *("read", "write"),
+    ),
     "switch": ("events", "config", "model", "random", "histogram", "state", "flow_control", "datapath"),
     "sim": (
         *("metrics", "network", "outcome", "partition", "state"),

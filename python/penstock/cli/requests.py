@@ -440,7 +440,7 @@ class ImportOptions:
         typer.Argument(
             metavar="FILE…",
             help="A network and its traffic: topology and flows of HPCC, with its config.txt if there is one; .topo "
-            "and .cm of htsim; or a network and a distribution of flow sizes.",
+            "and .cm of htsim; or a network and a distribution of flow sizes. A config.txt alone has an incast.",
         ),
     ]
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The scenario: a name that ends in .toml.")]
