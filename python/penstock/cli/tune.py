@@ -12,12 +12,12 @@ from penstock.cli.locate import RESULTS, file_to_write, find
 from penstock.cli.options import runs_on, words
 from penstock.cli.progress import Progress
 from penstock.cli.requests import TuneOptions
-from penstock.metrics.registry import TITLED
 from penstock.metrics.seeds import LEVEL
 from penstock.quantity_text import octets, share
 from penstock.tuning import Tuning, prose, tune
 from penstock.tuning.goals import Guard
-from penstock.tuning.tuning import Settings
+from penstock.tuning.measures import MEASURES
+from penstock.tuning.tuning import OWN, Settings
 from penstock.tuning.verdict import Verdict
 
 
@@ -65,13 +65,13 @@ def _print(answer: Tuning, written: Path | None) -> None:
     typer.echo(f"{answer.scenario.name}, {answer.scheme}, for {goal.name}: {goal.definition}; at {answer.queue}")
     kept = [_guard(guard) for guard in answer.guards]
     if math.isfinite(answer.least_phase_rad):
-        kept.append(f"a phase margin, where there is one, at least {math.degrees(answer.least_phase_rad):.0f} degrees")
+        kept.append(f"a phase margin, where there is one, at least {math.degrees(answer.least_phase_rad):.1f} degrees")
     typer.echo("the search keeps: " + "; ".join(kept))
     for note in answer.notes:
         typer.echo(f"note: {note}")
     typer.echo("")
     if region.scorer is None:
-        typer.echo(f"theory: there is no fluid model of {answer.scheme}; simulation alone searches")
+        typer.echo(f"theory: {answer.unpredicted}; simulation alone searches")
     elif region.resting:
         typer.echo(
             f"theory: {region.resting} of {region.points} points have an equilibrium within the limits "
@@ -92,27 +92,24 @@ def _print(answer: Tuning, written: Path | None) -> None:
     for verdict in answer.verdicts:
         _print_verdict(answer, verdict)
     typer.echo("")
-    if written is not None:
-        typer.echo(f"written: {written}")
-    elif answer.changed:
-        typer.echo("no gain is shown on seeds that the search never used: nothing is written")
-    else:
-        typer.echo("no point is better than the scenario's own parameters: nothing is proposed or written")
+    typer.echo(answer.why)
+    typer.echo("nothing is written" if written is None else f"written: {written}")
 
 
 def _print_parameters(answer: Tuning) -> None:
     sets = [*([answer.proposal] if answer.changed else []), *answer.others]
     _table(
-        ["", *(_heading(settings.name) for settings in sets)],
+        ["", *(_heading(answer, settings) for settings in sets)],
         [
             *([key, *(str(settings.parameters[key]) for settings in sets)] for key in answer.proposal.parameters),
             ["phase margin", *(_margin(settings) for settings in sets)],
             ["equilibrium queue", *(_rest(settings) for settings in sets)],
+            ["packets", *(_confirmed(settings) for settings in sets)],
         ],
     )
     for settings in sets:
         if settings.margin.reason:
-            typer.echo(f"{_heading(settings.name)} has no margin: {settings.margin.reason}")
+            typer.echo(f"{_heading(answer, settings)} has no margin: {settings.margin.reason}")
 
 
 def _print_verdict(answer: Tuning, verdict: Verdict) -> None:
@@ -120,7 +117,7 @@ def _print_verdict(answer: Tuning, verdict: Verdict) -> None:
     typer.echo(f"against {verdict.against}, {prose.seeds(answer.verdict_seeds)}, which the search never used:")
     rows = []
     for pair in verdict.measures:
-        title, kind = TITLED[pair.measure].title, TITLED[pair.measure].kind
+        title, kind = MEASURES[pair.measure].title, MEASURES[pair.measure].kind
         interval = (
             f"{prose.value(pair.low, kind, signed=True)} to {prose.value(pair.high, kind, signed=True)}"
             if math.isfinite(pair.low)
@@ -141,7 +138,7 @@ def _print_verdict(answer: Tuning, verdict: Verdict) -> None:
     change = f" by {share(abs(found.difference) / of)}" if of > 0 and verdict.word != "no difference shown" else ""
     if verdict.alike:
         typer.echo("every seed gives the same run: nothing in the scenario is random, so the interval has no meaning")
-    typer.echo(f"{TITLED[found.measure].title}: {verdict.word}{change}{prose.broken(verdict)}")
+    typer.echo(f"{MEASURES[found.measure].title}: {verdict.word}{change}{prose.broken(verdict)}")
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> None:
@@ -150,13 +147,15 @@ def _table(heads: list[str], rows: list[list[str]]) -> None:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _heading(name: str) -> str:
-    return {"scenario": "scenario's own"}.get(name, name)
+def _heading(answer: Tuning, settings: Settings) -> str:
+    if settings is answer.proposal and not answer.worth_writing:
+        return "candidate"
+    return {OWN: "scenario's own"}.get(settings.name, settings.name)
 
 
 def _margin(settings: Settings) -> str:
     phase = settings.margin.phase_rad
-    return f"{math.degrees(phase):.0f} degrees" if math.isfinite(phase) else "none"
+    return f"{math.degrees(phase):.1f} degrees" if math.isfinite(phase) else "none"
 
 
 def _rest(settings: Settings) -> str:
@@ -164,6 +163,10 @@ def _rest(settings: Settings) -> str:
     return octets(rest) if math.isfinite(rest) else "none"
 
 
+def _confirmed(settings: Settings) -> str:
+    return "-" if settings.confirmed is None else "confirm" if settings.confirmed else "contradict"
+
+
 def _guard(guard: Guard) -> str:
-    title, kind = TITLED[guard.measure].title, TITLED[guard.measure].kind
+    title, kind = MEASURES[guard.measure].title, MEASURES[guard.measure].kind
     return f"{title} {'at most' if guard.sign > 0 else 'at least'} {prose.value(guard.bound, kind)}"
