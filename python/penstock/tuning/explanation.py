@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 def shown_measures(answer: "Tuning") -> tuple[str, ...]:
     """Return three metrics: that of the goal, and two by which a proposal might pay for it."""
     paid = "paused_s" if any(guard.measure == "queue_max_octets" for guard in answer.guards) else "frames_dropped"
-    others = [key for key in ("queue_p99_octets", "utilization", paid) if key != answer.goal.measure]
-    return answer.goal.measure, others[0] if answer.goal.measure == "utilization" else others[-2], others[-1]
+    if answer.goal.measure == paid:
+        return paid, "queue_p99_octets", "utilization"
+    return answer.goal.measure, "utilization" if answer.goal.guards_utilization else "queue_p99_octets", paid
 
 
 def why(answer: "Tuning") -> str:

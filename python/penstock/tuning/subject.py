@@ -5,6 +5,7 @@ of many kinds share a fabric, no model does. Then the queue that is longest on a
 simulation alone searches.
 """
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from penstock.executors.executor import Executor
 from penstock.quantity_text import octets
 from penstock.result import ClaimError, Result
 from penstock.runs import Run, RunCallbacks, copies, run_many
-from penstock.scenario import Scenario
+from penstock.scenario import Scenario, parts_of
 from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configurations
 from penstock.theory.models import DELAYED
 from penstock.theory.packet_oscillation import doubts
@@ -96,7 +97,8 @@ def subject(
     if not unpredicted:
         unpredicted = _unpredicted(goal, longest)
     held = _memory_octets(plan, links[queue], longest.buffer_octets) if controlled else None
-    return Subject(longest, periods, queue, held, unpredicted, (*_others(periods), *_memory_notes(plan, queue)))
+    notes = (*_others(periods), *_memory_notes(plan, queue), *_scaled(own, longest.scheme))
+    return Subject(longest, periods, queue, held, unpredicted, notes)
 
 
 def _seen(own: Scenario, seed: int, callbacks: RunCallbacks, executor: Executor | None) -> tuple[str, bool]:
@@ -159,6 +161,18 @@ def _others(periods: Sequence[Configuration]) -> tuple[str, ...]:
     return (
         f"{len(left_out)} controlled flows do not cross {periods[0].queue}, the bottleneck that leaves a flow least: "
         "theory leaves them out, and Jain's index has them",
+    )
+
+
+def _scaled(own: Scenario, scheme: str) -> tuple[str, ...]:
+    """The parameters that are given for each Gb/s of a line: a proposal has one value for all lines."""
+    table = tomllib.loads(parts_of(own)[0]).get("schemes", {}).get(scheme, {})
+    names = [name for name, given in table.items() if isinstance(given, str) and " per " in given]
+    if not names:
+        return ()
+    return (
+        f"{', '.join(names)} follow the rate of each line, and a proposal has one value for all lines: the table has "
+        "that of the fastest",
     )
 
 
