@@ -250,6 +250,11 @@ def test_columns_of_numbers_are_known() -> None:
     rows: list[list[Any]] = [["3 of a kind", "1.2 KB", "-3 %", "h1", None], ["b", "-", "+0.5", "5 m", "7"]]
     assert reports.Table(["", "a", "b", "c", "d"], rows).numeric == (False, True, True, False, True)
     assert reports.Table(["a", "b"], [["x", reports.Mark("7", True)]]).numeric == (False, False)
+    # A word among numbers leaves them numbers; a column without any value is like them.
+    assert reports.Table(["a", "b", "c"], [["x", "26 KB", "-"], ["y", "none", None], ["z", "2", ""]]).numeric[1:] == (
+        True,
+        True,
+    )
 
 
 def test_wide_tables_stand_in_parts_with_their_names() -> None:

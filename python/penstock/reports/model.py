@@ -56,14 +56,15 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Whether each column has numbers alone, which begin with a digit or a sign; the first column has names."""
-        columns = ([row[place] for row in self.rows] for place in range(1, len(self.head)))
-        return (False, *(all(cell in (None, "", "-") or _is_number(cell) for cell in cells) for cells in columns))
+        """Whether most cells of a column that have a value are numbers; the first column has names."""
+        columns = [[row[place] for row in self.rows] for place in range(1, len(self.head))]
+        known = [[cell for cell in cells if cell not in (None, "", "-")] for cells in columns]
+        return (False, *(not cells or 2 * sum(map(_is_number, cells)) > len(cells) for cells in known))
 
     @property
     def named(self) -> bool:
         """Whether the first column has names, which stand on one line, and no sentences."""
-        return all(len(_text(row[0])) <= _LONGEST_NAME for row in self.rows)
+        return all(len(text_of(row[0])) <= _LONGEST_NAME for row in self.rows)
 
     @property
     def letters(self) -> tuple[int, ...]:
@@ -71,7 +72,7 @@ class Table:
         found = []
         for place, heading in enumerate(self.head):
             words = heading.split() if self.numeric[place] else [heading]
-            longest = max(map(len, (*words, *(_text(row[place]) for row in self.rows), "")))
+            longest = max(map(len, (*words, *(text_of(row[place]) for row in self.rows), "")))
             whole = self.numeric[place] or (place == 0 and self.named)
             found.append(_GAP + (longest if whole else min(longest, _BROKEN_AT)))
         return tuple(found)
@@ -80,7 +81,7 @@ class Table:
         """Return the table with its rows as columns."""
         columns = [[row[place] for row in self.rows] for place in range(1, len(self.head))]
         return Table(
-            [self.head[0], *(_text(row[0]) for row in self.rows)],
+            [self.head[0], *(text_of(row[0]) for row in self.rows)],
             [[heading, *cells] for heading, cells in zip(self.head[1:], columns, strict=True)],
             title=self.title,
             note=self.note,
@@ -105,7 +106,8 @@ class Table:
         ]
 
 
-def _text(cell: Cell) -> str:
+def text_of(cell: Cell) -> str:
+    """Return the text of a cell; nothing where there is no value."""
     return cell.text if isinstance(cell, Mark) else cell or ""
 
 

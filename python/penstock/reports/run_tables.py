@@ -37,7 +37,7 @@ def tables(result: Result, links: list[LinkDescription]) -> list[Table]:
     every = [
         queues(summary["queues"]),
         _pools(summary.get("pools", [])),
-        _flows(result),
+        flows(result),
         _completions(summary.get("completions", [])),
         _extremes(result),
         _windows(summary),
@@ -250,7 +250,7 @@ def queues(queues: list[QueueSummary]) -> Table:
     )
 
 
-def _flows(result: Result) -> Table:
+def flows(result: Result) -> Table:
     """Return a line a flow; of many, the least, the median and the most of each number."""
     few = result.flows.num_rows <= _FLOWS_LISTED
     return _flow_by_flow(result.summary["flows"]) if few else _flows_in_one(result.flows)
