@@ -1,4 +1,4 @@
-"""Tunes the scenario with long delay and many flows for each goal, as `penstock tune` does by default.
+"""Tunes the scenario with long delay and many flows for each goal that a fluid predicts, as `penstock tune` does.
 
     python tools/check_tuning.py
 
@@ -18,7 +18,7 @@ SCENARIO = Path(__file__).resolve().parent.parent / "scenarios/tuning/long-delay
 def main() -> int:
     """Tunes for each goal, says what came of it, and returns how many proposals do not beat the standard."""
     failed = 0
-    for goal in GOALS:
+    for goal in (name for name, each in GOALS.items() if each.predicted):
         answer = tune(Scenario.load(SCENARIO), goal)
         for verdict in answer.verdicts:
             (found,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)

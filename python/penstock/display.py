@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from penstock.highlights import schemes_in_words
-from penstock.metrics.registry import COMPARED, TITLED, WRITERS
+from penstock.metrics.registry import COMPARED, WRITERS
 from penstock.metrics.seeds import SLOWDOWNS, by_size, in_words, written
 from penstock.quantity_text import bit_rate, count, duration, octets, ratio, share
 from penstock.reports import run_tables
@@ -91,6 +91,7 @@ def _slowdowns(lines: Sequence[dict[str, Any]]) -> str:
 
 def tuning_html(tuning: "Tuning") -> str:
     """Show a proposal: its parameters beside those that it is compared with, and the verdict on each goal."""
+    from penstock.tuning.measures import MEASURES
     from penstock.tuning.prose import broken, mean_of, seeds
 
     sets = [*([tuning.proposal] if tuning.changed else []), *tuning.others]
@@ -102,7 +103,7 @@ def tuning_html(tuning: "Tuning") -> str:
     shown = ""
     for verdict in tuning.verdicts:
         (pair,) = (pair for pair in verdict.measures if pair.measure == tuning.goal.measure)
-        title, kind = TITLED[pair.measure].title, TITLED[pair.measure].kind
+        title, kind = MEASURES[pair.measure].title, MEASURES[pair.measure].kind
         shown += (
             f"<p>against {escape(verdict.against)}, {seeds(tuning.verdict_seeds)}, which the search never saw: "
             f"{escape(title)} {mean_of(pair.proposal, kind)} instead of {mean_of(pair.other, kind)}, "

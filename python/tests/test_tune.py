@@ -15,7 +15,8 @@ from penstock.cli import app
 from penstock.runs import RunCallbacks
 from penstock.theory.configuration import Configuration, UnsuitedScenarioError, configuration
 from penstock.tuning import Tuning, prose, tune
-from penstock.tuning.goals import GOALS, companions, mean, observe
+from penstock.tuning.goals import GOALS, companions, mean
+from penstock.tuning.measures import observe
 from penstock.tuning.search_space import knobs, point_of
 
 LONG_DELAY = ROOT / "scenarios/tuning/long-delay.toml"
@@ -41,7 +42,9 @@ def test_the_proposal_beats_the_standard_on_seeds_that_it_never_saw(answer: Tuni
     assert found.high < 0
     assert verdict.beats
     assert all(answer.region.holds(answer.region.starts))
-    assert answer.others[0].name == "ieee-2010"
+    assert [settings.name for settings in answer.others] == ["scenario"]
+    assert answer.baseline.name == "scenario"
+    assert verdict.against == "the scenario's own, those of profile ieee-2010"
 
 
 def test_its_scenario_runs_to_what_the_verdict_says(answer: Tuning) -> None:
@@ -123,11 +126,14 @@ def test_parameters_that_change_during_the_run_are_refused() -> None:
         tune(Scenario.from_toml(text), "latency")
 
 
-def test_the_standard_is_the_first_profile_that_fits() -> None:
-    # Those of DCQCN are for buffers of switches at 25 and 40 Gb/s; the catalogue's defaults are not.
+def test_the_baseline_is_the_users_own_and_a_profile_only_if_it_is_named() -> None:
     settings = {"k_max": "80 KB"}
-    found = tune(quick("dcqcn", **settings), "latency", keys=["r_ai"], trials=1, seeds=1, verdict_seeds=2, points=8)
-    assert [settings.name for settings in found.others] == ["defaults", "scenario"]
+    arguments: dict[str, Any] = {"keys": ["r_ai"], "trials": 1, "seeds": 1, "verdict_seeds": 2, "points": 8}
+    found = tune(quick("dcqcn", **settings), "latency", **arguments)
+    assert [settings.name for settings in found.others] == ["scenario"]
+    found = tune(quick("dcqcn", **settings), "latency", against="defaults", **arguments)
+    assert [settings.name for settings in found.others] == ["scenario", "defaults"]
+    # The profiles of DCQCN are for buffers of switches at 25 and 40 Gb/s.
     with pytest.raises(UnsuitedScenarioError, match=r"zhu-2015 does not fit the scenario: schemes\.dcqcn\.k_max"):
         tune(quick("dcqcn", **settings), "latency", against="zhu-2015")
 
@@ -140,7 +146,11 @@ def test_seeds_are_written_out_unless_they_follow_one_another() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words", "hint"),
     [
-        ({"goal": "beauty"}, 'goal="beauty": unknown goal', "use one of stability, latency, utilization"),
+        (
+            {"goal": "beauty"},
+            'goal="beauty": unknown goal',
+            "use one of stability, latency, utilization, pauses, fct-p50, fct-p95, fct-p99, fct-p999",
+        ),
         ({"goal": "latency", "trials": 0}, "trials=0: must be at least 1", "write trials=1 or more"),
         (
             {"goal": "latency", "verdict_seeds": 1},
@@ -263,7 +273,7 @@ def test_the_command_where_no_point_is_better(tmp_path: Path, monkeypatch: pytes
     command = ["tune", "quick.toml", "--goal", "latency", "--keys", "q_eq=1 KB..2 KB", "--trials", "2", "--seeds", "1"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
-    assert done.stdout.endswith("nothing is proposed or written\n")
+    assert "\nNothing is proposed: " in done.stdout and done.stdout.endswith("nothing is written\n")
     assert [path.name for path in tmp_path.rglob("*")] == ["quick.toml"]
 
 
@@ -271,9 +281,9 @@ def test_the_command_where_no_point_is_better(tmp_path: Path, monkeypatch: pytes
     ("changes", "words", "written"),
     [
         ({}, "written: found/proposal.toml", True),
-        ({"verdicts": "lost"}, "no gain is shown on seeds that the search never used: nothing is written", False),
+        ({"verdicts": "lost"}, "packets contradict the best candidate", False),
         ({"verdicts": ()}, "", False),
-        ({"verdicts": (), "changed": False}, "nothing is proposed or written", False),
+        ({"verdicts": (), "changed": False}, "nothing is written", False),
         ({"verdicts": (), "interrupted": True}, "", True),
         ({"verdicts": (), "interrupted": True, "changed": False}, "", False),
     ],

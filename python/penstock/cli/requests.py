@@ -261,7 +261,15 @@ class TuneOptions:
     """The options of `penstock tune`."""
 
     scenario: Annotated[str, options.SCENARIO]
-    goal: Annotated[str, typer.Option("--goal", metavar="GOAL", help="stability, latency or utilization.")]
+    goal: Annotated[
+        str,
+        typer.Option(
+            "--goal",
+            "--for",
+            metavar="GOAL",
+            help="stability, latency, utilization, pauses, or fct-p50, fct-p95, fct-p99, fct-p999: completion times.",
+        ),
+    ]
     scheme: Annotated[
         str | None,
         typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme, instead of the scenario's."),
@@ -279,7 +287,7 @@ class TuneOptions:
         typer.Option(
             metavar="NAME",
             autocompletion=completion.profile,
-            help="The profile to compare with.  [default: the first that fits]",
+            help="A profile to beat too.  [default: the scenario's own values alone]",
         ),
     ] = None
     keys: Annotated[

@@ -82,7 +82,7 @@ def _print(answer: Tuning, written: Path | None) -> None:
     print_table(console(), tunings.parameters(answer))
     for settings in [*([answer.proposal] if answer.changed else []), *answer.others]:
         if settings.margin.reason:
-            typer.echo(f"{tunings.heading(settings.name)} has no margin: {settings.margin.reason}")
+            typer.echo(f"{tunings.heading(answer, settings)} has no margin: {settings.margin.reason}")
     for verdict in answer.verdicts:
         typer.echo("")
         typer.echo(f"against {verdict.against}, {prose.seeds(answer.verdict_seeds)}, which the search never used:")
@@ -93,9 +93,5 @@ def _print(answer: Tuning, written: Path | None) -> None:
             )
         typer.echo(tunings.in_words(answer, verdict))
     typer.echo("")
-    if written is not None:
-        typer.echo(f"written: {written}")
-    elif answer.changed:
-        typer.echo("no gain is shown on seeds that the search never used: nothing is written")
-    else:
-        typer.echo("no point is better than the scenario's own parameters: nothing is proposed or written")
+    typer.echo(answer.why)
+    typer.echo("nothing is written" if written is None else f"written: {written}")

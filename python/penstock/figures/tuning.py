@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from penstock.figures.style import QUEUE_COLOURS, REFERENCE, WIDTH, Drawn, sheet, styled
-from penstock.metrics.registry import TITLED
+from penstock.tuning.measures import MEASURES
 from penstock.tuning.verdict import Paired, Verdict
 
 _APART = 0.16
@@ -28,7 +28,7 @@ def differences(verdicts: Sequence[Verdict]) -> Drawn:
                 label=f"against {verdict.against}",
             )
         axes.axvline(1, color=REFERENCE, linestyle="--", linewidth=1)
-        axes.set_yticks(range(len(measures)), [TITLED[measure].title for measure in measures])
+        axes.set_yticks(range(len(measures)), [MEASURES[measure].title for measure in measures])
         axes.set_ylim(len(measures) - 0.5, -0.5)
         axes.set_xlabel("proposal over the other")
         figure.legend(loc="outside upper right", ncols=2)

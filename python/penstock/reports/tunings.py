@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from penstock.declared import Outline
-from penstock.metrics.registry import TITLED
 from penstock.metrics.seeds import LEVEL
 from penstock.quantity_text import count, octets, share
 from penstock.reports import fabric
@@ -12,7 +11,8 @@ from penstock.reports.model import Part, Points, Report, Section, Source, Table
 from penstock.reports.page import picture
 from penstock.tuning import Tuning, prose
 from penstock.tuning.goals import Guard
-from penstock.tuning.tuning import Settings
+from penstock.tuning.measures import MEASURES
+from penstock.tuning.tuning import OWN, Settings
 from penstock.tuning.verdict import Verdict
 
 _CAPTION = (
@@ -25,24 +25,32 @@ def parameters(answer: Tuning) -> Table:
     """Return the tuned parameters: those that the scenario and its standard have, then the proposal."""
     sets = [*answer.others, *([answer.proposal] if answer.changed else [])]
     return Table(
-        ("", *(heading(settings.name) for settings in sets)),
+        ("", *(heading(answer, settings) for settings in sets)),
         [
             *((key, *(str(settings.parameters[key]) for settings in sets)) for key in answer.proposal.parameters),
             ("phase margin", *(margin(settings) for settings in sets)),
             ("equilibrium queue", *(rest(settings) for settings in sets)),
+            ("packets", *(confirmed(settings) for settings in sets)),
         ],
     )
 
 
-def heading(name: str) -> str:
+def heading(answer: Tuning, settings: Settings) -> str:
     """Return the heading of a set of parameters."""
-    return {"scenario": "scenario's own"}.get(name, name)
+    if settings is answer.proposal and not answer.worth_writing:
+        return "candidate"
+    return {OWN: "scenario's own"}.get(settings.name, settings.name)
+
+
+def confirmed(settings: Settings) -> str:
+    """Return whether packets confirm the margin of a set of parameters."""
+    return "-" if settings.confirmed is None else "confirm" if settings.confirmed else "contradict"
 
 
 def margin(settings: Settings) -> str:
     """Return the phase margin of a set of parameters."""
     phase = settings.margin.phase_rad
-    return f"{math.degrees(phase):.0f} degrees" if math.isfinite(phase) else "none"
+    return f"{math.degrees(phase):.1f} degrees" if math.isfinite(phase) else "none"
 
 
 def rest(settings: Settings) -> str:
@@ -55,7 +63,7 @@ def judged(verdict: Verdict) -> Table:
     """Return every measure of a verdict: of the proposal and the other, the difference and its interval."""
     rows = []
     for pair in verdict.measures:
-        title, kind = TITLED[pair.measure].title, TITLED[pair.measure].kind
+        title, kind = MEASURES[pair.measure].title, MEASURES[pair.measure].kind
         interval = (
             f"{prose.value(pair.low, kind, signed=True)} to {prose.value(pair.high, kind, signed=True)}"
             if math.isfinite(pair.low)
@@ -78,12 +86,12 @@ def in_words(answer: Tuning, verdict: Verdict) -> str:
     (found,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
     of = found.other["mean"] or 0.0
     change = f" by {share(abs(found.difference) / of)}" if of > 0 and verdict.word != "no difference shown" else ""
-    return f"{TITLED[found.measure].title}: {verdict.word}{change}{prose.broken(verdict)}"
+    return f"{MEASURES[found.measure].title}: {verdict.word}{change}{prose.broken(verdict)}"
 
 
 def guard(guard: Guard) -> str:
     """Return a bound that a proposal has to keep."""
-    title, kind = TITLED[guard.measure].title, TITLED[guard.measure].kind
+    title, kind = MEASURES[guard.measure].title, MEASURES[guard.measure].kind
     return f"{title} {'at most' if guard.sign > 0 else 'at least'} {prose.value(guard.bound, kind)}"
 
 
@@ -91,7 +99,7 @@ def theory(answer: Tuning) -> str:
     """Return what the fluid model said of where to look."""
     region = answer.region
     if region.scorer is None:
-        return f"there is no fluid model of {answer.scheme}; simulation alone searches"
+        return f"{answer.unpredicted}; simulation alone searches"
     if region.resting:
         return (
             f"{region.resting} of {region.points} points have an equilibrium within the limits "
@@ -104,7 +112,7 @@ def kept(answer: Tuning) -> list[str]:
     """Return what the search keeps: guards, and the phase margin."""
     bounds = [guard(one) for one in answer.guards]
     if math.isfinite(answer.least_phase_rad):
-        least = f"{math.degrees(answer.least_phase_rad):.0f} degrees"
+        least = f"{math.degrees(answer.least_phase_rad):.1f} degrees"
         bounds.append(f"a phase margin, where there is one, at least {least}")
     return bounds
 
@@ -118,7 +126,7 @@ def of_tuning(answer: Tuning, outline: Outline, *, sources: Sequence[Source] = (
         sources: that scenario.
         command: the command that repeats it.
     """
-    sections = [Section("Parameters, old and proposed", [parameters(answer)])]
+    sections = [Section("Why", [answer.why]), Section("Parameters, old and proposed", [parameters(answer)])]
     if answer.verdicts:
         from penstock.figures.tuning import differences
 
@@ -155,11 +163,7 @@ def of_tuning(answer: Tuning, outline: Outline, *, sources: Sequence[Source] = (
 
 
 def _verdict(answer: Tuning) -> tuple[str, bool | None]:
-    if not answer.verdicts:
-        if answer.interrupted:
-            return "The search was interrupted before a verdict.", None
-        return "Nothing is proposed: no point is better than the scenario's own parameters.", None
-    said = "; ".join(f"against {verdict.against}, {in_words(answer, verdict)}" for verdict in answer.verdicts)
-    if answer.gain_shown:
-        return f"A gain is shown: {said}.", True
-    return f"No gain is shown on seeds that the search never used: {said}.", None
+    """Return the first sentence of the reasons, and whether a gain is shown, or packets contradict the candidate."""
+    first, _, rest = answer.why.partition(". ")
+    good = True if answer.gain_shown else False if answer.objections else None
+    return f"{first}." if rest else first, good

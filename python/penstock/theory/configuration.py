@@ -59,6 +59,7 @@ class Configuration:
         start_s: when the period begins, s of the simulation.
         stop_s: when it ends, s.
         left_out: controlled flows that do not cross the bottleneck: others hold them back.
+        other_bottlenecks: queues that other flows fill, where there are several.
     """
 
     scheme: str
@@ -76,6 +77,7 @@ class Configuration:
     stop_s: float = float("inf")
     wire_overhead_octets: float = 0.0
     left_out: tuple[str, ...] = ()
+    other_bottlenecks: tuple[str, ...] = ()
 
     @property
     def round_trip_s(self) -> float:
@@ -106,19 +108,24 @@ class Configuration:
 
 
 def configurations(
-    scenario: Scenario, *, scheme: str | None = None, profile: str | None = None, from_s: float = 0.0
+    scenario: Scenario,
+    *,
+    scheme: str | None = None,
+    profile: str | None = None,
+    from_s: float = 0.0,
+    binding: bool = False,
 ) -> list[Configuration]:
     """Cut a scenario into periods in which one bottleneck and its flows stay as they are.
 
     A period begins when a flow starts or stops, or a link or a parameter changes. Periods without a controlled flow are
-    left out, and those that are over at ``from_s``, s.
+    left out, and those that are over at ``from_s``, s. ``binding`` is that of :func:`configuration`.
 
     Raises:
         ScenarioError: a value is not legal.
         UnsuitedScenarioError: a period has no bottleneck or several, or flows that are not alike.
     """
     periods = _periods(scenario, scheme, profile)
-    late = [period.configuration() for period in periods if period.stop_s > from_s]
+    late = [period.configuration(binding=binding) for period in periods if period.stop_s > from_s]
     if not late:
         raise UnsuitedScenarioError(
             f"no controlled flow runs after {from_s:g} s", "shorten the warm-up, or let flows last longer"
@@ -163,7 +170,7 @@ def configuration(
     """The configuration at a time of the scenario, s; without a time that of its longest period.
 
     With ``binding``, where there are several bottlenecks that one counts that leaves a flow least, with the flows that
-    cross it; ``left_out`` of the configuration names the others.
+    cross it. ``left_out`` of the configuration names the other flows, ``other_bottlenecks`` their queues.
 
     Raises:
         ScenarioError: a value is not legal.
@@ -255,7 +262,7 @@ class _Period:
 
     def configuration(self, *, binding: bool = False) -> Configuration:
         """The period as the theory sees it; with ``binding`` only its tightest bottleneck, if there are several."""
-        name, left_out = self._bottleneck(binding=binding)
+        name, left_out, others = self._bottleneck(binding=binding)
         before = [self._before(flow, name) for flow in self.flows]
         frame = self._same("frames", "octets", [float(flow["frame_octets"]) for flow in self.flows])
         overhead = float(self.plan["wire_overhead_octets"])
@@ -282,6 +289,7 @@ class _Period:
             start_s=self.start_s,
             stop_s=self.stop_s,
             left_out=left_out,
+            other_bottlenecks=others,
         )
 
     def _scheme(self) -> AssignedScheme:
@@ -293,11 +301,12 @@ class _Period:
                 entry = {**entry, "parameters": change["parameters"]}
         return entry
 
-    def _bottleneck(self, *, binding: bool) -> tuple[str, tuple[str, ...]]:
+    def _bottleneck(self, *, binding: bool) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """The link that the flows fill; the first on their path, if one after the other does.
 
         With ``binding``, of several the one whose flows have the least share. Those that do not cross it are then no
-        longer among ``flows``; their names are the second part of the answer.
+        longer among ``flows``; their names are the second part of the answer, and the bottlenecks of other flows the
+        third.
         """
         load: dict[str, float] = {}
         users: dict[str, set[str]] = {}
@@ -330,7 +339,7 @@ class _Period:
             left_out = tuple(flow["name"] for flow in self.flows if flow["name"] not in users[name])
             self.flows = [flow for flow in self.flows if flow["name"] in users[name]]
             self._check_greedy()
-            return name, left_out
+            return name, left_out, tuple(link for link in full if users[link] != users[name])
         sets = {frozenset(users[name]) for name in full}
         if len(sets) > 1:
             raise self._unsuited(
@@ -344,7 +353,7 @@ class _Period:
                 f"flows {_and(others)} do not cross the bottleneck {name}", "the models have one queue"
             )
         self._check_greedy()
-        return name, ()
+        return name, (), ()
 
     def _check_greedy(self) -> None:
         for flow in self.flows:

@@ -155,6 +155,11 @@ class MarginReport:
     jump: Jump | None = None
     omits: tuple[str, ...] = field(default=())
 
+    @property
+    def stable(self) -> bool:
+        """Whether small oscillations die out on every side of the equilibrium; not so without a side."""
+        return bool(self.sides) and all(side.stable for side in self.sides)
+
     def _repr_html_(self) -> str:
         from penstock.display import report_html
 

@@ -1,13 +1,16 @@
-"""The packets beside the theory: how far the bottleneck's queue swings in the simulator, where the fluid says stable.
+"""The packets beside the theory: whether the bottleneck's queue does in the simulator what the fluid says.
 
 The fluid's word is about small oscillations of a law that is asked without end. Packets come one by one, messages with
 intervals, and sources start at their lines' rates; the queue of a stable fluid may swing from empty to full.
 """
 
+import math
 from dataclasses import dataclass
+from typing import Literal
 
 from penstock._core import PenstockError
-from penstock.metrics.values import longest
+from penstock.metrics.registry import TITLED
+from penstock.metrics.values import JudgedRun, longest
 from penstock.quantity_text import duration
 from penstock.scenario import Scenario
 from penstock.theory.configuration import Configuration
@@ -22,6 +25,11 @@ _FEW_FRAMES = 10.0
 _CALM = 0.25
 """A queue whose standard deviation is a larger share of its equilibrium swings."""
 
+_SAMPLES = 4000
+"""Samples of the simulated time, from which the amplitude is taken."""
+
+Word = Literal["confirm", "contradict"]
+
 
 @dataclass(frozen=True)
 class PacketOscillation:
@@ -33,10 +41,13 @@ class PacketOscillation:
         mean_octets: its mean.
         std_octets: its standard deviation.
         max_octets: the most.
+        amplitude_octets: half the distance between its 5th and 95th percentile.
         utilization: share of the link's rate that is used.
         rest_octets: length of the queue at the fluid's equilibrium; NaN where it has none.
         calm: whether the queue stays about as long as the equilibrium is: its standard deviation is a quarter of it, or
             two frames, at the most, and the means are no farther apart.
+        verdict: whether packets confirm the fluid. A stable one has a calm queue, an unstable one has not. Where the
+            fluid has a cycle, mean and amplitude are to differ by no more than a quarter, or two frames.
     """
 
     start_s: float
@@ -44,9 +55,11 @@ class PacketOscillation:
     mean_octets: float
     std_octets: float
     max_octets: float
+    amplitude_octets: float
     utilization: float
     rest_octets: float
     calm: bool
+    verdict: Word
 
 
 def simulate(
@@ -68,6 +81,7 @@ def simulate(
         copy.set("warmup", f"{start_s:.12f} s")
         copy.set("until", "duration")
         copy.set("record.queues", f'["{given.queue}"]')
+        copy.set("record.interval", f"{stop_s / _SAMPLES:.12f} s")
         result = copy.run(scheme=scheme, profile=profile)
     except PenstockError as error:
         return f"the first {stop_s:g} s cannot be run alone: {error}"
@@ -76,17 +90,47 @@ def simulate(
         return f"{given.queue} is not recorded"
     rest = float(found.equilibrium.get("queue_octets", float("nan")))
     mean, std = float(queue["mean_octets"]), float(queue["std_octets"])
-    bound = max(_CALM * rest, 2 * given.frame_octets)
+    amplitude = float(JudgedRun(result, queue).value(TITLED["queue_amplitude_octets"]) or 0.0)
+    calm = rests(mean, std, rest, given.frame_octets)
     return PacketOscillation(
         start_s=start_s,
         stop_s=stop_s,
         mean_octets=mean,
         std_octets=std,
         max_octets=float(queue["max_octets"]),
+        amplitude_octets=amplitude,
         utilization=float(queue["utilization"]),
         rest_octets=rest,
-        calm=std <= bound and abs(mean - rest) <= bound,
+        calm=calm,
+        verdict="confirm" if _confirms(found, mean, amplitude, calm=calm) else "contradict",
     )
+
+
+def _confirms(found: MarginReport, mean_octets: float, amplitude_octets: float, *, calm: bool) -> bool:
+    """Whether a queue of packets does what the fluid says."""
+    if found.sides:
+        return calm == found.stable
+    if found.jump is not None:
+        cycle, about_octets = found.jump.cycle, found.jump.mean_octets
+    elif found.limit_cycle is not None:
+        cycle, about_octets = found.limit_cycle.integrated, found.equilibrium["queue_octets"]
+    if not math.isfinite(cycle.amplitude_octets):
+        # Nothing but buffer and rates bounds it.
+        return not calm
+    return all(
+        abs(ours - theirs) <= max(_CALM * max(ours, theirs), 2 * found.configuration.frame_octets)
+        for ours, theirs in ((mean_octets, about_octets), (amplitude_octets, cycle.amplitude_octets))
+    )
+
+
+def rests(mean_octets: float, std_octets: float, rest_octets: float, frame_octets: float) -> bool:
+    """Whether a queue of packets stays at the fluid's equilibrium.
+
+    Its standard deviation is a quarter of the equilibrium, or two frames, at the most, and the means are no farther
+    apart.
+    """
+    bound = max(_CALM * rest_octets, 2 * frame_octets)
+    return std_octets <= bound and abs(mean_octets - rest_octets) <= bound
 
 
 def doubts(given: Configuration) -> tuple[str, ...]:

@@ -1,14 +1,16 @@
 """An answer as one document, which ``penstock tune --json`` prints, and as a scenario file."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from penstock.metrics.registry import TITLED
 from penstock.metrics.seeds import LEVEL
 from penstock.scenario import Scenario, text_alone
 from penstock.tuning import prose
 from penstock.tuning.goals import mean
+from penstock.tuning.measures import MEASURES
+from penstock.tuning.refusals import Objection, counted
 from penstock.tuning.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -21,11 +23,13 @@ def document(answer: "Tuning") -> dict[str, Any]:
         "scenario": answer.scenario.name,
         "scheme": answer.scheme,
         "goal": asdict(answer.goal),
+        "why": answer.why,
         "guards": [asdict(guard) for guard in answer.guards],
         "least_phase_margin_degrees": _number(math.degrees(answer.least_phase_rad)),
         "notes": list(answer.notes),
         "queue": answer.queue,
         "theory": {
+            "unpredicted": answer.unpredicted or None,
             "points": answer.region.points,
             "resting": answer.region.resting,
             "kept": answer.region.kept,
@@ -36,12 +40,28 @@ def document(answer: "Tuning") -> dict[str, Any]:
         },
         "trials": answer.trials,
         "refused_by_theory": answer.refused,
+        "refused_by_guards": {
+            "candidates": len(answer.refusals),
+            "by_guard": counted(answer.refusals),
+            "reasons": [
+                {
+                    "parameters": {knob.key: knob.text(refusal.point[knob.name]) for knob in answer.space},
+                    "objections": _objections(refusal.objections),
+                }
+                for refusal in answer.refusals
+            ],
+        },
+        "best_allowed": None if answer.best_allowed is None else mean(answer.best_allowed),
         "finalists": answer.finalists,
         "tuning_seeds": list(answer.tuning_seeds),
         "choosing_seeds": list(answer.choosing_seeds),
         "verdict_seeds": list(answer.verdict_seeds),
         "changed": answer.changed,
+        "proposed": answer.worth_writing,
         "proposal": _settings(answer.proposal),
+        "proposal_breaks": _objections(answer.objections),
+        "baseline": _settings(answer.baseline),
+        "baseline_breaks": _objections(answer.own_objections),
         "others": [_settings(other) for other in answer.others],
         "verdicts": [_verdict(verdict) for verdict in answer.verdicts],
         "gain_shown": answer.gain_shown,
@@ -56,9 +76,14 @@ def _settings(settings: "Settings") -> dict[str, Any]:
         "phase_margin_degrees": _number(math.degrees(settings.margin.phase_rad)),
         "rest_octets": _number(settings.margin.rest_octets),
         "no_margin_because": settings.margin.reason or None,
+        "packets_confirm_margin": settings.confirmed,
         "tuning": mean(settings.tuning),
         "judging": mean(settings.judging) if settings.judging else None,
     }
+
+
+def _objections(objections: Sequence[Objection]) -> list[dict[str, Any]]:
+    return [asdict(objection) for objection in objections]
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
@@ -110,7 +135,7 @@ def _choice(answer: "Tuning") -> str:
 
 def _sentence(answer: "Tuning", verdict: Verdict) -> str:
     (pair,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
-    title, kind = TITLED[pair.measure].title, TITLED[pair.measure].kind
+    title, kind = MEASURES[pair.measure].title, MEASURES[pair.measure].kind
     ours, other = prose.mean_of(pair.proposal, kind), prose.mean_of(pair.other, kind)
     return (
         f"Against {verdict.against}, {prose.seeds(answer.verdict_seeds)}, which the search never saw: {title} "

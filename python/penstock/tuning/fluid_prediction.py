@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from penstock.theory.linear_stability import Array
 from penstock.theory.linearisation import is_at_rest, linearise
 from penstock.theory.models.base import FluidModel
-from penstock.tuning.goals import Observed
+from penstock.tuning.measures import Observed
 
 _STEPS = 3000
 _MOST_STEPS = 4000

@@ -1,53 +1,28 @@
-"""The metrics of a run by which it is tuned: three goals, and guards that a proposal may not pay for them with.
+"""The goals by which a scenario is tuned, and guards that a proposal may not pay for them with.
 
-Queue and utilisation are the bottleneck's, of the time after the warm-up, and Jain's index is of that time. Frames that
-full queues drop count in the whole network and over the whole run. So a start that floods the network is paid for by
-the same parameters that make the rest of the run smooth.
+The guards are taken from runs with the scenario's own parameters. A proposal keeps what these keep, and never more in a
+queue than the switch has memory.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock._core import PenstockError
-from penstock.metrics.registry import TITLED
-from penstock.metrics.values import JudgedRun, longest
-
-if TYPE_CHECKING:
-    from penstock.declared import MetricName
-    from penstock.result import Result
-
-
-Observed = Mapping[str, float]
-"""A run in numbers, by the keys of :data:`OBSERVED`."""
-
-OBSERVED: tuple["MetricName", ...] = (
-    "queue_mean_octets",
-    "queue_std_octets",
-    "queue_p99_octets",
-    "utilization",
-    "frames_dropped",
-    "frames_dropped_measured",
-    "jain_index",
-    "queue_max_octets",
-    "paused_s",
-)
-"""The metrics of a run that goals and guards are of; their titles are in the registry."""
+from penstock.tuning.measures import COMPLETIONS, MEASURES, Observed
 
 UTILIZATION_SLACK = 0.01
-"""So much less of the bottleneck's rate than the standard's a proposal may use, in mean over the seeds."""
+"""So much less of the bottleneck's rate than the scenario's own parameters a proposal may use, in mean of the seeds."""
 
 JAIN_SLACK = 0.05
-"""So much lower than the standard's Jain's index may be, in mean over the seeds."""
+"""So much lower may Jain's index be, in mean over the seeds."""
 
 DROP_SLACK = 0.01
-"""By such a share more frames than the standard a proposal may drop over the whole run, in mean over the seeds.
+"""By such a share more frames a proposal may drop over the whole run, in mean over the seeds.
 
 Losses while flows start at their lines' rates, before a first message can come back, differ by some tenths of a per
-cent from seed to seed, under any parameters. Where the standard drops none, none may be dropped.
+cent from seed to seed, under any parameters. Where the scenario's own parameters drop none, none may be dropped.
 """
 
 PAUSE_SLACK = 0.05
@@ -56,13 +31,24 @@ PAUSE_SLACK = 0.05
 Under flow control nothing is lost, and all that a queue holds is paid for by pauses, of other flows as well.
 """
 
+LEFT_SLACK = 0.05
+"""By such a share more flows may be left at the end, in mean over the seeds; none, where none is.
+
+Percentiles of completion count them too, by the time that they have been there. Which flows of a load are left depends
+on when the run ends.
+"""
+
 RESERVE = 0.5
 """The search leaves so large a share of the slacks unused: a guard just kept on its seeds may break on others."""
 
-_DROPS: tuple["MetricName", ...] = ("frames_dropped", "frames_dropped_measured")
+_DROPS = ("frames_dropped", "frames_dropped_measured")
 
 _FULL_QUEUE_COSTS = 0.001
 """A mean queue as long as the buffer costs so much of a utilisation: of two that use all, the shorter queue wins."""
+
+
+_UNIT_S = 1e-3
+"""A goal in seconds counts as its share of itself and this: below 1, and in the order of the times."""
 
 
 @dataclass(frozen=True)
@@ -71,20 +57,35 @@ class Goal:
 
     Attributes:
         name: its name.
-        measure: the quantity, a key of :data:`OBSERVED`.
+        measure: the quantity, a key of :data:`penstock.tuning.measures.MEASURES`.
         sign: 1 if less is better, -1 if more is.
         definition: in a sentence.
     """
 
     name: str
-    measure: "MetricName"
+    measure: str
     sign: int
     definition: str
 
     @property
     def guards_utilization(self) -> bool:
-        """Whether a proposal may not pay with utilisation: the other guards are the same for every goal."""
-        return self.measure != "utilization"
+        """Whether a proposal may not pay with utilisation; a line whose flows end sooner is less used."""
+        return self.measure != "utilization" and not self.of_completions
+
+    @property
+    def of_completions(self) -> bool:
+        """Whether it is a percentile of flow completion times."""
+        return self.measure in COMPLETIONS
+
+    @property
+    def predicted(self) -> bool:
+        """Whether a fluid has the quantity: it knows neither pauses nor flows that end."""
+        return not self.of_completions and self.measure != "paused_s"
+
+    @property
+    def more(self) -> tuple[str, ...]:
+        """The metrics that its runs are observed by, beside those of all runs."""
+        return (self.measure, "flows_left") if self.of_completions else ()
 
 
 GOALS: dict[str, Goal] = {
@@ -97,6 +98,14 @@ GOALS: dict[str, Goal] = {
     "utilization": Goal(
         "utilization", "utilization", -1, "the greatest share of the bottleneck's rate that is used; then a short queue"
     ),
+    "pauses": Goal("pauses", "paused_s", 1, "the least time for which flow control stops queues, all queues together"),
+    **{
+        name: Goal(
+            name, measure, 1, f"the least {rank:g}th percentile of the completion times of flows that have a size"
+        )
+        for measure, rank in COMPLETIONS.items()
+        for name in [measure.removesuffix("_s").replace("_", "-")]
+    },
 }
 
 
@@ -105,12 +114,12 @@ class Guard:
     """A bound that a proposal has to keep.
 
     Attributes:
-        measure: a key of :data:`OBSERVED`.
+        measure: a key of :data:`penstock.tuning.measures.MEASURES`.
         bound: its least value, or its largest if ``sign`` is 1; in mean over the seeds.
         sign: 1 if less is better, -1 if more is.
     """
 
-    measure: "MetricName"
+    measure: str
     bound: float
     sign: int
 
@@ -120,48 +129,62 @@ class Guard:
 
 
 def companions(goal: Goal) -> list[Goal]:
-    """Return the goals with the same guards, the goal itself among them: a point that keeps those of one keeps all."""
-    return [each for each in GOALS.values() if each.guards_utilization == goal.guards_utilization]
+    """Return the goals that share a search, the goal itself among them: they have the same guards, and a fluid's word.
+
+    A point that keeps the guards of one keeps those of all.
+    """
+    shared = [each for each in GOALS.values() if each.guards_utilization and each.predicted]
+    return shared if goal in shared else [goal]
 
 
 def guards(
     goal: Goal,
-    standard: Sequence[Observed],
+    baseline: Sequence[Observed],
     *others: Sequence[Observed],
     memory_octets: float | None = None,
     reserve: float = 0.0,
 ) -> tuple[Guard, ...]:
-    """Return what a proposal has to keep, from runs with the standard's parameters; less ``reserve`` of the slacks.
+    """Return what a proposal has to keep, from runs with the scenario's own parameters; less ``reserve`` of the slacks.
 
     No more drops in the whole run by more than :data:`DROP_SLACK`, and none more after the warm-up; Jain's index not
     lower by more than :data:`JAIN_SLACK`; and unless utilisation is the goal itself, no less of it by more than
-    :data:`UTILIZATION_SLACK`. Without the last, an empty queue would be the best of all.
+    :data:`UTILIZATION_SLACK`. Without the last, an empty queue would be the best of all. Of flows that end, no more are
+    left at the end of the run, by more than :data:`LEFT_SLACK`.
 
     Under flow control, where ``memory_octets`` is given, no longer pauses by more than :data:`PAUSE_SLACK`, and no more
-    in the queue than that, or than was there before: nothing else bounds it.
+    in the queue than the memory, whatever the scenario's own parameters have there: nothing else bounds it.
 
-    ``others`` are runs with other settings that a proposal has to be no worse than, such as the scenario's own: of two
-    bounds the tighter one counts.
+    ``others`` are runs with other settings that a proposal has to be no worse than: of two bounds the tighter one
+    counts.
     """
-    sets = [mean(runs) for runs in (standard, *others)]
-    at = {key: min(one[key] for one in sets) for key in OBSERVED}
+    sets = [mean(runs) for runs in (baseline, *others)]
+    at = {key: min(one[key] for one in sets) for key in sets[0]}
     at |= {key: max(one[key] for one in sets) for key in ("jain_index", "utilization")}
     kept = [
         Guard("frames_dropped", at["frames_dropped"] * (1 + DROP_SLACK * (1 - reserve)), 1),
         Guard("frames_dropped_measured", at["frames_dropped_measured"], 1),
         Guard("jain_index", at["jain_index"] - JAIN_SLACK * (1 - reserve), -1),
     ]
+    if goal.of_completions:
+        kept.append(Guard("flows_left", at["flows_left"] * (1 + LEFT_SLACK * (1 - reserve)), 1))
     if memory_octets is not None:
-        kept.append(Guard("paused_s", at["paused_s"] * (1 + PAUSE_SLACK * (1 - reserve)), 1))
-        kept.append(Guard("queue_max_octets", max(memory_octets, at["queue_max_octets"]), 1))
+        if goal.measure != "paused_s":
+            kept.append(Guard("paused_s", at["paused_s"] * (1 + PAUSE_SLACK * (1 - reserve)), 1))
+        kept.append(Guard("queue_max_octets", memory_octets, 1))
     if goal.guards_utilization:
         kept.insert(0, Guard("utilization", at["utilization"] - UTILIZATION_SLACK * (1 - reserve), -1))
     return tuple(kept)
 
 
+def broken(kept: Sequence[Guard], runs: Sequence[Observed]) -> tuple[Guard, ...]:
+    """Return the guards that runs do not keep, in mean over the seeds."""
+    at = mean(runs)
+    return tuple(guard for guard in kept if guard.excess(at[guard.measure]) > 0)
+
+
 def mean(runs: Sequence[Observed]) -> dict[str, float]:
     """Return the mean of every metric."""
-    return {key: fmean(run[key] for run in runs) for key in OBSERVED}
+    return {key: fmean(run[key] for run in runs) for key in runs[0]}
 
 
 def score(goal: Goal, kept: Sequence[Guard], runs: Sequence[Observed], buffer_octets: float) -> float:
@@ -173,16 +196,19 @@ def score(goal: Goal, kept: Sequence[Guard], runs: Sequence[Observed], buffer_oc
     shares = {guard.measure: _share(guard, at[guard.measure]) for guard in kept}
     # A frame that is dropped after the warm-up is dropped in the whole run too, and counts once.
     drops = max((shares.pop(measure) for measure in _DROPS if measure in shares), default=0.0)
-    broken = drops + sum(shares.values())
-    if broken > 0:
-        return 1.0 + broken
+    excess = drops + sum(shares.values())
+    if excess > 0:
+        return 1.0 + excess
     if goal.measure == "utilization":
         return (
             1.0
             - at["utilization"] * (1 - _FULL_QUEUE_COSTS)
             - _FULL_QUEUE_COSTS * (1 - at["queue_mean_octets"] / buffer_octets)
         )
-    return min(at[goal.measure] / buffer_octets, 1.0)
+    value = at[goal.measure]
+    if MEASURES[goal.measure].kind == "time":
+        return value / (_UNIT_S + value)
+    return min(value / buffer_octets, 1.0)
 
 
 def _share(guard: Guard, value: float) -> float:
@@ -193,21 +219,7 @@ def _share(guard: Guard, value: float) -> float:
     thousand.
     """
     excess = guard.excess(value)
-    if guard.measure in _DROPS or guard.measure == "queue_max_octets":
+    if guard.measure in (*_DROPS, "queue_max_octets", "flows_left"):
         return float(np.log1p(excess / (1 + guard.bound)))
     # A pause of a microsecond is the least to speak of.
     return float(np.log1p(excess / (1e-6 + guard.bound))) if guard.measure == "paused_s" else excess
-
-
-def observe(result: "Result", queue: str) -> dict[str, float]:
-    """Return a run in numbers, by the queue of that name.
-
-    Raises:
-        PenstockError: the queue is not recorded.
-    """
-    found = longest(result.summary, queue)
-    if found is None:
-        raise PenstockError(f"queue {queue} is not recorded; add it to record.queues")
-    run = JudgedRun(result, found)
-    # Without flow control there are no pauses.
-    return {name: float(run.value(TITLED[name]) or 0.0) for name in OBSERVED}

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from penstock.metrics.registry import TITLED
 from penstock.metrics.seeds import Statistics, written
 from penstock.quantity_text import count, duration, octets
+from penstock.tuning.measures import MEASURES
 from penstock.tuning.verdict import Verdict
 
 
@@ -44,4 +44,4 @@ def mean_of(of: Statistics, kind: str) -> str:
 
 def broken(verdict: Verdict) -> str:
     """Write what the proposal pays with more than it may; nothing if it keeps all guards."""
-    return f", but breaks: {', '.join(TITLED[key].title for key in verdict.broken)}" if verdict.broken else ""
+    return f", but breaks: {', '.join(MEASURES[key].title for key in verdict.broken)}" if verdict.broken else ""

@@ -8,10 +8,9 @@ Points come in batches of fixed size, on any number of cores, so that the same s
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +20,9 @@ from penstock.executors.executor import Executor
 from penstock.result import ClaimError, Result
 from penstock.runs import PERCENTILES, Run, RunCallbacks, copies, run_many
 from penstock.scenario import Scenario
-from penstock.tuning.goals import Guard, Observed, observe, score
+from penstock.tuning.goals import Guard, score
 from penstock.tuning.initial_points import place_of, refusal, value_at
+from penstock.tuning.measures import Observed, observe
 from penstock.tuning.search_region import Region
 from penstock.tuning.search_space import Point, set_to
 
@@ -85,13 +85,15 @@ class Observing:
 
     Attributes:
         queue: the queue by which it is judged.
+        more: the goal's metrics that not every run has.
     """
 
     queue: str
+    more: Sequence[str] = ()
 
     def __call__(self, _index: int, result: Result, _loss: ClaimError | None) -> Observed:
         """Take it. A point that loses frames is no failure: it breaks the guard on drops."""
-        return observe(result, self.queue)
+        return observe(result, self.queue, self.more)
 
 
 def simulate(
@@ -100,6 +102,8 @@ def simulate(
     queue: str,
     callbacks: RunCallbacks,
     executor: Executor | None = None,
+    *,
+    more: Sequence[str] = (),
 ) -> list[tuple[Observed, ...]]:
     """Run every scenario with every seed on all cores; return what each comes to, in order of the seeds.
 
@@ -112,7 +116,7 @@ def simulate(
         for scenario, copy in [(scenario, copies(scenario.with_(PERCENTILES))) for scenario in scenarios]
         for seed in seeds
     ]
-    found = run_many(runs, Observing(queue), callbacks, executor=executor)
+    found = run_many(runs, Observing(queue, more), callbacks, executor=executor)
     if len(found) < len(runs):
         raise Interrupted
     width = len(seeds)
@@ -155,6 +159,7 @@ class Search:
         queue: str,
         buffer_octets: float,
         executor: Executor | None = None,
+        more: Sequence[str] = (),
     ) -> None:
         with warnings.catch_warnings():
             # Its bar of progress asks for a package of notebooks, and is not shown.
@@ -164,7 +169,7 @@ class Search:
         # Its messages on each trial would be most of what a person sees.
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._scenario, self._seeds = scenario, seeds
-        self._executor = executor
+        self._executor, self._more = executor, more
         self._queue, self._buffer_octets = queue, buffer_octets
         self._aims: list[_Aim] = []
         for index, (name, region) in enumerate(regions.items()):
@@ -197,7 +202,7 @@ class Search:
             if not batch:
                 break
             scenarios = [set_to(self._scenario, aim.region.knobs, point) for aim, _, point in batch]
-            runs = simulate(scenarios, self._seeds, self._queue, callbacks, self._executor)
+            runs = simulate(scenarios, self._seeds, self._queue, callbacks, self._executor, more=self._more)
             for (asker, trial, point), observed in zip(batch, runs, strict=True):
                 scores = {aim.region.goal.name: self._score(aim, observed) for aim in self._aims}
                 for aim in self._aims:
@@ -212,18 +217,17 @@ class Search:
         """The point with the least score by a goal; the first of several."""
         return min(self.tried, key=lambda tried: tried.scores[goal], default=None)
 
-    def finalists(self, goal: str, steady: Callable[[Point], bool]) -> list[Trial]:
+    def finalists(self, goal: str, allowed: Sequence[Trial]) -> list[Trial]:
         """The points that more seeds decide between: the best few by each goal of the search, first by that asked for.
 
-        Those that are not ``steady`` are left out, and those that break a guard, unless all do.
+        ``allowed`` are those that may be proposed.
         """
         names = sorted((aim.region.goal.name for aim in self._aims), key=lambda name: name != goal)
         found: list[Trial] = []
         for name in names:
-            ranked = sorted(self.tried, key=lambda tried: tried.scores[name])
-            held = (tried for tried in ranked if steady(tried.point))
-            found += [tried for tried in islice(held, _FINALISTS) if tried not in found]
-        return [tried for tried in found if tried.scores[goal] < 1] or found[:1]
+            ranked = sorted(allowed, key=lambda tried: tried.scores[name])
+            found += [tried for tried in ranked[:_FINALISTS] if tried not in found]
+        return found
 
     def _score(self, aim: _Aim, runs: Sequence[Observed]) -> float:
         return score(aim.region.goal, aim.kept, runs, self._buffer_octets)

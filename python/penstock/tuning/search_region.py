@@ -22,8 +22,9 @@ from penstock.theory.margin import stack_models
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
 from penstock.tuning.fluid_prediction import PeriodModels, predict, step_for
-from penstock.tuning.goals import Goal, Observed, guards, score
+from penstock.tuning.goals import Goal, guards, score
 from penstock.tuning.linear_margins import resting
+from penstock.tuning.measures import Observed
 from penstock.tuning.search_space import Knob, Point, moved, point_of
 
 Progress = Callable[[float], object]
@@ -112,10 +113,10 @@ class Region:
     Attributes:
         goal: the goal.
         knobs: the tuned parameters, between the bounds of the points that theory keeps.
-        points: how many points theory looked at; 0 for a scheme without a fluid model.
+        points: how many points theory looked at; 0 where it predicts nothing.
         resting: how many of them have an equilibrium within the limits of queue and rates.
         kept: how many it keeps; all, if none has.
-        scorer: the judge of points; ``None`` for a scheme without a fluid model.
+        scorer: the judge of points; ``None`` where theory predicts nothing.
         limit: the largest score of the scorer's that is kept; infinite if none has, or nobody judges.
         starts: kept points to begin with: the best and some of the others, by turns.
     """
@@ -139,7 +140,7 @@ class Region:
 
 
 def whole(tuned: Sequence[Knob], spread: Sequence[Point], goals: Sequence[Goal], *, starts: int) -> dict[str, Region]:
-    """Return for each goal, by its name, the whole space: of a scheme without a fluid model theory says nothing.
+    """Return for each goal, by its name, the whole space: for a search of which theory predicts nothing.
 
     The search begins with points that fill the space, of which no two goals have the same.
     """

@@ -14,21 +14,25 @@ from penstock.catalogue import about
 from penstock.declared import AssignedScheme, Description
 from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
-from penstock.quantity_text import octets
 from penstock.runs import RunCallbacks, seeds_of
 from penstock.scenario import Scenario, joined, parts_of
 from penstock.theory.configuration import UnsuitedScenarioError, configurations
-from penstock.theory.models import DELAYED
-from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, Observed, companions, guards, score
+from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, companions, guards, score
 from penstock.tuning.initial_points import spread
 from penstock.tuning.linear_margins import LinearMargins, linear_margins
-from penstock.tuning.search import Interrupted, Search, Trial, require_optuna, simulate
+from penstock.tuning.measures import Observed
+from penstock.tuning.refusals import Judge, Objection, Refusal
+from penstock.tuning.search import Interrupted, Search, require_optuna, simulate
 from penstock.tuning.search_region import FluidScorer, Region, narrow, whole
-from penstock.tuning.search_space import Knob, Point, knobs, point_of, set_to
+from penstock.tuning.search_space import Knob, Point, knobs, moved, point_of, set_to
+from penstock.tuning.subject import Subject, subject
 from penstock.tuning.verdict import Verdict, judge
 
 DEFAULTS = "defaults"
 """The name instead of a profile where the catalogue's defaults are meant."""
+
+OWN = "scenario"
+"""The name of the scenario's own parameters."""
 
 _LEAST_STARTS = 8
 """The least number of points, kept by the theory, with which the search begins; or a third of all, if that is more."""
@@ -42,9 +46,11 @@ class Settings:
     """One set of parameters and what is known of it.
 
     Attributes:
-        name: ``proposal``, ``scenario`` or the standard's profile.
+        name: ``proposal``, ``scenario`` or a profile.
         parameters: the tuned ones, as a scenario has them.
         margin: the phase margin, or why there is none.
+        confirmed: whether packets stay at the equilibrium that the fluid calls stable; None where it calls none stable,
+            or flows and links change.
         tuning: the runs with the seeds of the search, and with those of the choice if there was one.
         judging: the runs with the verdict's seeds; empty if there was no verdict.
     """
@@ -52,6 +58,7 @@ class Settings:
     name: str
     parameters: Mapping[str, str | int | float]
     margin: LinearMargins
+    confirmed: bool | None
     tuning: tuple[Observed, ...]
     judging: tuple[Observed, ...]
 
@@ -66,19 +73,24 @@ class Tuning:
         goal: the goal that was asked for.
         guards: the bounds that the proposal had to keep in the search.
         least_phase_rad: the phase margin that the proposal had to have, where it has one at all; -inf without a model.
+        unpredicted: why theory did not narrow the search; "" where it did.
         notes: what a reader of the answer should know about the scenario, in sentences.
         queue: the queue that it was judged by.
         region: where theory said to search for this goal.
         space: the parameters that were tuned, with their bounds before that.
         trials: how many points were simulated.
         refused: how many that the search proposed theory left out.
+        refusals: the simulated points that may not be proposed, with the reasons.
+        best_allowed: the best of the others on the seeds of the search; None if there is none.
         finalists: how many points further seeds chose between; 0 if none was better, or if interrupted before that.
         tuning_seeds: seeds of the search.
         choosing_seeds: the further seeds of the choice.
         verdict_seeds: seeds of the verdict.
         changed: whether the search found something better than the scenario's own parameters: the proposal.
         proposal: the proposal; the scenario's own parameters if there is none.
-        others: the scenario's own parameters and the standard's; one, where they are the same.
+        own_objections: the guards that the scenario's own parameters break, such as that on memory.
+        objections: the guards that the proposal breaks on the verdict's seeds.
+        others: the scenario's own parameters, and those of the profile that was named if they are different.
         verdicts: one for each of ``others``; none without a proposal, or if interrupted.
         interrupted: whether Ctrl-C ended it: then the proposal is the best so far.
     """
@@ -88,26 +100,43 @@ class Tuning:
     goal: Goal
     guards: tuple[Guard, ...]
     least_phase_rad: float
+    unpredicted: str
     notes: tuple[str, ...]
     queue: str
     region: Region
     space: tuple[Knob, ...]
     trials: int
     refused: int
+    refusals: tuple[Refusal, ...]
+    best_allowed: tuple[Observed, ...] | None
     finalists: int
     tuning_seeds: tuple[int, ...]
     choosing_seeds: tuple[int, ...]
     verdict_seeds: tuple[int, ...]
     changed: bool
     proposal: Settings
+    own_objections: tuple[Objection, ...]
+    objections: tuple[Objection, ...]
     others: tuple[Settings, ...]
     verdicts: tuple[Verdict, ...]
     interrupted: bool
 
     @property
     def gain_shown(self) -> bool:
-        """Whether the proposal beats all that it is compared with, on seeds that the search never saw."""
-        return bool(self.verdicts) and all(verdict.beats for verdict in self.verdicts)
+        """Whether the proposal beats all that it is compared with, and keeps the guards, on seeds new to the search."""
+        return bool(self.verdicts) and all(verdict.beats for verdict in self.verdicts) and not self.objections
+
+    @property
+    def baseline(self) -> Settings:
+        """The scenario's own parameters, which the guards are taken from."""
+        return self.others[0]
+
+    @property
+    def why(self) -> str:
+        """Why this is proposed, or nothing is: a paragraph, with three metrics before and after."""
+        from penstock.tuning.explanation import why
+
+        return why(self)
 
     @property
     def worth_writing(self) -> bool:
@@ -169,7 +198,8 @@ def tune(
 ) -> Tuning:
     """Propose parameters of a scenario's scheme: theory narrows, simulations search, others choose and judge.
 
-    A scheme without a fluid model is searched by simulation alone, between the same bounds.
+    A scheme without a fluid model, or a scenario that none describes, is searched by simulation alone, between the same
+    bounds.
 
     Goals with the same guards, ``stability`` and ``latency``, share the search: the same points are simulated for
     either, and the answer is the best of them by the goal that is asked for.
@@ -184,11 +214,12 @@ def tune(
 
     Args:
         scenario: is left as it is.
-        goal: ``stability``, ``latency`` or ``utilization``; :data:`penstock.tuning.goals.GOALS` defines them.
+        goal: ``stability``, ``latency``, ``utilization``, ``pauses``, or a percentile of flow completion times such as
+            ``fct-p99``; :data:`penstock.tuning.goals.GOALS` defines them.
         scheme: instead of the scenario's.
         profile: that the scheme's parameters start from, instead of the scenario's.
-        against: the profile that stands for the standard, or ``defaults``, the catalogue's; by default the scheme's
-            first that the scenario takes.
+        against: a profile that the proposal has to beat too, or ``defaults``, the catalogue's; by default the
+            scenario's own parameters alone are the baseline.
         keys: parameters to tune, ``KEY`` or ``KEY=A..B``; by default those that are usually tuned, see
             :mod:`penstock.tuning.search_space`.
         trials: how many points to simulate.
@@ -205,7 +236,8 @@ def tune(
         KeyboardInterrupt: the interrupt came before anything was found.
         MissingExtraError: a package of the extra ``tune`` is not installed.
         ScenarioError: a value is not legal.
-        UnsuitedScenarioError: theory cannot see one bottleneck in the scenario; or there is nothing to tune.
+        UnsuitedScenarioError: the scenario has several schemes, or nothing that the goal is measured by; or there is
+            nothing to tune.
     """
     asked = GOALS.get(goal)
     if asked is None:
@@ -222,137 +254,154 @@ def tune(
             "the scenario changes parameters during the run, and a proposal is of values for all of it",
             "take the [[change]] of schemes out of the file",
         )
-    periods = configurations(own, from_s=plan["warmup_s"])
-    longest = max(periods, key=lambda period: period.stop_s - period.start_s)
-    if longest.queue not in plan["queues"]:
-        raise UnsuitedScenarioError(f"the bottleneck {longest.queue} is not recorded", "add it to record.queues")
-    name, standard = _standard(own, longest.scheme, against)
-    space = knobs(longest, _assigned(standard.describe(), longest.scheme)["parameters"], keys)
-    spots = spread(own, longest, space, points, plan["seed"])
-    _takes_effect(own, plan, longest.scheme, space, spots[0])
+    found = subject(own, plan, asked, tuning[0], callbacks, executor)
+    given = found.given
+    name, standard = _standard(own, given.scheme, against)
+    space = knobs(given, _assigned(standard.describe(), given.scheme)["parameters"], keys)
+    spots = spread(own, given, space, points, plan["seed"])
+    _takes_effect(own, plan, given.scheme, space, spots[0])
 
-    predicts_runs = longest.scheme in DELAYED and DELAYED[longest.scheme].predicts_runs
-    scorer = FluidScorer.of(periods, plan["warmup_s"], space) if predicts_runs else None
     # Goals with the same guards share the search, which begins with a third of its points.
     goals = companions(asked)
     starts = max(_LEAST_STARTS, trials // 3) // len(goals)
     regions = (
         whole(space, spots, goals, starts=starts)
-        if scorer is None
-        else narrow(scorer, spots, goals, starts=starts, progress=callbacks.theory)
+        if found.unpredicted
+        else narrow(
+            FluidScorer.of(found.periods, plan["warmup_s"], space),
+            spots,
+            goals,
+            starts=starts,
+            progress=callbacks.theory,
+        )
     )
-    same = _assigned(plan, longest.scheme)["parameters"] == _assigned(standard.describe(), longest.scheme)["parameters"]
-    references = {name: standard} if same else {name: standard, "scenario": own}
-    runs = dict(
-        zip(references, simulate(list(references.values()), tuning, longest.queue, callbacks, executor), strict=True)
-    )
-    paused = any(link["flow_control"] for link in plan["links"])
-    memory = longest.buffer_octets if paused else None
-    kept = {each.name: guards(each, *runs.values(), memory_octets=memory, reserve=RESERVE) for each in goals}
-    least_phase_rad = _least_phase_rad(references.values()) if predicts_runs else -math.inf
+    same = _assigned(plan, given.scheme)["parameters"] == _assigned(standard.describe(), given.scheme)["parameters"]
+    references = {OWN: own} if same or against is None else {OWN: own, name: standard}
 
-    def steady(point: Point) -> bool:
-        """Whether a point has the phase margin of the settings before, or a positive one; or none is to be had."""
-        if not predicts_runs:
-            return True
-        moved = set_to(own, space, point)
-        phase = linear_margins(configurations(moved, from_s=plan["warmup_s"])).phase_rad
-        return not phase < least_phase_rad
+    def simulated(scenarios: Iterable[Scenario], seeds: Sequence[int]) -> list[tuple[Observed, ...]]:
+        return simulate(list(scenarios), seeds, found.queue, callbacks, executor, more=asked.more)
 
+    def kept(goal: Goal, runs: Iterable[Sequence[Observed]], reserve: float = RESERVE) -> tuple[Guard, ...]:
+        return guards(goal, *runs, memory_octets=found.memory_octets, reserve=reserve)
+
+    runs = dict(zip(references, simulated(references.values(), tuning), strict=True))
+    search_guards = {each.name: kept(each, runs.values()) for each in goals}
+    judging = _judge_of(found, space, references.values())
     search = Search(
-        own, regions, kept, tuning, queue=longest.queue, buffer_octets=longest.buffer_octets, executor=executor
+        own,
+        regions,
+        search_guards,
+        tuning,
+        queue=found.queue,
+        buffer_octets=given.buffer_octets,
+        executor=executor,
+        more=asked.more,
     )
-    own_runs = runs[name if same else "scenario"]
-    search.learn(point_of(longest, space), own_runs)
+    search.learn(point_of(given, space), runs[OWN])
     interrupted = False
     try:
         search.run(trials, callbacks)
     except Interrupted:
         interrupted = True
-    own_score = score(asked, kept[goal], own_runs, longest.buffer_octets)
-    finalists = [tried for tried in search.finalists(goal, steady) if tried.scores[goal] < own_score]
+    seen = runs[OWN]
+    against_each = {
+        id(tried): judging.objections(tried.point, search_guards[goal], tried.runs, seen) for tried in search.tried
+    }
+    refusals = tuple(Refusal(tried.point, against_each[id(tried)]) for tried in search.tried if against_each[id(tried)])
+    allowed = [tried for tried in search.tried if not against_each[id(tried)]]
+    best_allowed = min(allowed, key=lambda tried: tried.scores[goal], default=None)
+
+    def worth(of: Sequence[Observed]) -> float:
+        """The score by the goal alone: the scenario's own parameters may break a guard themselves."""
+        return score(asked, (), of, given.buffer_octets)
+
+    finalists = [tried for tried in search.finalists(goal, allowed) if worth(tried.runs) < worth(seen)]
     compared = 0
     if finalists and not interrupted:
         scenarios = [*references.values(), *(set_to(own, space, tried.point) for tried in finalists)]
         try:
-            more = simulate(scenarios, choosing, longest.queue, callbacks, executor)
+            more = simulated(scenarios, choosing)
         except Interrupted:
             interrupted = True
         else:
             count = len(references)
             runs = {name: (*runs[name], *also) for name, also in zip(references, more[:count], strict=True)}
             finalists = [tried.with_runs(also) for tried, also in zip(finalists, more[count:], strict=True)]
-            own_runs = runs[name if same else "scenario"]
             compared = len(finalists)
-    held = guards(asked, *runs.values(), memory_octets=memory, reserve=RESERVE)
-    chosen = _chosen_of(finalists, asked, held, own_runs, longest.buffer_octets)
-    point, tuned_runs = (point_of(longest, space), own_runs) if chosen is None else (chosen.point, chosen.runs)
+    held = kept(asked, runs.values())
+    fit = [tried for tried in finalists if not judging.objections(tried.point, held, tried.runs, runs[OWN])]
+    chosen = min(fit, key=lambda tried: worth(tried.runs), default=None)
+    if chosen is not None and worth(chosen.runs) >= worth(runs[OWN]):
+        chosen = None
     changed = chosen is not None
+    point, tuned_runs = (point_of(given, space), runs[OWN]) if chosen is None else (chosen.point, chosen.runs)
     proposal = set_to(own, space, point) if changed else own
 
     judged: dict[str, tuple[Observed, ...]] = {}
     if changed and not interrupted:
         try:
-            found = simulate([proposal, *references.values()], unseen, longest.queue, callbacks, executor)
-            judged = dict(zip(["proposal", *references], found, strict=True))
+            judged = dict(
+                zip(["proposal", *references], simulated([proposal, *references.values()], unseen), strict=True)
+            )
         except Interrupted:
             interrupted = True
-    bounds = guards(asked, *(judged[each] for each in references), memory_octets=memory) if judged else ()
+    bounds = kept(asked, (judged[each] for each in references), reserve=0.0) if judged else ()
     verdicts = tuple(
         judge(asked, bounds, judged["proposal"], judged[other], _in_words(other, name, same))
         for other in references
         if judged
     )
+
+    def settings(of: str, scenario: Scenario, tuned: tuple[Observed, ...]) -> Settings:
+        return _settings(of, scenario, space, judging, found.unpredicted, tuned, judged.get(of, ()))
+
     return Tuning(
         scenario=proposal,
-        scheme=longest.scheme,
+        scheme=given.scheme,
         goal=asked,
-        guards=kept[goal],
-        least_phase_rad=least_phase_rad,
-        notes=_notes(plan, longest.queue),
-        queue=longest.queue,
+        guards=search_guards[goal],
+        least_phase_rad=judging.least_phase_rad,
+        unpredicted=found.unpredicted,
+        notes=found.notes,
+        queue=found.queue,
         region=regions[goal],
         space=tuple(space),
         trials=len(search.tried),
         refused=search.refused,
+        refusals=refusals,
+        best_allowed=None if best_allowed is None else best_allowed.runs,
         finalists=compared,
         tuning_seeds=tuning,
         choosing_seeds=choosing,
         verdict_seeds=unseen,
         changed=changed,
-        proposal=_settings("proposal", proposal, space, tuned_runs, judged.get("proposal", ())),
-        others=tuple(
-            _settings(other, reference, space, runs[other], judged.get(other, ()))
-            for other, reference in references.items()
-        ),
+        proposal=settings("proposal", proposal, tuned_runs),
+        own_objections=judging.objections(point_of(given, space), search_guards[goal], seen, seen),
+        objections=judging.objections(point, bounds, judged["proposal"], judged[OWN]) if judged else (),
+        others=tuple(settings(other, reference, runs[other]) for other, reference in references.items()),
         verdicts=verdicts,
         interrupted=interrupted,
     )
 
 
-def _least_phase_rad(references: Iterable[Scenario]) -> float:
-    """The phase margin that a proposal may not be below: 0, or the best of the references' where none has as much."""
-    margins = [
-        linear_margins(configurations(each, from_s=each.describe()["warmup_s"])).phase_rad for each in references
-    ]
-    known = [phase for phase in margins if not math.isnan(phase)]
-    return min(0.0, max(known)) if known else 0.0
+def _judge_of(found: Subject, space: Sequence[Knob], references: Iterable[Scenario]) -> Judge:
+    """The judge of candidates; a phase margin below 0 is enough only where the scenario's own parameters have no more.
 
+    Margins are those of the periods with a point's values: nothing of the scenario is laid out again.
+    """
+    if not found.has_margins:
+        return Judge(None, -math.inf, found.given.frame_octets, one_period=False)
 
-def _notes(plan: Description, queue: str) -> tuple[str, ...]:
-    """What bounds the memory of the queue, where that is not what it seems."""
-    switch = queue.partition("->")[0]
-    lines = [
-        link["flow_control"] for link in plan["links"] if link["name"].endswith(f"->{switch}") and link["flow_control"]
+    def margins(point: Point) -> LinearMargins:
+        return linear_margins([moved(period, space, point) for period in found.periods])
+
+    phases = [
+        linear_margins(configurations(each, from_s=each.describe()["warmup_s"], binding=True)).phase_rad
+        for each in references
     ]
-    held = sum(line["buffer_octets"] for line in lines)
-    if not lines or any(line["pools"] for line in lines):
-        return ()
-    return (
-        f"the scenario has [pfc] and no [[buffer]]: each of the {len(lines)} lines that lead to {switch} has a buffer "
-        f"for itself, {octets(held)} in all, and no frame is lost; the search lets the queue hold no more than its own "
-        "buffer. A [[buffer]] gives the switch the memory that it has",
-    )
+    known = [phase for phase in phases if not math.isnan(phase)]
+    least_rad = min(0.0, max(known)) if known else 0.0
+    return Judge(margins, least_rad, found.given.frame_octets, one_period=len(found.periods) == 1)
 
 
 def _seed_groups(
@@ -373,20 +422,6 @@ def _seed_groups(
         raise ArgumentError(f"verdict_seeds: the search sees seed {min(seen)} already", hint)
     seeds_of([max(*choosing, *unseen)], first)  # Those that follow the largest are seeds.
     return tuning, choosing, unseen
-
-
-def _chosen_of(
-    finalists: Sequence[Trial],
-    goal: Goal,
-    kept: Sequence[Guard],
-    own: Sequence[Observed],
-    buffer_octets: float,
-) -> Trial | None:
-    """The best finalist on all of its seeds, by these guards; None if the scenario's own parameters are as good."""
-    best = min(finalists, key=lambda tried: score(goal, kept, tried.runs, buffer_octets), default=None)
-    if best is None or score(goal, kept, best.runs, buffer_octets) >= score(goal, kept, own, buffer_octets):
-        return None
-    return best
 
 
 def _chosen(scenario: Scenario, scheme: str | None, profile: str | None) -> Scenario:
@@ -451,18 +486,23 @@ def _settings(
     name: str,
     scenario: Scenario,
     space: Sequence[Knob],
+    judges: Judge,
+    unpredicted: str,
     tuning: tuple[Observed, ...],
     judging: tuple[Observed, ...],
 ) -> Settings:
     """A scenario's parameters with their margin and runs."""
-    plan = scenario.describe()
-    parameters = _assigned(plan, space[0].key.split(".")[1])["parameters"]
-    shown = {knob.key: knob.text(float(parameters[knob.name])) for knob in space}
-    return Settings(name, shown, linear_margins(configurations(scenario, from_s=plan["warmup_s"])), tuning, judging)
+    parameters = _assigned(scenario.describe(), space[0].key.split(".")[1])["parameters"]
+    values = {knob.name: float(parameters[knob.name]) for knob in space}
+    shown = {knob.key: knob.text(values[knob.name]) for knob in space}
+    if judges.margins is None:
+        return Settings(name, shown, LinearMargins(math.nan, math.nan, unpredicted), None, tuning, judging)
+    margin = judges.margins(values)
+    return Settings(name, shown, margin, judges.packets_confirm(margin, judging or tuning), tuning, judging)
 
 
 def _in_words(other: str, standard: str, same: bool) -> str:
-    if other == standard:
-        name = "the catalogue's defaults" if standard == DEFAULTS else f"the standard's, profile {standard}"
-        return name + (", which the scenario has" if same else "")
-    return "the scenario's own"
+    profile = "the catalogue's defaults" if standard == DEFAULTS else f"those of profile {standard}"
+    if other == OWN:
+        return f"the scenario's own, {profile}" if same else "the scenario's own"
+    return profile

@@ -11,7 +11,8 @@ from statistics import fmean, stdev
 from typing import Literal
 
 from penstock.metrics.seeds import Statistics, half_interval, spread
-from penstock.tuning.goals import OBSERVED, Goal, Guard, Observed, mean
+from penstock.tuning.goals import Goal, Guard, broken
+from penstock.tuning.measures import OBSERVED, Observed
 
 Word = Literal["better", "worse", "no difference shown"]
 
@@ -21,7 +22,7 @@ class Paired:
     """A measure of the proposal and of its counterpart, over the same seeds.
 
     Attributes:
-        measure: a key of :data:`penstock.tuning.goals.OBSERVED`.
+        measure: a key of :data:`penstock.tuning.measures.MEASURES`.
         proposal: its values over the seeds.
         other: the same of the counterpart.
         difference: mean of proposal less other.
@@ -48,7 +49,7 @@ class Verdict:
         word: the verdict on the goal's measure.
         broken: guards that the proposal does not keep on these seeds.
         beats: better, and no guard broken.
-        measures: all metrics, in order of :data:`penstock.tuning.goals.OBSERVED`.
+        measures: the goal's metrics, if others do not have them, and those of all runs.
         alike: every seed gives the same run, of the proposal and of the other: nothing is random, and there is no
             interval to speak of.
     """
@@ -65,17 +66,18 @@ def judge(
     goal: Goal, kept: Sequence[Guard], proposal: Sequence[Observed], other: Sequence[Observed], against: str
 ) -> Verdict:
     """Return the verdict on runs of the proposal and of another, of the same seeds in the same order."""
-    measures = tuple(paired(key, [run[key] for run in proposal], [run[key] for run in other]) for key in OBSERVED)
+    measures = tuple(
+        paired(key, [run[key] for run in proposal], [run[key] for run in other]) for key in (*goal.more, *OBSERVED)
+    )
     (found,) = (pair for pair in measures if pair.measure == goal.measure)
     word: Word = "no difference shown"
     if goal.sign * found.low < 0 and goal.sign * found.high < 0:
         word = "better"
     elif goal.sign * found.low > 0 and goal.sign * found.high > 0:
         word = "worse"
-    at = mean(proposal)
-    broken = tuple(guard.measure for guard in kept if guard.excess(at[guard.measure]) > 0)
+    at_fault = tuple(guard.measure for guard in broken(kept, proposal))
     alike = all(run == runs[0] for runs in (proposal, other) for run in runs)
-    return Verdict(against, word, broken, word == "better" and not broken, measures, alike)
+    return Verdict(against, word, at_fault, word == "better" and not at_fault, measures, alike)
 
 
 def paired(measure: str, proposal: Sequence[float], other: Sequence[float]) -> Paired:

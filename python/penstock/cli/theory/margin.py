@@ -2,6 +2,7 @@
 
 import json as json_text
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -24,7 +25,7 @@ def show_margin(asked: ScenarioOptions, *, at_s: float | None, packets: bool, js
     scenario = find(asked.scenario, asked.sets)
     given = configuration(scenario, scheme=asked.scheme, profile=asked.profile, at_s=at_s, binding=True)
     found = report(given)
-    seen = simulate(scenario, found, scheme=asked.scheme, profile=asked.profile) if packets and found.sides else None
+    seen = simulate(scenario, found, scheme=asked.scheme, profile=asked.profile) if packets else None
     if json:
         typer.echo(json_text.dumps(document(scenario.name, found, seen), indent=2))
         return
@@ -35,18 +36,23 @@ def show_margin(asked: ScenarioOptions, *, at_s: float | None, packets: bool, js
     )
     typer.echo("equilibrium: " + ", ".join(f"{key} {value:.6g}" for key, value in found.equilibrium.items()))
     if given.left_out:
-        others = f"{given.left_out[0]} and {len(given.left_out) - 1} more" if given.left_out[1:] else given.left_out[0]
-        typer.echo(f"the bottleneck that leaves a flow least; flows that do not cross it are left out: {others}")
-    for doubt in doubts(given):
+        others = _shortly(given.left_out)
+        full = f"; {_shortly(given.other_bottlenecks)} is full too" if given.other_bottlenecks else ""
+        typer.echo(
+            f"{given.queue} is the bottleneck that leaves a flow least, {bit_rate(given.fair_rate_bps)}{full}; flows "
+            f"that do not cross it are left out: {others}"
+        )
+    against = doubts(given)
+    for doubt in against:
         typer.echo(f"note: {doubt}")
     for side in found.sides:
-        _print_side(side)
-    if seen is not None:
-        _print_packets(seen)
+        _print_side(side, applies=not against)
     if found.limit_cycle is not None:
         _print_cycle(found.limit_cycle)
     if found.jump is not None:
         _print_jump(found.jump, given.frame_octets)
+    if seen is not None:
+        _print_packets(found, seen)
 
 
 def document(name: str, found: MarginReport, seen: PacketOscillation | str | None = None) -> dict[str, Any]:
@@ -84,8 +90,10 @@ def document(name: str, found: MarginReport, seen: PacketOscillation | str | Non
         "about_k_max": None if found.jump is None else _plain(asdict(found.jump)),
         "omits": list(found.omits),
         "left_out": list(given.left_out),
+        "other_bottlenecks": list(given.other_bottlenecks),
+        "applies": not doubts(given),
         "doubts": list(doubts(given)),
-        "packets": _plain(asdict(seen)) if isinstance(seen, PacketOscillation) else None,
+        "packets": None if not isinstance(seen, PacketOscillation) else _plain(asdict(seen)),
     }
 
 
@@ -109,9 +117,10 @@ def _spans(spans_s: tuple[tuple[float, float], ...]) -> list[list[float | None]]
     return [[_number(start), _number(stop)] for start, stop in spans_s]
 
 
-def _print_side(side: Side) -> None:
+def _print_side(side: Side, *, applies: bool) -> None:
     typer.echo("")
-    typer.echo(f"{side.mode}: the fluid is {'stable' if side.stable else 'unstable'}")
+    beyond = "" if applies else ", beyond the range of its model"
+    typer.echo(f"{side.mode}: the fluid is {'stable' if side.stable else 'unstable'}{beyond}")
     typer.echo(f"  phase margin  {_finite(math.degrees(side.phase_rad), ' degrees')}")
     typer.echo(f"  gain margin   {_finite(side.gain, ' times')}")
     typer.echo(f"  delay margin  {_finite(side.delay_s * 1e6, ' us')}")
@@ -131,19 +140,31 @@ def _print_side(side: Side) -> None:
         typer.echo("  no single parameter changes that, from a thousandth to a thousand times its value")
 
 
-def _print_packets(seen: PacketOscillation | str) -> None:
+def _print_packets(found: MarginReport, seen: PacketOscillation | str) -> None:
     typer.echo("")
     if isinstance(seen, str):
         typer.echo(f"packets: not simulated; {seen}")
         return
     span = f"{duration(seen.start_s)} to {duration(seen.stop_s)}"
     spread = f"{octets(seen.mean_octets)} ± {octets(seen.std_octets)}, at most {octets(seen.max_octets)}"
-    typer.echo(f"packets, {span}: queue {spread}; utilization {seen.utilization:.4f}")
-    if not seen.calm:
-        typer.echo(
-            f"  the queue of packets is not at rest at the fluid's equilibrium, {octets(seen.rest_octets)}: the margin "
-            "says nothing of how far it swings"
-        )
+    amplitude = octets(seen.amplitude_octets)
+    typer.echo(f"packets, {span}: queue {spread}, amplitude {amplitude}; utilization {seen.utilization:.4f}")
+    typer.echo(f"packets {seen.verdict}: {_compared(found, seen)}")
+
+
+def _compared(found: MarginReport, seen: PacketOscillation) -> str:
+    """What the fluid says beside what packets do, in a clause."""
+    rest = octets(seen.rest_octets)
+    does = f"the queue of packets {'stays there' if seen.calm else 'does not stay there'}"
+    if not found.sides:
+        return f"mean and amplitude of the queue are {'' if seen.verdict == 'confirm' else 'not '}those of the fluid"
+    if found.stable and not seen.calm:
+        return f"the fluid is stable at {rest}, and {does}: the margin says nothing of how far it swings"
+    return f"the fluid is {'stable' if found.stable else 'unstable'} at {rest}, and {does}"
+
+
+def _shortly(names: Sequence[str]) -> str:
+    return f"{names[0]} and {len(names) - 1} more" if names[1:] else names[0]
 
 
 def _print_cycle(cycle: LimitCycle) -> None:
@@ -196,7 +217,10 @@ def _print_jump(jump: Jump, frame_octets: float) -> None:
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: _plain(value) if isinstance(value, dict) else _number(value) for key, value in values.items()}
+    return {
+        key: _plain(value) if isinstance(value, dict) else value if isinstance(value, str) else _number(value)
+        for key, value in values.items()
+    }
 
 
 def _limit(limit: Limit) -> str:

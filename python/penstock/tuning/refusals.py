@@ -1,0 +1,120 @@
+"""Why a candidate may not be proposed: the guards that it breaks, its phase margin, packets that contradict its margin.
+
+The fluid calls an equilibrium stable, and its packets may swing from an empty queue to a full one. A margin that
+packets contradict is no reason for a candidate; one whose queue swings farther than before is refused.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from penstock.quantity_text import octets
+from penstock.theory.packet_oscillation import rests
+from penstock.tuning.goals import Guard, broken, mean
+from penstock.tuning.linear_margins import LinearMargins
+from penstock.tuning.measures import MEASURES, Observed
+from penstock.tuning.prose import value
+from penstock.tuning.search_space import Point
+
+PHASE_MARGIN = "phase_margin"
+PACKETS = "packets"
+
+TITLES = {PHASE_MARGIN: "phase margin", PACKETS: "packets that contradict the margin"}
+"""The reasons that are no guard on a metric, with their titles."""
+
+
+@dataclass(frozen=True)
+class Objection:
+    """A reason against a candidate.
+
+    Attributes:
+        by: the metric of the guard, or a key of :data:`TITLES`.
+        reason: in words and numbers.
+    """
+
+    by: str
+    reason: str
+
+    @property
+    def title(self) -> str:
+        """Its guard in words."""
+        return TITLES[self.by] if self.by in TITLES else MEASURES[self.by].title
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A candidate that may not be proposed.
+
+    Attributes:
+        point: its values.
+        objections: the reasons against it, at least one.
+    """
+
+    point: Point
+    objections: tuple[Objection, ...]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Objections to candidates by theory and by their packets.
+
+    Attributes:
+        margins: linear theory of a point; None where it has no say.
+        least_phase_rad: the phase margin that a candidate has to have where there is one.
+        frame_octets: length of a frame, octets.
+        one_period: whether flows and links stay as they are in the measured time; else packets leave the equilibrium
+            for other reasons too.
+    """
+
+    margins: Callable[[Point], LinearMargins] | None
+    least_phase_rad: float
+    frame_octets: float
+    one_period: bool
+
+    def objections(
+        self, point: Point, kept: Sequence[Guard], runs: Sequence[Observed], own: Sequence[Observed]
+    ) -> tuple[Objection, ...]:
+        """Return all reasons against a point; ``own`` are runs of the scenario's own parameters with the same seeds."""
+        at = mean(runs)
+        found = [Objection(guard.measure, _beyond(guard, at[guard.measure])) for guard in broken(kept, runs)]
+        if self.margins is None:
+            return tuple(found)
+        margin = self.margins(point)
+        if margin.phase_rad < self.least_phase_rad:
+            least, phase = (math.degrees(rad) for rad in (self.least_phase_rad, margin.phase_rad))
+            found.append(Objection(PHASE_MARGIN, f"phase margin {phase:.1f} degrees, at least {least:.1f} degrees"))
+        swings = at["queue_std_octets"], mean(own)["queue_std_octets"]
+        if self.packets_confirm(margin, runs) is False and swings[0] > swings[1]:
+            spread = f"{octets(at['queue_mean_octets'])} ± {octets(swings[0])}"
+            found.append(
+                Objection(
+                    PACKETS,
+                    f"the fluid is stable at {octets(margin.rest_octets)}, and packets contradict it: queue {spread}, "
+                    f"where the scenario's own parameters have ± {octets(swings[1])}",
+                )
+            )
+        return tuple(found)
+
+    def packets_confirm(self, margin: LinearMargins, runs: Sequence[Observed]) -> bool | None:
+        """Whether packets stay at the equilibrium that the fluid calls stable; None where it calls none stable."""
+        if not self.one_period or not margin.phase_rad >= 0:
+            return None
+        at = mean(runs)
+        return rests(at["queue_mean_octets"], at["queue_std_octets"], margin.rest_octets, self.frame_octets)
+
+
+def counted(refusals: Sequence[Refusal]) -> dict[str, int]:
+    """Return how many candidates each guard refuses, the most frequent first; one may break several."""
+    keys = [objection.by for refusal in refusals for objection in refusal.objections]
+    return {key: keys.count(key) for key in sorted(dict.fromkeys(keys), key=lambda key: -keys.count(key))}
+
+
+def title_of(key: str) -> str:
+    """Return the title of a guard by its key."""
+    return Objection(key, "").title
+
+
+def _beyond(guard: Guard, found: float) -> str:
+    measure = MEASURES[guard.measure]
+    side = "at most" if guard.sign > 0 else "at least"
+    return f"{measure.title} {value(found, measure.kind)}, {side} {value(guard.bound, measure.kind)}"
