@@ -10,7 +10,7 @@ import pytest
 from conftest import QUICK, quick
 from typer.testing import CliRunner
 
-from penstock import Scenario
+from penstock import ArgumentError, Scenario
 from penstock.cli import app
 from penstock.theory.configuration import UnsuitedScenarioError
 from penstock.tuning import Tuning, tune
@@ -216,6 +216,32 @@ def test_each_objection_has_its_numbers() -> None:
     # One that keeps everything, and one without a margin.
     assert _judge(5).objections({}, kept, own, own) == ()
     assert _judge(math.nan).objections({}, kept, own, own) == ()
+
+
+def test_the_least_margin_is_asked_for_or_the_scenarios_own() -> None:
+    assert _judge(-29).shortfall_rad({}) == pytest.approx(math.radians(29))
+    assert _judge(-29, least_degrees=-30).shortfall_rad({}) == 0
+    assert _judge(math.nan).shortfall_rad({}) == 0
+    assert Judge(None, -math.inf, 1000.0, one_period=True).shortfall_rad({}) == 0
+    arguments: dict[str, Any] = {"keys": ["w=1..4"], "trials": 1, "seeds": 1, "verdict_seeds": 2, "points": 8}
+    own = tune(quick(), "stability", phase_margin=None, **arguments)
+    assert own.least_phase_rad == -math.inf
+    phase = own.baseline.margin.phase_rad
+    # Ten degrees more than the scenario has are no bound: it is its own.
+    more = tune(quick(), "stability", phase_margin=math.degrees(phase) + 10, **arguments)
+    assert more.least_phase_rad == pytest.approx(phase)
+    less = tune(quick(), "stability", phase_margin=math.degrees(phase) - 10, **arguments)
+    assert less.least_phase_rad == pytest.approx(phase - math.radians(10))
+    with pytest.raises(ArgumentError, match="phase_margin=270: must be from -180 to 180"):
+        tune(quick(), "stability", phase_margin=270.0)
+
+
+def test_a_margin_that_is_no_angle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("quick.toml").write_text(QUICK)
+    done = CliRunner().invoke(app, ["tune", "quick.toml", "--for", "latency", "--phase-margin", "stable"])
+    assert done.exit_code == 2
+    assert "--phase-margin stable is no angle" in done.stderr and "write degrees, such as 0, or none" in done.stderr
 
 
 def test_packets_contradict_a_margin() -> None:

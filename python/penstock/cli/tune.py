@@ -38,6 +38,7 @@ def tune_one(given: TuneOptions) -> None:
             trials=given.trials,
             seeds=given.seeds,
             verdict_seeds=given.verdict_seeds,
+            phase_margin=_degrees(given.phase_margin),
             callbacks=progress.callbacks(),
             executor=executor,
         )
@@ -58,6 +59,15 @@ def tune_one(given: TuneOptions) -> None:
             else f"interrupted; the best of {answer.trials} points so far is in {written}, and has not been judged"
         )
         raise typer.Exit(INTERRUPTED)
+
+
+def _degrees(text: str) -> float | None:
+    if text == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--phase-margin {text} is no angle", "write degrees, such as 0, or none") from None
 
 
 def _print(answer: Tuning, written: Path | None) -> None:

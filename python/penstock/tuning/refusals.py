@@ -80,7 +80,7 @@ class Judge:
         if self.margins is None:
             return tuple(found)
         margin = self.margins(point)
-        if margin.phase_rad < self.least_phase_rad:
+        if self.shortfall_rad(point) > 0:
             least, phase = (math.degrees(rad) for rad in (self.least_phase_rad, margin.phase_rad))
             found.append(Objection(PHASE_MARGIN, f"phase margin {phase:.1f} degrees, at least {least:.1f} degrees"))
         swings = at["queue_std_octets"], mean(own)["queue_std_octets"]
@@ -94,6 +94,13 @@ class Judge:
                 )
             )
         return tuple(found)
+
+    def shortfall_rad(self, point: Point) -> float:
+        """By how much a point's phase margin is too small, rad; 0 where it is not, or there is none."""
+        if self.margins is None or math.isinf(self.least_phase_rad):
+            return 0.0
+        short = self.least_phase_rad - self.margins(point).phase_rad
+        return short if short > 0 else 0.0
 
     def packets_confirm(self, margin: LinearMargins, runs: Sequence[Observed]) -> bool | None:
         """Whether packets stay at the equilibrium that the fluid calls stable; None where it calls none stable."""
