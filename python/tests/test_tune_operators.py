@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import QUICK, quick
+from conftest import QUICK, ROOT, quick
 from typer.testing import CliRunner
 
 from penstock import ArgumentError, Scenario
@@ -346,3 +346,9 @@ def test_a_whole_search_proposes_nothing_that_guards_forbid(text: str, goal: str
         assert broken(held, found.proposal.tuning) == ()
         assert not found.proposal.margin.phase_rad < found.least_phase_rad
     assert found.gain_shown == (bool(found.verdicts) and found.verdicts[0].beats and not found.objections)
+
+
+def test_the_page_has_the_scenario_that_is_tested_here() -> None:
+    page = (ROOT / "docs/how-to/tune-parameters.md").read_text(encoding="utf-8")
+    assert f"```toml\n{PFC}```" in page
+    assert all(f"`{goal}`" in page for goal in GOALS)
