@@ -236,12 +236,13 @@ def test_the_least_margin_is_asked_for_or_the_scenarios_own() -> None:
         tune(quick(), "stability", phase_margin=270.0)
 
 
-def test_a_margin_that_is_no_angle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("text", ["stable", "270", "nan"])
+def test_a_margin_that_is_no_angle(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("quick.toml").write_text(QUICK)
-    done = CliRunner().invoke(app, ["tune", "quick.toml", "--for", "latency", "--phase-margin", "stable"])
+    done = CliRunner().invoke(app, ["tune", "quick.toml", "--for", "latency", "--phase-margin", text])
     assert done.exit_code == 2
-    assert "--phase-margin stable is no angle" in done.stderr and "write degrees, such as 0, or none" in done.stderr
+    assert f"--phase-margin {text} is no angle" in done.stderr and "write degrees, such as 0, or none" in done.stderr
 
 
 def test_packets_contradict_a_margin() -> None:

@@ -65,9 +65,14 @@ def _degrees(text: str) -> float | None:
     if text == "none":
         return None
     try:
-        return float(text)
+        degrees = float(text)
     except ValueError:
-        raise InputError(f"--phase-margin {text} is no angle", "write degrees, such as 0, or none") from None
+        degrees = math.nan
+    if not -180 <= degrees <= 180:
+        raise InputError(
+            f"--phase-margin {text} is no angle from -180 to 180 degrees", "write degrees, such as 0, or none"
+        )
+    return degrees
 
 
 def _print(answer: Tuning, written: Path | None) -> None:
