@@ -255,8 +255,15 @@ def test_packets_contradict_a_margin() -> None:
     assert objections(26e3, 10e3, _judge(10)) == [PACKETS]
     # It swings no farther than before.
     assert objections(26e3, 26e3, _judge(10)) == []
+    # Where no margin is asked for, nothing is contradicted.
+    assert objections(26e3, 10e3, _judge(10, least_degrees=-math.inf)) == []
     # Where flows come and go, a queue leaves its equilibrium for other reasons.
     assert objections(26e3, 10e3, _judge(10, one_period=False)) == []
+    # The search ranks it by how far it swings: 50 KB about 100 KB.
+    swings = [_run(queue_mean_octets=100e3, queue_std_octets=50e3)]
+    assert _judge(10).penalty({}, swings, [_run()]) == pytest.approx(math.log(1.5))
+    assert _judge(10).penalty({}, swings, swings) == 0
+    assert _judge(-10).penalty({}, swings, [_run()]) == pytest.approx(math.radians(10))
     assert _judge(10).packets_confirm(LinearMargins(0.1, 100e3), [_run(queue_mean_octets=124e3)]) is True
     assert _judge(10).packets_confirm(LinearMargins(0.1, 100e3), [_run(queue_mean_octets=126e3)]) is False
     assert _judge(10).packets_confirm(LinearMargins(-0.1, 100e3), [_run()]) is None
@@ -338,7 +345,7 @@ def test_a_candidate_that_packets_contradict_is_withdrawn(parked: Tuning) -> Non
 
 
 @pytest.mark.science
-@pytest.mark.parametrize(("text", "goal"), [(PFC, "utilization"), (POOL, "latency")])
+@pytest.mark.parametrize(("text", "goal"), [(PFC, "utilization"), (POOL, "latency")], ids=["pfc", "pool"])
 def test_a_whole_search_proposes_nothing_that_guards_forbid(text: str, goal: str) -> None:
     found = tune(Scenario.from_toml(text, name="incast"), goal)
     assert found.trials == 96 and found.refusals

@@ -158,7 +158,7 @@ class Search:
         *,
         queue: str,
         buffer_octets: float,
-        shortfall: Callable[[Point], float],
+        penalty: Callable[[Point, Sequence[Observed]], float],
         executor: Executor | None = None,
         more: Sequence[str] = (),
     ) -> None:
@@ -171,7 +171,7 @@ class Search:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._scenario, self._seeds = scenario, seeds
         self._executor, self._more = executor, more
-        self._queue, self._buffer_octets, self._shortfall = queue, buffer_octets, shortfall
+        self._queue, self._buffer_octets, self._penalty = queue, buffer_octets, penalty
         self._aims: list[_Aim] = []
         for index, (name, region) in enumerate(regions.items()):
             sampler = optuna.samplers.TPESampler(seed=seeds[0] + index, n_startup_trials=_LEARNING, constant_liar=True)
@@ -231,9 +231,9 @@ class Search:
         return found
 
     def _score(self, aim: _Aim, point: Point, runs: Sequence[Observed]) -> float:
-        """The score of runs; a point with too small a margin ranks with those that break a guard."""
-        found, short = score(aim.region.goal, aim.kept, runs, self._buffer_octets), self._shortfall(point)
-        return max(found, 1.0) + short if short > 0 else found
+        """The score of runs; a point with a penalty ranks with those that break a guard."""
+        found, penalty = score(aim.region.goal, aim.kept, runs, self._buffer_octets), self._penalty(point, runs)
+        return max(found, 1.0) + penalty if penalty > 0 else found
 
     def _ask(self, count: int) -> "list[tuple[_Aim, optuna.trial.Trial, Point]]":
         """Return ``count`` points that the theory keeps, in rounds; fewer if the rounds end first."""

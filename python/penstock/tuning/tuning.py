@@ -17,7 +17,7 @@ from penstock.executors.executor import Executor
 from penstock.runs import RunCallbacks, seeds_of
 from penstock.scenario import Scenario, joined, parts_of
 from penstock.theory.configuration import UnsuitedScenarioError
-from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, companions, guards, score
+from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, broken, companions, guards, score
 from penstock.tuning.initial_points import spread
 from penstock.tuning.linear_margins import LinearMargins, linear_margins
 from penstock.tuning.measures import Observed
@@ -299,7 +299,7 @@ def tune(
         tuning,
         queue=found.queue,
         buffer_octets=given.buffer_octets,
-        shortfall=judging.shortfall_rad,
+        penalty=lambda point, of: judging.penalty(point, of, runs[OWN]),
         executor=executor,
         more=asked.more,
     )
@@ -382,7 +382,7 @@ def tune(
         verdict_seeds=unseen,
         changed=changed,
         proposal=settings("proposal", proposal, tuned_runs),
-        own_objections=judging.objections(point_of(given, space), search_guards[goal], seen, seen),
+        own_objections=tuple(Objection.of(guard, seen) for guard in broken(search_guards[goal], seen)),
         objections=judging.objections(point, bounds, judged["proposal"], judged[OWN]) if judged else (),
         others=tuple(settings(other, reference, runs[other]) for other, reference in references.items()),
         verdicts=verdicts,
