@@ -259,9 +259,9 @@ def test_packets_contradict_a_margin() -> None:
     assert objections(26e3, 10e3, _judge(10, least_degrees=-math.inf)) == []
     # Where flows come and go, a queue leaves its equilibrium for other reasons.
     assert objections(26e3, 10e3, _judge(10, one_period=False)) == []
-    # The search ranks it by how far it swings: 50 KB about 100 KB.
+    # The search ranks it by how far it swings: by 50 KB, twice the quarter of 100 KB.
     swings = [_run(queue_mean_octets=100e3, queue_std_octets=50e3)]
-    assert _judge(10).penalty({}, swings, [_run()]) == pytest.approx(math.log(1.5))
+    assert _judge(10).penalty({}, swings, [_run()]) == pytest.approx(math.log(2))
     assert _judge(10).penalty({}, swings, swings) == 0
     assert _judge(-10).penalty({}, swings, [_run()]) == pytest.approx(math.radians(10))
     assert _judge(10).packets_confirm(LinearMargins(0.1, 100e3), [_run(queue_mean_octets=124e3)]) is True

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from penstock.quantity_text import octets
-from penstock.theory.packet_oscillation import rests
+from penstock.theory.packet_oscillation import distance, rests
 from penstock.tuning.goals import Guard, broken, mean
 from penstock.tuning.linear_margins import LinearMargins
 from penstock.tuning.measures import MEASURES, Observed
@@ -119,7 +119,10 @@ class Judge:
         margin, short = self.margins(point), self.shortfall_rad(point)
         if not self._contradicted(margin, runs, own):
             return short
-        return short + math.log1p(mean(runs)["queue_std_octets"] / max(margin.rest_octets, self.frame_octets))
+        at = mean(runs)
+        return short + math.log(
+            distance(at["queue_mean_octets"], at["queue_std_octets"], margin.rest_octets, self.frame_octets)
+        )
 
     def _contradicted(self, margin: LinearMargins, runs: Sequence[Observed], own: Sequence[Observed]) -> bool:
         """Whether packets contradict a margin that was asked for, and swing farther than before."""
