@@ -109,9 +109,7 @@ def tuning_html(tuning: "Tuning") -> str:
             f"{escape(title)} {mean_of(pair.proposal, kind)} instead of {mean_of(pair.other, kind)}, "
             f"{escape(verdict.word + broken(verdict))}</p>"
         )
-    if not tuning.verdicts:
-        shown = f"<p>{'interrupted before a verdict' if tuning.interrupted else 'nothing is proposed'}</p>"
-    return head + _table(["", *(entry.name for entry in sets)], rows) + shown
+    return head + _table(["", *(entry.name for entry in sets)], rows) + shown + f"<p>{escape(tuning.why)}</p>"
 
 
 def reproduction_html(found: "Reproduction") -> str:

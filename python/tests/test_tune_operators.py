@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import QUICK, quick
+from conftest import QUICK, ROOT, quick
 from typer.testing import CliRunner
 
-from penstock import Scenario
+from penstock import ArgumentError, Scenario
 from penstock.cli import app
 from penstock.theory.configuration import UnsuitedScenarioError
 from penstock.tuning import Tuning, tune
@@ -218,6 +218,33 @@ def test_each_objection_has_its_numbers() -> None:
     assert _judge(math.nan).objections({}, kept, own, own) == ()
 
 
+def test_the_least_margin_is_asked_for_or_the_scenarios_own() -> None:
+    assert _judge(-29).shortfall_rad({}) == pytest.approx(math.radians(29))
+    assert _judge(-29, least_degrees=-30).shortfall_rad({}) == 0
+    assert _judge(math.nan).shortfall_rad({}) == 0
+    assert Judge(None, -math.inf, 1000.0, one_period=True).shortfall_rad({}) == 0
+    arguments: dict[str, Any] = {"keys": ["w=1..4"], "trials": 1, "seeds": 1, "verdict_seeds": 2, "points": 8}
+    own = tune(quick(), "stability", phase_margin=None, **arguments)
+    assert own.least_phase_rad == -math.inf
+    phase = own.baseline.margin.phase_rad
+    # Ten degrees more than the scenario has are no bound: it is its own.
+    more = tune(quick(), "stability", phase_margin=math.degrees(phase) + 10, **arguments)
+    assert more.least_phase_rad == pytest.approx(phase)
+    less = tune(quick(), "stability", phase_margin=math.degrees(phase) - 10, **arguments)
+    assert less.least_phase_rad == pytest.approx(phase - math.radians(10))
+    with pytest.raises(ArgumentError, match="phase_margin=270: must be from -180 to 180"):
+        tune(quick(), "stability", phase_margin=270.0)
+
+
+@pytest.mark.parametrize("text", ["stable", "270", "nan"])
+def test_a_margin_that_is_no_angle(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("quick.toml").write_text(QUICK)
+    done = CliRunner().invoke(app, ["tune", "quick.toml", "--for", "latency", "--phase-margin", text])
+    assert done.exit_code == 2
+    assert f"--phase-margin {text} is no angle" in done.stderr and "write degrees, such as 0, or none" in done.stderr
+
+
 def test_packets_contradict_a_margin() -> None:
     def objections(std_octets: float, own_std_octets: float, judge: Judge) -> list[str]:
         runs, own = ([_run(queue_mean_octets=100e3, queue_std_octets=std)] for std in (std_octets, own_std_octets))
@@ -228,8 +255,15 @@ def test_packets_contradict_a_margin() -> None:
     assert objections(26e3, 10e3, _judge(10)) == [PACKETS]
     # It swings no farther than before.
     assert objections(26e3, 26e3, _judge(10)) == []
+    # Where no margin is asked for, nothing is contradicted.
+    assert objections(26e3, 10e3, _judge(10, least_degrees=-math.inf)) == []
     # Where flows come and go, a queue leaves its equilibrium for other reasons.
     assert objections(26e3, 10e3, _judge(10, one_period=False)) == []
+    # The search ranks it by how far it swings: by 50 KB, twice the quarter of 100 KB.
+    swings = [_run(queue_mean_octets=100e3, queue_std_octets=50e3)]
+    assert _judge(10).penalty({}, swings, [_run()]) == pytest.approx(math.log(2))
+    assert _judge(10).penalty({}, swings, swings) == 0
+    assert _judge(-10).penalty({}, swings, [_run()]) == pytest.approx(math.radians(10))
     assert _judge(10).packets_confirm(LinearMargins(0.1, 100e3), [_run(queue_mean_octets=124e3)]) is True
     assert _judge(10).packets_confirm(LinearMargins(0.1, 100e3), [_run(queue_mean_octets=126e3)]) is False
     assert _judge(10).packets_confirm(LinearMargins(-0.1, 100e3), [_run()]) is None
@@ -311,7 +345,7 @@ def test_a_candidate_that_packets_contradict_is_withdrawn(parked: Tuning) -> Non
 
 
 @pytest.mark.science
-@pytest.mark.parametrize(("text", "goal"), [(PFC, "utilization"), (POOL, "latency")])
+@pytest.mark.parametrize(("text", "goal"), [(PFC, "utilization"), (POOL, "latency")], ids=["pfc", "pool"])
 def test_a_whole_search_proposes_nothing_that_guards_forbid(text: str, goal: str) -> None:
     found = tune(Scenario.from_toml(text, name="incast"), goal)
     assert found.trials == 96 and found.refusals
@@ -320,3 +354,9 @@ def test_a_whole_search_proposes_nothing_that_guards_forbid(text: str, goal: str
         assert broken(held, found.proposal.tuning) == ()
         assert not found.proposal.margin.phase_rad < found.least_phase_rad
     assert found.gain_shown == (bool(found.verdicts) and found.verdicts[0].beats and not found.objections)
+
+
+def test_the_page_has_the_scenario_that_is_tested_here() -> None:
+    page = (ROOT / "docs/how-to/tune-parameters.md").read_text(encoding="utf-8")
+    assert f"```toml\n{PFC}```" in page
+    assert all(f"`{goal}`" in page for goal in GOALS)

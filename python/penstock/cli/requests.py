@@ -312,6 +312,14 @@ class TuneOptions:
             "--verdict-seeds", min=2, max=MOST_SEEDS, metavar="N", help="Further seeds, for the final verdict."
         ),
     ] = 10
+    phase_margin: Annotated[
+        str,
+        typer.Option(
+            "--phase-margin",
+            metavar="DEGREES|none",
+            help="The least of a proposal, or the scenario's own if that is less; none for no such guard.",
+        ),
+    ] = "0"
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The scenario with the proposal.  [default: results/SCENARIO-GOAL.toml]"),

@@ -36,6 +36,7 @@ def tune_one(given: TuneOptions) -> None:
             trials=given.trials,
             seeds=given.seeds,
             verdict_seeds=given.verdict_seeds,
+            phase_margin=_degrees(given.phase_margin),
             callbacks=progress.callbacks(),
             executor=executor,
         )
@@ -60,6 +61,20 @@ def tune_one(given: TuneOptions) -> None:
             else f"interrupted; the best of {answer.trials} points so far is in {written}, and has not been judged"
         )
         raise typer.Exit(INTERRUPTED)
+
+
+def _degrees(text: str) -> float | None:
+    if text == "none":
+        return None
+    try:
+        degrees = float(text)
+    except ValueError:
+        degrees = math.nan
+    if not -180 <= degrees <= 180:
+        raise InputError(
+            f"--phase-margin {text} is no angle from -180 to 180 degrees", "write degrees, such as 0, or none"
+        )
+    return degrees
 
 
 def _print(answer: Tuning, written: Path | None) -> None:

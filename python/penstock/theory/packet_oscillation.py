@@ -129,8 +129,12 @@ def rests(mean_octets: float, std_octets: float, rest_octets: float, frame_octet
     Its standard deviation is a quarter of the equilibrium, or two frames, at the most, and the means are no farther
     apart.
     """
-    bound = max(_CALM * rest_octets, 2 * frame_octets)
-    return std_octets <= bound and abs(mean_octets - rest_octets) <= bound
+    return distance(mean_octets, std_octets, rest_octets, frame_octets) <= 1
+
+
+def distance(mean_octets: float, std_octets: float, rest_octets: float, frame_octets: float) -> float:
+    """How far a queue of packets is from the fluid's equilibrium: up to 1 it rests there, see :func:`rests`."""
+    return max(std_octets, abs(mean_octets - rest_octets)) / max(_CALM * rest_octets, 2 * frame_octets)
 
 
 def doubts(given: Configuration) -> tuple[str, ...]:

@@ -44,6 +44,8 @@ def _outcome(answer: "Tuning") -> str:
     if answer.changed:
         of = _changes(answer, answer.proposal.tuning, answer.baseline.tuning)
         return f"The best so far, which no other seeds have judged: {of}."
+    if answer.interrupted:
+        return f"Nothing is proposed: interrupted after {answer.trials} candidates."
     if answer.best_allowed is None:
         return "Nothing is proposed: no candidate keeps the guards."
     own = answer.baseline.tuning[: len(answer.best_allowed)]

@@ -1,7 +1,8 @@
 """Why a candidate may not be proposed: the guards that it breaks, its phase margin, packets that contradict its margin.
 
-The fluid calls an equilibrium stable, and its packets may swing from an empty queue to a full one. A margin that
-packets contradict is no reason for a candidate; one whose queue swings farther than before is refused.
+The fluid calls an equilibrium stable, and its packets may swing from an empty queue to a full one. Then the margin is
+no reason for a candidate, and packets are held to those of the scenario's own parameters: a candidate whose queue
+swings farther than theirs is refused. One that swings less is calmer, whatever the fluid says.
 """
 
 import math
@@ -9,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from penstock.quantity_text import octets
-from penstock.theory.packet_oscillation import rests
+from penstock.theory.packet_oscillation import distance, rests
 from penstock.tuning.goals import Guard, broken, mean
 from penstock.tuning.linear_margins import LinearMargins
 from penstock.tuning.measures import MEASURES, Observed
@@ -34,6 +35,16 @@ class Objection:
 
     by: str
     reason: str
+
+    @classmethod
+    def of(cls, guard: Guard, runs: Sequence[Observed]) -> "Objection":
+        """Return the objection of a guard that runs break, in mean over the seeds."""
+        measure, found = MEASURES[guard.measure], mean(runs)[guard.measure]
+        side = "at most" if guard.sign > 0 else "at least"
+        return cls(
+            guard.measure,
+            f"{measure.title} {value(found, measure.kind)}, {side} {value(guard.bound, measure.kind)}",
+        )
 
     @property
     def title(self) -> str:
@@ -76,24 +87,48 @@ class Judge:
     ) -> tuple[Objection, ...]:
         """Return all reasons against a point; ``own`` are runs of the scenario's own parameters with the same seeds."""
         at = mean(runs)
-        found = [Objection(guard.measure, _beyond(guard, at[guard.measure])) for guard in broken(kept, runs)]
+        found = [Objection.of(guard, runs) for guard in broken(kept, runs)]
         if self.margins is None:
             return tuple(found)
         margin = self.margins(point)
-        if margin.phase_rad < self.least_phase_rad:
+        if self.shortfall_rad(point) > 0:
             least, phase = (math.degrees(rad) for rad in (self.least_phase_rad, margin.phase_rad))
             found.append(Objection(PHASE_MARGIN, f"phase margin {phase:.1f} degrees, at least {least:.1f} degrees"))
-        swings = at["queue_std_octets"], mean(own)["queue_std_octets"]
-        if self.packets_confirm(margin, runs) is False and swings[0] > swings[1]:
-            spread = f"{octets(at['queue_mean_octets'])} ± {octets(swings[0])}"
+        if self._contradicted(margin, runs, own):
+            spread = f"{octets(at['queue_mean_octets'])} ± {octets(at['queue_std_octets'])}"
             found.append(
                 Objection(
                     PACKETS,
-                    f"the fluid is stable at {octets(margin.rest_octets)}, and packets contradict it: queue {spread}, "
-                    f"where the scenario's own parameters have ± {octets(swings[1])}",
+                    f"the fluid is stable at {octets(margin.rest_octets)}, and packets contradict it: queue {spread}; "
+                    f"the scenario's own parameters have ± {octets(mean(own)['queue_std_octets'])}",
                 )
             )
         return tuple(found)
+
+    def shortfall_rad(self, point: Point) -> float:
+        """By how much a point's phase margin is too small, rad; 0 where it is not, or there is none."""
+        if self.margins is None or math.isinf(self.least_phase_rad):
+            return 0.0
+        short = self.least_phase_rad - self.margins(point).phase_rad
+        return short if short > 0 else 0.0
+
+    def penalty(self, point: Point, runs: Sequence[Observed], own: Sequence[Observed]) -> float:
+        """By how much margin and packets speak against a point, for the search to rank by; 0 where they do not."""
+        if self.margins is None:
+            return 0.0
+        margin, short = self.margins(point), self.shortfall_rad(point)
+        if not self._contradicted(margin, runs, own):
+            return short
+        at = mean(runs)
+        return short + math.log(
+            distance(at["queue_mean_octets"], at["queue_std_octets"], margin.rest_octets, self.frame_octets)
+        )
+
+    def _contradicted(self, margin: LinearMargins, runs: Sequence[Observed], own: Sequence[Observed]) -> bool:
+        """Whether packets contradict a margin that was asked for, and swing farther than before."""
+        if math.isinf(self.least_phase_rad) or self.packets_confirm(margin, runs) is not False:
+            return False
+        return mean(runs)["queue_std_octets"] > mean(own)["queue_std_octets"]
 
     def packets_confirm(self, margin: LinearMargins, runs: Sequence[Observed]) -> bool | None:
         """Whether packets stay at the equilibrium that the fluid calls stable; None where it calls none stable."""
@@ -112,9 +147,3 @@ def counted(refusals: Sequence[Refusal]) -> dict[str, int]:
 def title_of(key: str) -> str:
     """Return the title of a guard by its key."""
     return Objection(key, "").title
-
-
-def _beyond(guard: Guard, found: float) -> str:
-    measure = MEASURES[guard.measure]
-    side = "at most" if guard.sign > 0 else "at least"
-    return f"{measure.title} {value(found, measure.kind)}, {side} {value(guard.bound, measure.kind)}"

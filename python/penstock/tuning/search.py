@@ -8,7 +8,7 @@ Points come in batches of fixed size, on any number of cores, so that the same s
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -158,6 +158,7 @@ class Search:
         *,
         queue: str,
         buffer_octets: float,
+        penalty: Callable[[Point, Sequence[Observed]], float],
         executor: Executor | None = None,
         more: Sequence[str] = (),
     ) -> None:
@@ -170,7 +171,7 @@ class Search:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._scenario, self._seeds = scenario, seeds
         self._executor, self._more = executor, more
-        self._queue, self._buffer_octets = queue, buffer_octets
+        self._queue, self._buffer_octets, self._penalty = queue, buffer_octets, penalty
         self._aims: list[_Aim] = []
         for index, (name, region) in enumerate(regions.items()):
             sampler = optuna.samplers.TPESampler(seed=seeds[0] + index, n_startup_trials=_LEARNING, constant_liar=True)
@@ -189,7 +190,7 @@ class Search:
         long without one that does.
         """
         for aim in self._aims:
-            _tell(aim, point, self._score(aim, runs))
+            _tell(aim, point, self._score(aim, point, runs))
 
     def run(self, trials: int, callbacks: RunCallbacks) -> None:
         """Simulate ``trials`` points, or fewer if the theory leaves out too many.
@@ -204,7 +205,7 @@ class Search:
             scenarios = [set_to(self._scenario, aim.region.knobs, point) for aim, _, point in batch]
             runs = simulate(scenarios, self._seeds, self._queue, callbacks, self._executor, more=self._more)
             for (asker, trial, point), observed in zip(batch, runs, strict=True):
-                scores = {aim.region.goal.name: self._score(aim, observed) for aim in self._aims}
+                scores = {aim.region.goal.name: self._score(aim, point, observed) for aim in self._aims}
                 for aim in self._aims:
                     worth = scores[aim.region.goal.name]
                     if aim is asker:
@@ -229,8 +230,10 @@ class Search:
             found += [tried for tried in ranked[:_FINALISTS] if tried not in found]
         return found
 
-    def _score(self, aim: _Aim, runs: Sequence[Observed]) -> float:
-        return score(aim.region.goal, aim.kept, runs, self._buffer_octets)
+    def _score(self, aim: _Aim, point: Point, runs: Sequence[Observed]) -> float:
+        """The score of runs; a point with a penalty ranks with those that break a guard."""
+        found, penalty = score(aim.region.goal, aim.kept, runs, self._buffer_octets), self._penalty(point, runs)
+        return max(found, 1.0) + penalty if penalty > 0 else found
 
     def _ask(self, count: int) -> "list[tuple[_Aim, optuna.trial.Trial, Point]]":
         """Return ``count`` points that the theory keeps, in rounds; fewer if the rounds end first."""

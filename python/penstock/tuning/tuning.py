@@ -16,8 +16,8 @@ from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
 from penstock.runs import RunCallbacks, seeds_of
 from penstock.scenario import Scenario, joined, parts_of
-from penstock.theory.configuration import UnsuitedScenarioError, configurations
-from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, companions, guards, score
+from penstock.theory.configuration import UnsuitedScenarioError
+from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, broken, companions, guards, score
 from penstock.tuning.initial_points import spread
 from penstock.tuning.linear_margins import LinearMargins, linear_margins
 from penstock.tuning.measures import Observed
@@ -193,6 +193,7 @@ def tune(
     seeds: int | Sequence[int] = 3,
     verdict_seeds: int | Sequence[int] = 10,
     points: int = 256,
+    phase_margin: float | None = 0.0,
     callbacks: RunCallbacks | None = None,
     executor: Executor | None = None,
 ) -> Tuning:
@@ -228,6 +229,8 @@ def tune(
         verdict_seeds: how many seeds judge the proposal, those that follow these; or the seeds, none of them seen
             before.
         points: how many points the theory looks at; a power of two spreads them best.
+        phase_margin: the least that a proposal may have where it has one, degrees; or that of the scenario's own
+            parameters, where it is less. None for no such guard.
         callbacks: how to watch and end the runs; its ``theory`` is called with the progress of the theory's work.
         executor: where runs run instead of all cores, such as a :class:`penstock.RayExecutor`.
 
@@ -244,6 +247,8 @@ def tune(
         raise ArgumentError(f'goal="{goal}": unknown goal', f"use one of {', '.join(GOALS)}")
     if trials < 1:
         raise ArgumentError(f"trials={trials}: must be at least 1", "write trials=1 or more")
+    if phase_margin is not None and not -180 <= phase_margin <= 180:
+        raise ArgumentError(f"phase_margin={phase_margin:g}: must be from -180 to 180", "write degrees, such as 0")
     require_optuna()
     callbacks = callbacks or RunCallbacks()
     own = _chosen(scenario, scheme, profile)
@@ -286,7 +291,7 @@ def tune(
 
     runs = dict(zip(references, simulated(references.values(), tuning), strict=True))
     search_guards = {each.name: kept(each, runs.values()) for each in goals}
-    judging = _judge_of(found, space, references.values())
+    judging = _judge_of(found, space, phase_margin)
     search = Search(
         own,
         regions,
@@ -294,6 +299,7 @@ def tune(
         tuning,
         queue=found.queue,
         buffer_octets=given.buffer_octets,
+        penalty=lambda point, of: judging.penalty(point, of, runs[OWN]),
         executor=executor,
         more=asked.more,
     )
@@ -376,7 +382,7 @@ def tune(
         verdict_seeds=unseen,
         changed=changed,
         proposal=settings("proposal", proposal, tuned_runs),
-        own_objections=judging.objections(point_of(given, space), search_guards[goal], seen, seen),
+        own_objections=tuple(Objection.of(guard, seen) for guard in broken(search_guards[goal], seen)),
         objections=judging.objections(point, bounds, judged["proposal"], judged[OWN]) if judged else (),
         others=tuple(settings(other, reference, runs[other]) for other, reference in references.items()),
         verdicts=verdicts,
@@ -384,8 +390,8 @@ def tune(
     )
 
 
-def _judge_of(found: Subject, space: Sequence[Knob], references: Iterable[Scenario]) -> Judge:
-    """The judge of candidates; a phase margin below 0 is enough only where the scenario's own parameters have no more.
+def _judge_of(found: Subject, space: Sequence[Knob], least_degrees: float | None) -> Judge:
+    """The judge of candidates; a smaller phase margin is enough only where the scenario's own parameters have no more.
 
     Margins are those of the periods with a point's values: nothing of the scenario is laid out again.
     """
@@ -395,12 +401,11 @@ def _judge_of(found: Subject, space: Sequence[Knob], references: Iterable[Scenar
     def margins(point: Point) -> LinearMargins:
         return linear_margins([moved(period, space, point) for period in found.periods])
 
-    phases = [
-        linear_margins(configurations(each, from_s=each.describe()["warmup_s"], binding=True)).phase_rad
-        for each in references
-    ]
-    known = [phase for phase in phases if not math.isnan(phase)]
-    least_rad = min(0.0, max(known)) if known else 0.0
+    least_rad = -math.inf
+    if least_degrees is not None:
+        own_rad = linear_margins(found.periods).phase_rad
+        least_rad = math.radians(least_degrees)
+        least_rad = least_rad if math.isnan(own_rad) else min(least_rad, own_rad)
     return Judge(margins, least_rad, found.given.frame_octets, one_period=len(found.periods) == 1)
 
 
