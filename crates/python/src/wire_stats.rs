@@ -69,11 +69,11 @@ fn stats(
         .iter()
         .map(|(pauser, found)| joined(pauser_named(*pauser, name(pauser.interface)), paused(found, span_ns, storm_ps)));
     let roce =
-        stats.roce.iter().map(|(&interface, &seen)| joined(interface_named(interface, name(interface)), roce(seen)));
+        stats.roce.iter().map(|(&interface, &seen)| joined(interface_named(interface, name(interface)), counts(seen)));
     let queue_pairs = stats.queue_pairs.iter().map(|(pair, &seen)| {
         let QueuePair { interface, source, destination, qp } = pair;
         let ends = json!({"source": source.to_string(), "destination": destination.to_string(), "qp": qp});
-        joined(interface_named(*interface, name(*interface)), joined(ends, roce(seen)))
+        joined(interface_named(*interface, name(*interface)), joined(ends, counts(seen)))
     });
     let faults = stats.faults.iter().map(|((format, kind), faulty)| {
         json!({
@@ -126,8 +126,8 @@ fn series(
     for index in indices.clone() {
         for &interface in &interfaces {
             let seen = stats.series.get(&(index, interface)).copied().unwrap_or_default();
-            let counts = json!({"from_s": time(index), "frames": seen.frames, "octets": seen.octets});
-            frames.push(joined(interface_named(interface, name(interface)), joined(counts, roce(seen.roce))));
+            let row = json!({"from_s": time(index), "frames": seen.frames, "octets": seen.octets});
+            frames.push(joined(interface_named(interface, name(interface)), joined(row, counts(seen.roce))));
         }
     }
     let (end_ps, every_ps) = (u128::from(last_ns) * 1000, u128::from(every_ns) * 1000);
@@ -144,8 +144,8 @@ fn series(
         for index in indices.clone() {
             let paused_ps = times.get(&u128::from(index)).copied().unwrap_or(0);
             let share = paused_ps as f64 / every_ps as f64;
-            let counts = json!({"from_s": time(index), "paused_s": paused_ps as f64 / 1e12, "share": share});
-            paused.push(joined(pauser_named(*pauser, name(pauser.interface)), counts));
+            let row = json!({"from_s": time(index), "paused_s": paused_ps as f64 / 1e12, "share": share});
+            paused.push(joined(pauser_named(*pauser, name(pauser.interface)), row));
         }
     }
     Ok((frames, paused))
@@ -168,7 +168,7 @@ fn pauser_named(pauser: Pauser, name: Option<String>) -> Value {
     joined(interface_named(pauser.interface, name), sender)
 }
 
-fn roce(seen: Roce) -> Value {
+fn counts(seen: Roce) -> Value {
     let share = (seen.data > 0).then(|| seen.marked as f64 / seen.data as f64);
     json!({"data": seen.data, "marked": seen.marked, "share": share, "cnps": seen.cnps})
 }

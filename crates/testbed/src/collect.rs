@@ -181,6 +181,9 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
             std_octets: own.std,
             min_octets: own.min,
             max_octets: own.max,
+            // The testbed does not record the memory of its pools.
+            ingress_shared_max_octets: 0,
+            ingress_headroom_max_octets: 0,
             empty_fraction: own.empty,
             utilization: own.utilization,
             // Its counts are those of the whole run.

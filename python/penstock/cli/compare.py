@@ -9,6 +9,7 @@ import typer
 from penstock import interrupts
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find, is_results
+from penstock.cli.measured import draw, laid_over, print_overlay, telemetry
 from penstock.cli.options import runs_on, words
 from penstock.cli.progress import Progress
 from penstock.cli.requests import CompareOptions
@@ -17,6 +18,7 @@ from penstock.comparison import Comparison, compare
 from penstock.result import Result
 from penstock.side_by_side import side_by_side
 from penstock.sweeps import axes
+from penstock.telemetry import Overlay
 from penstock.variants import typed
 
 
@@ -31,6 +33,7 @@ def compare_all(given: CompareOptions) -> None:
         _put_together(given, folders)
         return
     scenarios = [find(name, given.sets) for name in names]
+    measured = telemetry(given, scenarios)
     folder = given.out or RESULTS / f"{_in_short([scenario.name for scenario in scenarios])}-compare"
     with (
         runs_on(given.ray) as executor,
@@ -52,7 +55,8 @@ def compare_all(given: CompareOptions) -> None:
             limit=given.limit,
         )
     # An interrupt that falls between the last run and the end of the writing has stopped none.
-    _show(given, comparison, folder, interrupted=comparison.interrupted or progress.stopped)
+    laid = None if measured is None else laid_over(measured, comparison, folder)
+    _show(given, comparison, folder, interrupted=comparison.interrupted or progress.stopped, measured=laid)
 
 
 def _put_together(given: CompareOptions, folders: Sequence[Path]) -> None:
@@ -66,6 +70,7 @@ def _put_together(given: CompareOptions, folders: Sequence[Path]) -> None:
         "--set": given.sets,
         "--profile": given.profile,
         "--ray": given.ray,
+        "--measured": given.measured,
     }
     for option, value in refused.items():
         if value:
@@ -80,11 +85,21 @@ def _put_together(given: CompareOptions, folders: Sequence[Path]) -> None:
     _show(given, comparison, folder, interrupted=False)
 
 
-def _show(given: CompareOptions, comparison: Comparison, folder: Path, *, interrupted: bool) -> None:
+def _show(
+    given: CompareOptions,
+    comparison: Comparison,
+    folder: Path,
+    *,
+    interrupted: bool,
+    measured: Overlay | None = None,
+) -> None:
     """Draw a comparison, print its table, and end with the status that it calls for."""
     # Drawing takes seconds, and an interrupt must not wait for it.
     with interrupts.exit_note(f"while drawing; the records are whole and in {folder}"):
         _, undrawn = (None, None) if interrupted else drawing(comparison.write_figures)
+        if measured is not None and undrawn is None and not interrupted:
+            title = f"{given.scenarios[0]}: measured beside simulated"
+            _, undrawn = drawing(lambda: draw(measured, title, folder))
 
     if given.json:
         typer.echo(json.dumps(comparison.document, indent=2))
@@ -92,6 +107,8 @@ def _show(given: CompareOptions, comparison: Comparison, folder: Path, *, interr
         from penstock.cli.report import print_comparison
 
         print_comparison(comparison.document, folder)
+        if measured is not None:
+            print_overlay(measured)
     if undrawn is not None:
         fail_on_drawing(undrawn, folder)
     if interrupted:
