@@ -202,6 +202,7 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
             paused: Duration(own.paused),
             stops: own.stops,
             pause_frames: own.pause_frames,
+            resume_frames: own.resume_frames,
         };
     }
     let flows: Vec<FlowOutcome> =

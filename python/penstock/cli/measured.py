@@ -112,14 +112,22 @@ def print_overlay(found: Overlay) -> None:
     out = console()
     seeds = any(line.low is not None for row in found.rows for line in row.simulated.values())
     several = len(found.labels) > 1
-    columns = ["port", "priority", "watermark or counter", *(["line"] if several else []), "measured", "simulated"]
+    columns = [
+        "port",
+        "in the fabric",
+        "priority",
+        "watermark or counter",
+        *(["line"] if several else []),
+        "measured",
+        "simulated",
+    ]
     table = listing(*columns, *(["another seed"] if seeds else []), "ratio", *(["differs"] if seeds else []))
     rows = [(row, label) for row in found.rows for label in found.labels if _is_something(row)]
     rows.sort(key=lambda pair: -_distance(*pair))
     for row, label in rows[:_MOST_ROWS]:
         line = row.simulated[label]
         interval = None if line.low is None else f"{_text(line.low, row.unit)} .. {_text(line.high, row.unit)}"
-        cells: list[str | None] = [f"{row.device} {row.port}", str(row.priority), MEASURES[row.measure].title]
+        cells: list[str | None] = [f"{row.device} {row.port}", row.link, str(row.priority), MEASURES[row.measure].title]
         cells += [label] if several else []
         cells += [_text(row.measured, row.unit), _text(line.mean, row.unit)]
         cells += [interval] if seeds else []

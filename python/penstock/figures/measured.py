@@ -29,7 +29,7 @@ def measured_figure(found: Overlay, title: str) -> Drawn:
         several = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
         for (name, rows), axes in zip(panels, several, strict=True):
             _panel(axes, name, rows, found.labels)
-        several[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2 + len(found.labels), borderaxespad=0.2)
+        several[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2)
         finish(figure, title)
     return figure
 
@@ -50,8 +50,9 @@ def write_measured(found: Overlay, title: str, folder: Path) -> list[Path]:
 
 
 def _shown(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that have something to show; of many, those that lie farthest apart, in the rows' order."""
-    some = [row for row in rows if row.measured or any(line.mean for line in row.simulated.values())]
+    """Return the rows with a simulated value that have something to show; of many, those that lie farthest apart."""
+    known = [row for row in rows if any(line.mean is not None for line in row.simulated.values())]
+    some = [row for row in known if row.measured or any(line.mean for line in row.simulated.values())]
     apart = sorted(some, key=lambda row: -max(abs(row.measured - (v.mean or 0)) for v in row.simulated.values()))
     kept = {id(row) for row in apart[:_ROWS_SHOWN]}
     return [row for row in some if id(row) in kept]
@@ -72,7 +73,9 @@ def _panel(axes: "Axes", name: str, rows: Sequence[Row], labels: Sequence[str]) 
         style: dict[str, Any] = {"color": colour, "zorder": 3}
         axes.plot(means, [at for at, _ in known], "o", markersize=5, label=f"simulated, {label}", **style)
         bars = [(at, line.low, line.high) for at, line in known if line.low is not None and line.high is not None]
-        axes.hlines([at for at, *_ in bars], [b[1] / factor for b in bars], [b[2] / factor for b in bars], **style)
+        name_of_bars = f"95 % of other seeds, {label}" if bars else None
+        lows, highs = ([bar[side] / factor for bar in bars] for side in (1, 2))
+        axes.hlines([at for at, *_ in bars], lows, highs, label=name_of_bars, **style)
     axes.plot(
         [row.measured / factor for row in rows],
         list(heights),
@@ -83,7 +86,8 @@ def _panel(axes: "Axes", name: str, rows: Sequence[Row], labels: Sequence[str]) 
         label="measured",
         zorder=4,
     )
-    axes.set_yticks(list(heights), [f"{row.device} {row.port}, {row.priority}" for row in rows])
+    axes.set_yticks(list(heights), [f"{row.link} ({row.port}), {row.priority}" for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(left=0)
+    axes.margins(x=0.05)
     axes.set_xlabel(f"{MEASURES[name].title}, {words}")

@@ -2,7 +2,9 @@
 
 import csv
 import io
+import re
 from dataclasses import dataclass, fields
+from datetime import datetime
 
 from penstock.errors import ArgumentError, TextFileError, nearest
 from penstock.telemetry.measures import Measure, Sample, measure_named, value_in
@@ -21,7 +23,7 @@ class Columns:
         device: the device.
         measure: the name of the watermark or counter, one of :data:`penstock.telemetry.MEASURES`.
         unit: the unit of the value.
-        time: when it was read, s.
+        time: when it was read: seconds, or a date and time of ISO 8601.
     """
 
     port: str
@@ -123,7 +125,7 @@ def _sample(
         if unit != first:
             raise ValueError(f"unit {unit!r}, and {first!r} in line {where}: write one unit for {own.title}")
         value, cells = value_in(given["value"], unit, own)
-        time_s = float(given["time"]) if "time" in given else None
+        time_s = _time_s(given["time"]) if "time" in given else None
         return Sample(
             file=name,
             line=line,
@@ -137,6 +139,14 @@ def _sample(
         )
     except ValueError as error:
         raise TextFileError(name, line, str(error)) from error
+
+
+def _time_s(word: str) -> float:
+    """Return a time in seconds, from seconds or a date and time of ISO 8601."""
+    try:
+        return float(word) if re.fullmatch(r"[0-9.]+", word) else datetime.fromisoformat(word).timestamp()
+    except ValueError:
+        raise ValueError(f"{word!r} is no time: write seconds, or 2026-03-01T12:00:00Z") from None
 
 
 def priority_of(word: str) -> int:

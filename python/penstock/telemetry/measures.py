@@ -32,8 +32,8 @@ class Measure:
 
 
 def _pause_frames(queue: Queue | None) -> float | None:
-    """Return the frames about a queue, from those that stop it: each stop that ended had one more that resumed it."""
-    return None if queue is None else queue["pause_frames"] + queue["stops"]
+    """Return the frames that stopped a queue or let it go on: a counter of a device has both."""
+    return None if queue is None or "resume_frames" not in queue else queue["pause_frames"] + queue["resume_frames"]
 
 
 MEASURES: Mapping[str, Measure] = {

@@ -202,6 +202,7 @@ impl Counted<'_> {
                 paused: self.pauses.paused(id, self.now),
                 stops: self.pauses.stops_of(id),
                 pause_frames: self.pauses.pause_frames(id),
+                resume_frames: self.pauses.resume_frames(id),
             },
         }
     }

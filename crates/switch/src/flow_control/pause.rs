@@ -405,6 +405,11 @@ impl Pauses {
         (from != PortId::NONE).then(|| self.counter_of(from, class))
     }
 
+    /// Pause frames that let a queue go on.
+    pub fn resume_frames(&self, queue: QueueId) -> u64 {
+        self.stops.get(queue.index()).map_or(0, |stop| stop.resumes)
+    }
+
     /// Pause frames that stopped a queue.
     pub fn pause_frames(&self, queue: QueueId) -> u64 {
         self.stops.get(queue.index()).map_or(0, |stop| stop.frames)

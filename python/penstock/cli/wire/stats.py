@@ -154,8 +154,8 @@ def _print_notified(rows: list[dict[str, Any]], by: str) -> None:
     if by in ("source", "port"):
         table = listing("interface", "message", "from", "to", "flows", *numbers)
         for row in rows:
-            sender = row["source"] if by == "source" else f"{count(row['sources'])} stations"
-            hosts = f"{count(row['destinations'])} stations"
+            sender = row["source"] if by == "source" else _stations(row["sources"])
+            hosts = _stations(row["destinations"])
             values = (count(row["flows"]), count(row["frames"]), _rate(row["frames_per_s"]), _strength(row))
             add_row(table, _port(row), row["format"], sender, hosts, *values)
     else:
@@ -234,6 +234,10 @@ def _print_peaks(counted: dict[str, Any], every: str) -> None:
     if table.row_count:
         console().print(table)
     typer.echo("--csv series and --csv paused_series print all intervals")
+
+
+def _stations(number: int) -> str:
+    return f"{count(number)} {'station' if number == 1 else 'stations'}"
 
 
 def _clock(seconds: float) -> str:
