@@ -34,6 +34,8 @@ def compare_all(given: CompareOptions) -> None:
         return
     scenarios = [find(name, given.sets) for name in names]
     measured = telemetry(given, scenarios)
+    if measured is not None:
+        scenarios = [measured.names.recorded(scenarios[0])]
     folder = given.out or RESULTS / f"{_in_short([scenario.name for scenario in scenarios])}-compare"
     with (
         runs_on(given.ray) as executor,

@@ -1,5 +1,7 @@
 """The ports of a fabric by the names that devices give them."""
 
+import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -83,6 +85,16 @@ class PortNames:
                     cell_octets=cells.get(device.name, 1),
                 )
                 self._named[device.name, port.name] = port.link
+
+    def recorded(self, scenario: Scenario) -> Scenario:
+        """Return a copy of the fabric whose runs record the queues of every port, unless ``record.queues`` says which.
+
+        By default a run leaves out queues that no flow crosses. A port over which frames only come in has such a one.
+        """
+        copy = scenario.copy()
+        if "queues" not in tomllib.loads(scenario.to_toml()).get("record", {}):
+            copy.set("record.queues", json.dumps(list(self.places)))
+        return copy
 
     def place(self, sample: Sample) -> Place:
         """Return the port of a value.
