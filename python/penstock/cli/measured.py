@@ -137,10 +137,12 @@ def print_overlay(found: Overlay) -> None:
     out.print(table)
     if len(rows) > _MOST_ROWS:
         out.print(f"{count(len(rows) - _MOST_ROWS)} more in {DOCUMENT}: those above differ most", style="dim")
-    if seeds:
-        judged = [row.simulated[label].differs for row, label in rows]
-        differ = sum(value is True for value in judged)
-        out.print(f"{differ} of {len(judged)} values are outside of the interval in which another seed lies with 95 %")
+    for label in found.labels if seeds else ():
+        judged = [row.simulated[label].differs for row, of in rows if of == label]
+        judged = [value for value in judged if value is not None]
+        name = f"{escape(label)}: " if several else ""
+        words = "are outside of the interval in which another seed lies with 95 %: by chance, 1 of 20 is"
+        out.print(f"{name}{sum(judged)} of {len(judged)} values {words}", soft_wrap=True)
     for note in found.notes:
         out.print(f"note: {escape(note)}", style="dim", soft_wrap=True)
 

@@ -86,7 +86,7 @@ def _panel(axes: "Axes", name: str, rows: Sequence[Row], labels: Sequence[str]) 
         label="measured",
         zorder=4,
     )
-    axes.set_yticks(list(heights), [f"{row.link} ({row.port}), {row.priority}" for row in rows])
+    axes.set_yticks(list(heights), [f"{row.link} ({row.port}), priority {row.priority}" for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(left=0)
     axes.margins(x=0.05)
