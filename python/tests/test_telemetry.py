@@ -102,6 +102,8 @@ def test_show_commands_are_read(tmp_path: Path) -> None:
         ("leaf0", "Ethernet0", 3, "queue", 512_000, 14),
         ("leaf0", "Ethernet8", 3, "pfc-tx", 1240, 29),
     ]
+    # The user knows better than a prompt: many switches are called sonic.
+    assert {s.device for s in read(written(tmp_path, SHOWN.replace("leaf0", "sonic")), device="leaf1")} == {"leaf1"}
     # Of Ethernet16 seven groups are N/A; UC8 and the multicast queues belong to no priority.
     assert len(samples) == 8 + 8 + 1 + 8 + 8 + 8 + 8
 
@@ -200,6 +202,7 @@ def test_ports_have_the_names_of_devices(fabric: Scenario) -> None:
     for wrong, message in (
         ({"port": "Ethernet24"}, r"a:1: leaf0 has no port 'Ethernet24' in the fabric"),
         ({"device": "leaf7"}, r"a:1: the fabric has no node 'leaf7': did you mean leaf"),
+        ({"device": "sonic"}, r"a:1: the fabric has no node 'sonic': name one, as in --measured leaf0=FILE"),
         ({"device": None}, r"a:1: nothing says on which switch Ethernet8 is"),
     ):
         with pytest.raises(TextFileError, match=message):
@@ -269,14 +272,15 @@ def test_the_simulator_has_the_watermarks_of_priority_groups(runs: list[Result])
     for run in runs:
         queues = {q["name"]: q for q in run.summary["queues"] if q["priority"] == 3}
         (pool,) = (pool for pool in run.summary["pools"] if pool["switch"] == "leaf0")
+        alone, together = pool["xoff_alone_octets"] or 0, pool["xoff_together_octets"] or 0
         own = [queues[name] for name in ("leaf0->h0", "leaf0->h1", "leaf0->spine0")]
         assert own[0]["ingress_shared_max_octets"] < 1500 * 2, "h0 sends nothing but what its transport answers"
         assert sum(q["ingress_headroom_max_octets"] for q in own) >= pool["headroom_max_octets"] > 0
         assert sum(q["ingress_shared_max_octets"] + q["ingress_headroom_max_octets"] for q in own) >= pool["max_octets"]
         for queue in own[1:]:
             assert queue["ingress_shared_max_octets"] % 256 == 0
-            assert pool["xoff_together_octets"] - 1536 <= queue["ingress_shared_max_octets"]
-            assert queue["ingress_shared_max_octets"] <= pool["xoff_alone_octets"]
+            assert together - 1536 <= queue["ingress_shared_max_octets"]
+            assert queue["ingress_shared_max_octets"] <= alone
 
 
 def test_compare_lays_measured_values_over_runs(penstock: Command, tmp_path: Path) -> None:
@@ -311,7 +315,7 @@ def test_compare_lays_measured_values_over_runs(penstock: Command, tmp_path: Pat
         (["--measured", "wrong.txt", "--measured-over", "long"], "--measured-over long: this is not a time"),
         (["--measured", "wrong.txt", "--measured-as", "queue"], "--measured-as: the output of show commands"),
         (["--measured-over", "3 s"], "--measured-over: there is no file of measured values"),
-        (["--measured", "wrong.txt", "--measured-names", "junox"], "junox: unknown format"),
+        (["--measured", "wrong.txt", "--measured-names", "junox"], "--measured-names junox: unknown format"),
         (["--measured", "wrong.txt", "--measured-ports", "Ethernet88"], "--measured-ports Ethernet88: not of the form"),
     ],
 )

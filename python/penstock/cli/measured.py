@@ -13,6 +13,8 @@ from penstock.cli.failure import InputError
 from penstock.cli.locate import assignments
 from penstock.cli.report import add_row, console, listing
 from penstock.comparison import Comparison
+from penstock.devices import FORMATS
+from penstock.errors import nearest
 from penstock.files import write_text
 from penstock.quantity_text import count, duration, events, octets, ratio
 from penstock.scenario import Scenario
@@ -65,6 +67,9 @@ def telemetry(given: "CompareOptions", scenarios: Sequence[Scenario]) -> Telemet
         measure = None if given.measured_as is None else measure_named(given.measured_as)
     except ValueError as error:
         raise InputError(f"--measured-as {error}") from error
+    if given.measured_names not in FORMATS:
+        hint = nearest(given.measured_names, FORMATS, f"write one of {', '.join(FORMATS)}")
+        raise InputError(f"--measured-names {given.measured_names}: unknown format", hint)
     samples: list[Sample] = []
     for text in given.measured:
         device, equals, name = text.partition("=")
@@ -138,8 +143,8 @@ def print_overlay(found: Overlay) -> None:
     if len(rows) > _MOST_ROWS:
         out.print(f"{count(len(rows) - _MOST_ROWS)} more in {DOCUMENT}: those above differ most", style="dim")
     for label in found.labels if seeds else ():
-        judged = [row.simulated[label].differs for row, of in rows if of == label]
-        judged = [value for value in judged if value is not None]
+        every = [row.simulated[label].differs for row, of in rows if of == label]
+        judged = [value for value in every if value is not None]
         name = f"{escape(label)}: " if several else ""
         words = "are outside of the interval in which another seed lies with 95 %: by chance, 1 of 20 is"
         out.print(f"{name}{sum(judged)} of {len(judged)} values {words}", soft_wrap=True)

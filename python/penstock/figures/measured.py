@@ -73,7 +73,7 @@ def _panel(axes: "Axes", name: str, rows: Sequence[Row], labels: Sequence[str]) 
         style: dict[str, Any] = {"color": colour, "zorder": 3}
         axes.plot(means, [at for at, _ in known], "o", markersize=5, label=f"simulated, {label}", **style)
         bars = [(at, line.low, line.high) for at, line in known if line.low is not None and line.high is not None]
-        name_of_bars = f"95 % of other seeds, {label}" if bars else None
+        name_of_bars = f"95 % of other seeds, {label}" if bars else "_"
         lows, highs = ([bar[side] / factor for bar in bars] for side in (1, 2))
         axes.hlines([at for at, *_ in bars], lows, highs, label=name_of_bars, **style)
     axes.plot(

@@ -111,7 +111,7 @@ class PortNames:
             reason = f"nothing says on which switch {sample.port} is: write DEVICE=FILE, as in --measured leaf0=FILE"
             raise TextFileError(sample.file, sample.line, reason)
         if device not in self._devices:
-            hint = nearest(device, self._devices, "`penstock show` lists the nodes")
+            hint = nearest(device, self._devices, "name one, as in --measured leaf0=FILE", cutoff=0.7)
             raise TextFileError(sample.file, sample.line, f"the fabric has no node {device!r}: {hint}")
         link = self._named.get((device, sample.port))
         if link is None:

@@ -23,7 +23,7 @@ def read(
 
     Args:
         path: the file.
-        device: the device that it was read on, unless the file says so.
+        device: the device that it was read on, whatever the file says; by default the file says so.
         columns: the columns of a CSV file.
         measure: the watermark or counter of a CSV file, where no column has it.
 
@@ -48,4 +48,4 @@ def read(
         raise TextFileError(name, None, reason)
     if not samples:
         raise TextFileError(name, None, "there is no value in it")
-    return [replace(sample, device=sample.device or device) for sample in samples]
+    return [replace(sample, device=device or sample.device) for sample in samples]

@@ -125,7 +125,7 @@ def statistics(
     try:
         text = wire_stats(Path(file).read_bytes(), types, rate_bps, storm_ps, every_ns)
     except ValueError as error:
-        raise ArgumentError(f"every_s={every_s:g}: {error}", "take a longer interval; a million rows at most") from None
+        raise ArgumentError(str(error), "take a longer interval: a million rows are the most") from None
     counted: dict[str, Any] = json.loads(text)
     for table, key in (("notified", "frames"), ("roce", "cnps"), ("queue_pairs", "cnps")):
         _add_rates(counted[table], key, counted["span_s"])
