@@ -9,6 +9,7 @@ from conftest import Command
 
 from penstock import ArgumentError, PenstockError, Result, Scenario
 from penstock.errors import TextFileError
+from penstock.figures.measured import measured_figure
 from penstock.metrics.seeds import spread
 from penstock.telemetry import MEASURES, PortNames, Sample, overlay, read, typed_columns
 
@@ -281,6 +282,18 @@ def test_the_simulator_has_the_watermarks_of_priority_groups(runs: list[Result])
             assert queue["ingress_shared_max_octets"] % 256 == 0
             assert together - 1536 <= queue["ingress_shared_max_octets"]
             assert queue["ingress_shared_max_octets"] <= alone
+
+
+def test_the_figure_has_a_panel_for_each_measure(fabric: Scenario, runs: list[Result]) -> None:
+    samples = [sample("pg-shared", 90_000), sample("pg-shared", 0, port="Ethernet0"), sample("queue", 5, priority=5)]
+    found = overlay([*samples, sample("queue", 300_000, port="Ethernet0")], PortNames(fabric), {"none": runs})
+    queue, group = measured_figure(found, "measured beside simulated").axes
+    # Nothing came in from h0, and no queue of priority 5 is there to be compared.
+    assert [text.get_text() for text in queue.get_yticklabels()] == ["leaf0->h0 (Ethernet0), priority 3"]
+    assert [text.get_text() for text in group.get_yticklabels()] == ["leaf0->h1 (Ethernet8), priority 3"]
+    assert (queue.get_xlabel(), group.get_xlabel()) == ("queue watermark, KB", "priority group, shared, KB")
+    (mark,) = (line for line in queue.get_lines() if line.get_label() == "measured")
+    assert mark.get_xydata().tolist() == [[300, 0]]
 
 
 def test_compare_lays_measured_values_over_runs(penstock: Command, tmp_path: Path) -> None:

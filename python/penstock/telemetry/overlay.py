@@ -83,16 +83,25 @@ class Overlay:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Measured:
+class Combined:
+    """The values of a file for one port, priority and measure, as one.
+
+    Attributes:
+        place: the port.
+        priority: the priority.
+        measure: the watermark or counter.
+        value: the largest watermark, or by how much the counter grew, in the unit of the measure.
+        over_s: for how long a counter was measured, s; ``None`` where nothing says.
+    """
+
     place: Place
     priority: int
     measure: Measure
     value: float
     over_s: float | None
-    sample: Sample
 
 
-def combine(samples: Sequence[Sample], names: PortNames, over_s: float | None = None) -> list[_Measured]:
+def combine(samples: Sequence[Sample], names: PortNames, over_s: float | None = None) -> list[Combined]:
     """Return one value for each port, priority and measure, on ports of the fabric.
 
     A value of 0 at a port that the fabric lacks is left out: a device has more ports than are described.
@@ -117,7 +126,7 @@ def combine(samples: Sequence[Sample], names: PortNames, over_s: float | None = 
     return [_combined(group, over_s) for group in groups.values()]
 
 
-def _combined(group: Sequence[tuple[Sample, Place]], over_s: float | None) -> _Measured:
+def _combined(group: Sequence[tuple[Sample, Place]], over_s: float | None) -> Combined:
     several = sorted(group, key=lambda pair: (pair[0].time_s is None, pair[0].time_s or 0.0))
     samples, place = [sample for sample, _ in several], group[0][1]
     values = [sample.value * (place.cell_octets if sample.cells else 1) for sample in samples]
@@ -132,13 +141,12 @@ def _combined(group: Sequence[tuple[Sample, Place]], over_s: float | None) -> _M
         value = values[-1] - values[0] if len(values) > 1 else values[0]
         times = (first.time_s, last.time_s)
         own_s = None if times[0] is None or times[1] is None or times[1] <= times[0] else times[1] - times[0]
-    return _Measured(
+    return Combined(
         place=place,
         priority=first.priority,
         measure=measure,
         value=value,
         over_s=over_s if own_s is None else own_s,
-        sample=last,
     )
 
 
@@ -205,7 +213,7 @@ def overlay(
     )
 
 
-def _of_run(one: _Measured, queues: Mapping[tuple[str, int], Any], duration_s: float, per_second: bool) -> float | None:
+def _of_run(one: Combined, queues: Mapping[tuple[str, int], Any], duration_s: float, per_second: bool) -> float | None:
     queue, far = (queues.get((name, one.priority)) for name in (one.place.link, one.place.far))
     value = None if queue is None else one.measure.simulated(queue, far)
     return value / duration_s if value is not None and per_second else value
@@ -226,13 +234,13 @@ def _simulated(measured: float, values: Sequence[float | None]) -> Simulated:
     return Simulated(mean=mean, low=low, high=high, ratio=ratio, differs=not low <= measured <= high)
 
 
-def _in_order(rows: Sequence[Row], names: PortNames, measured: Sequence[_Measured]) -> list[Row]:
+def _in_order(rows: Sequence[Row], names: PortNames, measured: Sequence[Combined]) -> list[Row]:
     measures = list(dict.fromkeys(one.measure.name for one in measured))
     links = {link: index for index, link in enumerate(names.places)}
     return sorted(rows, key=lambda row: (measures.index(row.measure), links[row.link], row.priority))
 
 
-def _notes(measured: Sequence[_Measured], runs: Mapping[str, Sequence[Result]], absent: int) -> list[str]:
+def _notes(measured: Sequence[Combined], runs: Mapping[str, Sequence[Result]], absent: int) -> list[str]:
     notes = []
     if any(one.measure.counts and one.over_s is None for one in measured):
         notes.append(
