@@ -3,6 +3,7 @@ from penstock import dcb as dcb
 from penstock import devices as devices
 from penstock import exchange as exchange
 from penstock import headroom as headroom
+from penstock import telemetry as telemetry
 from penstock import testbed as testbed
 from penstock import theory as theory
 from penstock import wire as wire
