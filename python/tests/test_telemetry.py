@@ -326,6 +326,7 @@ def test_compare_lays_measured_values_over_runs(penstock: Command, tmp_path: Pat
         (["--measured", "wrong.txt"], "wrong.txt:5: leaf0 has no port 'Ethernet88' in the fabric"),
         (["--measured", "cut.txt"], "cut.txt:4: 3 words where the head has 9: the line is cut"),
         (["--measured", "none.txt"], "none.txt: it cannot be read"),
+        (["--measured", "zero.txt"], "no value belongs to a port of the fabric"),
         (["--measured", "wrong.txt", "--measured-over", "long"], "--measured-over long: this is not a time"),
         (["--measured", "wrong.txt", "--measured-as", "queue"], "--measured-as: the output of show commands"),
         (["--measured-over", "3 s"], "--measured-over: there is no file of measured values"),
@@ -339,6 +340,7 @@ def test_wrong_measured_values_end_before_any_run(
     (tmp_path / "fabric.toml").write_text(FABRIC)
     head = SHOWN.splitlines()[:4]
     (tmp_path / "wrong.txt").write_text("\n".join([*head, "Ethernet88 0 0 0 1 0 0 0 0"]))
+    (tmp_path / "zero.txt").write_text("\n".join([*head, "Ethernet88 0 0 0 0 0 0 0 0"]))
     (tmp_path / "cut.txt").write_text("\n".join([*head[1:], "Ethernet8 0 0"]))
     done = penstock("compare", "fabric.toml", *words)
     assert (done.returncode, done.stdout) == (2, "")

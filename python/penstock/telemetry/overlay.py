@@ -112,6 +112,7 @@ def combine(samples: Sequence[Sample], names: PortNames, over_s: float | None = 
         over_s: for how long counters were measured, s; by default the times of the values say so.
 
     Raises:
+        ArgumentError: no value is left.
         TextFileError: a port is not in the fabric, or a counter falls; the line is named.
     """
     groups: dict[tuple[str, int, str], list[tuple[Sample, Place]]] = {}
@@ -123,6 +124,8 @@ def combine(samples: Sequence[Sample], names: PortNames, over_s: float | None = 
                 continue
             raise
         groups.setdefault((place.link, sample.priority, sample.measure.name), []).append((sample, place))
+    if not groups:
+        raise ArgumentError("no value belongs to a port of the fabric", "give files of its devices")
     return [_combined(group, over_s) for group in groups.values()]
 
 
@@ -172,8 +175,6 @@ def overlay(
     if over_s is not None and not over_s > 0:
         raise ArgumentError(f"over_s={over_s:g}: a measurement takes time", "give seconds above 0")
     measured = combine(samples, names, over_s)
-    if not measured:
-        raise ArgumentError("no value belongs to a port of the fabric", "give files of its devices")
     queues = {
         label: [
             ({(queue["name"], queue["priority"]): queue for queue in run.summary["queues"]}, run.summary["duration_s"])
