@@ -528,6 +528,12 @@ export interface QueueSummary {
   stops: number;
   /** Pause frames that stopped the queue, or went on stopping it. */
   pause_frames: number;
+  /** Pause frames that let the queue go on. Present only where the network has priority flow control. */
+  resume_frames?: number;
+  /** The most shared memory, beyond its reserve, that frames held which came in over the line to the port in this priority, in whole cells: the shared watermark of a priority group, octets. Present only where the network has priority flow control and pools (`[[buffer]]`). */
+  ingress_shared_max_octets?: number;
+  /** The most headroom that they held, likewise, octets. Present only where the network has priority flow control and pools (`[[buffer]]`). */
+  ingress_headroom_max_octets?: number;
   /** Frames dropped at the queue, data and control, over frames that came to it. */
   drop_rate: number;
   /** Length at which the queue's congestion point is to hold it, octets. The one at the end of the run, where it changes. Null if the scheme has no such length, or the queue no congestion point. */

@@ -4,6 +4,7 @@ from penstock import devices as devices
 from penstock import exchange as exchange
 from penstock import headroom as headroom
 from penstock import reports as reports
+from penstock import telemetry as telemetry
 from penstock import testbed as testbed
 from penstock import theory as theory
 from penstock import wire as wire

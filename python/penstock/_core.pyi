@@ -433,10 +433,17 @@ class WireCapture:
     def damage(self) -> tuple[int, str] | None:
         """The place and the fault where it could not be read on."""
 
-def wire_stats(file: bytes, ether_types: tuple[int, int, int | None], bits_per_s: int | None) -> str:
+def wire_stats(
+    file: bytes,
+    ether_types: tuple[int, int, int | None],
+    bits_per_s: int | None,
+    storm_ps: int | None = None,
+    every_ns: int | None = None,
+) -> str:
     """Counts of a capture, as a JSON object; ``bits_per_s`` stands for the rates of its interfaces.
 
-    It has frames, octets, span_s, formats, tagged, cut, faulty, faults, not_ethernet, notified, paused, roce, damage.
+    It has frames, octets, span_s, formats, tagged, cut, faulty, faults, not_ethernet, notified, paused, roce,
+    queue_pairs, series, paused_series, damage.
     """
 
 def wire_pcapng(interfaces: list[str], written: list[tuple[int, int, bytes, int, str | None]]) -> bytes:

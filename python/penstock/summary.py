@@ -212,6 +212,19 @@ class QueueSummary(TypedDict):
     """How often pause frames stopped the queue, or its first frame lacked credits; a stop that is refreshed is one."""
     pause_frames: int
     """Pause frames that stopped the queue, or went on stopping it."""
+    resume_frames: NotRequired[int]
+    """Pause frames that let the queue go on. Present only where the network has priority flow control."""
+    ingress_shared_max_octets: NotRequired[int]
+    """The most shared memory, beyond its reserve, that frames held which came in over the line to the port in this
+    priority, in whole cells: the shared watermark of a priority group, octets.
+
+    Present only where the network has priority flow control and pools (``[[buffer]]``).
+    """
+    ingress_headroom_max_octets: NotRequired[int]
+    """The most headroom that they held, likewise, octets.
+
+    Present only where the network has priority flow control and pools (``[[buffer]]``).
+    """
     drop_rate: float
     """Frames dropped at the queue, data and control, over frames that came to it."""
     set_point_octets: int | None

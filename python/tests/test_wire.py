@@ -162,6 +162,7 @@ def test_statistics_say_who_notified_whom(tmp_path: Path) -> None:
         "flow": 5,
         "to": "02:00:00:00:00:02",
         "frames": 2,
+        "frames_per_s": None,
         "strength": {"frames": 2, "least": 25, "mean": 32.5, "most": 40},
         "first_ns": 10,
         "last_ns": 10,

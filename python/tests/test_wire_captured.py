@@ -244,3 +244,134 @@ def test_tshark_counts_the_same_notifications(tmp_path: Path) -> None:
     command = [str(TSHARK), "-r", str(tmp_path / "a.pcapng"), "-Y", "infiniband.bth.opcode == 0x81"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert wire.statistics(tmp_path / "a.pcapng")["roce"][0]["cnps"] == len(done.stdout.splitlines()) == len(tags)
+
+
+STORM = """
+question = "How long does a storm stop a port?"
+duration = "70 ms"
+scheme = "dcqcn"
+[topology.star]
+hosts = 3
+link_rate = "10 Gbps"
+link_delay = "1 us"
+buffer = "2 MB"
+[pfc]
+[[flow]]
+from = "h0"
+to = "h2"
+traffic = "constant"
+rate = "5 Gbps"
+[[event]]
+kind = "pfc-storm"
+host = "h2"
+from = "10 ms"
+until = "60 ms"
+"""
+
+
+def test_a_storm_of_50_ms_pauses_for_50_ms(penstock: Command, tmp_path: Path) -> None:
+    result = Scenario.from_toml(STORM).run(pcap=["h2->sw0", "sw0->h2"], out=tmp_path / "r")
+    file = tmp_path / "r" / "capture.pcapng"
+    for storm_s, storms in ((None, 0), (0.05, 1), (0.0501, 0)):
+        (sender,) = wire.statistics(file, storm_s=storm_s)["paused"]
+        assert (sender["pauses"], sender["storms"]) == (1, storms)
+        assert sender["paused_s"] == pytest.approx(50e-3, abs=1e-8)
+        # A refresh each half of 65 535 quanta of 51.2 ns: what was asked for is nearly twice the time.
+        assert sender["quanta"] * 51.2e-9 > 95e-3
+    # The capture has the frames that the simulator counts: those that stop, and the one that lets go.
+    (queue,) = (queue for queue in result.summary["queues"] if queue["name"] == "sw0->h2")
+    assert (sender["stops"], sender["resumes"]) == (queue["pause_frames"], queue["resume_frames"]) == (30, 1)
+    series = wire.statistics(file, every_s=0.01)["paused_series"]
+    assert [row["from_s"] for row in series] == pytest.approx([0.01 * index for index in range(7)])
+    assert [row["share"] for row in series] == pytest.approx([0, 1, 1, 1, 1, 1, 0], abs=1e-6)
+    done = penstock("wire", "stats", str(file), "--storm", "50ms", "--every", "10 ms")
+    assert "a storm is a pause of 50ms or more" in done.stdout
+    assert "share paused by 02:00:00:00:00:03  0         100.0 %" in done.stdout
+
+
+def test_pauses_are_shared_out_to_intervals(penstock: Command, tmp_path: Path) -> None:
+    """On a line of 100 Gb/s 1000 quanta are 5.12 us.
+
+    Priority 3 is stopped from 1 us, again at 4, resumed at 7, and stopped from 18 until its quanta expire at 23.12 us.
+    Priority 4 is stopped at 22 us, where the capture has 1.5 us left.
+    """
+    frames = [pfc(1, time_3=1000), pfc(4, time_3=1000), pfc(7, time_3=0), pfc(18, time_3=1000), pfc(22, time_4=1000)]
+    pcap(tmp_path / "a.pcap", [*frames, pfc(23.5, time_3=0)])
+    counted = wire.statistics(tmp_path / "a.pcap", rate_bps=100_000_000_000, every_s=5e-6, storm_s=5.12e-6)
+    three, four = counted["paused"]
+    assert (three["paused_s"], three["longest_s"], three["storms"]) == pytest.approx((11.12e-6, 6e-6, 2))
+    assert (four["paused_s"], four["open_s"], four["storms"]) == pytest.approx((1.5e-6, 3.62e-6, 0))
+    shares = {3: [4, 2, 0, 2, 3.12], 4: [0, 0, 0, 0, 1.5]}
+    for priority, of in shares.items():
+        own = [row["paused_s"] for row in counted["paused_series"] if row["priority"] == priority]
+        assert own == pytest.approx([share_us * 1e-6 for share_us in of]), priority
+    assert [row["frames"] for row in counted["series"]] == [2, 1, 0, 1, 2]
+    rows = penstock("wire", "stats", "a.pcap", "--rate", "100G", "--every", "5us", "--csv", "paused_series").stdout
+    assert [row["paused_s"] for row in csv.DictReader(io.StringIO(rows))][:2] == ["4e-06", "2e-06"]
+    for words, message in (
+        (["--storm", "0 s"], "--storm 0 s: this is too short or too long"),
+        (["--storm", "long"], "--storm long: this is not a time"),
+        (["--every", "3"], "--every 3: this is not a time"),
+        (["--every", "1 ns", "--rate", "100G"], ""),
+        (["--csv", "series"], "--csv series: a time series has an interval"),
+    ):
+        done = penstock("wire", "stats", "a.pcap", *words)
+        assert (done.returncode, message in done.stderr) == (2 if message else 0, True), words
+    with pytest.raises(ArgumentError, match="would have 3000003 rows"):
+        pcap(tmp_path / "long.pcap", [pfc(0, time_3=1), pfc(1_000_000, time_3=1, time_4=1)])
+        wire.statistics(tmp_path / "long.pcap", rate_bps=100_000_000_000, every_s=1e-6)
+
+
+def roce(kind: str, source: str, qp: int, ecn: int, opcode: int = 7) -> bytes:
+    """Return a RoCEv2 packet, whose invariant CRC is wrong."""
+    payload = f"{opcode:02x}00ffff00{qp:06x}00000001" + "00" * 64
+    ip = "ipv6" if kind == "udp6" else "ipv4"
+    return wire.encode(kind, {"destination_port": 4791, f"{ip}.source": source, f"{ip}.ecn": ecn, "payload": payload})
+
+
+def test_marks_are_counted_by_sender_and_queue_pair(penstock: Command, tmp_path: Path) -> None:
+    frames = [roce("udp", "10.0.0.1", 5, 3), roce("udp", "10.0.0.1", 5, 2), roce("udp", "10.0.0.1", 6, 3)]
+    frames += [
+        roce("udp6", "fd00::7", 5, 3),
+        roce("udp", "10.0.0.9", 17, 0, 0x81),
+        roce("udp", "10.0.0.9", 18, 0, 0x81),
+    ]
+    # One millisecond apart: 5 ms in all.
+    wire.write(tmp_path / "a.pcapng", [wire.Captured(data, 10**6 * n) for n, data in enumerate(frames)])
+    counted = wire.statistics(tmp_path / "a.pcapng", every_s=2e-3)
+    (port,) = counted["roce"]
+    assert (port["data"], port["marked"], port["cnps"], port["cnps_per_s"]) == (4, 3, 2, pytest.approx(400))
+    pairs = {(row["source"], row["qp"]): (row["data"], row["marked"], row["cnps"]) for row in counted["queue_pairs"]}
+    assert pairs == {
+        ("10.0.0.1", 5): (2, 1, 0),
+        ("10.0.0.1", 6): (1, 1, 0),
+        ("fd00::7", 5): (1, 1, 0),
+        ("10.0.0.9", 17): (0, 0, 1),
+        ("10.0.0.9", 18): (0, 0, 1),
+    }
+    senders = {
+        row["source"]: (row["queue_pairs"], row["share"], row["cnps_per_s"]) for row in wire.roce_by_source(counted)
+    }
+    assert senders["10.0.0.1"] == (2, pytest.approx(2 / 3), 0)
+    assert senders["10.0.0.9"] == (2, None, pytest.approx(400))
+    assert [(row["data"], row["marked"], row["cnps"]) for row in counted["series"]] == [(2, 1, 0), (2, 2, 0), (0, 0, 2)]
+    for by, line in (
+        ("source", "10.0.0.1  3          2          66.7 %"),
+        ("qp", "10.0.0.1"),
+        ("port", "4          3          75.0 %"),
+    ):
+        done = penstock("wire", "stats", "a.pcapng", "--by", by)
+        assert line in done.stdout, done.stdout
+
+
+def test_a_thousand_queue_pairs_have_forty_lines(penstock: Command, tmp_path: Path) -> None:
+    wire.write(tmp_path / "a.pcapng", [wire.encode("cnp", dest_qp=number) for number in range(1, 1001)])
+    printed = penstock("wire", "stats", "a.pcapng").stdout
+    assert printed.count(" cnp ") == 40
+    assert "--by source and --by port have shorter ones, --csv and --json have all" in printed
+    rows = penstock("wire", "stats", "a.pcapng", "--csv", "notified").stdout
+    assert len(rows.splitlines()) == 1001
+    printed = penstock("wire", "stats", "a.pcapng", "--by", "port").stdout
+    assert printed.count(" cnp ") == 1
+    (row,) = wire.by_port(wire.statistics(tmp_path / "a.pcapng"))
+    assert (row["sources"], row["flows"], row["frames"]) == (1, 1000, 1000)

@@ -19,6 +19,7 @@ mod table;
 #[cfg(target_os = "linux")]
 mod testbed;
 mod wire;
+mod wire_stats;
 
 /// Scenarios, runs and results.
 #[pymodule(gil_used = false)]
@@ -49,7 +50,9 @@ mod _core {
     #[pymodule_export]
     use super::testbed::{TestbedRunError, testbed_collect, testbed_layout, testbed_node};
     #[pymodule_export]
-    use super::wire::{PyCapture, wire_decode, wire_encode, wire_formats, wire_pcapng, wire_stats};
+    use super::wire::{PyCapture, wire_decode, wire_encode, wire_formats, wire_pcapng};
+    #[pymodule_export]
+    use super::wire_stats::wire_stats;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,12 +1,11 @@
-//! Frames as octets: decoded, encoded, counted in captures.
+//! Frames as octets: decoded, encoded, read from captures.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use penstock_wire::capture::{Damage, ETHERNET, frames, pcapng};
+use penstock_wire::capture::{Damage, frames, pcapng};
 use penstock_wire::encode::{encode, kinds};
 use penstock_wire::layers::{Layer, Types, layers_of_captured};
-use penstock_wire::stats::{Notified, Paused, Pauser, Stats, Way};
 use penstock_wire::{FORMATS, Message, Show};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -14,9 +13,9 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
 /// EtherTypes of SMCC, of the other messages without one, and of congestion isolation messages.
-type EtherTypes = (u16, u16, Option<u16>);
+pub(crate) type EtherTypes = (u16, u16, Option<u16>);
 
-fn types((smcc, experimental, cim): EtherTypes) -> Types {
+pub(crate) fn types((smcc, experimental, cim): EtherTypes) -> Types {
     Types { smcc, experimental, cim }
 }
 
@@ -109,7 +108,7 @@ fn one_layer(layer: &Layer<'_>) -> Value {
     })
 }
 
-fn i64_or_u64(number: i128) -> Value {
+pub(crate) fn i64_or_u64(number: i128) -> Value {
     i64::try_from(number).map_or_else(|_| json!(number as u64), |number| json!(number))
 }
 
@@ -198,122 +197,6 @@ fn index(file: &[u8]) -> Index {
         });
     }
     (places, names, None)
-}
-
-/// Counts of a capture's notifications and pause frames, as a JSON object; `damage` says where it could not be read on.
-/// `bits_per_s` is the rate of all lines, instead of those in the file.
-#[pyfunction]
-pub(crate) fn wire_stats(py: Python<'_>, file: &[u8], ether_types: EtherTypes, bits_per_s: Option<u64>) -> String {
-    py.detach(|| stats(file, types(ether_types), bits_per_s).to_string())
-}
-
-fn stats(file: &[u8], types: Types, bits_per_s: Option<u64>) -> Value {
-    let (mut stats, mut damage, mut others, mut file_of) = (Stats::default(), None, 0u64, None);
-    match frames(file) {
-        Err(found) => damage = Some(found),
-        Ok(mut read) => {
-            while let Some(frame) = read.next() {
-                match frame {
-                    Ok(frame) if frame.link == ETHERNET => {
-                        stats.add(&frame, bits_per_s.or_else(|| read.interface_rate(frame.interface)), types);
-                    }
-                    Ok(_) => {
-                        stats.pass();
-                        others += 1;
-                    }
-                    Err(found) => damage = Some(found),
-                }
-            }
-            file_of = Some(read);
-        }
-    }
-    let name = |interface| file_of.as_ref().and_then(|read| read.interface_name(interface));
-    let notified = stats.notified.iter().map(|(way, found)| notified(way, found, name(way.interface)));
-    let span_ns = stats.first_ns.zip(stats.last_ns);
-    let paused = stats.paused.iter().map(|(pauser, found)| paused(*pauser, found, name(pauser.interface), span_ns));
-    let roce = stats.roce.iter().map(|(&interface, seen)| {
-        json!({
-            "interface": interface,
-            "interface_name": name(interface),
-            "data": seen.data,
-            "marked": seen.marked,
-            "share": (seen.data > 0).then(|| seen.marked as f64 / seen.data as f64),
-            "cnps": seen.cnps,
-        })
-    });
-    let faults = stats.faults.iter().map(|((format, kind), faulty)| {
-        json!({
-            "format": format,
-            "kind": kind,
-            "frames": faulty.frames,
-            "numbers": faulty.numbers,
-            "first": faulty.first.to_string(),
-        })
-    });
-    json!({
-        "frames": stats.frames,
-        "octets": stats.octets,
-        "span_s": span_ns.map(|(first, last)| (last - first) as f64 / 1e9),
-        "formats": stats.formats,
-        "tagged": stats.tagged,
-        "cut": stats.cut,
-        "faulty": stats.faulty,
-        "faults": faults.collect::<Vec<_>>(),
-        "not_ethernet": others,
-        "notified": notified.collect::<Vec<_>>(),
-        "paused": paused.collect::<Vec<_>>(),
-        "roce": roce.collect::<Vec<_>>(),
-        "damage": damage.map(|damage| json!({"offset": damage.offset, "message": damage.to_string()})),
-    })
-}
-
-/// `span_ns`: the times of the capture's first and last frames.
-fn paused(pauser: Pauser, found: &Paused, interface_name: Option<String>, span_ns: Option<(u64, u64)>) -> Value {
-    let seconds = |ps: u128| ps as f64 / 1e12;
-    let (first_ns, last_ns) = span_ns.unwrap_or_default();
-    let (stopped, end_ps) = (found.stopped, u128::from(last_ns) * 1000);
-    let span_s = (last_ns - first_ns) as f64 / 1e9;
-    let share = stopped.filter(|_| last_ns > first_ns).map(|it| seconds(it.total_ps(end_ps)) / span_s);
-    json!({
-        "interface": pauser.interface,
-        "interface_name": interface_name,
-        "source": pauser.source.to_string(),
-        "priority": pauser.priority,
-        "stops": found.stops,
-        "resumes": found.resumes,
-        "quanta": found.quanta,
-        "pauses": stopped.map(|it| it.pauses),
-        "paused_s": stopped.map(|it| seconds(it.total_ps(end_ps))),
-        "longest_s": stopped.map(|it| seconds(it.longest_ps(end_ps))),
-        "storms": stopped.map(|it| it.storms(end_ps)),
-        "share": share,
-        "open_s": stopped.map(|it| seconds(it.open_ps(end_ps))),
-    })
-}
-
-fn notified(way: &Way, found: &Notified, interface_name: Option<String>) -> Value {
-    let strength = found.strength.map(|strength| {
-        json!({
-            "frames": strength.frames,
-            "least": i64_or_u64(strength.least),
-            "mean": strength.sum as f64 / strength.frames as f64,
-            "most": i64_or_u64(strength.most),
-        })
-    });
-    json!({
-        "interface": way.interface,
-        "interface_name": interface_name,
-        "format": way.format,
-        "source": way.source.to_string(),
-        "destination": way.destination.to_string(),
-        "cp_id": way.cp_id.map(|id| format!("0x{id:016x}")),
-        "flow": way.flow,
-        "to": way.to.map(|to| to.to_string()),
-        "frames": found.frames,
-        "strength": strength,
-        "first_ns": found.first_ns,
-        "last_ns": found.last_ns,
-    })
 }
 
 /// Interface, time in ns, octets, length on the line, comment.

@@ -75,6 +75,14 @@ impl QueueSource<'_> {
         self.percentiles() && self.plan.network.pfc.is_some()
     }
 
+    fn flow_control(&self) -> bool {
+        self.plan.network.pfc.is_some()
+    }
+
+    fn ingress_pools(&self) -> bool {
+        self.flow_control() && !self.plan.network.pools.is_empty()
+    }
+
     fn classes(&self) -> bool {
         !self.plan.network.service.is_empty()
     }

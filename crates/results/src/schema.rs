@@ -129,6 +129,9 @@ macro_rules! condition {
     (pause_percentiles) => {
         " Present only where the run keeps histograms (`record.percentiles`), and the network has priority flow control."
     };
+    (ingress_pools) => {
+        " Present only where the network has priority flow control and pools (`[[buffer]]`)."
+    };
     (flow_control) => {
         " Present only where the network has priority flow control."
     };

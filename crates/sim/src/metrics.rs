@@ -151,6 +151,12 @@ macro_rules! metrics_of {
         { runner always paused_s: f64, "s", "How long priority flow control stopped the queue, or it waited for credits." }
         { count always stops: u64, "", "How often pause frames stopped the queue, or its first frame lacked credits; a stop that is refreshed is one." }
         { count always pause_frames: u64, "frames", "Pause frames that stopped the queue, or went on stopping it." }
+        { count always resume_frames: u64, "frames", "Pause frames that let the queue go on.", where flow_control }
+        { measure always ingress_shared_max_octets: u64, "octets",
+            "The most shared memory, beyond its reserve, that frames held which came in over the line to the port in this priority, in whole \
+             cells: the shared watermark of a priority group.", where ingress_pools }
+        { measure always ingress_headroom_max_octets: u64, "octets",
+            "The most headroom that they held, likewise.", where ingress_pools }
         { runner always drop_rate: f64, "", "Frames dropped at the queue, data and control, over frames that came to it." }
         { runner always set_point_octets: Option<u64>, "octets",
             "Length at which the queue's congestion point is to hold it. The one at the end of the run, where it \

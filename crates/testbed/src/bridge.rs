@@ -230,11 +230,12 @@ impl<S: OnWire> Bridge<S> {
         (own.sent_bits(self.now()), own.scheduled_bits(self.now()))
     }
 
-    /// How long the neighbour has stopped a class of a port until now, by how many frames, and how often.
+    /// How long the neighbour has stopped a class of a port until now, by how many frames, how often, and how many frames let it go on.
     #[must_use]
-    pub fn paused(&self, port: usize, class: usize) -> (Duration, u64, u64) {
+    pub fn paused(&self, port: usize, class: usize) -> (Duration, u64, u64, u64) {
         let (pauses, queue) = (&self.fabric.pauses, self.queue(port, class));
-        (pauses.paused(queue, self.now()), pauses.pause_frames(queue), pauses.stops_of(queue))
+        let (frames, resumes) = (pauses.pause_frames(queue), pauses.resume_frames(queue));
+        (pauses.paused(queue, self.now()), frames, pauses.stops_of(queue), resumes)
     }
 
     /// Octets of a class that came in by a port and are held here; 0 without flow control.

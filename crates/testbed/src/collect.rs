@@ -181,6 +181,9 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
             std_octets: own.std,
             min_octets: own.min,
             max_octets: own.max,
+            // The testbed does not record the memory of its pools.
+            ingress_shared_max_octets: 0,
+            ingress_headroom_max_octets: 0,
             empty_fraction: own.empty,
             utilization: own.utilization,
             // Its counts are those of the whole run.
@@ -199,6 +202,7 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
             paused: Duration(own.paused),
             stops: own.stops,
             pause_frames: own.pause_frames,
+            resume_frames: own.resume_frames,
         };
     }
     let flows: Vec<FlowOutcome> =

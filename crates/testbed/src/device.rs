@@ -326,7 +326,7 @@ impl<S: OnWire> Device for InterfaceDevice<S> {
         let used = used(self.line_before, self.interface.line_bits(at));
         let queue = |&(class, queue): &(usize, u32)| {
             let (time, frames) = self.interface.paused(class, at);
-            let pauses = (time, frames, self.interface.times_stopped(class));
+            let pauses = (time, frames, self.interface.times_stopped(class), self.interface.resumes(class));
             QueueEnd::new(queue, QueueCounts::default(), Moments::default(), used, pauses)
         };
         End {

@@ -211,6 +211,12 @@ impl<S: OnWire> Interface<S> {
         ((self.line_octets * 8).saturating_sub(unsent), bits(now.since(Instant::ZERO)))
     }
 
+    /// Frames of the switch that have let a class go on.
+    #[must_use]
+    pub fn resumes(&self, class: usize) -> u64 {
+        self.stops.resumes(class)
+    }
+
     /// How often the switch has stopped a class.
     #[must_use]
     pub fn times_stopped(&self, class: usize) -> u64 {

@@ -83,6 +83,7 @@ impl Stops {
         let Some(stop) = self.stops.get_mut(class) else { return };
         if time == Duration::ZERO {
             stop.until = now;
+            stop.resumes += 1;
             return;
         }
         stop.frames += 1;
@@ -104,6 +105,12 @@ impl Stops {
         }
         stop.begin(now);
         Some((class, true))
+    }
+
+    /// Frames that have let `class` go on.
+    #[must_use]
+    pub fn resumes(&self, class: usize) -> u64 {
+        self.stops.get(class).map_or(0, |stop| stop.resumes)
     }
 
     /// How often `class` has been stopped.
@@ -209,6 +216,6 @@ mod tests {
         stops.tell(us(50), 0, Duration::from_us(50));
         stops.tell(us(51), 0, Duration::ZERO);
         assert_eq!((stops.due(us(60)), stops.next_event()), (None, Instant::NEVER));
-        assert_eq!(stops.paused(0, us(60)), (Duration::from_us(8), 2));
+        assert_eq!((stops.paused(0, us(60)), stops.resumes(0)), ((Duration::from_us(8), 2), 2));
     }
 }

@@ -116,21 +116,23 @@ pub struct QueueEnd {
     pub pause_frames: u64,
     /// Times that it was stopped.
     pub stops: u64,
+    /// Pause frames that let it go on.
+    pub resume_frames: u64,
 }
 
 impl QueueEnd {
-    /// A queue with these counts, measures, share of the line, and pauses: time, frames, stops.
+    /// A queue with these counts, measures, share of the line, and pauses: time, frames, stops, resumes.
     #[must_use]
     pub fn new(
         queue: u32,
         counts: QueueCounts,
         lengths: Moments,
         utilization: f64,
-        (paused, pause_frames, stops): (Duration, u64, u64),
+        (paused, pause_frames, stops, resume_frames): (Duration, u64, u64, u64),
     ) -> Self {
         let Moments { mean, std, min, max, empty } = lengths;
         let paused = paused.0;
-        Self { queue, counts, mean, std, min, max, empty, utilization, paused, pause_frames, stops }
+        Self { queue, counts, mean, std, min, max, empty, utilization, paused, pause_frames, stops, resume_frames }
     }
 }
 

@@ -2,11 +2,13 @@
 //! and of faults.
 
 mod pauses;
+mod roce;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-pub use pauses::{Paused, Pauser, Pauses, STORM_PS, Stopped};
+pub use pauses::{Paused, Pauser, Pauses, STORM_PS, Span, Stopped};
+pub use roce::{QueuePair, Roce};
 
 use crate::capture::Captured;
 use crate::layers::{Layer, Types, layers_of_captured};
@@ -57,15 +59,15 @@ pub struct Strength {
     pub sum: i128,
 }
 
-/// RoCEv2 packets that an interface saw.
+/// Frames that an interface saw in one interval of a time series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Roce {
-    /// Packets with data: sends, writes, and responses to reads.
-    pub data: u64,
-    /// Those that carry a mark of congestion (CE).
-    pub marked: u64,
-    /// Congestion notification packets.
-    pub cnps: u64,
+pub struct Interval {
+    /// Frames.
+    pub frames: u64,
+    /// Octets of them, without check sequences.
+    pub octets: u64,
+    /// RoCEv2 packets among them.
+    pub roce: Roce,
 }
 
 /// Frames with the same fault.
@@ -105,6 +107,13 @@ pub struct Stats {
     pub paused: Pauses,
     /// RoCEv2 packets by interface.
     pub roce: BTreeMap<u32, Roce>,
+    /// The same by sender and queue pair.
+    pub queue_pairs: BTreeMap<QueuePair, Roce>,
+    /// Frames by interval and interface; interval n begins n times the length of an interval after 0 of the file's clock.
+    /// It is empty without [`Stats::with_series`].
+    pub series: BTreeMap<(u64, u32), Interval>,
+    /// Length of an interval of the series, nanoseconds.
+    every_ns: Option<u64>,
     /// Time of the first frame, nanoseconds of the file's clock.
     pub first_ns: Option<u64>,
     /// Time of the last.
@@ -114,6 +123,12 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Counts that have a time series, too, with intervals of `every_ns`.
+    #[must_use]
+    pub fn with_series(every_ns: u64) -> Stats {
+        Stats { every_ns: Some(every_ns.max(1)), ..Stats::default() }
+    }
+
     /// Counts a frame that is none of Ethernet: it has a number in the capture.
     pub fn pass(&mut self) {
         self.read += 1;
@@ -129,6 +144,13 @@ impl Stats {
         self.first_ns = self.first_ns.min(time_ns).or(time_ns);
         self.last_ns = self.last_ns.max(time_ns);
         let (mut source, mut destination) = (MacAddress::default(), MacAddress::default());
+        let mut pair = QueuePair::at(interface);
+        let interval = self.every_ns.zip(time_ns).map(|(every_ns, time_ns)| (time_ns / every_ns, interface));
+        if let Some(interval) = interval {
+            let seen = self.series.entry(interval).or_default();
+            seen.frames += 1;
+            seen.octets += u64::from(original);
+        }
         let (mut flow, mut ecn, mut tagged, mut first, mut notified) = (None, None, false, true, false);
         let mut fault = None;
         for layer in layers_of_captured(frame, original as usize, types).filter(|layer| !layer.encapsulated) {
@@ -160,10 +182,14 @@ impl Stats {
                                 pauses::count(&mut self.paused, pauser, time_ns, quanta, bits_per_s);
                             }
                         }
-                        "ipv4" | "ipv6" => ecn = value("ecn"),
+                        "ipv4" | "ipv6" => {
+                            ecn = value("ecn");
+                            pair.ends(name == "ipv6", value("source"), value("destination"));
+                        }
                         _ => {
                             if name == "bth" {
-                                self.roce(interface, value("opcode"), ecn);
+                                pair.qp = value("dest_qp").map(|qp| qp as u32);
+                                self.roce(interval, pair, value("opcode"), ecn);
                             }
                             let way = Way { interface, format: "", source, destination, cp_id: None, flow, to: None };
                             if let Some((way, strength)) = notification(way, &layer) {
@@ -203,14 +229,12 @@ impl Stats {
         }
     }
 
-    fn roce(&mut self, interface: u32, opcode: Option<u128>, ecn: Option<u128>) {
-        let Some(opcode) = opcode else { return };
-        let seen = self.roce.entry(interface).or_default();
-        if opcode == u128::from(crate::roce::CNP) {
-            seen.cnps += 1;
-        } else if crate::roce::carries_data(opcode as u8) {
-            seen.data += 1;
-            seen.marked += u64::from(ecn == Some(crate::ipv4::ecn::CE.into()));
+    fn roce(&mut self, interval: Option<(u64, u32)>, pair: QueuePair, opcode: Option<u128>, ecn: Option<u128>) {
+        let Some(seen) = opcode.and_then(|opcode| Roce::of(opcode as u8, ecn)) else { return };
+        *self.roce.entry(pair.interface).or_default() += seen;
+        *self.queue_pairs.entry(pair).or_default() += seen;
+        if let Some(interval) = interval {
+            self.series.entry(interval).or_default().roce += seen;
         }
     }
 

@@ -9,6 +9,7 @@ import typer
 from penstock import interrupts
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find, is_results
+from penstock.cli.measured import draw, laid_over, print_overlay, telemetry
 from penstock.cli.options import runs_on, words
 from penstock.cli.progress import Progress
 from penstock.cli.report_file import check_report, command, write_report
@@ -20,6 +21,7 @@ from penstock.result import Result
 from penstock.scenario import Scenario
 from penstock.side_by_side import side_by_side
 from penstock.sweeps import axes
+from penstock.telemetry import Overlay
 from penstock.variants import typed
 
 
@@ -36,6 +38,9 @@ def compare_all(given: CompareOptions) -> None:
         return
     scenarios = [find(name, given.sets) for name in names]
     sources = [Source.of_scenario(scenario) for scenario in scenarios]
+    measured = telemetry(given, scenarios)
+    if measured is not None:
+        scenarios = [measured.names.recorded(scenarios[0])]
     folder = given.out or RESULTS / f"{_in_short([scenario.name for scenario in scenarios])}-compare"
     with (
         runs_on(given.ray) as executor,
@@ -57,7 +62,9 @@ def compare_all(given: CompareOptions) -> None:
             limit=given.limit,
         )
     # An interrupt that falls between the last run and the end of the writing has stopped none.
-    _show(given, comparison, folder, scenarios, sources, interrupted=comparison.interrupted or progress.stopped)
+    laid = None if measured is None else laid_over(measured, comparison, folder)
+    stopped = comparison.interrupted or progress.stopped
+    _show(given, comparison, folder, scenarios, sources, interrupted=stopped, measured=laid)
 
 
 def _put_together(given: CompareOptions, folders: Sequence[Path]) -> None:
@@ -71,6 +78,7 @@ def _put_together(given: CompareOptions, folders: Sequence[Path]) -> None:
         "--set": given.sets,
         "--profile": given.profile,
         "--ray": given.ray,
+        "--measured": given.measured,
     }
     for option, value in refused.items():
         if value:
@@ -94,11 +102,15 @@ def _show(
     sources: Sequence[Source],
     *,
     interrupted: bool,
+    measured: Overlay | None = None,
 ) -> None:
     """Draw a comparison, print its table, and end with the status that it calls for."""
     # Drawing takes seconds, and an interrupt must not wait for it.
     with interrupts.exit_note(f"while drawing; the records are whole and in {folder}"):
         _, undrawn = (None, None) if interrupted else drawing(comparison.write_figures)
+        if measured is not None and undrawn is None and not interrupted:
+            title = f"{given.scenarios[0]}: measured beside simulated"
+            _, undrawn = drawing(lambda: draw(measured, title, folder))
         if given.report is not None and not interrupted:
             _, unreported = drawing(lambda: _report(given, comparison, scenarios, sources))
             undrawn = undrawn or unreported
@@ -109,6 +121,8 @@ def _show(
         from penstock.cli.report import print_comparison
 
         print_comparison(comparison.document, folder)
+        if measured is not None:
+            print_overlay(measured)
     if undrawn is not None:
         fail_on_drawing(undrawn, folder)
     if interrupted:

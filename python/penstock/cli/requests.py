@@ -150,6 +150,44 @@ class CompareOptions:
             help="The queue to compare.  [default: the longest in every run]",
         ),
     ] = None
+    measured: Annotated[
+        list[str],
+        typer.Option(
+            "--measured",
+            metavar="[DEVICE=]FILE",
+            help="Watermarks and counters to lay over the runs: output of SONiC's show commands, or CSV. Repeatable.",
+        ),
+    ] = field(default_factory=list)
+    measured_columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MEANING=COLUMN,…",
+            help="The columns of a CSV file: port, queue (or priority) and value; device, measure, unit, time.",
+        ),
+    ] = None
+    measured_as: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What a CSV file has: queue, pg-shared, pg-headroom, pfc-rx, pfc-tx, paused, ecn-marked, dropped.",
+        ),
+    ] = None
+    measured_names: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMAT",
+            autocompletion=completion.device_formats,
+            help="Ports have the names that `penstock export --to FORMAT` writes.",
+        ),
+    ] = "sonic"
+    measured_ports: Annotated[
+        str | None,
+        typer.Option(metavar="NAME=PORT,…", help="More names of ports: 'leaf0:Ethernet0=leaf0->h0'."),
+    ] = None
+    measured_over: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="How long counters were measured, such as '60 s'; else they have times."),
+    ] = None
     profile: Annotated[str | None, options.PROFILE] = None
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
     out: Annotated[

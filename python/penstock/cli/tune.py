@@ -1,6 +1,7 @@
 """`penstock tune`: the answer of :mod:`penstock.tuning` as text, as JSON, and as a scenario file."""
 
 import json as json_text
+import math
 from pathlib import Path
 
 import typer

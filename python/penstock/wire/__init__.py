@@ -9,7 +9,7 @@ Formats, and the names of their fields, are those of :func:`formats`. Layers for
 :mod:`penstock.wire.scapy_layers`, with the extra ``penstock[wire]``.
 """
 
-from penstock.wire.capture import Captured, CaptureError, by_source, read, statistics, write
+from penstock.wire.capture import Captured, CaptureError, by_port, by_source, read, roce_by_source, statistics, write
 from penstock.wire.dissector import install_dissector
 from penstock.wire.frame import EtherTypes, Field, Frame, Layer, decode, encode, formats, kinds
 
@@ -20,6 +20,7 @@ __all__ = [
     "Field",
     "Frame",
     "Layer",
+    "by_port",
     "by_source",
     "decode",
     "encode",
@@ -27,6 +28,7 @@ __all__ = [
     "install_dissector",
     "kinds",
     "read",
+    "roce_by_source",
     "statistics",
     "write",
 ]

@@ -8,7 +8,7 @@ use penstock_endpoint::transport::{Sender, Statistics};
 use penstock_endpoint::{Changes, Flow, TrafficClass};
 use penstock_schemes::{Duration, Instant};
 use penstock_switch::flow_control::pause::Pauses;
-use penstock_switch::flow_control::pool::PoolState;
+use penstock_switch::flow_control::pool::{Occupancy, PoolState};
 use penstock_switch::state::congestion_point::CongestionPoints;
 use penstock_switch::state::histograms::Histograms;
 use penstock_switch::state::port::{PortState, QueueState, queues, queues_mut};
@@ -52,6 +52,8 @@ struct QueueReading {
     /// Extremes since the reading.
     min: u64,
     max: u64,
+    /// Of the memory of the frames that came in over the line to the port.
+    ingress: Occupancy,
     counts: QueueCounts,
 }
 
@@ -185,6 +187,7 @@ impl Counted<'_> {
             empty: q.statistics.empty,
             min: q.len,
             max: q.len,
+            ingress: self.pauses.occupancy_of(id).unwrap_or_default(),
             counts: QueueCounts {
                 frames_arrived: q.arrived,
                 frames_dropped: p.dropped_data(class) - flushed,
@@ -199,6 +202,7 @@ impl Counted<'_> {
                 paused: self.pauses.paused(id, self.now),
                 stops: self.pauses.stops_of(id),
                 pause_frames: self.pauses.pause_frames(id),
+                resume_frames: self.pauses.resume_frames(id),
             },
         }
     }
@@ -256,7 +260,7 @@ pub(crate) fn restart_extremes(ports: &mut [PortState], pauses: &mut Pauses, hos
     for host in hosts {
         host.most = host.limiters;
     }
-    pauses.pools_mut().iter_mut().for_each(PoolState::restart_extremes);
+    pauses.restart_extremes();
 }
 
 /// The outcome of the run: counts from its start, all else from the end of the warm-up.
@@ -300,9 +304,10 @@ impl Reading {
 
     /// Keeps the extremes since the last reading.
     pub(crate) fn take_extremes(&mut self, ports: &[PortState], pauses: &Pauses, hosts: &[HostRecord]) {
-        for (reading, queue) in self.queues.iter_mut().zip(queues(ports)) {
+        for (id, (reading, queue)) in (0..).map(QueueId).zip(self.queues.iter_mut().zip(queues(ports))) {
             reading.min = reading.min.min(queue.statistics.min.into());
             reading.max = reading.max.max(queue.statistics.max.into());
+            reading.ingress = reading.ingress.max(pauses.most_of(id).unwrap_or_default());
         }
         for (reading, host) in self.hosts.iter_mut().zip(hosts) {
             reading.most = reading.most.max(host.most);
@@ -363,6 +368,8 @@ pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: 
             std_octets,
             min_octets: from.min,
             max_octets: from.max,
+            ingress_shared_max_octets: from.ingress.shared,
+            ingress_headroom_max_octets: from.ingress.headroom,
             empty_fraction: ratio((to.empty.0 - from.empty.0).into(), measured.0.into()),
             utilization: ratio(
                 u128::from(line_to.sent_bits - line.sent_bits),

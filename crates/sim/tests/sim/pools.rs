@@ -192,6 +192,14 @@ fn headroom_is_used_to_the_octet() {
     let outcome = run(&enough.network, ms(0), &[Instant(134_512_000)]);
     let pool = &outcome.pools[0];
     assert_eq!((pool.headroom_max_octets, pool.max_octets, pool.frames_refused), (1500, 6000, 0));
+    let groups = |outcome: &Outcome, b: &Builder| {
+        [0, 1].map(|peer| {
+            let queue = &outcome.queues[b.network.queue(b.port(2, peer), 0).index()];
+            (queue.ingress_shared_max_octets, queue.ingress_headroom_max_octets)
+        })
+    };
+    // Nothing came in from the receiver.
+    assert_eq!(groups(&outcome, &enough), [(0, 1500), (0, 0)]);
     // As with a separate buffer: stopped at 75.012 us, released at 133 us.
     let queue = &outcome.queues[enough.network.queue(enough.port(0, 2), 0).index()];
     assert_eq!((queue.paused, queue.pause_frames), (Duration(134_512_000 - 75_012_000), 1));
@@ -219,6 +227,9 @@ fn a_dynamic_threshold_stops_a_neighbour() {
     let queue = &outcome.queues[b.network.queue(b.port(0, 2), 0).index()];
     assert_eq!((queue.paused, queue.pause_frames), (Duration(134_512_000 - 75_012_000), 1));
     assert_eq!(outcome.totals.frames_dropped, 0);
+    // The shared watermark is the threshold that was reached; none of the headroom was used.
+    let group = &outcome.queues[b.network.queue(b.port(2, 0), 0).index()];
+    assert_eq!((group.ingress_shared_max_octets, group.ingress_headroom_max_octets), (6000, 0));
 }
 
 /// Pools of random sizes at every switch of a random network, under random flow control, or none; switches trim, or do not.
@@ -271,6 +282,13 @@ proptest! {
             prop_assert!(pool.max_octets <= spec.size.0 + spec.headroom.0);
             prop_assert!(pool.headroom_max_octets <= spec.headroom.0);
         }
+        for (queue, port) in outcome.queues.iter().zip(network.ports.iter().flat_map(|port| vec![port; network.queues_per_port()])) {
+            let of_switch = outcome.pools.iter().zip(&network.pools).filter(|(_, spec)| spec.node == port.node);
+            let (most, headroom) = of_switch.fold((0, 0), |(most, headroom), (pool, _)| {
+                (most.max(pool.max_octets), headroom.max(pool.headroom_max_octets))
+            });
+            prop_assert!(queue.ingress_shared_max_octets <= most && queue.ingress_headroom_max_octets <= headroom);
+        }
     }
 }
 
@@ -293,6 +311,10 @@ proptest! {
             let mut outcome = run(&network, Instant(cut), &[END]);
             // The end of each transmission is an event there.
             outcome.totals.events = 0;
+            // Priority groups are read where there is flow control.
+            for queue in &mut outcome.queues {
+                (queue.ingress_shared_max_octets, queue.ingress_headroom_max_octets) = (0, 0);
+            }
             outcome
         });
         prop_assert_eq!(&outcomes[0], &outcomes[1]);

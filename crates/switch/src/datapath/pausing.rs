@@ -148,6 +148,7 @@ impl<S: Scheme, E: Events, M: Model> Fabric<S, E, M> {
             return self.receive_pause(port, class, time);
         }
         let queue = self.queue_at(port, class);
+        self.pauses.stops[queue.index()].resumes += 1;
         self.pauses.ignores(queue, self.now);
         self.go_on(port, class);
     }

@@ -30,7 +30,7 @@ use crate::flow_control::counter::Counter;
 use crate::flow_control::credits::Credits;
 use crate::flow_control::pause_frames::{PauseFrame, PauseFrames};
 use crate::flow_control::pfc::QUANTUM_BITS;
-use crate::flow_control::pool::{Claim, PoolState, Pools};
+use crate::flow_control::pool::{Claim, Occupancy, PoolState, Pools};
 use crate::flow_control::retry::{Retry, retries};
 use crate::flow_control::stop::Stop;
 
@@ -389,6 +389,27 @@ impl Pauses {
         self.stops.get(queue.index()).map_or(0, |stop| stop.stops)
     }
 
+    /// The memory of the frames that came in over the line to a queue's port in its class; `None` where no pool counts it.
+    pub fn occupancy_of(&self, queue: QueueId) -> Option<Occupancy> {
+        self.pools.as_deref()?.occupancy(self.incoming(queue)?)
+    }
+
+    /// The most of it since the last reading.
+    pub fn most_of(&self, queue: QueueId) -> Option<Occupancy> {
+        self.pools.as_deref()?.most(self.incoming(queue)?)
+    }
+
+    fn incoming(&self, queue: QueueId) -> Option<CounterId> {
+        let (port, class) = self.counted(CounterId(queue.0));
+        let from = self.lines.get(port.index())?.reverse;
+        (from != PortId::NONE).then(|| self.counter_of(from, class))
+    }
+
+    /// Pause frames that let a queue go on.
+    pub fn resume_frames(&self, queue: QueueId) -> u64 {
+        self.stops.get(queue.index()).map_or(0, |stop| stop.resumes)
+    }
+
     /// Pause frames that stopped a queue.
     pub fn pause_frames(&self, queue: QueueId) -> u64 {
         self.stops.get(queue.index()).map_or(0, |stop| stop.frames)
@@ -442,9 +463,11 @@ impl Pauses {
         self.pools.as_deref().map_or(&[], |pools| &pools.list)
     }
 
-    /// The same, to be changed.
-    pub fn pools_mut(&mut self) -> &mut [PoolState] {
-        self.pools.as_deref_mut().map_or(&mut [], |pools| &mut pools.list)
+    /// The maxima of all pools start again.
+    pub fn restart_extremes(&mut self) {
+        if let Some(pools) = self.pools.as_deref_mut() {
+            pools.restart_extremes();
+        }
     }
 
     /// The queues that are stopped, since when, and the credits that the first frame of each needs, where it waits for some.

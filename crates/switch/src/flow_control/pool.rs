@@ -26,6 +26,7 @@
 //! for any other all ports of the switch are settled first.
 
 mod check;
+mod group;
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -37,6 +38,8 @@ use penstock_schemes::Instant;
 use crate::config::{Config, Pool, Port, Share};
 use crate::events::{CounterId, FrameId, QueueId};
 use crate::state::port::PortState;
+use group::Group;
+pub use group::Occupancy;
 
 penstock_endpoint::indices!(
     /// Index into [`Config::pools`].
@@ -164,18 +167,6 @@ struct Holder {
     held: u64,
 }
 
-/// The frames of a line and a priority.
-#[derive(Debug, Clone)]
-struct Group {
-    pool: PoolId,
-    /// Outside of the headroom.
-    held: u64,
-    in_headroom: u64,
-    /// The most of the headroom; none but for lossless groups.
-    headroom: Option<u64>,
-    terms: Terms,
-}
-
 /// The state of a pool.
 #[derive(Debug, Clone)]
 pub struct PoolState {
@@ -288,7 +279,7 @@ impl PoolState {
     }
 
     /// The maxima start again.
-    pub fn restart_extremes(&mut self) {
+    fn restart_extremes(&mut self) {
         self.set_max(self.used.now);
         self.most_in_headroom = self.in_headroom;
     }
@@ -326,10 +317,7 @@ impl Pools {
             per_port: per_port as u32,
             holders: vec![Holder { pool: PoolId::NONE, held: 0 }; queues],
             terms: vec![Terms::NONE; queues],
-            groups: vec![
-                Group { pool: PoolId::NONE, held: 0, in_headroom: 0, headroom: None, terms: Terms::NONE };
-                queues
-            ],
+            groups: vec![Group::NONE; queues],
             charged: Vec::new(),
         };
         for (id, pool) in (0..).map(PoolId).zip(config.pools) {
@@ -345,7 +333,7 @@ impl Pools {
                     if p.peer == pool.node {
                         let headroom = headroom_of(config, pool, port, class);
                         let terms = Terms::new(*ingress);
-                        pools.groups[index] = Group { pool: id, held: 0, in_headroom: 0, headroom, terms };
+                        pools.groups[index] = Group { pool: id, headroom, terms, ..Group::NONE };
                     }
                 }
             }
@@ -417,6 +405,29 @@ impl Pools {
         true
     }
 
+    /// The memory that the frames of a line and a priority hold; `None` where it is not counted.
+    pub fn occupancy(&self, group: CounterId) -> Option<Occupancy> {
+        self.group(group).map(Group::occupancy)
+    }
+
+    /// The most of it since the last reading.
+    pub fn most(&self, group: CounterId) -> Option<Occupancy> {
+        self.group(group).map(|group| group.most)
+    }
+
+    fn group(&self, group: CounterId) -> Option<&Group> {
+        let group = self.groups.get(group.index())?;
+        self.list.get(group.pool.index()).filter(|pool| pool.keeps_ingress).map(|_| group)
+    }
+
+    /// The maxima start again.
+    pub fn restart_extremes(&mut self) {
+        self.list.iter_mut().for_each(PoolState::restart_extremes);
+        for group in &mut self.groups {
+            group.most = group.occupancy();
+        }
+    }
+
     /// The ports of the switch whose pool the queue has; none without a pool.
     pub fn neighbours(&self, claim: Claim) -> &[PortId] {
         let pool = self.holders[claim.queue.index()].pool;
@@ -456,14 +467,17 @@ impl Pools {
         self.charged[frame.index()] = claim.group;
         match self.groups.get_mut(claim.group.index()) {
             None => pool.ingress.used += more,
-            Some(group) => match pool.part(group, more) {
-                Some(Part::Headroom) => {
-                    group.in_headroom += more;
-                    pool.in_headroom += more;
-                    pool.most_in_headroom = pool.most_in_headroom.max(pool.in_headroom);
+            Some(group) => {
+                match pool.part(group, more) {
+                    Some(Part::Headroom) => {
+                        group.in_headroom += more;
+                        pool.in_headroom += more;
+                        pool.most_in_headroom = pool.most_in_headroom.max(pool.in_headroom);
+                    }
+                    Some(Part::Common) | None => pool.ingress.take(group.terms, &mut group.held, more),
                 }
-                Some(Part::Common) | None => pool.ingress.take(group.terms, &mut group.held, more),
-            },
+                group.most = group.most.max(group.occupancy());
+            }
         }
     }
 

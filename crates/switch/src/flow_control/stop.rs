@@ -16,6 +16,8 @@ pub struct Stop {
     total: Duration,
     /// Pause frames that asked for a stop.
     pub frames: u64,
+    /// Pause frames that let the queue go on.
+    pub resumes: u64,
     /// Stops that came into force.
     pub stops: u64,
     /// The storm that the watchdog has seen here lasts until then, if no more pause frames come.
@@ -32,6 +34,7 @@ impl Stop {
         since: Instant::NEVER,
         total: Duration::ZERO,
         frames: 0,
+        resumes: 0,
         stops: 0,
         let_off: Instant::ZERO,
         draining: false,

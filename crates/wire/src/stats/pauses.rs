@@ -1,11 +1,13 @@
 //! How long pause frames stop a line: not the sum of their times, since a frame replaces the time that is left.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use crate::MacAddress;
 use crate::mac_control::QUANTUM_BITS;
 
-/// A pause that lasts so long is a storm, picoseconds: 200 ms, after which the watchdogs of switches act (SONiC, `detection_time`).
+/// A pause of 200 ms or more is a storm unless the caller says otherwise, picoseconds: the watchdogs of switches then act
+/// (`detection_time` of SONiC's default PFC_WD table).
 pub const STORM_PS: u128 = 200_000_000_000;
 
 /// The sender of pause frames, as an interface saw it.
@@ -20,7 +22,7 @@ pub struct Pauser {
 }
 
 /// Frames that stop a priority, or let it go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Paused {
     /// Frames with a time above 0.
     pub stops: u64,
@@ -32,64 +34,76 @@ pub struct Paused {
     pub stopped: Option<Stopped>,
 }
 
+/// The time of one pause, picoseconds of the file's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// When it began.
+    pub since_ps: u128,
+    /// When it ended.
+    pub until_ps: u128,
+}
+
+impl Span {
+    /// How long it lasted, picoseconds.
+    #[must_use]
+    pub fn length_ps(&self) -> u128 {
+        self.until_ps.saturating_sub(self.since_ps)
+    }
+}
+
 /// The union of the times from each stop to the resume behind it, or to the end of its quanta. A frame replaces the time that
 /// is left (IEEE 802.3, annexes 31B.3.3 and 31D.3.3). Times are those at which the frames were captured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stopped {
-    /// Pauses: a stop while the line is stopped continues one.
-    pub pauses: u64,
-    /// All pauses before the last, picoseconds.
-    before_ps: u128,
-    /// The longest of them.
-    longest_before_ps: u128,
-    /// How many of them were storms.
-    storms_before: u64,
-    /// Start and end of the last, picoseconds of the file's clock.
-    since_ps: u128,
-    until_ps: u128,
+    /// Pauses in the order of time: a stop while the line is stopped continues one. No two overlap.
+    spans: Vec<Span>,
 }
 
 impl Stopped {
-    /// The time of all pauses up to `end_ps`, at which the capture ends: nobody knows whether a later frame resumes the last.
+    /// How many pauses there are.
+    #[must_use]
+    pub fn pauses(&self) -> u64 {
+        self.spans.len() as u64
+    }
+
+    /// The pauses up to `end_ps`, at which the capture ends: nobody knows whether a later frame resumes the last.
+    pub fn spans(&self, end_ps: u128) -> impl Iterator<Item = Span> + '_ {
+        self.spans.iter().map(move |span| Span { until_ps: span.until_ps.min(end_ps).max(span.since_ps), ..*span })
+    }
+
+    /// The time of all pauses up to `end_ps`, picoseconds.
     #[must_use]
     pub fn total_ps(&self, end_ps: u128) -> u128 {
-        self.before_ps + self.last_ps(end_ps)
+        self.spans(end_ps).map(|span| span.length_ps()).sum()
     }
 
     /// The longest pause, likewise.
     #[must_use]
     pub fn longest_ps(&self, end_ps: u128) -> u128 {
-        self.longest_before_ps.max(self.last_ps(end_ps))
+        self.spans(end_ps).map(|span| span.length_ps()).max().unwrap_or(0)
     }
 
-    /// How many pauses were storms, likewise.
+    /// How many pauses lasted for `storm_ps` or longer up to `end_ps`.
     #[must_use]
-    pub fn storms(&self, end_ps: u128) -> u64 {
-        self.storms_before + u64::from(self.last_ps(end_ps) >= STORM_PS)
+    pub fn storms(&self, end_ps: u128, storm_ps: u128) -> u64 {
+        self.spans(end_ps).filter(|span| span.length_ps() >= storm_ps).count() as u64
     }
 
     /// The time behind `end_ps` that is asked for.
     #[must_use]
     pub fn open_ps(&self, end_ps: u128) -> u128 {
-        self.until_ps.saturating_sub(end_ps)
-    }
-
-    fn last_ps(&self, end_ps: u128) -> u128 {
-        self.until_ps.min(end_ps).saturating_sub(self.since_ps)
+        self.spans.last().map_or(0, |last| last.until_ps.saturating_sub(end_ps))
     }
 
     /// A frame that asks for `quanta` on a line of `bits_per_s`.
     fn frame(&mut self, time_ns: u64, quanta: u128, bits_per_s: u64) {
         // A capture may hold frames a little out of their order.
-        let now = (u128::from(time_ns) * 1000).max(self.since_ps);
-        let until = now + quanta * u128::from(QUANTUM_BITS) * 1_000_000_000_000 / u128::from(bits_per_s.max(1));
-        if self.pauses > 0 && now <= self.until_ps {
-            self.until_ps = until;
-        } else if quanta > 0 {
-            self.storms_before = self.storms(now);
-            (self.before_ps, self.longest_before_ps) = (self.total_ps(now), self.longest_ps(now));
-            (self.since_ps, self.until_ps) = (now, until);
-            self.pauses += 1;
+        let now = (u128::from(time_ns) * 1000).max(self.spans.last().map_or(0, |last| last.since_ps));
+        let until_ps = now + quanta * u128::from(QUANTUM_BITS) * 1_000_000_000_000 / u128::from(bits_per_s.max(1));
+        match self.spans.last_mut() {
+            Some(last) if now <= last.until_ps => last.until_ps = until_ps,
+            _ if quanta > 0 => self.spans.push(Span { since_ps: now, until_ps }),
+            _ => {}
         }
     }
 }
@@ -104,7 +118,8 @@ impl Paused {
         }
         self.quanta += quanta as u64;
         // Where one time or rate is not known, the union is not.
-        self.stopped = match (time_ns, bits_per_s, self.stopped.or(first.then(Stopped::default))) {
+        let known = self.stopped.take().or_else(|| first.then(Stopped::default));
+        self.stopped = match (time_ns, bits_per_s, known) {
             (Some(time_ns), Some(rate), Some(mut stopped)) => {
                 stopped.frame(time_ns, quanta, rate);
                 Some(stopped)

@@ -158,6 +158,25 @@ fn marks_are_counted_on_data_alone() {
     assert_eq!(stats.roce[&1], Roce { data: 4, marked: 2, cnps: 0 });
     assert_eq!(stats.roce[&2], Roce { data: 2, marked: 0, cnps: 0 });
     assert_eq!((stats.cut, stats.faulty), (9, 0));
+    let pairs: Vec<_> = stats.queue_pairs.iter().map(|(pair, seen)| (pair.interface, pair.qp, *seen)).collect();
+    let qp = pairs[0].1;
+    assert!(qp.is_some());
+    assert_eq!(pairs, [(1, qp, stats.roce[&1]), (2, qp, stats.roce[&2])]);
+    assert!(stats.series.is_empty());
+}
+
+#[test]
+fn a_series_has_each_frame_in_its_interval() {
+    let mut stats = Stats::with_series(1000);
+    for (time_ns, ecn, opcode) in [(0, 2, 7), (999, 3, 7), (1000, 3, 7), (5001, 0, roce::CNP), (5999, 0, 0x11)] {
+        let frame = packet(ecn, opcode);
+        stats.add(&captured(4, time_ns, &frame, frame.len()), None, Types::default());
+    }
+    let found: Vec<_> = stats.series.iter().map(|(at, seen)| (*at, seen.frames, seen.roce)).collect();
+    let counts = |data, marked, cnps| Roce { data, marked, cnps };
+    assert_eq!(found, [((0, 4), 2, counts(2, 1, 0)), ((1, 4), 1, counts(1, 1, 0)), ((5, 4), 2, counts(0, 0, 1))]);
+    let octets: u64 = stats.series.values().map(|seen| seen.octets).sum();
+    assert_eq!(octets, stats.octets);
 }
 
 /// Frames of PFC for priority 3, at times in ns with their quanta, on a line of 10 Gb/s, where a quantum lasts 51.2 ns.
@@ -174,7 +193,7 @@ fn paused(frames: &[(u64, u16)], bits_per_s: Option<u64>) -> Stats {
 }
 
 fn of_three(stats: &Stats) -> penstock_wire::stats::Paused {
-    stats.paused[&Pauser { interface: 0, source: MacAddress([2, 0, 0, 0, 0, 0xaa]), priority: Some(3) }]
+    stats.paused[&Pauser { interface: 0, source: MacAddress([2, 0, 0, 0, 0, 0xaa]), priority: Some(3) }].clone()
 }
 
 #[test]
@@ -186,16 +205,16 @@ fn paused_time_is_the_union_of_pauses() {
     let stopped = found.stopped.unwrap();
     assert_eq!((found.stops, found.resumes, found.quanta), (3, 1, 2100));
     let at = |end| (stopped.total_ps(end), stopped.longest_ps(end), stopped.open_ps(end));
-    assert_eq!((stopped.pauses, at(200_000_000)), (2, (55_120_000, 50_000_000, 0)));
+    assert_eq!((stopped.pauses(), at(200_000_000)), (2, (55_120_000, 50_000_000, 0)));
     // A capture that ends with the last frame, or 3 us behind it.
     assert_eq!(at(100_000_000), (50_000_000, 50_000_000, 5_120_000));
     assert_eq!(at(103_000_000), (53_000_000, 50_000_000, 2_120_000));
     // A shorter time replaces a longer one; a resume of a line that runs does nothing.
     let found = of_three(&paused(&[(0, 1000), (10_000, 10), (60_000, 0)], RATE)).stopped.unwrap();
-    assert_eq!((found.pauses, found.total_ps(60_000_000)), (1, 10_512_000));
+    assert_eq!((found.pauses(), found.total_ps(60_000_000)), (1, 10_512_000));
     // A resume alone.
     let found = of_three(&paused(&[(7, 0)], RATE)).stopped.unwrap();
-    assert_eq!((found.pauses, found.total_ps(7_000), found.longest_ps(7_000), found.open_ps(7_000)), (0, 0, 0, 0));
+    assert_eq!((found.pauses(), found.total_ps(7_000), found.longest_ps(7_000), found.open_ps(7_000)), (0, 0, 0, 0));
     // A storm of 50 ms, renewed 28 times: 94 ms were asked for.
     let mut storm: Vec<_> = (0..28).map(|n| (n * 1_780_000, 65_535)).collect();
     storm.push((50_000_000, 0));
@@ -203,7 +222,14 @@ fn paused_time_is_the_union_of_pauses() {
     assert_eq!(found.quanta, 1_834_980);
     let stopped = found.stopped.unwrap();
     let end = 50_000_000_000;
-    assert_eq!((stopped.pauses, stopped.total_ps(end), stopped.longest_ps(end)), (1, end, end));
+    assert_eq!((stopped.pauses(), stopped.total_ps(end), stopped.longest_ps(end)), (1, end, end));
+    assert_eq!((stopped.storms(end, end), stopped.storms(end, end + 1), stopped.storms(end - 1, end)), (1, 0, 0));
+    // 10 us at 0, 5 us at 20 us, 40 us from 100 us on, of which the capture has 30 us.
+    let frames = [(0, 1000), (10_000, 0), (20_000, 1000), (25_000, 0), (100_000, 1000), (140_000, 0)];
+    let stopped = of_three(&paused(&frames, RATE)).stopped.unwrap();
+    let spans: Vec<_> = stopped.spans(130_000_000).map(|span| (span.since_ps, span.length_ps())).collect();
+    assert_eq!(spans, [(0, 10_000_000), (20_000_000, 5_000_000), (100_000_000, 30_000_000)]);
+    assert_eq!([1, 10_000_000, 10_000_001, 30_000_001].map(|least| stopped.storms(130_000_000, least)), [3, 2, 1, 0]);
     // Without the line's rate nothing is said.
     assert_eq!(of_three(&paused(&[(0, 1000)], None)).stopped, None);
 }

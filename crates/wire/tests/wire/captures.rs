@@ -241,7 +241,7 @@ fn notifications_are_counted_by_their_path() {
 
     let source = MacAddress([2, 0, 0, 0, 0, 0xaa]);
     let paused = |priority| {
-        let paused = stats.paused[&Pauser { interface: 0, source, priority }];
+        let paused = &stats.paused[&Pauser { interface: 0, source, priority }];
         (paused.stops, paused.resumes, paused.quanta)
     };
     assert_eq!(paused(Some(3)), (1, 0, 65_535));

@@ -91,18 +91,33 @@ def count_capture(
         str | None,
         typer.Option(metavar="RATE", help="Rate of all lines, such as 200G.  [default: that of each in the file]"),
     ] = None,
+    storm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="The least pause that is a storm.  [default: 200 ms, SONiC's detection time]"
+        ),
+    ] = None,
+    every: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Make time series with this interval, such as 1ms.")
+    ] = None,
     by: Annotated[
-        str, typer.Option(metavar="flow|source", help="Count notifications of each flow, or those of each sender.")
+        str,
+        typer.Option(
+            metavar="flow|qp|source|port",
+            help="Count notifications by flow, sender or port, and RoCE by port, queue pair or sender.",
+        ),
     ] = "flow",
     csv: Annotated[
         str | None,
-        typer.Option(metavar="TABLE", help="Print CSV of one table: notified, paused, roce or faults."),
+        typer.Option(
+            metavar="TABLE", help="Print CSV of one table: notified, paused, roce, faults, series or paused_series."
+        ),
     ] = None,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
     """Count the notifications, pauses, congestion marks and faults of a capture by sender, flow and interface.
 
-    A pause lasts until the resume, or until its quanta are over; a frame replaces the time that is left.
+    A pause lasts until the resume, or until its quanta have expired; a frame replaces the time that is left.
 
     Of a damaged file the frames before the damage are counted; then the status is 2.
     """
@@ -110,7 +125,7 @@ def count_capture(
     from penstock.cli.wire.stats import show_statistics
 
     types = ether_types(smcc, experimental, cim)
-    show_statistics(file, types=types, rate=rate, by=by, csv_of=csv, json=json)
+    show_statistics(file, types=types, rate=rate, storm=storm, every=every, by=by, csv_of=csv, json=json)
 
 
 @app.command("install-dissector", short_help="Teach Wireshark and tshark these formats.")

@@ -13,38 +13,61 @@ from penstock.cli.failure import WRONG_INPUT, InputError, say
 from penstock.cli.report import add_row, console, listing
 from penstock.cli.wire.show import print_json
 from penstock.errors import nearest
-from penstock.quantity_text import bit_rate, count, duration, octets, share
+from penstock.quantity_text import bit_rate, count, duration, events, octets, share
 from penstock.terminal import printable
+from penstock.wire.capture import grouped
 
-BY = ("flow", "source")
-TABLES = ("notified", "paused", "roce", "faults")
+BY = ("flow", "qp", "source", "port")
+TABLES = ("notified", "paused", "roce", "faults", "series", "paused_series")
 """The lists of counts that can be printed as CSV."""
+_MOST_ROWS = 40
+"""Rows of a table on the terminal: a thousand queue pairs have a thousand."""
 
 
 def show_statistics(
-    file: Path, *, types: wire.EtherTypes, rate: str | None, by: str, csv_of: str | None, json: bool
+    file: Path,
+    *,
+    types: wire.EtherTypes,
+    rate: str | None,
+    storm: str | None,
+    every: str | None,
+    by: str,
+    csv_of: str | None,
+    json: bool,
 ) -> None:
     """Print who notified whom in a capture, and how hard; of a damaged one, the part before the damage."""
     if not file.is_file():
         raise InputError(f"{file}: no such file", "give a pcap or pcapng file")
     if by not in BY:
-        raise InputError(f"--by {by}: unknown", nearest(by, BY, "write flow or source"))
+        raise InputError(f"--by {by}: unknown", nearest(by, BY, "write flow, qp, source or port"))
     if csv_of is not None and csv_of not in TABLES:
         raise InputError(f"--csv {csv_of}: unknown", nearest(csv_of, TABLES, f"write one of {', '.join(TABLES)}"))
     if csv_of is not None and json:
         raise InputError("--csv and --json: two forms of output", "leave one of them out")
-    counted = wire.statistics(file, types, rate_bps=None if rate is None else _rate_bps(rate))
+    if csv_of in ("series", "paused_series") and every is None:
+        raise InputError(f"--csv {csv_of}: a time series has an interval", "add, for instance, --every 1ms")
+    counted = wire.statistics(
+        file,
+        types,
+        rate_bps=None if rate is None else _rate_bps(rate),
+        storm_s=None if storm is None else _seconds("--storm", storm),
+        every_s=None if every is None else _seconds("--every", every),
+    )
     damage = counted["damage"]
     if damage is not None and not counted["frames"]:
         raise wire.CaptureError(str(file), damage["offset"], damage["message"])
     if by == "source":
-        counted["notified"] = wire.by_source(counted)
+        counted["notified"], counted["roce"] = wire.by_source(counted), wire.roce_by_source(counted)
+    elif by == "port":
+        counted["notified"] = wire.by_port(counted)
+    elif by == "qp":
+        counted["roce"] = counted["queue_pairs"]
     if csv_of is not None:
         _print_csv(counted[csv_of])
     elif json:
         print_json(counted)
     else:
-        _print_statistics(counted, by)
+        _print_statistics(counted, by, storm or "200 ms", every)
     if damage is not None:
         say(f"error: {file}: {damage['message']}")
         say(f"hint: the {counted['frames']} frames before this offset are counted")
@@ -60,6 +83,17 @@ def _rate_bps(text: str) -> int:
     if rate < 1:
         raise InputError(f"--rate {text}: a line has a rate above 0", "write, for instance, 200G")
     return int(rate)
+
+
+def _seconds(option: str, text: str) -> float:
+    """Return the time that an option writes, such as ``1ms``."""
+    try:
+        seconds = read_quantity(text, "s")
+    except ValueError as error:
+        raise InputError(f"{option} {text}: this is not a time", "write, for instance, 1ms or '100 us'") from error
+    if not 1e-9 <= seconds <= 1e5:
+        raise InputError(f"{option} {text}: this is too short or too long", "write 1 ns to 100000 s")
+    return float(seconds)
 
 
 def _print_csv(entries: list[dict[str, Any]]) -> None:
@@ -84,7 +118,7 @@ def _flat(entry: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _print_statistics(counted: dict[str, Any], by: str) -> None:
+def _print_statistics(counted: dict[str, Any], by: str, storm: str, every: str | None) -> None:
     formats = ", ".join(f"{name} {count(frames)}" for name, frames in counted["formats"].items())
     typer.echo(f"{count(counted['frames'])} frames, {octets(counted['octets'])}{': ' if formats else ''}{formats}")
     cut = f", not captured whole {count(counted['cut'])}" if counted["cut"] else ""
@@ -98,24 +132,34 @@ def _print_statistics(counted: dict[str, Any], by: str) -> None:
     if counted["notified"]:
         _print_notified(counted["notified"], by)
     if counted["paused"]:
-        _print_paused(counted["paused"])
+        _print_paused(counted["paused"], storm)
     if counted["roce"]:
-        table = listing("interface", "RoCE data", "marked CE", "share", "CNPs")
-        for seen in counted["roce"]:
-            part = "-" if seen["share"] is None else share(seen["share"])
-            add_row(table, _port(seen), *(count(seen[key]) for key in ("data", "marked")), part, count(seen["cnps"]))
-        console().print(table)
+        _print_roce(counted["roce"], by)
+    if every is not None:
+        _print_peaks(counted, every)
+
+
+def _most(rows: list[dict[str, Any]], key: str, by: str) -> list[dict[str, Any]]:
+    """Return the rows that a terminal shows: of many, those with the most; and say that there are more."""
+    if len(rows) <= _MOST_ROWS:
+        return rows
+    shorter = "" if by in ("source", "port") else "--by source and --by port have shorter ones, "
+    typer.echo(f"the {_MOST_ROWS} of {count(len(rows))} rows with the most {key}: {shorter}--csv and --json have all")
+    return sorted(rows, key=lambda row: -row[key])[:_MOST_ROWS]
 
 
 def _print_notified(rows: list[dict[str, Any]], by: str) -> None:
-    if by == "source":
-        table = listing("interface", "message", "from", "to", "flows", "frames", "how hard")
+    rows = _most(rows, "frames", by)
+    numbers = ("frames", "a second", "how hard")
+    if by in ("source", "port"):
+        table = listing("interface", "message", "from", "to", "flows", *numbers)
         for row in rows:
-            hosts = f"{count(row['destinations'])} stations"
-            numbers = (count(row[key]) for key in ("flows", "frames"))
-            add_row(table, _port(row), row["format"], row["source"], hosts, *numbers, _strength(row))
+            sender = row["source"] if by == "source" else _stations(row["sources"])
+            hosts = _stations(row["destinations"])
+            values = (count(row["flows"]), count(row["frames"]), _rate(row["frames_per_s"]), _strength(row))
+            add_row(table, _port(row), row["format"], sender, hosts, *values)
     else:
-        table = listing("interface", "message", "from", "congestion point", "to", "flow", "frames", "how hard")
+        table = listing("interface", "message", "from", "congestion point", "to", "flow", *numbers)
         for row in rows:
             flow = "-" if row["flow"] is None else str(row["flow"])
             add_row(
@@ -127,16 +171,16 @@ def _print_notified(rows: list[dict[str, Any]], by: str) -> None:
                 row["destination"],
                 flow if row["to"] is None else f"{flow} to {row['to']}",
                 count(row["frames"]),
+                _rate(row["frames_per_s"]),
                 _strength(row),
             )
     console().print(table)
 
 
-def _print_paused(senders: list[dict[str, Any]]) -> None:
+def _print_paused(senders: list[dict[str, Any]], storm: str) -> None:
     words = ("stops", "resumes", "pauses", "paused", "longest", "storms", "share", "asked for behind the end")
     table = listing("interface", "pauses from", "priority", *words)
     for sender in senders:
-        priority = "all" if sender["priority"] is None else str(sender["priority"])
         numbers = [count(sender[key]) for key in ("stops", "resumes")]
         if sender["paused_s"] is None:
             times = ["-"] * 6
@@ -151,10 +195,61 @@ def _print_paused(senders: list[dict[str, Any]]) -> None:
                 part,
                 behind if sender["open_s"] else "-",
             ]
-        add_row(table, _port(sender), sender["source"], priority, *numbers, *times)
+        add_row(table, _port(sender), sender["source"], _priority(sender), *numbers, *times)
     console().print(table)
     if any(sender["paused_s"] is None for sender in senders):
         typer.echo("paused times need the line's rate, which the file has not: --rate 100G gives it")
+    if any(sender["storms"] for sender in senders):
+        typer.echo(f"a storm is a pause of {storm} or more")
+
+
+def _print_roce(rows: list[dict[str, Any]], by: str) -> None:
+    ends = {"source": ["from"], "qp": ["from", "to", "queue pair"]}.get(by, [])
+    table = listing("interface", *ends, "RoCE data", "marked CE", "share", "CNPs", "a second")
+    for seen in _most(rows, "data", by):
+        names = [seen["source"]] if by == "source" else []
+        if by == "qp":
+            names = [seen["source"], seen["destination"], "-" if seen["qp"] is None else str(seen["qp"])]
+        part = "-" if seen["share"] is None else share(seen["share"])
+        numbers = (count(seen["data"]), count(seen["marked"]), part, count(seen["cnps"]), _rate(seen["cnps_per_s"]))
+        add_row(table, _port(seen), *names, *numbers)
+    console().print(table)
+
+
+def _print_peaks(counted: dict[str, Any], every: str) -> None:
+    """Print the intervals in which most frames were marked, most was paused, and most CNPs came."""
+    table = listing("interface", f"peak of {every}", "priority", "value", "from")
+    for key, title, show in (
+        ("share", "share marked CE", share),
+        ("cnps", "CNPs", count),
+        ("octets", "octets", octets),
+    ):
+        for rows in grouped(counted["series"], ("interface",)):
+            if (row := max(rows, key=lambda row: row[key] or 0))[key]:
+                add_row(table, _port(row), title, "-", show(row[key]), _clock(row["from_s"]))
+    for rows in grouped(counted["paused_series"], ("interface", "source", "priority")):
+        if (row := max(rows, key=lambda row: row["share"]))["share"]:
+            title = f"share paused by {row['source']}"
+            add_row(table, _port(row), title, _priority(row), share(row["share"]), _clock(row["from_s"]))
+    if table.row_count:
+        console().print(table)
+    typer.echo("--csv series and --csv paused_series print all intervals")
+
+
+def _stations(number: int) -> str:
+    return f"{count(number)} {'station' if number == 1 else 'stations'}"
+
+
+def _clock(seconds: float) -> str:
+    return f"{seconds:.6f} s"
+
+
+def _rate(per_second: float | None) -> str:
+    return "-" if per_second is None else events(per_second)
+
+
+def _priority(sender: dict[str, Any]) -> str:
+    return "all" if sender["priority"] is None else str(sender["priority"])
 
 
 def _picoseconds(time: float) -> str:
