@@ -24,7 +24,7 @@ mod routing;
 pub use builder::Builder;
 pub use flow::{Carriage, Dependency, Excess, Flow, ReactionPointSpec, SEND_BUFFER, Traffic, Transmit};
 pub use interfaces::{Receiver, Storm};
-pub use processes::{Arrival, Arrivals, Branch, CrossedLink, LaterRoute, Limiting, Process, Processes, Sharing};
+pub use processes::{Arrival, Arrivals, Branch, CrossedLink, LaterRoute, Limiting, Process, Processes, Sharing, Work};
 pub use routing::{Multipath, PathChoice, Reroute, Ties};
 
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].

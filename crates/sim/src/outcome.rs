@@ -29,6 +29,8 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// Every flow of a process, in the order of their numbers. Not in windows.
     pub ends: Vec<FlowEnd>,
+    /// Every job of the run's [`Work`](crate::network::Work). Not in windows.
+    pub jobs: Vec<JobOutcome>,
     /// Every node (zeros for switches).
     pub hosts: Vec<HostOutcome>,
     /// Every one of [`Network::pools`](crate::Network::pools).
@@ -239,6 +241,32 @@ impl FlowEnd {
         self.retransmissions = self.retransmissions.saturating_add(other.retransmissions);
         self.timeouts = self.timeouts.saturating_add(other.timeouts);
     }
+}
+
+/// The result of a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobOutcome {
+    /// What its ranks have begun, in the order of iterations, then of collectives, then of ranks.
+    pub spans: Vec<Span>,
+    /// For each rank how long it computed.
+    pub computed: Vec<Duration>,
+    /// What had not ended by the end of the run, and why: a sentence each, of no more than a few.
+    pub waiting: Vec<String>,
+}
+
+/// The part of a rank in a collective of a job, or in all that an iteration has besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The iteration, from 0 on.
+    pub iteration: u32,
+    /// The collective, an index into those of the job.
+    pub collective: u32,
+    /// The rank.
+    pub rank: u32,
+    /// When the rank began.
+    pub begin: Instant,
+    /// When the rank had sent and received everything; [`Instant::NEVER`] if it had not by the end of the run.
+    pub end: Instant,
 }
 
 #[cfg(test)]

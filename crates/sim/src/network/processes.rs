@@ -10,6 +10,7 @@ use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Duration, Instant, Octets};
 
 use crate::network::{Pacer, RpId};
+use crate::outcome::JobOutcome;
 
 /// All processes of a network. Their flows are numbered process by process, after those of
 /// [`Network::flows`](crate::Network::flows).
@@ -68,8 +69,10 @@ pub struct Process {
     pub limiting: Limiting,
     /// The links that its flows cross.
     pub links: Vec<CrossedLink>,
-    /// From the start of its first flow to that of its last.
+    /// From the start of its first flow to that of its last; zero where flows come from work.
     pub span: Duration,
+    /// Its flows come from [`Work`], which decides when they begin. Else they come from [`Arrivals`].
+    pub of_work: bool,
 }
 
 /// A link that flows of a process cross.
@@ -147,3 +150,23 @@ pub struct LaterRoute {
 pub trait Arrivals: Iterator<Item = Arrival> + Debug + Send {}
 
 impl<T: Iterator<Item = Arrival> + Debug + Send> Arrivals for T {}
+
+/// Work whose flows are messages: one begins because others have ended, or because a time has come. It keeps no clock: it is called
+/// at the instants that it names, and when its flows end.
+pub trait Work: Debug + Send {
+    /// The last octet of this flow of a process has reached its destination: `number` is that of its [`Arrival`]. Flows that begin
+    /// now are added to `out`. Of flows that end at one instant those of a lower process, and then of a lower number, come first.
+    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Arrival>);
+
+    /// The time of [`next_wake`](Self::next_wake) has come. Flows that begin now are added to `out`.
+    fn wake(&mut self, now: Instant, out: &mut Vec<Arrival>);
+
+    /// When it goes on even if no flow ends.
+    fn next_wake(&self) -> Option<Instant>;
+
+    /// Whether all of it has been done.
+    fn is_done(&self) -> bool;
+
+    /// What has been done by the end of the run, a job after the other.
+    fn outcome(&self) -> Vec<JobOutcome>;
+}
