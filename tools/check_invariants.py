@@ -18,6 +18,7 @@ MAY_DEPEND_ON = {
     "penstock-schemes": set(),
     "penstock-wire": set(),
     "penstock-domain": {"penstock-schemes", "penstock-wire"},
+    "penstock-jobs": set(),
     "penstock-conformance": {"penstock-schemes"},
     "penstock-endpoint": {"penstock-schemes"},
     "penstock-switch": {"penstock-schemes", "penstock-endpoint"},

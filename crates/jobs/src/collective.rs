@@ -1,0 +1,84 @@
+//! What a collective does, and by which algorithm.
+
+use alloc::vec::Vec;
+
+/// What a collective does. A root is an index into the group, not a rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Everyone gets the sum of everyone's `octets`.
+    AllReduce,
+    /// Everyone gets its part of the sum: `octets` is the size before, at each rank.
+    ReduceScatter,
+    /// Everyone gets everyone's part: `octets` is the size afterwards.
+    AllGather,
+    /// Everyone sends a part of its `octets` to everyone, itself included.
+    AllToAll,
+    /// Everyone sends another size to everyone: row by row, the octets from each member to each. `octets` is not used.
+    AllToAllV(Vec<u64>),
+    /// Everyone gets the root's `octets`.
+    Broadcast {
+        /// Its index in the group.
+        root: u32,
+    },
+    /// The root gets the sum of everyone's `octets`.
+    Reduce {
+        /// Its index in the group.
+        root: u32,
+    },
+    /// Everyone waits for everyone: messages without octets.
+    Barrier,
+}
+
+/// How the messages of a collective go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Algorithm {
+    /// To the next member, in steps.
+    Ring,
+    /// NCCL's double binary tree: all-reduce, broadcast, reduce, barrier.
+    DoubleTree,
+    /// Recursive halving and doubling; members beyond a power of two take part by a step before and a step after.
+    HalvingDoubling,
+    /// Everything at once, from each member to each.
+    Direct,
+    /// From each member to each, one partner after another.
+    Pairwise,
+}
+
+/// A level of a hierarchy: consecutive members of the group that share a host, a rail or a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// Members in a block. The group's size is a multiple of it.
+    pub members: u32,
+    /// The algorithm inside of a block.
+    pub algorithm: Algorithm,
+}
+
+/// A collective: what, how much, how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collective {
+    /// What it does.
+    pub kind: Kind,
+    /// Its octets at a rank; see [`Kind`].
+    pub octets: u64,
+    /// Its algorithm, on the outermost level.
+    pub algorithm: Algorithm,
+    /// Levels inside of it, the innermost first; empty is flat. An all-reduce is a reduce-scatter inside, an all-reduce across and an
+    /// all-gather inside.
+    pub levels: Vec<Level>,
+    /// Parts of the data that go independently of each other, at least 1.
+    pub channels: u32,
+    /// Parts of a channel's data that follow each other through the steps (pipelining), at least 1.
+    pub chunks: u32,
+    /// Chunks of a channel that a member has sent at once to the same member in the same step and that have not arrived; 0 has no limit.
+    pub in_flight: u32,
+    /// Time from the moment in which a member may send to that in which the message leaves: the processing of a step.
+    pub step_latency_ps: u64,
+}
+
+impl Collective {
+    /// A collective in one channel and one chunk, flat, whose steps take no time.
+    #[must_use]
+    pub fn new(kind: Kind, octets: u64, algorithm: Algorithm) -> Self {
+        Self { kind, octets, algorithm, levels: Vec::new(), channels: 1, chunks: 1, in_flight: 0, step_latency_ps: 0 }
+    }
+}

@@ -1,0 +1,1 @@
+//! NCCL's choice of algorithm and protocol, by its cost model.
