@@ -17,6 +17,8 @@ pub(crate) mod generated_flows;
 mod groups;
 mod impairment;
 mod interfaces;
+pub(crate) mod jobs;
+mod jobs_at_work;
 mod lines;
 mod links;
 mod load_balancing;

@@ -447,7 +447,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         }
         self.show_all();
         let deadlock = self.state.fabric.stopped_queues().deadlock(&self.state.fabric.pauses);
-        let jobs = self.employed.as_ref().map_or_else(Vec::new, |employed| employed.work.outcome());
+        let jobs = self.employed.as_mut().map_or_else(Vec::new, |employed| employed.work.outcome());
         let (closing, probe) = self.close();
         (Outcome { jobs, ..closing.outcome(deadlock) }, probe)
     }

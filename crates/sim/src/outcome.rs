@@ -246,7 +246,11 @@ impl FlowEnd {
 /// The result of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobOutcome {
-    /// What its ranks have begun, in the order of iterations, then of collectives, then of ranks.
+    /// The process of its messages.
+    pub process: u32,
+    /// Whether all of it had been done by the end of the run.
+    pub done: bool,
+    /// What its ranks have ended, in the order of the ends.
     pub spans: Vec<Span>,
     /// For each rank how long it computed.
     pub computed: Vec<Duration>,
@@ -254,19 +258,21 @@ pub struct JobOutcome {
     pub waiting: Vec<String>,
 }
 
-/// The part of a rank in a collective of a job, or in all that an iteration has besides.
+/// Something that a rank of a job has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// The iteration, from 0 on.
-    pub iteration: u32,
-    /// The collective, an index into those of the job.
-    pub collective: u32,
     /// The rank.
     pub rank: u32,
-    /// When the rank began.
+    /// The iteration, from 0 on.
+    pub iteration: u32,
+    /// The node of the job's graph; `None` for the whole iteration.
+    pub node: Option<u32>,
+    /// When it began.
     pub begin: Instant,
-    /// When the rank had sent and received everything; [`Instant::NEVER`] if it had not by the end of the run.
+    /// When it ended.
     pub end: Instant,
+    /// The node whose end let it begin, the last of those that it waited for.
+    pub after: Option<u32>,
 }
 
 #[cfg(test)]

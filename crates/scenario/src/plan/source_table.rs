@@ -12,6 +12,7 @@ pub(crate) enum SourceTable {
     Incast(usize),
     Burst(usize),
     Trace(usize),
+    Collective(usize),
 }
 
 impl SourceTable {
@@ -23,6 +24,7 @@ impl SourceTable {
             Self::Incast(i) => &resolved.incast[i].name,
             Self::Burst(i) => &resolved.burst[i].name,
             Self::Trace(i) => &resolved.trace[i].name,
+            Self::Collective(i) => &resolved.collective[i].name,
         };
         // `flows` has given a name to tables without one.
         Option::clone(name).unwrap_or_default()
@@ -36,6 +38,7 @@ impl SourceTable {
             Self::Incast(i) => resolved.incast[i].hosts.fault(message),
             Self::Burst(i) => resolved.burst[i].hosts.fault(message),
             Self::Trace(i) => resolved.trace[i].flows.fault(message),
+            Self::Collective(i) => resolved.collective[i].hosts.fault(message),
         }
     }
 
@@ -47,6 +50,7 @@ impl SourceTable {
             Self::Incast(i) => resolved.incast[i].every.excess(excess),
             Self::Burst(i) => resolved.burst[i].rate_excess(excess),
             Self::Trace(i) => resolved.trace[i].flows.excess(excess),
+            Self::Collective(i) => resolved.collective[i].iterations.excess(excess),
         }
     }
 
@@ -58,6 +62,7 @@ impl SourceTable {
             Self::Incast(i) => resolved.incast[i].transport.fault(message),
             Self::Burst(i) => resolved.burst[i].transport.fault(message),
             Self::Trace(i) => resolved.trace[i].transport.fault(message),
+            Self::Collective(i) => resolved.collective[i].transport.fault(message),
         }
     }
 
@@ -68,6 +73,7 @@ impl SourceTable {
             Self::Incast(i) => resolved.incast[i].acks.fault(message),
             Self::Burst(i) => resolved.burst[i].acks.fault(message),
             Self::Trace(i) => resolved.trace[i].acks.fault(message),
+            Self::Collective(i) => resolved.collective[i].acks.fault(message),
         }
     }
 }

@@ -167,6 +167,6 @@ pub trait Work: Debug + Send {
     /// Whether all of it has been done.
     fn is_done(&self) -> bool;
 
-    /// What has been done by the end of the run, a job after the other.
-    fn outcome(&self) -> Vec<JobOutcome>;
+    /// The result of each job at the end of the run. Called once.
+    fn outcome(&mut self) -> Vec<JobOutcome>;
 }
