@@ -108,6 +108,12 @@ impl GeneratedFlows {
         (0..self.0.tables.len()).flat_map(of)
     }
 
+    /// Whether there are flows other than messages of jobs.
+    #[must_use]
+    pub fn has_streams(&self) -> bool {
+        self.0.tables.iter().any(|table| table.job().is_none())
+    }
+
     /// The jobs, each with the index of its process.
     pub fn jobs(&self) -> impl Iterator<Item = (usize, &Job)> {
         self.0.jobs()
