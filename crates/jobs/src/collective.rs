@@ -1,5 +1,7 @@
 //! What a collective does, and by which algorithm.
 
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// What a collective does. A root is an index into the group, not a rank.
@@ -80,5 +82,103 @@ impl Collective {
     #[must_use]
     pub fn new(kind: Kind, octets: u64, algorithm: Algorithm) -> Self {
         Self { kind, octets, algorithm, levels: Vec::new(), channels: 1, chunks: 1, in_flight: 0, step_latency_ps: 0 }
+    }
+}
+
+impl Collective {
+    /// Refuses a collective that cannot be done among this number of members.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, and what to write instead, as a sentence without its subject's place.
+    pub fn check(&self, members: u32) -> Result<(), String> {
+        if members == 0 {
+            return Err("the group has no members".to_string());
+        }
+        if self.channels == 0 || self.chunks == 0 {
+            return Err("channels and chunks are at least 1".to_string());
+        }
+        if let Kind::Broadcast { root } | Kind::Reduce { root } = self.kind
+            && root >= members
+        {
+            return Err(format!("root {root} is not in the group: an index from 0 to {}", members - 1));
+        }
+        if let Kind::AllToAllV(octets) = &self.kind {
+            let wanted = u64::from(members) * u64::from(members);
+            if octets.len() as u64 != wanted {
+                return Err(format!("{} sizes for {members} members: {wanted}, row by row", octets.len()));
+            }
+            if octets.iter().try_fold(0_u64, |sum, &octets| sum.checked_add(octets)).is_none() {
+                return Err("the sum of all sizes is 2^64 octets or more".to_string());
+            }
+        }
+        let mut left = members;
+        for level in &self.levels {
+            if level.members == 0 || left % level.members != 0 {
+                return Err(format!(
+                    "{left} members do not fill blocks of {}: a divisor of {left}, at least 1",
+                    level.members
+                ));
+            }
+            left /= level.members;
+        }
+        let inner = self.levels.iter().map(|level| (level.algorithm, true));
+        for (algorithm, inside) in inner.chain([(self.algorithm, false)]) {
+            let fit = self.algorithms(inside);
+            if !fit.contains(&algorithm) {
+                let names: Vec<&str> = fit.iter().map(|algorithm| algorithm.name()).collect();
+                let place = if inside { " inside of a block" } else { "" };
+                let (kind, algorithm) = (self.kind.name(), algorithm.name());
+                return Err(format!("{kind} has no algorithm {algorithm}{place}: one of {}", names.join(", ")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The algorithms that do it, on the outermost level or inside of a block.
+    fn algorithms(&self, inside: bool) -> &'static [Algorithm] {
+        use Algorithm::{Direct, DoubleTree, HalvingDoubling, Pairwise, Ring};
+        match self.kind {
+            Kind::AllReduce | Kind::Barrier if !inside => &[Ring, DoubleTree, HalvingDoubling, Direct, Pairwise],
+            Kind::AllReduce | Kind::Barrier | Kind::ReduceScatter | Kind::AllGather => {
+                &[Ring, HalvingDoubling, Direct, Pairwise]
+            }
+            Kind::AllToAll | Kind::AllToAllV(_) => &[Direct, Pairwise],
+            Kind::Broadcast { .. } | Kind::Reduce { .. } => &[Ring, DoubleTree, Direct],
+        }
+    }
+}
+
+impl Kind {
+    /// Its name in texts.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::AllReduce => "all-reduce",
+            Self::ReduceScatter => "reduce-scatter",
+            Self::AllGather => "all-gather",
+            Self::AllToAll => "all-to-all",
+            Self::AllToAllV(_) => "all-to-all-v",
+            Self::Broadcast { .. } => "broadcast",
+            Self::Reduce { .. } => "reduce",
+            Self::Barrier => "barrier",
+        }
+    }
+}
+
+impl Algorithm {
+    /// All, in the order of their declaration.
+    pub const ALL: [Self; 5] = [Self::Ring, Self::DoubleTree, Self::HalvingDoubling, Self::Direct, Self::Pairwise];
+
+    /// Its name in texts.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ring => "ring",
+            Self::DoubleTree => "double-tree",
+            Self::HalvingDoubling => "halving-doubling",
+            Self::Direct => "direct",
+            Self::Pairwise => "pairwise",
+        }
     }
 }

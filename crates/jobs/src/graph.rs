@@ -3,6 +3,8 @@
 //! Dependencies bind nodes of one rank; between ranks only messages go. A send ends when its last octet is at the receiver, a receive
 //! when that octet is there and the receive has begun.
 
+use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -46,7 +48,9 @@ pub enum Work {
     },
     /// A message from a rank.
     ///
-    /// Messages of one source, destination and tag are matched in the order in which dependencies allow them, then of their nodes.
+    /// Messages of one source, destination and tag are matched in the order in which dependencies allow them, then of their
+    /// nodes. If a rank has a receive from any source or of any tag, its receives take messages as they arrive, and their
+    /// sizes are not compared.
     Receive {
         /// The source; `None` is any.
         from: Option<Rank>,
@@ -55,8 +59,8 @@ pub enum Work {
         /// The tag; `None` is any.
         tag: Option<u32>,
     },
-    /// The part of the rank in a collective of a group. The n-th of a group at a rank, in the order of nodes, belongs to the n-th at the
-    /// other members.
+    /// The part of the rank in a collective of a group. The n-th of a group at a rank, in the order of messages, belongs to
+    /// the n-th at the other members. No node may need the end at one member for the begin at another.
     Collective {
         /// Whose.
         group: GroupId,
@@ -76,6 +80,8 @@ pub struct Graph {
     pub(crate) after_end: Edges,
     pub(crate) after_start: Edges,
     groups: Vec<Vec<Rank>>,
+    /// For each group its ranks in ascending order, each with its index in the group.
+    members: Vec<Vec<(Rank, u32)>>,
     collectives: Vec<Collective>,
 }
 
@@ -237,13 +243,116 @@ impl GraphBuilder {
     ///
     /// # Errors
     ///
-    /// A rank, node, group, root, level or matrix that does not exist or does not fit, or a dependency between two ranks. Cycles and
-    /// missing partners are found by [`Graph::check`].
+    /// A rank, node, group, root, level or matrix that does not exist or does not fit, or a dependency between two ranks.
+    /// Cycles and missing partners are found by [`Graph::check`].
     pub fn finish(self) -> Result<Graph, GraphError> {
-        let Self { mut graph, after_end, after_start } = self;
+        let Self { mut graph, mut after_end, mut after_start } = self;
+        if graph.work.len() > NODES_MAX || graph.names.len() > u32::MAX as usize {
+            return Err(GraphError::new(None, format!("a graph has at most {NODES_MAX} nodes, and 4 GiB of names")));
+        }
+        for (index, group) in graph.groups.iter().enumerate() {
+            let mut members: Vec<_> = group.iter().copied().zip(0..).collect();
+            members.sort_unstable();
+            if let Some(&(rank, _)) = members.last().filter(|member| member.0 >= graph.ranks) {
+                return Err(GraphError::new(None, format!("group {index}: {}", graph.no_rank(rank))));
+            }
+            if let Some(twice) = members.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                let rank = twice[0].0;
+                return Err(GraphError::new(None, format!("group {index} has rank {rank} twice: once")));
+            }
+            graph.members.push(members);
+        }
+        let mut checked = BTreeSet::new();
+        for node in 0..graph.len() {
+            graph.check_node(node, &mut checked)?;
+        }
+        for (node, other) in after_end.iter().chain(&after_start) {
+            let Some(missing) = [node, other].into_iter().find(|&&node| node >= graph.len()) else {
+                let (of, at) = (graph.rank(*node), graph.rank(*other));
+                if of == at {
+                    continue;
+                }
+                let (node_text, other) = (graph.describe(*node), graph.describe(*other));
+                let message = format!("{node_text} waits for {other}: between ranks write a send and a receive");
+                return Err(GraphError::new(Some(*node), message));
+            };
+            let message = format!("a dependency names node {missing}, of {}: a node that was added", graph.len());
+            return Err(GraphError::new(None, message));
+        }
+        for pairs in [&mut after_end, &mut after_start] {
+            pairs.sort_unstable();
+            pairs.dedup();
+        }
         graph.after_end = Edges::new(graph.rank.len(), &after_end);
         graph.after_start = Edges::new(graph.rank.len(), &after_start);
         Ok(graph)
+    }
+}
+
+/// Events of nodes are numbered in 32 bits, two for each.
+const NODES_MAX: usize = 1 << 30;
+
+impl Graph {
+    /// Refuses a node that names something that does not exist. `checked` has the pairs of groups and collectives that fit.
+    fn check_node(&self, node: NodeId, checked: &mut BTreeSet<(GroupId, CollectiveId)>) -> Result<(), GraphError> {
+        let refuse = |message: String| Err(GraphError::new(Some(node), format!("{}: {message}", self.describe(node))));
+        if self.rank(node) >= self.ranks {
+            return refuse(self.no_rank(self.rank(node)));
+        }
+        match self.work(node) {
+            Work::Send { to: rank, .. } | Work::Receive { from: Some(rank), .. } if rank >= self.ranks => {
+                refuse(self.no_rank(rank))
+            }
+            Work::Compute { time: Time::Uniform { low_ps, high_ps }, .. } if low_ps > high_ps => {
+                refuse(format!("the smallest time, {low_ps} ps, is above the largest, {high_ps} ps"))
+            }
+            Work::Collective { group, .. } if group as usize >= self.groups.len() => {
+                refuse(format!("there is no group {group}, of {}", self.groups.len()))
+            }
+            Work::Collective { collective, .. } if collective as usize >= self.collectives.len() => {
+                refuse(format!("there is no collective {collective}, of {}", self.collectives.len()))
+            }
+            Work::Collective { group, .. } if self.member(group, self.rank(node)).is_none() => {
+                refuse(format!("rank {} is not in group {group}", self.rank(node)))
+            }
+            Work::Collective { group, collective } if checked.insert((group, collective)) => {
+                let members = self.groups[group as usize].len() as u32;
+                self.collectives[collective as usize].check(members).or_else(refuse)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The complaint about a rank.
+    fn no_rank(&self, rank: Rank) -> String {
+        format!("there is no rank {rank}: the job has {} ranks, from 0", self.ranks)
+    }
+
+    /// The index of a rank in a group.
+    pub(crate) fn member(&self, group: GroupId, rank: Rank) -> Option<u32> {
+        let members = &self.members[group as usize];
+        members.binary_search_by_key(&rank, |member| member.0).ok().map(|at| members[at].1)
+    }
+
+    /// A node in messages: its number, name, rank and work.
+    #[must_use]
+    pub fn describe(&self, node: NodeId) -> String {
+        let name = self.name(node);
+        let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
+        let any = |value: Option<u32>| value.map_or_else(|| String::from("any"), |value| format!("{value}"));
+        let work = match self.work(node) {
+            Work::Compute { unit, .. } => format!("computation on unit {unit}"),
+            Work::Delay { ps } => format!("delay of {ps} ps"),
+            Work::Send { to, octets, tag } => format!("send of {octets} octets to rank {to}, tag {tag}"),
+            Work::Receive { from, octets, tag } => {
+                format!("receive of {octets} octets from rank {}, tag {}", any(from), any(tag))
+            }
+            Work::Collective { group, collective } => match self.collectives.get(collective as usize) {
+                Some(known) => format!("{} of {} octets in group {group}", known.kind.name(), known.octets),
+                None => format!("collective {collective} of group {group}"),
+            },
+        };
+        format!("node {node}{name} of rank {} ({work})", self.rank(node))
     }
 }
 
@@ -259,6 +368,13 @@ pub struct GraphError {
 impl fmt::Display for GraphError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+impl GraphError {
+    /// An error at a node, or at none.
+    pub(crate) fn new(node: Option<NodeId>, message: String) -> Self {
+        Self { node, message }
     }
 }
 

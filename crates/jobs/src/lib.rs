@@ -22,7 +22,7 @@
 //! | [`collective`], [`time`] | what a collective does and by which algorithm; times, fixed and drawn |
 //! | [`graph`], [`placement`], [`nccl`] | nodes and dependencies; ranks on hosts; NCCL's choice of algorithm and protocol |
 //! | [`schedule`] | the messages of a collective, by algorithm |
-//! | [`check`] | partners of sends, receives and collectives; cycles |
+//! | `matching`, [`check`] | partners of sends, receives and collectives; whether a graph can end |
 //! | [`executor`] | the state machine |
 
 #![no_std]
@@ -34,6 +34,7 @@ pub mod check;
 pub mod collective;
 pub mod executor;
 pub mod graph;
+mod matching;
 pub mod nccl;
 pub mod placement;
 pub mod schedule;

@@ -1,0 +1,259 @@
+//! Collectives that run: their messages, from the first member's begin to the last one's end.
+
+use alloc::collections::btree_map::Entry;
+use alloc::format;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use super::{Action, Detail, Executor, MessageId, Path, Shape, Step, Timer};
+use crate::graph::GraphError;
+use crate::matching::NONE;
+use crate::schedule::{Message, Schedule};
+
+/// In `waits`: the message is under way.
+pub(super) const SENT: u32 = u32::MAX - 1;
+/// In `waits`: the message has been delivered.
+const DELIVERED: u32 = u32::MAX;
+
+/// A collective that runs.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    /// For each message those that it waits for, or one of the above.
+    pub(super) waits: Vec<u32>,
+    /// Whether each member has begun.
+    pub(super) begun: Vec<bool>,
+    /// For each member the messages from and to it that have not been delivered.
+    left: Vec<u32>,
+    /// Members that have not ended.
+    members_left: u32,
+    /// Times of messages, if paths are wanted.
+    times: Option<Times>,
+}
+
+/// Times of the messages of a collective.
+#[derive(Clone, Debug)]
+struct Times {
+    begin_ps: Vec<u64>,
+    end_ps: Vec<u64>,
+    /// The message that let each one start; `NONE` is its sender's begin.
+    after: Vec<u32>,
+    /// The message that was delivered last.
+    last: u32,
+}
+
+/// What follows from an event of a collective.
+#[derive(Debug, Default)]
+struct Effects {
+    /// Messages that start.
+    start: Vec<u32>,
+    /// Members that end.
+    end: Vec<u32>,
+}
+
+impl Frame {
+    fn new(shape: &Shape, paths: bool) -> Self {
+        let (messages, members) = (shape.schedule.messages().len(), shape.left.len());
+        let times = paths.then(|| Times {
+            begin_ps: alloc::vec![0; messages],
+            end_ps: alloc::vec![0; messages],
+            after: alloc::vec![NONE; messages],
+            last: NONE,
+        });
+        Self {
+            waits: shape.schedule.waits().to_vec(),
+            begun: alloc::vec![false; members],
+            left: shape.left.clone(),
+            members_left: members as u32,
+            times,
+        }
+    }
+
+    /// A member takes part.
+    fn begin(&mut self, schedule: &Schedule, member: u32, now_ps: u64) -> Effects {
+        let mut effects = Effects::default();
+        self.begun[member as usize] = true;
+        if self.left[member as usize] == 0 {
+            effects.end.push(member);
+        }
+        for message in schedule.sent_by(member).filter(|&message| self.waits[message as usize] == 0).collect::<Vec<_>>()
+        {
+            if let Some(times) = &mut self.times {
+                times.after[message as usize] = NONE;
+            }
+            self.start(schedule, message, now_ps, &mut effects);
+        }
+        effects
+    }
+
+    /// A message waits for nothing more: it starts, or has no octets and joins others.
+    fn start(&mut self, schedule: &Schedule, message: u32, now_ps: u64, effects: &mut Effects) {
+        self.waits[message as usize] = SENT;
+        if let Some(times) = &mut self.times {
+            times.begin_ps[message as usize] = now_ps;
+        }
+        let Message { from, to, .. } = schedule.messages()[message as usize];
+        if from == to {
+            self.deliver(schedule, message, now_ps, effects);
+        } else {
+            effects.start.push(message);
+        }
+    }
+
+    /// A message has been delivered. Joins follow each other at most once a phase of the collective, so calls are not deep.
+    fn deliver(&mut self, schedule: &Schedule, message: u32, now_ps: u64, effects: &mut Effects) {
+        assert_eq!(self.waits[message as usize], SENT, "message {message} of a collective is not under way");
+        self.waits[message as usize] = DELIVERED;
+        let Message { from, to, .. } = schedule.messages()[message as usize];
+        if let Some(times) = &mut self.times {
+            times.end_ps[message as usize] = now_ps;
+            if from != to {
+                times.last = message;
+            }
+        }
+        for &next in schedule.waiting_for(message) {
+            let waits = &mut self.waits[next as usize];
+            *waits -= 1;
+            let starts = *waits == 0 && self.begun[schedule.messages()[next as usize].from as usize];
+            if let Some(times) = &mut self.times {
+                times.after[next as usize] = message;
+            }
+            if starts {
+                self.start(schedule, next, now_ps, effects);
+            }
+        }
+        for member in [from, to] {
+            let left = &mut self.left[member as usize];
+            *left -= 1;
+            if *left == 0 && self.begun[member as usize] {
+                effects.end.push(member);
+            }
+        }
+    }
+}
+
+impl Executor {
+    /// Plans the messages of all collectives, once for those that are alike.
+    pub(super) fn plan_collectives(&mut self) -> Result<(), GraphError> {
+        let mut keys = Vec::new();
+        for instance in &self.matching.instances {
+            let key = (instance.collective, instance.nodes.len());
+            let shape = keys.iter().position(|known| *known == key).unwrap_or(keys.len());
+            if shape == keys.len() {
+                let collective = &self.graph.collectives()[instance.collective as usize];
+                let schedule = Schedule::new(collective, instance.nodes.len() as u32).ok_or_else(|| {
+                    let node = instance.nodes[0];
+                    let message =
+                        format!("{} has 2^32 messages or more: fewer chunks or channels", self.graph.describe(node));
+                    GraphError::new(Some(node), message)
+                })?;
+                let mut left = alloc::vec![0; instance.nodes.len()];
+                for message in schedule.messages() {
+                    left[message.from as usize] += 1;
+                    left[message.to as usize] += 1;
+                }
+                keys.push(key);
+                self.shapes.push(Shape { schedule, left, step_latency_ps: collective.step_latency_ps });
+            }
+            self.shape_of.push(shape as u32);
+            self.first_message.push(self.messages_per_iteration);
+            self.messages_per_iteration += self.shapes[shape].schedule.messages().len() as u64;
+        }
+        Ok(())
+    }
+
+    /// The collective of a message that is not a send's, and the message's number in it.
+    pub(super) fn of_collective(&self, at: u64) -> (u32, u32) {
+        let instance = self.first_message.partition_point(|&first| first <= at) - 1;
+        (instance as u32, (at - self.first_message[instance]) as u32)
+    }
+
+    /// A member begins its part of a collective.
+    pub(super) fn begin_member(&mut self, instance: u32, member: u32, now_ps: u64, out: &mut Vec<Action>) {
+        let node = self.matching.instances[instance as usize].nodes[member as usize];
+        let iteration = self.ranks[self.graph.rank(node) as usize].iteration;
+        let shape = &self.shapes[self.shape_of[instance as usize] as usize];
+        let frame = match self.frames.entry((iteration, instance)) {
+            Entry::Occupied(frame) => frame.into_mut(),
+            Entry::Vacant(frame) => frame.insert(Frame::new(shape, self.settings.detail >= Detail::Paths)),
+        };
+        let effects = frame.begin(&shape.schedule, member, now_ps);
+        self.follow(iteration, instance, effects, None, now_ps, out);
+    }
+
+    /// A message of a collective has arrived.
+    pub(super) fn arrive_in_collective(
+        &mut self,
+        iteration: u32,
+        instance: u32,
+        message: u32,
+        now_ps: u64,
+        out: &mut Vec<Action>,
+    ) {
+        let schedule = &self.shapes[self.shape_of[instance as usize] as usize].schedule;
+        let frame =
+            self.frames.get_mut(&(iteration, instance)).expect("a message under way belongs to a collective that runs");
+        let mut effects = Effects::default();
+        frame.deliver(schedule, message, now_ps, &mut effects);
+        let message = self.number(iteration, instance, message);
+        self.follow(iteration, instance, effects, Some(message), now_ps, out);
+    }
+
+    /// The number of a collective's message in the job.
+    fn number(&self, iteration: u32, instance: u32, message: u32) -> MessageId {
+        let first = self.first_message[instance as usize];
+        MessageId(u64::from(iteration) * self.messages_per_iteration + first + u64::from(message))
+    }
+
+    /// Starts messages and ends members.
+    fn follow(
+        &mut self,
+        iteration: u32,
+        instance: u32,
+        effects: Effects,
+        cause: Option<MessageId>,
+        now_ps: u64,
+        out: &mut Vec<Action>,
+    ) {
+        let latency_ps = self.shapes[self.shape_of[instance as usize] as usize].step_latency_ps;
+        for message in effects.start {
+            let message = self.number(iteration, instance, message);
+            if latency_ps == 0 {
+                self.send(message, now_ps, out);
+            } else {
+                self.timers.push(Reverse((now_ps.saturating_add(latency_ps), Timer::Leave(message))));
+            }
+        }
+        let frame = self.frames.get_mut(&(iteration, instance)).expect("the collective runs");
+        frame.members_left -= effects.end.len() as u32;
+        if frame.members_left == 0
+            && let Some(frame) = self.frames.remove(&(iteration, instance))
+        {
+            self.paths.extend(frame.times.and_then(|times| self.path(iteration, instance, &times)));
+        }
+        for member in effects.end {
+            let node = self.matching.instances[instance as usize].nodes[member as usize];
+            self.end(node, cause, now_ps, out);
+        }
+    }
+
+    /// The messages up to the last one; none if there were no messages.
+    fn path(&self, iteration: u32, instance: u32, times: &Times) -> Option<Path> {
+        let mut steps = Vec::new();
+        let mut at = times.last;
+        while at != NONE {
+            let message = self.number(iteration, instance, at);
+            let origin = self.origin(message);
+            if origin.from != origin.to {
+                let (begin_ps, end_ps) = (times.begin_ps[at as usize], times.end_ps[at as usize]);
+                let (from, to, octets) = (origin.from, origin.to, origin.octets);
+                steps.push(Step { message, from, to, octets, begin_ps, end_ps });
+            }
+            at = times.after[at as usize];
+        }
+        steps.reverse();
+        let first = self.origin(steps.first()?.message).node;
+        let instance = &self.matching.instances[instance as usize];
+        let last = self.graph.member(instance.group, steps.last()?.to)?;
+        Some(Path { iteration, first, last: instance.nodes[last as usize], steps })
+    }
+}
