@@ -258,9 +258,9 @@ fn pairs<E>(
     check: impl Fn(u64) -> Result<(), E>,
 ) -> Result<BTreeMap<(Rank, Rank), Load>, E> {
     let mut pairs: BTreeMap<(Rank, Rank), Load> = BTreeMap::new();
-    let mut schedules: BTreeMap<(CollectiveId, usize), Schedule> = BTreeMap::new();
-    let mut all = 0;
-    let mut add = |from: Rank, to: Rank, octets: u64| {
+    let mut schedules: BTreeMap<(CollectiveId, usize), Option<Schedule>> = BTreeMap::new();
+    let mut all = 0_u64;
+    let mut add = |pairs: &mut BTreeMap<(Rank, Rank), Load>, from: Rank, to: Rank, octets: u64| {
         all += u64::from(iterations);
         check(all)?;
         if host_of[from as usize] != host_of[to as usize] {
@@ -272,7 +272,7 @@ fn pairs<E>(
     };
     for node in 0..graph.len() {
         match graph.work(node) {
-            Work::Send { to, octets, .. } => add(graph.rank(node), to, octets)?,
+            Work::Send { to, octets, .. } => add(&mut pairs, graph.rank(node), to, octets)?,
             Work::Collective { group, collective } => {
                 // Once for all members: at the first one.
                 let ranks: &[Rank] = &graph.groups()[group as GroupId as usize];
@@ -282,8 +282,12 @@ fn pairs<E>(
                 let schedule = schedules.entry((collective, ranks.len())).or_insert_with(|| {
                     Schedule::new(&graph.collectives()[collective as usize], ranks.len() as u32)
                 });
+                let Some(schedule) = schedule else {
+                    // It has 2^32 messages or more.
+                    return check(u64::MAX).map(|()| pairs);
+                };
                 for message in schedule.messages() {
-                    add(ranks[message.from as usize], ranks[message.to as usize], message.octets)?;
+                    add(&mut pairs, ranks[message.from as usize], ranks[message.to as usize], message.octets)?;
                 }
             }
             Work::Compute { .. } | Work::Delay { .. } | Work::Receive { .. } => {}
