@@ -217,6 +217,7 @@ impl Collective {
             levels,
             channels: *self.channels as u32,
             chunks: *self.chunks as u32,
+            in_flight: *self.in_flight as u32,
             step_latency_ps: self.step_latency.0,
             ..penstock_jobs::Collective::new(kind, self.size.0, algorithm(self.chosen()))
         });

@@ -77,6 +77,9 @@ section! {
         channels: u64 [1..=1024] = 1;
         /// Parts of the data of a channel, each of which is sent on as soon as it has arrived.
         chunks: u64 [1..=100_000] = 1;
+        /// Chunks of a channel that a rank may have under way to another: the next one begins when one has arrived. Those that are under way share the
+        /// line of the host.
+        in_flight: u64 [1..=100_000] = 1;
         /// Time from the arrival of the data that a message needs to the start of the message.
         step_latency: Duration [TIME] = Duration::ZERO;
         /// How often the ranks do it. A rank begins its next iteration when it has ended its own part of the last one.
