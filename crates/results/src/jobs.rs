@@ -135,7 +135,8 @@ pub(crate) fn notes(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     let open = plan.generated.jobs().zip(&outcome.jobs).filter(|(_, outcome)| !outcome.done);
     let sentence = |((table, _), outcome): ((usize, &Job), &JobOutcome)| {
         let name = plan.generated.table(table);
-        let waiting = if outcome.waiting.is_empty() { String::new() } else { format!(": {}", outcome.waiting.join("; ")) };
+        let waiting =
+            if outcome.waiting.is_empty() { String::new() } else { format!(": {}", outcome.waiting.join("; ")) };
         format!("{name} had not ended at the end of the run{waiting}")
     };
     open.map(sentence).collect()
@@ -181,8 +182,7 @@ fn summary(plan: &Plan, table: usize, job: &Job, outcome: &JobOutcome) -> JobSum
     let (graph, ranks) = (job.graph(), job.graph().ranks());
     let operation = job.operation();
     let iterations = times(&outcome.spans, ranks, |span| span.node.is_none());
-    let is_collective =
-        |span: &Span| span.node.is_some_and(|node| matches!(graph.work(node), Work::Collective { .. }));
+    let is_collective = |span: &Span| span.node.is_some_and(|node| matches!(graph.work(node), Work::Collective { .. }));
     let collectives = if operation.is_some() { times(&outcome.spans, ranks, is_collective) } else { Vec::new() };
     let collective_mean_s = mean(collectives.iter().map(|own| own.last_end.since(own.last_begin)));
     let ideal_s = operation.map(|_| ideal(plan, table, job).as_seconds());
@@ -205,7 +205,11 @@ fn summary(plan: &Plan, table: usize, job: &Job, outcome: &JobOutcome) -> JobSum
         iterations_ended: iterations.len() as u64,
         job_time_s: last_end(outcome).filter(|_| outcome.done).map(|end| end.since(start).as_seconds()),
         iteration_mean_s: mean(iterations.iter().map(|own| own.last_end.since(own.first_begin))),
-        iteration_max_s: iterations.iter().map(|own| own.last_end.since(own.first_begin)).max().map(Duration::as_seconds),
+        iteration_max_s: iterations
+            .iter()
+            .map(|own| own.last_end.since(own.first_begin))
+            .max()
+            .map(Duration::as_seconds),
         collective_mean_s,
         algorithm_bandwidth_bps,
         bus_bandwidth_bps: operation.zip(algorithm_bandwidth_bps).map(|(own, rate)| own.bus_factor * rate),

@@ -14,6 +14,7 @@ use crate::histogram::QueueHistograms;
 use crate::metrics_of;
 use crate::network::QueueId;
 
+pub use crate::network::{JobOutcome, Span};
 pub use penstock_switch::flow_control::Deadlock;
 
 /// The result of a run, or of a window of it.
@@ -241,38 +242,6 @@ impl FlowEnd {
         self.retransmissions = self.retransmissions.saturating_add(other.retransmissions);
         self.timeouts = self.timeouts.saturating_add(other.timeouts);
     }
-}
-
-/// The result of a job.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct JobOutcome {
-    /// The process of its messages.
-    pub process: u32,
-    /// Whether all of it had been done by the end of the run.
-    pub done: bool,
-    /// What its ranks have ended, in the order of the ends.
-    pub spans: Vec<Span>,
-    /// For each rank how long it computed.
-    pub computed: Vec<Duration>,
-    /// What had not ended by the end of the run, and why: a sentence each, of no more than a few.
-    pub waiting: Vec<String>,
-}
-
-/// Something that a rank of a job has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// The rank.
-    pub rank: u32,
-    /// The iteration, from 0 on.
-    pub iteration: u32,
-    /// The node of the job's graph; `None` for the whole iteration.
-    pub node: Option<u32>,
-    /// When it began.
-    pub begin: Instant,
-    /// When it ended.
-    pub end: Instant,
-    /// The node whose end let it begin, the last of those that it waited for.
-    pub after: Option<u32>,
 }
 
 #[cfg(test)]

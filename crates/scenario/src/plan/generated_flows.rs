@@ -11,14 +11,13 @@ use super::arrivals::Arrivals;
 use super::flow_census::{FlowCensus, Points, Table};
 use super::flow_paths::{KnownPaths, Route, link};
 use super::jobs::Job;
-use super::jobs_at_work::JobsAtWork;
 use super::routing::Branch;
 use crate::keys::topology::Layout;
 
 /// The flows that loads and incasts generate. Results aggregate them, and no list stores them: each is drawn again whenever it
 /// is needed.
 #[derive(Debug, Clone)]
-pub struct GeneratedFlows(Arc<Inner>);
+pub struct GeneratedFlows(pub(super) Arc<Inner>);
 
 #[derive(Debug)]
 pub(super) struct Inner {
@@ -117,12 +116,6 @@ impl GeneratedFlows {
     /// The jobs, each with the index of its process.
     pub fn jobs(&self) -> impl Iterator<Item = (usize, &Job)> {
         self.0.jobs()
-    }
-
-    /// The work of all jobs, for the engine; `None` where there are none.
-    #[must_use]
-    pub fn work(&self) -> Option<Box<dyn network::Work>> {
-        Some(Box::new(JobsAtWork::new(&self.0)?))
     }
 
     /// Every flow in the order of their starts, for the engine.

@@ -84,10 +84,8 @@ impl Collective {
         let operation = self.operation(members);
         let host_of = self.placed(layout, &hosts, ranks, seed);
         let graph = self.graph(groups, members)?;
-        let local = Local {
-            rate_bps: self.local_rate.map_or(0, |BitRate(rate)| rate),
-            latency_ps: self.local_latency.0,
-        };
+        let local =
+            Local { rate_bps: self.local_rate.map_or(0, |BitRate(rate)| rate), latency_ps: self.local_latency.0 };
         let iterations = *self.iterations as u32;
         let all_nodes = u64::from(graph.len()) * u64::from(iterations) <= RECORDED;
         let settings = Settings {
@@ -125,7 +123,10 @@ impl Collective {
         let stride = *self.stride as u32;
         let Some(group) = self.group.map(|group| group as u32) else {
             if stride > 1 {
-                return Err(self.stride.fault("all ranks are one group").with_hint("give the size of a group, as in group = 8"));
+                return Err(self
+                    .stride
+                    .fault("all ranks are one group")
+                    .with_hint("give the size of a group, as in group = 8"));
             }
             return Ok(vec![(0..ranks).collect()]);
         };
@@ -280,9 +281,9 @@ fn pairs<E>(
                 if ranks[0] != graph.rank(node) {
                     continue;
                 }
-                let schedule = schedules.entry((collective, ranks.len())).or_insert_with(|| {
-                    Schedule::new(&graph.collectives()[collective as usize], ranks.len() as u32)
-                });
+                let schedule = schedules
+                    .entry((collective, ranks.len()))
+                    .or_insert_with(|| Schedule::new(&graph.collectives()[collective as usize], ranks.len() as u32));
                 let Some(schedule) = schedule else {
                     // It has 2^32 messages or more.
                     return check(u64::MAX).map(|()| pairs);

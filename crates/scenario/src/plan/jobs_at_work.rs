@@ -8,7 +8,7 @@ use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{Arrival, Work};
 use penstock_sim::outcome::{JobOutcome, Span};
 
-use super::generated_flows::{FlowRoutes, Inner};
+use super::generated_flows::{FlowRoutes, GeneratedFlows, Inner};
 use super::jobs::Job;
 
 /// The most sentences on work that waits, of a job.
@@ -74,6 +74,14 @@ impl Running {
         let spans = self.executor.take_records().into_iter().map(span).collect();
         let waiting = if self.executor.is_done() { Vec::new() } else { self.executor.waiting(SENTENCES) };
         JobOutcome { process: self.table as u32, done: self.executor.is_done(), spans, computed, waiting }
+    }
+}
+
+impl GeneratedFlows {
+    /// The work of all jobs, for the engine; `None` where there are none.
+    #[must_use]
+    pub fn work(&self) -> Option<Box<dyn Work>> {
+        Some(Box::new(JobsAtWork::new(&self.0)?))
     }
 }
 

@@ -210,7 +210,8 @@ fn a_run_that_is_too_short_says_what_waits() {
 #[test]
 fn mistakes_are_refused_with_their_key() {
     let refused = |keys: &str, part: &str| {
-        let error = outcome_of_plan(&text(8, &format!("[[collective]]\nkind = \"all-reduce\"\nsize = \"1 MB\"\n{keys}\n")));
+        let error =
+            outcome_of_plan(&text(8, &format!("[[collective]]\nkind = \"all-reduce\"\nsize = \"1 MB\"\n{keys}\n")));
         let error = error.err().unwrap_or_else(|| panic!("{keys} is taken"));
         assert!(error.contains(part), "{keys}: {error}");
     };

@@ -10,7 +10,6 @@ use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Duration, Instant, Octets};
 
 use crate::network::{Pacer, RpId};
-use crate::outcome::JobOutcome;
 
 /// All processes of a network. Their flows are numbered process by process, after those of
 /// [`Network::flows`](crate::Network::flows).
@@ -71,7 +70,7 @@ pub struct Process {
     pub links: Vec<CrossedLink>,
     /// From the start of its first flow to that of its last; zero where flows come from work.
     pub span: Duration,
-    /// Its flows come from [`Work`], which decides when they begin. Else they come from [`Arrivals`].
+    /// Its flows come from [`Work`](crate::network::Work), which decides when they begin. Else they come from [`Arrivals`].
     pub of_work: bool,
 }
 
@@ -150,23 +149,3 @@ pub struct LaterRoute {
 pub trait Arrivals: Iterator<Item = Arrival> + Debug + Send {}
 
 impl<T: Iterator<Item = Arrival> + Debug + Send> Arrivals for T {}
-
-/// Work whose flows are messages: one begins because others have ended, or because a time has come. It keeps no clock: it is called
-/// at the instants that it names, and when its flows end.
-pub trait Work: Debug + Send {
-    /// The last octet of this flow of a process has reached its destination: `number` is that of its [`Arrival`]. Flows that begin
-    /// now are added to `out`. Of flows that end at one instant those of a lower process, and then of a lower number, come first.
-    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Arrival>);
-
-    /// The time of [`next_wake`](Self::next_wake) has come. Flows that begin now are added to `out`.
-    fn wake(&mut self, now: Instant, out: &mut Vec<Arrival>);
-
-    /// When it goes on even if no flow ends.
-    fn next_wake(&self) -> Option<Instant>;
-
-    /// Whether all of it has been done.
-    fn is_done(&self) -> bool;
-
-    /// The result of each job at the end of the run. Called once.
-    fn outcome(&mut self) -> Vec<JobOutcome>;
-}

@@ -14,7 +14,7 @@ const FRAME: u64 = 1_200_000;
 /// The time that a frame takes over both links of the star, with 1 us each, ps.
 const WAY: u64 = 2 * (FRAME + 1_000_000);
 
-/// A ring of `hosts` ranks: each sends a message to the next one at the start, and passes on what it gets, `steps` times in all; it
+/// A ring of `hosts` ranks. Each sends a message to the next one at the start, and passes on what it gets, `steps` times in all. It
 /// computes for a time before each but the first.
 #[derive(Debug)]
 struct Ring {
@@ -146,7 +146,8 @@ fn a_message_begins_when_the_one_before_has_arrived() {
     let job = &outcome.jobs[0];
     assert!(job.done);
     let ends: Vec<(u32, u32, u64)> = job.spans.iter().map(|span| (span.iteration, span.rank, span.end.0)).collect();
-    let by_number = (0..3).flat_map(|step| (0..4).map(move |from| (step, (from + 1) % 4, (u64::from(step) + 1) * STEP)));
+    let by_number =
+        (0..3).flat_map(|step| (0..4).map(move |from| (step, (from + 1) % 4, (u64::from(step) + 1) * STEP)));
     assert_eq!(ends, by_number.collect::<Vec<_>>());
     assert_eq!(outcome.ends.iter().map(|end| end.completed.0).max(), Some(3 * STEP));
     assert_eq!(outcome.totals.frames_sent, 4 * 3 * 10);
