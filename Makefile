@@ -27,7 +27,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 .DELETE_ON_ERROR:
 # The oldest Rust, and the crates for crates.io.
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
-PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-switch penstock-sim penstock-conformance
+PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-jobs penstock-endpoint penstock-switch penstock-sim penstock-conformance
 
 .PHONY: testbed-packages quick engines semver lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-unit test-testbed test-cores check-build check-test check-lab check-wheel clean verify-science verify-rust \
         verify-frames verify-papers verify-tools verify-bench verify-cores portable
@@ -241,7 +241,7 @@ $(LAB_PAGE)/index.html: $(LAB_SOURCES) lab/generated/engine.js lab/node_modules/
 
 # Where the crates run besides: without a standard library, with the oldest Rust that Cargo.toml names, in a page that gives
 # them nothing; and the decoder of frames in an interpreter that sees undefined behaviour.
-BARE := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-switch
+BARE := penstock-schemes penstock-wire penstock-domain penstock-jobs penstock-endpoint penstock-switch
 portable: $(LAB_WASM)
 	rustup target add thumbv7em-none-eabi
 	cargo build --locked --target thumbv7em-none-eabi $(BARE:%=-p %)

@@ -62,6 +62,7 @@ MUST_NOT_NAME = {
     "schemes": (r"\bstd::|extern crate std\b", "the schemes are built without the standard library"),
     "wire": (r"\bstd::|extern crate std\b", "frames are read and written without the standard library"),
     "domain": (r"\bstd::|extern crate std\b", "the defense of a domain is built without the standard library"),
+    "jobs": (r"\bstd::|extern crate std\b", "jobs are run without the standard library"),
     "endpoint": (
         r"\bstd(\s+as\b|::(\{[^;]*\b)?(fs|io|net|env|process|thread|time)\b)",
         "its caller has clock and socket",
@@ -86,6 +87,7 @@ LAYERS = {
         *("declared", "error", "hash", "limits", "names", "keys", "resolve", "plan"),
         *("catalogue", "description", "scenario"),
     ),
+    "jobs": ("collective", "time", "graph", "placement", "nccl", "schedule", "matching", "check", "executor", "expand"),
     "switch": ("events", "config", "model", "random", "histogram", "state", "flow_control", "datapath"),
     "sim": (
         *("metrics", "network", "outcome", "partition", "state"),
@@ -132,7 +134,7 @@ def dependencies() -> list[str]:
             breaches.append(f"{name} is not in tools/check_invariants.py: say there what it may depend on")
             continue
         used = {d["name"] for d in package["dependencies"] if d["kind"] != "dev"}
-        if name in ("penstock-schemes", "penstock-wire") and used:
+        if name in ("penstock-schemes", "penstock-wire", "penstock-jobs") and used:
             breaches.append(f"{name} depends on {', '.join(sorted(used))}, but it may depend on nothing")
         ours = used & MAY_DEPEND_ON.keys()
         breaches += [f"{name} must not depend on {wrong}" for wrong in sorted(ours - allowed)]
@@ -209,10 +211,10 @@ def paths_in(code: str) -> list[str]:
 
 
 def no_std() -> list[str]:
-    """Schemes, frames, domains and endpoints declare that they need neither the standard library nor unsafe code."""
+    """Schemes, frames, domains, jobs and endpoints declare that they need neither the standard library nor unsafe code."""
     bare = ("#![no_std]", "#![cfg_attr(not(test), no_std)]")
     wanted = [bare, ("#![forbid(unsafe_code)]",)]
-    roots = [f"crates/{name}/src/lib.rs" for name in ("schemes", "wire", "domain", "endpoint")]
+    roots = [f"crates/{name}/src/lib.rs" for name in ("schemes", "wire", "domain", "jobs", "endpoint")]
     texts = {root: (ROOT / root).read_text() for root in roots}
     lacks = ((root, any_of) for root in roots for any_of in wanted if not any(at in texts[root] for at in any_of))
     return [f"{root} lacks {' or '.join(any_of)}" for root, any_of in lacks]

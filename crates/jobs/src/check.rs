@@ -40,8 +40,8 @@ pub(crate) fn can_end(graph: &Graph, matching: &Matching) -> Result<(), GraphErr
     }))
 }
 
-/// A run without time. The start of node n is event 2n, its end 2n + 1; after those, each collective has one: all members
-/// have begun.
+/// A run without time. The start of node n is event 2n, its end 2n + 1; after those, each collective has one: all
+/// members have begun.
 struct Trial<'a> {
     graph: &'a Graph,
     matching: &'a Matching,

@@ -64,14 +64,15 @@ pub struct Collective {
     pub octets: u64,
     /// Its algorithm, on the outermost level.
     pub algorithm: Algorithm,
-    /// Levels inside of it, the innermost first; empty is flat. An all-reduce is a reduce-scatter inside, an all-reduce across and an
-    /// all-gather inside.
+    /// Levels inside of it, the innermost first; empty is flat. An all-reduce is a reduce-scatter inside, an all-reduce
+    /// across and an all-gather inside.
     pub levels: Vec<Level>,
     /// Parts of the data that go independently of each other, at least 1.
     pub channels: u32,
     /// Parts of a channel's data that follow each other through the steps (pipelining), at least 1.
     pub chunks: u32,
-    /// Chunks of a channel that a member has sent at once to the same member in the same step and that have not arrived; 0 has no limit.
+    /// Chunks of a channel that a member has sent at once to the same member in the same step and that have not
+    /// arrived; 0 has no limit.
     pub in_flight: u32,
     /// Time from the moment in which a member may send to that in which the message leaves: the processing of a step.
     pub step_latency_ps: u64,
@@ -79,9 +80,12 @@ pub struct Collective {
 
 impl Collective {
     /// A collective in one channel and one chunk, flat, whose steps take no time.
+    ///
+    /// Two chunks may be in flight: one fills the line while the arrival of the other is on its way. With no limit all
+    /// chunks would share the line, and the first would arrive as late as the last.
     #[must_use]
     pub fn new(kind: Kind, octets: u64, algorithm: Algorithm) -> Self {
-        Self { kind, octets, algorithm, levels: Vec::new(), channels: 1, chunks: 1, in_flight: 0, step_latency_ps: 0 }
+        Self { kind, octets, algorithm, levels: Vec::new(), channels: 1, chunks: 1, in_flight: 2, step_latency_ps: 0 }
     }
 }
 
@@ -114,7 +118,7 @@ impl Collective {
         }
         let mut left = members;
         for level in &self.levels {
-            if level.members == 0 || left % level.members != 0 {
+            if level.members == 0 || !left.is_multiple_of(level.members) {
                 return Err(format!(
                     "{left} members do not fill blocks of {}: a divisor of {left}, at least 1",
                     level.members
@@ -132,7 +136,33 @@ impl Collective {
                 return Err(format!("{kind} has no algorithm {algorithm}{place}: one of {}", names.join(", ")));
             }
         }
+        let slices = u128::from(self.channels) * u128::from(self.chunks);
+        let messages = slices.saturating_mul(self.messages_of_slice(u128::from(members)));
+        if messages > MESSAGES_MAX {
+            return Err(format!(
+                "{} has some {messages} messages, more than {MESSAGES_MAX}: fewer members, channels or chunks, or levels",
+                self.kind.name()
+            ));
+        }
         Ok(())
+    }
+
+    /// About how many messages a chunk of a channel has.
+    fn messages_of_slice(&self, members: u128) -> u128 {
+        let to_or_from_all = matches!(self.kind, Kind::Broadcast { .. } | Kind::Reduce { .. });
+        let flat = |algorithm, members: u128| match algorithm {
+            Algorithm::DoubleTree => 4 * members,
+            Algorithm::HalvingDoubling => 2 * members * (1 + u128::from(members.ilog2())),
+            _ if to_or_from_all => members,
+            _ => 2 * members * members,
+        };
+        let (mut messages, mut left) = (0, members);
+        for level in &self.levels {
+            let block = u128::from(level.members);
+            messages += members / block * flat(level.algorithm, block);
+            left /= block;
+        }
+        messages + members / left * flat(self.algorithm, left)
     }
 
     /// The algorithms that do it, on the outermost level or inside of a block.
@@ -148,6 +178,9 @@ impl Collective {
         }
     }
 }
+
+/// The most messages of a collective. A ring's take 28 octets each, and 57 while they are planned: 15 GB in all.
+const MESSAGES_MAX: u128 = 1 << 28;
 
 impl Kind {
     /// Its name in texts.

@@ -1,10 +1,14 @@
 //! The state machine that runs a graph by completions.
 //!
-//! Nodes of a rank keep their state for one iteration, collectives for the time from their first member's begin to their
-//! last member's end. Nothing recurses: what may start waits in `ready`, what ends by time in `timers`.
+//! Nodes of a rank keep their state for one iteration, collectives for the time from their first member's begin to
+//! their last member's end. Nothing recurses: what may start waits in `ready`, what ends by time in `timers`.
 
 mod frame;
+mod interface;
+mod slowest;
 mod waiting;
+
+pub use interface::{Action, Detail, Local, MessageId, Origin, Path, Piece, Record, Settings, Step};
 
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::format;
@@ -15,139 +19,7 @@ use crate::check::can_end;
 use crate::graph::{Graph, GraphError, NodeId, Rank, Work};
 use crate::matching::{Matching, NONE, fits};
 use crate::schedule::Schedule;
-use frame::Frame;
-
-/// A message of a run, from 0 and dense over the job: sends of the first iteration, messages of its collectives, then those of the next
-/// iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MessageId(pub u64);
-
-/// A link inside of a host. Each rank sends its messages to ranks of its host one after another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Local {
-    /// Its rate at a rank; 0 takes no time for octets.
-    pub rate_bps: u64,
-    /// From the last octet sent to its arrival.
-    pub latency_ps: u64,
-}
-
-/// How a graph is run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// The host of each rank; empty puts each rank on another host. Messages inside of a host do not reach the network.
-    pub host_of: Vec<u32>,
-    /// The link inside of a host.
-    pub local: Local,
-    /// How often the graph runs. A rank begins its next iteration when it has ended all of its nodes.
-    pub iterations: u32,
-    /// The seed of drawn times.
-    pub seed: u64,
-    /// What is recorded.
-    pub detail: Detail,
-}
-
-/// What is recorded, the least first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Detail {
-    /// Iterations of ranks.
-    Iterations,
-    /// And each rank's part in each collective.
-    Collectives,
-    /// And all nodes.
-    Nodes,
-    /// And the slowest path through each collective.
-    Paths,
-}
-
-impl Default for Settings {
-    /// Once, each rank on another host, without records of nodes; the local link takes no time.
-    fn default() -> Self {
-        let local = Local { rate_bps: 0, latency_ps: 0 };
-        Self { host_of: Vec::new(), local, iterations: 1, seed: 0, detail: Detail::Iterations }
-    }
-}
-
-/// What the caller does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Send a message; report its last octet by [`Executor::delivered`].
-    Send {
-        /// Its number.
-        message: MessageId,
-        /// The sender.
-        from: Rank,
-        /// The receiver, on another host.
-        to: Rank,
-        /// Its size, also 0.
-        octets: u64,
-    },
-    /// All ranks have ended all iterations.
-    Finished,
-}
-
-/// A piece of work that has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// Whose.
-    pub rank: Rank,
-    /// In which iteration, from 0.
-    pub iteration: u32,
-    /// Which node; `None` is the rank's whole iteration.
-    pub node: Option<NodeId>,
-    /// When it began.
-    pub begin_ps: u64,
-    /// When it ended.
-    pub end_ps: u64,
-    /// The dependency that ended last, and so let it begin.
-    pub after: Option<NodeId>,
-    /// The message whose arrival ended it: of a receive or a collective.
-    pub message: Option<MessageId>,
-}
-
-/// The messages of a collective that let each other start, up to the one that arrived last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path {
-    /// In which iteration, from 0.
-    pub iteration: u32,
-    /// The node that began last among those that matter: that of the first step's sender.
-    pub first: NodeId,
-    /// The node of the last step's receiver.
-    pub last: NodeId,
-    /// The messages, from the first to the last.
-    pub steps: Vec<Step>,
-}
-
-/// A message of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Its number.
-    pub message: MessageId,
-    /// Its sender.
-    pub from: Rank,
-    /// Its receiver.
-    pub to: Rank,
-    /// Its size.
-    pub octets: u64,
-    /// When it could start: its step's latency is part of it.
-    pub begin_ps: u64,
-    /// When its last octet arrived.
-    pub end_ps: u64,
-}
-
-/// Where a message comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// In which iteration, from 0.
-    pub iteration: u32,
-    /// The sender's node: a send or a collective.
-    pub node: NodeId,
-    /// The sender.
-    pub from: Rank,
-    /// The receiver.
-    pub to: Rank,
-    /// Its size.
-    pub octets: u64,
-}
+use frame::{Frame, Times};
 
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,7 +82,8 @@ struct Shape {
 
 /// Runs a graph. Its caller keeps the time, sends messages and reports them.
 ///
-/// After each call, [`next_wake_ps`](Self::next_wake_ps) says when to call [`wake`](Self::wake) next. Times never decrease.
+/// After each call, [`next_wake_ps`](Self::next_wake_ps) says when to call [`wake`](Self::wake) next. Times never
+/// decrease.
 #[derive(Clone, Debug)]
 pub struct Executor {
     graph: Graph,
@@ -236,6 +109,8 @@ pub struct Executor {
     units: Vec<Unit>,
     /// Collectives that have begun and not ended, by iteration.
     frames: BTreeMap<(u32, u32), Frame>,
+    /// The messages of those that have ended, if the job's slowest path is wanted.
+    ended: BTreeMap<(u32, u32), Times>,
     /// Messages that arrived before their receive had begun, by iteration and receive.
     early: BTreeMap<(u32, NodeId), MessageId>,
     /// At ranks that receive from any: receives that have begun; messages that have arrived, with iteration and send.
@@ -254,7 +129,8 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// Those of [`Graph::check`]; hosts of a number other than that of the ranks; a collective of 2^32 messages or more.
+    /// Those of [`Graph::check`]; hosts of a number other than that of the ranks; a collective of 2^32 messages or
+    /// more.
     pub fn new(graph: Graph, settings: Settings) -> Result<Self, GraphError> {
         let ranks = graph.ranks() as usize;
         if !settings.host_of.is_empty() && settings.host_of.len() != ranks {
@@ -301,6 +177,7 @@ impl Executor {
             units: alloc::vec![Unit::default(); unit_keys.len()],
             unit_keys,
             frames: BTreeMap::new(),
+            ended: BTreeMap::new(),
             early: BTreeMap::new(),
             begun: alloc::vec![Vec::new(); ranks],
             arrived: alloc::vec![Vec::new(); ranks],
@@ -553,6 +430,11 @@ impl Executor {
         if let Work::Compute { unit, .. } = work {
             let unit = self.unit(rank, unit);
             self.units[unit].busy = false;
+            if let Some(&Reverse((since_ps, next))) = self.units[unit].queue.peek()
+                && since_ps < now_ps
+            {
+                self.nodes[next as usize].after = node;
+            }
             self.begin_computation(unit, now_ps);
         }
         let state = &mut self.ranks[rank as usize];

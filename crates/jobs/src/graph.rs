@@ -1,7 +1,7 @@
 //! Graphs of work: nodes of ranks, and what each waits for.
 //!
-//! Dependencies bind nodes of one rank; between ranks only messages go. A send ends when its last octet is at the receiver, a receive
-//! when that octet is there and the receive has begun.
+//! Dependencies bind nodes of one rank; between ranks only messages go. A send ends when its last octet is at the
+//! receiver, a receive when that octet is there and the receive has begun.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -24,8 +24,8 @@ pub type CollectiveId = u32;
 /// The work of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// A unit of the rank is busy for a time. Computations of a unit run one after another, in the order in which they may begin, then
-    /// of their nodes.
+    /// A unit of the rank is busy for a time. Computations of a unit run one after another, in the order in which they
+    /// may begin, then of their nodes.
     Compute {
         /// How long.
         time: Time,
@@ -48,9 +48,9 @@ pub enum Work {
     },
     /// A message from a rank.
     ///
-    /// Messages of one source, destination and tag are matched in the order in which dependencies allow them, then of their
-    /// nodes. If a rank has a receive from any source or of any tag, its receives take messages as they arrive, and their
-    /// sizes are not compared.
+    /// Messages of one source, destination and tag are matched in the order in which dependencies allow them, then of
+    /// their nodes. If a rank has a receive from any source or of any tag, its receives take messages as they arrive,
+    /// and their sizes are not compared.
     Receive {
         /// The source; `None` is any.
         from: Option<Rank>,
@@ -59,8 +59,8 @@ pub enum Work {
         /// The tag; `None` is any.
         tag: Option<u32>,
     },
-    /// The part of the rank in a collective of a group. The n-th of a group at a rank, in the order of messages, belongs to
-    /// the n-th at the other members. No node may need the end at one member for the begin at another.
+    /// The part of the rank in a collective of a group. The n-th of a group at a rank, in the order of messages,
+    /// belongs to the n-th at the other members. No node may need the end at one member for the begin at another.
     Collective {
         /// Whose.
         group: GroupId,
@@ -243,12 +243,15 @@ impl GraphBuilder {
     ///
     /// # Errors
     ///
-    /// A rank, node, group, root, level or matrix that does not exist or does not fit, or a dependency between two ranks.
-    /// Cycles and missing partners are found by [`Graph::check`].
+    /// A rank, node, group, root, level or matrix that does not exist or does not fit, or a dependency between two
+    /// ranks. Cycles and missing partners are found by [`Graph::check`].
     pub fn finish(self) -> Result<Graph, GraphError> {
         let Self { mut graph, mut after_end, mut after_start } = self;
-        if graph.work.len() > NODES_MAX || graph.names.len() > u32::MAX as usize {
-            return Err(GraphError::new(None, format!("a graph has at most {NODES_MAX} nodes, and 4 GiB of names")));
+        let most = u32::MAX as usize;
+        let many = [graph.names.len(), after_end.len(), after_start.len()].iter().any(|&count| count > most);
+        if graph.work.len() > NODES_MAX || many {
+            let message = format!("a graph has at most {NODES_MAX} nodes, 2^32 dependencies and 4 GiB of names");
+            return Err(GraphError::new(None, message));
         }
         for (index, group) in graph.groups.iter().enumerate() {
             let mut members: Vec<_> = group.iter().copied().zip(0..).collect();
@@ -293,7 +296,8 @@ impl GraphBuilder {
 const NODES_MAX: usize = 1 << 30;
 
 impl Graph {
-    /// Refuses a node that names something that does not exist. `checked` has the pairs of groups and collectives that fit.
+    /// Refuses a node that names something that does not exist. `checked` has the pairs of groups and collectives that
+    /// fit.
     fn check_node(&self, node: NodeId, checked: &mut BTreeSet<(GroupId, CollectiveId)>) -> Result<(), GraphError> {
         let refuse = |message: String| Err(GraphError::new(Some(node), format!("{}: {message}", self.describe(node))));
         if self.rank(node) >= self.ranks {

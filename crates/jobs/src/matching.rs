@@ -83,7 +83,8 @@ impl Matching {
                 (None, None) => return Ok(()),
                 (Some(a), Some(b)) if a.0 == b.0 => {
                     self.meet(graph, a.2, b.2)?;
-                    (send.next(), receive.next());
+                    send.next();
+                    receive.next();
                 }
                 (Some(a), Some(b)) if a.0 < b.0 => return Err(lonely(graph, a, "receive", &sends, &receives)),
                 (Some(a), None) => return Err(lonely(graph, a, "receive", &sends, &receives)),
@@ -127,10 +128,10 @@ impl Matching {
                     let Some(&(_, node)) = of_member.get(number) else {
                         let rank = graph.groups()[group as usize][member];
                         let first_text = graph.describe(first);
+                        let (few, other) = (of_member.len(), graph.rank(first));
                         let message = format!(
-                            "rank {rank} has {} collectives of group {group}, rank {} has {most}: {first_text} has no partner there",
-                            of_member.len(),
-                            graph.rank(first)
+                            "rank {rank} has {few} collectives of group {group}, rank {other} has {most}: {first_text} \
+                             has no partner there"
                         );
                         return Err(GraphError::new(Some(first), message));
                     };
@@ -200,11 +201,11 @@ fn positions(graph: &Graph) -> Result<Vec<u32>, GraphError> {
     let pairs = (0..graph.len())
         .filter(|&node| left(node))
         .flat_map(|node| waiting(node).filter(|&&next| left(next)).map(move |&next| (node, next)));
-    Err(cycle(graph, graph.len(), pairs, |node| Some(node)).expect("nodes that are left wait for each other"))
+    Err(cycle(graph, graph.len(), pairs, Some).expect("nodes that are left wait for each other"))
 }
 
-/// The error of a cycle among events that are left: pairs (awaited event, waiting event). `node` gives the node of an event.
-/// `None` if an event waits for none of the others.
+/// The error of a cycle among events that are left: pairs (awaited event, waiting event). `node` gives the node of an
+/// event. `None` if an event waits for none of the others.
 pub(crate) fn cycle(
     graph: &Graph,
     events: u32,

@@ -1,4 +1,5 @@
-//! Ranks on hosts. Each function gives the host of each rank, or `None` if the hosts are too few; no rank a host is none.
+//! Ranks on hosts. Each function gives the host of each rank, or `None` if the hosts are too few; no rank a host is
+//! none.
 //!
 //! A list of the user's own is such a `Vec` as it is.
 

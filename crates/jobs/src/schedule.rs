@@ -152,8 +152,8 @@ impl Plan {
         message
     }
 
-    /// The messages that a member's sends of a phase wait for, at least: all that it has received in earlier phases. If it sends
-    /// more than one message, one join stands for many.
+    /// The messages that a member's sends of a phase wait for, at least: all that it has received in earlier phases. If
+    /// it sends more than one message, one join stands for many.
     fn ready(&mut self, member: u32, sends: usize) -> Vec<u32> {
         let waits = core::mem::take(&mut self.frontier[member as usize]);
         let waits =

@@ -2,7 +2,8 @@
 
 /// The time of a computation, in picoseconds.
 ///
-/// A drawn time depends on the seed, the node and the iteration alone: it is the same under every scheme of the network.
+/// A drawn time depends on the seed, the node and the iteration alone: it is the same under every scheme of the
+/// network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
     /// Always the same.
@@ -56,7 +57,8 @@ impl Time {
     }
 }
 
-/// The output function of SplitMix64 (Steele, Lea and Flood 2014) after one step: neighbouring words become independent.
+/// The output function of SplitMix64 (Steele, Lea and Flood 2014) after one step: neighbouring words become
+/// independent.
 #[must_use]
 pub(crate) fn mix(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -32,11 +32,11 @@ pub(super) struct Frame {
 
 /// Times of the messages of a collective.
 #[derive(Clone, Debug)]
-struct Times {
-    begin_ps: Vec<u64>,
-    end_ps: Vec<u64>,
+pub(super) struct Times {
+    pub(super) begin_ps: Vec<u64>,
+    pub(super) end_ps: Vec<u64>,
     /// The message that let each one start; `NONE` is its sender's begin.
-    after: Vec<u32>,
+    pub(super) after: Vec<u32>,
     /// The message that was delivered last.
     last: u32,
 }
@@ -99,7 +99,8 @@ impl Frame {
         }
     }
 
-    /// A message has been delivered. Joins follow each other at most once a phase of the collective, so calls are not deep.
+    /// A message has been delivered. Joins follow each other at most once a phase of the collective, so calls are not
+    /// deep.
     fn deliver(&mut self, schedule: &Schedule, message: u32, now_ps: u64, effects: &mut Effects) {
         assert_eq!(self.waits[message as usize], SENT, "message {message} of a collective is not under way");
         self.waits[message as usize] = DELIVERED;
@@ -199,7 +200,7 @@ impl Executor {
     }
 
     /// The number of a collective's message in the job.
-    fn number(&self, iteration: u32, instance: u32, message: u32) -> MessageId {
+    pub(super) fn number(&self, iteration: u32, instance: u32, message: u32) -> MessageId {
         let first = self.first_message[instance as usize];
         MessageId(u64::from(iteration) * self.messages_per_iteration + first + u64::from(message))
     }
@@ -228,7 +229,10 @@ impl Executor {
         if frame.members_left == 0
             && let Some(frame) = self.frames.remove(&(iteration, instance))
         {
-            self.paths.extend(frame.times.and_then(|times| self.path(iteration, instance, &times)));
+            self.paths.extend(frame.times.as_ref().and_then(|times| self.path(iteration, instance, times)));
+            if self.settings.detail >= Detail::Job {
+                self.ended.extend(frame.times.map(|times| ((iteration, instance), times)));
+            }
         }
         for member in effects.end {
             let node = self.matching.instances[instance as usize].nodes[member as usize];

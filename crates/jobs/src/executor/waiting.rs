@@ -9,8 +9,8 @@ use crate::graph::{NodeId, Work};
 use crate::matching::NONE;
 
 impl Executor {
-    /// The nodes that have begun and not ended: for each a sentence with its name, its iteration and what it waits for. At
-    /// most `limit` of them, by rank.
+    /// The nodes that have begun and not ended: for each a sentence with its name, its iteration and what it waits for.
+    /// At most `limit` of them, by rank.
     #[must_use]
     pub fn waiting(&self, limit: usize) -> Vec<String> {
         let ranks = 0..self.graph.ranks();

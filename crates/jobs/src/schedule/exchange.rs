@@ -6,8 +6,9 @@ use super::Plan;
 
 /// Everyone's messages to everyone. `octets` gives the size from one index to another; without one there is no message.
 ///
-/// Direct: all at once, the next member's first. Pairwise: a member's next message starts when the one before and that of the partner
-/// have arrived. Partners are i xor s in step s if the team is a power of two, otherwise i + s and i - s.
+/// Direct: all at once, the next member's first. Pairwise: a member's next message starts when the one before and that
+/// of the partner have arrived. Partners are i xor s in step s if the team is a power of two, otherwise i + s and i -
+/// s.
 pub(super) fn all_to_all(plan: &mut Plan, team: &[u32], pairwise: bool, octets: impl Fn(usize, usize) -> Option<u64>) {
     let n = team.len();
     let own = plan.all_ready(team, n - 1);

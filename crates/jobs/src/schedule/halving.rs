@@ -1,7 +1,7 @@
 //! Recursive halving and doubling (Thakur, Rabenseifner and Gropp 2005).
 //!
-//! With n members, of which the largest power of two is p, the first 2 (n - p) form pairs: the first of a pair gives all that it has to
-//! the second before the exchange, and gets its result after it.
+//! With n members, of which the largest power of two is p, the first 2 (n - p) form pairs. The first of a pair gives
+//! all that it has to the second before the exchange, and gets its result after it.
 
 use alloc::vec::Vec;
 
@@ -62,7 +62,7 @@ impl<'a> Pairing<'a> {
         self.step(messages);
     }
 
-    /// A step of the exchange, at a distance: each sends the parts of its partner's block, or of its own.
+    /// A step of the exchange, at a distance: each sends its partner's block of parts, or the one that it has.
     fn exchange(&mut self, plan: &mut Plan, distance: usize, of_partner: bool) {
         let messages = (0..self.begins.len() - 1)
             .map(|at| {
@@ -95,7 +95,8 @@ fn power(n: usize) -> usize {
     1 << n.ilog2()
 }
 
-/// The parts of those that exchange when each member of the team has one: the first of a pair leaves its part to the second.
+/// The parts of those that exchange when each member of the team has one: the first of a pair leaves its part to the
+/// second.
 fn joined(sizes: &[u64]) -> impl Iterator<Item = u64> {
     let idle = sizes.len() - power(sizes.len());
     (0..idle).map(|pair| sizes[2 * pair] + sizes[2 * pair + 1]).chain(sizes[2 * idle..].iter().copied())

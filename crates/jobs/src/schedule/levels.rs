@@ -98,7 +98,8 @@ impl<'a> Levels<'a> {
         let n = team.len();
         if let Some((inside, block, across)) = self.split() {
             let count = n / block;
-            // From the member with index `from` to the one with index `to` in a block and on a rail, of those that `with` counts.
+            // From the member with index `from` to the one with index `to` in a block and on a rail, of those that
+            // `with` counts.
             let sum = |pairs: &mut dyn Iterator<Item = usize>| {
                 pairs.filter_map(|at| octets[at]).fold(None, |sum, octets| Some(sum.unwrap_or(0) + octets))
             };

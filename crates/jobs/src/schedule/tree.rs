@@ -1,5 +1,5 @@
-//! NCCL's double binary tree (Sanders, Speck and Träff 2009): each half of the data goes in one tree, and the inner members of one are
-//! leaves of the other, or nearly so. `src/graph/trees.cc` of NCCL 2.30.7.
+//! NCCL's double binary tree (Sanders, Speck and Träff 2009): each half of the data goes in one tree, and the inner
+//! members of one are leaves of the other, or nearly so. `src/graph/trees.cc` of NCCL 2.30.7.
 
 use alloc::vec::Vec;
 
@@ -23,7 +23,8 @@ impl Branch {
 
 /// The place of the member with index `at` of `members` in both trees.
 ///
-/// The first tree follows from the bits of the index. The second is the first one mirrored, or shifted by one if `members` is odd.
+/// The first tree follows from the bits of the index. The second is the first one mirrored, or shifted by one if
+/// `members` is odd.
 #[must_use]
 pub fn double_tree(members: u32, at: u32) -> [Branch; 2] {
     let second = if members.is_multiple_of(2) {

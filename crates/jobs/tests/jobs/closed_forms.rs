@@ -111,12 +111,11 @@ fn a_double_tree_takes_its_levels() {
 
 #[test]
 fn chunks_follow_each_other_through_a_double_tree() {
-    // Two children give their halves to a parent, which is a leaf of the other tree and gets a half back from there: with both
-    // directions, twice the size at each port, and the time that the first chunk takes through the levels.
+    // A parent gets a half from each of its two children and one from its parent. It is a leaf of the other tree, from
+    // which it gets the other half. That is twice the size at each port, and the first chunk's time through the levels.
     for n in POWERS.into_iter().filter(|&n| n > 2 && n < 1024) {
         let size = 1 << 30;
-        let tree =
-            Collective { chunks: 64, in_flight: 2, ..Collective::new(Kind::AllReduce, size, Algorithm::DoubleTree) };
+        let tree = Collective { chunks: 64, ..Collective::new(Kind::AllReduce, size, Algorithm::DoubleTree) };
         let octets = run(n, tree) as f64 / (size * OCTET_PS) as f64;
         let levels = f64::from(n.ilog2());
         assert!((2.0..2.0 + (2.0 * levels - 1.0) / 64.0).contains(&octets), "{n} ranks: {octets} times the size");
@@ -126,10 +125,16 @@ fn chunks_follow_each_other_through_a_double_tree() {
 #[test]
 fn chunks_follow_each_other_along_a_chain() {
     // 15 hops for the first of 32 chunks; the others arrive one after another. No window: 31 more chunks.
-    let chain = Collective { chunks: 32, ..Collective::new(Kind::Broadcast { root: 3 }, 32_000, Algorithm::Ring) };
+    let chain = Collective {
+        chunks: 32,
+        in_flight: 0,
+        ..Collective::new(Kind::Broadcast { root: 3 }, 32_000, Algorithm::Ring)
+    };
     assert_eq!(run(16, chain.clone()), steps(15, 1_000) + 31 * 1_000 * OCTET_PS);
     // One in flight at a time: each chunk waits for the arrival of the one before.
-    assert_eq!(run(16, Collective { in_flight: 1, ..chain }), steps(15, 1_000) + steps(31, 1_000));
+    assert_eq!(run(16, Collective { in_flight: 1, ..chain.clone() }), steps(15, 1_000) + steps(31, 1_000));
+    // Two: the 31st chunk starts after 15 arrivals, the 32nd right behind it.
+    assert_eq!(run(16, Collective { in_flight: 2, ..chain }), steps(15, 1_000) + steps(15, 1_000) + 1_000 * OCTET_PS);
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Jobs: the tests, in one program.
 
 mod closed_forms;
+mod graphs;
+mod nccl;
+mod runs;
 mod schedules;
 mod toy;
