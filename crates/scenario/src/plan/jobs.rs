@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use penstock_jobs::executor::Detail;
 use penstock_jobs::graph::CollectiveId;
+use penstock_jobs::nccl::{Generation, Model};
 use penstock_jobs::schedule::Schedule;
 use penstock_jobs::{
     Algorithm, Executor, Graph, GraphBuilder, GraphError, GroupId, Kind, Level, Local, Rank, Settings, Time, Work,
@@ -81,9 +82,11 @@ impl Collective {
         }
         let groups = self.groups(ranks)?;
         let members = groups[0].len() as u32;
-        let operation = self.operation(members);
+        let line = hosts.iter().map(|&host| loads::rate_of(layout, host)).fold(f64::INFINITY, f64::min);
+        let chosen = self.chosen(members, line)?;
+        let operation = self.operation(members, chosen);
         let host_of = self.placed(layout, &hosts, ranks, seed);
-        let graph = self.graph(groups, members)?;
+        let graph = self.graph(groups, members, chosen)?;
         let local =
             Local { rate_bps: self.local_rate.map_or(0, |BitRate(rate)| rate), latency_ps: self.local_latency.0 };
         let iterations = *self.iterations as u32;
@@ -140,18 +143,48 @@ impl Collective {
         Ok(first.map(|first| (0..group).map(|member| first + member * stride).collect()).collect())
     }
 
-    fn chosen(&self) -> CollectiveAlgorithm {
-        self.algorithm.unwrap_or(match *self.kind {
+    /// The algorithm: the one that is written, or that of NCCL's cost model among these members, at hosts with lines of this rate.
+    fn chosen(&self, members: u32, line: f64) -> Result<CollectiveAlgorithm, Fault> {
+        let usual = match *self.kind {
             CollectiveKind::AllToAll => CollectiveAlgorithm::Direct,
             _ => CollectiveAlgorithm::Ring,
-        })
+        };
+        let written = self.algorithm.unwrap_or(usual);
+        if written != CollectiveAlgorithm::Nccl {
+            return Ok(written);
+        }
+        let each = *self.ranks_per_host as u32;
+        let together = if *self.stride == 1 && members.is_multiple_of(each) { each } else { 1 };
+        let inside = self.local_rate.map_or(line, |rate| rate.0 as f64);
+        let model = Model::new(Generation::Hopper, *self.channels as u32, inside / 8e9, line / 8e9);
+        match model.choose(&self.kind(), self.size.0, members, together).map(|choice| choice.algorithm) {
+            Some(Algorithm::DoubleTree) => Ok(CollectiveAlgorithm::Tree),
+            Some(_) => Ok(CollectiveAlgorithm::Ring),
+            None => {
+                let message =
+                    format!("NCCL's cost model has no choice for {}", word(CollectiveKind::WORDS, *self.kind));
+                Err(self.algorithm.fault(message).with_hint("name an algorithm, or leave it out"))
+            }
+        }
     }
 
-    fn operation(&self, members: u32) -> Operation {
+    fn kind(&self) -> Kind {
+        match *self.kind {
+            CollectiveKind::AllReduce => Kind::AllReduce,
+            CollectiveKind::ReduceScatter => Kind::ReduceScatter,
+            CollectiveKind::AllGather => Kind::AllGather,
+            CollectiveKind::AllToAll => Kind::AllToAll,
+            CollectiveKind::Broadcast => Kind::Broadcast { root: 0 },
+            CollectiveKind::Reduce => Kind::Reduce { root: 0 },
+            CollectiveKind::Barrier => Kind::Barrier,
+        }
+    }
+
+    fn operation(&self, members: u32, chosen: CollectiveAlgorithm) -> Operation {
         let n = f64::from(members);
         Operation {
             kind: word(CollectiveKind::WORDS, *self.kind),
-            algorithm: word(CollectiveAlgorithm::WORDS, self.chosen()),
+            algorithm: word(CollectiveAlgorithm::WORDS, chosen),
             size: *self.size,
             members,
             bus_factor: match *self.kind {
@@ -183,7 +216,7 @@ impl Collective {
     }
 
     /// A computation of each rank, and then its part in the collective.
-    fn graph(&self, groups: Vec<Vec<Rank>>, members: u32) -> Result<Graph, Fault> {
+    fn graph(&self, groups: Vec<Vec<Rank>>, members: u32, chosen: CollectiveAlgorithm) -> Result<Graph, Fault> {
         let each = *self.ranks_per_host as u32;
         let mut levels = Vec::new();
         if let Some(inside) = *self.inside {
@@ -191,17 +224,14 @@ impl Collective {
                 let message = "a hierarchy needs groups with all ranks of several hosts, and several ranks on each";
                 return Err(self.inside.fault(message).with_hint("for instance ranks_per_host = 8, without stride"));
             }
+            if inside == CollectiveAlgorithm::Nccl {
+                return Err(self
+                    .inside
+                    .fault("NCCL's cost model is one of all ranks")
+                    .with_hint("for instance \"ring\""));
+            }
             levels.push(Level { members: each, algorithm: algorithm(inside) });
         }
-        let kind = match *self.kind {
-            CollectiveKind::AllReduce => Kind::AllReduce,
-            CollectiveKind::ReduceScatter => Kind::ReduceScatter,
-            CollectiveKind::AllGather => Kind::AllGather,
-            CollectiveKind::AllToAll => Kind::AllToAll,
-            CollectiveKind::Broadcast => Kind::Broadcast { root: 0 },
-            CollectiveKind::Reduce => Kind::Reduce { root: 0 },
-            CollectiveKind::Barrier => Kind::Barrier,
-        };
         let compute = match &*self.compute {
             Either::First(time) => Time::Fixed(time.0),
             Either::Second(starts) => {
@@ -220,7 +250,7 @@ impl Collective {
             chunks: *self.chunks as u32,
             in_flight: *self.in_flight as u32,
             step_latency_ps: self.step_latency.0,
-            ..penstock_jobs::Collective::new(kind, self.size.0, algorithm(self.chosen()))
+            ..penstock_jobs::Collective::new(self.kind(), self.size.0, algorithm(chosen))
         });
         let name = word(CollectiveKind::WORDS, *self.kind);
         for ranks in groups {
@@ -244,7 +274,7 @@ fn word<T: PartialEq + Copy>(words: &'static [(&'static str, T)], value: T) -> &
 
 fn algorithm(algorithm: CollectiveAlgorithm) -> Algorithm {
     match algorithm {
-        CollectiveAlgorithm::Ring => Algorithm::Ring,
+        CollectiveAlgorithm::Ring | CollectiveAlgorithm::Nccl => Algorithm::Ring,
         CollectiveAlgorithm::Tree => Algorithm::DoubleTree,
         CollectiveAlgorithm::HalvingDoubling => Algorithm::HalvingDoubling,
         CollectiveAlgorithm::Direct => Algorithm::Direct,

@@ -207,6 +207,18 @@ fn a_run_that_is_too_short_says_what_waits() {
     assert!(!job.done && job.spans.is_empty() && job.waiting.len() == 4, "{job:?}");
 }
 
+/// NCCL takes trees for small sizes among many hosts, and rings for large ones.
+#[test]
+fn the_cost_model_of_nccl_chooses() {
+    let chosen = |size: &str| {
+        let plan =
+            planned(64, &format!("[[collective]]\nkind = \"all-reduce\"\nalgorithm = \"nccl\"\nsize = \"{size}\"\n"));
+        let (_, job) = plan.generated.jobs().next().expect("there is a job");
+        job.operation().expect("it is a collective").algorithm
+    };
+    assert_eq!(["8 KB", "10 GB"].map(chosen), ["tree", "ring"]);
+}
+
 #[test]
 fn mistakes_are_refused_with_their_key() {
     let refused = |keys: &str, part: &str| {
@@ -224,6 +236,9 @@ fn mistakes_are_refused_with_their_key() {
     refused("iterations = 1000000", "messages of jobs");
     refused("algorithm = \"star\"", "algorithm");
     refused("compute.uniform = { minimum = \"2 us\", maximum = \"1 us\" }", "not above the minimum of 2 us");
+    let nccl = text(8, "[[collective]]\nkind = \"barrier\"\nalgorithm = \"nccl\"\nsize = \"1 B\"\n");
+    let error = outcome_of_plan(&nccl).expect_err("NCCL has no barrier");
+    assert!(error.contains("collective.0.algorithm: NCCL's cost model has no choice for barrier"), "{error}");
     let all_to_all = text(8, "[[collective]]\nkind = \"all-to-all\"\nalgorithm = \"tree\"\nsize = \"1 MB\"\n");
     let error = outcome_of_plan(&all_to_all).expect_err("no tree does that");
     assert!(error.contains("collective.0.algorithm") && error.contains("direct"), "{error}");

@@ -28,6 +28,7 @@ words! {
         HalvingDoubling = "halving-doubling",
         Direct = "direct",
         Pairwise = "pairwise",
+        Nccl = "nccl",
     }
 }
 
@@ -50,7 +51,8 @@ section! {
         /// waits for all.
         kind: CollectiveKind;
         /// The messages. "ring": from each rank to the next, in steps; "tree": the two binary trees of NCCL; "halving-doubling": with partners at
-        /// distances of powers of two; "direct": from each rank to each at once; "pairwise": the same, one partner after another.
+        /// distances of powers of two; "direct": from each rank to each at once; "pairwise": the same, one partner after another;
+        /// "nccl": ring or tree, whichever NCCL's cost model (2.x, Hopper) takes for the size, the ranks and the rates of the lines.
         algorithm: Option<CollectiveAlgorithm> => "\"ring\"; for all-to-all \"direct\"";
         /// Octets of data at a rank: the size S of NCCL's tests. A barrier has messages of one octet.
         size: Octets [sizes::SIZE];
@@ -94,7 +96,7 @@ section! {
         connections: Connections = Connections::Kept;
         /// Seed of the random placement and of drawn times.
         seed: Option<u64> [0..=LARGEST_COUNT] => "the scenario's";
-        /// The transport of the messages: as for a flow.
+        /// The transport of the messages: as for a flow. Without one a frame that is lost is not sent again, and its message never ends.
         transport: Carried = Either::First(TransportName(None));
         /// Priority of a transport's acknowledgements: as for a flow.
         acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the messages' data, where they have a transport";
