@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::{self, CrossedLink, Limiting, Pacer, PortId, Process, RpId};
 
-use super::arrival::Arrival;
+use super::arrival::{Arrival, Demand};
 use super::arrivals::Arrivals;
 use super::flow_paths::{KnownPaths, link};
 use super::flow_transport::Carriage;
@@ -84,16 +84,6 @@ impl Table {
             of_work: self.job().is_some(),
         }
     }
-}
-
-/// Flows of one path.
-pub(crate) struct Demand {
-    /// The first of them, with the octets of all.
-    pub(crate) arrival: Arrival,
-    /// How many there are.
-    pub(crate) flows: u32,
-    /// The name that their path follows from.
-    pub(crate) name: String,
 }
 
 /// The reaction points that flows share, by port and priority.

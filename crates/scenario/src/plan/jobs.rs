@@ -12,8 +12,7 @@ use penstock_jobs::{
 };
 use penstock_schemes::{BitRate, Duration, Octets};
 
-use super::arrival::Arrival;
-use super::flow_census::Demand;
+use super::arrival::{Arrival, Demand};
 use super::loads;
 use crate::error::Fault;
 use crate::keys::fields::Either;
