@@ -56,7 +56,7 @@ help:
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
-	@echo 'make arena    every scheme on every workload of the arena, for a report in the documentation: six minutes, and more for the tuned schemes'
+	@echo 'make arena    every scheme on every workload of the arenas, for reports in the documentation: six minutes a line rate, and more for the tuned schemes'
 	@echo 'make lab      the laboratory, a page for a browser, into python/penstock/lab/page (needs Node); then: penstock lab'
 	@echo 'make lab-test its tests in Debian'"'"'s chromium: each control, and the numbers of penstock run to the last bit'
 	@echo 'make wheel    wheels for Linux on x86-64 and arm64 into .build/wheels, each for every Python from 3.11 on; the one for this'
@@ -133,7 +133,7 @@ docs: .venv/.extension .venv/.dev
 
 # A run that is there already is not repeated.
 arena: .venv/.engines
-	$(BIN)/penstock arena --tune 32 --out .build/arena --resume
+	for rate in 10g 100g 400g; do $(BIN)/penstock arena $$rate --tune 32 --out .build/arena/$$rate --resume || exit; done
 
 # With overflow checks, as the release build has none.
 fuzz: check-build
@@ -151,6 +151,7 @@ verify-rust: check-test
 	PROPTEST_CASES=2000 cargo test --locked
 	cargo test --locked -p penstock-runner --test runner threads -- --ignored
 	cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim --test laws -- --ignored
+	PROPTEST_CASES=10000 cargo test --locked --release -p penstock-sim --features penstock-schemes/one-engine --test sim conserve
 	cargo package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
 
 verify-frames: check-test
@@ -162,6 +163,7 @@ verify-papers: .venv/.engines
 verify-tools: .venv/.engines .venv/.dev
 	$(BIN)/python tools/plan_growth.py
 	$(BIN)/python tools/check_tuning.py
+	$(BIN)/python tools/headroom_endurance.py
 	$(BIN)/python tools/signal_trial.py
 	$(BIN)/python tools/check_ns3.py
 	$(BIN)/python tools/check_peers.py

@@ -87,7 +87,10 @@ LAYERS = {
         *("declared", "error", "hash", "limits", "names", "keys", "resolve", "plan"),
         *("catalogue", "description", "scenario"),
     ),
-    "jobs": ("collective", "time", "graph", "placement", "nccl", "schedule", "matching", "check", "executor", "expand"),
+    "jobs": (
+        *("collective", "time", "graph", "placement", "nccl", "schedule", "matching", "check", "executor", "expand"),
+        *("read", "write"),
+    ),
     "switch": ("events", "config", "model", "random", "histogram", "state", "flow_control", "datapath"),
     "sim": (
         *("metrics", "network", "outcome", "partition", "state"),
@@ -211,7 +214,7 @@ def paths_in(code: str) -> list[str]:
 
 
 def no_std() -> list[str]:
-    """Schemes, frames, domains, jobs and endpoints declare that they need neither the standard library nor unsafe code."""
+    """Crates without input or output declare that they need neither the standard library nor unsafe code."""
     bare = ("#![no_std]", "#![cfg_attr(not(test), no_std)]")
     wanted = [bare, ("#![forbid(unsafe_code)]",)]
     roots = [f"crates/{name}/src/lib.rs" for name in ("schemes", "wire", "domain", "jobs", "endpoint")]

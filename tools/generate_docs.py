@@ -31,6 +31,7 @@ import typer
 import yaml
 from penstock import _core, dcb, wire, workloads
 from penstock.arenas import prose
+from penstock.arenas.arena_file import OWN as ARENAS
 from penstock.arenas.arena_file import read as read_arena
 from penstock.cli import app
 from penstock.figures.comparison import pauses
@@ -134,16 +135,14 @@ def arena(build: Path, docs: Path) -> dict[str, str]:
     judged = [
         f"{prose.title(w.judge.metric)}{f' of `{w.judge.group}`' if w.judge.group else ''}" for w in entries.workloads
     ]
-    report = build / "arena"
-    made = (report / "index.html").is_file()
-    if made:
-        (docs / "arena").mkdir()
-        for page in report.glob("*.html"):
-            shutil.copy(page, docs / "arena")
+    made = [rate for rate in ARENAS if (build / "arena" / rate / "index.html").is_file()]
+    for rate in made:
+        (docs / "arena" / rate).mkdir(parents=True)
+        for page in (build / "arena" / rate).glob("*.html"):
+            shutil.copy(page, docs / "arena" / rate)
+    links = ", ".join(f"[{read_arena(rate).title}](../arena/{rate}/index.html)" for rate in made)
     return {
-        "arena_report": "[The report](../arena/index.html) of the arena that Penstock comes with."
-        if made
-        else "`make arena docs` makes the report a part of this documentation.",
+        "arena_report": f"The reports: {links}." if made else "`make arena docs` adds the reports to these pages.",
         "arena_workloads": table(
             ["Workload", "Scenario", "Set", "Judged by", "Question"],
             (
@@ -352,7 +351,7 @@ def help_of(arguments: list[str]) -> str:
 def python_api() -> str:
     """Return the docstring of each public name, methods and properties included: of the package and its parts."""
     parts = api("", penstock)
-    for name in ("theory", "exchange", "wire", "dcb", "headroom", "workloads", "testbed"):
+    for name in ("theory", "exchange", "wire", "dcb", "headroom", "reports", "workloads", "testbed"):
         module = getattr(penstock, name)
         parts += [f"## `{name}`", as_markdown(module), *api(f"{name}.", module)]
     return "\n\n".join(parts)

@@ -3,6 +3,7 @@ from penstock import dcb as dcb
 from penstock import devices as devices
 from penstock import exchange as exchange
 from penstock import headroom as headroom
+from penstock import reports as reports
 from penstock import testbed as testbed
 from penstock import theory as theory
 from penstock import wire as wire
@@ -47,3 +48,5 @@ from penstock.sweeps.sweep import sweep as sweep
 from penstock.tuning.tuning import Tuning as Tuning
 from penstock.tuning.tuning import tune as tune
 from penstock.variants import Variant as Variant
+from penstock.what_ifs.outcome import WhatIf as WhatIf
+from penstock.what_ifs.what_if import what_if as what_if

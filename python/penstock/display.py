@@ -5,10 +5,12 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from penstock.highlights import notable_queues, schemes_in_words
+from penstock.highlights import schemes_in_words
 from penstock.metrics.registry import COMPARED, TITLED, WRITERS
 from penstock.metrics.seeds import SLOWDOWNS, by_size, in_words, written
-from penstock.quantity_text import bit_rate, count, duration, fair_rate, octets, ratio, share
+from penstock.quantity_text import bit_rate, count, duration, octets, ratio, share
+from penstock.reports import run_tables
+from penstock.reports.model import Cell, text_of
 
 if TYPE_CHECKING:
     from penstock.comparison import Comparison
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from penstock.theory.margin import MarginReport
     from penstock.tuning.tuning import Tuning
 
-_QUEUES = 8
-_FLOWS = 12
 _LINES = 40
 
 _RIGHT = ' style="text-align: right{}"'
@@ -55,43 +55,8 @@ def result_html(result: "Result") -> str:
         f"<p><b>{escape(summary['scenario'])}</b>, {escape(schemes_in_words(summary))}, seed {summary['seed']}<br>"
         f"<i>{escape(result.question)}</i><br>{', '.join(parts)}</p>"
     )
-    listed = notable_queues(summary["queues"], _QUEUES)
-    several = len({queue["priority"] for queue in summary["queues"]}) > 1
-    queues = _table(
-        ["queue", "mean", "σ", "max", "utilisation", "dropped"],
-        (
-            [
-                f"{q['name']} p{q['priority']}" if several else q["name"],
-                octets(q["mean_octets"]),
-                octets(q["std_octets"]),
-                octets(q["max_octets"]),
-                share(q["utilization"]),
-                count(q["frames_dropped"]),
-            ]
-            for q in listed
-        ),
-        more=len(summary["queues"]) - len(listed),
-    )
-    flows = summary["flows"]
-    shown = flows if len(flows) <= _FLOWS else []
-    table = _table(
-        ["flow", "from", "delivers", "fair share", "dropped"],
-        (
-            [
-                flow["name"],
-                flow["source"],
-                bit_rate(flow["throughput_bps"]),
-                fair_rate(flow["fair_rate_bps"]),
-                count(flow["frames_dropped"]),
-            ]
-            for flow in shown
-        ),
-    )
-    if not shown:
-        rates = sorted(flow["throughput_bps"] for flow in flows)
-        spread = [bit_rate(rates[i]) for i in (0, len(rates) // 2, -1)] if rates else ["-"] * 3
-        table = _table([f"{count(len(flows))} flows", "least", "median", "most"], [["delivers", *spread]])
-    return head + queues + table
+    tables = (run_tables.queues(summary["queues"]), run_tables.flows(result))
+    return head + "".join(_table(table.head, table.rows, note=table.note) for table in tables if table.rows)
 
 
 def comparison_html(comparison: "Comparison") -> str:
@@ -120,7 +85,8 @@ def _slowdowns(lines: Sequence[dict[str, Any]]) -> str:
         for label, line in of.items()
     ]
     head = ["flows", "number", "not completed", *(title for _, title in SLOWDOWNS)]
-    return _table(head, rows[:_LINES], more=len(rows) - _LINES, where="document")
+    more = len(rows) - _LINES
+    return _table(head, rows[:_LINES], note=f"and {more} more, in document" if more > 0 else "")
 
 
 def tuning_html(tuning: "Tuning") -> str:
@@ -196,13 +162,13 @@ def _finite(value: float, form: str) -> str:
     return form.format(value) if math.isfinite(value) else "-"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, more: int = 0, where: str = "summary") -> str:
-    """Write a table: names on the left, numbers on the right."""
+def _table(head: Sequence[str], rows: Iterable[Sequence[Cell]], *, note: str = "") -> str:
+    """Write a table: names on the left, numbers on the right, and a sentence below."""
 
-    def cells(kind: str, row: Sequence[str]) -> str:
+    def cells(kind: str, row: Sequence[Cell]) -> str:
         left, right = (side.format(_WHOLE[kind]) for side in (_LEFT, _RIGHT))
-        return "".join(f"<{kind}{right if i else left}>{escape(cell)}</{kind}>" for i, cell in enumerate(row))
+        return "".join(f"<{kind}{right if i else left}>{escape(text_of(cell))}</{kind}>" for i, cell in enumerate(row))
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    rest = f'<tr><td colspan="{len(head)}"><i>and {more} more, in {where}</i></td></tr>' if more > 0 else ""
+    rest = f'<tr><td colspan="{len(head)}"><i>{escape(note)}</i></td></tr>' if note else ""
     return f"<table><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}{rest}</tbody></table>"

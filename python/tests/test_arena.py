@@ -3,14 +3,17 @@
 import json
 import math
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 from conftest import SMALL, Command
 
 from penstock import Arena, ArenaError, ArgumentError, Result, RunCallbacks, Scenario, arena, compare, schemes
+from penstock._core import read_quantity, write_quantity
 from penstock.arenas import prose
-from penstock.arenas.arena_file import Competitor, Entries, Judge, Workload, read
+from penstock.arenas.arena_file import OWN, Competitor, Entries, Judge, Workload, read
+from penstock.arenas.speed import faster_workload
 from penstock.arenas.standings import Standing, surely_better, totals
 from penstock.arenas.tuned_competitors import scenario_of_search
 from penstock.sweeps.design import cases_of_all, design
@@ -267,7 +270,10 @@ def test_a_workload_that_does_not_allow_a_competitor_is_no_failure(file: Path, t
         (ARENA, "title = 3", None, "title", "is not a text"),
         ('title = "Two small workloads"', 'notes = "a text"', None, "notes", "is not a list of texts"),
         ('name = "finite"', 'name = "finite"\nnote = 3', 10, "workload.1.note", "is not a text"),
-        ('name = "finite"', 'name = "finite"\nwith_pfc = 3', 10, "workload.1.with_pfc", "is not a table"),
+        ('title = "Two small workloads"', "speed = 4", None, "speed", "there is none"),
+        ('title = "Two small workloads"', 'base = "40g"', None, "base", "no arena of Penstock"),
+        ('title = "Two small workloads"', 'base = "10g"\nspeed = 0.5', None, "speed", "is not a whole number"),
+        ('title = "Two small workloads"', 'base = "10g"\nwithout = ["qcn-x"]', None, "without", "is no workload or"),
         (ARENA, "", None, "workload", "is missing"),
     ],
 )
@@ -290,12 +296,13 @@ def test_groups_that_a_scenario_does_not_have_are_refused(file: Path) -> None:
     assert (caught.value.key, caught.value.hint) == ("workload.1.of", "known are a, b")
 
 
-def test_every_scheme_takes_part_in_the_arena_of_penstock() -> None:
-    entries = read()
+@pytest.mark.parametrize("rate", ["10g", *(pytest.param(rate, marks=pytest.mark.science) for rate in ("100g", "400g"))])
+def test_every_scheme_takes_part_in_the_arenas_of_penstock(rate: str) -> None:
+    entries = read(rate)
     assert {competitor.scheme for competitor in entries.competitors} == {about["name"] for about in schemes()}
     every = cases_of_all(
         [
-            design(workload.scenario, (), schemes=[competitor.choice(workload) for competitor in entries.competitors])
+            design(workload.scenario, (), schemes=[competitor.choice for competitor in entries.competitors])
             for workload in entries.workloads
         ]
     )
@@ -309,9 +316,77 @@ def test_every_scheme_takes_part_in_the_arena_of_penstock() -> None:
     assert not refused
 
 
-def test_every_competitor_can_be_tuned_or_has_nothing_to_tune() -> None:
-    for competitor in read().competitors:
-        scenario_of_search(competitor).outline()
+@pytest.mark.parametrize("rate", OWN)
+def test_every_competitor_can_be_tuned_or_has_nothing_to_tune(rate: str) -> None:
+    entries = read(rate)
+    for competitor in entries.competitors:
+        scenario_of_search(competitor, entries.speed).outline()
+
+
+DERIVED = """\
+title = "Ten times as fast"
+base = "arena.toml"
+speed = 10
+without = ["finite"]
+set = { topology.star.buffer = "90 KB" }
+
+[[workload]]
+name = "shared"
+title = "Shared port, fast"
+set = { topology.star.link_delay = "2 us" }
+
+[[competitor]]
+name = "deep"
+scheme = "qcn"
+set = { schemes.qcn.q_eq = "70 KB" }
+"""
+
+
+def test_an_arena_on_faster_lines_begins_from_another(file: Path, tmp_path: Path) -> None:
+    derived = tmp_path / "fast.toml"
+    derived.write_text(DERIVED, encoding="utf-8")
+    entries = read(derived)
+    (workload,) = entries.workloads
+    # Of the base: 1 Gb/s and 10 ms; of the file: the buffer and the delay.
+    assert (workload.name, workload.title, entries.speed) == ("shared", "Shared port, fast", 10)
+    written = tomllib.loads(workload.scenario.to_toml())
+    star = written["topology"]["star"]
+    assert (star["link_rate"], star["buffer"], star["link_delay"]) == ("10 Gbps", "90 KB", "2 us")
+    assert written["duration"] == "1 ms"
+    settings = {one.name: dict(one.settings) for one in entries.competitors if one.scheme == "qcn"}
+    # Lengths of queues and rates ten times those of the registry; what the file sets is not scaled.
+    assert settings["qcn"] == {
+        "schemes.qcn.q_eq": "260 KB",
+        "schemes.qcn.rpg_ai_rate": "50 Mbps",
+        "schemes.qcn.rpg_hai_rate": "500 Mbps",
+        "schemes.qcn.rpg_min_rate": "50 Mbps",
+    }
+    assert settings["deep"] == {"schemes.qcn.q_eq": "70 KB"}
+    assert next(one.about for one in entries.competitors if one.name == "deep") == "QCN with a deeper queue."
+    again = Entries.of_document(json.loads(json.dumps(entries.document)))
+    assert (again.speed, again.competitors) == (10, entries.competitors)
+
+
+def test_a_run_on_faster_lines_is_the_run_of_shorter_delays() -> None:
+    """Ten times the rate and a tenth of each time: the same frames, each ten times as early."""
+    slow = Scenario.from_toml(SMALL, name="small")
+    fast = slow.copy()
+    for key, value in faster_workload(slow, 10).items():
+        fast.set(key, value)
+    delay = tomllib.loads(slow.to_toml())["topology"]["star"].get("link_delay", "0 s")
+    fast.set("topology.star.link_delay", write_quantity(read_quantity(delay, "s") / 10, "s"))
+    before, after = (one.run(scheme="none") for one in (slow, fast))
+    assert before.summary["totals"]["frames_delivered"] == after.summary["totals"]["frames_delivered"]
+
+
+def test_arenas_by_rate_have_one_chip_for_all() -> None:
+    for rate, memory in (("100g", 13_945_824), ("400g", 60_817_392)):
+        entries = read(rate).of(["incast-16", "incast-256"], ["none", "pfc"])
+        for workload in entries.workloads:
+            for competitor in entries.competitors:
+                (pool,) = _run(workload, competitor, "20 us").summary["pools"]
+                total = pool["size_octets"] + pool["headroom_octets"]
+                assert 0.98 * memory < total <= memory, (rate, workload.name, competitor.name)
 
 
 # The memory of each switch, octets, as the arena's notes have it.
@@ -319,7 +394,7 @@ MEMORY = {"two-distances-near": 9_000_000, "two-distances-far": 9_000_000, "long
 
 
 def _run(workload: Workload, competitor: Competitor, duration: str) -> Result:
-    choice = competitor.choice(workload)
+    choice = competitor.choice
     scenario = (
         choice.of(workload.scenario)
         if isinstance(choice, Variant)
@@ -346,7 +421,8 @@ def test_all_competitors_of_the_arena_have_the_same_memory() -> None:
             if name == "none" and "[pfc]" not in workload.scenario.to_toml():
                 assert set(sizes) == {memory}, workload.name
     for one in entries.competitors:
-        assert not one.brings_pfc or one.settings["buffer.0.ingress_alpha"] == 1.0, one.name
+        brings_pfc = any(key.startswith("pfc.") for key in one.settings)
+        assert not brings_pfc or one.settings["buffer.0.ingress_alpha"] == 1.0, one.name
 
 
 @pytest.mark.parametrize("workload", ["incast-16", "incast-64", "saturation-tree"])

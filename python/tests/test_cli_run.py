@@ -15,8 +15,9 @@ from conftest import ENDLESS, SMALL, Command, interrupt
 from rich.console import Console
 
 from penstock import FrameLossError, IdleSchemeError, Result, Scenario
-from penstock.cli.report import print_queues
+from penstock.cli.report import print_table
 from penstock.quantity_text import count
+from penstock.reports.run_tables import queues
 
 # The object of `run --json` is a contract that other tools build on: these are its keys and types, written out.
 NUMBER = (int, float)
@@ -188,7 +189,7 @@ def test_many_flows_are_three_columns(penstock: Command, small: Path) -> None:
 
 def test_narrow_terminal_keeps_numbers_whole(small: Path) -> None:
     out = Console(width=40, record=True, file=io.StringIO())
-    print_queues(out, Scenario.load(small).run().summary["queues"])
+    print_table(out, queues(Scenario.load(small).run().summary["queues"]))
     text = out.export_text()
     # Columns that do not fit come below, with the names once more.
     assert text.count("sw0->h2") > 1

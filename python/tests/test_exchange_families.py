@@ -38,6 +38,28 @@ PMAX_MAP 2 100000000000 0.20 400000000000 0.20
 BUFFER_SIZE 16
 """
 
+# The maps and some of the keys of SimAI's astra-sim-alibabacloud/inputs/config/SimAI.conf.
+SIMAI_CONFIG = """\
+ENABLE_QCN 1
+PACKET_PAYLOAD_SIZE 9000
+
+FLOW_FILE /etc/astra-sim/simulation/flow1.txt
+CC_MODE 1
+ALPHA_RESUME_INTERVAL 1
+RATE_DECREASE_INTERVAL 4
+CLAMP_TARGET_RATE 0
+RP_TIMER 900
+EWMA_GAIN 0.00390625
+FAST_RECOVERY_TIMES 1
+RATE_AI 50Mb/s
+RATE_HAI 100Mb/s
+MIN_RATE 100Mb/s
+KMAX_MAP 6 25000000000 400 50000000000 800 100000000000 1600 200000000000 1200 400000000000 3200 1600000000000 2400
+KMIN_MAP 6 25000000000 100 50000000000 200 100000000000 400 200000000000 300 400000000000 800 1600000000000 600
+PMAX_MAP 6 25000000000 0.2 50000000000 0.2 100000000000 0.2 200000000000 0.8 400000000000 0.2 1600000000000 0.2
+BUFFER_SIZE 32
+"""
+
 SIMAI = """\
 7 2 2 1 8 H100
 4 5 6
@@ -182,9 +204,41 @@ def test_a_wrong_configuration_is_refused_with_its_line(old: str, tmp_path: Path
     assert str(caught.value).startswith(f"{tmp_path}/{words}")
 
 
-def test_a_configuration_alone_is_no_scenario(tmp_path: Path) -> None:
+def test_a_configuration_alone_has_an_incast_at_its_fastest_rate(penstock: Command, tmp_path: Path) -> None:
+    (config,) = given(tmp_path, SimAI_conf=SIMAI_CONFIG)
+    found = import_files([config])
+    notes = "\n".join(found.notes)
+    assert "two hosts send 10 MB each to a third, over links of 1600 Gbps, the fastest of its maps" in notes
+    text = found.scenario.to_toml()
+    for line in ('k_min = "600000 octets"', 'k_max = "2400000 octets"', "p_max = 0.2", 'time_reset = "900 us"', "mtu"):
+        assert line in text, line
+    # 2 x 1112 packets of 9000 octets, two of them shorter, at 1.6 Tb/s, and marks leave less of it.
+    assert max(ends(found.scenario)) > 2 * 10e6 * 8 / 1.6e12
+    # As the file of the command.
+    assert penstock("import", str(config), "-o", str(tmp_path / "simai.toml")).returncode == 0
+    for wrong in (CONFIG.replace("KMIN_MAP 2 100000000000 400 400000000000", "KMIN_MAP 1 25000000000"), "CC_MODE 1\n"):
+        with pytest.raises(ExchangeError, match=r"no rate in common that links could have; give a topology and flows"):
+            import_files(given(tmp_path, config_txt=wrong))
+
+
+def test_values_that_fall_with_the_rate_are_named(tmp_path: Path) -> None:
+    notes = import_files(given(tmp_path, SimAI_conf=SIMAI_CONFIG)).notes
+    followed = "; as a rule such values rise with the rate, or stay"
+    for words in (
+        "KMIN_MAP falls from 400 at 100 Gbps to 300 at 200 Gbps, and from 800 at 400 Gbps to 600 at 1600 Gbps",
+        "KMAX_MAP falls from 1600 at 100 Gbps to 1200 at 200 Gbps, and from 3200 at 400 Gbps to 2400 at 1600 Gbps",
+        "PMAX_MAP falls from 0.8 at 200 Gbps to 0.2 at 400 Gbps",
+    ):
+        assert f"{tmp_path}/SimAI.conf: {words}{followed}" in notes
+    # Maps that rise or stay have no such note, whatever the order of their pairs.
+    assert "falls" not in imported(tmp_path, STAR, TWO, CONFIG)[1]
+    turned = CONFIG.replace("100000000000 1600 400000000000 6400", "400000000000 6400 100000000000 1600")
+    assert "falls" not in imported(tmp_path, STAR, TWO, turned)[1]
+
+
+def test_a_configuration_needs_network_and_traffic_together(tmp_path: Path) -> None:
     (config,) = given(tmp_path, config_txt=CONFIG)
-    for more in ([], given(tmp_path, topology_txt=STAR), given(tmp_path, a_cm="Nodes 4\nConnections 0\n")):
+    for more in (given(tmp_path, topology_txt=STAR), given(tmp_path, a_cm="Nodes 4\nConnections 0\n")):
         with pytest.raises(ArgumentError, match="a scenario needs one network and its traffic"):
             import_files([config, *more])
 

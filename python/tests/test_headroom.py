@@ -2,7 +2,6 @@
 
 import csv
 import json
-import random
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from headroom_endurance import endure, random_port
 
 from penstock import ArgumentError, Scenario, headroom
 from penstock.errors import TextFileError
@@ -192,20 +192,8 @@ PORTS = [
 ]
 
 
-def any_port(seed: int) -> Port:
-    draw = random.Random(seed)
-    speeds = (10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000)
-    return Port(
-        speed_mbps=draw.choice(speeds),
-        cable_m=draw.choice([draw.randint(1, 40), draw.randint(1, 500), draw.uniform(1, 2000)]),
-        mtu=draw.choice([1500, 1518, 4154, 9122, 9216, draw.randint(256, 9216)]),
-        cell=draw.choice([1, 1, 1, 80, 96, 144, 176, 192, 208, 254, 256, draw.randint(2, 420)]),
-        response_ps=draw.choice([None, 0, draw.randint(0, 5_000_000)]),
-    )
-
-
 @pytest.mark.parametrize(
-    "port", [*PORTS, *(pytest.param(any_port(seed), marks=pytest.mark.science) for seed in range(200))], ids=str
+    "port", [*PORTS, *(pytest.param(random_port(seed), marks=pytest.mark.science) for seed in range(200))], ids=str
 )
 def test_the_minimum_by_search_is_the_exact_need(port: Port) -> None:
     proof = headroom.prove(port)
@@ -214,6 +202,14 @@ def test_the_minimum_by_search_is_the_exact_need(port: Port) -> None:
     # The scenario that is kept loses what it says.
     result = Scenario.from_toml(proof.scenario, name="loses").run()
     assert result.summary["totals"]["frames_dropped"] == proof.lost
+
+
+@pytest.mark.parametrize(("missing", "lossless"), [(0.0, True), (0.3, False)])
+def test_a_port_with_its_headroom_loses_nothing_however_often_it_stops(missing: float, lossless: bool) -> None:
+    frames, lost, stops = endure(Port(speed_mbps=40_000, cable_m=37, mtu=1500, cell=192), 20_000, missing)
+    assert frames > 10_000
+    assert stops > 100
+    assert (lost == 0) is lossless
 
 
 TABLE = """\

@@ -4,10 +4,10 @@ use penstock_schemes::*;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-use crate::calls::{Call, Points, Setting, calls};
+use crate::calls::{Points, Setting};
 use crate::typical::Typical;
 use crate::world::{LINE, Words, place};
-use crate::{cases, named, of_values, runner, values};
+use crate::{Case, named, of_values, run_cases, values};
 
 /// Checks that points keep the rules while their parameters change and change back: from the defaults and from each profile, to
 /// values that are drawn over the ranges of the parameters. A draw under which a new point breaks a rule is left out.
@@ -28,7 +28,7 @@ fn changes_from<S: Scheme>(from: &[Value]) -> Result<(), String> {
         config: of_values::<S>(values),
         least_rate: if bounded { minimum(S::INFO.parameters, values) } else { 0 },
     };
-    let run = |(calls, seed): (Vec<Call>, u32)| {
+    let run = |(calls, _, seed): Case| {
         let mut words = Words(seed);
         let to = drawn(S::INFO.parameters, from, &mut words);
         let mut new = Points::<S>::new(&of_values::<S>(&to), words.clone());
@@ -44,7 +44,7 @@ fn changes_from<S: Scheme>(from: &[Value]) -> Result<(), String> {
         prop_assert!(broken.is_none(), "{}, while {config:?} and {:?} change", broken.unwrap(), of_values::<S>(&to));
         Ok(())
     };
-    runner(cases(48)).run(&(calls(), any::<u32>()), run).map_err(|e| e.to_string())
+    run_cases(&run)
 }
 
 /// Whether a scenario lets parameters change so: the lengths of frames stay, and their paths.

@@ -31,7 +31,7 @@ mod world;
 
 use penstock_schemes::*;
 use proptest::prelude::*;
-use proptest::test_runner::{Config as Runs, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
 use calls::{Call, Points, Setting, UNMOVED, calls, recovers};
 pub use changes::changes;
@@ -82,11 +82,6 @@ fn of_values<S: Scheme>(values: &[Value]) -> S::Config {
     S::Config::from_values(values).expect("values are of their parameters' kinds")
 }
 
-/// The number of cases: `usual`, or the value of PROPTEST_CASES in the environment.
-fn cases(usual: u32) -> u32 {
-    std::env::var("PROPTEST_CASES").map_or(usual, |n| n.parse().expect("PROPTEST_CASES is a number"))
-}
-
 /// The rules of the contract for one configuration, under random sequences of calls: 48 of them, or as many as the
 /// environment's `PROPTEST_CASES` asks for.
 ///
@@ -112,15 +107,20 @@ pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
         prop_assert!(fits, "a signal fits an Ethernet frame");
         if S::INFO.recovers_alone { recovers::<S>(&mut points.rp, &mut points.words) } else { Ok(()) }
     };
-    let mut runner = runner(cases(48));
-    runner.run(&(calls(), calls(), any::<u32>()), run).map_err(|e| e.to_string())
+    run_cases(&run)
 }
 
-/// Runs that are the same each time.
-fn runner(cases: u32) -> TestRunner {
+/// Two sequences of calls and a seed.
+type Case = (Vec<Call>, Vec<Call>, u32);
+
+/// Runs 48 cases, or as many as the environment's `PROPTEST_CASES` asks for, the same ones each time. It is compiled once, and not
+/// for each scheme.
+fn run_cases(test: &dyn Fn(Case) -> Result<(), TestCaseError>) -> Result<(), String> {
+    let cases = std::env::var("PROPTEST_CASES").map_or(48, |n| n.parse().expect("PROPTEST_CASES is a number"));
     let (max_shrink_iters, max_global_rejects) = (64, 100 * cases);
     let runs = Runs { cases, max_shrink_iters, max_global_rejects, failure_persistence: None, ..Runs::default() };
-    TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
+    let mut runner = TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    runner.run(&(calls(), calls(), any::<u32>()), test).map_err(|e| e.to_string())
 }
 
 /// Checks that a parameter changes no answer where its condition does not hold. Of the pairs of a parameter and a value

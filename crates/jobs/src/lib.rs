@@ -24,6 +24,7 @@
 //! | [`schedule`] | the messages of a collective, by algorithm |
 //! | `matching`, [`check`] | partners of sends, receives and collectives; whether a graph can end |
 //! | [`executor`], `expand` | the state machine; graphs whose collectives are written out |
+//! | [`read`], [`mod@write`] | files of others to graphs, and graphs to files of others |
 
 //!
 //! # Example
@@ -80,8 +81,10 @@ pub mod graph;
 mod matching;
 pub mod nccl;
 pub mod placement;
+pub mod read;
 pub mod schedule;
 pub mod time;
+pub mod write;
 
 pub use collective::{Algorithm, Collective, Kind, Level};
 pub use executor::{Action, Executor, Local, MessageId, Record, Settings};

@@ -1,126 +1,111 @@
-//! Tables as Parquet files: Arrow's columns to Parquet's and back, for the few types that tables have.
-//!
-//! The crate `parquet` does the same for every type of Arrow if its feature `arrow` is on, and then takes three times as long
-//! to build. Here only its columns are used. A file is the same in kind: flat columns, levels where values may be
-//! missing, and the Arrow schema under Arrow's own key, so that every reader finds names, units and descriptions.
+//! Tables as Parquet files, by the crate `parquet`: names, units and descriptions of columns are in the Arrow schema of the file.
 
-mod read;
-mod row_runs;
-mod search;
-mod write;
+use std::fs::File;
+use std::panic;
 
-use std::sync::Arc;
-
-use arrow_ipc::convert::try_schema_from_ipc_buffer;
-use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
-use arrow_schema::{DataType, Field, Schema};
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{RecordBatch, RecordBatchReader as _};
+use arrow_schema::SchemaRef;
+use parquet::arrow::arrow_reader::{ArrowPredicateFn, ParquetRecordBatchReaderBuilder, RowFilter};
+use parquet::arrow::{ArrowWriter, ProjectionMask};
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
-use parquet::schema::types::{Type, TypePtr};
+use parquet::file::properties::WriterProperties;
 
-pub(crate) use read::read;
-pub(crate) use write::FileWriter;
+use crate::select::{Selection, has_name};
 
 /// Rows of a row group: the most that a writer holds in memory.
 pub(crate) const ROWS_PER_GROUP: usize = 1 << 17;
 
 /// The reason of an error, without the crate's preface to general errors.
 pub(crate) fn reason(error: ParquetError) -> String {
-    if let ParquetError::General(reason) = error { reason } else { error.to_string() }
+    match error {
+        ParquetError::General(reason) | ParquetError::ArrowError(reason) => reason,
+        other => other.to_string(),
+    }
 }
 
-/// The key under which a Parquet file has its Arrow schema.
-const ARROW_SCHEMA: &str = "ARROW:schema";
+/// An unfinished Parquet file. Rows wait until they fill a row group.
+#[derive(Debug)]
+pub(crate) struct FileWriter(ArrowWriter<File>);
 
-/// The Parquet columns of a table.
+impl FileWriter {
+    pub(crate) fn new(file: File, schema: &SchemaRef) -> Result<Self, ParquetError> {
+        let properties = WriterProperties::builder()
+            .set_created_by(concat!("Penstock ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_compression(Compression::SNAPPY)
+            .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
+            .build();
+        Ok(Self(ArrowWriter::try_new(file, schema.clone(), Some(properties))?))
+    }
+
+    /// Adds rows: the columns of the schema.
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
+        self.0.write(batch)
+    }
+
+    /// Ends the file and gives it back.
+    pub(crate) fn close(self) -> Result<File, ParquetError> {
+        self.0.into_inner()
+    }
+
+    /// Rows that are held in memory.
+    #[cfg(test)]
+    pub(crate) fn rows_held(&self) -> usize {
+        self.0.in_progress_rows()
+    }
+}
+
+/// Reads the columns and the rows of a table, or of a part of it.
 ///
 /// # Errors
-/// If a column has a type that no table has.
-fn parquet_columns(schema: &Schema) -> Result<Vec<TypePtr>, ParquetError> {
-    schema.fields().iter().map(|field| parquet_column(field).map(Arc::new)).collect()
+/// If the file is not whole.
+pub(crate) fn read(file: File, part: Option<&Selection<'_>>) -> Result<(SchemaRef, Vec<RecordBatch>), ParquetError> {
+    // The crate `parquet` meets some damages with a panic.
+    let damaged = || ParquetError::General("the file is damaged".to_owned());
+    panic::catch_unwind(|| read_part(file, part)).unwrap_or_else(|_| Err(damaged()))
 }
 
-fn parquet_column(field: &Field) -> Result<Type, ParquetError> {
-    let logical = |bits| Some(LogicalType::integer(bits, false));
-    let (physical, logical) = match field.data_type() {
-        DataType::Float64 => (Physical::DOUBLE, None),
-        DataType::UInt64 => (Physical::INT64, logical(64)),
-        DataType::Int64 => (Physical::INT64, None),
-        DataType::UInt32 => (Physical::INT32, logical(32)),
-        DataType::UInt8 => (Physical::INT32, logical(8)),
-        DataType::Boolean => (Physical::BOOLEAN, None),
-        DataType::Utf8 => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        of_names if is_names(of_names) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        DataType::List(item) if *item.data_type() == DataType::Utf8 => {
-            let items = Type::group_type_builder("list")
-                .with_repetition(Repetition::REPEATED)
-                .with_fields(vec![Arc::new(parquet_column(item)?)])
-                .build()?;
-            return Type::group_type_builder(field.name())
-                .with_repetition(repetition(field))
-                .with_logical_type(Some(LogicalType::List))
-                .with_fields(vec![Arc::new(items)])
-                .build();
+fn read_part(file: File, part: Option<&Selection<'_>>) -> Result<(SchemaRef, Vec<RecordBatch>), ParquetError> {
+    let mut builder = ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(ROWS_PER_GROUP);
+    if let Some(part) = part {
+        let columns = |places: Vec<usize>| ProjectionMask::roots(builder.parquet_schema(), places);
+        let (whole, wanted) = (builder.schema().clone(), columns(part.places(builder.schema())));
+        match (part.names, Selection::named(&whole)) {
+            (None, _) => {}
+            (Some(_), None) => builder = builder.with_limit(0),
+            (Some(names), Some(named)) => {
+                let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+                let is_wanted = move |block: RecordBatch| Ok(has_name(block.column(0).as_dictionary(), &names));
+                let predicate = ArrowPredicateFn::new(columns(vec![named]), is_wanted);
+                builder = builder.with_row_filter(RowFilter::new(vec![Box::new(predicate)]));
+            }
         }
-        other => {
-            let reason = format!("column {}: no table has a column of type {other}", field.name());
-            return Err(ParquetError::General(reason));
-        }
-    };
-    Type::primitive_type_builder(field.name(), physical)
-        .with_repetition(repetition(field))
-        .with_logical_type(logical)
-        .build()
-}
-
-fn repetition(field: &Field) -> Repetition {
-    if field.is_nullable() { Repetition::OPTIONAL } else { Repetition::REQUIRED }
-}
-
-/// Whether a column holds names out of a list that its rows share.
-fn is_names(data_type: &DataType) -> bool {
-    let DataType::Dictionary(keys, names) = data_type else { return false };
-    (keys.as_ref(), names.as_ref()) == (&DataType::Int32, &DataType::Utf8)
-}
-
-/// An Arrow schema as a text: base64 of Arrow's message, behind a mark and its length.
-fn schema_text(schema: &Schema) -> String {
-    let (mut tracker, options) = (DictionaryTracker::new(true), IpcWriteOptions::default());
-    let encoded = IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(schema, &mut tracker, &options);
-    let length = u32::try_from(encoded.ipc_message.len()).expect("a schema takes less than 4 GiB");
-    let message = [&[0xff; 4][..], &length.to_le_bytes(), &encoded.ipc_message].concat();
-    BASE64_STANDARD.encode(message)
-}
-
-/// The Arrow schema of such a text.
-fn schema_of(text: &str) -> Result<Schema, ParquetError> {
-    let refused = |reason: String| ParquetError::General(format!("its Arrow schema cannot be read: {reason}"));
-    let message = BASE64_STANDARD.decode(text).map_err(|e| refused(e.to_string()))?;
-    try_schema_from_ipc_buffer(&message).map_err(|e| refused(e.to_string()))
+        builder = builder.with_projection(wanted);
+    }
+    let blocks = builder.build()?;
+    let schema = blocks.schema();
+    Ok((schema, blocks.collect::<Result<_, _>>()?))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
+    use std::fs;
     use std::path::Path;
+    use std::sync::Arc;
 
     use arrow_array::builder::{Int32Builder, ListBuilder, StringBuilder};
-    use arrow_array::cast::AsArray as _;
     use arrow_array::types::Int32Type;
     use arrow_array::{
-        Array as _, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch,
-        StringArray, UInt8Array, UInt32Array, UInt64Array,
+        Array as _, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, StringArray,
+        UInt8Array, UInt32Array, UInt64Array,
     };
-    use arrow_schema::SchemaRef;
-    use parquet::arrow::ArrowWriter;
-    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-    use parquet::file::properties::{WriterProperties, WriterVersion};
+    use arrow_schema::{DataType, Field, Schema};
+    use arrow_select::concat::concat_batches;
+    use parquet::file::properties::WriterVersion;
     use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
     use super::*;
-    use crate::select::Selection;
     use crate::sink::Records;
 
     /// Three rows of every type that a column may have; in columns that may lack values, the second lacks one.
@@ -182,42 +167,23 @@ mod tests {
     fn written(path: &Path, schema: &SchemaRef, batches: &[RecordBatch]) {
         let mut writer = FileWriter::new(File::create(path).unwrap(), schema).unwrap();
         for batch in batches {
-            writer.write(batch.clone()).unwrap();
+            writer.write(batch).unwrap();
         }
         writer.close().unwrap();
     }
 
     fn read_at(path: &Path) -> Result<Records, ParquetError> {
-        read(File::open(path).unwrap(), None)
-    }
-
-    /// The same file, read by the crate's own reader of Arrow tables.
-    fn read_by_arrow(path: &Path) -> Records {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
-        let schema = builder.schema().clone();
-        Records { schema, batches: builder.build().unwrap().map(Result::unwrap).collect() }
+        read(File::open(path).unwrap(), None).map(Records::of)
     }
 
     #[test]
-    fn every_type_is_read_back_here_and_elsewhere() {
+    fn every_type_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let (path, table) = (folder.path().join("all.parquet"), all_types());
         written(&path, &table.schema(), &[table.slice(0, 2), table.slice(2, 1)]);
-        for records in [read_at(&path).unwrap(), read_by_arrow(&path)] {
-            assert_eq!(records.schema, table.schema());
-            assert_eq!(records.batches, std::slice::from_ref(&table));
-        }
-    }
-
-    #[test]
-    fn a_table_of_the_crates_own_writer_of_arrow_tables_is_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let (path, table) = (folder.path().join("all.parquet"), all_types());
-        let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), table.schema(), None).unwrap();
-        writer.write(&table).unwrap();
-        writer.close().unwrap();
         let records = read_at(&path).unwrap();
-        assert_eq!((records.schema, records.batches), (table.schema(), vec![table]));
+        assert_eq!(records.schema, table.schema());
+        assert_eq!(records.batches, std::slice::from_ref(&table));
     }
 
     #[test]
@@ -292,20 +258,18 @@ mod tests {
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
         for names in [&["h0"][..], &["", "h1->sw0"], &["h0", "", "h1->sw0"], &["nobody"], &[]] {
             let part = Selection { columns: &columns, names: Some(names) };
-            let found = read(File::open(&path).unwrap(), Some(&part)).unwrap();
-            let mut rows = 0;
-            for (block, whole) in found.batches.iter().zip(&whole.batches) {
-                let expected = part.rows(whole).unwrap();
-                rows += expected.num_rows();
-                for (found, expected) in block.columns().iter().zip(expected.columns()) {
-                    match expected.as_dictionary_opt::<Int32Type>() {
-                        // A list of names has those that are there.
-                        Some(expected) => assert_eq!(texts(found.as_dictionary()), texts(expected), "{names:?}"),
-                        None => assert_eq!(found, expected, "{names:?}"),
-                    }
+            let found = Records::of(read(File::open(&path).unwrap(), Some(&part)).unwrap());
+            let expected: Vec<_> = whole.batches.iter().map(|block| part.rows(block).unwrap()).collect();
+            let expected = concat_batches(&table.schema(), &expected).unwrap();
+            let found = concat_batches(&table.schema(), &found.batches).unwrap();
+            let rows = found.num_rows();
+            for (found, expected) in found.columns().iter().zip(expected.columns()) {
+                match expected.as_dictionary_opt::<Int32Type>() {
+                    // A list of names has those that are there.
+                    Some(expected) => assert_eq!(texts(found.as_dictionary()), texts(expected), "{names:?}"),
+                    None => assert_eq!(found, expected, "{names:?}"),
                 }
             }
-            assert_eq!(found.batches.iter().map(RecordBatch::num_rows).sum::<usize>(), rows);
             assert_eq!(rows > 0, names.iter().any(|name| *name != "nobody"), "{names:?}");
         }
     }
@@ -346,7 +310,7 @@ mod tests {
 
             let wanted = ["sw17->h17", "nobody", "sw2999->h2999", "sw0->h0"];
             let part = Selection { columns: &["row"], names: Some(&wanted) };
-            let found = read(File::open(&path).unwrap(), Some(&part)).unwrap();
+            let found = Records::of(read(File::open(&path).unwrap(), Some(&part)).unwrap());
             let found: Vec<(u64, String)> = found
                 .batches
                 .iter()
@@ -388,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_a_table_is_an_error() {
+    fn a_file_that_is_cut_off_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let (path, table) = (folder.path().join("all.parquet"), all_types());
         written(&path, &table.schema(), std::slice::from_ref(&table));
@@ -397,27 +361,5 @@ mod tests {
             fs::write(&path, &whole[..length]).unwrap();
             assert!(read_at(&path).is_err(), "{length} octets of {}", whole.len());
         }
-        let refusal = |schema: Option<String>, columns: Vec<TypePtr>| {
-            let root = Type::group_type_builder("root").with_fields(columns).build().unwrap();
-            let schema =
-                schema.map(|schema| vec![parquet::file::metadata::KeyValue::new(ARROW_SCHEMA.to_owned(), schema)]);
-            let properties = WriterProperties::builder().set_key_value_metadata(schema).build();
-            let file = File::create(&path).unwrap();
-            let writer = parquet::file::writer::SerializedFileWriter::new(file, Arc::new(root), Arc::new(properties));
-            writer.unwrap().close().unwrap();
-            reason(read_at(&path).unwrap_err())
-        };
-        let column = |data_type| Schema::new(vec![Field::new("a", data_type, false)]);
-        let (real, count, half) = (DataType::Float64, DataType::UInt64, DataType::Float16);
-        let (real, count, half) = (column(real), column(count), schema_text(&column(half)));
-        let of_real = || parquet_columns(&real).unwrap();
-        assert_eq!(refusal(None, of_real()), "it has no Arrow schema");
-        assert!(refusal(Some("?".to_owned()), of_real()).contains("its Arrow schema cannot be read: "));
-        assert!(refusal(Some(String::new()), of_real()).contains("its Arrow schema cannot be read: "));
-        assert!(refusal(Some("AAAAAAAAAAAAAAAA".to_owned()), of_real()).contains("its Arrow schema cannot be read: "));
-        let other = refusal(Some(schema_text(&count)), of_real());
-        assert_eq!(other, "its columns are not those of its Arrow schema");
-        let foreign = refusal(Some(half), of_real());
-        assert_eq!(foreign, "column a: no table has a column of type Float16");
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int32Type;
-use arrow_array::{RecordBatch, UInt32Array};
+use arrow_array::{BooleanArray, DictionaryArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
-use arrow_select::take::take_record_batch;
+use arrow_select::filter::filter_record_batch;
 
 /// The part of a table that is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -34,11 +34,7 @@ impl Selection<'_> {
     pub(crate) fn rows(&self, block: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         let Some(names) = self.names else { return Ok(block.clone()) };
         let Some(named) = Self::named(block.schema_ref()) else { return Ok(block.slice(0, 0)) };
-        let column = block.column(named).as_dictionary::<Int32Type>();
-        let listed = column.values().as_string::<i32>();
-        let wanted: Vec<bool> = listed.iter().map(|name| name.is_some_and(|name| names.contains(&name))).collect();
-        let rows = (0..).zip(column.keys()).filter(|(_, key)| key.is_some_and(|key| wanted[key as usize]));
-        take_record_batch(block, &rows.map(|(row, _)| row).collect::<UInt32Array>())
+        filter_record_batch(block, &has_name(block.column(named).as_dictionary(), names))
     }
 
     /// Columns and rows of a block of the whole table.
@@ -61,4 +57,12 @@ impl Selection<'_> {
     pub(crate) fn named(schema: &Schema) -> Option<usize> {
         schema.fields().iter().position(|field| matches!(field.data_type(), DataType::Dictionary(..)))
     }
+}
+
+/// Which rows of a column have one of these names.
+pub(crate) fn has_name(column: &DictionaryArray<Int32Type>, names: &[impl AsRef<str>]) -> BooleanArray {
+    let listed = column.values().as_string::<i32>();
+    let wanted: Vec<bool> =
+        listed.iter().map(|name| name.is_some_and(|name| names.iter().any(|one| one.as_ref() == name))).collect();
+    column.keys().iter().map(|key| Some(key.is_some_and(|key| wanted[key as usize]))).collect()
 }

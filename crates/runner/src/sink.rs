@@ -34,6 +34,11 @@ impl Records {
         Self { schema, batches: batches.collect() }
     }
 
+    /// Columns and blocks of rows, with one list of names for all blocks.
+    pub(crate) fn of((schema, batches): (SchemaRef, Vec<RecordBatch>)) -> Self {
+        Self { schema, batches }.with_one_list_of_names()
+    }
+
     /// The same rows with one list of names for all blocks of a column. Blocks that follow one another each have the names that
     /// come up in them; put together as they are, they would list names several times, which some libraries refuse.
     pub(crate) fn with_one_list_of_names(self) -> Self {
@@ -98,7 +103,7 @@ impl Sink {
     pub(crate) fn write(&mut self, batch: RecordBatch) -> Result<(), RunError> {
         match self {
             Self::Memory(records) => records.batches.push(batch),
-            Self::File { path, writer } => writer.write(batch).map_err(|e| RunError::table(path, e))?,
+            Self::File { path, writer } => writer.write(&batch).map_err(|e| RunError::table(path, e))?,
         }
         Ok(())
     }
@@ -136,5 +141,5 @@ impl Sink {
 /// Reads a table back, or a part of it.
 pub(crate) fn read(path: &Path, part: Option<&Selection<'_>>) -> Result<Records, RunError> {
     let file = File::open(path).map_err(RunError::io(path, "open"))?;
-    file::read(file, part).map_err(|e| RunError::table(path, e))
+    file::read(file, part).map(Records::of).map_err(|e| RunError::table(path, e))
 }

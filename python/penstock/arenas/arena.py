@@ -236,7 +236,7 @@ def arena(
 
     Args:
         out: the folder.
-        file: the file of the arena; by default that of Penstock.
+        file: the file of the arena, or ``"10g"``, ``"100g"`` or ``"400g"`` for one of Penstock.
         workloads: names of its workloads; by default all.
         competitors: names of its competitors; by default all.
         seeds: how many runs of each, with as many seeds from the scenario's on; or the seeds.
@@ -277,7 +277,7 @@ def arena(
     every = [*entries.competitors, *(one for one in improved.competitors if one not in entries.competitors)]
     designs = {
         path / _RUNS / workload.name: design(
-            workload.scenario, (), schemes=[competitor.choice(workload) for competitor in every], seeds=seeds
+            workload.scenario, (), schemes=[competitor.choice for competitor in every], seeds=seeds
         )
         for workload in entries.workloads
     }

@@ -2,12 +2,13 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
 from penstock import ScenarioError, library
+from penstock.arenas.speed import faster_scheme, faster_workload
 from penstock.catalogue import about as about_scheme
 from penstock.catalogue import schemes as every_scheme
 from penstock.declared import Better
@@ -19,8 +20,11 @@ from penstock.sweeps.design import settings_of
 from penstock.toml_reader import PlacedError, Table, lines_of, nearest, parse
 from penstock.variants import Variant
 
-STANDARD = Path(__file__).parent / "arena.toml"
-"""The arena that comes with Penstock."""
+OWN = {rate: Path(__file__).parent / f"arena-{rate}.toml" for rate in ("10g", "100g", "400g")}
+"""The arenas that come with Penstock, by the rate of their hosts' lines."""
+
+STANDARD = "10g"
+"""The one that runs where none is named."""
 
 _JUDGES: dict[str, Better] = {metric.name: metric.better or "less" for metric in COMPARED}
 _OF_FLOWS = tuple(key for key in _JUDGES if key.startswith("slowdown_"))
@@ -61,7 +65,6 @@ class Workload:
         source: the name of the scenario that it was made of.
         settings: the keys that the arena sets in it.
         judge: the number that judges.
-        with_pfc: keys that it sets besides for competitors that bring flow control.
         note: a sentence or two that a reader of its standings has to know; empty for none.
     """
 
@@ -71,7 +74,6 @@ class Workload:
     source: str
     settings: Mapping[str, Value]
     judge: Judge
-    with_pfc: Mapping[str, Value] = field(default_factory=dict)
     note: str = ""
 
 
@@ -92,19 +94,10 @@ class Competitor:
     about: str = ""
 
     @property
-    def brings_pfc(self) -> bool:
-        """Whether it sets keys of priority flow control."""
-        return any(key.startswith("pfc.") for key in self.settings)
-
-    def settings_on(self, workload: Workload) -> Mapping[str, Value]:
-        """Return the keys that it sets on a workload."""
-        return {**self.settings, **workload.with_pfc} if self.brings_pfc else self.settings
-
-    def choice(self, workload: Workload) -> str | Variant:
-        """Return the competitor as a sweep of a workload takes it."""
-        settings = self.settings_on(workload)
-        plain = self.name == self.scheme and not settings
-        return self.scheme if plain else Variant(self.name, self.scheme, settings)
+    def choice(self) -> str | Variant:
+        """The competitor as a sweep of a workload takes it."""
+        plain = self.name == self.scheme and not self.settings
+        return self.scheme if plain else Variant(self.name, self.scheme, self.settings)
 
 
 @dataclass(frozen=True)
@@ -116,12 +109,14 @@ class Entries:
         workloads: the workloads, in their order.
         competitors: the competitors, in the order of the registry.
         notes: sentences that a reader of all standings has to know.
+        speed: rate of its lines over that of the scenarios that it names.
     """
 
     title: str
     workloads: tuple[Workload, ...]
     competitors: tuple[Competitor, ...]
     notes: tuple[str, ...] = ()
+    speed: int = 1
 
     def of(self, workloads: Sequence[str] = (), competitors: Sequence[str] = ()) -> "Entries":
         """Return the named ones; all where no name is given.
@@ -129,11 +124,12 @@ class Entries:
         Raises:
             ArgumentError: there is none of a name.
         """
-        return Entries(
-            self.title,
-            tuple(self.workloads[i] for i in _places(workloads, [w.name for w in self.workloads], "workload")),
-            tuple(self.competitors[i] for i in _places(competitors, [c.name for c in self.competitors], "competitor")),
-            self.notes,
+        of_workloads = _places(workloads, [one.name for one in self.workloads], "workload")
+        of_competitors = _places(competitors, [one.name for one in self.competitors], "competitor")
+        return replace(
+            self,
+            workloads=tuple(self.workloads[i] for i in of_workloads),
+            competitors=tuple(self.competitors[i] for i in of_competitors),
         )
 
     @property
@@ -159,64 +155,136 @@ class Entries:
             scenario = joined((text, origin, name, tuple(keys_set)))
             workloads.append(Workload(**{**entry, "scenario": scenario, "judge": Judge(**entry["judge"])}))
         competitors = tuple(Competitor(**entry) for entry in document["competitors"])
-        return cls(document["title"], tuple(workloads), competitors, tuple(document["notes"]))
+        notes = tuple(document["notes"])
+        return cls(document["title"], tuple(workloads), competitors, notes, document["speed"])
 
 
-def read(path: str | PathLike[str] = STANDARD) -> Entries:
-    """Read the file of an arena.
+def read(file: str | PathLike[str] = STANDARD) -> Entries:
+    """Read the file of an arena; a key of :data:`OWN` names one of Penstock's.
+
+    A file with ``base`` has the workloads and competitors of another file, on lines ``speed`` times as fast. Its own
+    entries change those of the same name, and add others.
 
     Raises:
         ArenaError: it cannot be read, or is not valid.
     """
-    file = Path(path)
-    hint = "name a TOML file with [[workload]] tables"
-    document = Table.of(file, "", parse(file, ArenaError, hint), ArenaError)
+    path = OWN.get(str(file), Path(file))
+    hint = f"name a TOML file with [[workload]] tables, or {', '.join(OWN)}"
+    document = Table.of(path, "", parse(path, ArenaError, hint), ArenaError)
     title = document.text("title", "An arena")
-    workloads = [_workload(table) for table in document.tables("workload", lines_of(file, "workload"))]
-    if not workloads:
+    base = _base(document)
+    of_base = {workload.name: workload for workload in base.workloads}
+    workloads = [_workload(table, of_base) for table in document.tables("workload", lines_of(path, "workload"))]
+    _once(document, "workload", [workload.name for workload in workloads])
+    changed = {workload.name: workload for workload in workloads}
+    every = {**of_base, **changed}
+    if not every:
         raise document.error("workload", "is missing", "add [[workload]]")
-    own = [_competitor(table) for table in document.tables("competitor", lines_of(file, "competitor"))]
+    own = [_competitor(table) for table in document.tables("competitor", lines_of(path, "competitor"))]
+    _once(document, "competitor", [competitor.name for competitor in own])
     notes = document.raw("notes", [])
     if not isinstance(notes, list) or not all(isinstance(note, str) and note.strip() for note in notes):
         raise document.error("notes", "is not a list of texts", 'write notes = ["…", "…"]')
-    document.end(("title", "notes", "workload", "competitor"))
-    _once(document, "workload", [workload.name for workload in workloads])
-    _once(document, "competitor", [competitor.name for competitor in own])
-    return Entries(title, tuple(workloads), tuple(_in_order(own)), tuple(notes))
+    document.end(("title", "notes", "base", "speed", "set", "without", "workload", "competitor"))
+    competitors = tuple(_in_order(own, base.competitors))
+    return Entries(title, tuple(every.values()), competitors, tuple(notes), base.speed)
 
 
-def _in_order(own: Sequence[Competitor]) -> list[Competitor]:
-    """Return the competitors by the registry's order of their schemes; a scheme that none names stands for itself."""
+def _base(document: Table) -> Entries:
+    """Return the entries of the base of an arena, on faster lines; none where it has no base."""
+    name = document.text("base", "")
+    if not name:
+        for key in ("speed", "set", "without"):
+            if document.raw(key, None) is not None:
+                raise document.error(key, "changes a base, and there is none", 'add base = "10g"')
+        return Entries("", (), ())
+    beside = document.file.parent / name
+    if name not in OWN and not beside.is_file():
+        raise document.error("base", f"{name}: no file, and no arena of Penstock", nearest(name, OWN))
+    base = read(beside if beside.is_file() else name)
+    speed = document.raw("speed", 1)
+    if not isinstance(speed, int) or isinstance(speed, bool) or speed < 1:
+        raise document.error("speed", "is not a whole number from 1 on", "write speed = 10")
+    left_out = document.raw("without", [])
+    names = [*(one.name for one in base.workloads), *(one.name for one in base.competitors)]
+    for one in left_out if isinstance(left_out, list) else [left_out]:
+        if one not in names:
+            raise document.error("without", f"{one!r} is no workload or competitor of {name}", nearest(str(one), names))
+    ours = settings_of(document.table("set"))
+    workloads = tuple(
+        _changed(workload, {**faster_workload(workload.scenario, speed), **ours}, document)
+        for workload in base.workloads
+        if workload.name not in left_out
+    )
+    competitors = tuple(
+        replace(one, settings={**one.settings, **faster_scheme(one.scheme, one.settings, speed)})
+        for one in base.competitors
+        if one.name not in left_out
+    )
+    return Entries("", workloads, competitors, speed=speed * base.speed)
+
+
+def _changed(workload: Workload, settings: Mapping[str, Value], table: Table) -> Workload:
+    """Return a workload with more keys set."""
+    scenario = workload.scenario.copy()
+    _set(scenario, settings, table)
+    return replace(workload, scenario=scenario, settings={**workload.settings, **settings})
+
+
+def _set(scenario: Scenario, settings: Mapping[str, Value], table: Table) -> None:
+    try:
+        for key, value in settings.items():
+            scenario.set(key, value)
+        scenario.outline()
+    except ScenarioError as error:
+        place = f"set.{error.key}" if error.key else "scenario"
+        raise table.error(place, error.message.replace(", as given by set()", ""), error.hint or "") from None
+
+
+def _in_order(own: Sequence[Competitor], of_base: Sequence[Competitor]) -> list[Competitor]:
+    """Return the competitors by the registry's order of their schemes; a scheme that none names stands for itself.
+
+    An entry that names one of the base replaces its settings of the scheme, and adds to its others.
+    """
+    changed = {one.name: one for one in own}
+    merged = [_merged(one, changed.pop(one.name, None)) for one in of_base]
+    merged += changed.values()
     found = []
     for about in every_scheme():
         scheme = about["name"]
-        named = [competitor for competitor in own if competitor.scheme == scheme]
-        if not any(competitor.name == scheme for competitor in named):
+        named = [competitor for competitor in merged if competitor.scheme == scheme]
+        if not of_base and not any(competitor.name == scheme for competitor in named):
             found.append(Competitor(scheme, scheme, about=_about(scheme)))
         found += named
     return found
 
 
-def _workload(table: Table) -> Workload:
+def _merged(base: Competitor, own: Competitor | None) -> Competitor:
+    if own is None:
+        return base
+    others = {key: value for key, value in base.settings.items() if not key.startswith("schemes.")}
+    about = own.about if own.about != _about(own.scheme) else base.about
+    return replace(base, settings={**others, **own.settings}, about=about)
+
+
+def _workload(table: Table, of_base: Mapping[str, Workload]) -> Workload:
     name = table.text("name")
     if not name.replace("-", "").replace("_", "").isalnum() or name.startswith("-"):
         raise table.error("name", f"invalid workload name {name!r}", "use letters, digits, - and _")
+    if name in of_base:
+        return _of_base(table, of_base[name])
     title, source = table.text("title", name), table.text("scenario")
     beside = table.file.parent / source
     path = beside if beside.is_file() else library.locate(source)
     if path is None:
         hint = library.hint(source, table.file.parent)
         raise table.error("scenario", f"{source}: neither a file nor a scenario of Penstock", hint)
-    settings, with_pfc = settings_of(table.table("set")), settings_of(table.table("with_pfc"))
+    settings = settings_of(table.table("set"))
     try:
         scenario = Scenario.load(path)
-        for key, value in settings.items():
-            scenario.set(key, value)
-        scenario.set("name", name)
-        scenario.outline()
     except ScenarioError as error:
-        place = f"set.{error.key}" if error.key else "scenario"
-        raise table.error(place, error.message.replace(", as given by set()", ""), error.hint or "") from None
+        raise table.error("scenario", error.message, error.hint or "") from None
+    _set(scenario, {**settings, "name": name}, table)
     metric = table.word("judge", _JUDGES)
     group = table.text("of", "") or None
     if group is not None and metric not in _OF_FLOWS:
@@ -225,8 +293,16 @@ def _workload(table: Table) -> Workload:
     if group is not None and group not in groups:
         raise table.error("of", f"{group} is not a group of flows", nearest(group, groups))
     note = table.text("note", "")
-    table.end(("name", "title", "scenario", "set", "with_pfc", "judge", "of", "note"))
-    return Workload(name, title, scenario, source, settings, Judge(metric, group, _JUDGES[metric]), with_pfc, note)
+    table.end(("name", "title", "scenario", "set", "judge", "of", "note"))
+    return Workload(name, title, scenario, source, settings, Judge(metric, group, _JUDGES[metric]), note)
+
+
+def _of_base(table: Table, workload: Workload) -> Workload:
+    """Return a workload of the base with what an entry of its name changes."""
+    changed = _changed(workload, settings_of(table.table("set")), table)
+    title, note = table.text("title", workload.title), table.text("note", workload.note)
+    table.end(("name", "title", "set", "note"))
+    return replace(changed, title=title, note=note)
 
 
 def _groups(scenario: Scenario) -> list[str]:

@@ -135,7 +135,6 @@ class _Report:
             "judged": self._drawn(f"{workload.name}-judged", figures.judged(standings)),
             "by_size": None if sizes is None else self._drawn(f"{workload.name}-by-size", sizes),
             "command": " ".join(filter(None, [f"penstock run {workload.source}", prose.settings(workload)])),
-            "with_pfc": prose.options(workload.with_pfc),
             "toml": workload.scenario.to_toml(),
         }
 
@@ -164,11 +163,6 @@ class _Report:
             ],
             "parameters": _parameters(self.board.entries.workloads, competitor),
             "settings": prose.settings(competitor),
-            "other_settings": [
-                (workload.title, prose.options(workload.with_pfc))
-                for workload in self.board.entries.workloads
-                if competitor.brings_pfc and workload.with_pfc
-            ],
             "untuned": answer.why if self.before and answer is not None else "",
         }
 
@@ -210,7 +204,7 @@ def _parameters(workloads: Sequence[Workload], competitor: Competitor) -> list[d
 
 def _assigned(workload: Workload, competitor: Competitor) -> dict[str, str]:
     """Return the parameters with which a competitor runs on a workload, as a scenario file has them."""
-    choice = competitor.choice(workload)
+    choice = competitor.choice
     try:
         scenario = choice.of(workload.scenario) if isinstance(choice, Variant) else workload.scenario
         resolved = tomllib.loads(scenario.resolved(scheme=competitor.scheme))

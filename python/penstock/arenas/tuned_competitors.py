@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
-from penstock import __version__, library
+from penstock import __version__, _core, library
 from penstock.arenas.arena_file import Competitor, Entries
+from penstock.arenas.speed import faster_workload
 from penstock.catalogue import about
 from penstock.executors.executor import Executor
 from penstock.files import write_text
@@ -20,6 +21,7 @@ from penstock.variants import Variant
 
 GOAL = "latency"
 SCENARIO = "arena/tuning"
+_BUFFER, _BUFFER_OCTETS = "topology.star.buffer", 300_000
 _SEEDS = 2
 _VERDICT_SEEDS = 8
 
@@ -60,7 +62,7 @@ def tuned(
         if not about(competitor.scheme)["tuned"]:
             competitors.append(competitor)
             continue
-        scenario = scenario_of_search(competitor)
+        scenario = scenario_of_search(competitor, entries.speed)
         key = _key(scenario, trials)
         # Competitors that differ in flow control alone are tuned once: nothing is lost in the scenario of the search.
         answer = (
@@ -73,7 +75,7 @@ def tuned(
             competitors.append(replace(competitor, name=f"{competitor.name}-tuned", settings=settings))
         else:
             competitors.append(competitor)
-    return Entries(f"{entries.title}, tuned", entries.workloads, tuple(competitors), entries.notes), found
+    return replace(entries, title=f"{entries.title}, tuned", competitors=tuple(competitors)), found
 
 
 def _search(scenario: Scenario, key: str, trials: int, callbacks: RunCallbacks, executor: Executor | None) -> Tuned:
@@ -96,13 +98,18 @@ def _search(scenario: Scenario, key: str, trials: int, callbacks: RunCallbacks, 
     return Tuned(key, dict(answer.proposal.parameters))
 
 
-def scenario_of_search(competitor: Competitor) -> Scenario:
-    """Return the scenario on which a competitor is tuned, with its settings."""
+def scenario_of_search(competitor: Competitor, speed: int = 1) -> Scenario:
+    """Return the scenario on which a competitor is tuned, with its settings, on lines ``speed`` times as fast."""
     path = library.locate(SCENARIO)
     assert path is not None, "the scenario is part of the package"
     # The scenario has neither flow control nor shared memory.
     own = {key: value for key, value in competitor.settings.items() if not key.startswith(("pfc.", "buffer."))}
     scenario = Variant("own", competitor.scheme, own).of(Scenario.load(path))
+    if speed > 1:
+        for key, value in faster_workload(scenario, speed).items():
+            scenario.set(key, value)
+        # The same length in time, as a scheme's settings have it.
+        scenario.set(_BUFFER, _core.write_quantity(_BUFFER_OCTETS * speed, "octets"))
     return scenario.set("scheme", competitor.scheme)
 
 

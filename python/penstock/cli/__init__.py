@@ -260,6 +260,19 @@ def headroom_of(given: device_requests.HeadroomOptions) -> None:
     headroom(given)
 
 
+@app.command("what-if", short_help="Ask what incasts, storms, broken links do to a fabric, now and as proposed.")
+@options.grouped
+def what_if_of(given: device_requests.WhatIfOptions) -> None:
+    """Try a fabric with its present settings and with proposed ones: each trial has an answer with a number.
+
+    Trials: an incast, a storm of pauses, a link down or degraded, a slow receiver, a victim of an incast, and a search
+    of all routes for deadlocks. --set and --proposed give the proposed settings. The scenario of each trial is kept.
+    """
+    from penstock.cli.what_if import what_if_of
+
+    what_if_of(given)
+
+
 @app.command("plot", short_help="Draw a figure of a results folder, in any size.")
 @options.grouped
 def plot_results(given: requests.PlotOptions) -> None:

@@ -8,14 +8,18 @@ import typer
 from penstock.cli.device_requests import CheckOptions
 from penstock.cli.failure import FAILED, InputError, say
 from penstock.cli.locate import find
+from penstock.cli.report_file import check_report, command, write_report
 from penstock.devices import FORMATS, check, read_file, sonic, write_scenarios
 from penstock.devices.findings import Finding
+from penstock.reports import Source
+from penstock.reports.checks import of_check
 
 
 def check_one(given: CheckOptions) -> None:
     """Check a configuration; status 1 if it has an error."""
     if given.form is not None and given.form not in FORMATS:
         raise InputError(f"--format {given.form}: unknown format", f"write {', '.join(FORMATS)}")
+    check_report(given.report, force=given.force)
     for path in filter(None, (given.config, given.peer)):
         if not path.is_file():
             raise InputError(f"{path}: is not a file", "give a configuration, such as config_db.json")
@@ -31,6 +35,12 @@ def check_one(given: CheckOptions) -> None:
     if given.scenarios is not None:
         findings = write_scenarios(findings, given.scenarios)
     errors = sum(finding.severity == "error" for finding in findings)
+    if given.report is not None:
+        sources = [Source.of_file(path) for path in (given.config, given.peer) if path is not None]
+        outline = None if fabric is None else fabric.outline()
+        sources += [] if fabric is None else [Source.of_scenario(fabric)]
+        report = of_check(str(given.config), findings, outline=outline, sources=sources, command=command())
+        write_report(report, given.report)
     if given.json:
         shown = [{key: value for key, value in asdict(one).items() if key != "scenario"} for one in findings]
         typer.echo(jsonlib.dumps({"file": str(given.config), "errors": errors, "findings": shown}, indent=2))

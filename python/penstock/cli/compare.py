@@ -11,10 +11,13 @@ from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find, is_results
 from penstock.cli.options import runs_on, words
 from penstock.cli.progress import Progress
+from penstock.cli.report_file import check_report, command, write_report
 from penstock.cli.requests import CompareOptions
 from penstock.cli.run import drawing, fail_on_claims, fail_on_drawing
 from penstock.comparison import Comparison, compare
+from penstock.reports import Source
 from penstock.result import Result
+from penstock.scenario import Scenario
 from penstock.side_by_side import side_by_side
 from penstock.sweeps import axes
 from penstock.variants import typed
@@ -22,6 +25,7 @@ from penstock.variants import typed
 
 def compare_all(given: CompareOptions) -> None:
     """Run every scenario with every scheme and seed, write the folder with its figures, print one table."""
+    check_report(given.report, force=given.force)
     names = given.scenarios
     folders = [Path(name) for name in names if is_results(Path(name))]
     if folders:
@@ -31,6 +35,7 @@ def compare_all(given: CompareOptions) -> None:
         _put_together(given, folders)
         return
     scenarios = [find(name, given.sets) for name in names]
+    sources = [Source.of_scenario(scenario) for scenario in scenarios]
     folder = given.out or RESULTS / f"{_in_short([scenario.name for scenario in scenarios])}-compare"
     with (
         runs_on(given.ray) as executor,
@@ -52,7 +57,7 @@ def compare_all(given: CompareOptions) -> None:
             limit=given.limit,
         )
     # An interrupt that falls between the last run and the end of the writing has stopped none.
-    _show(given, comparison, folder, interrupted=comparison.interrupted or progress.stopped)
+    _show(given, comparison, folder, scenarios, sources, interrupted=comparison.interrupted or progress.stopped)
 
 
 def _put_together(given: CompareOptions, folders: Sequence[Path]) -> None:
@@ -77,14 +82,26 @@ def _put_together(given: CompareOptions, folders: Sequence[Path]) -> None:
     results = {label: Result.open(folder) for label, folder in zip(labels, folders, strict=True)}
     folder = given.out or RESULTS / f"{_in_short(labels)}-compare"
     comparison = side_by_side(results, queue=given.queue, out=folder, force=given.force)
-    _show(given, comparison, folder, interrupted=False)
+    sources = [Source.of_file(own / "scenario.toml") for own in folders]
+    _show(given, comparison, folder, [], sources, interrupted=False)
 
 
-def _show(given: CompareOptions, comparison: Comparison, folder: Path, *, interrupted: bool) -> None:
+def _show(
+    given: CompareOptions,
+    comparison: Comparison,
+    folder: Path,
+    scenarios: Sequence[Scenario],
+    sources: Sequence[Source],
+    *,
+    interrupted: bool,
+) -> None:
     """Draw a comparison, print its table, and end with the status that it calls for."""
     # Drawing takes seconds, and an interrupt must not wait for it.
     with interrupts.exit_note(f"while drawing; the records are whole and in {folder}"):
         _, undrawn = (None, None) if interrupted else drawing(comparison.write_figures)
+        if given.report is not None and not interrupted:
+            _, unreported = drawing(lambda: _report(given, comparison, scenarios, sources))
+            undrawn = undrawn or unreported
 
     if given.json:
         typer.echo(json.dumps(comparison.document, indent=2))
@@ -100,6 +117,21 @@ def _show(given: CompareOptions, comparison: Comparison, folder: Path, *, interr
         raise typer.Exit(INTERRUPTED)
     if comparison.broken_claims:
         fail_on_claims(comparison.broken_claims, folder)
+
+
+def _report(
+    given: CompareOptions, comparison: Comparison, scenarios: Sequence[Scenario], sources: Sequence[Source]
+) -> None:
+    """Write the report of a comparison, with the network if all scenarios have the same."""
+    from penstock.reports import of_comparison
+
+    if given.report is None:
+        return
+    plans = [scenario.outline(limit=given.limit) for scenario in scenarios]
+    alike = bool(plans) and all(plan["links"] == plans[0]["links"] for plan in plans)
+    outline = plans[0] if alike else None
+    report = of_comparison(comparison, outline=outline, sources=sources, command=command())
+    write_report(report, given.report, quiet=given.quiet)
 
 
 def _in_short(names: Sequence[str]) -> str:

@@ -44,6 +44,14 @@ def toml_file(incomplete: str) -> Words:
 
 
 @_quietly
+def arena(incomplete: str) -> Words:
+    """Complete an arena of Penstock, or a TOML file."""
+    from penstock.arenas.arena_file import OWN
+
+    return [*_beginning(incomplete, [(name, "") for name in OWN]), *_files(incomplete, ".toml")]
+
+
+@_quietly
 def folder(incomplete: str) -> Words:
     """Complete a folder of results."""
     return _files(incomplete, None)

@@ -72,6 +72,8 @@ class HeadroomOptions:
     scenarios: Annotated[
         Path | None, typer.Option(metavar="DIR", help="--table alone: write a scenario for each row.")
     ] = None
+    report: Annotated[Path | None, options.REPORT] = None
+    force: Annotated[bool, options.FORCE_REPORT] = False
     json: Annotated[bool, options.JSON] = False
     limit: Annotated[int, options.LIMIT] = 1
 
@@ -112,4 +114,83 @@ class CheckOptions:
         Path | None,
         typer.Option(metavar="DIR", help="Ask yanglint, too, with SONiC's YANG models of this folder."),
     ] = None
+    report: Annotated[Path | None, options.REPORT] = None
+    force: Annotated[bool, options.FORCE_REPORT] = False
     json: Annotated[bool, options.JSON] = False
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WhatIfOptions:
+    """The options of `penstock what-if`."""
+
+    fabric: Annotated[str, options.SCENARIO]
+    incast: Annotated[
+        list[int], typer.Option(metavar="N", help="N flows from hosts of other racks to one host. Repeatable.")
+    ] = field(default_factory=list)
+    storm: Annotated[
+        list[str], typer.Option(metavar="HOST", help="A host pauses its switch for half of the time. Repeatable.")
+    ] = field(default_factory=list)
+    down: Annotated[
+        list[str], typer.Option(metavar="LINK", help="A link goes down, such as leaf0--spine1. Repeatable.")
+    ] = field(default_factory=list)
+    degrade: Annotated[
+        list[str],
+        typer.Option(metavar="LINK=RATE", help="A link has another rate: leaf0--spine0=50%, or =100G. Repeatable."),
+    ] = field(default_factory=list)
+    slow: Annotated[
+        list[str],
+        typer.Option(metavar="HOST=RATE", help="A host takes frames at a rate, such as h3=10G. Repeatable."),
+    ] = field(default_factory=list)
+    victim: Annotated[
+        bool, typer.Option("--victim", help="A flow shares links with an incast, and not its receiver.")
+    ] = False
+    deadlock: Annotated[
+        bool, typer.Option("--deadlock", help="Search all routes for cycles of buffers, and try one in simulation.")
+    ] = False
+    links_down: Annotated[
+        int, typer.Option(min=0, max=2, metavar="N", help="--deadlock: the most links that are down at once.")
+    ] = 1
+    proposed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCENARIO", autocompletion=completion.scenario, help="A scenario that has the proposed settings."
+        ),
+    ] = None
+    sets: Annotated[
+        list[str],
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            autocompletion=completion.key,
+            help="A proposed setting, such as buffer.0.ingress_alpha=1. Repeatable.",
+        ),
+    ] = field(default_factory=list)
+    to: Annotated[
+        str | None, typer.Option(metavar="HOST", help="The host that incasts go to.  [default: the first]")
+    ] = None
+    size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Of a flow of an incast.  [default: all flows together take a quarter of the measured time]",
+        ),
+    ] = None
+    receive_buffer: Annotated[
+        str, typer.Option(metavar="SIZE", help="--slow: receive buffer of a host that has none in the scenario.")
+    ] = "1 MB"
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Simulated time.  [default: that of the scenario]")
+    ] = None
+    seeds: Annotated[
+        int, typer.Option(min=1, max=options.MOST_SEEDS, metavar="N", help="Runs of each scenario, a seed each.")
+    ] = 5
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the scenarios and what-if.json.  [default: results/NAME-what-if]"),
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Replace files of the folder if it exists.")] = False
+    report: Annotated[Path | None, options.REPORT] = None
+    jobs: Annotated[int | None, options.JOBS] = None
+    json: Annotated[bool, options.JSON] = False
+    quiet: Annotated[bool, options.QUIET] = False
+    limit: Annotated[int, options.LIMIT] = 1

@@ -114,10 +114,11 @@ _ARGUMENT = re.compile(r"^<arguments>: (\w+): ")
 _SETTER = re.compile(r"as given by set\(\)")
 _GIVEN = re.compile(r"as given by (profile|scheme|seed)=")
 _KEYWORD = re.compile(
-    r"(?<![\w.])(against|goal|library|limit|metric|model|panel|queue|ray|reading|resume|scheme|schemes|seeds|topology|where|x|y)="
+    r"(?<![\w.])(against|deadlock|degrade|down|goal|incast|library|limit|links_down|metric|model|panel|queue|ray|reading|resume|"
+    r"scheme|schemes|seeds|slow|storm|to|topology|victim|where|x|y)="
     r'(?:\[([^\]]*)\]|"([^"]*)"|([\w.-]+))'
 )
-_FLAGS = {"reading": "set"}
+_FLAGS = {"reading": "set", "links_down": "links-down"}
 
 
 def as_options(text: str) -> str:

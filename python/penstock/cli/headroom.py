@@ -1,7 +1,6 @@
 """`penstock headroom`: the exact need of each kind of port beside vendors' formulas, and tables of SONiC."""
 
 import json as jsonlib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,11 +12,10 @@ from penstock._core import read_quantity
 from penstock.cli.device_requests import HeadroomOptions
 from penstock.cli.failure import InputError, say
 from penstock.cli.locate import RESULTS, find
-from penstock.cli.report import add_row, console, listing, print_fitting
+from penstock.cli.report import console, print_table
+from penstock.cli.report_file import check_report, command, write_report
 from penstock.files import write_text
 from penstock.headroom import (
-    Judgement,
-    Kind,
     Port,
     Proof,
     Response,
@@ -32,12 +30,15 @@ from penstock.headroom import (
     row_scenario,
     survey,
 )
-from penstock.headroom.survey import merged, short
-from penstock.quantity_text import bit_rate, count, duration, octets, share
+from penstock.headroom.survey import short
+from penstock.quantity_text import count
+from penstock.reports import Source
+from penstock.reports import headroom as parts
 
 
 def headroom(given: HeadroomOptions) -> None:
     """Print the headroom of a fabric, or judge a table."""
+    check_report(given.report, force=given.force)
     response = None if given.response is None else read_response(given.response)
     table = None if given.table is None else read_table(given.table)
     if given.fabric is not None:
@@ -81,12 +82,19 @@ def _of_fabric(given: HeadroomOptions, name: str, response: Response | None, tab
             proofs.append((proof, path))
             folder.mkdir(parents=True, exist_ok=True)
             write_text(path, proof.scenario)
+    if given.report is not None:
+        sources = [Source.of_scenario(scenario), *([Source.of_file(given.table)] if given.table else [])]
+        outline = scenario.outline(limit=given.limit)
+        report = parts.of_survey(found, outline, proofs, table=table, sources=sources, command=command())
+        write_report(report, given.report)
     if given.json:
         typer.echo(jsonlib.dumps(_document(found, proofs, table), indent=2))
         return
     _print_survey(found, table)
     for kind, (proof, path) in zip(found.kinds, proofs, strict=False):
-        _print_proof(kind, proof, path)
+        console().print(parts.proof_in_words(kind, proof, path))
+        if proof.need != kind.need:
+            say(f"note: {kind.ports[0]} needs more: its line back differs, its rate changes, or frames are copied")
 
 
 def _document(found: Survey, proofs: Sequence[tuple[Proof, Path]], table: Table | None) -> dict[str, Any]:
@@ -99,54 +107,10 @@ def _document(found: Survey, proofs: Sequence[tuple[Proof, Path]], table: Table 
 
 def _print_survey(found: Survey, table: Table | None) -> None:
     screen = console()
-    screen.print(
-        f"{found.fabric}: headroom of a line and a lossless priority ({', '.join(map(str, found.priorities))})"
-    )
-    ports = listing(
-        "ports", "", "number", "rate", "cable", "MTU", "cell", "lanes", "response", "octets", "cells", "memory"
-    )
-    for kind in found.kinds:
-        own = kind.port
-        add_row(
-            ports,
-            kind.nodes,
-            f"-> {kind.peers}",
-            count(len(kind.ports)),
-            bit_rate(own.speed_mbps * 1e6),
-            f"{own.cable_m:g} m",
-            octets(own.mtu),
-            "-" if own.cell == 1 else octets(own.cell),
-            str(own.lanes),
-            duration(own.response() / 1e12),
-            count(kind.need.octets),
-            None if kind.need.cells is None else count(kind.need.cells),
-            count(kind.need.memory),
-        )
-    print_fitting(screen, ports)
+    screen.print(parts.title(found))
+    print_table(screen, parts.ports(found))
     screen.print()
-    chips = [chip for chip in found.chips if chip.memory_octets is not None]
-    columns = [f"{short(kind.port)} (of the need)" for kind in found.kinds]
-    rows = listing(
-        "octets", *columns, *(f"{chip.switches} has left of {octets(chip.memory_octets or 0)}" for chip in chips)
-    )
-    add_row(
-        rows,
-        "exact minimum",
-        *(count(kind.need.memory) for kind in found.kinds),
-        *(octets(chip.left_octets["exact"]) for chip in chips),
-    )
-    for name, (index, *_) in merged(found.kinds):
-        entries = [kind.entries[index] for kind in found.kinds]
-        cells = [
-            None
-            if entry.xoff_octets is None
-            else f"{count(entry.xoff_octets)} ({share(entry.xoff_octets / entry.need_octets)})"
-            for entry in entries
-        ]
-        left = [chip.left_octets.get(entries[0].key) for chip in chips]
-        add_row(rows, name, *cells, *(None if rest is None else _left(rest) for rest in left))
-    print_fitting(screen, rows)
-    screen.print("Need: in the cells of the chip that a formula is for, or in those of the fabric.")
+    print_table(screen, parts.needs(found))
     if table is not None:
         for kind in found.kinds:
             screen.print(f"{short(kind.port)}: {kind.entries[-1].source}")
@@ -154,21 +118,6 @@ def _print_survey(found: Survey, table: Table | None) -> None:
         screen.print(sentence)
     for note in found.notes:
         say(f"note: {note}")
-
-
-def _left(rest: int) -> str:
-    return octets(rest) if rest >= 0 else f"{octets(-rest)} too few"
-
-
-def _print_proof(kind: Kind, proof: Proof, path: Path) -> None:
-    unit = "octets" if proof.need.cells is None else "cells"
-    verdict = "as the formula says" if proof.holds else f"but the formula says {count(proof.formula)}"
-    console().print(
-        f"{short(kind.port)}: {count(proof.least)} {unit} lose nothing in {count(proof.attacks)} attacks "
-        f"({count(proof.frames)} frames), {verdict}; {count(proof.least - 1)} lose {count(proof.lost)}: {path}"
-    )
-    if proof.need != kind.need:
-        say(f"note: {kind.ports[0]} needs more: its line back differs, its rate changes, or frames are copied")
 
 
 def _of_table(given: HeadroomOptions, table: Table, response: Response | None) -> None:
@@ -181,6 +130,9 @@ def _of_table(given: HeadroomOptions, table: Table, response: Response | None) -
             path = given.scenarios / f"line{row.line}-{row.speed_mbps}-{row.cable_m:g}m.toml"
             write_text(path, row_scenario(row, cell=cell or 1, mtu=mtu))
     found = findings(table)
+    if given.report is not None and given.table is not None:
+        sources = [Source.of_file(given.table)]
+        write_report(parts.of_rows(table, judged, found, sources=sources, command=command()), given.report)
     short_rows = [one for one in judged if one.missing]
     if given.json:
         document = {
@@ -193,13 +145,9 @@ def _of_table(given: HeadroomOptions, table: Table, response: Response | None) -
         }
         typer.echo(jsonlib.dumps(document, indent=2))
         return
-    _print_rows(judged)
     screen = console()
-    kinds = Counter(one.row.kind for one in judged)
-    screen.print(
-        f"{table.file}: {count(len(short_rows))} of {count(len(judged))} rows are below the need; "
-        + ", ".join(f"{count(number)} {_KINDS[kind]}" for kind, number in sorted(kinds.items()))
-    )
+    print_table(screen, parts.rows(judged))
+    screen.print(parts.rows_in_words(table, judged))
     for sentence in found:
         screen.print(sentence)
     if cell is None:
@@ -210,9 +158,6 @@ def _of_table(given: HeadroomOptions, table: Table, response: Response | None) -
         say(f"written: {count(len(table.rows))} scenarios in {given.scenarios}")
 
 
-_KINDS = {"shared": "share a headroom pool", "private": "have private headroom", "other": "have other sizes"}
-
-
 def _size(text: str, name: str) -> int:
     try:
         size = read_quantity(text if not text.isdigit() else f"{text} octets", "octets")
@@ -221,24 +166,3 @@ def _size(text: str, name: str) -> int:
     # It refuses what no port has.
     Port(**{"speed_mbps": 100_000, "cable_m": 1, name: int(size)})
     return int(size)
-
-
-def _print_rows(judged: Sequence[Judgement]) -> None:
-    rows = listing("line", "speed", "cable", "size", "xon", "xoff", "threshold", "need", "cells", "verdict")
-    for one in judged:
-        row = one.row
-        verdict = f"{count(one.missing)} octets too few" if one.missing else "enough"
-        add_row(
-            rows,
-            str(row.line),
-            bit_rate(row.speed_mbps * 1e6),
-            f"{row.cable_m:g} m",
-            count(row.size),
-            count(row.xon),
-            count(row.xoff),
-            row.alpha,
-            count(one.need.memory),
-            None if one.need.cells is None else count(one.need.cells),
-            verdict,
-        )
-    print_fitting(console(), rows)

@@ -79,22 +79,22 @@ FIGURES = (".png", ".svg", ".pdf")
 """Endings of figures' names."""
 
 
-def file_to_write(path: Path, endings: Sequence[str] = FIGURES) -> Path:
+def file_to_write(path: Path, endings: Sequence[str] = FIGURES, *, option: str = "--out") -> Path:
     """Return ``path``, if a file of that name can be written: asked before the work, not after it."""
     if path.suffix not in endings:
         ends = " or ".join([", ".join(endings[:-1]), endings[-1]] if len(endings) > 1 else endings)
-        raise InputError(f"--out {path}: unknown type of file", f"use a name that ends in {ends}")
+        raise InputError(f"{option} {path}: unknown type of file", f"use a name that ends in {ends}")
     if path.is_dir():
         raise InputError(
-            f"--out {path}: is a folder, not a file", f"write, for instance, {path / ('out' + endings[0])}"
+            f"{option} {path}: is a folder, not a file", f"write, for instance, {path / ('out' + endings[0])}"
         )
     if len(os.fsencode(path.name)) + _HIDDEN > _LONGEST_NAME:
-        raise InputError(f"--out {path}: the name is too long", f"use at most {_LONGEST_NAME - _HIDDEN} octets")
+        raise InputError(f"{option} {path}: the name is too long", f"use at most {_LONGEST_NAME - _HIDDEN} octets")
     above = next(folder for folder in path.absolute().parents if folder.exists())
     if not above.is_dir():
-        raise InputError(f"--out {path}: {above} is a file, not a folder", "name another folder")
+        raise InputError(f"{option} {path}: {above} is a file, not a folder", "name another folder")
     if not os.access(above, os.W_OK | os.X_OK):
-        raise InputError(f"--out {path}: no permission to write in {above}", "name a folder in which you may write")
+        raise InputError(f"{option} {path}: no permission to write in {above}", "name a folder in which you may write")
     return path
 
 

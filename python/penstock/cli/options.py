@@ -85,6 +85,10 @@ RESUME_COMPARISON = typer.Option(
 JOBS = typer.Option(
     "--jobs", min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]", show_default=False
 )
+REPORT = typer.Option(
+    "--report", metavar="FILE.html", help="Write a report, too: one HTML file that needs no network and can be printed."
+)
+FORCE_REPORT = typer.Option("--force", help="Replace the report if it exists.")
 QUIET = typer.Option("--quiet", "-q", help="No progress and no table; messages of errors alone.")
 
 

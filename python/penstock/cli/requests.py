@@ -37,6 +37,7 @@ class RunOptions:
     json: Annotated[bool, options.JSON] = False
     quiet: Annotated[bool, options.QUIET] = False
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Write no figures.")] = False
+    report: Annotated[Path | None, options.REPORT] = None
     pcap: Annotated[
         str | None,
         typer.Option(
@@ -155,6 +156,7 @@ class CompareOptions:
         Path | None, typer.Option(metavar="DIR", help="The output folder.  [default: results/SCENARIO-compare]")
     ] = None
     force: Annotated[bool, options.FORCE] = False
+    report: Annotated[Path | None, options.REPORT] = None
     resume: Annotated[bool, options.RESUME_COMPARISON] = False
     json: Annotated[bool, options.JSON] = False
     quiet: Annotated[bool, options.QUIET] = False
@@ -306,7 +308,8 @@ class TuneOptions:
         Path | None,
         typer.Option(metavar="FILE", help="The scenario with the proposal.  [default: results/SCENARIO-GOAL.toml]"),
     ] = None
-    force: Annotated[bool, typer.Option("--force", help="Replace that file if it exists.")] = False
+    report: Annotated[Path | None, options.REPORT] = None
+    force: Annotated[bool, typer.Option("--force", help="Replace these files if they exist.")] = False
     ray: Annotated[str | None, options.RAY] = None
     json: Annotated[bool, options.JSON] = False
     quiet: Annotated[bool, options.QUIET] = False
@@ -385,9 +388,9 @@ class ArenaOptions:
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="ARENA.toml",
-            autocompletion=completion.toml_file,
-            help="The file of an arena.  [default: Penstock's own]",
+            metavar="ARENA",
+            autocompletion=completion.arena,
+            help="An arena of Penstock (10g, 100g, 400g), or the file of one.  [default: 10g]",
         ),
     ] = None
     workloads: Annotated[
@@ -437,7 +440,7 @@ class ImportOptions:
         typer.Argument(
             metavar="FILE…",
             help="A network and its traffic: topology and flows of HPCC, with its config.txt if there is one; .topo "
-            "and .cm of htsim; or a network and a distribution of flow sizes.",
+            "and .cm of htsim; or a network and a distribution of flow sizes. A config.txt alone has an incast.",
         ),
     ]
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The scenario: a name that ends in .toml.")]

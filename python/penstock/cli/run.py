@@ -11,8 +11,11 @@ from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.options import words
 from penstock.cli.progress import Progress
+from penstock.cli.report_file import check_report, command, write_report
 from penstock.cli.requests import RunOptions
+from penstock.declared import Outline
 from penstock.quantity_text import duration
+from penstock.reports import Source
 from penstock.result import ClaimError, Result
 from penstock.terminal import printable_json
 
@@ -28,6 +31,8 @@ def run_one(given: RunOptions) -> None:
     # Where priorities name their schemes, the plan's is called "mixed" under any choice for the others.
     folder = given.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
 
+    check_report(given.report, force=given.force)
+    source = Source.of_scenario(scenario)
     ports = words(given.pcap)
     if ports and plan["feedback_s"] is not None and not given.quiet:
         say("note: feedback is ideal: signals of the scheme cross no port, and the capture has none of them")
@@ -63,6 +68,9 @@ def run_one(given: RunOptions) -> None:
     whole = f"the records are whole and in {folder}"
     with interrupts.exit_note(f"while drawing; {whole}"):
         drawn, undrawn = drawing(lambda: _figures(result, folder)) if figures else ([], None)
+        if given.report is not None and not (kept.asked or result.interrupted):
+            _, unreported = drawing(lambda: _report(given, source, result, plan))
+            undrawn = undrawn or unreported
 
     if given.json:
         typer.echo(printable_json(result.summary_json), nl=False)
@@ -112,6 +120,15 @@ def _figures(result: Result, folder: Path) -> list[Path]:
     from penstock.figures import write_all
 
     return write_all(result, folder)
+
+
+def _report(given: RunOptions, source: Source, result: Result, plan: Outline) -> None:
+    """Write the report of a run, with figures where the run draws some."""
+    from penstock.reports import of_run
+
+    if given.report is not None:
+        report = of_run(result, plan, sources=[source], command=command(), pictures=not given.no_figures)
+        write_report(report, given.report, quiet=given.quiet)
 
 
 def _load_matplotlib() -> None:

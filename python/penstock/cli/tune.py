@@ -1,7 +1,6 @@
 """`penstock tune`: the answer of :mod:`penstock.tuning` as text, as JSON, and as a scenario file."""
 
 import json as json_text
-import math
 from pathlib import Path
 
 import typer
@@ -11,14 +10,11 @@ from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, file_to_write, find
 from penstock.cli.options import runs_on, words
 from penstock.cli.progress import Progress
+from penstock.cli.report import console, print_table
+from penstock.cli.report_file import check_report, command, write_report
 from penstock.cli.requests import TuneOptions
-from penstock.metrics.registry import TITLED
-from penstock.metrics.seeds import LEVEL
-from penstock.quantity_text import octets, share
+from penstock.reports import Source, tunings
 from penstock.tuning import Tuning, prose, tune
-from penstock.tuning.goals import Guard
-from penstock.tuning.tuning import Settings
-from penstock.tuning.verdict import Verdict
 
 
 def tune_one(given: TuneOptions) -> None:
@@ -27,6 +23,8 @@ def tune_one(given: TuneOptions) -> None:
     target = file_to_write(given.out or RESULTS / f"{scenario.name}-{goal}.toml", (".toml",))
     if target.exists() and not given.force:
         raise InputError(f"{target} exists", "replace it with --force, or name another file with --out")
+    check_report(given.report, force=given.force)
+    source = Source.of_scenario(scenario)
     with runs_on(given.ray) as executor, Progress(quiet=quiet) as progress, interrupts.on_interrupt(progress.stop):
         answer = tune(
             scenario,
@@ -45,6 +43,10 @@ def tune_one(given: TuneOptions) -> None:
     if written is not None:
         written.parent.mkdir(parents=True, exist_ok=True)
         answer.save(written, name=given.scenario)
+    if given.report is not None:
+        outline = scenario.outline(scheme=given.scheme, profile=given.profile)
+        report = tunings.of_tuning(answer, outline, sources=[source], command=command())
+        write_report(report, given.report, quiet=quiet)
     if json:
         document = answer.document() | {"file": None if written is None else str(written)}
         typer.echo(json_text.dumps(document, indent=2))
@@ -61,36 +63,35 @@ def tune_one(given: TuneOptions) -> None:
 
 
 def _print(answer: Tuning, written: Path | None) -> None:
-    region, goal = answer.region, answer.goal
+    goal = answer.goal
     typer.echo(f"{answer.scenario.name}, {answer.scheme}, for {goal.name}: {goal.definition}; at {answer.queue}")
-    kept = [_guard(guard) for guard in answer.guards]
-    if math.isfinite(answer.least_phase_rad):
-        kept.append(f"a phase margin, where there is one, at least {math.degrees(answer.least_phase_rad):.0f} degrees")
-    typer.echo("the search keeps: " + "; ".join(kept))
+    typer.echo("the search keeps: " + "; ".join(tunings.kept(answer)))
     for note in answer.notes:
         typer.echo(f"note: {note}")
     typer.echo("")
-    if region.scorer is None:
-        typer.echo(f"theory: there is no fluid model of {answer.scheme}; simulation alone searches")
-    elif region.resting:
-        typer.echo(
-            f"theory: {region.resting} of {region.points} points have an equilibrium within the limits "
-            f"of queue and rates; the best {region.kept} by the fluid model are kept"
-        )
-    else:
-        typer.echo(
-            f"theory: no point of {region.points} has an equilibrium within the limits of queue and rates; all are kept"
-        )
+    typer.echo(f"theory: {tunings.theory(answer)}")
     left_out = (
-        "" if region.scorer is None else f"; {answer.refused} more that the search proposed were left out by theory"
+        ""
+        if answer.region.scorer is None
+        else f"; {answer.refused} more that the search proposed were left out by theory"
     )
     typer.echo(f"simulated: {answer.trials} points, {prose.seeds(answer.tuning_seeds)}{left_out}")
     if answer.finalists:
         typer.echo(f"chosen: from the best {answer.finalists} of them, {prose.seeds(answer.choosing_seeds)} too")
     typer.echo("")
-    _print_parameters(answer)
+    print_table(console(), tunings.parameters(answer))
+    for settings in [*([answer.proposal] if answer.changed else []), *answer.others]:
+        if settings.margin.reason:
+            typer.echo(f"{tunings.heading(settings.name)} has no margin: {settings.margin.reason}")
     for verdict in answer.verdicts:
-        _print_verdict(answer, verdict)
+        typer.echo("")
+        typer.echo(f"against {verdict.against}, {prose.seeds(answer.verdict_seeds)}, which the search never used:")
+        print_table(console(), tunings.judged(verdict))
+        if verdict.alike:
+            typer.echo(
+                "every seed gives the same run: nothing in the scenario is random, so the interval has no meaning"
+            )
+        typer.echo(tunings.in_words(answer, verdict))
     typer.echo("")
     if written is not None:
         typer.echo(f"written: {written}")
@@ -98,72 +99,3 @@ def _print(answer: Tuning, written: Path | None) -> None:
         typer.echo("no gain is shown on seeds that the search never used: nothing is written")
     else:
         typer.echo("no point is better than the scenario's own parameters: nothing is proposed or written")
-
-
-def _print_parameters(answer: Tuning) -> None:
-    sets = [*([answer.proposal] if answer.changed else []), *answer.others]
-    _table(
-        ["", *(_heading(settings.name) for settings in sets)],
-        [
-            *([key, *(str(settings.parameters[key]) for settings in sets)] for key in answer.proposal.parameters),
-            ["phase margin", *(_margin(settings) for settings in sets)],
-            ["equilibrium queue", *(_rest(settings) for settings in sets)],
-        ],
-    )
-    for settings in sets:
-        if settings.margin.reason:
-            typer.echo(f"{_heading(settings.name)} has no margin: {settings.margin.reason}")
-
-
-def _print_verdict(answer: Tuning, verdict: Verdict) -> None:
-    typer.echo("")
-    typer.echo(f"against {verdict.against}, {prose.seeds(answer.verdict_seeds)}, which the search never used:")
-    rows = []
-    for pair in verdict.measures:
-        title, kind = TITLED[pair.measure].title, TITLED[pair.measure].kind
-        interval = (
-            f"{prose.value(pair.low, kind, signed=True)} to {prose.value(pair.high, kind, signed=True)}"
-            if math.isfinite(pair.low)
-            else "one seed"
-        )
-        rows.append(
-            [
-                title,
-                prose.over_seeds(pair.proposal, kind),
-                prose.over_seeds(pair.other, kind),
-                prose.value(pair.difference, kind, signed=True),
-                interval,
-            ]
-        )
-    _table(["", "proposal", "compared with", "difference", f"{100 * LEVEL:.0f} % interval"], rows)
-    (found,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
-    of = found.other["mean"] or 0.0
-    change = f" by {share(abs(found.difference) / of)}" if of > 0 and verdict.word != "no difference shown" else ""
-    if verdict.alike:
-        typer.echo("every seed gives the same run: nothing in the scenario is random, so the interval has no meaning")
-    typer.echo(f"{TITLED[found.measure].title}: {verdict.word}{change}{prose.broken(verdict)}")
-
-
-def _table(heads: list[str], rows: list[list[str]]) -> None:
-    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
-    for row in [heads, *rows]:
-        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _heading(name: str) -> str:
-    return {"scenario": "scenario's own"}.get(name, name)
-
-
-def _margin(settings: Settings) -> str:
-    phase = settings.margin.phase_rad
-    return f"{math.degrees(phase):.0f} degrees" if math.isfinite(phase) else "none"
-
-
-def _rest(settings: Settings) -> str:
-    rest = settings.margin.rest_octets
-    return octets(rest) if math.isfinite(rest) else "none"
-
-
-def _guard(guard: Guard) -> str:
-    title, kind = TITLED[guard.measure].title, TITLED[guard.measure].kind
-    return f"{title} {'at most' if guard.sign > 0 else 'at least'} {prose.value(guard.bound, kind)}"

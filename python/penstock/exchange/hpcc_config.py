@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import pairwise
 
 from penstock import catalogue
-from penstock.exchange.hpcc import RATE, Topology
+from penstock.exchange.hpcc import RATE, Flow, Flows, Link, Topology
 from penstock.exchange.line_reader import NUMBER, WHOLE, ExchangeError, Lines, cut
 from penstock.exchange.networks import base_rtt_ps, rate_bps, rate_text
 
@@ -60,6 +61,9 @@ _SILENT = re.compile(
 )
 """Keys of files, records and traffic that a scenario has elsewhere, or that another key turns on."""
 
+MAPS = ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP")
+"""The keys that map a rate to a value, in KB or as a probability."""
+
 _OF_SCHEMES = {
     "ALPHA_RESUME_INTERVAL",
     "RATE_DECREASE_INTERVAL",
@@ -78,6 +82,13 @@ _OF_SCHEMES = {
     "PMAX_MAP",
 }
 """Keys of one scheme or another, which say nothing where that scheme does not run."""
+
+
+MAPS = ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP")
+"""The keys that map a rate to a value, in KB or as a probability."""
+
+_ALONE_OCTETS = 10_000_000
+"""The size of a flow where no file has any."""
 
 
 @dataclass
@@ -131,6 +142,21 @@ class Config:
         self.used.append(key)
         return {int(Decimal(rate)): Decimal(value) for rate, value in zip(words[1::2], words[2::2], strict=True)}
 
+    def falls(self) -> list[str]:
+        """Return a sentence for each map whose values do not rise with the rate throughout, with the rates."""
+        found = []
+        for key in MAPS:
+            values = sorted(self.per_rate(key).items())
+            falls = [
+                f"from {before:f} at {rate_text(slower)} to {value:f} at {rate_text(rate)}"
+                for (slower, before), (rate, value) in pairwise(values)
+                if value < before
+            ]
+            if falls:
+                rule = "as a rule such values rise with the rate, or stay"
+                found.append(f"{self.name}: {key} falls {', and '.join(falls)}; {rule}")
+        return found
+
     @property
     def transport(self) -> dict[str, dict[str, str]] | None:
         """The transport that it asks for, if it says one."""
@@ -165,6 +191,25 @@ class Config:
         if "BYTE_COUNTER" in self.values and "CC_MODE" not in self.values:
             followed += "; it is that of ns3-rdma, whose scheme is DCQCN: --scheme dcqcn, with its profile ns3-rdma"
         return f"{followed}; not followed: {', '.join(left)}" if left else followed
+
+
+def incast_of(config: Config) -> tuple[Topology, Flows]:
+    """Return a network and flows for a configuration that comes without any: two hosts send 10 MB each to a third.
+
+    The links have the fastest rate of the configuration's maps, and 1 us each.
+
+    Raises:
+        ExchangeError: the maps have no rate in common.
+    """
+    maps = [set(config.per_rate(key)) for key in MAPS if key in config.values]
+    rates = set.intersection(*maps) if maps else set()
+    if not rates:
+        reason = f"{', '.join(MAPS)} have no rate in common that links could have; give a topology and flows beside it"
+        raise ExchangeError(config.name, None, reason)
+    rate = f"{max(rates)}bps"
+    links = tuple(Link(host, 3, rate, "1us", "0") for host in range(3))
+    flows = tuple(Flow(host, 2, 3, 100 + host, _ALONE_OCTETS, "0") for host in range(2))
+    return Topology(4, (3,), links), Flows(flows)
 
 
 def _plain(word: str) -> str:

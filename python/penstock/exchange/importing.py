@@ -15,7 +15,7 @@ from penstock._core import ScenarioError
 from penstock.errors import ArgumentError
 from penstock.exchange import hpcc, hpcc_config, htsim
 from penstock.exchange.line_reader import NUMBER, OCTETS_MAX, WHOLE, ExchangeError
-from penstock.exchange.networks import Network, of_fabric, of_topology, ranges
+from penstock.exchange.networks import Network, of_fabric, of_topology, ranges, rate_text
 from penstock.scenario import Scenario
 
 QUESTION = "What do the flows of the imported files wait?"
@@ -81,8 +81,9 @@ def import_files(
 
     A network and its traffic: HPCC's topology with its flow file, htsim's ``.topo`` with a connection matrix, or either
     network with a distribution of flow sizes, which becomes a load. A connection matrix alone has the tree that htsim
-    builds where it gets no ``.topo``. Beside HPCC's files its ``config.txt`` may stand. The content of a file says what
-    it is. A flow keeps its position in the order, and its name has its number; of HPCC also its port: f0-p100.
+    builds where it gets no ``.topo``. Beside HPCC's files its ``config.txt`` may stand; alone, it has an incast of two
+    hosts. The content of a file says what it is. A flow keeps its position in the order, and its name has its number;
+    of HPCC also its port: f0-p100.
 
     Args:
         paths: the files, in any order.
@@ -98,6 +99,9 @@ def import_files(
         OSError: a file cannot be read.
     """
     given = [_read(Path(path)) for path in paths]
+    notes: list[str] = []
+    if [file.kind for file in given] == ["config"]:
+        given += _beside(given[0], notes)
     for file in given:
         if file.kind == "completions":
             hint = "penstock.exchange.read_fct reads it as a table for figures"
@@ -109,7 +113,6 @@ def import_files(
         found = ", ".join(f"{file.name} ({_KINDS[file.kind]})" for file in given) or "no file"
         hint = "give a topology and flows of HPCC, a .topo and a .cm of htsim, or a network and a distribution of sizes"
         raise ArgumentError(f"{found}: a scenario needs one network and its traffic", hint)
-    notes: list[str] = []
     traffic = by_kind[pair[1]]
     matrix = htsim.parse_matrix(traffic.text, traffic.name) if pair[1] == "matrix" else None
     settings: list[str] = []
@@ -134,6 +137,7 @@ def import_files(
             notes.append(f"{known.name}: its scheme is {own}, and {scheme} is asked for: its values are not followed")
         if said is not None:
             notes.append(known.note(scheme))
+            notes += known.falls()
         notes.append(_memory_note(known, lossless))
     elif pair[0] == "fabric":
         network = of_fabric(htsim.parse_fabric(by_kind["fabric"].text, by_kind["fabric"].name))
@@ -171,6 +175,15 @@ def import_files(
         # It is TOML: no more can be wrong with it than its length.
         raise ExchangeError(traffic.name, None, f"the scenario {error.message}; give fewer flows or links") from None
     return Imported(scenario, tuple(notes))
+
+
+def _beside(config: _File, notes: list[str]) -> list[_File]:
+    """Return a network and flows for a configuration alone, and note them."""
+    topology, flows = hpcc_config.incast_of(hpcc_config.parse(config.text, config.name))
+    rate = topology.links[0].rate.removesuffix("bps")
+    assumed = f"two hosts send 10 MB each to a third, over links of {rate_text(int(rate))}, the fastest of its maps"
+    notes.append(f"{config.name}: no file has network and flows: {assumed}; give a topology and flows, or change these")
+    return [_File(config.name, "topology", topology.text()), _File(config.name, "flows", flows.text())]
 
 
 def _note_topology(notes: list[str], name: str, topology: hpcc.Topology) -> None:

@@ -55,6 +55,9 @@ _PORTS_SHOWN = 24
 
 _GROUPS_SHOWN = 12
 
+_UPRIGHT = 5
+"""The most lines of a picture of pauses whose names stand upright."""
+
 _NAME: dict[str, Any] = {"fontsize": "medium", "fontweight": "bold"}
 
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))
@@ -224,6 +227,7 @@ def pauses(runs: Runs) -> Drawn:
             left, right = figure.subplots(2, 1, gridspec_kw=ratios)
         else:
             left, right = figure.subplots(1, 2)
+        many = len(runs) > _UPRIGHT
         table = np.array([[stopped[label].get(port, 0.0) for label in runs] for port in shown])
         # A port that was never stopped stays white.
         left.imshow(
@@ -232,9 +236,11 @@ def pauses(runs: Runs) -> Drawn:
         left.grid(visible=False)
         for (y, x), value in np.ndenumerate(table):
             colour = "white" if value > 0.6 * table.max() else "black"
-            left.text(x, y, share(value) if value else "–", ha="center", va="center", fontsize="small", color=colour)
+            text = share(value) if value else "–"
+            left.text(x, y, text, ha="center", va="center", fontsize="xx-small" if many else "small", color=colour)
         left.set_yticks(range(len(shown)), shown)
-        left.set_xticks(range(len(runs)), [textwrap.fill(label, 12) for label in runs])
+        labels = list(runs) if many else [_stacked(label) for label in runs]
+        left.set_xticks(range(len(runs)), labels, rotation=90 if many else 0)
         hidden = f" (the {len(shown)} of {len(ports)} that were stopped longest)" if len(ports) > len(shown) else ""
         panel_in = figure.get_figwidth() * (0.42 if right is not None and not above else 0.65)
         subtitle(left, f"share of the run for which a port was stopped{hidden}", wide_in=panel_in)
@@ -244,6 +250,11 @@ def pauses(runs: Runs) -> Drawn:
             subtitle(right, text, wide_in=panel_in)
         finish(figure, _title([results[0] for results in runs.values()]))
     return figure
+
+
+def _stacked(label: str) -> str:
+    """Break a label into short lines, first behind its sign of equality."""
+    return "\n".join(textwrap.fill(part, 14) for part in label.replace("=", "=\n").split("\n"))
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:

@@ -52,7 +52,10 @@ PANELS = ("overview", "queue", "utilization", "rates")
 def overview(result: "Result", show: str = "overview") -> Drawn:
     """Draw queue length, link utilisation and rates below one another, over the same time; or one of :data:`PANELS`."""
     panels = _panels(result)
-    return _page(result, panels if show == "overview" else (panels[PANELS.index(show) - 1],))
+    if show != "overview":
+        return _page(result, (panels[PANELS.index(show) - 1],))
+    # Where all flows come from loads, none is shown by itself.
+    return _page(result, panels if result.columns_of("flows", "name").num_rows else panels[:2])
 
 
 def draw_panel(result: "Result", name: str, axes: "Axes") -> None:
@@ -77,9 +80,7 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
     from penstock.figures.completions import slowdowns
     from penstock.figures.distributions import distributions
 
-    panels = _panels(result)
-    # Where all flows come from loads, none is shown by itself.
-    drawn = {"overview": _page(result, panels if result.columns_of("flows", "name").num_rows else panels[:2])}
+    drawn = {"overview": overview(result)}
     written = []
     if has_completions(result):
         runs = {result.summary_in_brief["scheme"]: [result]}

@@ -72,6 +72,9 @@ pub(super) fn tables(table: &mut Table, wiring: &Wiring, scale: &Scale, random: 
     if random.one_in(5) {
         interfaces(table, wiring, scale, random);
     }
+    if random.one_in(5) {
+        lossless_links(table, wiring, scale, random);
+    }
 }
 
 /// The port of a link that is a switch's, mostly.
@@ -198,6 +201,38 @@ fn interfaces(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Ra
     }
 }
 
+/// Credits and retry of some links or all, in memory for few frames or many.
+fn lossless_links(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Random) {
+    let kinds = match random.below(3) {
+        0 => &["credits"][..],
+        1 => &["retry"],
+        _ => &["credits", "retry"],
+    };
+    for kind in kinds {
+        let mut links = Vec::new();
+        if let Some(port) = port(wiring, random).filter(|_| random.one_in(2)) {
+            links.push(entry("links", Node::Value(format!("[{}]", quoted(&port)))));
+        }
+        if random.one_in(3) {
+            links.push(entry("priorities", Node::Value(format!("[{}]", random.below(8)))));
+        }
+        if random.one_in(2) {
+            links.push(entry("buffer", octets(scale.frame * random.scale(1, 200))));
+        }
+        if random.one_in(2) {
+            links.push(entry("spacing", octets(random.scale(1, 100_000) - 1)));
+        }
+        let time = text(&picoseconds(scale.tick.saturating_mul(random.scale(1, 100)).max(1)));
+        match *kind {
+            "credits" if random.one_in(2) => links.push(entry("sync", time)),
+            "credits" => links.push(entry("cell", octets(random.scale(1, 10_000)))),
+            _ if random.one_in(2) => links.push(entry("timer", time)),
+            _ => links.push(entry("most_replays", plain(random.scale(1, 300)))),
+        }
+        tables_at(table, kind).push(links);
+    }
+}
+
 /// Links that go down, come up and change their rate, many at the same instant.
 pub(crate) fn changes(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Random) {
     for _ in 0..=random.below(6) {
@@ -249,6 +284,9 @@ mod tests {
             "cable = ",
             "down_for = ",
             "ingress_reserve = ",
+            "[[credits]]",
+            "[[retry]]",
+            "most_replays = ",
         ] {
             let found = texts.iter().filter(|text| text.contains(part)).count();
             assert!(found >= 10, "{part}: in {found} of {} inputs", texts.len());

@@ -1,0 +1,20 @@
+# The public names: lazy_names.py imports each on first use.
+from penstock.reports.checks import of_check as of_check
+from penstock.reports.headroom import of_rows as of_rows
+from penstock.reports.headroom import of_survey as of_survey
+from penstock.reports.model import Listing as Listing
+from penstock.reports.model import Mark as Mark
+from penstock.reports.model import Part as Part
+from penstock.reports.model import Picture as Picture
+from penstock.reports.model import Points as Points
+from penstock.reports.model import Report as Report
+from penstock.reports.model import Section as Section
+from penstock.reports.model import Source as Source
+from penstock.reports.model import Table as Table
+from penstock.reports.page import html as html
+from penstock.reports.page import picture as picture
+from penstock.reports.page import write as write
+from penstock.reports.runs import of_comparison as of_comparison
+from penstock.reports.runs import of_run as of_run
+from penstock.reports.tunings import of_tuning as of_tuning
+from penstock.reports.what_ifs import of_what_if as of_what_if
