@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::{self, CrossedLink, Limiting, Pacer, PortId, Process, RpId};
 
-use super::arrival::{Arrival, Demand};
+use super::arrival::Demand;
 use super::arrivals::Arrivals;
 use super::flow_paths::{KnownPaths, link};
 use super::flow_transport::Carriage;
