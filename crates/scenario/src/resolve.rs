@@ -143,5 +143,6 @@ fn fill_traffic(record: &mut Experiment) -> Result<(), Fault> {
     fill!(burst, "burst");
     fill!(trace, "trace");
     fill!(collective, "job");
+    fill!(job, "graph");
     Ok(())
 }

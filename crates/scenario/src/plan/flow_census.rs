@@ -173,7 +173,7 @@ impl FlowCensus {
             SourceTable::Incast(_) => loads::LESS_INCASTS,
             SourceTable::Burst(_) => loads::LESS_BURSTS,
             SourceTable::Trace(_) => trace::LESS,
-            SourceTable::Collective(_) => jobs::LESS,
+            SourceTable::Collective(_) | SourceTable::Job(_) => jobs::LESS,
             SourceTable::Flow(_) | SourceTable::Load(_) => loads::LESS_LOAD,
         };
         let mut footprint = TableFootprint { octets: vec![None; layout.ports.len()], span: Duration::ZERO };

@@ -1,22 +1,19 @@
-//! Jobs: from a `[[collective]]` to a graph of work whose ranks are on hosts, with the messages that it sends over the network.
+//! Jobs: a graph of work whose ranks are on hosts, with the messages that it sends over the network.
 
 use std::collections::BTreeMap;
 
 use penstock_jobs::executor::Detail;
 use penstock_jobs::graph::CollectiveId;
-use penstock_jobs::nccl::{Generation, Model};
 use penstock_jobs::schedule::Schedule;
-use penstock_jobs::{
-    Algorithm, Executor, Graph, GraphBuilder, GraphError, GroupId, Kind, Level, Local, Rank, Settings, Time, Work,
-    placement,
-};
-use penstock_schemes::{BitRate, Duration, Octets};
+use penstock_jobs::{Executor, Graph, GraphError, GroupId, Local, Rank, Settings, Work, placement};
+use penstock_schemes::{Duration, Octets};
 
 use super::arrival::{Arrival, Demand};
 use super::loads;
 use crate::error::Fault;
-use crate::keys::fields::Either;
-use crate::keys::sections::{Collective, CollectiveAlgorithm, CollectiveKind, Connections, Placement};
+use crate::keys::fields::Names;
+use crate::keys::read::Entry;
+use crate::keys::sections::{Connections, Placement};
 use crate::keys::topology::Layout;
 use crate::limits::{Bounds, MESSAGES};
 
@@ -39,7 +36,7 @@ pub struct Job {
     messages: u32,
     /// What goes from each rank to each, of all iterations.
     pairs: BTreeMap<(Rank, Rank), Load>,
-    collective: Option<Operation>,
+    pub(super) collective: Option<Operation>,
 }
 
 /// Messages of a pair of ranks, and their octets.
@@ -64,37 +61,73 @@ pub struct Operation {
     pub bus_factor: f64,
 }
 
-impl Collective {
-    /// Its job, in a run of so long.
-    pub(crate) fn job(&self, layout: &Layout, seed: u64, run: Duration, bounds: &Bounds<'_>) -> Result<Job, Fault> {
-        let hosts = loads::hosts(&self.hosts, layout, bounds)?;
-        if *self.start >= run {
+/// The keys that `[[collective]]` and `[[job]]` have alike: ranks on hosts.
+pub(super) struct Ranks<'a> {
+    pub(super) hosts: &'a Entry<Option<Names>>,
+    pub(super) each: &'a Entry<u64>,
+    pub(super) placement: Placement,
+    pub(super) local: Local,
+    pub(super) iterations: &'a Entry<u64>,
+    pub(super) start: &'a Entry<Duration>,
+    pub(super) connections: Connections,
+    pub(super) seed: Option<u64>,
+}
+
+/// Borrows them from a table.
+macro_rules! ranks {
+    ($table:expr) => {
+        $crate::plan::jobs::Ranks {
+            hosts: &$table.hosts,
+            each: &$table.ranks_per_host,
+            placement: *$table.placement,
+            local: penstock_jobs::Local {
+                rate_bps: $table.local_rate.map_or(0, |rate| rate.0),
+                latency_ps: $table.local_latency.0,
+            },
+            iterations: &$table.iterations,
+            start: &$table.start,
+            connections: *$table.connections,
+            seed: *$table.seed,
+        }
+    };
+}
+pub(super) use ranks;
+
+impl Ranks<'_> {
+    /// The hosts, in a run of so long.
+    pub(super) fn hosts(&self, layout: &Layout, run: Duration, bounds: &Bounds<'_>) -> Result<Vec<usize>, Fault> {
+        if **self.start >= run {
             let hint = format!("the run ends at {run}");
-            return Err(self.start.fault("the collective would start at or after the end of the run").with_hint(hint));
+            return Err(self.start.fault("the job would start at or after the end of the run").with_hint(hint));
         }
-        let each = *self.ranks_per_host as u32;
-        let ranks = hosts.len() as u64 * u64::from(each);
-        bounds.check(MESSAGES, ranks, "fewer hosts, or ranks_per_host").map_err(|e| self.ranks_per_host.excess(e))?;
-        let ranks = ranks as u32;
-        if ranks < 2 {
-            return Err(self.hosts.fault("a collective needs two ranks at least").with_hint("for instance \"h0..h7\""));
-        }
-        let groups = self.groups(ranks)?;
-        let members = groups[0].len() as u32;
-        let line = hosts.iter().map(|&host| loads::rate_of(layout, host)).fold(f64::INFINITY, f64::min);
-        let chosen = self.chosen(members, line)?;
-        let operation = self.operation(members, chosen);
-        let host_of = self.placed(layout, &hosts, ranks, seed);
-        let graph = self.graph(groups, members, chosen)?;
-        let local =
-            Local { rate_bps: self.local_rate.map_or(0, |BitRate(rate)| rate), latency_ps: self.local_latency.0 };
-        let iterations = *self.iterations as u32;
+        loads::hosts(self.hosts, layout, bounds)
+    }
+
+    /// The most ranks that so many hosts have room for.
+    pub(super) fn room(&self, hosts: usize, bounds: &Bounds<'_>) -> Result<u32, Fault> {
+        let ranks = hosts as u64 * **self.each;
+        bounds.check(MESSAGES, ranks, "fewer hosts, or ranks_per_host").map_err(|e| self.each.excess(e))?;
+        Ok(ranks as u32)
+    }
+
+    /// The job of a graph of `ranks` ranks on these hosts. `refused` is the error about the graph.
+    pub(super) fn job(
+        &self,
+        (graph, ranks): (Graph, u32),
+        hosts: &[usize],
+        (layout, seed): (&Layout, u64),
+        bounds: &Bounds<'_>,
+        refused: impl Fn(&GraphError) -> Fault,
+    ) -> Result<Job, Fault> {
+        let seed = self.seed.unwrap_or(seed);
+        let host_of = self.placed(layout, hosts, ranks, seed);
+        let iterations = **self.iterations as u32;
         let all_nodes = u64::from(graph.len()) * u64::from(iterations) <= RECORDED;
         let settings = Settings {
             host_of: host_of.clone(),
-            local,
+            local: self.local,
             iterations,
-            seed: self.seed.unwrap_or(seed),
+            seed,
             detail: if all_nodes { Detail::Nodes } else { Detail::Collectives },
         };
         let pairs = pairs(&graph, &host_of, iterations, |messages| {
@@ -102,104 +135,26 @@ impl Collective {
             bounds.check(MESSAGES, messages, LESS)
         })
         .map_err(|e| self.iterations.excess(e))?;
-        let executor = Executor::new(graph, settings).map_err(|e| self.refused(&e))?;
+        let executor = Executor::new(graph, settings).map_err(|e| refused(&e))?;
         bounds.check(MESSAGES, executor.messages(), LESS).map_err(|e| self.iterations.excess(e))?;
         Ok(Job {
             messages: executor.messages() as u32,
             executor,
             hosts: host_of.iter().map(|&host| hosts[host as usize]).collect(),
             iterations,
-            start: *self.start,
-            keeps_connections: *self.connections == Connections::Kept,
+            start: **self.start,
+            keeps_connections: self.connections == Connections::Kept,
             pairs,
-            collective: Some(operation),
+            collective: None,
         })
     }
 
-    fn refused(&self, error: &GraphError) -> Fault {
-        self.algorithm.fault(error.message.clone()).with_hint("another algorithm, or another number of ranks")
-    }
-
-    /// The ranks of each group.
-    fn groups(&self, ranks: u32) -> Result<Vec<Vec<Rank>>, Fault> {
-        let stride = *self.stride as u32;
-        let Some(group) = self.group.map(|group| group as u32) else {
-            if stride > 1 {
-                return Err(self
-                    .stride
-                    .fault("all ranks are one group")
-                    .with_hint("give the size of a group, as in group = 8"));
-            }
-            return Ok(vec![(0..ranks).collect()]);
-        };
-        let block = u64::from(group) * u64::from(stride);
-        if block > u64::from(ranks) || !u64::from(ranks).is_multiple_of(block) {
-            let message = format!("{ranks} ranks are no multiple of group times stride, {group} times {stride}");
-            return Err(self.group.fault(message).with_hint("a divisor of the number of ranks"));
-        }
-        let block = block as u32;
-        let first = (0..ranks).filter(|rank| rank % block < stride);
-        Ok(first.map(|first| (0..group).map(|member| first + member * stride).collect()).collect())
-    }
-
-    /// The algorithm: the one that is written, or that of NCCL's cost model among these members, at hosts with lines of this rate.
-    fn chosen(&self, members: u32, line: f64) -> Result<CollectiveAlgorithm, Fault> {
-        let usual = match *self.kind {
-            CollectiveKind::AllToAll => CollectiveAlgorithm::Direct,
-            _ => CollectiveAlgorithm::Ring,
-        };
-        let written = self.algorithm.unwrap_or(usual);
-        if written != CollectiveAlgorithm::Nccl {
-            return Ok(written);
-        }
-        let each = *self.ranks_per_host as u32;
-        let together = if *self.stride == 1 && members.is_multiple_of(each) { each } else { 1 };
-        let inside = self.local_rate.map_or(line, |rate| rate.0 as f64);
-        let model = Model::new(Generation::Hopper, *self.channels as u32, inside / 8e9, line / 8e9);
-        match model.choose(&self.kind(), self.size.0, members, together).map(|choice| choice.algorithm) {
-            Some(Algorithm::DoubleTree) => Ok(CollectiveAlgorithm::Tree),
-            Some(_) => Ok(CollectiveAlgorithm::Ring),
-            None => {
-                let message =
-                    format!("NCCL's cost model has no choice for {}", word(CollectiveKind::WORDS, *self.kind));
-                Err(self.algorithm.fault(message).with_hint("name an algorithm, or leave it out"))
-            }
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match *self.kind {
-            CollectiveKind::AllReduce => Kind::AllReduce,
-            CollectiveKind::ReduceScatter => Kind::ReduceScatter,
-            CollectiveKind::AllGather => Kind::AllGather,
-            CollectiveKind::AllToAll => Kind::AllToAll,
-            CollectiveKind::Broadcast => Kind::Broadcast { root: 0 },
-            CollectiveKind::Reduce => Kind::Reduce { root: 0 },
-            CollectiveKind::Barrier => Kind::Barrier,
-        }
-    }
-
-    fn operation(&self, members: u32, chosen: CollectiveAlgorithm) -> Operation {
-        let n = f64::from(members);
-        Operation {
-            kind: word(CollectiveKind::WORDS, *self.kind),
-            algorithm: word(CollectiveAlgorithm::WORDS, chosen),
-            size: *self.size,
-            members,
-            bus_factor: match *self.kind {
-                CollectiveKind::AllReduce => 2.0 * (n - 1.0) / n,
-                CollectiveKind::ReduceScatter | CollectiveKind::AllGather | CollectiveKind::AllToAll => (n - 1.0) / n,
-                CollectiveKind::Broadcast | CollectiveKind::Reduce | CollectiveKind::Barrier => 1.0,
-            },
-        }
-    }
-
-    /// The place of each rank in the list of hosts.
+    /// The index of each rank's host in the list.
     fn placed(&self, layout: &Layout, hosts: &[usize], ranks: u32, seed: u64) -> Vec<u32> {
-        let (count, each) = (hosts.len() as u32, *self.ranks_per_host as u32);
-        let host_of = match *self.placement {
+        let (count, each) = (hosts.len() as u32, **self.each as u32);
+        let host_of = match self.placement {
             Placement::InOrder => placement::in_order(ranks, count, each),
-            Placement::Random => placement::at_random(ranks, count, each, self.seed.unwrap_or(seed)),
+            Placement::Random => placement::at_random(ranks, count, each, seed),
             Placement::ByRack => {
                 let mut racks = BTreeMap::new();
                 let rack = |&host: &usize| {
@@ -211,73 +166,7 @@ impl Collective {
                 placement::by_rack(ranks, &rack_of, each)
             }
         };
-        host_of.expect("there are as many ranks as the hosts have room for")
-    }
-
-    /// A computation of each rank, and then its part in the collective.
-    fn graph(&self, groups: Vec<Vec<Rank>>, members: u32, chosen: CollectiveAlgorithm) -> Result<Graph, Fault> {
-        let each = *self.ranks_per_host as u32;
-        let mut levels = Vec::new();
-        if let Some(inside) = *self.inside {
-            if each < 2 || members <= each || !members.is_multiple_of(each) || *self.stride > 1 {
-                let message = "a hierarchy needs groups with all ranks of several hosts, and several ranks on each";
-                return Err(self.inside.fault(message).with_hint("for instance ranks_per_host = 8, without stride"));
-            }
-            if inside == CollectiveAlgorithm::Nccl {
-                return Err(self
-                    .inside
-                    .fault("NCCL's cost model is one of all ranks")
-                    .with_hint("for instance \"ring\""));
-            }
-            levels.push(Level { members: each, algorithm: algorithm(inside) });
-        }
-        let compute = match &*self.compute {
-            Either::First(time) => Time::Fixed(time.0),
-            Either::Second(starts) => {
-                let (low_ps, high_ps) = (starts.uniform.minimum.0, starts.uniform.maximum.0);
-                if low_ps >= high_ps {
-                    let message = format!("not above the minimum of {}", *starts.uniform.minimum);
-                    return Err(starts.uniform.maximum.fault(message).with_hint("for a single time, write it alone"));
-                }
-                Time::Uniform { low_ps, high_ps }
-            }
-        };
-        let mut builder = GraphBuilder::new(groups.iter().map(|group| group.len() as u32).sum());
-        let collective = builder.collective(penstock_jobs::Collective {
-            levels,
-            channels: *self.channels as u32,
-            chunks: *self.chunks as u32,
-            in_flight: *self.in_flight as u32,
-            step_latency_ps: self.step_latency.0,
-            ..penstock_jobs::Collective::new(self.kind(), self.size.0, algorithm(chosen))
-        });
-        let name = word(CollectiveKind::WORDS, *self.kind);
-        for ranks in groups {
-            let group = builder.add_group(ranks.clone());
-            for rank in ranks {
-                let part = builder.add_node(rank, Work::Collective { group, collective }, name);
-                if compute != Time::Fixed(0) {
-                    let computing = builder.add_node(rank, Work::Compute { time: compute, unit: 0 }, "compute");
-                    builder.after(part, computing);
-                }
-            }
-        }
-        builder.finish().map_err(|e| self.refused(&e))
-    }
-}
-
-/// The text of a value.
-fn word<T: PartialEq + Copy>(words: &'static [(&'static str, T)], value: T) -> &'static str {
-    words.iter().find(|(_, of)| *of == value).map_or("", |(word, _)| word)
-}
-
-fn algorithm(algorithm: CollectiveAlgorithm) -> Algorithm {
-    match algorithm {
-        CollectiveAlgorithm::Ring | CollectiveAlgorithm::Nccl => Algorithm::Ring,
-        CollectiveAlgorithm::Tree => Algorithm::DoubleTree,
-        CollectiveAlgorithm::HalvingDoubling => Algorithm::HalvingDoubling,
-        CollectiveAlgorithm::Direct => Algorithm::Direct,
-        CollectiveAlgorithm::Pairwise => Algorithm::Pairwise,
+        host_of.expect("there are no more ranks than the hosts have room for")
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) enum SourceTable {
     Burst(usize),
     Trace(usize),
     Collective(usize),
+    Job(usize),
 }
 
 impl SourceTable {
@@ -25,6 +26,7 @@ impl SourceTable {
             Self::Burst(i) => &resolved.burst[i].name,
             Self::Trace(i) => &resolved.trace[i].name,
             Self::Collective(i) => &resolved.collective[i].name,
+            Self::Job(i) => &resolved.job[i].name,
         };
         // `flows` has given a name to tables without one.
         Option::clone(name).unwrap_or_default()
@@ -39,6 +41,7 @@ impl SourceTable {
             Self::Burst(i) => resolved.burst[i].hosts.fault(message),
             Self::Trace(i) => resolved.trace[i].flows.fault(message),
             Self::Collective(i) => resolved.collective[i].hosts.fault(message),
+            Self::Job(i) => resolved.job[i].graph.fault(message),
         }
     }
 
@@ -51,6 +54,7 @@ impl SourceTable {
             Self::Burst(i) => resolved.burst[i].rate_excess(excess),
             Self::Trace(i) => resolved.trace[i].flows.excess(excess),
             Self::Collective(i) => resolved.collective[i].iterations.excess(excess),
+            Self::Job(i) => resolved.job[i].iterations.excess(excess),
         }
     }
 
@@ -63,6 +67,7 @@ impl SourceTable {
             Self::Burst(i) => resolved.burst[i].transport.fault(message),
             Self::Trace(i) => resolved.trace[i].transport.fault(message),
             Self::Collective(i) => resolved.collective[i].transport.fault(message),
+            Self::Job(i) => resolved.job[i].transport.fault(message),
         }
     }
 
@@ -74,6 +79,7 @@ impl SourceTable {
             Self::Burst(i) => resolved.burst[i].acks.fault(message),
             Self::Trace(i) => resolved.trace[i].acks.fault(message),
             Self::Collective(i) => resolved.collective[i].acks.fault(message),
+            Self::Job(i) => resolved.job[i].acks.fault(message),
         }
     }
 }

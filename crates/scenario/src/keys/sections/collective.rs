@@ -1,11 +1,11 @@
-//! The keys of `[[collective]]`: ranks that exchange messages, each of which waits for others.
+//! The keys of `[[collective]]` and `[[job]]`: ranks that exchange messages, each of which waits for others.
 
 use penstock_schemes::{BitRate, Duration, Octets};
 
 use super::flow::Starts;
 use super::{AckClass, Carried, LONGEST_FRAME, TransportName};
 use crate::keys::declare::{section, words};
-use crate::keys::fields::{Either, Names};
+use crate::keys::fields::{Either, Lines, Names};
 use crate::keys::ranges::{LARGEST_COUNT, RATE, TIME};
 use crate::keys::sizes;
 
@@ -89,6 +89,53 @@ section! {
         /// Time that a rank computes before each iteration: a time, or { uniform = { minimum = "1 ms", maximum = "2 ms" } }, from which
         /// each rank and iteration draws its own.
         compute: Either<Duration, Starts> [(TIME, ())] = Either::First(Duration::ZERO);
+        /// When the first iteration begins.
+        start: Duration [TIME] = Duration::ZERO;
+        /// The paths that switches choose by a hash of the flow (load_balancing = "flow"). "kept": all messages from a rank to another have
+        /// one connection, and so one path; "per-message": each message has another connection.
+        connections: Connections = Connections::Kept;
+        /// Seed of the random placement and of drawn times.
+        seed: Option<u64> [0..=LARGEST_COUNT] => "the scenario's";
+        /// The transport of the messages: as for a flow. Without one a frame that is lost is not sent again, and its message never ends.
+        transport: Carried = Either::First(TransportName(None));
+        /// Priority of a transport's acknowledgements: as for a flow.
+        acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the messages' data, where they have a transport";
+        /// Length of a frame: as for a flow.
+        frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "that around a full segment of the transport; without one 1500 octets";
+        /// Whether the scheme controls the messages.
+        controlled: bool = true;
+        /// Priority of the messages' frames, 0 to 7.
+        priority: u8 [0..=7] = 0;
+        /// Weight, for schemes that use weights.
+        weight: u16 [1..=65_535] = 1;
+    }
+}
+
+section! {
+    /// A job: ranks on hosts that compute, send and receive, each operation after those that it waits for. Files of others become such a table by
+    /// `penstock import`. Several tables run at once, beside those of [[collective]].
+    pub(crate) struct Job {
+        /// Name of the job; its messages are NAME.0, NAME.1, …
+        name: Option<String> => "graph0, graph1, … in the order of the file";
+        /// What the ranks do, as lines of text between ''' and ''': in GOAL, the language of LogGOPSim, or as a workload of SimAI. In GOAL there is
+        /// "num_ranks 2", then for each rank a block "rank 0 { … }" with lines such as "a: calc 1000" (ns), "b: send 4096b to 1 tag 7", "b requires a" and,
+        /// in another block, "recv 4096b from 0 tag 7". A send that no receive matches, or a circle, is refused with its name.
+        graph: Lines;
+        /// Whether receives without a send, sends without a receive, and operations of one unit without an order are completed.
+        complete: bool = false;
+        /// The hosts of the ranks: a name, a range such as "h0..h63", or a list of these.
+        hosts: Option<Names> => "all hosts";
+        /// Ranks on each host, such as its GPUs. Messages between them do not enter the network.
+        ranks_per_host: u64 [1..=1024] = 1;
+        /// The ranks of each host. "in-order": the first ranks on the first host of the list, the next ones on the second; "by-rack": the next
+        /// host is at another switch, so that neighbours in a ring are in different racks; "random": hosts in a random order.
+        placement: Placement = Placement::InOrder;
+        /// Rate of a rank's link to the ranks of its host.
+        local_rate: Option<BitRate> [RATE] => "messages inside of a host take the local latency alone";
+        /// Delay of messages inside of a host.
+        local_latency: Duration [TIME] = Duration::ZERO;
+        /// How often the ranks do it. A rank begins its next iteration when it has ended its own part of the last one.
+        iterations: u64 [1..=1_000_000] = 1;
         /// When the first iteration begins.
         start: Duration [TIME] = Duration::ZERO;
         /// The paths that switches choose by a hash of the flow (load_balancing = "flow"). "kept": all messages from a rank to another have
