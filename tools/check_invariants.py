@@ -49,6 +49,7 @@ MAY_DEPEND_ON = {
         "penstock-schemes",
         "penstock-wire",
         "penstock-domain",
+        "penstock-jobs",
         "penstock-sim",
         "penstock-scenario",
         "penstock-runner",

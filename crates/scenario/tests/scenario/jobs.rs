@@ -232,7 +232,7 @@ fn mistakes_are_refused_with_their_key() {
     refused("group = 3", "collective.0.group: 8 ranks are no multiple of group times stride, 3 times 1");
     refused("stride = 2", "collective.0.stride: all ranks are one group");
     refused("inside = \"ring\"", "collective.0.inside: a hierarchy needs groups with all ranks of several hosts");
-    refused("start = \"200 s\"", "collective.0.start: the collective would start at or after the end of the run");
+    refused("start = \"200 s\"", "collective.0.start: the job would start at or after the end of the run");
     refused("iterations = 1000000", "messages of jobs");
     refused("algorithm = \"star\"", "algorithm");
     refused("compute.uniform = { minimum = \"2 us\", maximum = \"1 us\" }", "not above the minimum of 2 us");
@@ -242,4 +242,52 @@ fn mistakes_are_refused_with_their_key() {
     let all_to_all = text(8, "[[collective]]\nkind = \"all-to-all\"\nalgorithm = \"tree\"\nsize = \"1 MB\"\n");
     let error = outcome_of_plan(&all_to_all).expect_err("no tree does that");
     assert!(error.contains("collective.0.algorithm") && error.contains("direct"), "{error}");
+}
+
+const PAIR: &str = "num_ranks 2
+rank 0 {
+  a: calc 1000
+  b: send 3000b to 1 tag 7
+  b requires a
+}
+rank 1 {
+  r: recv 3000b from 0 tag 7
+  c: calc 2000
+  c requires r
+}
+";
+
+fn listed(graph: &str, keys: &str) -> String {
+    text(2, &format!("[[job]]\n{keys}graph = '''\n{graph}'''\n"))
+}
+
+#[test]
+fn a_graph_that_is_listed_runs() {
+    let ps_of = |keys: &str| run(&outcome_of_plan(&listed(PAIR, keys)).unwrap_or_else(|e| panic!("{e}"))).1;
+    // 1 us of computation, the message, 2 us.
+    let once = 1_000_000 + message(3000) + 2_000_000;
+    assert_eq!(ps_of(""), once);
+    // Rank 0 computes again when its message has arrived, while rank 1 computes; the second message waits for no more than that.
+    assert_eq!(ps_of("iterations = 2\n"), 2 * (1_000_000 + message(3000)) + 2_000_000);
+    // Both ranks on a host: the message takes the local latency.
+    let alone = "hosts = \"h0\"\nranks_per_host = 2\nlocal_latency = \"5 us\"\n";
+    assert_eq!(ps_of(alone), 1_000_000 + 5_000_000 + 2_000_000);
+}
+
+#[test]
+fn listed_graphs_that_cannot_run_are_refused_with_their_line() {
+    let refused = |graph: &str, keys: &str, parts: &[&str]| {
+        let error = outcome_of_plan(&listed(graph, keys)).err().unwrap_or_else(|| panic!("{graph} is taken"));
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    };
+    // The key graph stands in line 12, and the text begins in line 13.
+    refused(&PAIR.replace("b requires a", "b requires z"), "", &["x.toml:17", "job.0.graph", "z"]);
+    refused(&PAIR.replace("tag 7\n  c", "tag 8\n  c"), "", &["job.0.graph", "tag 7"]);
+    refused(&PAIR.replace("c requires r", "c requires r\n  r requires c"), "", &["job.0.graph", "c"]);
+    refused(PAIR, "hosts = \"h0\"\n", &["job.0.ranks_per_host", "2 ranks, and 1 hosts have room for 1"]);
+    refused("", "", &["job.0.graph"]);
+    let alone = PAIR.replace("  r: recv 3000b from 0 tag 7\n", "").replace("  c requires r\n", "");
+    refused(&alone, "", &["job.0.graph"]);
+    // The receive is added.
+    assert!(outcome_of_plan(&listed(&alone, "complete = true\n")).is_ok());
 }
