@@ -930,15 +930,17 @@ class Collective(TypedDict, total=False):
     in_flight: int
     inside: Literal["ring", "tree", "halving-doubling", "direct", "pairwise", "nccl"]
     iterations: int
-    kind: Required[Literal[
-        "all-reduce",
-        "reduce-scatter",
-        "all-gather",
-        "all-to-all",
-        "broadcast",
-        "reduce",
-        "barrier",
-    ]]
+    kind: Required[
+        Literal[
+            "all-reduce",
+            "reduce-scatter",
+            "all-gather",
+            "all-to-all",
+            "broadcast",
+            "reduce",
+            "barrier",
+        ]
+    ]
     local_latency: str
     local_rate: str
     name: str

@@ -34,8 +34,8 @@ class Scenario:
         ...     flow=[{"from": "h0..h1", "to": "h2"}],
         ... )
 
-    Flows come from ``flow``, ``load``, ``incast``, ``trace`` and ``collective``, lists of tables of which one at least has
-    an entry:
+    Flows come from ``flow``, ``load``, ``incast``, ``trace`` and ``collective``, lists of tables of which one at least
+    has an entry:
 
         >>> Scenario(
         ...     question="What do flows wait at half of the load?",
