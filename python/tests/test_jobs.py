@@ -12,13 +12,14 @@ STEP_S = 1.5e6 * 80e-12 + 0.12e-6 + 2e-6
 
 def ring(**keys: Any) -> Scenario:
     """Return an all-reduce of 6 MB among four hosts."""
+    table: Any = {"kind": "all-reduce", "size": "6 MB", **keys}
     return Scenario(
         question="How long does it take?",
         duration="1 s",
         until="all-flows-complete",
         scheme="none",
         topology={"star": {"hosts": 4, "link_rate": "100 Gbps", "link_delay": "1 us", "buffer": "1 MB"}},
-        collective=[{"kind": "all-reduce", "size": "6 MB", **keys}],
+        collective=[table],
         record={"interval": "1 ms"},
     )
 
