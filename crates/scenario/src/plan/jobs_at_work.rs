@@ -12,7 +12,7 @@ use super::generated_flows::{FlowRoutes, GeneratedFlows, Inner};
 use super::jobs::Job;
 
 /// The most sentences on work that waits, of a job.
-const SENTENCES: usize = 8;
+const SENTENCES: usize = 3;
 
 /// All jobs of a run.
 #[derive(Debug)]
