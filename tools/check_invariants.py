@@ -24,8 +24,8 @@ MAY_DEPEND_ON = {
     "penstock-switch": {"penstock-schemes", "penstock-endpoint"},
     "penstock-sim": {"penstock-schemes", "penstock-endpoint", "penstock-switch"},
     "own-scheme": {"penstock-schemes", "penstock-sim"},
-    "penstock-scenario": {"penstock-schemes", "penstock-endpoint", "penstock-sim"},
-    "penstock-results": {"penstock-schemes", "penstock-sim", "penstock-scenario"},
+    "penstock-scenario": {"penstock-schemes", "penstock-jobs", "penstock-endpoint", "penstock-sim"},
+    "penstock-results": {"penstock-schemes", "penstock-jobs", "penstock-sim", "penstock-scenario"},
     "penstock-runner": {
         "penstock-schemes",
         "penstock-wire",
@@ -49,6 +49,7 @@ MAY_DEPEND_ON = {
         "penstock-schemes",
         "penstock-wire",
         "penstock-domain",
+        "penstock-jobs",
         "penstock-sim",
         "penstock-scenario",
         "penstock-runner",

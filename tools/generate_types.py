@@ -242,7 +242,9 @@ class Tables:
         keys = {}
         for key, inner in schema["properties"].items():
             kind = self.kind(inner, f"{path}.{key}".strip("."))
-            keys[key] = f"Required[{kind}]" if key in required else kind
+            # A type of several lines has its own, as the formatter has it.
+            inside = f"\n{textwrap.indent(kind, '    ')}\n" if "\n" in kind else kind
+            keys[key] = f"Required[{inside}]" if key in required else kind
         text = json.dumps(keys)
         if text not in self.paths:
             self.texts.append(text)

@@ -708,6 +708,46 @@ export interface CompletionSummary {
   slowdown_p999: number | null;
 }
 
+/** A job. Its times cover all iterations that all ranks have ended, those before the end of the warm-up among them. */
+export interface JobSummary {
+  /** Its name. */
+  name: string;
+  /** What its ranks do together. Present only for a `[[collective]]`, as the next four. */
+  kind?: string;
+  /** The algorithm. */
+  algorithm?: string;
+  /** Octets of data at a rank, S, octets. */
+  size_octets?: number;
+  /** Ranks that work together. */
+  group_ranks?: number;
+  /** The least time of the collective: the octets of the busiest host, with headers, at the rate of its line, s. It has no latency, and the network between hosts has no limit. */
+  ideal_s?: number;
+  /** All ranks. */
+  ranks: number;
+  /** Iterations that were asked for. */
+  iterations: number;
+  /** Iterations that all ranks have ended. */
+  iterations_ended: number;
+  /** From its start to the end of its last rank, s. Null if it had not ended at the end of the run. */
+  job_time_s: number | null;
+  /** Mean time of an iteration, from the begin of its first rank to the end of its last, s. Null if none has ended, as all below. */
+  iteration_mean_s: number | null;
+  /** The longest iteration, s. */
+  iteration_max_s: number | null;
+  /** Mean time of the collective in an iteration, from the begin of the last rank to the end of the last: t of NCCL's tests, s. */
+  collective_mean_s: number | null;
+  /** Algorithm bandwidth, S / t, bit/s. */
+  algorithm_bandwidth_bps: number | null;
+  /** Bus bandwidth, as NCCL's tests define it: that of the algorithm, times 2 (n - 1) / n for an all-reduce of n ranks, (n - 1) / n for reduce-scatter, all-gather and all-to-all, and 1 for others, bit/s. */
+  bus_bandwidth_bps: number | null;
+  /** The ideal time over t: 1 where nothing but the lines of the hosts takes time. */
+  efficiency: number | null;
+  /** Exposed communication: mean time of an iteration of a rank in which it does not compute, s. */
+  exposed_communication_s: number | null;
+  /** Mean time in an iteration from the end of the first rank to that of the last, s. */
+  straggling_s: number | null;
+}
+
 /** A window of measurement: statistics and counts from its start to its end. */
 export interface WindowSummary {
   /** Its name. */
@@ -798,7 +838,7 @@ export interface Summary {
   interrupted_at_s?: number;
   /** When the run was over, `duration_s`: every flow with a size had ended (`until = "all-flows-complete"`), before the time that was asked for, s. Present only there. */
   ended_at_s?: number;
-  /** When the last flow with a size was complete, those of loads among them: where the run is one job, when it was done, s. Present only where there are such flows and all of them completed. */
+  /** When the last flow with a size was complete, those of loads among them, and the last job was done, s. Present only where there are such flows or jobs, and all of them completed. */
   finished_at_s?: number;
   /** Whether no data frame was lost. Present only where the scenario claims it (`lossless = true`). */
   lossless?: boolean;
@@ -826,6 +866,8 @@ export interface Summary {
   deadlocks?: DeadlockSummary[];
   /** Slowdowns of finite flows: all together, then each group; each first whole, then by size. Present only where some flow has a size. */
   completions?: CompletionSummary[];
+  /** Jobs. Present only where the scenario has some (`[[collective]]`). */
+  jobs?: JobSummary[];
   /** The windows of measurement (`[[window]]`). Present only where there are some; of a run that was stopped, those it opened. */
   windows?: WindowSummary[];
   /** How well the testbed kept time. Present only where the run was one of real frames on the testbed. */

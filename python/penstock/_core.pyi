@@ -142,6 +142,13 @@ def show_quantity(number: float, unit: str) -> str:
 def show_share(fraction: float) -> str:
     """Write a fraction in percent, such as "95.2 %"."""
 
+def job_text(files: list[tuple[str, bytes]], complete: bool, control_deps: bool) -> tuple[str, int, list[str]]:
+    """Return the files of one job as the text that ``[[job]]`` takes, its number of ranks, and notes.
+
+    Raises:
+        ValueError: a file is no job graph, or its graph cannot end; with file and place.
+    """
+
 def metrics() -> str:
     """Every metric, as a JSON array of objects with the attributes of :class:`penstock.metrics.registry.Metric`.
 

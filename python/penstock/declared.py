@@ -80,6 +80,13 @@ MetricName = Literal[
     "flows_left",
     "retransmissions",
     "timeouts",
+    "job_time_s",
+    "iteration_mean_s",
+    "collective_mean_s",
+    "bus_bandwidth_bps",
+    "efficiency",
+    "exposed_communication_s",
+    "straggling_s",
     "paused_s",
     "pause_frames",
     "frames_dropped",
@@ -151,8 +158,15 @@ MetricName = Literal[
     "max_octets",
     "headroom_max_octets",
     "frames_refused",
+    "group_ranks",
+    "ideal_s",
+    "ranks",
+    "iterations",
+    "iterations_ended",
+    "iteration_max_s",
+    "algorithm_bandwidth_bps",
 ]
-MetricLevel = Literal["run", "queue", "flow", "class", "host", "pool"]
+MetricLevel = Literal["run", "queue", "flow", "class", "host", "pool", "job"]
 MetricKind = Literal["count", "share", "octets", "time", "rate", "index", "ratio"]
 Better = Literal["less", "more"]
 

@@ -908,6 +908,54 @@ class Change(TypedDict, total=False):
     until: str
 
 
+class FlowStart(TypedDict, total=False):
+    """``flow.start`` of a scenario file."""
+
+    uniform: Required[FlowResponseUniform]
+
+
+class Collective(TypedDict, total=False):
+    """``collective`` of a scenario file."""
+
+    acks: Literal["control"] | int
+    algorithm: Literal["ring", "tree", "halving-doubling", "direct", "pairwise", "nccl"]
+    channels: int
+    chunks: int
+    compute: str | FlowStart
+    connections: Literal["kept", "per-message"]
+    controlled: bool
+    frame: str
+    group: int
+    hosts: str | Sequence[str]
+    in_flight: int
+    inside: Literal["ring", "tree", "halving-doubling", "direct", "pairwise", "nccl"]
+    iterations: int
+    kind: Required[
+        Literal[
+            "all-reduce",
+            "reduce-scatter",
+            "all-gather",
+            "all-to-all",
+            "broadcast",
+            "reduce",
+            "barrier",
+        ]
+    ]
+    local_latency: str
+    local_rate: str
+    name: str
+    placement: Literal["in-order", "by-rack", "random"]
+    priority: int
+    ranks_per_host: int
+    seed: int
+    size: Required[str]
+    start: str
+    step_latency: str
+    stride: int
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
+    weight: int
+
+
 class Credits(TypedDict, total=False):
     """``credits`` of a scenario file."""
 
@@ -938,12 +986,6 @@ class FlowExcess(TypedDict, total=False):
     """``flow.excess`` of a scenario file."""
 
     queue: Required[str]
-
-
-class FlowStart(TypedDict, total=False):
-    """``flow.start`` of a scenario file."""
-
-    uniform: Required[FlowResponseUniform]
 
 
 class FlowThink(TypedDict, total=False):
@@ -1600,6 +1642,7 @@ class Document(TypedDict, total=False):
     buffer: Sequence[Buffer]
     burst: Sequence[Burst]
     change: Sequence[Change]
+    collective: Sequence[Collective]
     credits: Sequence[Credits]
     duration: Required[str]
     event: Sequence[Event]

@@ -242,6 +242,11 @@ class Result(Tables):
         return self._table("completions")
 
     @property
+    def jobs(self) -> "Table":
+        """One row for each piece of work that a rank of a job has ended, with its times, where there are jobs."""
+        return self._table("jobs")
+
+    @property
     def arrivals(self) -> "Table":
         """Every arrival of a data frame at a queue, where the scenario sets ``record.arrivals``."""
         return self._table("arrivals")

@@ -34,7 +34,8 @@ class Scenario:
         ...     flow=[{"from": "h0..h1", "to": "h2"}],
         ... )
 
-    Flows come from ``flow``, ``load``, ``incast`` and ``trace``, lists of tables of which one at least has an entry:
+    Flows come from ``flow``, ``load``, ``incast``, ``trace`` and ``collective``, lists of tables of which one at least
+    has an entry:
 
         >>> Scenario(
         ...     question="What do flows wait at half of the load?",
@@ -62,6 +63,7 @@ class Scenario:
         incast: "Sequence[tables.Incast] | None" = None,
         burst: "Sequence[tables.Burst] | None" = None,
         trace: "Sequence[tables.Trace] | None" = None,
+        collective: "Sequence[tables.Collective] | None" = None,
         name: str | None = None,
         until: Literal["duration", "all-flows-complete"] | None = None,
         warmup: str | None = None,
@@ -114,6 +116,7 @@ class Scenario:
             "incast": incast,
             "burst": burst,
             "trace": trace,
+            "collective": collective,
             "change": change,
             "impairment": impairment,
             "credits": credits,

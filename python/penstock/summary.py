@@ -512,6 +512,60 @@ class CompletionSummary(TypedDict):
     """99.9th percentile."""
 
 
+class JobSummary(TypedDict):
+    """A job.
+
+    Its times cover all iterations that all ranks have ended, those before the end of the warm-up among them.
+    """
+
+    name: str
+    """Its name."""
+    kind: NotRequired[str]
+    """What its ranks do together. Present only for a ``[[collective]]``, as the next four."""
+    algorithm: NotRequired[str]
+    """The algorithm."""
+    size_octets: NotRequired[int]
+    """Octets of data at a rank, S, octets."""
+    group_ranks: NotRequired[int]
+    """Ranks that work together."""
+    ideal_s: NotRequired[float]
+    """The least time of the collective: the octets of the busiest host, with headers, at the rate of its line, s.
+
+    It has no latency, and the network between hosts has no limit.
+    """
+    ranks: int
+    """All ranks."""
+    iterations: int
+    """Iterations that were asked for."""
+    iterations_ended: int
+    """Iterations that all ranks have ended."""
+    job_time_s: float | None
+    """From its start to the end of its last rank, s. Null if it had not ended at the end of the run."""
+    iteration_mean_s: float | None
+    """Mean time of an iteration, from the begin of its first rank to the end of its last, s.
+
+    Null if none has ended, as all below.
+    """
+    iteration_max_s: float | None
+    """The longest iteration, s."""
+    collective_mean_s: float | None
+    """Mean time of the collective in an iteration, from the begin of the last rank to the end of the last: t of NCCL's
+    tests, s.
+    """
+    algorithm_bandwidth_bps: float | None
+    """Algorithm bandwidth, S / t, bit/s."""
+    bus_bandwidth_bps: float | None
+    """Bus bandwidth, as NCCL's tests define it: that of the algorithm, times 2 (n - 1) / n for an all-reduce of n
+    ranks, (n - 1) / n for reduce-scatter, all-gather and all-to-all, and 1 for others, bit/s.
+    """
+    efficiency: float | None
+    """The ideal time over t: 1 where nothing but the lines of the hosts takes time."""
+    exposed_communication_s: float | None
+    """Exposed communication: mean time of an iteration of a rank in which it does not compute, s."""
+    straggling_s: float | None
+    """Mean time in an iteration from the end of the first rank to that of the last, s."""
+
+
 class WindowSummary(TypedDict):
     """A window of measurement: statistics and counts from its start to its end."""
 
@@ -617,10 +671,9 @@ class Summary(TypedDict):
     Present only there.
     """
     finished_at_s: NotRequired[float]
-    """When the last flow with a size was complete, those of loads among them: where the run is one job, when it was
-    done, s.
+    """When the last flow with a size was complete, those of loads among them, and the last job was done, s.
 
-    Present only where there are such flows and all of them completed.
+    Present only where there are such flows or jobs, and all of them completed.
     """
     lossless: NotRequired[bool]
     """Whether no data frame was lost. Present only where the scenario claims it (``lossless = true``)."""
@@ -662,6 +715,8 @@ class Summary(TypedDict):
 
     Present only where some flow has a size.
     """
+    jobs: NotRequired[list[JobSummary]]
+    """Jobs. Present only where the scenario has some (``[[collective]]``)."""
     windows: NotRequired[list[WindowSummary]]
     """The windows of measurement (``[[window]]``).
 

@@ -158,6 +158,7 @@ fn special<S: Scheme>(plan: &Plan, config: &S::Config, probe: bool) -> (u64, u64
 fn drive<S: Scheme, P: Probe<S>, M: Model>(plan: &Plan, configs: &[S::Config], probe: P) -> (u64, u64) {
     let mut sim = Sim::<S, P, M>::new(&plan.network, configs, plan.seed, probe);
     sim.feed(plan.generated.arrivals());
+    plan.generated.work().into_iter().for_each(|work| sim.employ(work));
     sim.run_until(Instant::ZERO + plan.warmup);
     sim.start_measuring();
     sim.run_until(Instant::ZERO + plan.duration);

@@ -10,6 +10,7 @@ mod catalogue;
 mod dcb;
 mod errors;
 mod folder;
+mod jobs;
 mod qcn;
 mod quantity;
 mod result;
@@ -38,6 +39,8 @@ mod _core {
     use super::errors::{LimitError, OutputError, PenstockError, ScenarioError};
     #[pymodule_export]
     use super::folder::PyFolder;
+    #[pymodule_export]
+    use super::jobs::job_text;
     #[pymodule_export]
     use super::qcn::{PyRate, PySampling};
     #[pymodule_export]

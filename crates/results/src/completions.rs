@@ -12,6 +12,7 @@ use penstock_sim::outcome::{FlowEnd, FlowOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::ideal::{Frames, Links};
+use crate::jobs;
 use crate::schema::{Key, Object, Shape, Shaped, record};
 
 /// Facts about the run that its driver knows, in addition to the outcome.
@@ -121,14 +122,19 @@ pub struct Completion {
 /// Whether a result has completions: where some flow has a size.
 #[must_use]
 pub fn are_reported(plan: &Plan) -> bool {
-    !plan.generated.is_empty() || plan.finite
+    plan.generated.has_streams() || plan.finite
 }
 
-/// When the last of all finite flows was complete; `None` where there is none, or one had not completed when the run ended.
+/// When the last of all finite flows was complete, and the last job was done; `None` where there is none, or one had not completed when the run
+/// ended.
 pub(crate) fn finished(plan: &Plan, outcome: &Outcome, ending: &Ending) -> Option<Instant> {
     let single = plan.network.flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.size.is_some());
-    let made = outcome.ends.iter().map(|end| (end.completed != Instant::NEVER).then_some(end.completed));
-    let ends: Option<Vec<Instant>> = single.map(|(_, flow)| flow.completed).chain(made).collect();
+    let processes = plan.network.processes.list.iter();
+    let of_work = processes.flat_map(|process| (0..process.flows).map(|_| process.of_work));
+    let streamed = outcome.ends.iter().zip(of_work).filter(|(_, of_work)| !of_work);
+    let made = streamed.map(|(end, _)| (end.completed != Instant::NEVER).then_some(end.completed));
+    let jobs = (!outcome.jobs.is_empty()).then(|| jobs::finished(outcome));
+    let ends: Option<Vec<Instant>> = single.map(|(_, flow)| flow.completed).chain(made).chain(jobs).collect();
     ends?.into_iter().max().filter(|_| !ending.interrupted)
 }
 

@@ -36,7 +36,8 @@ impl Frames {
         Self { count, full: wire(size.min(payload)), last: wire(size - (count - 1) * payload) }
     }
 
-    fn octets(self) -> u64 {
+    /// All of their octets.
+    pub(crate) fn octets(self) -> u64 {
         (self.count - 1) * self.full + self.last
     }
 }

@@ -14,6 +14,7 @@ pub mod completions;
 mod costs;
 mod fair;
 mod ideal;
+pub mod jobs;
 mod notes;
 mod queues;
 pub mod registry;

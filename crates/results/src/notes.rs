@@ -5,9 +5,12 @@ use penstock_schemes::{Instant, Octets};
 use penstock_sim::network::{Excess, Flow, Ties, Traffic};
 use penstock_sim::outcome::{FlowOutcome, Outcome};
 
+use crate::jobs;
+
 /// The notes on a run that ended at `end`.
 pub(crate) fn of_run(plan: &Plan, outcome: &Outcome, end: Instant) -> Vec<String> {
-    offers(plan, outcome, end).into_iter().chain(ties(plan, outcome)).collect()
+    let jobs = jobs::notes(plan, outcome);
+    offers(plan, outcome, end).into_iter().chain(ties(plan, outcome)).chain(jobs).collect()
 }
 
 /// Flows whose schedules stood still while their frames waited, so that they offered less than they say.

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::completions::CompletionSummary;
+use crate::jobs::JobSummary;
 use crate::queues::PERCENTILES;
 use crate::schema::{Key, Object, Shape};
 use crate::summary::{FlowSummary, HostSummary, QueueSummary, Totals};
@@ -54,6 +55,8 @@ pub enum Level {
     Host,
     /// A pool of memory.
     Pool,
+    /// A job.
+    Job,
 }
 
 /// How a metric is written.
@@ -90,8 +93,8 @@ pub enum Better {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// The sum of these keys of the object that it is of. Of a run they are keys of the summary, its totals or its first completions,
-    /// those of all flows.
+    /// The sum of these keys of the object that it is of. Of a run they are keys of the summary, its totals, its first completions,
+    /// those of all flows, or its first job.
     Keys(&'static [&'static str]),
     /// Of a key of the flows of `[[flow]]` tables that have it: the median, the mean or the sum.
     Flows(Over, &'static str),
@@ -220,6 +223,20 @@ const COMPARED: &[Metric] = metrics! { true:
         "Segments that transports sent again, over the whole run.";
     timeouts of Run: Count, Less, "timeouts" ("timeouts"), Keys(&["timeouts"]),
         "Retransmission timeouts of transports, over the whole run.";
+    job_time_s of Run: Time, Less, "job" ("job"), Keys(&["job_time_s"]),
+        "Time of the first job, from its start to the end of its last rank.";
+    iteration_mean_s of Run: Time, Less, "iteration" ("iteration"), Keys(&["iteration_mean_s"]),
+        "Mean time of an iteration of the first job, over all ranks.";
+    collective_mean_s of Run: Time, Less, "collective", Keys(&["collective_mean_s"]),
+        "Mean time of the collective of the first job: t of NCCL's tests.";
+    bus_bandwidth_bps of Run: Rate, More, "bus bandwidth" ("bus bandwidth"), Keys(&["bus_bandwidth_bps"]),
+        "Bus bandwidth of the first job, as NCCL's tests define it.";
+    efficiency of Run: Ratio, More, "efficiency of the collective", Keys(&["efficiency"]),
+        "The ideal time of the first job's collective over its time: 1 where nothing but the lines of the hosts takes time.";
+    exposed_communication_s of Run: Time, Less, "exposed communication" ("exposed"), Keys(&["exposed_communication_s"]),
+        "Mean time of an iteration of a rank of the first job in which it does not compute.";
+    straggling_s of Run: Time, Less, "stragglers", Keys(&["straggling_s"]),
+        "Mean time from the end of the first rank in an iteration of the first job to that of the last.";
     paused_s of Run: Time, Less, "paused, all queues" ("paused, all queues"), Keys(&["paused_s"]),
         "Time that priority flow control stopped queues, the sum over all of the network, recorded or not, over the whole run.";
     pause_frames of Run: Count, Less, "pause frames" ("pauses"), Keys(&["pause_frames"]),
@@ -243,13 +260,14 @@ const OTHERS: &[Metric] = metrics! { false:
 };
 
 /// The objects whose numbers are metrics, each with what it is of.
-const OBJECTS: [(Level, &Object); 6] = [
+const OBJECTS: [(Level, &Object); 7] = [
     (Run, &Totals::OBJECT),
     (Queue, &QueueSummary::OBJECT),
     (Flow, &FlowSummary::OBJECT),
     (Level::Class, &CompletionSummary::OBJECT),
     (Level::Host, &HostSummary::OBJECT),
     (Level::Pool, &PoolSummary::OBJECT),
+    (Level::Job, &JobSummary::OBJECT),
 ];
 
 /// Every metric: those of comparisons, those of tuning and claims, then the other numbers of the summary.
@@ -329,7 +347,7 @@ mod tests {
             };
             let mut places: Vec<&Object> = object(level).collect();
             if level == Run {
-                places.extend([&Summary::OBJECT, &CompletionSummary::OBJECT]);
+                places.extend([&Summary::OBJECT, &CompletionSummary::OBJECT, &JobSummary::OBJECT]);
             }
             for key in keys {
                 let known = places.iter().filter(|object| object.keys.iter().any(|own| own.name == *key)).count();

@@ -16,6 +16,7 @@ use crate::actions::{self, Actions};
 use crate::completions::{self, CompletionSummary, Ending};
 pub use crate::costs::{RunSummary, TestbedSummary};
 use crate::fair;
+use crate::jobs::{self, JobSummary};
 use crate::notes;
 pub use crate::queues::QueueSummary;
 use crate::queues::{queues, ratio};
@@ -33,6 +34,7 @@ pub const OBJECTS: &[Object] = &[
     PoolSummary::OBJECT,
     DeadlockSummary::OBJECT,
     CompletionSummary::OBJECT,
+    JobSummary::OBJECT,
     WindowTotals::OBJECT,
     WindowFlow::OBJECT,
     WindowSummary::OBJECT,
@@ -67,8 +69,8 @@ record! {
         /// When the run was over, `duration_s`: every flow with a size had ended (`until = "all-flows-complete"`), before the time that was
         /// asked for. Present only there.
         ended_at_s: Option<f64>, "s", unless "Option::is_none";
-        /// When the last flow with a size was complete, those of loads among them: where the run is one job, when it was done. Present only
-        /// where there are such flows and all of them completed.
+        /// When the last flow with a size was complete, those of loads among them, and the last job was done. Present only where there are such
+        /// flows or jobs, and all of them completed.
         finished_at_s: Option<f64>, "s", unless "Option::is_none";
         /// Whether no data frame was lost. Present only where the scenario claims it (`lossless = true`).
         lossless: Option<bool>, "", unless "Option::is_none";
@@ -101,6 +103,8 @@ record! {
         /// Slowdowns of finite flows: all together, then each group; each first whole, then by size. Present only where some
         /// flow has a size.
         completions: Vec<CompletionSummary>, "", unless "Vec::is_empty";
+        /// Jobs. Present only where the scenario has some (`[[collective]]`).
+        jobs: Vec<JobSummary>, "", unless "Vec::is_empty";
         /// The windows of measurement (`[[window]]`). Present only where there are some; of a run that was stopped, those it opened.
         windows: Vec<WindowSummary>, "", unless "Vec::is_empty";
         /// How well the testbed kept time. Present only where the run was one of real frames on the testbed.
@@ -419,6 +423,7 @@ impl Summary {
             } else {
                 Vec::new()
             },
+            jobs: jobs::summaries(plan, outcome),
             windows: windows.iter().map(|measured| window(plan, measured, &periods, probing)).collect(),
             notes: plan.notes.iter().cloned().chain(notes::of_run(plan, outcome, ending.end)).collect(),
             testbed: None,

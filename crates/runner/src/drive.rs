@@ -19,6 +19,7 @@ use penstock_sim::{Full, Lean, Model, Outcome, Partition, Reconfiguration, Sim};
 use crate::capture::{Capture, Frames};
 use crate::completions;
 use crate::folder::{self, Folder, Holds};
+use crate::jobs;
 use crate::memory::{self, Memory};
 use crate::parallel_run::ParallelRun;
 use crate::probe::{Notes, Recorded, RunProbe};
@@ -122,6 +123,7 @@ impl<'a> Job<'a> {
             let watcher = RunProbe::Recorder(Box::new(recorder));
             let mut sim = Sim::<S, _, M>::new(&plan.network, configs, plan.seed, watcher);
             sim.feed(plan.generated.arrivals());
+            plan.generated.work().into_iter().for_each(|work| sim.employ(work));
             sim.keep_histograms(kept);
             sim.configure(&plan.network, plan.seed, settings().collect());
             return Ok(Box::new(sim));
@@ -182,11 +184,12 @@ pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, e
     let mut flows = Sink::new(Table::Flows, schema.clone(), folder.as_ref())?;
     flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &ending)))?;
     let flows = flows.close()?.map(|records| (Table::Flows, records));
+    let jobs = if outcome.jobs.is_empty() { None } else { write_jobs(plan, folder.as_ref(), vars, &outcome)? };
     let completed =
         if are_reported(plan) { write_completions(plan, folder.as_ref(), vars, &outcome, &ending)? } else { None };
 
     let Some(folder) = folder else {
-        let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).collect();
+        let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).chain(jobs).collect();
         tables.sort_by_key(|&(table, _)| table);
         let tables = tables.into_iter().map(|(table, records)| (table, Store::Memory(records))).collect();
         return Ok(Run { summary, scenario: plan.resolved.clone(), path: None, tables, threading: None });
@@ -216,6 +219,26 @@ fn write_completions(
         sink.write(completions::table(schema.clone(), plan, &block))?;
     }
     Ok(sink.close()?.map(|records| (Table::Completions, records)))
+}
+
+/// Writes the table of jobs, block by block.
+fn write_jobs(
+    plan: &Plan,
+    folder: Option<&Folder>,
+    vars: &SchemeVars,
+    outcome: &Outcome,
+) -> Result<Option<(Table, Records)>, RunError> {
+    let schema = Table::Jobs.schema(vars, plan.network.pfc.is_some());
+    let mut sink = Sink::new(Table::Jobs, schema.clone(), folder)?;
+    let mut rows = penstock_results::jobs::rows(plan, outcome);
+    loop {
+        let block: Vec<_> = rows.by_ref().take(ROWS_PER_BLOCK).collect();
+        if block.is_empty() {
+            break;
+        }
+        sink.write(jobs::table(schema.clone(), &block))?;
+    }
+    Ok(sink.close()?.map(|records| (Table::Jobs, records)))
 }
 
 impl Job<'_> {

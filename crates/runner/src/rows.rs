@@ -368,6 +368,12 @@ impl Cell for Option<f64> {
     }
 }
 
+impl Cell for Option<String> {
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(values.cloned().collect::<StringArray>())
+    }
+}
+
 impl Cell for Vec<String> {
     fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
         let mut lists = ListBuilder::new(StringBuilder::new());

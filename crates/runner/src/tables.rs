@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
 use penstock_results::summary::FlowRow;
-use penstock_results::{Key, Shape, completions};
+use penstock_results::{Key, Shape, completions, jobs};
 use penstock_schemes::{CongestionPoint, ReactionPoint, Scheme, SchemeConfig, Signal, Var, Visitor};
 
 /// A table of a result. Its name is the stem of its Parquet file.
@@ -23,6 +23,8 @@ pub enum Table {
     Flows,
     /// One row a finite flow: when it completed.
     Completions,
+    /// One row for each piece of work that a rank of a job has ended.
+    Jobs,
     /// Arrivals of data frames at the sampled queues.
     Arrivals,
 }
@@ -103,6 +105,9 @@ const FLOW_COLUMNS: &[Column] = &columns::<{ FlowRow::OBJECT.keys.len() }>(FlowR
 
 /// The columns of the table of completions.
 const COMPLETION_COLUMNS: &[Column] = &columns::<{ completions::KEYS.len() }>(completions::KEYS);
+
+/// The columns of the table of jobs.
+const JOB_COLUMNS: &[Column] = &columns::<{ jobs::KEYS.len() }>(jobs::KEYS);
 
 /// A column for each of the keys of an object.
 const fn columns<const N: usize>(keys: &[Key]) -> [Column; N] {
@@ -230,6 +235,13 @@ pub const TABLES: &[TableInfo] = &[
         columns: COMPLETION_COLUMNS,
     },
     TableInfo {
+        table: Table::Jobs,
+        name: "jobs",
+        description: "What each rank of a job has ended, one row each, in the order of the ends; where the scenario has jobs. Rows of single \
+                      computations are left out where nodes and iterations are more than 2 million.",
+        columns: JOB_COLUMNS,
+    },
+    TableInfo {
         table: Table::Arrivals,
         name: "arrivals",
         description: "Arrivals of data frames at the recorded queues, one row each, where the scenario asks for them.",
@@ -301,7 +313,7 @@ impl Table {
             Self::Queues => ("cp_", vars.cp),
             Self::Rates => ("rp_", vars.rp),
             Self::Signals => ("", vars.signal),
-            Self::Flows | Self::Completions | Self::Arrivals => ("", &[][..]),
+            Self::Flows | Self::Completions | Self::Jobs | Self::Arrivals => ("", &[][..]),
         };
         let common =
             self.info().columns.iter().filter(|c| flow_control || !c.flow_control).map(|c| {

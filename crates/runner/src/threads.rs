@@ -83,6 +83,8 @@ fn obstacle(plan: &Plan, captured: bool) -> Option<&'static str> {
     };
     if captured {
         Some("frames are captured")
+    } else if plan.generated.jobs().next().is_some() {
+        Some("a job, whose messages wait for one another")
     } else if plan.record.arrivals {
         Some("arrivals are recorded")
     } else if plan.record.signals && network.ports.iter().any(at_host) {

@@ -31,6 +31,7 @@ pub use keys::schema::{reference, schema};
 pub use plan::buffer::Stopping;
 pub use plan::fair::FairShares;
 pub use plan::generated_flows::{GeneratedFlow, GeneratedFlows};
+pub use plan::jobs::Job;
 pub use plan::{
     Application, Assigned, CodePoints, FairPeriod, ParameterChange, Plan, Record, Sampled, Testbed, Window,
 };

@@ -142,5 +142,7 @@ fn fill_traffic(record: &mut Experiment) -> Result<(), Fault> {
     fill!(incast, "incast");
     fill!(burst, "burst");
     fill!(trace, "trace");
+    fill!(collective, "job");
+    fill!(job, "graph");
     Ok(())
 }

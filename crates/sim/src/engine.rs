@@ -21,6 +21,7 @@ mod setup;
 mod ties;
 mod transmit_queue;
 mod transport;
+mod work;
 
 use std::collections::BTreeMap;
 
@@ -44,8 +45,9 @@ use crate::engine::prefetch::Prefetch;
 use crate::engine::run_state::RunState;
 use crate::engine::setup::{Endpoints, fabric, schedule, steps};
 use crate::engine::ties::Arbiters;
+use crate::engine::work::Employed;
 use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId, Reroute};
-use crate::outcome::Totals;
+use crate::outcome::{Outcome, Totals};
 use crate::probe::{FateOnLine, Probe};
 use crate::random::Stream;
 use crate::routing::load_balancing::LoadBalancer;
@@ -106,6 +108,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, M: Model> {
     /// Parameters that change during the run, where any do.
     pub(crate) reconfigurations: Option<Box<Reconfigurations<S>>>,
     pub(crate) flow_completion: FlowCompletion,
+    /// Work that makes flows as others end, where there is any.
+    pub(crate) employed: Option<Box<Employed>>,
     pub(crate) feedback: Feedback,
     pub(crate) outbox: Outbox<S>,
     /// Empty ones, for signals that make others while they are routed.
@@ -202,6 +206,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             receive_buffers,
             reconfigurations: None,
             flow_completion: FlowCompletion::new(network),
+            employed: None,
             feedback: network.feedback,
             outbox: Vec::new(),
             spare: Vec::new(),
@@ -357,6 +362,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             Event::Arbitrate => self.arbitrate(),
             Event::Nothing => {}
             Event::Converge(first) => self.converge(first),
+            Event::Work => self.work_on(),
             event @ (Event::Pause(_)
             | Event::Stopping(_)
             | Event::Refresh(_)
@@ -396,7 +402,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     }
 
     /// The window closes. Of its outcome, counts too cover the window alone; `None` if it is not open.
-    pub fn close_window(&mut self, window: usize) -> Option<crate::Outcome> {
+    pub fn close_window(&mut self, window: usize) -> Option<Outcome> {
         self.state.close_window(window)
     }
 
@@ -434,15 +440,16 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     ///
     /// # Panics
     /// If frames are not conserved, with the counts that disagree.
-    pub fn finish(mut self) -> (crate::Outcome, P) {
+    pub fn finish(mut self) -> (Outcome, P) {
         self.state.fabric.settle_all();
         if self.probe.interval().is_some() {
             self.probe.sample(self.now(), &self.state);
         }
         self.show_all();
         let deadlock = self.state.fabric.stopped_queues().deadlock(&self.state.fabric.pauses);
+        let jobs = self.employed.as_mut().map_or_else(Vec::new, |employed| employed.work.outcome());
         let (closing, probe) = self.close();
-        (closing.outcome(deadlock), probe)
+        (Outcome { jobs, ..closing.outcome(deadlock) }, probe)
     }
 
     /// Closes the accounts.

@@ -23,7 +23,8 @@
 //! - `host`: sources, limiters and destinations, which are `penstock_endpoint`'s; `transmit_queue`: segments before a limiter
 //! - `flow_control`: what pauses do to hosts; `load_balancing`, `ties`, `convergence`: the choice of a path, frames of one instant,
 //!   new routes
-//! - `dynamic_flows`: flows that processes make, and the reuse of their slots; `flow_completion`: flows that wait for others
+//! - `dynamic_flows`: flows that processes make, and the reuse of their slots; `flow_completion`: flows that wait for others;
+//!   `work`: flows that begin as others end
 //! - `parameter_changes`: schemes configured during a run; [`parallel`]: a network simulated in parts; `prefetch`: memory asked for in
 //!   advance
 //! - `setup`, `run_state`, `measure`, `conservation`: the start of a run, its state, its windows of measurement, its end

@@ -20,12 +20,14 @@ mod interfaces;
 mod processes;
 mod reach;
 mod routing;
+mod work;
 
 pub use builder::Builder;
 pub use flow::{Carriage, Dependency, Excess, Flow, ReactionPointSpec, SEND_BUFFER, Traffic, Transmit};
 pub use interfaces::{Receiver, Storm};
 pub use processes::{Arrival, Arrivals, Branch, CrossedLink, LaterRoute, Limiting, Process, Processes, Sharing};
 pub use routing::{Multipath, PathChoice, Reroute, Ties};
+pub use work::{JobOutcome, Span, Work};
 
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};

@@ -14,6 +14,7 @@ use crate::histogram::QueueHistograms;
 use crate::metrics_of;
 use crate::network::QueueId;
 
+pub use crate::network::{JobOutcome, Span};
 pub use penstock_switch::flow_control::Deadlock;
 
 /// The result of a run, or of a window of it.
@@ -29,6 +30,8 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// Every flow of a process, in the order of their numbers. Not in windows.
     pub ends: Vec<FlowEnd>,
+    /// Every job of the run's [`Work`](crate::network::Work). Not in windows.
+    pub jobs: Vec<JobOutcome>,
     /// Every node (zeros for switches).
     pub hosts: Vec<HostOutcome>,
     /// Every one of [`Network::pools`](crate::Network::pools).

@@ -106,6 +106,7 @@ impl Session {
         }
         let mut sim = Sim::<Mixed, _, Full>::new(&plan.network, &plan.configs(), plan.seed, Store::new(&plan));
         sim.feed(plan.generated.arrivals());
+        plan.generated.work().into_iter().for_each(|work| sim.employ(work));
         sim.configure(&plan.network, plan.seed, plan.settings());
         let course = Course::new(&plan);
         Ok(Self { plan, state: State::Running(Box::new(Running { sim, course })) })

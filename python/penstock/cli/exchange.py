@@ -32,7 +32,15 @@ def import_one(given: ImportOptions) -> None:
         if not path.is_file():
             raise InputError(f"{path}: is not a file", "give the files of another simulator")
     carrier = None if transport is None else _transport(transport)
-    imported = import_files(given.files, scheme=scheme, transport=carrier, pfc=given.pfc, name=out.stem)
+    imported = import_files(
+        given.files,
+        scheme=scheme,
+        transport=carrier,
+        pfc=given.pfc,
+        name=out.stem,
+        complete=given.complete,
+        control_deps=given.control_deps,
+    )
     for key, value in assignments(given.sets).items():
         imported.scenario.set(key, value)
     try:

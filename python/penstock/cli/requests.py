@@ -494,7 +494,8 @@ class ImportOptions:
         typer.Argument(
             metavar="FILE…",
             help="A network and its traffic: topology and flows of HPCC, with its config.txt if there is one; .topo "
-            "and .cm of htsim; or a network and a distribution of flow sizes. A config.txt alone has an incast.",
+            "and .cm of htsim; or a network and a distribution of flow sizes. A config.txt alone has an incast. A job "
+            "in GOAL, of SimAI or of Chakra (a file a rank), with or without a network.",
         ),
     ]
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The scenario: a name that ends in .toml.")]
@@ -518,6 +519,15 @@ class ImportOptions:
         bool | None,
         typer.Option("--pfc/--no-pfc", help="Flow control of HPCC's switches.  [default: that of config.txt, or on]"),
     ] = None
+    complete: Annotated[
+        bool,
+        typer.Option(
+            "--complete", help="Complete a job: receives without a send, sends without a receive, missing orders."
+        ),
+    ] = False
+    control_deps: Annotated[
+        bool, typer.Option("--control-deps/--no-control-deps", help="Chakra: follow control dependencies too.")
+    ] = True
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
     force: Annotated[bool, typer.Option("--force", help="Replace that file if it exists.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes.")] = False

@@ -13,7 +13,7 @@ from typing import Any
 from penstock import files, workloads
 from penstock._core import ScenarioError
 from penstock.errors import ArgumentError
-from penstock.exchange import hpcc, hpcc_config, htsim
+from penstock.exchange import hpcc, hpcc_config, htsim, jobs
 from penstock.exchange.line_reader import NUMBER, OCTETS_MAX, WHOLE, ExchangeError
 from penstock.exchange.networks import Network, of_fabric, of_topology, ranges, rate_text
 from penstock.scenario import Scenario
@@ -76,13 +76,16 @@ def import_files(
     transport: str | Mapping[str, Mapping[str, Any]] | None = None,
     pfc: bool | None = None,
     name: str = "imported",
+    complete: bool = False,
+    control_deps: bool = True,
 ) -> Imported:
     """Return the scenario that other people's files describe.
 
     A network and its traffic: HPCC's topology with its flow file, htsim's ``.topo`` with a connection matrix, or either
     network with a distribution of flow sizes, which becomes a load. A connection matrix alone has the tree that htsim
     builds where it gets no ``.topo``. Beside HPCC's files its ``config.txt`` may stand; alone, it has an incast of two
-    hosts. The content of a file says what it is. A flow keeps its position in the order, and its name has its number;
+    hosts. A job is one file of GOAL or SimAI, or those of all ranks of Chakra, with or without a network; alone, it has
+    a star. The content of a file says what it is. A flow keeps its position in the order, and its name has its number;
     of HPCC also its port: f0-p100.
 
     Args:
@@ -92,12 +95,20 @@ def import_files(
             go-back-n, or what the configuration says.
         pfc: whether switches of HPCC's files have flow control; without it as the configuration says, or as HPCC: yes.
         name: the scenario's name.
+        complete: a job: whether receives without a send, sends without a receive, and operations without an order are
+            completed.
+        control_deps: Chakra: whether nodes wait for control dependencies too, as in ASTRA-sim.
 
     Raises:
         ExchangeError: a file has what a scenario cannot express, or is none of these; with file, line and reason.
         ArgumentError: the files do not go together.
         OSError: a file cannot be read.
     """
+    of_jobs = [Path(path) for path in paths if jobs.is_job(Path(path))]
+    if of_jobs:
+        job = jobs.read_job(of_jobs, complete=complete, control_deps=control_deps)
+        networks = [_read(Path(path)) for path in paths if Path(path) not in of_jobs]
+        return _of_job(job, of_jobs[0].name, networks, scheme, transport, name)
     given = [_read(Path(path)) for path in paths]
     notes: list[str] = []
     if [file.kind for file in given] == ["config"]:
@@ -175,6 +186,58 @@ def import_files(
         # It is TOML: no more can be wrong with it than its length.
         raise ExchangeError(traffic.name, None, f"the scenario {error.message}; give fewer flows or links") from None
     return Imported(scenario, tuple(notes))
+
+
+def _of_job(
+    job: jobs.JobText,
+    file: str,
+    networks: Sequence[_File],
+    scheme: str | None,
+    transport: str | Mapping[str, Mapping[str, Any]] | None,
+    name: str,
+) -> Imported:
+    """Return the scenario of a job, on a network of another simulator or on a star."""
+    notes = [f"{file}: {note}" for note in job.notes]
+    if [one.kind for one in networks] not in ([], ["topology"], ["fabric"]):
+        found = ", ".join(f"{one.name} ({_KINDS[one.kind]})" for one in networks)
+        raise ArgumentError(f"{found}: beside a job stands one network at the most", "give a topology or a .topo")
+    carrier = _inline("go-back-n" if transport is None else transport)
+    if networks:
+        (net,) = networks
+        if net.kind == "topology":
+            network = of_topology(hpcc.parse_topology(net.text, net.name), net.name)
+        else:
+            network = of_fabric(htsim.parse_fabric(net.text, net.name))
+        lines, hosts = network.lines, network.hosts
+    else:
+        lines, hosts = jobs.star_of(job.ranks), max(2, job.ranks)
+        notes.append(f"{file}: no file says the network: {hosts} hosts with {jobs.STAR}; --set topology.… changes it")
+    scheme = scheme or "none"
+    notes.append(f"the files do not say: scheme {scheme}, transport {carrier}; change these in the scenario")
+    each = -(-job.ranks // hosts)
+    more = [f"ranks_per_host = {each}"] if each > 1 else []
+    completed = ["complete = true"] if job.completed else []
+    text = "\n".join(
+        [
+            'question = "How long does the job take?"',
+            f'duration = "{jobs.DURATION}"',
+            'until = "all-flows-complete"',
+            f'scheme = "{scheme}"',
+            "",
+            *lines,
+            "",
+            "[record]",
+            f'interval = "{jobs.INTERVAL}"',
+            "",
+            "[[job]]",
+            f"transport = {carrier}",
+            *more,
+            *completed,
+            job.table,
+            "",
+        ]
+    )
+    return Imported(Scenario.from_toml(text, origin=name, name=name), tuple(notes))
 
 
 def _beside(config: _File, notes: list[str]) -> list[_File]:

@@ -59,7 +59,8 @@ class JudgedRun:
             value = _sum(metric, self.queue)
             # A run without histograms has samples.
             return FUNCTIONS[metric.name](self) if value is None and metric.name in FUNCTIONS else value
-        return _sum(metric, self.summary, self.summary["totals"], *self.summary.get("completions", [])[:1])
+        first = [*self.summary.get("completions", [])[:1], *self.summary.get("jobs", [])[:1]]
+        return _sum(metric, self.summary, self.summary["totals"], *first)
 
 
 def _sum(metric: Metric, *places: Any) -> float | None:

@@ -10,6 +10,7 @@ mod extremes;
 mod faults;
 mod folders;
 mod isolation;
+mod jobs;
 mod results;
 mod retuning;
 mod switches;

@@ -4,6 +4,7 @@
 mod buffer;
 mod burst;
 mod classes;
+mod collective;
 mod flow;
 mod impairment;
 mod interface;
@@ -28,6 +29,7 @@ use crate::keys::topology::Topology;
 pub(crate) use buffer::{AllSwitches, Buffer};
 pub(crate) use burst::Burst;
 pub(crate) use classes::{Priority, QueueLength, Wred};
+pub(crate) use collective::{Collective, CollectiveAlgorithm, CollectiveKind, Connections, Job, Placement};
 pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think, TrafficKind};
 pub(crate) use impairment::{AllLinks, Impairment};
 pub(crate) use interface::{Event, Host};
@@ -88,6 +90,8 @@ section! {
         incast: Vec<Incast> = Vec::new();
         burst: Vec<Burst> = Vec::new();
         trace: Vec<Trace> = Vec::new();
+        collective: Vec<Collective> = Vec::new();
+        job: Vec<Job> = Vec::new();
         change: Vec<Change> = Vec::new();
         impairment: Vec<Impairment> = Vec::new();
         credits: Vec<Credits> = Vec::new();

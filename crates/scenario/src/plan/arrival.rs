@@ -10,3 +10,13 @@ pub(crate) struct Arrival {
     pub(crate) destination: usize,
     pub(crate) size: Octets,
 }
+
+/// Flows of one path.
+pub(crate) struct Demand {
+    /// The first of them, with the octets of all.
+    pub(crate) arrival: Arrival,
+    /// How many there are.
+    pub(crate) flows: u32,
+    /// The name that their path follows from.
+    pub(crate) name: String,
+}

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::{self, CrossedLink, Limiting, Pacer, PortId, Process, RpId};
 
-use super::arrival::Arrival;
+use super::arrival::Demand;
 use super::arrivals::Arrivals;
 use super::flow_paths::{KnownPaths, link};
 use super::flow_transport::Carriage;
+use super::jobs::{self, Job};
 use super::loads;
 use super::source_table::SourceTable;
 use super::{routing, trace};
@@ -50,6 +51,24 @@ impl Table {
         format!("{}.{number}", self.model.name)
     }
 
+    /// What its flows demand of the network: each flow by itself, and messages of a job together where they have one path.
+    fn demands(&self) -> Box<dyn Iterator<Item = Demand> + '_> {
+        match &self.arrivals {
+            Arrivals::Job(job) => Box::new(job.demands(&self.model.name)),
+            arrivals => Box::new((0..).zip(arrivals.clone()).map(|(number, arrival)| Demand {
+                arrival,
+                flows: 1,
+                name: self.name_of(number),
+            })),
+        }
+    }
+
+    /// The job that its flows belong to, if they do.
+    pub(super) fn job(&self) -> Option<&Job> {
+        let Arrivals::Job(job) = &self.arrivals else { return None };
+        Some(job)
+    }
+
     /// The table for the engine. `limiting` is that of controlled flows.
     fn process(&self, limiting: Limiting, footprint: &TableFootprint) -> Process {
         let Model { carriage, frame, controlled, priority, weight, .. } = &self.model;
@@ -62,6 +81,7 @@ impl Table {
             limiting: if *controlled { limiting } else { Limiting::Uncontrolled },
             links: footprint.links(),
             span: footprint.span,
+            of_work: self.job().is_some(),
         }
     }
 }
@@ -153,6 +173,7 @@ impl FlowCensus {
             SourceTable::Incast(_) => loads::LESS_INCASTS,
             SourceTable::Burst(_) => loads::LESS_BURSTS,
             SourceTable::Trace(_) => trace::LESS,
+            SourceTable::Collective(_) | SourceTable::Job(_) => jobs::LESS,
             SourceTable::Flow(_) | SourceTable::Load(_) => loads::LESS_LOAD,
         };
         let mut footprint = TableFootprint { octets: vec![None; layout.ports.len()], span: Duration::ZERO };
@@ -160,13 +181,14 @@ impl FlowCensus {
         let mut first_of: Vec<Option<usize>> = vec![None; layout.ports.len()];
         let mut begins: Vec<(usize, u32)> = Vec::new();
         let mut spreads = false;
-        for arrival in table.arrivals.clone() {
-            *all += 1;
+        let of_job = table.job().map(Job::messages);
+        let mut flows = 0;
+        for Demand { arrival, flows: alike, name } in table.demands() {
+            *all += u64::from(of_job.is_none());
             bounds.check(ARRIVALS, *all, less).map_err(excess)?;
             bounds.go_on().map_err(excess)?;
             let gate = routing::gate(layout, arrival.destination);
             self.paths.look(layout, &arrival, bounds).map_err(excess)?;
-            let name = table.name_of(table.flows);
             let grow = |hops| bounds.search(1).and_then(|()| bounds.check(HOPS, hops as u64, "fewer paths"));
             let routes = self.paths.routes(layout, &name, &arrival, grow).map_err(excess)?;
             let Some(((path, tree), later)) = routes else {
@@ -202,10 +224,11 @@ impl FlowCensus {
                 begins.push((path[0], 0));
                 begins.len() - 1
             });
-            begins[first].1 += 1;
-            table.flows += 1;
+            begins[first].1 += alike;
+            flows += alike;
         }
-        if table.flows > 0 {
+        table.flows = of_job.unwrap_or(flows);
+        if table.flows > 0 || of_job.is_some() {
             self.tables.push(table);
             self.begins.push(begins);
             self.spreads.push(spreads);
@@ -217,13 +240,11 @@ impl FlowCensus {
     /// For each controlled flow of a priority the links of its path at its start, with the opposite direction of each.
     pub(crate) fn paths_of(&self, layout: &Layout, priority: u8) -> impl Iterator<Item = Vec<(PortId, PortId)>> {
         let tables = self.tables.iter().filter(move |table| table.model.controlled && table.model.priority == priority);
-        let path = |table: &Table, (number, arrival): (u32, Arrival)| {
-            let (_, path) = self.paths.first(layout, &table.name_of(number), &arrival)?;
+        let path = |Demand { arrival, name, .. }: Demand| {
+            let (_, path) = self.paths.first(layout, &name, &arrival)?;
             Some(path.into_iter().map(|port| link(PortId(port as u32))).collect())
         };
-        tables.flat_map(move |table| {
-            (0..).zip(table.arrivals.clone()).filter_map(move |flow| path(table, flow)).collect::<Vec<_>>()
-        })
+        tables.flat_map(move |table| table.demands().filter_map(path).collect::<Vec<_>>())
     }
 
     /// The facts of the flows that the engine needs before they come. Reaction points are added to those of the flows that are there,

@@ -10,16 +10,17 @@ use super::arrival::Arrival;
 use super::arrivals::Arrivals;
 use super::flow_census::{FlowCensus, Points, Table};
 use super::flow_paths::{KnownPaths, Route, link};
+use super::jobs::Job;
 use super::routing::Branch;
 use crate::keys::topology::Layout;
 
 /// The flows that loads and incasts generate. Results aggregate them, and no list stores them: each is drawn again whenever it
 /// is needed.
 #[derive(Debug, Clone)]
-pub struct GeneratedFlows(Arc<Inner>);
+pub struct GeneratedFlows(pub(super) Arc<Inner>);
 
 #[derive(Debug)]
-struct Inner {
+pub(super) struct Inner {
     layout: Layout,
     paths: KnownPaths,
     tables: Vec<Table>,
@@ -106,6 +107,17 @@ impl GeneratedFlows {
         (0..self.0.tables.len()).flat_map(of)
     }
 
+    /// Whether there are flows other than messages of jobs.
+    #[must_use]
+    pub fn has_streams(&self) -> bool {
+        self.0.tables.iter().any(|table| table.job().is_none())
+    }
+
+    /// The jobs, each with the index of its process.
+    pub fn jobs(&self) -> impl Iterator<Item = (usize, &Job)> {
+        self.0.jobs()
+    }
+
     /// Every flow in the order of their starts, for the engine.
     #[must_use]
     pub fn arrivals(&self) -> Box<dyn network::Arrivals> {
@@ -150,9 +162,23 @@ impl Iterator for Merged {
         let (number, behind, next) = &mut self.tables[table];
         let arrival = std::mem::replace(next, behind.next())?;
         *number += 1;
-        let flow = self.generated.flow(table, *number - 1, &arrival);
-        let name = self.generated.tables[table].name_of(flow.number);
-        let routes = self.generated.paths.routes(&self.generated.layout, &name, &arrival, |_| Ok(()));
+        let number = *number - 1;
+        let name = self.generated.tables[table].name_of(number);
+        let routes = self.generated.routes(&name, &arrival);
+        Some(self.generated.begin((table, number), &arrival, routes))
+    }
+}
+
+/// A route for the engine: its links, and all of its paths.
+type Links = (Vec<(PortId, PortId)>, Vec<network::Branch>);
+
+/// The first route of a flow, and those that it has later.
+pub(super) type FlowRoutes = (Links, Vec<network::LaterRoute>);
+
+impl Inner {
+    /// The routes of the flow of this name.
+    pub(super) fn routes(&self, name: &str, arrival: &Arrival) -> FlowRoutes {
+        let routes = self.paths.routes(&self.layout, name, arrival, |_| Ok(()));
         let (first, later) = routes.ok().flatten().expect("nothing bounds it, and flows were counted with their paths");
         let branch = |branch: &Branch| network::Branch {
             link: link(PortId(branch.port as u32)),
@@ -166,17 +192,46 @@ impl Iterator for Merged {
             let (path, tree) = route(later);
             network::LaterRoute { at: Instant(at.0), path, tree }
         };
-        let (path, tree) = route(&first);
-        let point = self.generated.points.get(&(flow.path[0].index(), self.generated.tables[table].model.priority));
-        Some(network::Arrival {
+        (route(&first), later.iter().map(onward).collect())
+    }
+
+    /// Flow `number` of a table, as it begins.
+    pub(super) fn begin(
+        &self,
+        (table, number): (usize, u32),
+        arrival: &Arrival,
+        ((path, tree), later): FlowRoutes,
+    ) -> network::Arrival {
+        let point = self.points.get(&(path[0].0.index(), self.tables[table].model.priority));
+        network::Arrival {
             process: table as u32,
-            number: flow.number,
-            start: flow.start,
-            size: flow.size,
+            number,
+            start: Instant(arrival.start.0),
+            size: arrival.size,
+            reaction_point: point.copied(),
             path,
             tree,
-            later: later.iter().map(onward).collect(),
-            reaction_point: point.copied(),
-        })
+            later,
+        }
+    }
+
+    /// The jobs, each with the number of its table.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = (usize, &Job)> {
+        self.tables.iter().enumerate().filter_map(|(number, table)| Some((number, table.job()?)))
+    }
+
+    /// The job of a table, if it has one.
+    pub(super) fn job(&self, table: usize) -> Option<&Job> {
+        self.tables[table].job()
+    }
+
+    /// Whether each flow keeps the routes that it begins with.
+    pub(super) fn keeps_routes(&self) -> bool {
+        self.layout.later.is_empty()
+    }
+
+    /// Name of a table.
+    pub(super) fn name_of_table(&self, table: usize) -> &str {
+        &self.tables[table].model.name
     }
 }

@@ -34,7 +34,8 @@ pub(crate) fn plan(mut resolved: Resolved, choice: &Choice, bounds: &Bounds<'_>)
     layout.later = convergence::epochs(&resolved, &layout, bounds).map_err(|e| resolved.change.excess(e))?;
     let by = load_balancing::by(&resolved.network);
     let (load, incast, burst, trace) = (&resolved.load, &resolved.incast, &resolved.burst, &resolved.trace);
-    let generated = !(load.is_empty() && incast.is_empty() && burst.is_empty() && trace.is_empty());
+    let streams = load.is_empty() && incast.is_empty() && burst.is_empty() && trace.is_empty();
+    let generated = !(streams && resolved.collective.is_empty() && resolved.job.is_empty());
     if resolved.flow.is_empty() && !generated {
         let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\", a [[load]] or a [[trace]]";
         return Err(resolved.flow.fault("there is no flow").with_hint(hint));

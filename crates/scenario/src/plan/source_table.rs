@@ -12,6 +12,8 @@ pub(crate) enum SourceTable {
     Incast(usize),
     Burst(usize),
     Trace(usize),
+    Collective(usize),
+    Job(usize),
 }
 
 impl SourceTable {
@@ -23,6 +25,8 @@ impl SourceTable {
             Self::Incast(i) => &resolved.incast[i].name,
             Self::Burst(i) => &resolved.burst[i].name,
             Self::Trace(i) => &resolved.trace[i].name,
+            Self::Collective(i) => &resolved.collective[i].name,
+            Self::Job(i) => &resolved.job[i].name,
         };
         // `flows` has given a name to tables without one.
         Option::clone(name).unwrap_or_default()
@@ -36,6 +40,8 @@ impl SourceTable {
             Self::Incast(i) => resolved.incast[i].hosts.fault(message),
             Self::Burst(i) => resolved.burst[i].hosts.fault(message),
             Self::Trace(i) => resolved.trace[i].flows.fault(message),
+            Self::Collective(i) => resolved.collective[i].hosts.fault(message),
+            Self::Job(i) => resolved.job[i].graph.fault(message),
         }
     }
 
@@ -47,6 +53,8 @@ impl SourceTable {
             Self::Incast(i) => resolved.incast[i].every.excess(excess),
             Self::Burst(i) => resolved.burst[i].rate_excess(excess),
             Self::Trace(i) => resolved.trace[i].flows.excess(excess),
+            Self::Collective(i) => resolved.collective[i].iterations.excess(excess),
+            Self::Job(i) => resolved.job[i].iterations.excess(excess),
         }
     }
 
@@ -58,6 +66,8 @@ impl SourceTable {
             Self::Incast(i) => resolved.incast[i].transport.fault(message),
             Self::Burst(i) => resolved.burst[i].transport.fault(message),
             Self::Trace(i) => resolved.trace[i].transport.fault(message),
+            Self::Collective(i) => resolved.collective[i].transport.fault(message),
+            Self::Job(i) => resolved.job[i].transport.fault(message),
         }
     }
 
@@ -68,6 +78,8 @@ impl SourceTable {
             Self::Incast(i) => resolved.incast[i].acks.fault(message),
             Self::Burst(i) => resolved.burst[i].acks.fault(message),
             Self::Trace(i) => resolved.trace[i].acks.fault(message),
+            Self::Collective(i) => resolved.collective[i].acks.fault(message),
+            Self::Job(i) => resolved.job[i].acks.fault(message),
         }
     }
 }

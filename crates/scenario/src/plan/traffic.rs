@@ -502,7 +502,7 @@ fn route(
 ) -> Result<(), Fault> {
     let table = |flow: &FlowSpec| match flow.origin {
         SourceTable::Flow(i) => Some(&resolved.flow[i]),
-        SourceTable::Load(_) | SourceTable::Incast(_) | SourceTable::Burst(_) | SourceTable::Trace(_) => None,
+        _ => None,
     };
     let unreachable = |flow: &FlowSpec, host: usize| {
         let (from, to) = (&layout.nodes[flow.source].name, &layout.nodes[host].name);

@@ -12,6 +12,7 @@ mod dependencies;
 mod fabrics;
 mod files;
 mod follows;
+mod jobs;
 mod layout;
 mod limits;
 mod load_balancing;

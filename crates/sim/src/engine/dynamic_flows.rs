@@ -7,6 +7,7 @@
 //! A slot says where something lies. Everything that is ordered or drawn goes by numbers, which are never used again: a run in which
 //! slots are used again gives the same as one in which they are not.
 
+mod admission;
 mod slot_reuse;
 
 use std::collections::BTreeMap;
@@ -39,6 +40,8 @@ const FEW: usize = 64;
 #[derive(Debug)]
 pub(crate) struct DynamicFlows<S: Scheme> {
     arrivals: Option<Box<dyn Arrivals>>,
+    /// The flow of these that comes next.
+    announced: Option<FlowId>,
     processes: Vec<Numbered>,
     configs: Vec<S::Config>,
     /// What says which of them a scheme has at a port: the network's priorities, and its lines with their own.
@@ -123,6 +126,7 @@ impl<S: Scheme> DynamicFlows<S> {
         let hops = processes.most_hops + if transported { processes.longest_path * back } else { 0 };
         Self {
             arrivals: None,
+            announced: None,
             processes: numbered(network, first.limiter),
             configs: configs.to_vec(),
             lines: (network.priorities.clone(), network.own_lines.clone()),
@@ -222,32 +226,6 @@ fn numbered(network: &Network, fixed: u32) -> Vec<Numbered> {
 }
 
 impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
-    /// The flows of the network's processes come from `arrivals`. To be called before the run begins.
-    pub fn feed(&mut self, arrivals: Box<dyn Arrivals>) {
-        self.dynamic_flows.arrivals = Some(arrivals);
-        self.admit_next();
-    }
-
-    /// Flows of processes keep their slots when they are over. Changes nothing but the memory that the run takes.
-    pub fn keep_slots(&mut self) {
-        self.dynamic_flows.patience = usize::MAX;
-    }
-
-    /// Places for flows of processes, taken or free.
-    #[must_use]
-    pub fn slots(&self) -> usize {
-        self.dynamic_flows.taken.len()
-    }
-
-    /// The start of a flow of a process has come: the next one takes a slot. Whether it starts here: it is announced in all parts of a
-    /// network, and one has its source.
-    pub(crate) fn arrives(&mut self, flow: FlowId) -> bool {
-        self.admit_next();
-        let own = self.has_source(flow);
-        self.housekeeping += u64::from(!own);
-        own
-    }
-
     /// Whether the source of a flow of a process is in this part of the network.
     fn has_source(&self, flow: FlowId) -> bool {
         let port = self.hops[self.dynamic_flows.root(flow).index()].port;
@@ -309,32 +287,6 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             hop.0 += 1;
         }
         None
-    }
-
-    /// The next flow comes into a slot.
-    fn admit_next(&mut self) {
-        let Some(arrival) = self.dynamic_flows.arrivals.as_mut().and_then(Iterator::next) else { return };
-        // The parts of a network look together, when they meet.
-        if self.part.is_none() && self.wants_slots() {
-            Self::reclaim_slots(&mut [&mut *self]);
-        }
-        self.dynamic_flows.since += 1;
-        let slot = self
-            .dynamic_flows
-            .free
-            .pop()
-            .unwrap_or(FlowId(self.dynamic_flows.first.flow + self.dynamic_flows.taken.len() as u32));
-        let key = FlowKey(self.dynamic_flows.processes[arrival.process as usize].flow + arrival.number);
-        let flow = self.lay_out(slot, &arrival);
-        self.equip(slot, key, &arrival, &flow);
-        self.flow_completion.come(slot);
-        let index = self.dynamic_flows.index(slot);
-        if index == self.dynamic_flows.taken.len() {
-            self.dynamic_flows.taken.push(None);
-        }
-        self.dynamic_flows.taken[index] = Some(key);
-        self.dynamic_flows.slot_of.insert(key.0, slot);
-        self.state.fabric.events.schedule_of(arrival.start, Event::Start(slot), key);
     }
 
     /// Writes the hops of a flow that comes into `slot`. Returns the flow.

@@ -58,13 +58,19 @@ impl FlowCompletion {
         };
         Self {
             ended: vec![false; network.flows.len()],
-            left: finite.iter().filter(|finite| **finite).count() + network.processes.flows(),
+            left: finite.iter().filter(|finite| **finite).count() + arriving(network),
             finite,
             until_complete: network.until_complete,
             followers,
             dependencies: network.dependencies.iter().map(waiting).collect(),
         }
     }
+}
+
+/// How many flows of processes come from a stream. How many of work's come is known to the work.
+fn arriving(network: &Network) -> usize {
+    let processes = network.processes.list.iter().filter(|process| !process.of_work);
+    processes.map(|process| process.flows as usize).sum()
 }
 
 impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
@@ -83,6 +89,10 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             return;
         }
         self.state.records[flow.index()].ended = Some(self.state.fabric.now);
+        if flow.0 >= self.state.static_flows && self.report_to_work(flow) {
+            return;
+        }
+        let ends = &mut self.flow_completion;
         ends.left -= usize::from(ends.finite[flow.index()]);
         let events = &mut self.state.fabric.events;
         for &number in ends.followers.get(flow.index()).into_iter().flatten() {
@@ -92,7 +102,14 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 events.schedule(self.state.fabric.now + dependency.delay, Event::Start(dependency.flow));
             }
         }
-        if ends.until_complete && ends.left == 0 {
+        self.end_if_complete();
+    }
+
+    /// Ends the run if it waits for flows and work alone, and all of these have ended.
+    pub(crate) fn end_if_complete(&mut self) {
+        let ends = &self.flow_completion;
+        let done = self.employed.as_ref().is_none_or(|employed| employed.work.is_done());
+        if ends.until_complete && ends.left == 0 && done {
             self.end_run();
         }
     }

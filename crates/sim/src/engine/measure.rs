@@ -436,6 +436,7 @@ pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: 
             .collect(),
         flows: (0..end.flows.len()).map(flow).collect(),
         ends: Vec::new(),
+        jobs: Vec::new(),
         deadlocks: Vec::new(),
         pools: (0..end.pools.len()).map(pool).collect(),
         hosts: (0..end.hosts.len()).map(host).collect(),

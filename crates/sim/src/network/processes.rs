@@ -68,8 +68,10 @@ pub struct Process {
     pub limiting: Limiting,
     /// The links that its flows cross.
     pub links: Vec<CrossedLink>,
-    /// From the start of its first flow to that of its last.
+    /// From the start of its first flow to that of its last; zero where flows come from work.
     pub span: Duration,
+    /// Its flows come from [`Work`](crate::network::Work), which decides when they begin. Else they come from [`Arrivals`].
+    pub of_work: bool,
 }
 
 /// A link that flows of a process cross.

@@ -95,6 +95,8 @@ pub(crate) enum Event {
     Shaper(PortId),
     /// Credits, acknowledgements or frames that go again may be due at this port.
     Link(PortId),
+    /// Flows of work have ended, or it goes on.
+    Work,
 }
 
 const INDEX_BITS: u32 = 27;
@@ -138,6 +140,7 @@ impl Event {
             Self::Drained(i) => (26, i.0),
             Self::Shaper(i) => (27, i.0),
             Self::Link(i) => (28, i.0),
+            Self::Work => (29, 0),
         }
     }
 
@@ -198,6 +201,7 @@ impl Event {
             26 => Self::Drained(FrameId(i)),
             27 => Self::Shaper(PortId(i)),
             28 => Self::Link(PortId(i)),
+            29 => Self::Work,
             _ => Self::Nothing,
         }
     }

@@ -132,6 +132,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
             limiting: trial.limiting,
             links: links.into_iter().map(|(link, octets)| CrossedLink { link, octets }).collect(),
             span: END.since(Instant::ZERO),
+            of_work: false,
         });
     }
     b.network.processes = processes;

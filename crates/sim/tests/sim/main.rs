@@ -26,3 +26,4 @@ mod shared;
 mod traffic_classes;
 mod transmit;
 mod transports;
+mod work;

@@ -47,7 +47,7 @@ macro_rules! common {
 /// The traces with flows that would start after the end of the run, and how many each has.
 pub(super) type TooLate = Vec<(String, u64)>;
 
-/// The tables of loads, then those of incasts, of bursts and of traces, with the flows that each makes. `taken` are the names of flows so far.
+/// The tables of loads, then those of incasts, of bursts, of traces, of collectives and of jobs, with the flows that each makes. `taken` are the names of flows so far.
 pub(super) fn tables(
     resolved: &Resolved,
     taken: &mut BTreeSet<String>,
@@ -81,6 +81,16 @@ pub(super) fn tables(
         }
         tables.push(Table { model, arrivals: Arrivals::Trace(arrivals), flows: 0 });
     }
+    for (i, collective) in resolved.collective.iter().enumerate() {
+        let model = common!(collective).model(SourceTable::Collective(i), taken)?;
+        let job = collective.job(layout, seed, end.at, bounds)?;
+        tables.push(Table { model, arrivals: Arrivals::Job(Box::new(job)), flows: 0 });
+    }
+    for (i, table) in resolved.job.iter().enumerate() {
+        let model = common!(table).model(SourceTable::Job(i), taken)?;
+        let job = table.job(layout, seed, end.at, bounds)?;
+        tables.push(Table { model, arrivals: Arrivals::Job(Box::new(job)), flows: 0 });
+    }
     Ok((tables, too_late))
 }
 
@@ -95,7 +105,7 @@ impl Common<'_> {
             return Err(self
                 .name
                 .fault(message)
-                .with_hint("give each flow, load, incast, burst and trace a different name"));
+                .with_hint("give each flow, load, incast, burst, trace, collective and job a different name"));
         }
         let carriage = flow_transport::carriage(self.transport, self.acks)?;
         let frame = flow_transport::frame(self.frame, self.transport, carriage.as_ref())?;

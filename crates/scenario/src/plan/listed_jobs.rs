@@ -1,0 +1,42 @@
+//! Jobs that a text describes: from a `[[job]]` to its graph.
+
+use penstock_jobs::read::{self, File, Options, Place, ReadError};
+use penstock_schemes::Duration;
+
+use super::jobs::{Job, ranks};
+use crate::error::Fault;
+use crate::keys::location::Location;
+use crate::keys::sections;
+use crate::keys::topology::Layout;
+use crate::keys::tree::Origin;
+use crate::limits::Bounds;
+
+impl sections::Job {
+    /// Its job, in a run of so long.
+    pub(crate) fn job(&self, layout: &Layout, seed: u64, run: Duration, bounds: &Bounds<'_>) -> Result<Job, Fault> {
+        let of = ranks!(self);
+        let hosts = of.hosts(layout, run, bounds)?;
+        let room = of.room(hosts.len(), bounds)?;
+        let options = Options { complete: *self.complete, ..Options::default() };
+        let file = File { name: "", octets: self.graph.0.as_bytes() };
+        let graph = read::read(&[file], &options).map_err(|e| self.at(&e))?.graph;
+        let ranks = graph.ranks();
+        if ranks > room {
+            let message = format!("{ranks} ranks, and {} hosts have room for {room}", hosts.len());
+            return Err(self.ranks_per_host.fault(message).with_hint("more ranks a host, or more hosts"));
+        }
+        graph.check().map_err(|e| self.graph.fault(e.message).with_hint("complete = true adds what has no partner"))?;
+        let refused = |e: &penstock_jobs::GraphError| self.graph.fault(e.message.clone());
+        of.job((graph, ranks), &hosts, (layout, seed), bounds, refused)
+    }
+
+    /// The error about a line of the text.
+    fn at(&self, error: &ReadError) -> Fault {
+        let origin = match (self.graph.origin(), error.place) {
+            (Origin::Line(line), Place::Line(row)) => Origin::Line(line + row - 1),
+            (origin, _) => origin,
+        };
+        let path = self.graph.path();
+        Location { path: &path, origin }.error(error.message.clone(), "docs/reference/job-traces has the grammar")
+    }
+}

@@ -1,0 +1,83 @@
+//! Work: flows that begin because others have ended, and times at which it goes on.
+//!
+//! Flows that end are collected, and the work is called once for all of an instant, after every other event of it. So it does not
+//! matter in which order frames arrive, and a slot is never looked for while a frame is being delivered.
+
+use penstock_schemes::{Instant, Scheme};
+use penstock_switch::Model;
+
+use crate::engine::Sim;
+use crate::network::{Arrival, FlowId, Work};
+use crate::probe::Probe;
+use crate::state::event::Event;
+
+/// The work of a run.
+#[derive(Debug)]
+pub(crate) struct Employed {
+    pub(crate) work: Box<dyn Work>,
+    /// The flows that have ended at this instant: process, and number in it.
+    ended: Vec<(u32, u32)>,
+    /// The flows that begin at this instant. Empty between two events.
+    begun: Vec<Arrival>,
+    /// The earliest event that is scheduled for it.
+    awaited: Option<Instant>,
+}
+
+impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
+    /// The flows of processes [of work](crate::network::Process::of_work) come from `work`. To be called before the run begins, of a network that is
+    /// not in parts.
+    ///
+    /// # Panics
+    /// If the network is in parts.
+    pub fn employ(&mut self, work: Box<dyn Work>) {
+        assert!(self.part.is_none(), "work is for a network that is simulated as a whole");
+        self.employed = Some(Box::new(Employed { work, ended: Vec::new(), begun: Vec::new(), awaited: None }));
+        self.await_work();
+    }
+
+    /// Schedules the next event of the work, unless it has one by then.
+    fn await_work(&mut self) {
+        let now = self.state.fabric.now;
+        let Some(employed) = &mut self.employed else { return };
+        let next = if employed.ended.is_empty() { employed.work.next_wake() } else { Some(now) };
+        if let Some(at) = next.filter(|&at| employed.awaited.is_none_or(|awaited| at < awaited)) {
+            employed.awaited = Some(at);
+            self.state.fabric.events.schedule(at.max(now), Event::Work);
+        }
+    }
+
+    /// A flow of a process has ended: whether it is one of the work.
+    pub(crate) fn report_to_work(&mut self, flow: FlowId) -> bool {
+        if self.employed.is_none() {
+            return false;
+        }
+        let Some(number) = self.dynamic_flows.number_in_work(flow) else { return false };
+        if let Some(employed) = &mut self.employed {
+            employed.ended.push(number);
+        }
+        self.await_work();
+        true
+    }
+
+    /// The work goes on. An event that another one has overtaken finds nothing to do.
+    pub(crate) fn work_on(&mut self) {
+        let now = self.state.fabric.now;
+        let Some(mut employed) = self.employed.take() else { return };
+        if employed.awaited.is_some_and(|at| at <= now) {
+            employed.awaited = None;
+        }
+        let Employed { work, ended, begun, .. } = &mut *employed;
+        ended.sort_unstable();
+        ended.drain(..).for_each(|(process, number)| work.ended(process, number, now, begun));
+        if work.next_wake().is_some_and(|at| at <= now) {
+            work.wake(now, begun);
+        }
+        self.charge(begun.len() as u64);
+        for arrival in begun.drain(..) {
+            self.admit(&arrival);
+        }
+        self.employed = Some(employed);
+        self.await_work();
+        self.end_if_complete();
+    }
+}

@@ -1,0 +1,59 @@
+//! Work: flows that begin because others have ended, and what is known of it at the end of a run.
+
+use std::fmt::Debug;
+
+use penstock_schemes::{Duration, Instant};
+
+use crate::network::Arrival;
+
+/// Work whose flows are messages: one begins because others have ended, or because a time has come. It keeps no clock: it is called
+/// at the instants that it names, and when its flows end.
+pub trait Work: Debug + Send {
+    /// The last octet of this flow of a process has reached its destination: `number` is that of its [`Arrival`]. Flows that begin
+    /// now are added to `out`. Of flows that end at one instant those of a lower process, and then of a lower number, come first.
+    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Arrival>);
+
+    /// The time of [`next_wake`](Self::next_wake) has come. Flows that begin now are added to `out`.
+    fn wake(&mut self, now: Instant, out: &mut Vec<Arrival>);
+
+    /// When it goes on even if no flow ends.
+    fn next_wake(&self) -> Option<Instant>;
+
+    /// Whether all of it has been done.
+    fn is_done(&self) -> bool;
+
+    /// The result of each job at the end of the run. Called once.
+    fn outcome(&mut self) -> Vec<JobOutcome>;
+}
+
+/// The result of a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobOutcome {
+    /// The process of its messages.
+    pub process: u32,
+    /// Whether all of it had been done by the end of the run.
+    pub done: bool,
+    /// What its ranks have ended, in the order of the ends.
+    pub spans: Vec<Span>,
+    /// For each rank how long it computed.
+    pub computed: Vec<Duration>,
+    /// What had not ended by the end of the run, and why: a sentence each, of no more than a few.
+    pub waiting: Vec<String>,
+}
+
+/// Something that a rank of a job has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The rank.
+    pub rank: u32,
+    /// The iteration, from 0 on.
+    pub iteration: u32,
+    /// The node of the job's graph; `None` for the whole iteration.
+    pub node: Option<u32>,
+    /// When it began.
+    pub begin: Instant,
+    /// When it ended.
+    pub end: Instant,
+    /// The node whose end let it begin, the last of those that it waited for.
+    pub after: Option<u32>,
+}
