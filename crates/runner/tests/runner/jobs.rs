@@ -11,7 +11,7 @@ use penstock_scenario::{Choice, Scenario};
 fn run(duration: &str, keys: &str, threads: usize) -> Run {
     let text = format!(
         "question = \"How long?\"\nduration = \"{duration}\"\nuntil = \"all-flows-complete\"\nscheme = \"none\"\n\
-         record.interval = \"1 ms\"\n[topology.star]\nhosts = 4\nlink_rate = \"100 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"1 MB\"\n\
+         record.interval = \"100 us\"\n[topology.star]\nhosts = 4\nlink_rate = \"100 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"1 MB\"\n\
          [[collective]]\nkind = \"all-reduce\"\nsize = \"6 MB\"\n{keys}"
     );
     let plan = Scenario::parse(&text, "x.toml", "x")
