@@ -1124,6 +1124,29 @@ class Incast(TypedDict, total=False):
     weight: int
 
 
+class Job(TypedDict, total=False):
+    """``job`` of a scenario file."""
+
+    acks: Literal["control"] | int
+    complete: bool
+    connections: Literal["kept", "per-message"]
+    controlled: bool
+    frame: str
+    graph: Required[str]
+    hosts: str | Sequence[str]
+    iterations: int
+    local_latency: str
+    local_rate: str
+    name: str
+    placement: Literal["in-order", "by-rack", "random"]
+    priority: int
+    ranks_per_host: int
+    seed: int
+    start: str
+    transport: Literal["none", "tcp", "go-back-n", "selective"] | FlowTransport
+    weight: int
+
+
 class Load(TypedDict, total=False):
     """``load`` of a scenario file."""
 
@@ -1653,6 +1676,7 @@ class Document(TypedDict, total=False):
     impaired_is_lost: bool
     impairment: Sequence[Impairment]
     incast: Sequence[Incast]
+    job: Sequence[Job]
     load: Sequence[Load]
     lossless: bool
     name: str
