@@ -47,6 +47,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     }
 
     /// A flow of a process has ended: whether it is one of the work.
+    #[cold]
     pub(crate) fn report_to_work(&mut self, flow: FlowId) -> bool {
         if self.employed.is_none() {
             return false;
@@ -60,6 +61,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     }
 
     /// The work goes on. An event that another one has overtaken finds nothing to do.
+    #[cold]
     pub(crate) fn work_on(&mut self) {
         let now = self.state.fabric.now;
         let Some(mut employed) = self.employed.take() else { return };
