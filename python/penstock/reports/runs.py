@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.comparison import Comparison
@@ -110,8 +111,18 @@ def _verdict_of_run(result: Result) -> tuple[str, bool | None]:
 
 
 def _drawn(runs: dict[str, list[Result]], queue: str | None) -> list[Section]:
-    """Return the sections of figures: queues, pauses and who pays for them, completion times."""
-    from penstock.figures import comparison, cumulative, distributions, has_completions, overview, pauses, slowdowns
+    """Return the sections of figures: queues, jobs, pauses and who pays for them, completion times."""
+    from penstock.figures import (
+        comparison,
+        cumulative,
+        distributions,
+        has_completions,
+        has_jobs,
+        jobs,
+        overview,
+        pauses,
+        slowdowns,
+    )
     from penstock.figures.comparison import stopped_shares
 
     firsts = {label: results[0] for label, results in runs.items()}
@@ -143,6 +154,14 @@ def _drawn(runs: dict[str, list[Result]], queue: str | None) -> list[Section]:
             "cdf",
         )
     sections = section("Queues")
+    for place, (label, first) in enumerate(firsts.items()):
+        if has_jobs(first) and len(firsts) <= _MOST_LINES:
+            draw(
+                partial(jobs, first),
+                f"{label}: what each rank does over time. Communication without computation is exposed.",
+                f"jobs{place}",
+            )
+    sections += section("Jobs")
     if any(stopped_shares(results) for results in runs.values()):
         draw(
             lambda: pauses(runs),
