@@ -78,7 +78,9 @@ def test_a_receive_without_a_send_is_refused(penstock: Command, goal: Path, tmp_
 def test_a_circle_is_refused(penstock: Command, goal: Path, tmp_path: Path) -> None:
     goal.write_text(GOAL.replace("b requires a", "b requires a\na requires b", 1), encoding="utf-8")
     message = refused(penstock, tmp_path, goal)
-    assert 'two.goal: the graph cannot end: node 0 "a" of rank 0 (computation on unit 0) waits for node 1 "b"' in message
+    assert (
+        'two.goal: the graph cannot end: node 0 "a" of rank 0 (computation on unit 0) waits for node 1 "b"' in message
+    )
 
 
 def test_goal_that_is_cut_off_is_refused_with_its_line(penstock: Command, goal: Path, tmp_path: Path) -> None:

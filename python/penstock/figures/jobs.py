@@ -4,14 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import to_rgb
-from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from penstock._core import PenstockError
 from penstock.figures.faults import draw_faults, faults
-from penstock.figures.pages import SUBTITLE, finish
-from penstock.figures.panels import time_axis
-from penstock.figures.style import REFERENCE, WIDTH, Drawn, is_narrow, sheet, styled
+from penstock.figures.pages import finish, subtitle
+from penstock.figures.panels import legend, time_axis
+from penstock.figures.style import REFERENCE, WIDTH, Drawn, sheet, styled
 from penstock.quantity_text import bit_rate, count, duration, octets
 
 if TYPE_CHECKING:
@@ -25,7 +24,12 @@ FIGURE = "jobs"
 """Its name."""
 
 # Paul Tol's "high contrast" palette: distinct for colour-blind readers and in grey print.
-_KINDS = {"waits, or does not end": "#FFFFFF", "computes": "#004488", "communicates": "#DDAA33", "both at once": "#BB5566"}
+_KINDS = {
+    "waits, or does not end": "#FFFFFF",
+    "computes": "#004488",
+    "communicates": "#DDAA33",
+    "both at once": "#BB5566",
+}
 """What a rank does, with its colour: the place is a sum of 1 if it computes and 2 if it communicates."""
 
 _COMPUTES = ("compute",)
@@ -60,9 +64,7 @@ def jobs(result: "Result") -> Drawn:
         raise PenstockError("there is no job to draw: the scenario has no [[collective]] and no [[job]]")
     shown = of_run[:_PANELS]
     names = result.column("jobs", "job")
-    columns = {
-        name: result.column("jobs", name) for name in ("rank", "iteration", "work", "begin_s", "end_s")
-    }
+    columns = {name: result.column("jobs", name) for name in ("rank", "iteration", "work", "begin_s", "end_s")}
     heights = [_height_in(job["ranks"]) for job in shown]
     with styled():
         figure = sheet(WIDTH, 1.1 + sum(heights))
@@ -72,8 +74,9 @@ def jobs(result: "Result") -> Drawn:
             _draw(axes, job, {name: column[own] for name, column in columns.items()}, result.end_s)
             draw_faults(axes, faults(result), result.end_s, named=False)
             more = len(of_run) - len(shown) if place == 0 else 0
-            axes.set_title(_words(job) + (f"   ·   and {count(more)} more jobs" if more else ""), **SUBTITLE)
-        _explain(figure, panels[0])
+            if place == 0:
+                _explain(axes)
+            subtitle(axes, _words(job) + (f"   ·   and {count(more)} more jobs" if more else ""))
         time_axis(panels[-1], result.end_s)
         finish(figure, result.question)
     return figure
@@ -117,7 +120,7 @@ def _draw(axes: "Axes", job: "JobSummary", spans: dict[str, "NDArray[Any]"], end
         _draw_ends(axes, spans)
     axes.grid(visible=False)
     axes.set_ylim(top, -0.5)
-    axes.yaxis.set_major_locator(MaxNLocator(min(8, ranks), integer=True, steps=[1, 2, 4, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 4, 5, 10]))
     axes.set_ylabel("rank")
 
 
@@ -132,16 +135,13 @@ def _draw_ends(axes: "Axes", spans: dict[str, "NDArray[Any]"]) -> None:
         axes.plot(np.repeat(end_s[own], 2), edges, color=REFERENCE, linewidth=1.2, zorder=3)
 
 
-def _explain(figure: Drawn, axes: "Axes") -> None:
-    """Explain the colours, on the right or above the first panel."""
-    handles: list[Any] = [
-        Patch(facecolor=colour, edgecolor="#888888", linewidth=0.5, label=kind) for kind, colour in _KINDS.items()
-    ]
-    handles += axes.plot([], [], color=REFERENCE, linewidth=1.2, label="an iteration ends")
-    if is_narrow(figure):
-        figure.legend(handles=handles, loc="outside upper left", ncols=3, handlelength=1.4)
-    else:
-        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.005, 1.03), borderaxespad=0, handlelength=1.4)
+def _explain(axes: "Axes") -> None:
+    """Explain the colours, beside or above the first panel."""
+    square: dict[str, Any] = {"linestyle": "", "marker": "s", "markersize": 8, "markeredgecolor": "#888888"}
+    for kind, colour in _KINDS.items():
+        axes.plot([], [], color=colour, markeredgewidth=0.5, label=kind, **square)
+    axes.plot([], [], color=REFERENCE, linewidth=1.2, label="an iteration ends")
+    legend(axes)
 
 
 def _height_in(ranks: int) -> float:
