@@ -80,7 +80,7 @@ def test_a_run_without_jobs_has_no_such_figure() -> None:
 
 
 def test_many_ranks_share_the_rows_of_the_picture() -> None:
-    keys = {"ranks_per_host": 128, "local_rate": "3600 Gbps", "inside": "direct", "iterations": 1, "size": "1 MB"}
+    keys: Any = {"ranks_per_host": 128, "local_rate": "3600 Gbps", "inside": "direct", "iterations": 1, "size": "1 MB"}
     (panel,) = jobs(ring(**keys).run()).axes
     (image,) = panel.images
     rows = image.get_array()

@@ -69,8 +69,9 @@ def draw_panel(result: "Result", name: str, axes: "Axes") -> None:
 def write_all(result: "Result", folder: Path) -> list[Path]:
     """Write the figures of a result into ``folder`` as PNG and SVG, and return the files.
 
-    These are the overview, where flows complete their slowdowns and times, and where there are jobs their ranks. A panel of the overview by itself is
-    :func:`overview` with ``show``; to write each of them too would take three times as long.
+    These are the overview, where flows complete their slowdowns and times, and where there are jobs their ranks. A
+    panel of the overview by itself is :func:`overview` with ``show``; to write each of them too would take three times
+    as long.
 
     Raises:
         OSError: a file cannot be written.
