@@ -37,8 +37,8 @@ class ResultPlots:
         With ``path`` the figure is also written there; the suffix (``.png``, ``.svg``, ``.pdf``) says how. ``show`` is
         ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``; where flows complete also
         ``slowdown`` against size, and ``completions``: how flow completion times, goodputs and retransmissions are
-        spread, which are separate figures as ``fct``, ``goodput`` and ``retransmissions``; where there are jobs also
-        ``jobs``: when each rank computes and communicates. ``width`` is in inches,
+        spread, which are separate figures as ``fct``, ``goodput`` and ``retransmissions``. Where there are
+        jobs, ``jobs`` has when each rank computes and communicates. ``width`` is in inches,
         ``font_size`` in points; without them the figure has what matplotlib's settings (``figure.figsize``,
         ``font.size``) say, if these are not its defaults. ``title = False`` leaves the question and the line below it
         out, for a caption.

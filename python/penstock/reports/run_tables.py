@@ -182,7 +182,7 @@ def jobs(jobs: list[JobSummary]) -> Table:
     listed = jobs[:_JOBS_LISTED]
     more = len(jobs) - len(listed)
     together = any("kind" in job for job in listed)
-    bandwidths = ("collective", "algorithm bandwidth", "bus bandwidth", "of ideal")
+    bandwidths = ("collective", "algbw", "busbw", "of ideal")
     return Table(
         (
             *("job", "kind", "algorithm", "ranks", "iterations", "time", "iteration"),
