@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from penstock.devices import (
 )
 from penstock.devices.checking import detect, module_of
 from penstock.devices.json_lines import JsonFaultError, read_json
-from penstock.devices.meaning import headroom_needed
+from penstock.devices.meaning import examine, headroom_needed, surroundings
 from penstock.devices.model import percentages
 from penstock.errors import ArgumentError
 
@@ -282,6 +283,29 @@ def test_a_watchdog_shorter_than_congestion() -> None:
     assert (found.where, found.kind) == ("PFC_WD|Ethernet0|detection_time", "meaning")
     assert "detection after 200 ms" in found.message
     assert found.scenario is not None
+
+
+def test_a_watchdog_shorter_than_stops_under_load() -> None:
+    reading = read(json.dumps(exported()))
+    around = surroundings(Scenario.from_toml(FABRIC), None)
+    # FABRIC's watchdog detects after 400 ms.
+    assert not [one for one in examine(reading, replace(around, longest_stop_s=0.399)) if "storm" in one.message]
+    (found,) = examine(reading, replace(around, longest_stop_s=0.5))
+    assert "detection after 400 ms; under the fabric's own load a line is stopped for 500 ms" in found.message
+    assert found.remedy == "write 501 or more"
+    with pytest.raises(ArgumentError, match="there is no fabric that could run"):
+        check(reading, load=True)
+
+
+def test_the_fabric_runs_for_its_watchdogs() -> None:
+    # The interface of h0 takes 100 kb/s of what h1 sends: a stop lasts for hundreds of milliseconds.
+    slow = FABRIC.replace('"1 ms"', '"500 ms"') + '[[host]]\nnames = "h0"\ndrain_rate = "100 kbps"\nbuffer = "100 KB"\n'
+    tables = exported()
+    for port in tables["PFC_WD"]:
+        if port != "GLOBAL":
+            tables["PFC_WD"][port]["detection_time"] = "200"
+    found = check(read(json.dumps(tables)), fabric=Scenario.from_toml(slow), load=True)
+    assert any("under the fabric's own load a line is stopped for" in one.message for one in found), found
 
 
 WATCHED = """[pfc.watchdog]

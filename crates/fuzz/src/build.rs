@@ -4,6 +4,7 @@
 //! their runs are short, at a rate of 1 bps as at one of 100 Tbps.
 
 mod fabric;
+mod jobs;
 
 use crate::document::{Node, Table, quoted, set, table_at, tables_at};
 use crate::random::Random;
@@ -137,6 +138,9 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
     }
     if random.one_in(4) {
         bursts(&mut table, &wiring, &scale, random);
+    }
+    if random.one_in(6) {
+        jobs::jobs(&mut table, &wiring, &scale, random);
     }
     if random.one_in(3) {
         pfc(&mut table, &scale, random);

@@ -26,7 +26,9 @@ def check_one(given: CheckOptions) -> None:
     reading = read_file(given.config, given.form)
     other = None if given.peer is None else read_file(given.peer)
     fabric = None if given.fabric is None else find(given.fabric, [])
-    findings = check(reading, fabric=fabric, chip=given.chip, other=other)
+    if given.load and fabric is None:
+        raise InputError("--load: there is no fabric that could run", "name its scenario with --fabric")
+    findings = check(reading, fabric=fabric, chip=given.chip, other=other, load=given.load)
     if given.yang is not None:
         from penstock.devices.sonic_yang import validate
 

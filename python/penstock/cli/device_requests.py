@@ -94,6 +94,10 @@ class CheckOptions:
             help="The scenario of the fabric: memory, cells, frames, response times, lossless priorities.",
         ),
     ] = None
+    load: Annotated[
+        bool,
+        typer.Option("--load", help="Run the fabric: watchdogs are compared with the longest stop under its load."),
+    ] = False
     chip: Annotated[
         str | None,
         typer.Option(metavar="NAME|MEMORY/CELL", help="The chip instead of the fabric's: tomahawk-5, or 64MB/256B."),

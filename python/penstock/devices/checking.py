@@ -85,7 +85,12 @@ def read_file(path: str | os.PathLike[str], form: str | None = None) -> Reading:
 
 
 def check(
-    reading: Reading, *, fabric: Scenario | None = None, chip: str | None = None, other: Reading | None = None
+    reading: Reading,
+    *,
+    fabric: Scenario | None = None,
+    chip: str | None = None,
+    other: Reading | None = None,
+    load: bool = False,
 ) -> list[Finding]:
     """Return all findings in a configuration, those that name a line first, in the order of lines.
 
@@ -94,12 +99,20 @@ def check(
         fabric: the scenario of the fabric: memory, cells, frames, response times, lossless priorities.
         chip: a chip of ``penstock schema switch``, or memory and cell as in ``64MB/256B``, instead of the fabric's.
         other: the configuration at the other side of a link.
+        load: whether the fabric runs, so that watchdogs are compared with the longest stop under its own load.
 
     Raises:
         ScenarioError: the fabric or the chip is not legal.
-        ArgumentError: the chip cannot be read.
+        ArgumentError: the chip cannot be read, or there is no fabric that could run.
     """
-    found = [*reading.findings, *examine(reading, surroundings(fabric, chip))]
+    around = surroundings(fabric, chip)
+    if load:
+        if fabric is None:
+            raise ArgumentError("load: there is no fabric that could run", "name its scenario")
+        from penstock.what_ifs.measuring import longest_stop_s
+
+        around = replace(around, longest_stop_s=longest_stop_s(fabric.run()))
+    found = [*reading.findings, *examine(reading, around)]
     if other is not None:
         found += compare(reading, other)
     return sorted(found, key=lambda finding: (finding.severity == "note", finding.line is None, finding.line or 0))

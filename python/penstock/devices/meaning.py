@@ -3,7 +3,7 @@
 import math
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -30,6 +30,7 @@ class Surroundings:
         frame_octets: the longest frame where a port does not say it, octets.
         responses: the response time of ports by their rate in bit/s, s; 802.3's quanta for others.
         priorities: the lossless priorities of the fabric.
+        longest_stop_s: the longest stop under the fabric's own load, s; ``None`` if it was not run.
     """
 
     memory_octets: int | None = None
@@ -37,6 +38,7 @@ class Surroundings:
     frame_octets: int = _FRAME
     responses: dict[int, float] = field(default_factory=dict)
     priorities: tuple[int, ...] | None = None
+    longest_stop_s: float | None = None
 
 
 def surroundings(fabric: Scenario | None, chip: str | None) -> Surroundings:
@@ -401,6 +403,9 @@ class _Examination:
             where = self.reading.place("pfc", pausing[0].name).where.partition("|")[0]
             self.add(Place(None, where), "no watchdog", text, severity="warning")
         rates = [port.rate_bps for port in pausing if port.rate_bps]
+        if self.around.longest_stop_s is not None:
+            self._watchdog_under_load(first_of, self.around.longest_stop_s)
+            return
         names = {threshold.pool for port in pausing for p, threshold in port.ingress.items() if p in port.pfc}
         sizes = [pool.size_octets or 0 for name, pool in self.device.pools.items() if name in names]
         size = max(sizes, default=self.around.memory_octets or 0)
@@ -410,8 +415,7 @@ class _Examination:
         for own, port in first_of.items():
             if own is None or own.detection_ms >= longest_s * 1e3:
                 continue
-            common = own == self.device.watchdog
-            place = self.reading.place("watchdog") if common else self.reading.place("watchdog", port.name)
+            place = self._watchdog_place(own, port)
             text = (
                 f"detection after {own.detection_ms} ms; {size} octets take {duration(longest_s)} through the slowest "
                 f"port ({bit_rate(min(rates))}): congestion looks like a storm"
@@ -425,6 +429,21 @@ class _Examination:
                 longest_s=longest_s,
             )
             self.add(place, "detection", text, f"write {math.ceil(longest_s * 1e3) + 1} or more", scenario=scenario)
+
+    def _watchdog_place(self, own: Watchdog, port: Port) -> Place:
+        """Return the place of a watchdog: that of all ports, or of one that has its own."""
+        common = own == self.device.watchdog
+        return self.reading.place("watchdog") if common else self.reading.place("watchdog", port.name)
+
+    def _watchdog_under_load(self, first_of: Mapping[Watchdog | None, Port], longest_s: float) -> None:
+        for own, port in first_of.items():
+            if own is not None and own.detection_ms < longest_s * 1e3:
+                text = (
+                    f"detection after {own.detection_ms} ms; under the fabric's own load a line is stopped for "
+                    f"{duration(longest_s)}: congestion looks like a storm"
+                )
+                remedy = f"write {math.ceil(longest_s * 1e3) + 1} or more"
+                self.add(self._watchdog_place(own, port), "detection", text, remedy)
 
 
 def _paused_at(threshold: Threshold, size: int, lines: int) -> int | None:

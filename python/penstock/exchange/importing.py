@@ -214,29 +214,7 @@ def _of_job(
         notes.append(f"{file}: no file says the network: {hosts} hosts with {jobs.STAR}; --set topology.… changes it")
     scheme = scheme or "none"
     notes.append(f"the files do not say: scheme {scheme}, transport {carrier}; change these in the scenario")
-    each = -(-job.ranks // hosts)
-    more = [f"ranks_per_host = {each}"] if each > 1 else []
-    completed = ["complete = true"] if job.completed else []
-    text = "\n".join(
-        [
-            'question = "How long does the job take?"',
-            f'duration = "{jobs.DURATION}"',
-            'until = "all-flows-complete"',
-            f'scheme = "{scheme}"',
-            "",
-            *lines,
-            "",
-            "[record]",
-            f'interval = "{jobs.INTERVAL}"',
-            "",
-            "[[job]]",
-            f"transport = {carrier}",
-            *more,
-            *completed,
-            job.table,
-            "",
-        ]
-    )
+    text = jobs.document(job, lines, hosts, scheme, carrier)
     return Imported(Scenario.from_toml(text, origin=name, name=name), tuple(notes))
 
 

@@ -11,6 +11,8 @@ from penstock.exchange.line_reader import OCTETS_MAX, ExchangeError
 _RATE = "100 Gbps"
 _DELAY = "1 us"
 _BUFFER = "16 MB"
+_DURATION = "1000 s"
+_INTERVAL = "10 ms"
 _SIMAI = (b"HYBRID_", b"MICRO")
 
 
@@ -22,11 +24,6 @@ class JobText:
     ranks: int
     notes: tuple[str, ...]
     completed: bool
-
-    @property
-    def table(self) -> str:
-        """Its ``[[job]]``, up to the graph."""
-        return f"graph = '''\n{self.text.rstrip()}\n'''"
 
 
 def is_job(path: Path) -> bool:
@@ -80,8 +77,34 @@ def star_of(ranks: int) -> list[str]:
 STAR = f"links of {_RATE} and {_DELAY} to one switch"
 """The network of a job without one, as a note has it."""
 
-DURATION = "1000 s"
-"""When the run of a job ends at the latest."""
 
-INTERVAL = "10 ms"
-"""Between samples of such a run."""
+def document(job: JobText, network: Sequence[str], hosts: int, scheme: str, carrier: str) -> str:
+    """Return the scenario of a job as TOML.
+
+    Args:
+        job: the job.
+        network: the tables of its network, as lines.
+        hosts: the number of hosts there, each with as many ranks as it takes.
+        scheme: the scheme that runs.
+        carrier: the transport, as TOML.
+    """
+    each = -(-job.ranks // hosts)
+    lines = [
+        'question = "How long does the job take?"',
+        f'duration = "{_DURATION}"',
+        'until = "all-flows-complete"',
+        f'scheme = "{scheme}"',
+        "",
+        *network,
+        "",
+        "[record]",
+        f'interval = "{_INTERVAL}"',
+        "",
+        "[[job]]",
+        f"transport = {carrier}",
+        *([f"ranks_per_host = {each}"] if each > 1 else []),
+        *(["complete = true"] if job.completed else []),
+        f"graph = '''\n{job.text.rstrip()}\n'''",
+        "",
+    ]
+    return "\n".join(lines)

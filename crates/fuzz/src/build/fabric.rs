@@ -287,6 +287,9 @@ mod tests {
             "[[credits]]",
             "[[retry]]",
             "most_replays = ",
+            "[[collective]]",
+            "[[job]]",
+            "num_ranks ",
         ] {
             let found = texts.iter().filter(|text| text.contains(part)).count();
             assert!(found >= 10, "{part}: in {found} of {} inputs", texts.len());

@@ -103,7 +103,7 @@ impl Ranks<'_> {
         loads::hosts(self.hosts, layout, bounds)
     }
 
-    /// The most ranks that so many hosts have room for.
+    /// The most ranks that this number of hosts has room for.
     pub(super) fn room(&self, hosts: usize, bounds: &Bounds<'_>) -> Result<u32, Fault> {
         let ranks = hosts as u64 * **self.each;
         bounds.check(MESSAGES, ranks, "fewer hosts, or ranks_per_host").map_err(|e| self.each.excess(e))?;

@@ -117,9 +117,9 @@ section! {
     pub(crate) struct Job {
         /// Name of the job; its messages are NAME.0, NAME.1, …
         name: Option<String> => "graph0, graph1, … in the order of the file";
-        /// What the ranks do, as lines of text between ''' and ''': in GOAL, the language of LogGOPSim, or as a workload of SimAI. In GOAL there is
-        /// "num_ranks 2", then for each rank a block "rank 0 { … }" with lines such as "a: calc 1000" (ns), "b: send 4096b to 1 tag 7", "b requires a" and,
-        /// in another block, "recv 4096b from 0 tag 7". A send that no receive matches, or a circle, is refused with its name.
+        /// What the ranks do, as lines of text between ''' and ''': in GOAL, the language of LogGOPSim, or as a workload of SimAI. GOAL begins with
+        /// "num_ranks 2". Each rank has a block "rank 0 { … }" of lines such as "a: calc 1000" (ns), "b: send 4096b to 1 tag 7" and "b requires a".
+        /// The other end has "recv 4096b from 0 tag 7". A send that no receive matches, or a circle, is refused with its name.
         graph: Lines;
         /// Whether receives without a send, sends without a receive, and operations of one unit without an order are completed.
         complete: bool = false;
