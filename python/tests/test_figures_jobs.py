@@ -70,6 +70,15 @@ def test_a_job_that_does_not_end_says_so() -> None:
     assert "not ended (1 of 2 iterations)" in jobs(cut).axes[0].get_title(loc="left")
 
 
+def test_a_graph_has_no_bandwidth() -> None:
+    graph = "num_ranks 2\nrank 0 {\ncalc 1000\n}\nrank 1 {\ncalc 3000\n}\n"
+    keys: Any = {"question": "How long?", "duration": "1 ms", "scheme": "none", "topology": STAR}
+    other = Scenario(**keys, job=[{"graph": graph}], until="all-flows-complete").run()
+    table = run_tables.jobs(other.summary["jobs"])
+    assert table.head[-3:] == ("iteration", "exposed", "straggling")
+    assert table.rows == [("graph0", "graph", None, "2", "1", "3 us", "3 us", "0 s", "2 us")]
+
+
 def test_a_run_without_jobs_has_no_such_figure() -> None:
     flow: Any = {"from": "h0", "to": "h1"}
     other = Scenario(question="How much?", duration="1 ms", scheme="none", topology=STAR, flow=[flow]).run()

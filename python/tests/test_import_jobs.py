@@ -112,3 +112,10 @@ def test_simai_that_is_cut_off_is_refused(penstock: Command, tmp_path: Path) -> 
     text = (DATA / "simai/microAllReduce.txt").read_text(encoding="utf-8")
     cut.write_text(text[: len(text) - 8], encoding="utf-8")
     assert "micro.txt:4: the file ends where" in refused(penstock, tmp_path, cut)
+
+
+def test_a_job_is_not_exported_as_flows_without_waits(penstock: Command, goal: Path, tmp_path: Path) -> None:
+    assert penstock("import", goal, "-o", "made.toml").returncode == 0
+    exported = penstock("export", "made.toml", tmp_path / "out", "--to", "hpcc")
+    assert exported.returncode == 2
+    assert "job.0: its messages wait for one another" in exported.stderr
