@@ -102,8 +102,11 @@ def test_the_command_draws_and_prints_jobs(penstock: Command, tmp_path: Path) ->
     file = tmp_path / "ring.toml"
     file.write_text(ring().to_toml(), encoding="utf-8")
     out = tmp_path / "out"
-    shown = penstock("run", str(file), "--out", str(out))
+    shown = penstock("run", file, "--out", out, "--report", "report.html")
     assert "97.4 Gb/s" in shown.stdout
+    page = (tmp_path / "report.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    assert "job0 took 2.50 ms at a bus bandwidth of 97.4 Gb/s" in page
+    assert "Jobs</h2>" in page
     assert (out / "jobs.png").is_file()
     assert (out / "jobs.svg").is_file()
     penstock("plot", str(out), "--show", "jobs", "--width", "3.5", "--out", str(tmp_path / "jobs.pdf"))

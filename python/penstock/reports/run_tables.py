@@ -100,7 +100,8 @@ def balance(summary: Summary, *, flows: int) -> str:
     if "acted" in summary:
         parts.append("it acted, as claimed" if summary["acted"] else "it did not act, though the scenario claims it")
     if "finished_at_s" in summary:
-        parts.append(f"all flows with a size finished at {duration(summary['finished_at_s'])}")
+        who = "jobs and all flows" if "jobs" in summary else "flows"
+        parts.append(f"all {who} with a size finished at {duration(summary['finished_at_s'])}")
     if flows:
         parts.append(f"Jain index {summary['jain_index']:.3f}")
     return ", ".join(parts)

@@ -31,6 +31,7 @@ _TIMES = 10
 _MOST_LINES = 6
 """Lines of a comparison that stand beside one another; more stand below one another."""
 
+_MOST_JOBS = 4
 _MOST_GROUPS = 24
 _NOTABLE = 1.1
 """From this ratio between lines on, the verdict names the group of flows whose rate differs most."""
@@ -94,6 +95,10 @@ def _verdict_of_run(result: Result) -> tuple[str, bool | None]:
     elif "paused_s" in totals:
         paused = totals["paused_s"]
         parts.append(f"ports were paused for {duration(paused)} added up" if paused else "no port was paused")
+    for job in summary.get("jobs", [])[:_MOST_JOBS]:
+        took, bandwidth = job["job_time_s"], job["bus_bandwidth_bps"]
+        at = f" at a bus bandwidth of {bit_rate(bandwidth)}" if bandwidth is not None else ""
+        parts.append(f"{job['name']} did not end" if took is None else f"{job['name']} took {duration(took)}{at}")
     completions = summary.get("completions", [])
     if completions and (slowest := completions[0]["slowdown_p99"]) is not None:
         left = completions[0]["flows"] - completions[0]["completed"]
