@@ -40,7 +40,7 @@ def scenario_html(scenario: "Scenario") -> str:
 
 
 def result_html(result: "Result") -> str:
-    """Show a result: the scenario, how many frames went where, the queues that matter, and the flows."""
+    """Show a result: the scenario, how many frames went where, the jobs, the queues that matter, and the flows."""
     summary = result.summary
     totals = summary["totals"]
     shown_s = result.end_s
@@ -55,7 +55,8 @@ def result_html(result: "Result") -> str:
         f"<p><b>{escape(summary['scenario'])}</b>, {escape(schemes_in_words(summary))}, seed {summary['seed']}<br>"
         f"<i>{escape(result.question)}</i><br>{', '.join(parts)}</p>"
     )
-    tables = (run_tables.queues(summary["queues"]), run_tables.flows(result))
+    jobs = run_tables.jobs(summary.get("jobs", []))
+    tables = (jobs, run_tables.queues(summary["queues"]), run_tables.flows(result))
     return head + "".join(_table(table.head, table.rows, note=table.note) for table in tables if table.rows)
 
 

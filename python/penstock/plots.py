@@ -37,7 +37,8 @@ class ResultPlots:
         With ``path`` the figure is also written there; the suffix (``.png``, ``.svg``, ``.pdf``) says how. ``show`` is
         ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``; where flows complete also
         ``slowdown`` against size, and ``completions``: how flow completion times, goodputs and retransmissions are
-        spread, which are separate figures as ``fct``, ``goodput`` and ``retransmissions``. ``width`` is in inches,
+        spread, which are separate figures as ``fct``, ``goodput`` and ``retransmissions``. Where there are
+        jobs, ``jobs`` has when each rank computes and communicates. ``width`` is in inches,
         ``font_size`` in points; without them the figure has what matplotlib's settings (``figure.figsize``,
         ``font.size``) say, if these are not its defaults. ``title = False`` leaves the question and the line below it
         out, for a caption.
@@ -46,13 +47,25 @@ class ResultPlots:
             PenstockError: there is no such figure, or a size is out of its range.
             OSError: the file cannot be written.
         """
-        from penstock.figures import FIGURES_OF_FLOWS, PANELS, Page, of_flows, on, overview, save
+        from penstock.figures import (
+            FIGURE_OF_JOBS,
+            FIGURES_OF_FLOWS,
+            FIGURES_OF_RUNS,
+            Page,
+            jobs,
+            of_flows,
+            on,
+            overview,
+            save,
+        )
 
-        if show not in (*PANELS, *FIGURES_OF_FLOWS):
-            raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join((*PANELS, *FIGURES_OF_FLOWS))}")
+        if show not in FIGURES_OF_RUNS:
+            raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join(FIGURES_OF_RUNS)}")
         with on(Page(width, font_size, title)):
             if show in FIGURES_OF_FLOWS:
                 figure = of_flows({self._result.summary_in_brief["scheme"]: [self._result]}, show)
+            elif show == FIGURE_OF_JOBS:
+                figure = jobs(self._result)
             else:
                 figure = overview(self._result, show)
             if path is not None:

@@ -34,8 +34,8 @@ class Scenario:
         ...     flow=[{"from": "h0..h1", "to": "h2"}],
         ... )
 
-    Flows come from ``flow``, ``load``, ``incast``, ``trace`` and ``collective``, lists of tables of which one at least
-    has an entry:
+    Flows come from ``flow``, ``load``, ``incast``, ``trace``, ``collective`` and ``job``, lists of tables of which one
+    at least has an entry:
 
         >>> Scenario(
         ...     question="What do flows wait at half of the load?",
@@ -64,6 +64,7 @@ class Scenario:
         burst: "Sequence[tables.Burst] | None" = None,
         trace: "Sequence[tables.Trace] | None" = None,
         collective: "Sequence[tables.Collective] | None" = None,
+        job: "Sequence[tables.Job] | None" = None,
         name: str | None = None,
         until: Literal["duration", "all-flows-complete"] | None = None,
         warmup: str | None = None,
@@ -117,6 +118,7 @@ class Scenario:
             "burst": burst,
             "trace": trace,
             "collective": collective,
+            "job": job,
             "change": change,
             "impairment": impairment,
             "credits": credits,

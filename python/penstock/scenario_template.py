@@ -41,7 +41,7 @@ TOPOLOGIES = tuple(
 
 _OTHERS = (
     *("load", "incast", "burst", "pfc", "switch", "buffer", "wred", "change", "impairment", "credits", "retry"),
-    *("collective", "host", "event", "window", "group", "priority", "network", "hosts"),
+    *("collective", "job", "host", "event", "window", "group", "priority", "network", "hosts"),
 )
 """Sections that a scenario can do without: they are named alone."""
 

@@ -46,7 +46,7 @@ def import_one(given: ImportOptions) -> None:
     try:
         beyond = _check(imported.scenario)
     except ScenarioError as error:
-        raise _unfit(error, scheme, transport) from error
+        raise _unfit(error, given) from error
     imported.scenario.save(out)
     typer.echo(out)
     if not given.quiet:
@@ -69,14 +69,17 @@ def _check(scenario: Scenario) -> list[str]:
     return []
 
 
-def _unfit(error: ScenarioError, scheme: str | None, transport: str | None) -> InputError:
-    """Return the error of a scenario that would not run, at the option that it comes from if that is known."""
-    key = error.key or ""
+def _unfit(error: ScenarioError, given: ImportOptions) -> InputError:
+    """Return the error of a scenario that would not run, at the option or file that it comes from if that is known."""
+    key, scheme, transport = error.key or "", given.scheme, given.transport
     _, of_transport, parameter = key.partition(".transport")
     if key == "scheme" and scheme is not None:
         place = f"--scheme {scheme}"
     elif of_transport and transport is not None:
         place = f"--transport {transport}{parameter and ': '}{parameter.removeprefix('.')}"
+    elif key == "job.0.graph":
+        files = ", ".join(map(str, given.files))
+        return InputError(f"{files}: {error.message}", "mend it; --complete adds sends and receives without a partner")
     else:
         place = f"the scenario of these files would not run: {key or error.file}"
     return InputError(f"{place}: {error.message}", error.hint or "")

@@ -10,7 +10,7 @@ from penstock.cli.locate import assignments, check_folder, file_to_write
 from penstock.cli.requests import PlotOptions
 from penstock.comparison import FIGURES, Comparison, is_comparison
 from penstock.errors import ArgumentError
-from penstock.figures import FIGURES_OF_FLOWS, PANELS
+from penstock.figures import FIGURES_OF_RUNS
 from penstock.result import Result
 from penstock.sweeps.store import is_sweep
 from penstock.sweeps.sweep import Sweep
@@ -25,7 +25,7 @@ def plot_folder(given: PlotOptions) -> None:
     folder, show = given.folder, given.show
     check_folder(folder)
     of_several, of_sweep = is_comparison(folder), is_sweep(folder)
-    known = OF_SWEEPS if of_sweep else FIGURES if of_several else (*PANELS, *FIGURES_OF_FLOWS)
+    known = OF_SWEEPS if of_sweep else FIGURES if of_several else FIGURES_OF_RUNS
     if not of_sweep and any(getattr(given, name) not in (None, []) for name in _OF_SWEEPS):
         raise InputError(
             f"{folder} holds no sweep: --metric, --x, --y, --panel and --where are for figures of sweeps",

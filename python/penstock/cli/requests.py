@@ -385,7 +385,7 @@ class PlotOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Run: overview, queue, utilization or rates. Comparison: compare, cdf or pauses. Both, "
+            help="Run: overview, queue, utilization, rates or jobs. Comparison: compare, cdf or pauses. Both, "
             "if flows complete: slowdown, completions, fct, goodput or retransmissions. Sweep: lines, map or "
             "pareto.  [default: the first]",
         ),

@@ -172,8 +172,9 @@ def _flows(plan: Description, document: Mapping[str, Any], numbers: Mapping[str,
         start_ps = round((about["start_s"] or 0.0) * 1e12)
         ends = numbers[about["source"]], numbers[destination]
         found.append(_Flow(about, *ends, about["size_octets"] or 0, start_ps, key_path, table))
-    if document.get("collective"):
-        raise ArgumentError("collective.0: its messages wait for one another", "a list of flows has no such waits")
+    for kind in ("collective", "job"):
+        if document.get(kind):
+            raise ArgumentError(f"{kind}.0: its messages wait for one another", "a list of flows has no such waits")
     for kind in ("load", "incast", "trace"):
         for number, keys in enumerate(document.get(kind, [])):
             _check_transport(keys, f"{kind}.{number}")

@@ -69,8 +69,9 @@ def draw_panel(result: "Result", name: str, axes: "Axes") -> None:
 def write_all(result: "Result", folder: Path) -> list[Path]:
     """Write the figures of a result into ``folder`` as PNG and SVG, and return the files.
 
-    These are the overview, and where flows complete their slowdowns and times. A panel of the overview by itself is
-    :func:`overview` with ``show``; to write each of them too would take three times as long.
+    These are the overview, where flows complete their slowdowns and times, and where there are jobs their ranks. A
+    panel of the overview by itself is :func:`overview` with ``show``; to write each of them too would take three times
+    as long.
 
     Raises:
         OSError: a file cannot be written.
@@ -79,6 +80,7 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
     from penstock.figures.completed_flows import has_completions
     from penstock.figures.completions import slowdowns
     from penstock.figures.distributions import distributions
+    from penstock.figures.jobs import FIGURE, has_jobs, jobs
 
     drawn = {"overview": overview(result)}
     written = []
@@ -86,6 +88,8 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
         runs = {result.summary_in_brief["scheme"]: [result]}
         drawn["slowdown"] = slowdowns(runs)
         drawn["completions"] = distributions(runs)
+    if has_jobs(result):
+        drawn[FIGURE] = jobs(result)
     for name, figure in drawn.items():
         for kind in ("png", "svg"):
             path = folder / f"{name}.{kind}"

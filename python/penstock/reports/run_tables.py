@@ -1,5 +1,6 @@
 """The numbers of a run as tables and sentences: those that ``penstock run`` prints, and those of its report."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,15 @@ from penstock.metrics.seeds import SLOWDOWNS, in_words, sizes_of
 from penstock.quantity_text import bit_rate, count, duration, fair_rate, octets, ratio, share
 from penstock.reports.model import Table
 from penstock.result import Result, action_counts
-from penstock.summary import CompletionSummary, DeadlockSummary, FlowSummary, PoolSummary, QueueSummary, Summary
+from penstock.summary import (
+    CompletionSummary,
+    DeadlockSummary,
+    FlowSummary,
+    JobSummary,
+    PoolSummary,
+    QueueSummary,
+    Summary,
+)
 
 if TYPE_CHECKING:
     from arro3.core import Table as Records
@@ -21,13 +30,14 @@ _FLOWS_LISTED = 16
 _POOLS_LISTED = 8
 _DEADLOCKS_LISTED = 4
 _GROUPS_LISTED = 8
+_JOBS_LISTED = 16
 _SLOWEST, _FASTEST = 5, 2
 _LOW_USE = 0.5
 """Flows that get a smaller part of their fair share leave the network idle."""
 
 
 def tables(result: Result, links: list[LinkDescription]) -> list[Table]:
-    """Return the tables of a run: queues, memory, flows, completions, windows, flow control; those that have rows.
+    """Return the tables of a run that have rows: jobs, queues, memory, flows, completions, windows, flow control.
 
     Args:
         result: the run.
@@ -35,6 +45,7 @@ def tables(result: Result, links: list[LinkDescription]) -> list[Table]:
     """
     summary = result.summary_without_flows
     every = [
+        jobs(summary.get("jobs", [])),
         queues(summary["queues"]),
         _pools(summary.get("pools", [])),
         flows(result),
@@ -89,7 +100,8 @@ def balance(summary: Summary, *, flows: int) -> str:
     if "acted" in summary:
         parts.append("it acted, as claimed" if summary["acted"] else "it did not act, though the scenario claims it")
     if "finished_at_s" in summary:
-        parts.append(f"all flows with a size finished at {duration(summary['finished_at_s'])}")
+        who = "jobs and all flows" if "jobs" in summary else "flows"
+        parts.append(f"all {who} with a size finished at {duration(summary['finished_at_s'])}")
     if flows:
         parts.append(f"Jain index {summary['jain_index']:.3f}")
     return ", ".join(parts)
@@ -164,6 +176,60 @@ def _pools(pools: list[PoolSummary]) -> Table:
         ],
         note=f"and {count(more)} more pools in summary.json" if more > 0 else "",
     )
+
+
+def jobs(jobs: list[JobSummary]) -> Table:
+    """Return a line a job; a job that had not ended has "not ended" as its time."""
+    listed = jobs[:_JOBS_LISTED]
+    more = len(jobs) - len(listed)
+    together = any("kind" in job for job in listed)
+    bandwidths = ("collective", "algbw", "busbw", "of ideal")
+    return Table(
+        (
+            *("job", "kind", "algorithm", "ranks", "iterations", "time", "iteration"),
+            *(bandwidths if together else ()),
+            *("exposed", "straggling"),
+        ),
+        [
+            (
+                job["name"],
+                job.get("kind", "graph"),
+                job.get("algorithm"),
+                _ranks(job),
+                _iterations(job),
+                "not ended" if job["job_time_s"] is None else duration(job["job_time_s"]),
+                _known(job["iteration_mean_s"], duration),
+                *(_collective(job) if together else ()),
+                _known(job["exposed_communication_s"], duration),
+                _known(job["straggling_s"], duration),
+            )
+            for job in listed
+        ],
+        note=f"and {count(more)} more jobs in summary.json" if more > 0 else "",
+    )
+
+
+def _ranks(job: JobSummary) -> str:
+    members = job.get("group_ranks", job["ranks"])
+    return count(job["ranks"]) + (f" in groups of {count(members)}" if members < job["ranks"] else "")
+
+
+def _iterations(job: JobSummary) -> str:
+    asked, ended = job["iterations"], job["iterations_ended"]
+    return count(asked) if ended == asked else f"{count(ended)} of {count(asked)}"
+
+
+def _collective(job: JobSummary) -> tuple[str | None, ...]:
+    return (
+        _known(job["collective_mean_s"], duration),
+        _known(job["algorithm_bandwidth_bps"], bit_rate),
+        _known(job["bus_bandwidth_bps"], bit_rate),
+        _known(job["efficiency"], share),
+    )
+
+
+def _known(value: float | None, text: Callable[[float], str]) -> str | None:
+    return None if value is None else text(value)
 
 
 def _completions(completions: list[CompletionSummary]) -> Table:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.comparison import Comparison
@@ -30,6 +31,7 @@ _TIMES = 10
 _MOST_LINES = 6
 """Lines of a comparison that stand beside one another; more stand below one another."""
 
+_MOST_JOBS = 4
 _MOST_GROUPS = 24
 _NOTABLE = 1.1
 """From this ratio between lines on, the verdict names the group of flows whose rate differs most."""
@@ -93,6 +95,10 @@ def _verdict_of_run(result: Result) -> tuple[str, bool | None]:
     elif "paused_s" in totals:
         paused = totals["paused_s"]
         parts.append(f"ports were paused for {duration(paused)} added up" if paused else "no port was paused")
+    for job in summary.get("jobs", [])[:_MOST_JOBS]:
+        took, bandwidth = job["job_time_s"], job["bus_bandwidth_bps"]
+        at = f" at a bus bandwidth of {bit_rate(bandwidth)}" if bandwidth is not None else ""
+        parts.append(f"{job['name']} did not end" if took is None else f"{job['name']} took {duration(took)}{at}")
     completions = summary.get("completions", [])
     if completions and (slowest := completions[0]["slowdown_p99"]) is not None:
         left = completions[0]["flows"] - completions[0]["completed"]
@@ -110,8 +116,18 @@ def _verdict_of_run(result: Result) -> tuple[str, bool | None]:
 
 
 def _drawn(runs: dict[str, list[Result]], queue: str | None) -> list[Section]:
-    """Return the sections of figures: queues, pauses and who pays for them, completion times."""
-    from penstock.figures import comparison, cumulative, distributions, has_completions, overview, pauses, slowdowns
+    """Return the sections of figures: queues, jobs, pauses and who pays for them, completion times."""
+    from penstock.figures import (
+        comparison,
+        cumulative,
+        distributions,
+        has_completions,
+        has_jobs,
+        jobs,
+        overview,
+        pauses,
+        slowdowns,
+    )
     from penstock.figures.comparison import stopped_shares
 
     firsts = {label: results[0] for label, results in runs.items()}
@@ -143,6 +159,14 @@ def _drawn(runs: dict[str, list[Result]], queue: str | None) -> list[Section]:
             "cdf",
         )
     sections = section("Queues")
+    for place, (label, first) in enumerate(firsts.items()):
+        if has_jobs(first) and len(firsts) <= _MOST_LINES:
+            draw(
+                partial(jobs, first),
+                f"{label}: what each rank does over time. Communication without computation is exposed.",
+                f"jobs{place}",
+            )
+    sections += section("Jobs")
     if any(stopped_shares(results) for results in runs.values()):
         draw(
             lambda: pauses(runs),
