@@ -5,7 +5,7 @@ use std::panic;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::{RecordBatch, RecordBatchReader as _};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::arrow_reader::{ArrowPredicateFn, ParquetRecordBatchReaderBuilder, RowFilter};
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::Compression;
@@ -68,6 +68,12 @@ pub(crate) fn read(file: File, part: Option<&Selection<'_>>) -> Result<(SchemaRe
 
 fn read_part(file: File, part: Option<&Selection<'_>>) -> Result<(SchemaRef, Vec<RecordBatch>), ParquetError> {
     let mut builder = ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(ROWS_PER_GROUP);
+    for field in builder.schema().fields() {
+        if !is_of_tables(field.data_type()) {
+            let reason = format!("column {}: no table has a column of type {}", field.name(), field.data_type());
+            return Err(ParquetError::General(reason));
+        }
+    }
     if let Some(part) = part {
         let columns = |places: Vec<usize>| ProjectionMask::roots(builder.parquet_schema(), places);
         let (whole, wanted) = (builder.schema().clone(), columns(part.places(builder.schema())));
@@ -88,6 +94,17 @@ fn read_part(file: File, part: Option<&Selection<'_>>) -> Result<(SchemaRef, Vec
     Ok((schema, blocks.collect::<Result<_, _>>()?))
 }
 
+/// Whether a table may have a column of this type.
+fn is_of_tables(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Float64 | DataType::UInt64 | DataType::Int64 | DataType::UInt32 | DataType::UInt8 => true,
+        DataType::Boolean | DataType::Utf8 => true,
+        DataType::Dictionary(keys, names) => (&**keys, &**names) == (&DataType::Int32, &DataType::Utf8),
+        DataType::List(item) => item.data_type() == &DataType::Utf8,
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -100,7 +117,7 @@ mod tests {
         Array as _, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, StringArray,
         UInt8Array, UInt32Array, UInt64Array,
     };
-    use arrow_schema::{DataType, Field, Schema};
+    use arrow_schema::{Field, Schema};
     use arrow_select::concat::concat_batches;
     use parquet::file::properties::WriterVersion;
     use parquet::file::reader::{FileReader as _, SerializedFileReader};
