@@ -25,7 +25,8 @@ impl sections::Job {
             let message = format!("{ranks} ranks, and {} hosts have room for {room}", hosts.len());
             return Err(self.ranks_per_host.fault(message).with_hint("more ranks a host, or more hosts"));
         }
-        graph.check().map_err(|e| self.graph.fault(e.message).with_hint("complete = true adds what has no partner"))?;
+        let hint = "let no operation wait for a later one; complete = true adds the missing end of a message";
+        graph.check().map_err(|e| self.graph.fault(e.message).with_hint(hint))?;
         let refused = |e: &penstock_jobs::GraphError| self.graph.fault(e.message.clone());
         of.job((graph, ranks), &hosts, (layout, seed), bounds, refused)
     }
