@@ -543,13 +543,14 @@ def tables(specimens: dict[str, penstock.Result]) -> str:
     """The columns of each table, those of each scheme included."""
     head = ["Column", "Type", "Unit", "Meaning"]
     parts = []
-    everything = penstock.Scenario.from_toml(f"{specimen('none')}\npfc = {{}}").run()
+    job = '[[collective]]\nkind = "barrier"\nsize = "1 octets"\nhosts = "h0..h1"\n'
+    everything = penstock.Scenario.from_toml(f"{specimen('none')}\npfc = {{}}\n{job}").run()
     for about in json.loads(_core.tables()):
         name, common = about["name"], {column["name"] for column in about["columns"]}
         everywhere = [row for column, row in columns(everything, name).items() if column in common]
         parts += [f"## `{name}`", about["description"], table(head, everywhere)]
         for scheme, result in specimens.items():
-            own = [row for column, row in columns(result, name).items() if column not in common]
+            own = [] if name == "jobs" else [row for key, row in columns(result, name).items() if key not in common]
             if own:
                 parts += [f"With `{scheme}` also:", table(head, own)]
     return "\n\n".join(parts)

@@ -39,7 +39,7 @@ fn each_mistake_is_named_with_its_location() {
         // Keys and values.
         ("q_eq =", "q_eqq =", "x.toml:5: schemes.qcn.q_eqq: unknown key (did you mean \"q_eq\"?)"),
         ("duration =", "\"\" = 1\nduration =", "x.toml:2: \"\": unknown key (known are"),
-        ("duration =", "\"a.b\" = 1\nduration =", "x.toml:2: \"a.b\": unknown key (known are"),
+        ("duration =", "\"x.yz\" = 1\nduration =", "x.toml:2: \"x.yz\": unknown key (known are"),
         ("duration =", "acted = true\nduration =", "x.toml:2: acted: unknown key (it is called require_action now)"),
         ("duration =", "duratoin =", "x.toml:2: duratoin: unknown key (did you mean \"duration\"?)"),
         ("scheme = \"qcn\"", "scheme = \"qnc\"", "x.toml:3: scheme: \"qnc\" is not known here"),
