@@ -271,7 +271,7 @@ def read_scenarios(page: str) -> None:
 def draw_commands(page: str, images: Path) -> None:
     """Runs every command of a shell block that writes a figure, `penstock … --out NAME.svg` or .png, into `images`."""
     for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
-        for line in block.splitlines():
+        for line in block.replace("\\\n", " ").splitlines():
             name, *arguments = shlex.split(line, comments=True) or [""]
             if name == "penstock" and arguments[-2:-1] == ["--out"] and arguments[-1].endswith((".svg", ".png")):
                 target = images / arguments[-1]
