@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from penstock import Scenario, ScenarioError
+from penstock import PenstockError, Scenario, ScenarioError, theory
 
 STEP_S = 1.5e6 * 80e-12 + 0.12e-6 + 2e-6
 """A message of 1.5 MB at 100 Gb/s: its octets, a frame of 1500 over the second link, and 1 us on each of them."""
@@ -44,3 +44,8 @@ def test_local_messages_do_not_enter_the_network() -> None:
 def test_a_size_without_a_unit_is_refused_with_its_place() -> None:
     with pytest.raises(ScenarioError, match=r"collective\.0\.size"):
         ring(size=6_000_000).describe()
+
+
+def test_the_fluid_models_have_no_jobs() -> None:
+    with pytest.raises(PenstockError, match="flows come and go with a "):
+        theory.configuration(ring())

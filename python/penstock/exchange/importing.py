@@ -593,5 +593,7 @@ def _read(path: Path) -> _File:
     if (whole and len(first) == 3) or (all(map(WHOLE.fullmatch, first[:4])) and len(first) in (4, 6, 7) and numbered):
         return _File(str(path), "topology", text)
     line_number = next(i for i, line in enumerate(text.splitlines(), 1) if line.split() == first)
-    reason = f"this begins no file that is known; give {', or '.join(_KINDS.values())}"
+    reason = (
+        f"this begins no file that is known; give {', or '.join(_KINDS.values())}, or a job in GOAL, of SimAI or Chakra"
+    )
     raise ExchangeError(str(path), line_number, reason)

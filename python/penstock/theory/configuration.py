@@ -195,9 +195,9 @@ def _periods(scenario: Scenario, scheme: str | None, profile: str | None) -> "li
         raise UnsuitedScenarioError(
             f"flows follow {_and(sorted(schemes))}", "a model has one scheme; take the [[priority]] tables out"
         )
-    if len(plan["fair"][0]["max_min_bps"]) < len(plan["flows"]):
+    if not plan["flows"] or len(plan["fair"][0]["max_min_bps"]) < len(plan["flows"]):
         raise UnsuitedScenarioError(
-            "flows come and go with a [[load]] or [[incast]]",
+            "flows come and go with a [[load]], an [[incast]] or a job",
             "the models have flows that stay: take a scenario with [[flow]] tables alone",
         )
     for flow in plan["flows"]:

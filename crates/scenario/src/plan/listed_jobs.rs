@@ -1,6 +1,6 @@
 //! Jobs that a text describes: from a `[[job]]` to its graph.
 
-use penstock_jobs::read::{self, File, Options, Place, ReadError};
+use penstock_jobs::read::{self, File, Format, Options, Place, ReadError};
 use penstock_schemes::Duration;
 
 use super::jobs::{Job, ranks};
@@ -19,6 +19,10 @@ impl sections::Job {
         let room = of.room(hosts.len(), bounds)?;
         let options = Options { complete: *self.complete, ..Options::default() };
         let file = File { name: "", octets: self.graph.0.as_bytes() };
+        if Format::of(file.octets) == Format::Chakra {
+            let hint = "GOAL begins with \"num_ranks 2\"; penstock import makes such a text of a trace of Chakra";
+            return Err(self.graph.fault("it begins neither as GOAL nor as a workload of SimAI").with_hint(hint));
+        }
         let graph = read::read(&[file], &options).map_err(|e| self.at(&e))?.graph;
         let ranks = graph.ranks();
         if ranks > room {

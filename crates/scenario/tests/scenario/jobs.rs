@@ -285,7 +285,8 @@ fn listed_graphs_that_cannot_run_are_refused_with_their_line() {
     refused(&PAIR.replace("tag 7\n  c", "tag 8\n  c"), "", &["job.0.graph", "tag 7"]);
     refused(&PAIR.replace("c requires r", "c requires r\n  r requires c"), "", &["job.0.graph", "c"]);
     refused(PAIR, "hosts = \"h0\"\n", &["job.0.ranks_per_host", "2 ranks, and 1 hosts have room for 1"]);
-    refused("", "", &["job.0.graph"]);
+    refused("", "", &["job.0.graph", "neither as GOAL nor as a workload of SimAI"]);
+    refused("ranks 2\n", "", &["job.0.graph", "num_ranks 2"]);
     let alone = PAIR.replace("  r: recv 3000b from 0 tag 7\n", "").replace("  c requires r\n", "");
     refused(&alone, "", &["job.0.graph"]);
     // The receive is added.
