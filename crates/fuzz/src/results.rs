@@ -141,7 +141,8 @@ fn queues(plan: &Plan, ports: &Ports, summary: &Summary) -> Option<String> {
         if q.std_octets > (high - low) / 2.0 + high * 1e-7 + 1e-6 {
             return Some(format!("the queue of {} deviates by {} between {low} and {high}", q.name, q.std_octets));
         }
-        let own_memory = plan.network.pfc.is_none() && plan.network.pools.is_empty();
+        // WRED drops frames at any length of a queue.
+        let own_memory = plan.network.pfc.is_none() && plan.network.pools.is_empty() && plan.network.wred.is_empty();
         if q.frames_dropped > 0 && q.max_octets == 0 && plan.warmup.0 == 0 && own_memory {
             return Some(format!("the queue of {} dropped frames and was never filled", q.name));
         }

@@ -23,7 +23,7 @@ pub(crate) fn impairments(resolved: &Resolved, layout: &Layout, bounds: &Bounds<
             let hint = format!("it begins at {}; until must be later", *table.from);
             return Err(table.until.fault("an impairment would end before it begins").with_hint(hint));
         }
-        if *table.from >= *resolved.duration && !resolved.is_cut_short() {
+        if *table.from >= *resolved.duration {
             let message = "an impairment would begin at or after the end of the run";
             return Err(table.from.fault(message).with_hint(format!("the run ends at {}", *resolved.duration)));
         }

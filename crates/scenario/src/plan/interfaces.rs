@@ -104,7 +104,7 @@ fn storms(
     };
     let host = layout.host(&table.host).map_err(|e| table.host.excess(e))?;
     let (from, until) = (Instant(table.from.0), table.until.map_or(Instant::NEVER, |until| Instant(until.0)));
-    if *table.from >= *resolved.duration && !resolved.is_cut_short() {
+    if *table.from >= *resolved.duration {
         let message = "an event at or after the end of the run";
         return Err(table.from.fault(message).with_hint(format!("the run ends at {}", *resolved.duration)));
     }

@@ -12,7 +12,7 @@ pub(super) fn is_cut_short(record: &Experiment) -> bool {
     record.duration.origin() == Origin::Set
 }
 
-/// Takes changes and windows behind the end out of a scenario that is cut short, and says so. An entry of the file that lies
+/// Takes changes, windows, events, impairments and jobs behind the end out of a scenario that is cut short, and says so. An entry of the file that lies
 /// behind the file's own end is a mistake, and stays.
 pub(super) fn cut_short(record: &mut Experiment) -> Vec<String> {
     if !is_cut_short(record) {
@@ -21,9 +21,16 @@ pub(super) fn cut_short(record: &mut Experiment) -> Vec<String> {
     let duration = *record.duration;
     let changes = leave_out(record.change.inner(), |change| *change.at >= duration);
     let windows = leave_out(record.window.inner(), |window| *window.start >= duration);
+    let events = leave_out(record.event.inner(), |event| *event.from >= duration);
+    let impairments = leave_out(record.impairment.inner(), |impairment| *impairment.from >= duration);
+    let collectives = leave_out(record.collective.inner(), |collective| *collective.start >= duration);
+    let jobs = leave_out(record.job.inner(), |job| *job.start >= duration);
     let mut notes = Vec::new();
     notes.extend(note(changes, "a change", "changes", duration));
     notes.extend(note(windows, "a window", "windows", duration));
+    notes.extend(note(events, "an event", "events", duration));
+    notes.extend(note(impairments, "an impairment", "impairments", duration));
+    notes.extend(note(collectives + jobs, "a job", "jobs", duration));
     for window in record.window.inner() {
         if window.end.is_some_and(|at| at > duration) {
             let end = duration;

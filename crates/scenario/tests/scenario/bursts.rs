@@ -170,7 +170,7 @@ fn each_mistake_is_named_with_its_location() {
         (&format!("{burst}load = 1.1\n"), "burst.0.load: expected a number from 0.000001 to 1"),
         (
             &format!("{burst}load = 0.9\n"),
-            "flows of loads, incasts and bursts; 2000000 are the most (fewer bursts, fewer senders",
+            "flows of loads, incasts and bursts, and connections of jobs; 2000000 are the most (fewer bursts, fewer senders",
         ),
         (
             &format!("{burst}every = \"1 ms\"\ncorrelation = 1.5\n"),

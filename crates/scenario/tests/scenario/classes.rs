@@ -207,3 +207,12 @@ fn each_mistake_is_named_with_its_location() {
         assert!(message.contains(expected), "{new}\n gives {message}\n not {expected}");
     }
 }
+
+/// 93 ps are less than an octet at any rate here: the threshold is one octet, and the resolved scenario is legal.
+#[test]
+fn a_threshold_in_time_is_an_octet_at_the_least() {
+    let text = GOOD.replace("min = \"5 us\"", "min = \"93 ps\"");
+    let resolved = plan(&text).resolved;
+    assert!(resolved.contains("min = \"1 octets\""), "{resolved}");
+    assert_eq!(plan(&resolved).resolved, resolved);
+}

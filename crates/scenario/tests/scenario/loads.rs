@@ -189,7 +189,7 @@ fn each_mistake_is_named_with_its_location() {
         (format!("{load}transport = {{ tcp = {{ congestion = \"reno\" }} }}\n"), "load.0.transport.tcp.congestion: \"reno\""),
         (format!("{load}transport = \"tcp\"\nacks = 5\n"), "load.0.acks: no flow has priority 5 (flows have 0; or \"control\")"),
         (format!("{load}name = \"a\"\n{load}name = \"a\"\n"), "load.1.name: the name \"a\" is used twice"),
-        ("[[load]]\nload = 0.9\nsize = \"64 B\"\n".to_owned(), "flows of loads, incasts and bursts; 2000000 are the most (a lower load, a shorter run, or larger flows"),
+        ("[[load]]\nload = 0.9\nsize = \"64 B\"\n".to_owned(), "flows of loads, incasts and bursts, and connections of jobs; 2000000 are the most (a lower load, a shorter run, or larger flows"),
         ("[[incast]]\nfan_in = 8\nsize = \"1 KB\"\nevery = \"1 ms\"\n".to_owned(), "8 senders to one host, and there are 7 others (at most 7)"),
         ("[[incast]]\nfan_in = 4\nhosts = \"h0..h3\"\nto = \"h0\"\nsize = \"1 KB\"\nevery = \"1 ms\"\n".to_owned(), "there are 3 others"),
         (String::new(), "there is no flow"),

@@ -302,3 +302,21 @@ fn of_many_flows_some_have_time_series_and_a_note_says_so() {
     assert!(notes_of(&crowd(1000, "")).is_empty());
     assert_eq!(crowd(1999, "[record]\nmost_flows = 7\n").record.flows.count(), 7);
 }
+
+/// Storms, impairments and jobs of the file that begin after the new end are left out, too.
+#[test]
+fn a_run_that_is_cut_short_leaves_later_storms_impairments_and_jobs_out() {
+    let rest = "[pfc]\n\
+                [[event]]\nkind = \"pfc-storm\"\nhost = \"h0\"\nfrom = \"9 ms\"\n\
+                [[impairment]]\nloss = 0.1\nfrom = \"10 ms\"\n\
+                [[flow]]\nfrom = \"h1\"\nto = \"h2\"\n\
+                [[collective]]\nkind = \"barrier\"\nsize = \"1 B\"\nstart = \"8 ms\"\n";
+    let plan = set(rest, &[("duration", "8 ms")]).unwrap();
+    assert!(plan.network.impairments.is_empty() && plan.generated.jobs().next().is_none());
+    for what in ["an event is", "an impairment is", "a job is"] {
+        let note = format!("{what} left out: the duration was set, and the run ends at 8 ms");
+        assert!(plan.notes.contains(&note), "{:?}", plan.notes);
+    }
+    let again = Scenario::parse(&plan.resolved, "resolved.toml", "x").unwrap().plan(&Choice::default()).unwrap();
+    assert_eq!(again.resolved, plan.resolved);
+}

@@ -79,13 +79,13 @@ pub(crate) enum QueueLength {
 }
 
 impl QueueLength {
-    /// Its octets at a port of this rate.
+    /// Its octets at a port of this rate: one at the least.
     pub(crate) fn at(self, rate: BitRate) -> Octets {
         match self {
             Self::Octets(octets) => octets,
             Self::Time(time) => {
                 let bits = u128::from(time.0) * u128::from(rate.0) / 1_000_000_000_000;
-                Octets(u64::try_from(bits / 8).unwrap_or(u64::MAX))
+                Octets(u64::try_from(bits / 8).unwrap_or(u64::MAX).max(1))
             }
         }
     }
