@@ -183,7 +183,10 @@ fn windows(plan: &Plan, ports: &Ports, summary: &Summary) -> Option<String> {
 
 /// The most octets of the data queue of `priority` at `port`.
 fn bound(network: &Network, port: Option<usize>, priority: u8) -> u64 {
-    // The ingress buffers bound the frames that flow control holds.
+    // The ingress buffers bound the frames that flow control holds, and credits those that they let go.
+    if !network.credits.is_empty() {
+        return u64::MAX;
+    }
     if network.pfc.as_ref().is_some_and(|pfc| pfc.priorities.contains(&priority)) {
         return u64::MAX;
     }

@@ -136,8 +136,7 @@ impl Collective {
                 return Err(format!("{kind} has no algorithm {algorithm}{place}: one of {}", names.join(", ")));
             }
         }
-        let slices = u128::from(self.channels) * u128::from(self.chunks);
-        let messages = slices.saturating_mul(self.messages_of_slice(u128::from(members)));
+        let messages = self.messages(members);
         if messages > MESSAGES_MAX {
             return Err(format!(
                 "{} has some {messages} messages, more than {MESSAGES_MAX}: fewer members, channels or chunks, or levels",
@@ -145,6 +144,13 @@ impl Collective {
             ));
         }
         Ok(())
+    }
+
+    /// About how many messages it has among this number of members: at most twice as many as there are.
+    #[must_use]
+    pub fn messages(&self, members: u32) -> u128 {
+        let slices = u128::from(self.channels) * u128::from(self.chunks);
+        slices.saturating_mul(self.messages_of_slice(u128::from(members)))
     }
 
     /// About how many messages a chunk of a channel has.

@@ -38,7 +38,7 @@ limits! {
     /// Flows of loads, incasts, bursts and traces, and connections of jobs: they come while the run goes on, and are forgotten when they are over.
     ARRIVALS = "flows of loads, incasts and bursts, and connections of jobs", 2_000_000, 60_000_000;
     /// Messages of jobs, all iterations counted; they come and end as flows of loads do.
-    MESSAGES = "messages of jobs", 20_000_000, 60_000_000;
+    MESSAGES = "messages of jobs", 5_000_000, 60_000_000;
     /// Destinations of all flows; each member of a group counts for each flow to it.
     DESTINATIONS = "destinations of flows", 100_000, 100_000_000;
     /// Changes of links, each time that a link flaps counted.

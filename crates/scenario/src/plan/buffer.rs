@@ -109,7 +109,7 @@ pub(crate) fn pools(
             Some(size) => size,
             None => rest(draft, &drafts, chips[node], &layout.nodes[node].name)?,
         };
-        let pool = draft.pool(size, network, layout, &ports[node])?;
+        let pool = draft.pool(size, network, layout, &ports[node], chips[node])?;
         let needed = headroom_needed(&pool, reaches, own_lossless);
         let reserved = pool.reserved(ports[node].own as u64, ports[node].to_it.len() as u64);
         let common = Octets(pool.size.0.saturating_sub(reserved.0));
@@ -171,7 +171,14 @@ fn rest(draft: &Draft<'_>, drafts: &[Draft<'_>], chip: Option<Chip<'_>>, name: &
 
 impl Draft<'_> {
     /// The pool.
-    fn pool(&self, size: Octets, network: &Network, layout: &Layout, ports: &Ports) -> Result<Pool, Fault> {
+    fn pool(
+        &self,
+        size: Octets,
+        network: &Network,
+        layout: &Layout,
+        ports: &Ports,
+        chip: Option<Chip<'_>>,
+    ) -> Result<Pool, Fault> {
         let Self { table, cell, headroom, .. } = *self;
         let name = &layout.nodes[self.node].name;
         let priorities = self.priorities.iter().copied().filter(|own| network.priorities.contains(own)).collect();
@@ -206,7 +213,11 @@ impl Draft<'_> {
         let cells = if cell == 1 { String::new() } else { format!(" in cells of {}", Octets(u64::from(cell))) };
         if size.0 < largest {
             let message = format!("{size} are too small for a frame of {} octets{cells}", largest_frame(network));
-            return Err(table.size.fault(message).with_hint(format!("at least {}", Octets(largest))));
+            let at: &dyn Blame = match chip {
+                Some(chip) if table.size.is_none() => &chip.table.memory,
+                _ => &table.size,
+            };
+            return Err(at.blame(message).with_hint(format!("at least {}", Octets(largest))));
         }
         if size.0.saturating_add(headroom.0) > LARGEST_QUEUE.0 {
             let message = format!("{size} and a headroom of {headroom} at {name} are more than {LARGEST_QUEUE}");

@@ -15,10 +15,14 @@ use super::arrival::Arrival;
 use super::loads::{self, Numbers};
 use crate::error::Fault;
 use crate::keys::fields::Either;
+use crate::keys::read::Blame;
 use crate::keys::sections::Burst;
 use crate::keys::sizes::{SIZE, Sizes};
 use crate::keys::topology::Layout;
 use crate::limits::{ARRIVALS, Bounds};
+
+/// The least mean time between bursts, ps: times are whole picoseconds, and shorter ones would make more bursts than were asked for.
+const CLOSEST: f64 = 1000.0;
 
 /// The flows of bursts, in the order of their starts. A clone draws the same ones again.
 #[derive(Debug, Clone)]
@@ -129,6 +133,12 @@ impl Burst {
                 return Err(self.every.fault("given beside load").with_hint("leave out one of the two"));
             }
         };
+        let between = *self.cluster / rate / to.len() as f64;
+        if between < CLOSEST {
+            let message = "bursts would begin less than 1 ns apart in the mean, those at all receivers together";
+            let key: &dyn Blame = if self.load.is_some() { &self.load } else { &self.every };
+            return Err(key.blame(message.to_owned()).with_hint("a lower load, a longer time, or fewer receivers"));
+        }
         let (first, end) = loads::span(*self.start, &self.end, run)?;
         let length = end.saturating_sub(first) as f64;
         // Flows are counted one by one; twice the limit is far beyond what chance adds.
@@ -137,7 +147,7 @@ impl Burst {
         let seed = self.seed.unwrap_or(seed);
         let stream = |purpose| Numbers::new(seed, name, purpose);
         let mut arrivals = BurstArrivals {
-            between: *self.cluster / rate / to.len() as f64,
+            between,
             gap: gap as f64,
             follows: 1.0 - 1.0 / *self.cluster,
             correlation: *self.correlation,

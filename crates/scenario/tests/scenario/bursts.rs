@@ -167,6 +167,10 @@ fn each_mistake_is_named_with_its_location() {
             &format!("{burst}load = 0.1\nevery = \"1 ms\"\n"),
             "burst.0.every: given beside load (leave out one of the two)",
         ),
+        (
+            &format!("{burst}every = \"1 ns\"\n"),
+            "burst.0.every: bursts would begin less than 1 ns apart in the mean, those at all receivers together",
+        ),
         (&format!("{burst}load = 1.1\n"), "burst.0.load: expected a number from 0.000001 to 1"),
         (
             &format!("{burst}load = 0.9\n"),

@@ -244,4 +244,8 @@ fn a_builders_mistakes_have_a_place_and_a_remedy() {
                  [[flow]]\nfrom = \"h0\"\nto = \"h1\"\n";
     let message = outcome(split).unwrap_err().to_string();
     assert!(message.contains("h0") && message.contains("h1") && message.contains('('), "{message}");
+    // A memory of less than a frame, whose pool has no size of its table.
+    let tiny = format!("{}[[switch]]\nmemory = \"3 octets\"\n", split.replace("\"sw1\"]", "\"sw0\"]"));
+    let message = outcome(&tiny).unwrap_err().to_string();
+    assert!(message.starts_with("x.toml:13: switch.0.memory: 3 octets are too small for a frame"), "{message}");
 }

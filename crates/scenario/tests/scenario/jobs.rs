@@ -236,6 +236,10 @@ fn mistakes_are_refused_with_their_key() {
     refused("iterations = 1000000", "messages of jobs");
     refused("algorithm = \"star\"", "algorithm");
     refused("compute.uniform = { minimum = \"2 us\", maximum = \"1 us\" }", "not above the minimum of 2 us");
+    // 25 million messages are counted before they are listed.
+    let many = text(5000, "[[collective]]\nkind = \"all-gather\"\nsize = \"1 MB\"\n");
+    let error = outcome_of_plan(&many).expect_err("they are too many");
+    assert!(error.contains("messages of jobs; 5000000 are the most"), "{error}");
     let nccl = text(8, "[[collective]]\nkind = \"barrier\"\nalgorithm = \"nccl\"\nsize = \"1 B\"\n");
     let error = outcome_of_plan(&nccl).expect_err("NCCL has no barrier");
     assert!(error.contains("collective.0.algorithm: NCCL's cost model has no choice for barrier"), "{error}");
