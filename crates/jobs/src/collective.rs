@@ -146,7 +146,7 @@ impl Collective {
         Ok(())
     }
 
-    /// About how many messages it has among this number of members: at most twice as many as there are.
+    /// About how many messages it has among this number of members: as many as there are, or a few more.
     #[must_use]
     pub fn messages(&self, members: u32) -> u128 {
         let slices = u128::from(self.channels) * u128::from(self.chunks);
@@ -160,7 +160,8 @@ impl Collective {
             Algorithm::DoubleTree => 4 * members,
             Algorithm::HalvingDoubling => 2 * members * (1 + u128::from(members.ilog2())),
             _ if to_or_from_all => members,
-            _ => 2 * members * members,
+            _ if matches!(self.kind, Kind::AllReduce | Kind::Barrier) => 2 * members * members,
+            _ => members * members,
         };
         let (mut messages, mut left) = (0, members);
         for level in &self.levels {

@@ -63,6 +63,8 @@ type Sender = (u64, u64, usize, usize, u64);
 #[derive(Debug, Clone)]
 struct Receiver {
     host: usize,
+    /// Its index among the hosts that send, if it is one of them.
+    sender: Option<usize>,
     /// The number of its switch.
     rack: usize,
     /// Octets of a burst that fills its line for the duration.
@@ -115,7 +117,7 @@ impl Burst {
                 return Err(self.gap.fault(message).with_hint("as in cluster = 4, or leave it out"));
             }
         };
-        let (receivers, racks) = self.receivers(layout, &to)?;
+        let (receivers, racks) = self.receivers(layout, &to, &hosts)?;
         // How many bursts begin at each receiver for one that was drawn for it, and their octets, in the sum.
         let beside = |to: &Receiver| (racks[to.rack].len() - 1) as f64;
         let each: Vec<f64> = receivers.iter().map(|to| 1.0 + *self.correlation * beside(to)).collect();
@@ -190,7 +192,13 @@ impl Burst {
     }
 
     /// The receivers, and those at each switch.
-    fn receivers(&self, layout: &Layout, to: &[usize]) -> Result<(Vec<Receiver>, Vec<Vec<usize>>), Fault> {
+    fn receivers(
+        &self,
+        layout: &Layout,
+        to: &[usize],
+        hosts: &[usize],
+    ) -> Result<(Vec<Receiver>, Vec<Vec<usize>>), Fault> {
+        let index: BTreeMap<usize, usize> = hosts.iter().copied().zip(0..).collect();
         let mut numbers = BTreeMap::new();
         let mut racks: Vec<Vec<usize>> = Vec::new();
         let mut receivers = Vec::new();
@@ -205,7 +213,7 @@ impl Burst {
                 let message = format!("{fill} octets at the line rate of {}", layout.nodes[host].name);
                 return Err(self.duration.fault(message).with_hint(format!("from 1 octet to {}", SIZE.end())));
             }
-            receivers.push(Receiver { host, rack, fill });
+            receivers.push(Receiver { host, sender: index.get(&host).copied(), rack, fill });
         }
         if *self.correlation > 0.0 && racks.iter().all(|rack| rack.len() < 2) {
             let message = "no two receivers are at the same switch";
@@ -273,13 +281,12 @@ impl BurstArrivals {
 
     /// Draws the senders of a burst.
     fn incast(&mut self, at: u64, receiver: usize) {
-        let Receiver { host: to, fill, .. } = self.receivers[receiver];
+        let Receiver { host: to, sender, fill, .. } = self.receivers[receiver];
         let word = self.sizes.word();
         let octets = if let Size::Drawn(sizes) = &self.size { sizes.draw(word).0 } else { fill };
         let (least, most) = self.degree;
         let degree = (least + self.members.below((most - least + 1) as usize) as u64).min(octets);
-        let others: Vec<usize> = self.hosts.iter().copied().filter(|&host| host != to).collect();
-        for (i, from) in (0..degree).zip(self.members.some(&others, degree as usize)) {
+        for (i, from) in (0..degree).zip(self.members.some(&self.hosts, sender, degree as usize)) {
             let late = (self.spreads.share() * self.spread as f64) as u64;
             let size = octets / degree + u64::from(i < octets % degree);
             let start = at.saturating_add(late);

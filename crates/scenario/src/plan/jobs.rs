@@ -199,8 +199,8 @@ fn pairs<E>(
                 if ranks[0] != graph.rank(node) {
                     continue;
                 }
-                // Before they are listed: half of what there are about is never more than there are.
-                let about = graph.collectives()[collective as usize].messages(ranks.len() as u32) / 2;
+                // Before they are listed.
+                let about = graph.collectives()[collective as usize].messages(ranks.len() as u32);
                 check(u64::try_from(about).unwrap_or(u64::MAX).saturating_mul(u64::from(iterations)))?;
                 let schedule = schedules
                     .entry((collective, ranks.len()))

@@ -54,15 +54,18 @@ impl Numbers {
         libm::sqrt(-2.0 * libm::log(radius)) * libm::cos(2.0 * std::f64::consts::PI * angle)
     }
 
-    /// `count` of `all`, none twice.
-    pub(crate) fn some(&mut self, all: &[usize], count: usize) -> Vec<usize> {
-        let mut rest = all.to_vec();
-        for i in 0..count {
-            let other = i + self.below(rest.len() - i);
-            rest.swap(i, other);
-        }
-        rest.truncate(count);
-        rest
+    /// `count` of `all`, none twice, and not the one at index `without`.
+    pub(crate) fn some(&mut self, all: &[usize], without: Option<usize>, count: usize) -> Vec<usize> {
+        let left = all.len() - usize::from(without.is_some());
+        // What a shuffle of the whole list would have exchanged.
+        let mut moved = BTreeMap::new();
+        let shuffled = (0..count).map(|i| {
+            let other = i + self.below(left - i);
+            let here = moved.remove(&i).unwrap_or(i);
+            let there = if other == i { here } else { moved.insert(other, here).unwrap_or(other) };
+            all[there + usize::from(without.is_some_and(|without| there >= without))]
+        });
+        shuffled.collect()
     }
 }
 
@@ -379,8 +382,8 @@ impl Iterator for IncastArrivals {
             }
             self.start = self.next;
             self.receiver = self.to.unwrap_or_else(|| self.hosts[self.members.below(self.hosts.len())]);
-            let others: Vec<usize> = self.hosts.iter().copied().filter(|&host| host != self.receiver).collect();
-            self.round = self.members.some(&others, self.fan_in);
+            let receiver = self.hosts.iter().position(|&host| host == self.receiver);
+            self.round = self.members.some(&self.hosts, receiver, self.fan_in);
             self.round.reverse();
             self.wait();
         }
