@@ -225,7 +225,8 @@ class Progress:
             self._announced = True
         done = f"{duration(simulated_s)} of {duration(duration_s)} in {duration(round(wall_s))}"
         if left_s >= _LONG_S:
-            say(f"{label}: this run will take up to about {duration(left_s)} at this speed ({done}); Ctrl-C ends it early")
+            left = f"this run will take up to about {duration(left_s)} at this speed"
+            say(f"{label}: {left} ({done}); Ctrl-C ends it early")
         elif not simulated_s:
             say(f"{label}: no simulated time has passed yet ({done}); Ctrl-C ends it early")
 
