@@ -190,7 +190,8 @@ impl FlowCensus {
             bounds.go_on().map_err(excess)?;
             let gate = routing::gate(layout, arrival.destination);
             self.paths.look(layout, &arrival, bounds).map_err(excess)?;
-            let grow = |hops| bounds.search(1).and_then(|()| bounds.check(HOPS, hops as u64, "fewer paths"));
+            let grow =
+                |hops| bounds.search(routing::BRANCHING).and_then(|()| bounds.check(HOPS, hops as u64, "fewer paths"));
             let routes = self.paths.routes(layout, &name, &arrival, grow).map_err(excess)?;
             let Some(((path, tree), later)) = routes else {
                 let (from, to) = (&layout.nodes[arrival.source].name, &layout.nodes[arrival.destination].name);

@@ -158,7 +158,7 @@ pub(crate) fn routes(
 ) -> Result<Vec<Option<Vec<Branch>>>, Excess> {
     each(layout, wanted, bounds, |w, distance| {
         if layout.spreads {
-            path_tree(layout, w, distance, |_| bounds.search(1).and_then(|()| bounds.add_hops(1)))
+            path_tree(layout, w, distance, |_| bounds.search(BRANCHING).and_then(|()| bounds.add_hops(1)))
         } else {
             Ok(walk(layout, w, distance, &[]).map(chain))
         }
@@ -323,6 +323,9 @@ fn preferred(layout: &Layout, flow: &str, node: usize, quotient: u64, n: u64) ->
         Routing::Ecmp | Routing::ByDestination => (quotient % n) as usize,
     }
 }
+
+/// Steps of the search for routes that a branch of a tree counts for: it takes as long as to look at that many links.
+pub(crate) const BRANCHING: usize = 3;
 
 /// All shortest paths of a flow as a tree, at each switch the one first that [`walk`] takes; `None` if there is none. The source sends over the
 /// first link of that one. `grow` gets the length of the tree before each link is added.
