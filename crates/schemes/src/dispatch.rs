@@ -32,8 +32,46 @@ impl SchemeConfig {
     }
 }
 
+/// Something that can be done with the type of a scheme alone.
+pub trait TypeVisitor {
+    /// The result of a visit.
+    type Output;
+    /// Does it for scheme `S`.
+    fn visit<S: Scheme>(self) -> Self::Output;
+}
+
+/// Whether a scheme is among those that [`visit_type`] knows: all, or where the environment of the build has `PENSTOCK_SCHEMES` those that it
+/// names, with commas between them. A library for a small machine has no room for more.
+const fn is_built(name: &str) -> bool {
+    let Some(wanted) = option_env!("PENSTOCK_SCHEMES") else { return true };
+    let (wanted, name) = (wanted.as_bytes(), name.as_bytes());
+    let (mut i, mut same) = (0, 0);
+    while i <= wanted.len() {
+        if i == wanted.len() || wanted[i] == b',' {
+            if same == name.len() {
+                return true;
+            }
+            same = 0;
+        } else if same < name.len() && wanted[i] == name[same] {
+            same += 1;
+        } else {
+            same = usize::MAX;
+        }
+        i += 1;
+    }
+    false
+}
+
 macro_rules! visit {
     ($($variant:ident: $scheme:ty),+ $(,)?) => {
+        /// Calls `visitor` with the type of the scheme called `name`; `None` if there is no such scheme, or if it was not built.
+        pub fn visit_type<V: TypeVisitor>(name: &str, visitor: V) -> Option<V::Output> {
+            $(if const { is_built(<$scheme as Scheme>::INFO.name) } && name == <$scheme as Scheme>::INFO.name {
+                return Some(visitor.visit::<$scheme>());
+            })+
+            None
+        }
+
         impl SchemeConfig {
             /// Calls `visitor` with the type of the scheme that `configs` have in common, or with [`Mixed`] where they are
             /// of several schemes.

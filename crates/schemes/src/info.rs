@@ -4,6 +4,7 @@
 
 mod alias;
 mod declare;
+mod settings;
 
 use alloc::format;
 use alloc::string::String;
@@ -15,6 +16,7 @@ pub use alias::{Alias, AliasUnit};
 #[doc(hidden)]
 pub use declare::{check, joined, sentence, total};
 pub use declare::{choice, parameters, values};
+pub use settings::Refused;
 
 /// A scheme's entry in the registry.
 #[derive(Debug, Clone, Copy)]

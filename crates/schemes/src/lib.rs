@@ -152,6 +152,7 @@ pub mod qcn_bs;
 pub mod qcn_bs_adaptive;
 pub mod qcn_multicast;
 pub mod quantity;
+mod queue;
 pub mod registry;
 pub mod rocc;
 pub mod sfc;
@@ -164,15 +165,16 @@ mod testing;
 pub mod timely;
 pub mod units;
 
-pub use dispatch::Visitor;
+pub use dispatch::{TypeVisitor, Visitor, visit_type};
 pub use info::{
     AUTO, Action, Alias, AliasUnit, Bound, Condition, Configuration, Forms, Info, Parameter, Profile, SignalPath,
     Signals, Unit, Value,
 };
 pub use message::{Label, Message};
+pub use queue::{Fate, Place, PortView, Queue, Verdict};
 pub use registry::{SCHEMES, SchemeConfig};
 pub use signal::{Never, Signal, SignalKind};
-pub use source::{Ack, Allowance, Gap, Gate, Release};
+pub use source::{Ack, Allowance, Gap, Gate, Release, Report};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
 
 use core::fmt::Debug;
@@ -227,6 +229,16 @@ pub trait Scheme: Copy + Debug + Send + 'static {
         false
     }
 
+    /// The content of an echo, for callers that know no type of a scheme.
+    fn report(_echo: &Self::Echo) -> Report {
+        Report::default()
+    }
+
+    /// The echo with this content: the reverse of [`report`](Self::report). `None` if the scheme has no echo, or one with more in it.
+    fn from_report(_report: &Report) -> Option<Self::Echo> {
+        None
+    }
+
     /// The priority to whose queues congestion points move frames of others ([`Verdict::Move`]): the caller sees to it that ports have such a
     /// queue.
     fn moves_to(_config: &Self::Config) -> Option<u8> {
@@ -244,34 +256,6 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     fn acknowledges(_config: &Self::Config) -> bool {
         size_of::<Option<Self::Echo>>() > 0
     }
-}
-
-/// Where a congestion point sits.
-#[derive(Debug, Clone, Copy)]
-pub struct Place {
-    /// Its identity.
-    pub cp: CpId,
-    /// Rate of the port's line.
-    pub line: BitRate,
-    /// Size of the queue; for a queue counted in frames, that number of the largest frame.
-    pub capacity: Octets,
-    /// Offset of periodic measurements, so that neighbours need not measure at the same instant.
-    pub phase: Duration,
-}
-
-/// The state of one output queue (one priority of a port) at the time of a call.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Queue {
-    /// Octets in the queue. Whether the frame in transmission counts is a parameter of the network.
-    pub len: Octets,
-    /// Frames in the queue, counted likewise.
-    pub frames: u32,
-    /// The port's rate now.
-    pub rate: BitRate,
-    /// Octets of this priority that have left the queue since the start.
-    pub sent: Octets,
-    /// The queue is stopped by priority flow control.
-    pub paused: bool,
 }
 
 /// A data frame as a scheme sees it.
@@ -295,35 +279,8 @@ pub struct Frame<'a, T> {
     pub tag: &'a mut T,
 }
 
-/// The fate of a frame that arrived at a queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// It waits in the queue.
-    Queued,
-    /// The queue was full and the frame is lost, or its header alone goes on.
-    Dropped,
-}
-
-/// The decision of a congestion point on a data frame that comes to its queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It joins the queue; if it does not fit, it is dropped.
-    Accept,
-    /// It joins the queue of this priority at this port instead, and keeps its own priority; if it does not fit there, it is
-    /// dropped.
-    Move(u8),
-    /// It is dropped.
-    Drop,
-}
-
 /// Length of a trimmed frame and of an acknowledgement without echo, with FCS.
 pub const HEADER: u16 = 64;
-
-/// A port as a congestion point may see it: all its queues.
-pub trait PortView {
-    /// The queue of `priority`; `None` where no data flow of the network has this priority.
-    fn queue(&self, priority: u8) -> Option<Queue>;
-}
 
 /// The addressee of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

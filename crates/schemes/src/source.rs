@@ -63,3 +63,18 @@ pub struct Release {
     /// The flow ends with this frame.
     pub last: bool,
 }
+
+/// The content of an echo in terms that all schemes share. A scheme uses those that its echo has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Report {
+    /// The acknowledged frame was marked. (RFC 3168)
+    pub marked: bool,
+    /// It came without its payload.
+    pub trimmed: bool,
+    /// Switches that it has passed.
+    pub hops: u8,
+    /// Level of the destination's buffer, in 1/31.
+    pub rx_buffer_level: u8,
+    /// The destination's buffer was full.
+    pub exhausted: bool,
+}

@@ -29,7 +29,7 @@ use crate::qcn::{self, Qcn};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{
     Ack, Allowance, Class, CongestionPoint, Draw, Fate, Frame, Gate, Label, Never, NotificationPoint, Out, Place,
-    Queue, ReactionPoint, Release, Scheme, To, Var,
+    Queue, ReactionPoint, Release, Report, Scheme, To, Var,
 };
 
 /// Annulus.
@@ -108,6 +108,14 @@ impl Scheme for Annulus {
 
     fn echoes_mark(echo: &Ce) -> bool {
         echo.0
+    }
+
+    fn report(echo: &Ce) -> Report {
+        Report { marked: echo.0, ..Report::default() }
+    }
+
+    fn from_report(report: &Report) -> Option<Ce> {
+        Some(Ce(report.marked))
     }
 }
 

@@ -23,7 +23,8 @@ use crate::parts::marking::{Ce, MarkingParameters, Ramp};
 use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
-    Ack, Allowance, Draw, Frame, Gate, Label, Never, NotificationPoint, Out, ReactionPoint, Release, Scheme, Var,
+    Ack, Allowance, Draw, Frame, Gate, Label, Never, NotificationPoint, Out, ReactionPoint, Release, Report, Scheme,
+    Var,
 };
 
 /// DCTCP.
@@ -178,8 +179,20 @@ impl Scheme for Dctcp {
         Label::Ecn(tag.0)
     }
 
+    fn from_label(label: Label) -> Ce {
+        Ce(label.marked())
+    }
+
     fn echoes_mark(echo: &Ce) -> bool {
         echo.0
+    }
+
+    fn report(echo: &Ce) -> Report {
+        Report { marked: echo.0, ..Report::default() }
+    }
+
+    fn from_report(report: &Report) -> Option<Ce> {
+        Some(Ce(report.marked))
     }
 }
 

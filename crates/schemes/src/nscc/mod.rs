@@ -25,7 +25,9 @@ use crate::info::{Action, Forms, Info, Profile, Threshold, Value, parameters};
 use crate::parts::marking::{Ce, MarkingParameters, Ramp};
 use crate::parts::marking_cp::{MarkingConfig, MarkingCp};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
-use crate::{Ack, Allowance, Draw, Frame, Label, Never, NotificationPoint, Out, ReactionPoint, Release, Scheme, Var};
+use crate::{
+    Ack, Allowance, Draw, Frame, Label, Never, NotificationPoint, Out, ReactionPoint, Release, Report, Scheme, Var,
+};
 
 /// NSCC.
 #[derive(Debug, Clone, Copy)]
@@ -210,8 +212,20 @@ impl Scheme for Nscc {
         Label::Ecn(tag.0)
     }
 
+    fn from_label(label: Label) -> Ce {
+        Ce(label.marked())
+    }
+
     fn echoes_mark(echo: &Echo) -> bool {
         echo.marked
+    }
+
+    fn report(&Echo { marked, trimmed }: &Echo) -> Report {
+        Report { marked, trimmed, ..Report::default() }
+    }
+
+    fn from_report(&Report { marked, trimmed, .. }: &Report) -> Option<Echo> {
+        Some(Echo { marked, trimmed })
     }
 
     fn needs_trimming(config: &Config) -> bool {

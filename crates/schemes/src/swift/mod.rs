@@ -25,7 +25,7 @@ use crate::parts::root::square_root;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
     Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Never, NotificationPoint, Out, Place, Queue, ReactionPoint,
-    Release, Scheme, Var,
+    Release, Report, Scheme, Var,
 };
 
 /// Swift.
@@ -248,6 +248,14 @@ impl Scheme for Swift {
     type Cp = Cp;
     type Np = Np;
     type Rp = Rp;
+
+    fn report(&Echo { forward_hops, rx_buffer_level, exhausted }: &Echo) -> Report {
+        Report { hops: forward_hops, rx_buffer_level, exhausted, ..Report::default() }
+    }
+
+    fn from_report(&Report { hops, rx_buffer_level, exhausted, .. }: &Report) -> Option<Echo> {
+        Some(Echo { forward_hops: hops, rx_buffer_level, exhausted })
+    }
 }
 
 /// Switches that a frame has passed: the octet TTL of its IP header, counted from the other end. (Falcon 10.5.5, `forward_hops`)

@@ -28,7 +28,9 @@ use crate::info::values::{choice, count, kbps, mbps, octets, real, us};
 use crate::info::{Action, Forms, Info, Profile, Value, choice, parameters};
 use crate::none::Absent;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
-use crate::{Ack, Allowance, Draw, Frame, Gate, Never, NotificationPoint, Out, ReactionPoint, Release, Scheme, Var};
+use crate::{
+    Ack, Allowance, Draw, Frame, Gate, Never, NotificationPoint, Out, ReactionPoint, Release, Report, Scheme, Var,
+};
 
 /// TIMELY.
 #[derive(Debug, Clone, Copy)]
@@ -251,6 +253,10 @@ impl Scheme for Timely {
     type Cp = Absent;
     type Np = Np;
     type Rp = Rp;
+
+    fn from_report(_: &Report) -> Option<()> {
+        Some(())
+    }
 }
 
 /// TIMELY's notification point: acknowledges each segment, and the last frame of a flow.
