@@ -65,6 +65,49 @@ def limits() -> str:
     """
 
 @final
+class GoldenRateCalculator:
+    """QCN's rate calculator with its timer, at the line's rate: see :mod:`penstock.golden`."""
+
+    current_bps: int
+    target_bps: int
+    byte_count: int
+    """Octets left of the byte counter's cycle."""
+    byte_stage: int
+    time_stage: int
+    timer_ps: int | None
+    """When the timer's cycle ends; ``None`` where it does not run."""
+    phase: str
+    """"fast-recovery", "active-increase" or "hyper-active-increase"."""
+
+    def __init__(self, line_rate_bps: int, parameters: str = "") -> None: ...
+    def start_timer(self, now_ps: int, words: Sequence[int] = ()) -> None: ...
+    def decrease(self, now_ps: int, feedback: int, words: Sequence[int] = ()) -> None: ...
+    def count(self, octets: int, words: Sequence[int] = ()) -> None: ...
+    def timeout(self, now_ps: int, words: Sequence[int] = ()) -> None: ...
+
+@final
+class GoldenSampler:
+    """QCN's congestion measure and its sampling."""
+
+    def __init__(self, parameters: str = "") -> None: ...
+    def feedback(self, queue_octets: int, old_octets: int) -> int: ...
+    def sample(self, octets: int, steps: int, words: Sequence[int] = ()) -> bool: ...
+    def reload(self, steps: int, words: Sequence[int] = ()) -> None: ...
+
+@final
+class GoldenTokenBucket:
+    """The token bucket of a rate limiter, full."""
+
+    octets: int
+
+    def __init__(self, depth_octets: int, interval_ps: int, granularity_bps: int, rate_bps: int) -> None: ...
+    def set_rate(self, now_ps: int, rate_bps: int) -> None: ...
+    def ready_ps(self, now_ps: int, octets: int) -> int | None: ...
+    def take(self, now_ps: int, octets: int) -> None: ...
+
+def golden_jitter(base: int, spread: int, word: int) -> int: ...
+
+@final
 class QcnSampling:
     """The answer of QCN's congestion point to a sample."""
 

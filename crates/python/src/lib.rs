@@ -10,6 +10,7 @@ mod catalogue;
 mod dcb;
 mod errors;
 mod folder;
+mod golden;
 mod jobs;
 mod qcn;
 mod quantity;
@@ -39,6 +40,8 @@ mod _core {
     use super::errors::{LimitError, OutputError, PenstockError, ScenarioError};
     #[pymodule_export]
     use super::folder::PyFolder;
+    #[pymodule_export]
+    use super::golden::{PyRateCalculator, PySampler, PyTokenBucket, golden_jitter};
     #[pymodule_export]
     use super::jobs::job_text;
     #[pymodule_export]
