@@ -23,9 +23,9 @@ const TICKS = 5;
 
 /** The colours, with their meaning. */
 const KINDS: [string, string][] = [
-  ["fast", "arrives at three quarters of the line's rate or more"],
+  ["fast", "arrives at 75 % of the line's rate or more"],
   ["slow", "slower"],
-  ["slower", "at less than 40 %"],
+  ["slower", "below 40 %"],
   ["compute", "computes (known at the end)"],
 ];
 

@@ -364,6 +364,7 @@ class Lab {
     }
     this.editor.mistake(fault);
     if (alone) this.editor.reveal();
+    else this.message(fault);
   }
 
   private message(fault: Refusal): void {

@@ -8,7 +8,7 @@ import pytest
 from conftest import Watched
 from penstock import Result, Scenario
 from penstock.lab import PAGE
-from playwright.sync_api import expect
+from playwright.sync_api import Download, expect
 
 GALLERY = "#gallery=jobs/two-uplinks"
 SCENARIO = PAGE / "scenarios/jobs/two-uplinks.toml"
@@ -34,23 +34,22 @@ def test_ecmp_and_spraying_side_by_side_have_the_numbers_of_the_runner(
     lab.run_to_end()
     # Six of eight flows have a link each, two share one: 1.90 times, not 2, since latency is the same.
     expect(lab.page.locator("#answer")).to_contain_text("1.90 times as long")
-    texts = (lab.page.locator("#summary").text_content() or "").replace("}\n{", "}\0{")
-    shown = [json.loads(text)["jobs"] for text in texts.split("\0")]
+    text = lab.page.locator("#summary").text_content() or ""
+    one, end = json.JSONDecoder().raw_decode(text)
+    shown = [one["jobs"], json.loads(text[end:])["jobs"]]
     assert shown == [run.summary["jobs"] for run in runs.values()]
     numbers = lab.page.locator(".numbers")
     expect(numbers.first).to_contain_text("iteration 2.24 ms")
     expect(numbers.last).to_contain_text("bus bandwidth 94.8 Gb/s")
-    files: list[Path] = []
-    lab.page.on("download", lambda one: files.append(tmp_path / one.suggested_filename))
-    saved = []
-    lab.page.on("download", saved.append)
+    saved: list[Download] = []
+    lab.page.on("download", lambda one: saved.append(one))
     lab.page.locator("#export summary").click()
     lab.page.locator("#export-csv").click()
-    lab.page.wait_for_function("() => true")
+    # The samples and the table of jobs, of each run.
     while len(saved) < 4:
         lab.page.wait_for_timeout(100)
-    for file, download in zip(files, saved, strict=True):
-        download.save_as(file)
+    for file in saved:
+        file.save_as(tmp_path / file.suggested_filename)
     for name, run in runs.items():
         rows = list(
             csv.DictReader((tmp_path / f"scenario-none-{name}-jobs.csv").open())
@@ -115,9 +114,16 @@ def test_the_load_of_links_is_drawn_for_each_direction(lab: Watched) -> None:
         lab.page.locator("#step").click()
     expect(lab.page.locator("#clock")).to_have_text("0.025 ms")
     loads = lab.page.locator("svg.network .load[visibility=visible]")
-    # Seven uplinks, seven downlinks and eight links to hosts carry something, the uplink of leaf2 all that it can.
+    # Seven uplinks, seven downlinks and eight links to hosts carry something.
     expect(loads).to_have_count(22)
-    assert lab.page.locator("svg.network .load.full").count() >= 1
+    lab.run_to_end()
+    # The uplink of leaf2 that both of its flows share, and the link from there to leaf3; none where all links share the frames.
+    full = lab.page.locator("svg.network .load.full")
+    expect(full).to_have_count(2)
+    lab.page.locator("#balancing").select_option("spray")
+    expect(lab.page.locator(".run h2")).to_contain_text("spraying")
+    lab.run_to_end()
+    expect(full).to_have_count(0)
 
 
 def test_a_scenario_without_jobs_has_no_bars(lab: Watched) -> None:
