@@ -58,7 +58,7 @@ function onFloors(floors: string[][], width: number): Layout {
   return { height: 2 * ROOF + (floors.length - 1) * FLOOR, places };
 }
 
-/** Hosts, then the switches that are so many links away from the nearest host; null where a floor would be too wide. */
+/** Hosts, then switches by their distance in links from the nearest host; null where a floor would be too wide. */
 function tiers(plan: Plan): string[][] | null {
   const beside = neighbours(plan);
   const found = new Map(plan.nodes.filter(({ kind }) => kind === "host").map(({ name }) => [name, 0]));
