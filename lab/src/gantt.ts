@@ -35,6 +35,8 @@ export class Gantt {
   private readonly rows: Receiver[];
   private readonly rates: number[];
   private readonly title: string;
+  /** The colours of kinds while it is drawn: a bar for each message looks them up. */
+  private readonly palette = new Map<string, string>();
   /** The row and message that a reader has chosen. */
   private chosen: { row: number; at: number } | null = null;
 
@@ -83,6 +85,7 @@ export class Gantt {
     const pen = this.canvas.getContext("2d");
     if (!pen) return;
     pen.scale(ratio, ratio);
+    for (const [kind] of KINDS) for (const name of [kind, `on-${kind}`]) this.palette.set(name, colour(name));
     const [right, end_s] = [width - MARGIN, this.end()];
     const x = (at_s: number) => LEFT + ((right - LEFT) * Math.min(at_s, end_s)) / end_s;
     pen.font = "11px system-ui, sans-serif";
@@ -133,11 +136,11 @@ export class Gantt {
     const [left, width] = [x(alone_s), x(still ? this.series.now_s : end_s) - x(alone_s)];
     const height = (ROW - 4) / lanes;
     const top = row * ROW + 2 + lane * height;
-    pen.fillStyle = colour(still ? "grid" : this.pace(message, row));
+    pen.fillStyle = still ? colour("grid") : (this.palette.get(this.pace(message, row)) ?? "");
     // A gap between two bars that follow one another.
     pen.fillRect(left, top, Math.max(1, width - (width > 4 ? 1.5 : 0)), lanes > 1 ? Math.max(1, height - 1) : height);
     if (still || width < NUMBERED || lanes > 1) return;
-    pen.fillStyle = colour(`on-${this.pace(message, row)}`);
+    pen.fillStyle = this.palette.get(`on-${this.pace(message, row)}`) ?? "";
     pen.textAlign = "center";
     pen.fillText(String(step), left + width / 2, top + height / 2 + 0.5);
   }
