@@ -52,7 +52,7 @@ export class Gantt {
     this.rates = this.rows.map(({ name }) => line(name));
     const [job] = jobs;
     const size = job?.size_octets ? ` of ${quantity(job.size_octets, "octets")}` : "";
-    const more = [jobs.length > 1 ? `${jobs.length - 1} more jobs` : "", all.length > MOST_ROWS ? `${all.length - MOST_ROWS} more hosts` : ""].filter((text) => text !== "");
+    const more = [jobs.length > 1 ? counted(jobs.length - 1, "job") : "", all.length > MOST_ROWS ? counted(all.length - MOST_ROWS, "host") : ""].filter((text) => text !== "");
     this.title = `${job?.name}: ${job?.kind ?? "graph"}${size}, what each rank receives${more.length > 0 ? `; ${more.join(" and ")} not drawn` : ""}`;
     const heading = document.createElement("h3");
     heading.textContent = this.title;
@@ -151,7 +151,8 @@ export class Gantt {
   }
 
   private pace(message: Message, row: number): string {
-    const part = this.part(message, row);
+    // Senders that send to a host at once share its line.
+    const part = this.part(message, row) * (this.rows[row]?.lanes ?? 1);
     return part >= FAST ? "fast" : part >= SLOW ? "slow" : "slower";
   }
 
@@ -212,6 +213,10 @@ export class Gantt {
   drawing(): Drawing {
     return { title: this.title, drawn: this.canvas };
   }
+}
+
+function counted(count: number, name: string): string {
+  return `${count} more ${name}${count === 1 ? "" : "s"}`;
 }
 
 /** Round times from 0 on. */

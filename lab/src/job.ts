@@ -68,6 +68,7 @@ export class JobControls {
     const known = own in BALANCING ? BALANCING : { ...BALANCING, [own]: own };
     this.balancing.replaceChildren(...Object.entries(known).map(([name, words]) => new Option(words, name)));
     this.balancing.value = own;
+    this.balancing.disabled = !hasPaths(plan);
     const octets = description.jobs.find(({ kind }) => kind !== null)?.size_octets ?? null;
     const sizes = octets === null ? [] : [...new Set([...SIZES, octets])].sort((a, b) => a - b);
     this.size.replaceChildren(...sizes.map((size) => new Option(quantity(size, "octets"), `${size} octets`)));
