@@ -51,7 +51,8 @@ files.push("gallery.json");
 const known = new Set(gallery.map(({ scenario }) => scenario));
 const lessons = readdirSync(join(here, "lessons")).sort().map((name) => {
   const lesson = JSON.parse(readFileSync(join(here, "lessons", name), "utf8"));
-  for (const { scenario } of [...lesson.steps, ...lesson.question.runs]) {
+  const questions = [...lesson.steps, lesson].flatMap(({ question }) => question ?? []);
+  for (const { scenario } of [...lesson.steps, ...questions.flatMap(({ runs }) => runs)]) {
     if (scenario !== undefined && !known.has(scenario)) throw new Error(`lessons/${name}: ${scenario} is not in gallery.json`);
   }
   return lesson;

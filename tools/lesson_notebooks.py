@@ -66,6 +66,7 @@ def notebook(lesson: dict[str, Any]) -> str:
     """Returns the notebook of a lesson, as a file has it."""
     cells = [prose(f"# {lesson['title']}"), code(_BEGIN)]
     shown = False
+    asked = [own["question"] for own in (*lesson["steps"], lesson) if "question" in own]
     for step in lesson["steps"]:
         cells.append(prose(step.get("notebook", step["text"])))
         if "scenario" in step:
@@ -73,7 +74,9 @@ def notebook(lesson: dict[str, Any]) -> str:
             if not shown:
                 cells += [prose("The same live, in the laboratory:"), code("scenario.lab()")]
                 shown = True
-    cells += question(lesson["question"])
+        if "question" in step:
+            cells += question(step["question"], is_first=step["question"] is asked[0])
+    cells += question(lesson["question"], is_first=len(asked) == 1)
     for place, cell in enumerate(cells):
         cell["id"] = f"cell-{place}"
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
@@ -84,15 +87,21 @@ def notebook(lesson: dict[str, Any]) -> str:
 def run_of(step: dict[str, Any]) -> str:
     """Returns the code of a step: the scenario, and its runs."""
     lines = [f"scenario = prepared({step['scenario']!r}, {step.get('set', {})!r})"]
-    runs = [("run", "")]
-    if "compare" in step:
-        runs.append(("beside", f"scheme={step['compare']!r}"))
-    lines += [f"{name} = scenario.run({scheme})" for name, scheme in runs]
-    return "\n".join([*lines, *(f"display({name}, {name}.plot())" for name, _ in runs)])
+    runs = {"run": "scenario.run()"}
+    key, _, value = step.get("compare", "").partition("=")
+    if value:
+        runs["beside"] = f"prepared({step['scenario']!r}, {step.get('set', {}) | {key: value}!r}).run()"
+    elif key:
+        runs["beside"] = f"scenario.run(scheme={key!r})"
+    lines += [f"{name} = {run}" for name, run in runs.items()]
+    return "\n".join([*lines, *(f"display({name}, {name}.plot())" for name in runs)])
 
 
-def question(asked: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the cells of the question: its choices, the simulation of the answer, and the reason."""
+def question(asked: dict[str, Any], *, is_first: bool) -> list[dict[str, Any]]:
+    """Returns the cells of a question: its choices, the simulation of the answer, and the reason.
+
+    The first one of a notebook has the code that reads numbers.
+    """
     choices = "\n".join(f"- {choice['text']}" for choice in asked["choices"])
     schemes = [f"scheme={run['scheme']!r}" if "scheme" in run else "" for run in asked["runs"]]
     runs = [
@@ -121,7 +130,7 @@ def question(asked: dict[str, Any]) -> list[dict[str, Any]]:
     ]
     return [
         prose(f"## {asked['text']}\n\n{choices}\n\nChoose one before you run the next cells: the simulation knows."),
-        code(_NUMBER),
+        *([code(_NUMBER)] if is_first else []),
         code("\n".join(lines)),
         prose(asked["why"]),
     ]

@@ -1,5 +1,6 @@
 /** Files that the page gives: the scenario and the rows; picture.ts has the picture. */
 
+import type { JobRow } from "./protocol";
 import type { Series } from "./series";
 
 export function download(name: string, data: Blob): void {
@@ -12,9 +13,25 @@ export function download(name: string, data: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
+/** Gives the samples of a run, and its table of jobs where it has one. */
+export function downloadRows(name: string, series: Series): void {
+  download(`${name}.csv`, new Blob([csv(series)], { type: "text/csv" }));
+  if (series.jobs.length > 0) download(`${name}-jobs.csv`, new Blob([jobs(series)], { type: "text/csv" }));
+}
+
+/** The table of jobs, a line for each piece of work that a rank has ended. */
+function jobs(series: Series): string {
+  const names: (keyof JobRow)[] = ["job", "rank", "host", "iteration", "work", "node", "begin_s", "end_s", "after"];
+  const lines = series.jobs.map((row) => names.map((name) => (typeof row[name] === "string" ? quoted(row[name]) : row[name])).join(","));
+  return `${names.join(",")}\n${lines.join("\n")}\n`;
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
+}
+
 /** The samples, a line each: time, then each queue's columns under its port and priority, and each flow's under its name. */
-export function csv(series: Series): string {
-  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+function csv(series: Series): string {
   const { queue_columns, queue_priorities, flow_columns, plan } = series.description;
   const names = ["time_s"];
   const columns = [series.time];

@@ -13,3 +13,8 @@ export function has(name: string): boolean {
 export function address(name: string): string {
   return addresses?.[name] ?? name;
 }
+
+/** Keeps the page for times without a network. All of its files are loaded for that: after the first run is seen. */
+export function keep(): void {
+  if (!inNotebook && "serviceWorker" in navigator) void navigator.serviceWorker.register("offline.js");
+}

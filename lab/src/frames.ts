@@ -32,7 +32,7 @@ interface Frame {
   lost: boolean;
 }
 
-interface Way {
+export interface Way {
   from: Point;
   to: Point;
 }
@@ -59,7 +59,7 @@ export class Frames {
     this.late_s = longest(plan.links);
     this.ways = plan.links.map(({ node, peer }) => {
       const [from, to] = [at(node), at(peer)];
-      return from && to ? beside(from, to) : null;
+      return from && to ? beside(from, to, ASIDE) : null;
     });
   }
 
@@ -110,9 +110,9 @@ export class Frames {
   }
 }
 
-/** The path from one node to another, to the right of the line between them. */
-function beside(from: Point, to: Point): Way {
+/** The path from one node to another, so far to the right of the line between them. */
+export function beside(from: Point, to: Point, aside: number): Way {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
-  const [x, y] = [(-(to.y - from.y) * ASIDE) / length, ((to.x - from.x) * ASIDE) / length];
+  const [x, y] = [(-(to.y - from.y) * aside) / length, ((to.x - from.x) * aside) / length];
   return { from: { x: from.x + x, y: from.y + y }, to: { x: to.x + x, y: to.y + y } };
 }

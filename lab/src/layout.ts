@@ -16,6 +16,9 @@ const INNER = { x: 0.24, y: 0.26 };
 const OUTER = { x: 0.42, y: 0.44 };
 
 export function layout(plan: Plan, width: number): Layout {
+  // Without listed flows there is no direction: hosts stand below their switches.
+  const floors = plan.flows.length === 0 ? tiers(plan) : null;
+  if (floors) return onFloors(floors, width);
   const columns = layers(plan);
   return columns ? inColumns(columns, width) : aroundRing(plan, width);
 }
@@ -40,6 +43,31 @@ function inColumns(columns: string[][], width: number): Layout {
     column.forEach((name, j) => places.set(name, { x: x + ((j % beside) - (beside - 1) / 2) * ASIDE, y: edge + (j + 0.5) * step }));
   });
   return { height, places };
+}
+
+/** The floors of a building: how far above each other, and the most nodes side by side. */
+const FLOOR = 105;
+const ROOF = 26;
+const MOST_ASIDE = 32;
+
+function onFloors(floors: string[][], width: number): Layout {
+  const places = new Map<string, Point>();
+  [...floors].reverse().forEach((floor, i) => {
+    floor.forEach((name, j) => places.set(name, { x: ((j + 0.5) * width) / floor.length, y: ROOF + i * FLOOR }));
+  });
+  return { height: 2 * ROOF + (floors.length - 1) * FLOOR, places };
+}
+
+/** Hosts, then switches by their distance in links from the nearest host; null where a floor would be too wide. */
+function tiers(plan: Plan): string[][] | null {
+  const beside = neighbours(plan);
+  const found = new Map(plan.nodes.filter(({ kind }) => kind === "host").map(({ name }) => [name, 0]));
+  for (const [name, height] of found) {
+    for (const next of beside.get(name) ?? []) if (!found.has(next)) found.set(next, height + 1);
+  }
+  const floors: string[][] = [];
+  for (const [name, height] of found) (floors[height] ??= []).push(name);
+  return floors.every((floor) => floor.length <= MOST_ASIDE) ? ordered(floors, plan) : null;
 }
 
 /** Switches around a ring in their order, the first one at the top, and the hosts of each beyond it. */

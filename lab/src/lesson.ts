@@ -19,6 +19,8 @@ interface Step extends Partial<Setting> {
   to_ms?: number;
   /** Simulated seconds a second, for a step that plays. */
   speed?: number;
+  /** A question on what the step shows. */
+  question?: Question;
 }
 
 interface Question {
@@ -28,7 +30,7 @@ interface Question {
   metric: string[];
   /** The name of the number, such as "frames lost", and its unit: % of a part of one, none of an index or a count. */
   name: string;
-  unit: "" | "%" | "bit/s" | "octets";
+  unit: "" | "%" | "bit/s" | "octets" | "s";
   /** The number of the one run; that of the second over that of the first; or the index of the run with the largest. */
   measure: "value" | "ratio" | "largest";
   /** The answer is the choice whose range holds the number; with "largest", the choice of the run. */
@@ -114,7 +116,7 @@ export class LessonPanel {
     }
     const text = document.createElement("p");
     text.textContent = step.text;
-    this.place.replaceChildren(heading, text, moves);
+    this.place.replaceChildren(heading, text, ...(step.question ? this.ask(step.question) : []), moves);
     if (file === null) return;
     const { compare = null, view = null, to_ms = 0, speed } = step;
     this.show({ text: file, compare, view, now_s: to_ms / 1000, speed: speed ?? 0, play: speed !== undefined });

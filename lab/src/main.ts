@@ -6,10 +6,11 @@ import { Background } from "./background";
 import { Parameters } from "./controls";
 import { Editor } from "./editor";
 import { EngineClient, refusal } from "./engine";
-import { csv, download } from "./exports";
-import { address, has, inNotebook } from "./files";
+import { download, downloadRows } from "./exports";
+import { address, has, inNotebook, keep } from "./files";
+import { comparisons, JobControls, setting } from "./job";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
-import type { Description, FromWorker, Refusal, Scheme, Sources } from "./protocol";
+import type { Description, FromWorker, Refusal, RunRequest, Scheme, Sources } from "./protocol";
 import { LinkControls, showSources } from "./links";
 import { legend } from "./network";
 import { byId, type Entry, listed, press } from "./page";
@@ -55,6 +56,7 @@ class Lab {
   private readonly parameters: Parameters;
   private readonly background: Background;
   private readonly links: LinkControls;
+  private readonly job = new JobControls(byId("job"), (key, text) => this.edit("set", key, text));
   private readonly tour: LessonPanel;
 
   constructor() {
@@ -103,7 +105,7 @@ class Lab {
     byId("lesson").append(...this.lessons.map(({ title }, i) => option(String(i), `${i + 1}. ${title}`)));
     const names = this.schemes.map(({ name, title }) => option(name, `${name} — ${title}`));
     byId("scheme").append(...names.map((name) => name.cloneNode(true)));
-    byId("compare").append(...names);
+    byId("compare").append(...names, comparisons());
     byId("speed").append(...SPEEDS.map((speed) => option(String(speed), speed < 1 ? `1/${Math.round(1 / speed)} of real time` : `${speed} × real time`)));
   }
 
@@ -164,8 +166,9 @@ class Lab {
 
   private open(state: RunState, speed: number | null): void {
     this.pending = state;
-    const runs = [{ text: state.text, scheme: null as string | null }];
-    if (state.compare !== null) runs.push({ text: state.text, scheme: state.compare });
+    const runs: RunRequest[] = [{ text: state.text, scheme: null }];
+    const set = state.compare === null ? null : setting(state.compare);
+    if (state.compare !== null) runs.push({ text: state.text, scheme: set ? null : state.compare, set: set ?? {} });
     this.engine.open(runs, state.now_s, speed);
   }
 
@@ -231,6 +234,7 @@ class Lab {
     byId<HTMLSelectElement>("view").replaceChildren(...plan.queues.filter((name, i) => plan.queues.indexOf(name) === i).map((name) => new Option(name, name)));
     byId<HTMLSelectElement>("view").value = this.state.view ?? "";
     byId<HTMLSelectElement>("rates").value = this.state.rates;
+    this.job.show(view.series);
     this.parameters.show(plan, view.series.parameters(this.now()), this.schemes);
     this.showRate();
   }
@@ -360,6 +364,7 @@ class Lab {
     }
     this.editor.mistake(fault);
     if (alone) this.editor.reveal();
+    else this.message(fault);
   }
 
   private message(fault: Refusal): void {
@@ -539,7 +544,7 @@ class Lab {
     if (!view) return;
     const { name, question } = view.series.plan;
     if (kind === "toml") download(`${name}.toml`, new Blob([this.state.text], { type: "application/toml" }));
-    else if (kind === "csv") for (const own of this.views) download(`${name}-${own.name}.csv`, new Blob([csv(own.series)], { type: "text/csv" }));
+    else if (kind === "csv") for (const own of this.views) downloadRows(`${name}-${own.file}`, own.series);
     else download(`${name}.png`, await png(question, this.views.map((own) => own.column())));
   }
 
@@ -588,11 +593,6 @@ class Lab {
       "Ctrl+Enter": () => this.apply(),
     });
   }
-}
-
-/** Keeps the page for times without a network. All of its files are loaded for that: after the first run is seen. */
-function keep(): void {
-  if (!inNotebook && "serviceWorker" in navigator) void navigator.serviceWorker.register("offline.js");
 }
 
 // A notebook keeps the page itself, and has no address for a link.

@@ -1,6 +1,6 @@
 /** The network as a drawing: hosts and switches, queues that fill, frames that move, notifications that return, pauses, drops, broken links. */
 
-import { Frames, type Point, SHAPES } from "./frames";
+import { beside, Frames, type Point, SHAPES } from "./frames";
 import { layout } from "./layout";
 import { flowColour, short } from "./plots";
 import type { Plan } from "./protocol";
@@ -46,6 +46,21 @@ interface Gauge {
   title: SVGTitleElement;
 }
 
+/** A link that is used less than this, or from here on, is drawn as idle, or as full. */
+const IDLE = 0.02;
+const FULL = 0.97;
+/** Samples whose mean is drawn as a load. */
+const SMOOTHED = 32;
+/** The width of a full link, and how far beside its line the load of a direction is drawn. */
+const THICK = 5;
+const ASIDE = 3.5;
+
+/** The load of one direction of a link. */
+interface Load {
+  queue: number;
+  line: SVGLineElement;
+}
+
 /** A link of the drawing: both directions, and the queues of hosts on it. */
 interface Cable {
   line: SVGLineElement;
@@ -60,6 +75,7 @@ export class NetworkView {
   private readonly flights: { dot: SVGPathElement; way: Point[]; started: number }[] = [];
   private readonly sky: SVGGElement;
   private readonly cables = new Map<string, Cable>();
+  private readonly loads: Load[] = [];
   private frames: Frames | null = null;
   private shown_s = -1;
 
@@ -107,15 +123,24 @@ export class NetworkView {
       this.cables.set(pair, { line, cross, links: [name] });
       this.svg.append(line, cross);
     }
+    for (const { name, node, peer } of plan.links) {
+      const queue = this.series.queueAt(name);
+      if (queue < 0) continue;
+      const { from, to } = beside(this.at(node), this.at(peer), ASIDE);
+      const line = element("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y, class: "load", visibility: "hidden" });
+      this.loads.push({ queue, line });
+      this.svg.append(line);
+    }
   }
 
   private drawNodes(plan: Plan): void {
     for (const { name, kind } of plan.nodes) {
       const { x, y } = this.at(name);
       const flow = plan.flows.findIndex((own) => own.source === name);
+      const half = Math.max(16, 3 * name.length + 2);
       const shape =
         kind === "switch"
-          ? element("rect", { x: x - 16, y: y - 11, width: 32, height: 22, rx: 4, class: "node" })
+          ? element("rect", { x: x - half, y: y - 11, width: 2 * half, height: 22, rx: 4, class: "node" })
           : element("circle", { cx: x, cy: y, r: 9, class: "node" });
       if (flow >= 0) shape.style.stroke = flowColour(flow);
       const below = name.length > SHORT_NAME && kind === "host";
@@ -177,6 +202,13 @@ export class NetworkView {
       signs.stopped.setAttribute("visibility", paused ? "visible" : "hidden");
       signs.dropped.setAttribute("visibility", drops && !paused ? "visible" : "hidden");
       title.textContent = `${link}: ${short(octets)} of ${short(full)} octets${paused ? ", stopped by a pause" : ""}${drops ? ", frames dropped" : ""}`;
+    }
+    for (const { queue, line } of this.loads) {
+      const recent = this.series.queue(queue, "utilization").slice(-SMOOTHED);
+      const use = Math.min(1, recent.reduce((sum, own) => sum + own, 0) / Math.max(1, recent.length));
+      line.setAttribute("stroke-width", (THICK * use).toFixed(1));
+      line.setAttribute("visibility", use < IDLE ? "hidden" : "visible");
+      line.classList.toggle("full", use >= FULL);
     }
     for (const { line, cross, links } of this.cables.values()) {
       const stopped = links.some((link) => (this.series.queue(this.series.queueAt(link), "paused_s")[last] ?? 0) > 0);
@@ -259,6 +291,8 @@ export function legend(list: HTMLElement): void {
   };
   for (const [kind, words] of LEGEND) entry([element("path", { d: SHAPES[kind.split(" ")[1] ?? ""] ?? "", class: kind })], words);
   entry([element("rect", { x: -4, y: -7, width: 8, height: 14, class: "queue" }), element("rect", { x: -4, y: 0, width: 8, height: 7, class: "fill" })], "queue and its buffer");
+  entry([element("line", { x1: -8, y1: 0, x2: 8, y2: 0, class: "load", "stroke-width": 3 })], "load of a direction: the thicker, the more");
+  entry([element("line", { x1: -8, y1: 0, x2: 8, y2: 0, class: "load full", "stroke-width": 5 })], "full");
   entry([element("line", { x1: -8, y1: 0, x2: 8, y2: 0, class: "link stopped" })], "stopped by a pause");
   entry([element("line", { x1: -8, y1: 0, x2: 8, y2: 0, class: "link down" }), element("path", { d: "M-5,-5L5,5M-5,5L5,-5", class: "cross" })], "broken");
 }

@@ -17,7 +17,7 @@ const SMOOTHED = 10;
 /** Between two names at the ends of lines, pixels. */
 const APART = 12;
 /** Room for names at the right, pixels. */
-const MARGIN = 74;
+export const MARGIN = 74;
 /** A golden angle apart, and every other turn lighter: neighbours, and flows some turns later, are easy to tell apart. */
 const TURN = 137.5;
 
@@ -52,21 +52,21 @@ export function flowColour(flow: number): string {
   return `hsl(${(flow * TURN + 205) % 360} ${dark ? 70 : 65}% ${(dark ? 62 : 34) + lighter}%)`;
 }
 
-/** The largest value of each kind of plot over all runs, so that runs side by side have one scale. */
+/** The largest value of each kind of plot over all runs, and the last time, so that runs side by side have one scale. */
 export class Scales {
-  private readonly most = new Map<string, Map<Plot, number>>();
+  private readonly most = new Map<string, Map<object, number>>();
 
-  note(kind: string, plot: Plot, value: number): void {
-    const plots = this.most.get(kind) ?? new Map<Plot, number>();
-    this.most.set(kind, plots.set(plot, value));
+  note(kind: string, owner: object, value: number): void {
+    const owners = this.most.get(kind) ?? new Map<object, number>();
+    this.most.set(kind, owners.set(owner, value));
   }
 
   of(kind: string): number {
     return Math.max(0, ...(this.most.get(kind)?.values() ?? []));
   }
 
-  forget(kind: string, plot: Plot): void {
-    this.most.get(kind)?.delete(plot);
+  forget(kind: string, owner: object): void {
+    this.most.get(kind)?.delete(owner);
   }
 }
 
@@ -120,7 +120,7 @@ class Plot {
         cursor: { y: false, drag: { x: true, y: false }, sync: { key: "laboratory" } },
         padding: [8, MARGIN, 0, 0],
         scales: {
-          x: { time: false, range: (_plot, low, high) => (low === null ? [0, series.plan.duration_s] : [low, Math.max(high, low + series.plan.interval_s)]) },
+          x: { time: false, range: (_plot, low, high) => (low === null ? [0, series.plan.duration_s] : [low, Math.max(this.last(high), low + series.plan.interval_s)]) },
           y: { range: () => [0, this.top()] },
         },
         axes: [
@@ -150,6 +150,11 @@ class Plot {
 
   private top(): number {
     return this.kind.ceiling ?? Math.max(this.kind.floor, 1.08 * this.scales.of(this.kind.name));
+  }
+
+  /** The right end of the time axis: where all is shown, that of the run that has come farthest. */
+  private last(high: number): number {
+    return high === this.series.time.at(-1) ? Math.max(high, this.scales.of("time")) : high;
   }
 
   /** Looks at the values that have come. */
@@ -326,7 +331,9 @@ export class Plots {
         words: () => `Utilisation of ${port}: ${Math.round(100 * last(used.values() as number[]))} per cent`,
       },
     ];
-    this.plots = kinds.map(({ kind, words }) => ({ plot: new Plot(place.appendChild(document.createElement("div")), kind, series, scales), words }));
+    // Rates are those of flows that the scenario lists.
+    const drawn = kinds.filter(({ kind }) => kind.name !== "rates" || series.plan.flows.length > 0);
+    this.plots = drawn.map(({ kind, words }) => ({ plot: new Plot(place.appendChild(document.createElement("div")), kind, series, scales), words }));
   }
 
   measure(): void {

@@ -31,6 +31,33 @@ export interface Background {
   link_bps: number;
 }
 
+/** A job of a scenario. */
+export interface Job {
+  name: string;
+  /** The collective, if it is one. */
+  kind: string | null;
+  /** Octets of data at a rank of a collective. */
+  size_octets: number | null;
+  iterations: number;
+  /** The host of each rank, and the octets that it receives over the network in an iteration. */
+  hosts: string[];
+  received_octets: number[];
+}
+
+/** A row of the table of jobs: something that a rank has ended. */
+export interface JobRow {
+  job: string;
+  rank: number;
+  host: string;
+  iteration: number;
+  /** "iteration", "compute", "delay", "send", "receive" or "collective". */
+  work: string;
+  node: string | null;
+  begin_s: number;
+  end_s: number;
+  after: string | null;
+}
+
 /** A run that is laid out. */
 export interface Description {
   plan: Plan;
@@ -41,13 +68,16 @@ export interface Description {
   signal_columns: string[];
   frame_columns: string[];
   frame_kinds: string[];
+  message_columns: string[];
+  jobs: Job[];
   resolved: string;
 }
 
-/** One of the runs side by side: the scenario's scheme, or another one on the same traffic and seed. */
+/** One of the runs side by side: the scenario's scheme, or another one on the same traffic and seed; keys that it sets. */
 export interface RunRequest {
   text: string;
   scheme: string | null;
+  set?: Record<string, string>;
 }
 
 /** Functions of the engine that change or read texts. */
@@ -68,9 +98,13 @@ export interface Rows {
   signals: Float64Array;
   /** Frames that have left links, while the run is slow enough for them to be drawn. */
   frames: Float64Array;
+  /** Messages of jobs that have begun or ended, as Description.message_columns has them. */
+  messages: Float64Array;
   now_s: number;
   ended: boolean;
   summary: string | null;
+  /** The table of jobs, at the end of the run. */
+  jobs: string | null;
 }
 
 export type FromWorker =

@@ -1,6 +1,7 @@
 /** The rows of a run as they have come, with names instead of indices. */
 
-import type { Description, Parameters, Plan, Rows } from "./protocol";
+import { Messages } from "./messages";
+import type { Description, JobRow, Parameters, Plan, Rows } from "./protocol";
 import type { QueuesColumn, RatesColumn } from "./types";
 
 /** Signals that wait to be drawn; older ones of a jump are not drawn. */
@@ -44,11 +45,15 @@ export class Series {
   now_s = 0;
   ended = false;
   summary: string | null = null;
+  /** The messages of jobs, and at the end of the run the table of jobs. */
+  readonly messages: Messages;
+  jobs: JobRow[] = [];
 
   constructor(readonly description: Description) {
     this.plan = description.plan;
     this.queues = this.plan.queues.map(() => description.queue_columns.map(() => []));
     this.flows = this.plan.flows.map(() => description.flow_columns.map(() => []));
+    this.messages = new Messages(description);
   }
 
   queue(index: number, column: QueuesColumn): number[] {
@@ -76,6 +81,8 @@ export class Series {
     this.now_s = rows.now_s;
     this.ended = rows.ended;
     this.summary ??= rows.summary;
+    this.messages.add(rows.messages);
+    if (rows.jobs !== null) this.jobs = JSON.parse(rows.jobs) as JobRow[];
   }
 
   /** The index of the queue at a port; -1 where none is recorded. */

@@ -1,5 +1,7 @@
 /** One run on the page: its network, its plots, its phase plane. */
 
+import { Gantt } from "./gantt";
+import { balanced, balancing } from "./job";
 import { NetworkView } from "./network";
 import { Phase } from "./phase";
 import type { Column } from "./picture";
@@ -9,6 +11,7 @@ import { Series } from "./series";
 import type { Axes } from "./share";
 import { Stability } from "./stability";
 import { Theory, type Table } from "./theory";
+import type { Summary } from "./types";
 
 /** Plots are drawn no more often, ms: the network moves more smoothly than they need to. */
 const PLOTS_MS = 30;
@@ -26,6 +29,7 @@ export class RunView {
   private plots!: Plots;
   private phase: Phase | null = null;
   private network!: NetworkView;
+  private gantt: Gantt | null = null;
   private theory: Theory | null = null;
   private stability: Stability | null = null;
   private theoryNote!: HTMLElement;
@@ -34,6 +38,7 @@ export class RunView {
   private drawn = -1;
   private measured = -1;
   private drawnAt = 0;
+  private drawnEnd = 0;
   /** Frames have come that are not drawn. */
   private looks = false;
 
@@ -57,6 +62,21 @@ export class RunView {
     return this.series.plan.scheme;
   }
 
+  /** The part of the names of its files. */
+  get file(): string {
+    return this.label === null ? this.name : `${this.name}-${balancing(this.series)}`;
+  }
+
+  /** How frames choose among paths, where a job depends on it. */
+  get paths(): string | null {
+    return this.series.description.jobs.length === 0 ? null : balanced(this.series);
+  }
+
+  /** That and the scheme. */
+  get label(): string | null {
+    return this.paths === null ? null : `${this.paths} — ${this.name}`;
+  }
+
   /** The length at which the queue is to be held at a time; null where the scheme has none. */
   private setPoint(): ((at_s: number) => number) | null {
     const [first] = this.series.plan.schemes;
@@ -67,7 +87,7 @@ export class RunView {
   private build(): void {
     const title = this.schemes.find(({ name }) => name === this.name)?.title ?? "Several schemes by priority";
     const heading = document.createElement("h2");
-    heading.textContent = `${this.name} — ${title}`;
+    heading.textContent = this.label ?? `${this.name} — ${title}`;
     const [numbers, network, plots, phase, note, theory] = ["numbers", "network-box", "plots", "phase-box", "note", "theory-box"].map((name) => {
       const box = document.createElement("div");
       box.className = name;
@@ -76,14 +96,16 @@ export class RunView {
     this.figure.replaceChildren(heading, numbers, network, plots, phase, note, theory);
     this.numbers = numbers;
     this.network = new NetworkView(network, this.series, (chosen) => this.chooser.port(chosen));
+    this.gantt = this.series.description.jobs.length > 0 ? new Gantt(network, this.series, this.scales) : null;
     const setPoint = this.setPoint();
     this.plots = new Plots(plots, this.series, this.port, setPoint, this.rates, this.scales);
-    this.phase = setPoint === null ? null : new Phase(phase, this.series, this.port, setPoint);
+    const isDrawn = this.series.plan.flows.length > 0;
+    this.phase = setPoint === null || !isDrawn ? null : new Phase(phase, this.series, this.port, setPoint);
     const hidden = this.plots.hidden > 0 ? `The rates of ${this.plots.hidden} more flows are not drawn. ` : "";
     const plane = this.phase
       ? "Phase plane: the queue's distance from its set point (right) against the excess of the allowed rates (up). "
       : "This scheme has no set point, so that there is no phase plane.";
-    note.textContent = hidden + plane;
+    note.textContent = isDrawn ? hidden + plane : "";
     this.theoryNote = note.appendChild(document.createElement("span"));
     this.stability = this.theory ? new Stability(theory, this.theory, this.series, this.axes, (axes) => this.turn(axes)) : null;
     if (this.phase) this.phase.theory = this.theory;
@@ -113,6 +135,7 @@ export class RunView {
   /** Looks at the rows that have come: before any run is drawn, so that all have one scale. */
   measure(): void {
     if (this.series.time.length !== this.measured) this.plots.measure();
+    this.scales.note("time", this, this.series.now_s);
     this.measured = this.series.time.length;
   }
 
@@ -134,10 +157,13 @@ export class RunView {
 
   /** Draws what has changed; the run goes at `speed` simulated seconds a second. */
   draw(wall_ms: number, speed: number): void {
-    const fresh = this.series.time.length !== this.drawn && wall_ms - this.drawnAt > PLOTS_MS;
+    const end_s = this.scales.of("time");
+    const fresh = (this.series.time.length !== this.drawn || end_s !== this.drawnEnd) && wall_ms - this.drawnAt > PLOTS_MS;
     if (fresh) {
+      this.drawnEnd = end_s;
       this.drawnAt = wall_ms;
       this.plots.draw();
+      this.gantt?.draw();
       this.phase?.draw();
       this.stability?.draw();
       const theoryNote = this.phase?.note ?? "";
@@ -152,13 +178,16 @@ export class RunView {
     this.numbers.replaceChildren(...this.count().map(([name, value]) => pair(name, value)));
     this.plots.describe();
     this.phase?.describe();
+    this.gantt?.describe();
   }
 
   /** The numbers that matter at the port so far, with their names. */
   private count(): [string, string][] {
     if (this.series.time.length < 2) return [];
+    const ofJob = this.countJob();
     const { mean_octets, max_octets, use, dropped, paused_s, jain } = this.series.numbers(this.port);
     return [
+      ...ofJob,
       ["mean queue", quantity(mean_octets, "octets")],
       ["longest", quantity(max_octets, "octets")],
       ["use", `${(100 * use).toFixed(1)} %`],
@@ -168,15 +197,28 @@ export class RunView {
     ];
   }
 
+  /** The numbers of the first job: those of the summary at the end, and before it how far it has come. */
+  private countJob(): [string, string][] {
+    const { summary, description, messages } = this.series;
+    if (description.jobs.length === 0) return [];
+    const [job] = summary === null ? [] : ((JSON.parse(summary) as Summary).jobs ?? []);
+    if (!job) return [["received", `${Math.floor(100 * messages.part(0))} %`]];
+    const found: [string, string][] = [["iteration", job.iteration_mean_s === null ? "not ended" : quantity(job.iteration_mean_s, "s")]];
+    if (typeof job.bus_bandwidth_bps === "number") found.push(["bus bandwidth", quantity(job.bus_bandwidth_bps, "bit/s")]);
+    if (typeof job.efficiency === "number") found.push(["of ideal", `${(100 * job.efficiency).toFixed(1)} %`]);
+    return found;
+  }
+
   /** All that is drawn of the run, for a picture. */
   column(): Column {
     const network = { title: `The network at ${short(this.series.now_s)}s`, drawn: this.network.svg };
     const planes = [this.phase?.drawing() ?? null, this.stability?.drawing() ?? null].filter((drawing) => drawing !== null);
     const numbers = this.count().map(([name, value]) => `${name} ${value}`);
-    return { title: [this.name, ...numbers].join(" · "), drawings: [network, ...this.plots.drawings(), ...planes] };
+    return { title: [this.label ?? this.name, ...numbers].join(" · "), drawings: [network, ...(this.gantt ? [this.gantt.drawing()] : []), ...this.plots.drawings(), ...planes] };
   }
 
   close(): void {
+    this.scales.forget("time", this);
     this.plots.close();
     this.figure.remove();
   }

@@ -1,6 +1,7 @@
 /** Sentences and choices of the page that follow from numbers. */
 
 import type { Plan, Refusal } from "./protocol";
+import type { Summary } from "./types";
 import type { RunView } from "./view";
 
 /** Simulated seconds a second. */
@@ -11,13 +12,26 @@ export function clock(now_s: number): string {
   return now_s < 10 ? `${(now_s * 1000).toFixed(3)} ms` : `${now_s.toFixed(4)} s`;
 }
 
-/** The difference of two runs as text. */
+/** The difference of two runs as text: of the times of their job, or of their queues. */
 export function compared(first: RunView, second: RunView, port: string): string {
+  const [one, other] = [timeOfJob(first), timeOfJob(second)];
+  if (one !== null && other !== null) {
+    const [slow, fast, times] = one > other ? [first, second, one / other] : [second, first, other / one];
+    if (times < 1.05) return "The job takes the same time in both, within 5 per cent.";
+    const alike = first.name === second.name;
+    const named = ({ name, paths }: RunView) => (alike ? (paths?.split(",")[0] ?? name) : name);
+    return `The job takes ${times.toFixed(2)} times as long with ${named(slow)} as with ${named(fast)}.`;
+  }
   const [a, b] = [first.series.numbers(port).mean_octets, second.series.numbers(port).mean_octets];
   if (a <= 0 || b <= 0) return "";
   const [short, long, times] = a < b ? [first, second, b / a] : [second, first, a / b];
   if (times < 1.05) return `The mean queue is the same within 5 per cent under ${first.name} and ${second.name}.`;
   return `The mean queue is ${times < 10 ? times.toFixed(1) : times.toFixed(0)} times shorter under ${short.name} than under ${long.name}.`;
+}
+
+/** The time of the first job of a run, s; null where there is none, or where it has not ended. */
+function timeOfJob({ series }: RunView): number | null {
+  return series.summary === null ? null : ((JSON.parse(series.summary) as Summary).jobs?.[0]?.job_time_s ?? null);
 }
 
 /** The first recorded queue of a switch, or of a host where there is none. */

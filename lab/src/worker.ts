@@ -61,8 +61,9 @@ function post(message: FromWorker, transfer: Transferable[] = []): void {
 function open(request: Extract<ToWorker, { type: "open" }>): void {
   const fresh: Run[] = [];
   try {
-    for (const { text, scheme } of request.runs) {
-      const engine = new Engine(text, scheme);
+    for (const { text, scheme, set: keys = {} } of request.runs) {
+      const whole = Object.entries(keys).reduce((own, [key, value]) => set(own, key, value), text);
+      const engine = new Engine(whole, scheme);
       fresh.push({ engine, sent: { samples: 0 }, width: 0, reported: false });
     }
   } catch (refusal) {
@@ -152,11 +153,13 @@ function tell(): void {
     const samples = run.engine.samples(run.sent.samples);
     const signals = run.engine.signals();
     const frames = run.engine.frames();
+    const messages = run.engine.messages();
     run.sent.samples += samples.length / run.width;
     const ended = run.engine.ended();
     const summary = ended && !run.reported ? (run.engine.summary() ?? null) : null;
+    const jobs = summary === null ? null : run.engine.jobs();
     run.reported = ended;
-    return { run: i, samples, signals, frames, now_s: timeOf(run), ended, summary };
+    return { run: i, samples, signals, frames, messages, now_s: timeOf(run), ended, summary, jobs };
   });
   const now = performance.now();
   const hops = runs.reduce((sum, run) => sum + run.engine.hops(), 0);
@@ -167,7 +170,7 @@ function tell(): void {
     measured = { at: now, hops, now: reached };
   }
   const playing = speed !== null && !rows.every((row) => row.ended);
-  const transfer = rows.flatMap((row) => [row.samples.buffer, row.signals.buffer, row.frames.buffer]);
+  const transfer = rows.flatMap((row) => [row.samples.buffer, row.signals.buffer, row.frames.buffer, row.messages.buffer]);
   post({ type: "rows", id, order, runs: rows, ...shown, playing }, transfer);
 }
 

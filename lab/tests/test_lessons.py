@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from conftest import Watched, packed
@@ -10,6 +11,8 @@ from penstock.lab import PAGE
 from playwright.sync_api import expect
 
 LESSONS = json.loads((PAGE / "lessons.json").read_text())
+# The words for ways of load balancing.
+SHOWN = {"spray": "spraying"}
 
 
 @pytest.mark.parametrize(
@@ -24,13 +27,24 @@ def test_a_lesson_comes_to_its_end(lab: Watched, number: int) -> None:
     for step in steps:
         expect(tour).to_contain_text(step["text"])
         if step.get("compare"):
-            expect(page.locator(".run h2").last).to_contain_text(step["compare"])
+            name = step["compare"].rpartition("=")[2]
+            expect(page.locator(".run h2").last).to_contain_text(SHOWN.get(name, name))
         tour.locator(".next").click()
     expect(tour.locator(".next")).to_be_disabled()
     tour.locator(".simulate").click()
     expect(tour.locator(".verdict")).to_have_text("Choose an answer first.")
+    find_the_right_choice(lab, LESSONS[number]["question"])
+    tour.locator(".back").click()
+    expect(tour).to_contain_text(steps[-1]["text"])
+    page.locator("#lesson").select_option("")
+    expect(tour).to_be_hidden()
+
+
+def find_the_right_choice(lab: Watched, question: dict[str, Any]) -> str:
+    """Choose one answer after another until the simulation says that it is right."""
+    tour = lab.page.locator("#tour")
     right = None
-    for choice in LESSONS[number]["question"]["choices"]:
+    for choice in question["choices"]:
         tour.get_by_label(choice["text"], exact=True).check()
         tour.locator(".simulate").click()
         expect(tour.locator(".verdict")).to_contain_text(
@@ -44,10 +58,7 @@ def test_a_lesson_comes_to_its_end(lab: Watched, number: int) -> None:
             break
         assert verdict.startswith("Not so")
     assert right is not None
-    tour.locator(".back").click()
-    expect(tour).to_contain_text(steps[-1]["text"])
-    page.locator("#lesson").select_option("")
-    expect(tour).to_be_hidden()
+    return right
 
 
 @pytest.mark.parametrize("step", [1, len(LESSONS[2]["steps"])])
@@ -100,6 +111,24 @@ def test_a_link_to_a_step_or_a_lesson_that_is_none_opens_its_run(lab: Watched) -
     lab.page.goto("about:blank")
     lab.open(f"#s={packed({**state, 'lesson': LESSONS[0]['title']})}")
     expect(lab.page.locator("#tour")).to_contain_text(LESSONS[0]["question"]["text"])
+
+
+@pytest.mark.parametrize(
+    ("step", "right"),
+    [
+        (1, "nearly twice as long"),
+        (3, "it stays the same"),
+        (5, "nearly twice as long"),
+    ],
+)
+def test_the_questions_of_the_all_reduce_have_these_answers(
+    lab: Watched, step: int, right: str
+) -> None:
+    lab.open()
+    at_step(lab, "An all-reduce", step)
+    lesson = next(own for own in LESSONS if own["title"].startswith("An all-reduce"))
+    asked = [*lesson["steps"], lesson][step]["question"]
+    assert find_the_right_choice(lab, asked).startswith(right)
 
 
 def at_step(lab: Watched, lesson: str, step: int) -> None:

@@ -9,23 +9,32 @@ from playwright.sync_api import expect
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "lab/node_modules/axe-core/axe.min.js"
 SHOTS = ROOT / ".build/lab"
+# A scenario of flows, one of a job, and what stands beside it.
+PAGES = {
+    "baseline/ten-gig": "smcc",
+    "jobs/two-uplinks": "network.load_balancing=spray",
+}
 SIZES = {"phone": (390, 844), "laptop": (1280, 900), "projector": (1920, 1080)}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_the_page_can_be_used_by_everyone(lab: Watched, size: str, theme: str) -> None:
+@pytest.mark.parametrize(("scenario", "beside"), PAGES.items(), ids=PAGES)
+def test_the_page_can_be_used_by_everyone(
+    lab: Watched, size: str, theme: str, scenario: str, beside: str
+) -> None:
     width, height = SIZES[size]
     lab.page.set_viewport_size({"width": width, "height": height})
     lab.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-    lab.open("#gallery=baseline/ten-gig")
-    lab.page.locator("#compare").select_option("smcc")
+    lab.open(f"#gallery={scenario}")
+    lab.page.locator("#compare").select_option(beside)
     expect(lab.page.locator(".run h2")).to_have_count(2)
     lab.run_to_end()
     lab.page.wait_for_timeout(1500)
     SHOTS.mkdir(parents=True, exist_ok=True)
-    lab.page.screenshot(path=SHOTS / f"{size}-{theme}.png")
-    lab.page.screenshot(path=SHOTS / f"{size}-{theme}-whole.png", full_page=True)
+    name = f"{scenario.rpartition('/')[2]}-{size}-{theme}"
+    lab.page.screenshot(path=SHOTS / f"{name}.png")
+    lab.page.screenshot(path=SHOTS / f"{name}-whole.png", full_page=True)
     assert (
         lab.page.evaluate(
             "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"

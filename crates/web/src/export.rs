@@ -1,13 +1,13 @@
 //! The names and types that JavaScript sees. A refusal crosses as the JSON of a [`Refusal`].
 
-use penstock_scenario::{catalogue, description};
+use penstock_scenario::{Job, Plan, catalogue, description};
 use penstock_schemes::quantity::{self, Unreadable};
 use penstock_schemes::{Duration, Instant, Unit, Value};
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::store::{FLOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, SIGNAL_COLUMNS};
-use crate::{Refusal, Session, background, edits};
+use crate::{MESSAGE_COLUMNS, Refusal, Session, background, edits};
 
 /// `value` as JSON.
 fn json(value: &impl Serialize) -> String {
@@ -34,6 +34,35 @@ fn instant(seconds: f64) -> Instant {
 
 fn span(seconds: f64) -> Duration {
     instant(seconds).since(Instant::ZERO)
+}
+
+/// A job of a scenario, for its drawing.
+#[derive(Serialize)]
+struct DescribedJob<'a> {
+    name: &'a str,
+    /// The collective, if it is one.
+    kind: Option<&'a str>,
+    /// Octets of data at a rank of a collective.
+    size_octets: Option<u64>,
+    iterations: u32,
+    /// The host of each rank.
+    hosts: Vec<&'a str>,
+    /// The octets that each of them receives over the network in an iteration.
+    received_octets: Vec<u64>,
+}
+
+impl<'a> DescribedJob<'a> {
+    fn new(plan: &'a Plan, table: usize, job: &Job) -> Self {
+        let octets = job.octets_of_hosts();
+        Self {
+            name: plan.generated.table(table),
+            kind: job.operation().map(|own| own.kind),
+            size_octets: job.operation().map(|own| own.size.0),
+            iterations: job.iterations(),
+            hosts: job.hosts().iter().map(|&host| plan.node_names[host].as_str()).collect(),
+            received_octets: job.hosts().iter().map(|host| octets.get(host).map_or(0, |both| both.1)).collect(),
+        }
+    }
 }
 
 /// A run of a scenario.
@@ -65,6 +94,8 @@ impl Engine {
             signal_columns: &'a [&'a str],
             frame_columns: &'a [&'a str],
             frame_kinds: &'a [&'a str],
+            message_columns: &'a [&'a str],
+            jobs: Vec<DescribedJob<'a>>,
             resolved: &'a str,
         }
         let plan = self.0.plan();
@@ -77,6 +108,8 @@ impl Engine {
             signal_columns: SIGNAL_COLUMNS,
             frame_columns: FRAME_COLUMNS,
             frame_kinds: FRAME_KINDS,
+            message_columns: MESSAGE_COLUMNS,
+            jobs: plan.generated.jobs().map(|(table, job)| DescribedJob::new(plan, table, job)).collect(),
             resolved: &plan.resolved,
         })
     }
@@ -135,6 +168,18 @@ impl Engine {
     #[must_use]
     pub fn frames(&mut self) -> Vec<f64> {
         self.0.take_frames()
+    }
+
+    /// The rows of messages of jobs since the last call, one after the other.
+    #[must_use]
+    pub fn messages(&mut self) -> Vec<f64> {
+        self.0.take_messages()
+    }
+
+    /// The table of jobs as JSON, a list of rows, at the end of a run.
+    #[must_use]
+    pub fn jobs(&self) -> String {
+        json(&self.0.jobs())
     }
 
     /// The text of `summary.json`, at the end of the run.
@@ -246,8 +291,10 @@ pub fn show_quantity(number: f64, name: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::path::Path;
 
+    use penstock_results::jobs::JobRow;
     use serde_json::Value;
 
     use super::*;
@@ -277,11 +324,19 @@ mod tests {
     #[test]
     fn what_is_written_for_a_page_alone_has_the_keys_of_its_interfaces() {
         let described = Engine::new(TEXT, None).unwrap().describe();
+        let with_job = format!("{TEXT}\n[[collective]]\nkind = \"all-reduce\"\nsize = \"1 MB\"");
+        let job: Value = serde_json::from_str(&Engine::new(&with_job, None).unwrap().describe()).unwrap();
         let refusal = set(TEXT, "duration.x", "1").unwrap_err();
         let sources = count_sources(TEXT, 0.0).unwrap();
         let background = count_background(TEXT, "sw0->h2", 0.0).unwrap();
-        let written =
-            [("Description", described), ("Refusal", refusal), ("Sources", sources), ("Background", background)];
+        let written = [
+            ("Description", described),
+            ("Job", job["jobs"][0].to_string()),
+            ("JobRow", json(&JobRow::OBJECT.keys.iter().map(|key| (key.name, 0)).collect::<BTreeMap<_, _>>())),
+            ("Refusal", refusal),
+            ("Sources", sources),
+            ("Background", background),
+        ];
         for (interface, text) in written {
             let value: Value = serde_json::from_str(&text).unwrap();
             let mut keys: Vec<String> = value.as_object().unwrap().keys().cloned().collect();

@@ -5,7 +5,7 @@
 //!     |
 //!     v
 //!   Session: Plan -> Sim<Mixed> -> Store --rows--> plots and network of the page          (session.rs, store.rs)
-//!     |            slice by slice                                        in a Worker, which the page can end
+//!     |            slice by slice, messages.rs                           in a Worker, which the page can end
 //!     v
 //!   Summary
 //! ```
@@ -20,10 +20,12 @@
 mod background;
 mod edits;
 pub mod export;
+mod messages;
 mod session;
 mod store;
 
 pub use background::{Background, change_background, count_background};
 pub use edits::{Sources, change_link, change_parameter, change_sources, count_sources, set};
+pub use messages::MESSAGE_COLUMNS;
 pub use session::{Refusal, Session};
 pub use store::{FLOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, SIGNAL_COLUMNS};

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use penstock_results::completions::Ending;
+use penstock_results::jobs::{self, JobRow};
 use penstock_results::{Course, Summary};
 use penstock_scenario::limits::Limits;
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
@@ -11,6 +12,7 @@ use penstock_schemes::mixed::Mixed;
 use penstock_sim::{Full, Sim};
 use serde::Serialize;
 
+use crate::messages::Messages;
 use crate::store::{QUEUE_COLUMNS, Store, width};
 
 /// Limits of a page in a browser are those of the command line divided by this.
@@ -54,6 +56,7 @@ impl Refusal {
 #[derive(Debug)]
 pub struct Session {
     plan: Rc<Plan>,
+    messages: Messages,
     state: State,
 }
 
@@ -75,6 +78,7 @@ struct Running {
 struct Ended {
     store: Store,
     summary: Summary,
+    jobs: Vec<JobRow>,
     at: Instant,
     events: u64,
     hops: u64,
@@ -106,10 +110,11 @@ impl Session {
         }
         let mut sim = Sim::<Mixed, _, Full>::new(&plan.network, &plan.configs(), plan.seed, Store::new(&plan));
         sim.feed(plan.generated.arrivals());
-        plan.generated.work().into_iter().for_each(|work| sim.employ(work));
+        let messages = Messages::default();
+        plan.generated.work().into_iter().for_each(|work| sim.employ(messages.of(work)));
         sim.configure(&plan.network, plan.seed, plan.settings());
         let course = Course::new(&plan);
-        Ok(Self { plan, state: State::Running(Box::new(Running { sim, course })) })
+        Ok(Self { plan, messages, state: State::Running(Box::new(Running { sim, course })) })
     }
 
     /// The plan of the run.
@@ -153,7 +158,8 @@ impl Session {
         let ending = Ending { end: at, interrupted: false, over, wall_s: 0.0 };
         let settling = store.sampler.settling();
         let summary = Summary::new(&self.plan, &outcome, &course.into_windows(), &settling, &ending);
-        self.state = State::Ended(Box::new(Ended { store, summary, at, events, hops }));
+        let jobs = jobs::rows(&self.plan, &outcome).collect();
+        self.state = State::Ended(Box::new(Ended { store, summary, jobs, at, events, hops }));
     }
 
     /// Simulated time.
@@ -183,6 +189,21 @@ impl Session {
             State::Ended(ended) => Some(&ended.summary),
             _ => None,
         }
+    }
+
+    /// The rows of the table of jobs, of a run that has come to its end; none where the scenario has no jobs.
+    #[must_use]
+    pub fn jobs(&self) -> &[JobRow] {
+        match &self.state {
+            State::Ended(ended) => &ended.jobs,
+            _ => &[],
+        }
+    }
+
+    /// Takes what has begun and ended of messages of jobs since the last call: rows of [`MESSAGE_COLUMNS`](crate::MESSAGE_COLUMNS).
+    /// Beyond a hundred thousand the later ones are not among them.
+    pub fn take_messages(&mut self) -> Vec<f64> {
+        self.messages.take(&self.plan)
     }
 
     /// Numbers in a row of samples: the time, then [`QUEUE_COLUMNS`] for each queue, then the columns of each flow.

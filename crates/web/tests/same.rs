@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+use penstock_results::jobs::JobRow;
 use penstock_runner::summary::RunSummary;
 use penstock_runner::{Options, Run, Summary, Table};
 use penstock_scenario::{Choice, Scenario};
 use penstock_schemes::{Instant, SCHEMES};
 use penstock_web::{
-    Background, FLOW_COLUMNS, FRAME_COLUMNS, QUEUE_COLUMNS, Session, change_background, change_link, change_parameter,
-    change_sources, count_background, set,
+    Background, FLOW_COLUMNS, FRAME_COLUMNS, MESSAGE_COLUMNS, QUEUE_COLUMNS, Session, change_background, change_link,
+    change_parameter, change_sources, count_background, set,
 };
 
 /// Four sources at one port; short.
@@ -109,6 +110,57 @@ fn scenarios_with_loads_pauses_and_windows_give_the_same_numbers() {
     ] {
         let text = std::fs::read_to_string(folder.join(name).with_extension("toml")).unwrap();
         check(&set(&text, key, value).unwrap(), None);
+    }
+}
+
+/// Two ranks that exchange a frame of 1500 octets in each of two steps.
+const TWO: &str = r#"
+    question = "When does a step end?"
+    duration = "1 ms"
+    until = "all-flows-complete"
+    scheme = "none"
+    topology.star = { hosts = 2, link_rate = "100 Gbps", link_delay = "1 us", buffer = "150 KB" }
+    [[collective]]
+    kind = "all-reduce"
+    size = "3000 octets"
+"#;
+
+#[test]
+fn messages_of_a_job_begin_and_end_at_their_times() {
+    let mut session = to_end(TWO, None, 3);
+    let rows = session.take_messages();
+    assert!(session.take_messages().is_empty());
+    let rows: Vec<&[f64]> = rows.chunks(MESSAGE_COLUMNS.len()).collect();
+    // From each to the other, begun and ended, twice.
+    assert_eq!(rows.len(), 8);
+    // 0.12 us on each of two lines, which take 1 us each.
+    let step = 2.24e-6;
+    for row in &rows {
+        let &[job, _, from, to, octets, begin_s, end_s] = *row else { panic!("{row:?}") };
+        let mut ends = [from, to].map(|node| session.plan().node_names[node as usize].as_str());
+        ends.sort_unstable();
+        assert_eq!((job, octets, ends), (0.0, 1500.0, ["h0", "h1"]), "{row:?}");
+        assert!(begin_s == 0.0 || (begin_s - step).abs() < 1e-12, "{row:?}");
+        assert!(end_s == -1.0 || (end_s - begin_s - step).abs() < 1e-12, "{row:?}");
+    }
+    assert_eq!(rows.iter().filter(|row| row[6] < 0.0).count(), 4, "each begins once");
+    let mut without = to_end(FOUR, None, 10_000);
+    assert!(without.take_messages().is_empty() && without.jobs().is_empty());
+}
+
+#[test]
+fn jobs_give_the_numbers_and_the_table_of_the_runner() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/jobs");
+    let file = std::fs::read_to_string(folder.join("two-uplinks.toml")).unwrap();
+    for (key, value) in [("scheme", "dcqcn"), ("network.load_balancing", "spray"), ("collective.0.iterations", "2")] {
+        let text = set(&set(&file, key, value).unwrap(), "collective.0.size", "200 KB").unwrap();
+        check(&text, None);
+        let (session, run) = (to_end(&text, None, 10_000), native(&text, None));
+        let ours = |value: fn(&JobRow) -> f64| Some(session.jobs().iter().map(value).collect::<Vec<_>>());
+        assert_eq!(ours(|row| row.rank as f64), column(&run, Table::Jobs, "rank"), "{key}");
+        assert_eq!(ours(|row| row.begin_s), column(&run, Table::Jobs, "begin_s"), "{key}");
+        assert_eq!(ours(|row| row.end_s), column(&run, Table::Jobs, "end_s"), "{key}");
+        assert!(session.jobs().len() >= 16, "{key}: an iteration and a collective of each rank");
     }
 }
 
