@@ -18,7 +18,7 @@ module scoreboard_dpi
 
   bit clk = 0;
   logic rst = 1;
-  logic [15:0] octets = 16'd1538, tokens;
+  logic [15:0] octets = 16'd100, tokens;
   logic take = 0, ready;
   chandle bucket, scheme, calculator;
   longint unsigned clocks = 0, frames = 0;
