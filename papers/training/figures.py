@@ -20,7 +20,7 @@ SCHEMES = {"none": "flow control", "qcn": "QCN", "dcqcn": "DCQCN", "hpcc": "HPCC
 """Schemes, with the names that figures have for them: without a scheme there is flow control alone."""
 UNORDERED = ("none", "qcn", "dcqcn", "nscc")
 """Those that take frames in any order, without a transport."""
-BALANCED = {"flow": "hash of connections", "flowlet": "flowlets", "spray": "spraying", "adaptive": "adaptive"}
+BALANCED = {"flow": "hash of\nconnections", "flowlet": "flowlets", "spray": "spraying", "adaptive": "adaptive"}
 SLOW_LINK = '[{ link = "leaf0->spine0", at = "0 s", rate = "50 Gbps" }]'
 SIZES = {"64 KB": 64e3, "256 KB": 256e3, "1 MB": 1e6, "4 MB": 4e6, "16 MB": 16e6}
 ALGORITHMS = ("ring", "tree", "halving-doubling")
@@ -64,8 +64,7 @@ _STATES = {"whole": "all links whole", "slow": "one uplink at half its rate"}
 )
 def schemes(data: Data) -> "Figure":
     """Time of an all-reduce of 16 MB by scheme, with connections hashed and with frames sprayed."""
-    bars = {BALANCED[by]: [data.get(f"{by} {scheme}", ()) for scheme in SCHEMES] for by in ("flow", "spray")}
-    return _bars(list(SCHEMES.values()), bars, ALL_REDUCE_IDEAL_S)
+    return _by_scheme(data, ALL_REDUCE_IDEAL_S)
 
 
 @FIGURES.draw(
@@ -78,7 +77,7 @@ def sizes(data: Data) -> "Figure":
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 3.4), sharey=True, layout="constrained")
     _lines(axes[0], data, {name: name for name in ALGORITHMS}, QUEUE_COLOURS)
     _lines(axes[1], data, SCHEMES, FLOW_COLOURS)
-    axes[0].set(title="algorithms, spraying, flow control", ylabel="bus bandwidth (Gb/s)", ylim=(0, 100))
+    axes[0].set(title="algorithms, spraying, flow control", ylabel="bus bandwidth (Gb/s)", ylim=(0, 110))
     axes[1].set(title="schemes, ring, hash of connections")
     return figure
 
@@ -96,7 +95,7 @@ def neighbour(data: Data) -> "Figure":
     for axis, by, shown in zip(axes, ("flow", "spray"), (tuple(SCHEMES), UNORDERED), strict=True):
         bars = {at: [data[f"{by} {at} {scheme}"] for scheme in shown] for at in ("alone", "beside")}
         _grouped(axis, [SCHEMES[scheme] for scheme in shown], {"alone": bars["alone"], "beside it": bars["beside"]})
-        axis.set_title(BALANCED[by])
+        axis.set_title(BALANCED[by].replace("\n", " "))
         axis.axhline(ALL_REDUCE_IDEAL_S * 1e3, color=REFERENCE, linewidth=0.8, linestyle=":")
     axes[0].set_ylabel("time (ms)")
     axes[0].legend(loc="upper right")
@@ -118,8 +117,13 @@ def experts(data: Data) -> "Figure":
 )
 def step(data: Data) -> "Figure":
     """Time of a training step by scheme, with connections hashed and with frames sprayed."""
+    return _by_scheme(data, None)
+
+
+def _by_scheme(data: Data, ideal_s: float | None) -> "Figure":
+    """Draw a group of bars for each scheme; HPCC and Swift, which need frames in order, have none for spraying."""
     bars = {BALANCED[by]: [data.get(f"{by} {scheme}", ()) for scheme in SCHEMES] for by in ("flow", "spray")}
-    return _bars(list(SCHEMES.values()), bars, None)
+    return _bars(list(SCHEMES.values()), bars, ideal_s)
 
 
 def _bars(names: Sequence[str], bars: Mapping[str, Sequence[Sequence[Any]]], ideal_s: float | None) -> "Figure":
@@ -136,11 +140,14 @@ def _grouped(axis: "Axes", names: Sequence[str], bars: Mapping[str, Sequence[Seq
     """Draw groups of bars: the mean time of the seeds, in ms, with the interval of 95 %; none where there is no run."""
     width = 0.8 / len(bars)
     for index, (label, groups) in enumerate(bars.items()):
+        shift = (index - (len(bars) - 1) / 2) * width
         shown = [(place, spread(run["step_time_s"] for run in runs)) for place, runs in enumerate(groups) if runs]
-        at = [place + (index - (len(bars) - 1) / 2) * width for place, _ in shown]
+        at = [place + shift for place, _ in shown]
         means = [found["mean"] * 1e3 for _, found in shown]
         colour = QUEUE_COLOURS[index]
         axis.bar(at, means, width * 0.92, color=colour, label=label or None)
+        for place in (place for place, runs in enumerate(groups) if not runs):
+            axis.text(place + shift, 0, " needs order", rotation=90, ha="center", va="bottom", color=colour)
         axis.errorbar(at, means, [_half(found) * 1e3 for _, found in shown], fmt="none", ecolor=REFERENCE, capsize=2)
     axis.set_xticks(range(len(names)), names)
     axis.grid(visible=False, axis="x")
@@ -148,11 +155,13 @@ def _grouped(axis: "Axes", names: Sequence[str], bars: Mapping[str, Sequence[Seq
 
 
 def _lines(axis: "Axes", data: Data, shown: Mapping[str, str], colours: Sequence[str]) -> None:
-    for (name, label), colour in zip(shown.items(), colours, strict=False):
+    for index, ((name, label), colour) in enumerate(zip(shown.items(), colours, strict=False)):
+        # Lines stand a little beside each other, so that their intervals do not overlap.
+        at = [size * 1.07 ** (index - (len(shown) - 1) / 2) for size in SIZES.values()]
         found = [spread(run["bus_bandwidth_bps"] for run in data[f"{name} {size}"]) for size in SIZES]
         means = [each["mean"] / 1e9 for each in found]
         halves = [_half(each) / 1e9 for each in found]
-        axis.errorbar(list(SIZES.values()), means, halves, color=colour, label=label, marker=".", capsize=2)
+        axis.errorbar(at, means, halves, color=colour, label=label, marker=".", capsize=2)
     axis.set_xscale("log")
     axis.set_xticks(list(SIZES.values()), list(SIZES))
     axis.minorticks_off()

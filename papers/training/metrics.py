@@ -12,14 +12,14 @@ def step_time_s(result: Result) -> float | None:
 
 
 def exposed_s(result: Result, job: str) -> float | None:
-    """Time in all iterations of a job in which a rank does not compute, s, mean of all ranks; none if it has not ended."""
+    """Time of a job in which a rank does not compute, s, mean of all ranks; none if the job has not ended."""
     (own,) = [each for each in result.summary["jobs"] if each["name"] == job]
     each_s = own["exposed_communication_s"]
     return None if own["job_time_s"] is None or each_s is None else each_s * own["iterations"]
 
 
 def sharing(result: Result) -> float:
-    """Octets of the busiest link between switches, over those that the busiest host sends: connections that share it."""
+    """Octets of the busiest link between switches over those of the busiest host: connections that share it."""
     queues = result.summary["queues"]
     between = [q["octets_sent"] for q in queues if not _of_a_host(q["name"])]
     return max(between) / max(q["octets_sent"] for q in queues if q["name"].startswith("h"))
