@@ -143,7 +143,7 @@ def _grouped(axis: "Axes", names: Sequence[str], bars: Mapping[str, Sequence[Seq
         shift = (index - (len(bars) - 1) / 2) * width
         shown = [(place, spread(run["step_time_s"] for run in runs)) for place, runs in enumerate(groups) if runs]
         at = [place + shift for place, _ in shown]
-        means = [found["mean"] * 1e3 for _, found in shown]
+        means = [_mean(found) * 1e3 for _, found in shown]
         colour = QUEUE_COLOURS[index]
         axis.bar(at, means, width * 0.92, color=colour, label=label or None)
         for place in (place for place, runs in enumerate(groups) if not runs):
@@ -159,7 +159,7 @@ def _lines(axis: "Axes", data: Data, shown: Mapping[str, str], colours: Sequence
         # Lines stand a little beside each other, so that their intervals do not overlap.
         at = [size * 1.07 ** (index - (len(shown) - 1) / 2) for size in SIZES.values()]
         found = [spread(run["bus_bandwidth_bps"] for run in data[f"{name} {size}"]) for size in SIZES]
-        means = [each["mean"] / 1e9 for each in found]
+        means = [_mean(each) / 1e9 for each in found]
         halves = [_half(each) / 1e9 for each in found]
         axis.errorbar(at, means, halves, color=colour, label=label, marker=".", capsize=2)
     axis.set_xscale("log")
@@ -167,6 +167,11 @@ def _lines(axis: "Axes", data: Data, shown: Mapping[str, str], colours: Sequence
     axis.minorticks_off()
     axis.set_xlabel("size")
     axis.legend(loc="upper left")
+
+
+def _mean(found: Mapping[str, Any]) -> float:
+    """The mean; not a number where no run has the metric, so that nothing is drawn."""
+    return float("nan") if found["mean"] is None else float(found["mean"])
 
 
 def _half(found: Mapping[str, Any]) -> float:
