@@ -46,6 +46,7 @@ import state_diagram
 from lab_links import run_it, with_runs
 from paper_searches import HEAD, searches
 from scheme_names import code, heading, hearing, scheme_table, table
+from training_page import training
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = {
@@ -99,6 +100,7 @@ def main(build: Path) -> None:
         **arena(build, docs),
         "cores": cores(),
         "searches": table(HEAD, searches(ROOT / "papers")),
+        **training(ROOT / "papers/training", docs),
         "formats": formats(),
         "managed_objects": managed_objects(),
         "kinds": table(["Kind", "Frame"], ([code(kind["name"]), kind["title"]] for kind in wire.kinds())),
