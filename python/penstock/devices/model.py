@@ -23,12 +23,16 @@ class Pool:
         mode: whether thresholds are alphas or octets.
         size_octets: reserves and shared memory, octets; ``None`` if the device computes it.
         xoff_octets: memory for frames that arrive after a pause, in addition, octets.
+        percent: size as a share of the memory that pools have, per cent, where the target has that instead of octets.
+        xoff_percent: likewise ``xoff_octets``.
     """
 
     direction: Literal["ingress", "egress", "both"]
     mode: Literal["dynamic", "static"]
     size_octets: int | None
     xoff_octets: int = 0
+    percent: int | None = None
+    xoff_percent: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
