@@ -114,7 +114,7 @@ def read(text: str, file: str = "eos.cfg") -> Reading:
         )
     memory = reader.memory
     pools, known = memory.pools(), {"queues": draft.queues, "pfc": draft.queues}
-    places = {("pool", name): Place(None, "platform trident mmu") for name in pools}
+    places: dict[tuple[object, ...], Place] = {("pool", name): Place(None, "platform trident mmu") for name in pools}
     return draft.reading(file, known, memory=memory.port, pools=pools, at=places)
 
 

@@ -2,8 +2,8 @@
 
 Sources: pyavd 6.4.0 (aristanetworks/avd, ``platform.trident.mmu``), whose templates have these lines and whose schema
 has the alphas 1/128 to 8; Habana, "Arista Switch Configuration", where ``ingress threshold`` and ``ingress headroom``
-of a profile are those of PFC. One profile is applied to the whole switch. ``ingress resume`` stays out, for no text says
-from where it counts, and so do thresholds in octets, lossy priority groups and sizes of pools: there is no command.
+of a profile are those of PFC. One profile is applied to the whole switch. ``ingress resume`` stays out, for no text
+says from where it counts, and so do thresholds in octets, lossy priority groups and sizes of pools.
 """
 
 from dataclasses import dataclass, field, replace

@@ -319,7 +319,8 @@ class _Reader:
                 poll_ms=poll,
                 action="forward" if self.action == "forward" else "drop",
             )
-        pools, known = self.memory.pools(), {"queues": self.maps, "pfc": self.codes}
+        pools = self.memory.pools()
+        known: dict[str, Mapping[str, object]] = {"queues": self.maps, "pfc": self.codes}
         return draft.reading(file, known, memory=self.with_memory, pools=pools, at=self.memory.places())
 
     def with_memory(self, port: Port, profile: str, places: dict[tuple[object, ...], Place]) -> Port:

@@ -2,9 +2,10 @@
 
 Sources: Juniper, CLI reference (``buffer-partition`` of ingress and egress, ``buffer-dynamic-threshold`` with 0 to 10,
 ``mru`` of a congestion notification profile, ``xon``); Juniper TechPost, "QFX5K-Series Switches Packet Buffer
-Architecture": alpha 0 is 1/128, each next one twice as much, 10 is 8; on QFX5130, 5220, 5230 and 5240 the lossless and
-the lossy partition have the same share at ingress and egress, and headroom is kept at egress, too. All ingress
-partitions add up to exactly 100 per cent. ``xon`` is in cells of the chip, which no configuration has: it stays out.
+Architecture". Alpha 0 is 1/128, each next one is twice as much, and 10 is 8. On QFX5130, 5220, 5230 and 5240 the
+lossless and the lossy partition have the same share at ingress and egress, and headroom is kept at egress, too.
+All ingress partitions add up to exactly 100 per cent. ``xon`` is in cells of the chip, which no configuration has, and
+stays out.
 """
 
 from dataclasses import dataclass, field, replace
@@ -96,9 +97,7 @@ def write(device: Device, expressed: Device, lost: dict[str, None]) -> tuple[lis
     return lines, numbers, replace(expressed, ports=tuple(ports), pools=pools)
 
 
-def _shares(
-    device: Device, ingress: dict[int, Threshold], lossless: set[int], lost: dict[str, None]
-) -> dict[str, int]:
+def _shares(device: Device, ingress: dict[int, Threshold], lossless: set[int], lost: dict[str, None]) -> dict[str, int]:
     """Return the shares of lossless priorities, of headroom and of lossy ones: whole per cent that add up to 100."""
     sizes = {"lossless": 0, "headroom": 0, "lossy": 0}
     for name, pool in device.pools.items():

@@ -5,7 +5,9 @@ A priority is traffic class, priority group, queue and priority of PFC at once, 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
+
+Key = TypeVar("Key", int, str)
 
 ALPHA_NONE = -8
 """The exponent of a dynamic threshold of 0: reserves alone."""
@@ -206,7 +208,7 @@ def with_ports(device: Device, ports: list[Port], **changes: object) -> Device:
     return replace(device, ports=tuple(ports), **changes)  # type: ignore[arg-type]
 
 
-def percentages(weights: Mapping[int, int]) -> dict[int, int]:
+def percentages(weights: Mapping[Key, int]) -> dict[Key, int]:
     """Return weights in whole per cent that add up to 100, each at least 1."""
     total = sum(weights.values())
     shares = {key: max(1, weight * 100 // total) for key, weight in weights.items()}

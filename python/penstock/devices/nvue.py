@@ -277,6 +277,8 @@ class _Reader:
                  "egress-shaper": draft.queues}  # fmt: skip
         self.memory.modes()
         self.memory.sizes()
-        places = {("pool", name): Place(self.memory.lines.get(("pool", name)), name) for name in self.memory.pools}
+        places: dict[tuple[object, ...], Place] = {
+            ("pool", name): Place(self.memory.lines.get(("pool", name)), name) for name in self.memory.pools
+        }
         of_port = self.memory.port
         return draft.reading(file, known, _GLOBAL, memory=of_port, pools=self.memory.pools, at=places)

@@ -101,13 +101,14 @@ def write(device: Device, expressed: Device, lost: dict[str, None]) -> tuple[lis
         if priority not in lossless:
             lines += _region(f"{_START} egress-lossy-buffer traffic-class {priority}", renamed(threshold))
             written["egress"][priority] = renamed(threshold)
-    for direction, thresholds in (("ingress", ingress), ("egress", egress)):
-        own = {p: threshold for p, threshold in thresholds.items() if p in lossless}
-        region = _lossless(direction, own, lost)
+    both: tuple[tuple[Direction, dict[int, Threshold]], ...] = (("ingress", ingress), ("egress", egress))
+    for side, thresholds in both:
+        paused = {p: threshold for p, threshold in thresholds.items() if p in lossless}
+        region = _lossless(side, paused, lost)
         if region is not None:
             one = renamed(region)
-            lines += _region(f"{_START} {direction}-lossless-buffer", one)
-            written[direction] |= dict.fromkeys(own, one)
+            lines += _region(f"{_START} {side}-lossless-buffer", one)
+            written[side] |= dict.fromkeys(paused, one)
     ports = []
     for port, source in zip(expressed.ports, device.ports, strict=True):
         own, buffer = dict(written["ingress"]), port_buffer(source)
@@ -194,8 +195,12 @@ class MemoryReader:
     def read(self, line: int, text: str, words: list[str]) -> None:
         """Read the words after the profile's name."""
         match words:
-            case [("ingress-pool" | "ingress-service-pool" | "egress-pool" | "egress-service-pool") as kind, number, key,
-                  value]:  # fmt: skip
+            case [
+                ("ingress-pool" | "ingress-service-pool" | "egress-pool" | "egress-service-pool") as kind,
+                number,
+                key,
+                value,
+            ]:
                 self._pool(line, text, "ingress" if kind.startswith("ingress") else "egress", number, key, value)
             case [("ingress-lossless-buffer" | "egress-lossless-buffer") as kind, key, value]:
                 self._region(line, text, "ingress" if kind.startswith("ingress") else "egress", "lossless", key, value)
@@ -259,8 +264,10 @@ class MemoryReader:
             octets = self.draft.number(line, where, value, 0, _MOST)
             if octets is None:
                 return
-            changes = {"reserve_octets": octets} if key == "reserved" else {"limit_octets": octets}
-            threshold = replace(threshold, **changes)
+            reserve = key == "reserved"
+            threshold = (
+                replace(threshold, reserve_octets=octets) if reserve else replace(threshold, limit_octets=octets)
+            )
         else:
             self.draft.passed(line, text)
         self.regions[direction, region] = threshold
@@ -282,13 +289,11 @@ class MemoryReader:
         for priority in port.queues:
             lossless = priority in port.pfc
             group = "lossless" if lossless else self.groups.get(priority, GROUPS[0])
-            paused = self.draft.pfc.values()
-            if lossless or not any(priority in each for each in paused):
-                if ("ingress", group) in self.regions:
-                    ingress[priority] = self.regions["ingress", group]
-                    places["ingress", port.name, priority] = Place(self.lines["ingress", group], f"ingress {group}")
-            of_all = any(priority in each for each in paused)
-            key = "lossless" if of_all else priority
+            elsewhere = any(priority in each for each in self.draft.pfc.values())
+            if (lossless or not elsewhere) and ("ingress", group) in self.regions:
+                ingress[priority] = self.regions["ingress", group]
+                places["ingress", port.name, priority] = Place(self.lines["ingress", group], f"ingress {group}")
+            key = "lossless" if elsewhere else priority
             if ("egress", key) in self.regions:
                 egress[priority] = self.regions["egress", key]
         buffer = self.buffers.get(profile, {})

@@ -33,19 +33,19 @@ def of_switch(device: Device, direction: Direction, lost: dict[str, None]) -> di
             if direction == "egress" or priority not in lossless or priority in port.pfc:
                 by_priority.setdefault(priority, []).append(_without_limit(device, threshold))
     found = {}
-    for priority, thresholds in sorted(by_priority.items()):
-        first = thresholds[0]
-        alphas = [each.alpha_exponent for each in thresholds if each.alpha_exponent is not None]
-        limits = [each.limit_octets for each in thresholds if each.limit_octets is not None]
+    for priority, several in sorted(by_priority.items()):
+        first = several[0]
+        alphas = [each.alpha_exponent for each in several if each.alpha_exponent is not None]
+        limits = [each.limit_octets for each in several if each.limit_octets is not None]
         one = replace(
             first,
-            reserve_octets=max(each.reserve_octets for each in thresholds),
+            reserve_octets=max(each.reserve_octets for each in several),
             alpha_exponent=min(alphas, default=None),
             limit_octets=None if alphas else min(limits, default=None),
-            xoff_octets=max(each.xoff_octets for each in thresholds),
-            xon_offset_octets=max(each.xon_offset_octets for each in thresholds),
+            xoff_octets=max(each.xoff_octets for each in several),
+            xon_offset_octets=max(each.xon_offset_octets for each in several),
         )
-        same = {(each.pool, each.reserve_octets, each.alpha_exponent, each.limit_octets) for each in thresholds}
+        same = {(each.pool, each.reserve_octets, each.alpha_exponent, each.limit_octets) for each in several}
         if len(same) > 1:
             text = f"priority {priority}, {direction}: ports differ, and one value holds for the switch"
             lost[f"{text}: the least threshold and the largest reserve are written"] = None
