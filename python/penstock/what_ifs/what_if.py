@@ -22,7 +22,7 @@ from penstock.result import ClaimError, Result
 from penstock.runs import Run, RunCallbacks, copies, run_many, seeds_of
 from penstock.scenario import Scenario
 from penstock.what_ifs import answers, making
-from penstock.what_ifs.measuring import FigureTable, RunNumbers, about, numbers
+from penstock.what_ifs.measuring import RunNumbers, about, figure_tables, numbers
 from penstock.what_ifs.outcome import MadeScenario, Measure, Trial, WhatIf
 from penstock.what_ifs.questions import Asked, Case, Question, questions
 
@@ -214,7 +214,7 @@ def _trial(
         port=None if asked.case is None else asked.case.port,
         measures=tuple(measures),
         scenarios=tuple(made[key] for key in (*own, *reference)),
-        figures=tuple(_figures(asked.name, {key[1]: found[key][0] for key in own})),
+        figures=tuple(figure_tables(asked.name, {key[1]: found[key][0] for key in own})),
         cycles=() if asked.cycles is None else asked.cycles.cycles,
         notes=tuple(notes),
     )
@@ -274,24 +274,3 @@ def _beside(name: str, measures: Mapping[str, Measure]) -> str:
         return ""
     text = f"p99 slowdown {answers.value(slowdown.name, slowdown.present)}"
     return text if slowdown.proposed is None else f"{text}, proposed {answers.value(slowdown.name, slowdown.proposed)}"
-
-
-_FIGURES = {
-    "queue": ("queue of {port}", "time_s", "queue_octets"),
-    "stopped": ("queues that flow control has stopped", "time_s", "queues"),
-    "completions": ("completion of the flows of the incast", "completion_s", "share"),
-}
-"""The figures of trials: title, and quantities along and up."""
-
-
-def _figures(name: str, first: Mapping[str, RunNumbers]) -> list[FigureTable]:
-    """Return the lines of the figures of a trial, each side's first run."""
-    found = []
-    for figure, (title, x, y) in _FIGURES.items():
-        lines = {side: run.lines[figure] for side, run in first.items() if run.lines.get(figure, ([], []))[0]}
-        # Where no queue is ever stopped there is nothing to see.
-        if any(any(y) for _, y in lines.values()):
-            port = next(iter(first.values())).port
-            text = f"{name}: {title.format(port=port)}"
-            found.append(FigureTable(name=figure, title=text, x=x, y=y, lines=lines))
-    return found
