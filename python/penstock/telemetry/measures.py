@@ -38,7 +38,7 @@ class Measure:
 def in_whole_cells(value: float, queue: Queue, cell_octets: int) -> float:
     """Return the octets of the cells that frames of a queue fill, as a device counts them.
 
-    Each frame fills whole cells of its own. The run keeps no sizes of the frames that waited, so the mean frame of the
+    No cell holds octets of two frames. The run keeps no sizes of the frames that waited, so the mean frame of the
     queue stands for each. The value is exact for frames of one size, and too large where many short frames passed and
     long ones waited.
 
