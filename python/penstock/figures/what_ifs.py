@@ -1,7 +1,7 @@
 """The figures of a trial: a queue and stopped queues over time, completions, a line for each side."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from penstock.figures.panels import octets_scale, time_axis
 from penstock.figures.style import QUEUE_COLOURS, WIDTH, Drawn, sheet, styled
@@ -23,12 +23,12 @@ def trial_figure(trial: Trial) -> Drawn:
     return figure
 
 
-def draw_lines(panels: "Sequence[Axes]", tables: Sequence[FigureTable]) -> None:
+def draw_lines(panels: "Iterable[Axes]", tables: Sequence[FigureTable]) -> None:
     """Draw a table into each panel: a line for each side."""
     for panel, table in zip(panels, tables, strict=True):
         scale, unit = _scale(table)
         for number, (side, (x, y)) in enumerate(table.lines.items()):
-            style = {"color": QUEUE_COLOURS[number], "linestyle": _DASHES[number], "label": side}
+            style: dict[str, Any] = {"color": QUEUE_COLOURS[number], "linestyle": _DASHES[number], "label": side}
             panel.plot(x, [value / scale for value in y], **style)
         panel.set_ylim(bottom=0)
         panel.set_ylabel(unit)

@@ -50,7 +50,7 @@ def in_whole_cells(value: float, queue: Queue, cell_octets: int) -> float:
     frames = queue["frames_sent"]
     if cell_octets <= 1 or not frames or not value:
         return value
-    frame = queue["octets_sent"] / frames
+    frame: float = queue["octets_sent"] / frames
     return value / frame * math.ceil(frame / cell_octets) * cell_octets
 
 
