@@ -366,9 +366,9 @@ def test_finished_runs_are_not_run_again(tmp_path: Path) -> None:
     whole = penstock.what_if(fabric(), out=tmp_path / "a", **given)  # type: ignore[arg-type]
     lines = (tmp_path / "a" / "runs.jsonl").read_text().splitlines(keepends=True)
     assert planned == [6] == [len(lines)]
-    # Killed in the fourth run's line, and an entry of another scenario stands there too.
+    # Killed in the fourth run's line, and a line of another version stands there too, with other keys.
     (tmp_path / "b").mkdir()
-    other = json.dumps({"key": "0" * 64, "run": json.loads(lines[0])["run"]}) + "\n"
+    other = json.dumps({"key": "0" * 64, "run": {"former": 1}}) + "\n"
     (tmp_path / "b" / "runs.jsonl").write_text("".join([*lines[:3], other]) + lines[3][:40])
     resumed = penstock.what_if(fabric(), out=tmp_path / "b", resume=True, **given)  # type: ignore[arg-type]
     assert planned == [6, 3]
