@@ -1,5 +1,6 @@
 """Watermarks and counters of devices: files read, values combined, laid over runs."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -12,7 +13,9 @@ from penstock import ArgumentError, PenstockError, Result, Scenario
 from penstock.errors import TextFileError
 from penstock.figures.measured import measured_figure
 from penstock.metrics.seeds import spread
+from penstock.reports import Mark, Table, measurements
 from penstock.telemetry import MEASURES, PortNames, Sample, overlay, read, typed_columns
+from penstock.telemetry.measures import in_whole_cells
 
 FABRIC = """
 question = "Does the fabric do what its switches say?"
@@ -285,6 +288,37 @@ def test_the_simulator_has_the_watermarks_of_priority_groups(runs: list[Result])
             assert queue["ingress_shared_max_octets"] <= alone
 
 
+def test_frames_of_a_queue_fill_whole_cells(fabric: Scenario, runs: list[Result]) -> None:
+    queue = {"frames_sent": 10, "octets_sent": 15_000}
+    # Frames of 1500 octets: 6 cells of 256 are 1536, 8 of 208 are 1664.
+    assert in_whole_cells(76_500, queue, 256) == 51 * 1536
+    assert in_whole_cells(76_500, queue, 208) == 51 * 1664
+    assert in_whole_cells(76_500, queue, 1) == 76_500
+    assert in_whole_cells(76_500, {"frames_sent": 0, "octets_sent": 0}, 256) == 76_500
+    found = overlay([sample("queue", 100, cells=True, port="Ethernet0")], PortNames(fabric), {"none": runs[:1]})
+    (own,) = (q for q in runs[0].summary["queues"] if q["name"] == "leaf0->h0" and q["priority"] == 3)
+    frame = own["octets_sent"] / own["frames_sent"]
+    (row,) = found.rows
+    assert row.measured == 25_600
+    assert row.simulated["none"].mean == pytest.approx(own["max_octets"] / frame * -(-frame // 256) * 256)
+    assert "octets of whole cells" in found.notes[0] + found.notes[1]
+
+
+def test_the_report_has_measured_values_first(fabric: Scenario, runs: list[Result]) -> None:
+    samples = [sample("pg-shared", 10**7), sample("pg-shared", 0, port="Ethernet0")]
+    found = overlay(samples, PortNames(fabric), {"none": runs})
+    assert found.differing("none") == (1, 1), "a port without values is not judged"
+    assert measurements.verdict(found) == (
+        "1 of 1 measured values differ from the simulated ones; by chance, 1 of 20 does.", True
+    )  # fmt: skip
+    (table,) = measurements.section(found, "t", pictures=False).parts
+    assert isinstance(table, Table)
+    (cells,) = table.rows
+    assert cells[:4] == ("leaf0 Ethernet8", "leaf0->h1", "3", "priority group, shared") and cells[4] == "10 MB"
+    assert cells[-1] == Mark("yes", good=False)
+    assert measurements.verdict(overlay(samples, PortNames(fabric), {"none": runs[:1]}))[1] is None
+
+
 def test_the_figure_has_a_panel_for_each_measure(fabric: Scenario, runs: list[Result]) -> None:
     samples = [sample("pg-shared", 90_000), sample("pg-shared", 0, port="Ethernet0"), sample("queue", 5, priority=5)]
     found = overlay([*samples, sample("queue", 300_000, port="Ethernet0")], PortNames(fabric), {"none": runs})
@@ -302,7 +336,7 @@ def test_compare_lays_measured_values_over_runs(penstock: Command, tmp_path: Pat
     (tmp_path / "leaf0.txt").write_text(SHOWN)
     (tmp_path / "uplink.csv").write_text("Interface,Queue,Bytes\nspine0->leaf0,3,99000\n")
     words = ["compare", "fabric.toml", "--seeds", "2", "--measured", "leaf0.txt", "--measured-over", "10 s"]
-    done = penstock(*words, "--json")
+    done = penstock(*words, "--report", "r.html", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)["measured"]
     rows = {(row["link"], row["priority"], row["measure"]): row for row in document["rows"]}
@@ -311,6 +345,9 @@ def test_compare_lays_measured_values_over_runs(penstock: Command, tmp_path: Pat
     folder = tmp_path / "results" / "fabric-compare"
     assert json.loads((folder / "measured.json").read_text()) == document
     assert {"measured.png", "measured.svg"} <= {path.name for path in folder.iterdir()}
+    page = (tmp_path / "r.html").read_text()
+    assert "Measured beside simulated" in page and "leaf0 Ethernet8" in page
+    assert hashlib.sha256(SHOWN.encode()).hexdigest() in page.replace("\n", ""), "the file of measured values is named"
 
     done = penstock(*words[:4], "--force", "--measured", "leaf0=uplink.csv", "--measured-as", "queue",
                     "--measured-columns", "port=Interface,queue=Queue,value=Bytes")  # fmt: skip

@@ -28,9 +28,12 @@ def _given(scenario: Scenario) -> Configuration:
 
 @pytest.fixture(scope="module")
 def answer() -> Tuning:
-    """A proposal for ten sources with a long round trip, after a search a tenth as long as usual."""
+    """A proposal for ten sources with a long round trip, after a search a tenth as long as usual.
+
+    Packets contradict many a margin of so few sources, so none is asked for.
+    """
     scenario = Scenario.from_toml(QUICK, name="quick")
-    return tune(scenario, "stability", trials=24, seeds=[1], verdict_seeds=range(4, 8), points=64)
+    return tune(scenario, "stability", phase_margin=None, trials=24, seeds=[1], verdict_seeds=range(4, 8), points=64)
 
 
 @pytest.mark.science
@@ -85,7 +88,8 @@ def test_goals_with_the_same_guards_are_companions() -> None:
 def test_goals_with_the_same_guards_answer_from_the_same_points() -> None:
     """No answer is worse, by its own goal, than that to the other: both choose from the same runs."""
     found = {
-        goal: tune(quick(), goal, trials=16, seeds=1, verdict_seeds=2, points=32) for goal in ("stability", "latency")
+        goal: tune(quick(), goal, phase_margin=None, trials=16, seeds=1, verdict_seeds=2, points=32)
+        for goal in ("stability", "latency")
     }
     for goal, other in (("stability", "latency"), ("latency", "stability")):
         assert found[goal].changed
@@ -235,7 +239,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("quick.toml").write_text(QUICK)
     command = ["tune", "quick.toml", "--goal", "latency", "--keys", "w=1..4,q_eq=8 KB..20 KB", "--trials", "8"]
-    command += ["--seeds", "1", "--verdict-seeds", "3", "--out", "found/better.toml"]
+    command += ["--seeds", "1", "--verdict-seeds", "3", "--phase-margin", "none", "--out", "found/better.toml"]
     done = CliRunner().invoke(app, [*command, "--json"])
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)

@@ -17,7 +17,7 @@ from penstock.tuning import Tuning, tune
 from penstock.tuning.goals import GOALS, Guard, broken, companions, guards, score
 from penstock.tuning.linear_margins import LinearMargins
 from penstock.tuning.measures import OBSERVED, completion_s, observe
-from penstock.tuning.refusals import PACKETS, PHASE_MARGIN, Judge, Refusal, counted
+from penstock.tuning.refusals import PACKETS, PHASE_MARGIN, Candidate, Judge, counted
 
 PFC = """\
 question = "32 to 1 under flow control: which thresholds use the port best?"
@@ -201,21 +201,21 @@ def test_each_objection_has_its_numbers() -> None:
     own = [_run(queue_mean_octets=100e3, queue_std_octets=20e3)]
     # A queue of 319 MB in a memory of 16 MB; 79.9 % of the port, where 86.6 % are asked for; -29 degrees.
     parked = [_run(queue_max_octets=319e6, utilization=0.799)]
-    found = _judge(-29).objections({}, kept, parked, own)
+    found = _judge(-29).objections({}, kept, parked)
     assert [(objection.by, objection.reason) for objection in found] == [
         ("queue_max_octets", "queue max 319 MB, at most 16 MB"),
         ("utilization", "utilisation 79.90 %, at least 86.60 %"),
         (PHASE_MARGIN, "phase margin -29.0 degrees, at least 0.0 degrees"),
     ]
     assert [guard.measure for guard in broken(kept, parked)] == ["queue_max_octets", "utilization"]
-    assert counted([Refusal({}, found), Refusal({}, found[1:])]) == {
+    assert counted([Candidate({}, found), Candidate({}, found[1:])]) == {
         "utilization": 2,
         PHASE_MARGIN: 2,
         "queue_max_octets": 1,
     }
     # One that keeps everything, and one without a margin.
-    assert _judge(5).objections({}, kept, own, own) == ()
-    assert _judge(math.nan).objections({}, kept, own, own) == ()
+    assert _judge(5).objections({}, kept, own) == ()
+    assert _judge(math.nan).objections({}, kept, own) == ()
 
 
 def test_the_least_margin_is_asked_for_or_the_scenarios_own() -> None:
@@ -246,24 +246,23 @@ def test_a_margin_that_is_no_angle(text: str, tmp_path: Path, monkeypatch: pytes
 
 
 def test_packets_contradict_a_margin() -> None:
-    def objections(std_octets: float, own_std_octets: float, judge: Judge) -> list[str]:
-        runs, own = ([_run(queue_mean_octets=100e3, queue_std_octets=std)] for std in (std_octets, own_std_octets))
-        return [objection.by for objection in judge.objections({}, (), runs, own)]
+    def objections(std_octets: float, judge: Judge) -> list[str]:
+        runs = [_run(queue_mean_octets=100e3, queue_std_octets=std_octets)]
+        return [objection.by for objection in judge.objections({}, (), runs)]
 
     # The fluid rests at 100 KB: packets confirm that up to a quarter, 25 KB.
-    assert objections(25e3, 10e3, _judge(10)) == []
-    assert objections(26e3, 10e3, _judge(10)) == [PACKETS]
-    # It swings no farther than before.
-    assert objections(26e3, 26e3, _judge(10)) == []
+    assert objections(25e3, _judge(10)) == []
+    # However far the scenario's own parameters swing.
+    assert objections(26e3, _judge(10)) == [PACKETS]
     # Where no margin is asked for, nothing is contradicted.
-    assert objections(26e3, 10e3, _judge(10, least_degrees=-math.inf)) == []
+    assert objections(26e3, _judge(10, least_degrees=-math.inf)) == []
     # Where flows come and go, a queue leaves its equilibrium for other reasons.
-    assert objections(26e3, 10e3, _judge(10, one_period=False)) == []
+    assert objections(26e3, _judge(10, one_period=False)) == []
     # The search ranks it by how far it swings: by 50 KB, twice the quarter of 100 KB.
     swings = [_run(queue_mean_octets=100e3, queue_std_octets=50e3)]
-    assert _judge(10).penalty({}, swings, [_run()]) == pytest.approx(math.log(2))
-    assert _judge(10).penalty({}, swings, swings) == 0
-    assert _judge(-10).penalty({}, swings, [_run()]) == pytest.approx(math.radians(10))
+    assert _judge(10).penalty({}, swings) == pytest.approx(math.log(2))
+    assert _judge(10, least_degrees=-math.inf).penalty({}, swings) == 0
+    assert _judge(-10).penalty({}, swings) == pytest.approx(math.radians(10))
     assert _judge(10).packets_confirm(LinearMargins(0.1, 100e3), [_run(queue_mean_octets=124e3)]) is True
     assert _judge(10).packets_confirm(LinearMargins(0.1, 100e3), [_run(queue_mean_octets=126e3)]) is False
     assert _judge(10).packets_confirm(LinearMargins(-0.1, 100e3), [_run()]) is None
@@ -333,7 +332,8 @@ def test_a_fabric_with_a_victim_is_tuned_at_the_bottleneck_that_binds() -> None:
 
 
 def test_a_candidate_that_packets_contradict_is_withdrawn(parked: Tuning) -> None:
-    answer = tune(quick(), "stability", keys=["w=1..4", "q_eq=8 KB..20 KB"], **(SHORT | {"trials": 8}))
+    keys = ["w=1..4", "q_eq=8 KB..20 KB"]
+    answer = tune(quick(), "stability", keys=keys, phase_margin=None, **(SHORT | {"trials": 8}))
     assert answer.gain_shown
     assert answer.why.startswith("Proposed: on seeds 4 to 5, which the search never used, queue standard deviation ")
     # Three metrics, each with its value before.
@@ -352,6 +352,7 @@ def test_a_whole_search_proposes_nothing_that_guards_forbid(text: str, goal: str
     held = guards(GOALS[goal], found.baseline.tuning, memory_octets=16e6)
     if found.changed:
         assert broken(held, found.proposal.tuning) == ()
+        assert found.proposal.confirmed is not False
         assert not found.proposal.margin.phase_rad < found.least_phase_rad
     assert found.gain_shown == (bool(found.verdicts) and found.verdicts[0].beats and not found.objections)
 

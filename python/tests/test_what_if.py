@@ -10,6 +10,8 @@ import pytest
 
 import penstock
 from penstock import ArgumentError, Scenario, WhatIf
+from penstock.files import held
+from penstock.runs import RunCallbacks
 from penstock.what_ifs import making
 from penstock.what_ifs.answers import sentence, value
 from penstock.what_ifs.cycles import search
@@ -357,6 +359,35 @@ def test_trials_of_pauses_need_flow_control() -> None:
         penstock.what_if(few, victim=True)
 
 
+def test_finished_runs_are_not_run_again(tmp_path: Path) -> None:
+    planned: list[int] = []
+    watch = RunCallbacks(planned=planned.append)
+    given = {"incast": 3, "duration": "1 ms", "seeds": 3, "callbacks": watch}
+    whole = penstock.what_if(fabric(), out=tmp_path / "a", **given)  # type: ignore[arg-type]
+    lines = (tmp_path / "a" / "runs.jsonl").read_text().splitlines(keepends=True)
+    assert planned == [6] == [len(lines)]
+    # Killed in the fourth run's line, and a line of another version stands there too, with other keys.
+    (tmp_path / "b").mkdir()
+    other = json.dumps({"key": "0" * 64, "run": {"former": 1}}) + "\n"
+    (tmp_path / "b" / "runs.jsonl").write_text("".join([*lines[:3], other]) + lines[3][:40])
+    resumed = penstock.what_if(fabric(), out=tmp_path / "b", resume=True, **given)  # type: ignore[arg-type]
+    assert planned == [6, 3]
+    assert resumed.document["trials"] == whole.document["trials"]
+    # More seeds run what is new: two scenarios with two more seeds each.
+    more = penstock.what_if(fabric(), out=tmp_path / "b", resume=True, **(given | {"seeds": 5}))  # type: ignore[arg-type]
+    assert planned == [6, 3, 4] and more.seeds == (1, 2, 3, 4, 5)
+    with pytest.raises(ArgumentError, match="b exists"):
+        penstock.what_if(fabric(), out=tmp_path / "b", **given)  # type: ignore[arg-type]
+    # Replaced, they all run again; another duration is another scenario.
+    penstock.what_if(fabric(), out=tmp_path / "b", force=True, **given)  # type: ignore[arg-type]
+    penstock.what_if(fabric(), out=tmp_path / "b", resume=True, **(given | {"duration": "1.2 ms"}))  # type: ignore[arg-type]
+    assert planned == [6, 3, 4, 6, 6]
+    with pytest.raises(ArgumentError, match="trials to be resumed need a folder"):
+        penstock.what_if(fabric(), resume=True, **given)  # type: ignore[arg-type]
+    with held(tmp_path / "b"), pytest.raises(ArgumentError, match="another command is at work in this folder"):
+        penstock.what_if(fabric(), out=tmp_path / "b", resume=True, **given)  # type: ignore[arg-type]
+
+
 def test_the_command_keeps_what_it_ran(penstock: Command, tmp_path: Path) -> None:
     fabric().save(tmp_path / "racks.toml")
     asked = (
@@ -379,7 +410,8 @@ def test_the_command_keeps_what_it_ran(penstock: Command, tmp_path: Path) -> Non
     assert json.loads((tmp_path / "out" / "what-if.json").read_text())["trials"] == document["trials"]
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {f"{case}-{side}.toml" for case in ("as-is", "incast-3") for side in ("present", "proposed")} | {
-        "what-if.json"
+        "what-if.json",
+        "runs.jsonl",
     }
     # A file is the trial: run again, it has the number of its seed.
     again = penstock("run", "out/incast-3-proposed.toml", "--json", "--no-figures", "--out", "again")
@@ -388,7 +420,9 @@ def test_the_command_keeps_what_it_ran(penstock: Command, tmp_path: Path) -> Non
     (of,) = (one for one in document["trials"][1]["measures"] if one["name"] == "pause_frames")
     assert of["proposed"]["min"] <= paused <= of["proposed"]["max"]
     refused = penstock(*asked, "--out", "out")
-    assert (refused.returncode, "--force" in refused.stderr) == (2, True)
+    assert (refused.returncode, "--force" in refused.stderr, "--resume" in refused.stderr) == (2, True, True)
+    resumed = penstock(*asked, "--out", "out", "--resume", "--json")
+    assert json.loads(resumed.stdout) == document
     text = penstock(*asked, "--out", "out", "--force")
     assert "incast-3: " in text.stdout
     assert "completion p99 of the incast" in text.stdout

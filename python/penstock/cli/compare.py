@@ -9,7 +9,7 @@ import typer
 from penstock import interrupts
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find, is_results
-from penstock.cli.measured import draw, laid_over, print_overlay, telemetry
+from penstock.cli.measured import draw, laid_over, measured_files, print_overlay, telemetry
 from penstock.cli.options import runs_on, words
 from penstock.cli.progress import Progress
 from penstock.cli.report_file import check_report, command, write_report
@@ -112,7 +112,7 @@ def _show(
             title = f"{given.scenarios[0]}: measured beside simulated"
             _, undrawn = drawing(lambda: draw(measured, title, folder))
         if given.report is not None and not interrupted:
-            _, unreported = drawing(lambda: _report(given, comparison, scenarios, sources))
+            _, unreported = drawing(lambda: _report(given, comparison, scenarios, sources, measured))
             undrawn = undrawn or unreported
 
     if given.json:
@@ -134,9 +134,13 @@ def _show(
 
 
 def _report(
-    given: CompareOptions, comparison: Comparison, scenarios: Sequence[Scenario], sources: Sequence[Source]
+    given: CompareOptions,
+    comparison: Comparison,
+    scenarios: Sequence[Scenario],
+    sources: Sequence[Source],
+    measured: Overlay | None,
 ) -> None:
-    """Write the report of a comparison, with the network if all scenarios have the same."""
+    """Write the report of a comparison, with the network if all scenarios have the same, and measured values."""
     from penstock.reports import of_comparison
 
     if given.report is None:
@@ -144,7 +148,9 @@ def _report(
     plans = [scenario.outline(limit=given.limit) for scenario in scenarios]
     alike = bool(plans) and all(plan["links"] == plans[0]["links"] for plan in plans)
     outline = plans[0] if alike else None
-    report = of_comparison(comparison, outline=outline, sources=sources, command=command())
+    files = [] if measured is None else [Source.of_file(path) for path in measured_files(given)]
+    origin = [*sources, *files]
+    report = of_comparison(comparison, outline=outline, measured=measured, sources=origin, command=command())
     write_report(report, given.report, quiet=given.quiet)
 
 

@@ -193,6 +193,7 @@ class WhatIfOptions:
         typer.Option(metavar="DIR", help="Folder of the scenarios and what-if.json.  [default: results/NAME-what-if]"),
     ] = None
     force: Annotated[bool, typer.Option("--force", help="Replace files of the folder if it exists.")] = False
+    resume: Annotated[bool, options.RESUME] = False
     report: Annotated[Path | None, options.REPORT] = None
     jobs: Annotated[int | None, options.JOBS] = None
     json: Annotated[bool, options.JSON] = False

@@ -1,7 +1,7 @@
 """`penstock compare FABRIC --measured FILE`: watermarks and counters of devices beside the runs."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,11 +16,11 @@ from penstock.comparison import Comparison
 from penstock.devices import FORMATS
 from penstock.errors import nearest
 from penstock.files import write_text
-from penstock.quantity_text import count, duration, events, octets, ratio
+from penstock.quantity_text import count, ratio
 from penstock.scenario import Scenario
 from penstock.telemetry import MEASURES, Overlay, PortNames, Sample, overlay, read, typed_columns
-from penstock.telemetry.measures import measure_named
-from penstock.telemetry.overlay import Row, combine
+from penstock.telemetry.measures import in_unit, measure_named
+from penstock.telemetry.overlay import combine
 
 if TYPE_CHECKING:
     from penstock.cli.requests import CompareOptions
@@ -71,16 +71,27 @@ def telemetry(given: "CompareOptions", scenarios: Sequence[Scenario]) -> Telemet
         hint = nearest(given.measured_names, FORMATS, f"write one of {', '.join(FORMATS)}")
         raise InputError(f"--measured-names {given.measured_names}: unknown format", hint)
     samples: list[Sample] = []
-    for text in given.measured:
-        device, equals, name = text.partition("=")
-        if not equals or Path(text).is_file():
-            device, name = "", text
-        samples += read(name, device=device or None, columns=columns, measure=measure)
+    for device, path in _files(given):
+        samples += read(path, device=device, columns=columns, measure=measure)
     ports = [] if given.measured_ports is None else given.measured_ports.split(",")
     named = assignments(ports, "--measured-ports ", example="Ethernet0='leaf0->h0'", once=True)
     names = PortNames(scenarios[0], given.measured_names, named, limit=given.limit)
     found = Telemetry(samples, names, _over_s(given.measured_over))
     combine(found.samples, found.names, found.over_s)
+    return found
+
+
+def measured_files(given: "CompareOptions") -> list[Path]:
+    """Return the files of ``--measured``."""
+    return [path for _, path in _files(given)]
+
+
+def _files(given: "CompareOptions") -> list[tuple[str | None, Path]]:
+    """Return the files, each with the device that stands before it."""
+    found: list[tuple[str | None, Path]] = []
+    for text in given.measured:
+        device, equals, name = text.partition("=")
+        found.append((device or None, Path(name)) if equals and not Path(text).is_file() else (None, Path(text)))
     return found
 
 
@@ -127,14 +138,13 @@ def print_overlay(found: Overlay) -> None:
         "simulated",
     ]
     table = listing(*columns, *(["another seed"] if seeds else []), "ratio", *(["differs"] if seeds else []))
-    rows = [(row, label) for row in found.rows for label in found.labels if _is_something(row)]
-    rows.sort(key=lambda pair: -_distance(*pair))
+    rows = found.farthest_first()
     for row, label in rows[:_MOST_ROWS]:
         line = row.simulated[label]
-        interval = None if line.low is None else f"{_text(line.low, row.unit)} .. {_text(line.high, row.unit)}"
+        interval = None if line.low is None else f"{in_unit(line.low, row.unit)} .. {in_unit(line.high, row.unit)}"
         cells: list[str | None] = [f"{row.device} {row.port}", row.link, str(row.priority), MEASURES[row.measure].title]
         cells += [label] if several else []
-        cells += [_text(row.measured, row.unit), _text(line.mean, row.unit)]
+        cells += [in_unit(row.measured, row.unit), in_unit(line.mean, row.unit)]
         cells += [interval] if seeds else []
         cells.append(None if line.ratio is None else ratio(line.ratio))
         cells += ["yes" if line.differs else "no" if line.differs is False else None] if seeds else []
@@ -143,28 +153,9 @@ def print_overlay(found: Overlay) -> None:
     if len(rows) > _MOST_ROWS:
         out.print(f"{count(len(rows) - _MOST_ROWS)} more in {DOCUMENT}: those above differ most", style="dim")
     for label in found.labels if seeds else ():
-        every = [row.simulated[label].differs for row, of in rows if of == label]
-        judged = [value for value in every if value is not None]
         name = f"{escape(label)}: " if several else ""
+        differing, judged = found.differing(label)
         words = "are outside of the interval in which another seed lies with 95 %: by chance, 1 of 20 is"
-        out.print(f"{name}{sum(judged)} of {len(judged)} values {words}", soft_wrap=True)
+        out.print(f"{name}{differing} of {judged} values {words}", soft_wrap=True)
     for note in found.notes:
         out.print(f"note: {escape(note)}", style="dim", soft_wrap=True)
-
-
-def _is_something(row: Row) -> bool:
-    return row.measured > 0 or any(line.mean for line in row.simulated.values())
-
-
-def _distance(row: Row, label: str) -> float:
-    """Return how far apart measured and simulated are, as a share of the larger; those that differ come first."""
-    line = row.simulated[label]
-    mean = line.mean or 0.0
-    return abs(row.measured - mean) / (max(row.measured, mean) or 1.0) + bool(line.differs)
-
-
-def _text(value: float | None, unit: str) -> str | None:
-    if value is None:
-        return None
-    show: dict[str, Callable[[float], str]] = {"octets": octets, "s": duration, "s/s": ratio, "frames/s": events}
-    return show[unit](value) if unit in show else count(round(value))

@@ -362,6 +362,12 @@ class TuneOptions:
         Path | None,
         typer.Option(metavar="FILE", help="The scenario with the proposal.  [default: results/SCENARIO-GOAL.toml]"),
     ] = None
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Draw the search, and both settings over time, as PNG and SVG into this folder."
+        ),
+    ] = None
     report: Annotated[Path | None, options.REPORT] = None
     force: Annotated[bool, typer.Option("--force", help="Replace these files if they exist.")] = False
     ray: Annotated[str | None, options.RAY] = None

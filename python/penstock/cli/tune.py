@@ -16,6 +16,7 @@ from penstock.cli.report_file import check_report, command, write_report
 from penstock.cli.requests import TuneOptions
 from penstock.reports import Source, tunings
 from penstock.tuning import Tuning, prose, tune
+from penstock.tuning.beside import beside
 
 
 def tune_one(given: TuneOptions) -> None:
@@ -25,6 +26,10 @@ def tune_one(given: TuneOptions) -> None:
     if target.exists() and not given.force:
         raise InputError(f"{target} exists", "replace it with --force, or name another file with --out")
     check_report(given.report, force=given.force)
+    if given.figures is not None and given.figures.exists() and not given.force:
+        raise InputError(
+            f"--figures {given.figures} exists", "replace its figures with --force, or name another folder"
+        )
     source = Source.of_scenario(scenario)
     with runs_on(given.ray) as executor, Progress(quiet=quiet) as progress, interrupts.on_interrupt(progress.stop):
         answer = tune(
@@ -45,10 +50,15 @@ def tune_one(given: TuneOptions) -> None:
     if written is not None:
         written.parent.mkdir(parents=True, exist_ok=True)
         answer.save(written, name=given.scenario)
+    both = None if given.report is None and given.figures is None else beside(answer)
     if given.report is not None:
         outline = scenario.outline(scheme=given.scheme, profile=given.profile)
-        report = tunings.of_tuning(answer, outline, sources=[source], command=command())
+        report = tunings.of_tuning(answer, outline, both=both, sources=[source], command=command())
         write_report(report, given.report, quiet=quiet)
+    if given.figures is not None:
+        from penstock.figures.tuning import write_figures
+
+        write_figures(answer, both, given.figures)
     if json:
         document = answer.document() | {"file": None if written is None else str(written)}
         typer.echo(json_text.dumps(document, indent=2))

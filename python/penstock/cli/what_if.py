@@ -24,13 +24,19 @@ def what_if_of(given: WhatIfOptions) -> None:
     check_report(given.report, force=given.force)
     fabric = find(given.fabric, [])
     folder = given.out or RESULTS / f"{fabric.name}-what-if"
-    if folder.exists() and not given.force:
-        raise InputError(f"{folder} exists", "replace its files with --force, or name another folder with --out")
+    if folder.exists() and not (given.force or given.resume):
+        hint = "replace its files with --force, or name another folder with --out"
+        raise InputError(f"{folder} exists", f"go on with its runs with --resume, {hint}")
     settings = assignments(given.sets)
     proposed = settings or None if given.proposed is None else find(given.proposed, given.sets)
     # The hashes are those of the files as they are read.
     sources = [Source.of_scenario(one) for one in (fabric, proposed) if isinstance(one, Scenario)]
-    with Progress(quiet=given.quiet) as progress, interrupts.on_interrupt(progress.stop):
+    note = f"the runs that had finished are in {folder}; go on with --resume"
+    with (
+        interrupts.exit_note(note),
+        Progress(quiet=given.quiet) as progress,
+        interrupts.on_interrupt(progress.stop),
+    ):
         found = what_if(
             fabric,
             incast=given.incast,
@@ -49,6 +55,7 @@ def what_if_of(given: WhatIfOptions) -> None:
             seeds=given.seeds,
             out=folder,
             force=given.force,
+            resume=given.resume,
             callbacks=progress.callbacks(),
             workers=given.jobs,
             limit=given.limit,

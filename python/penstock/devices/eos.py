@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from penstock.devices.findings import Reading
+from penstock.devices import eos_memory
+from penstock.devices.findings import Place, Reading
 from penstock.devices.model import Device, Port, Watchdog, Wred, Written
 from penstock.devices.switch_text import (
     TAGGED,
@@ -46,9 +47,11 @@ def write(device: Device) -> Written:
         ends = (min(max(1, end), _MOST) for end in (wred.min_octets, wred.max_octets))
         return Wred(min_octets=next(ends), max_octets=next(ends), percent=max(1, wred.percent))
 
-    expressed = reduced(device, lost, wred=rounded, watchdog=watchdog)
+    expressed = reduced(device, lost, wred=rounded, watchdog=watchdog, memory=True)
+    of_memory, expressed = eos_memory.write(device, expressed, lost)
     profiles = profile_names(device, lambda port: (port.pfc, queues_key(port)), lambda port: f"QOS_{speed(port)}")
     lines = [f"! {device.name}: quality of service", *(f"! Not expressed: {sentence}" for sentence in lost), "!"]
+    lines += of_memory
     done: set[str] = set()
     for port, source in zip(expressed.ports, device.ports, strict=True):
         profile = profiles[port.name]
@@ -109,13 +112,17 @@ def read(text: str, file: str = "eos.cfg") -> Reading:
             restoration_ms=reader.times.get("recovery-time", timeout),
             poll_ms=reader.times.get("polling-interval", 0),
         )
-    return draft.reading(file, {"queues": draft.queues, "pfc": draft.queues})
+    memory = reader.memory
+    pools, known = memory.pools(), {"queues": draft.queues, "pfc": draft.queues}
+    places: dict[tuple[object, ...], Place] = {("pool", name): Place(None, "platform trident mmu") for name in pools}
+    return draft.reading(file, known, memory=memory.port, pools=pools, at=places)
 
 
 class _Reader:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.times: dict[str, int] = {}
+        self.memory = eos_memory.MemoryReader(draft)
 
     def line(self, line: int, above: list[list[str]], words: list[str]) -> None:
         draft = self.draft
@@ -129,6 +136,10 @@ class _Reader:
             case [["qos", "profile", name], [("uc-tx-queue" | "tx-queue"), number]], rest:
                 if number.isdecimal() and int(number) <= 7:
                     self.queue(line, name, int(number), rest)
+            case [], ["platform", "trident", "mmu", *rest]:
+                self.memory.start(line, rest)
+            case [["platform", "trident", "mmu", "queue", "profile", name]], rest:
+                self.memory.profile(line, name, rest)
             case [], ["interface", _]:
                 pass
             case [["interface", port]], ["description", *rest]:

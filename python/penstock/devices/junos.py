@@ -1,9 +1,16 @@
-"""Junos and Junos Evolved: ``set class-of-service`` commands written and read (Juniper, CLI reference)."""
+"""Junos and Junos Evolved: ``set class-of-service`` commands written and read.
+
+Source: Juniper, CLI reference and class of service guide. A PFC watchdog polls every 100 ms, detects after 2 intervals
+and recovers after 200 ms without other values, and drops. Forwarding is one action for all ports, and no public text
+was found with its keyword: ``watchdog-action`` is read, and not written.
+"""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
-from penstock.devices.findings import Reading
+from penstock.devices import junos_memory
+from penstock.devices.findings import Place, Reading
 from penstock.devices.model import Device, Port, Queue, Watchdog, Wred, Written
 from penstock.devices.switch_text import Draft, profile_names, queues_key, reasons_of, reduced, speed
 
@@ -24,11 +31,10 @@ def write(device: Device) -> Written:
     if own is not None:
         periods = min(max(round(own.detection_ms / 100), 2), 10)
         restoration = min(max(own.restoration_ms, 200), 10_000)
-        action = own.action if own.action != "alert" else "drop"
-        watchdog = Watchdog(detection_ms=100 * periods, restoration_ms=restoration, poll_ms=100, action=action)
-        if (own.detection_ms, own.restoration_ms, own.action) != (100 * periods, restoration, action):
+        watchdog = Watchdog(detection_ms=100 * periods, restoration_ms=restoration, poll_ms=100)
+        if (own.detection_ms, own.restoration_ms, own.action) != (100 * periods, restoration, "drop"):
             before = f"{own.detection_ms} and {own.restoration_ms} ms, {own.action}"
-            lost[f"watchdog: {before} become {100 * periods} and {restoration} ms, {action}"] = None
+            lost[f"watchdog: {before} become {100 * periods} and {restoration} ms, drop"] = None
 
     def in_percent(port: Port, priority: int, wred: Wred) -> Wred:
         size = _queue_octets(device, port, priority)
@@ -39,7 +45,8 @@ def write(device: Device) -> Written:
             lost[f"{text}: {wred.min_octets} and {wred.max_octets} become {ends[0]} and {ends[1]}"] = None
         return replace(wred, min_octets=low, max_octets=high, unit="percent")
 
-    expressed = reduced(device, lost, wred=in_percent, watchdog=watchdog, cable=True, rate_step_bps=1)
+    expressed = reduced(device, lost, wred=in_percent, watchdog=watchdog, cable=True, rate_step_bps=1, memory=True)
+    of_memory, alphas, expressed = junos_memory.write(device, expressed, lost)
     lost["a change of a congestion-notification-profile blocks its ports for a moment and drops frames"] = None
     cos = "set class-of-service"
     lines = [f"# {device.name}: quality of service", *(f"# Not expressed: {sentence}" for sentence in lost)]
@@ -51,7 +58,8 @@ def write(device: Device) -> Written:
     for code, priority in sorted(device.dscp.items()):
         of = f"classifiers dscp {_CLASSIFIER} forwarding-class P{priority} loss-priority low"
         lines.append(f"{cos} {of} code-points {code:06b}")
-    profiles = profile_names(expressed, lambda port: (port.pfc, port.cable_m), _cnp_name)
+    lines += of_memory
+    profiles = profile_names(expressed, lambda port: (port.pfc, port.cable_m, port.frame_octets), _cnp_name)
     queues = profile_names(expressed, queues_key, lambda port: f"Q_{_speed_of(device, port)}")
     done: set[str] = set()
     for port, source in zip(expressed.ports, device.ports, strict=True):
@@ -59,20 +67,20 @@ def write(device: Device) -> Written:
         if port.pfc and name not in done:
             done.add(name)
             cnp = f"{cos} congestion-notification-profile {name}"
-            lines.append(f"# {device.why(f'xoff|{port.name}')}: the system computes headroom from the length.")
+            lines.append(f"# {device.why(f'xoff|{port.name}')}: headroom follows from length and MRU.")
             # DSCP alone: a profile cannot have code points of 802.1p, too.
             codes = [code for code, priority in sorted(device.dscp.items()) if priority in port.pfc]
-            lines += [f"{cnp} input dscp code-point {code:06b} pfc" for code in codes]
+            mru = f" mru {port.frame_octets - _FCS}" if port.frame_octets else ""
+            lines += [f"{cnp} input dscp code-point {code:06b} pfc{mru}" for code in codes]
             lines += [f"{cnp} input cable-length {port.cable_m}"] if port.cable_m is not None else []
             lines += [f"{cnp} output ieee-802.1 code-point {p:03b} flow-control-queue {p}" for p in port.pfc]
             if watchdog is not None:
                 lines.append(f"{cnp} pfc-watchdog poll-interval {watchdog.poll_ms}")
                 lines.append(f"{cnp} pfc-watchdog detection {watchdog.detection_ms // watchdog.poll_ms}")
                 lines.append(f"{cnp} pfc-watchdog recovery {watchdog.restoration_ms}")
-                lines.append(f"{cnp} pfc-watchdog watchdog-action {watchdog.action}")
         if queues[port.name] not in done:
             done.add(queues[port.name])
-            lines += [*reasons_of(device, source, "#"), *_queues(queues[port.name], port)]
+            lines += [*reasons_of(device, source, "#"), *_queues(queues[port.name], port, alphas)]
         lines += [f"# {source.link}"]
         lines += [f"set interfaces {port.name} mtu {port.frame_octets - _FCS}"] if port.frame_octets else []
         at = f"{cos} interfaces {port.name}"
@@ -103,7 +111,7 @@ def _queue_octets(device: Device, port: Port, priority: int) -> int:
     return max(100, round(size * 2.0**exponent / (1 + 2.0**exponent)))
 
 
-def _queues(name: str, port: Port) -> list[str]:
+def _queues(name: str, port: Port, alphas: Mapping[int, int]) -> list[str]:
     cos, lines = "set class-of-service", []
     for priority, queue in sorted(port.queues.items()):
         scheduler = f"{name}_{priority}"
@@ -112,6 +120,7 @@ def _queues(name: str, port: Port) -> list[str]:
         share = "priority strict-high" if queue.weight is None else f"transmit-rate percent {queue.weight}"
         lines.append(f"{own} {share}")
         lines += [f"{own} shaping-rate {queue.max_rate_bps}"] if queue.max_rate_bps is not None else []
+        lines += [f"{own} buffer-dynamic-threshold {alphas[priority]}"] if priority in alphas else []
         if queue.wred is not None:
             profile = f"{cos} drop-profiles {scheduler} interpolate"
             lines += [f"{profile} fill-level {end}" for end in (queue.wred.min_octets, queue.wred.max_octets)]
@@ -151,6 +160,9 @@ class _Reader:
         self.action = "drop"
         self.classified: list[tuple[int, str, int]] = []
         self.lines: dict[str, int] = {}
+        self.alphas: dict[str, int] = {}
+        self.of_queues: dict[str, dict[int, int]] = {}
+        self.memory = junos_memory.MemoryReader(draft)
 
     def line(self, line: int, words: list[str]) -> None:
         draft = self.draft
@@ -178,6 +190,8 @@ class _Reader:
                 number = self.bits(line, code, 6)
                 if number is not None:
                     self.classified.append((number, name, line))
+            case ["shared-buffer", *rest]:
+                self.memory.read(line, rest)
             case ["congestion-notification-profile", name, *rest]:
                 self.codes.setdefault(name, [])
                 self.notification(line, name, rest)
@@ -218,7 +232,9 @@ class _Reader:
     def notification(self, line: int, name: str, words: list[str]) -> None:
         draft, where = self.draft, f"congestion-notification-profile {name}"
         match words:
-            case ["input", ("dscp" | "ieee-802.1") as kind, "code-point", code, "pfc", *_]:
+            case ["input", ("dscp" | "ieee-802.1") as kind, "code-point", code, "pfc", *rest]:
+                if rest[:1] == ["mru"]:
+                    self.memory.mru(line, name, code, " ".join(rest[1:]))
                 number = self.bits(line, code, 6 if kind == "dscp" else 3)
                 if any(other != kind for other, _, _ in self.codes[name]):
                     text = "DSCP and 802.1p do not stand in one profile"
@@ -256,6 +272,10 @@ class _Reader:
             case ["shaping-rate", value]:
                 rate = draft.number(line, f"scheduler {name}", value, 1, 10**13)
                 self.schedulers[name] = replace(queue, max_rate_bps=rate)
+            case ["buffer-dynamic-threshold", value]:
+                number = draft.number(line, f"scheduler {name} alpha", value, 0, junos_memory.STEPS - 1)
+                if number is not None:
+                    self.alphas[name] = number
             case ["priority", "strict-high"]:
                 self.schedulers[name] = replace(queue, weight=None)
             case ["explicit-congestion-notification"]:
@@ -299,11 +319,23 @@ class _Reader:
                 poll_ms=poll,
                 action="forward" if self.action == "forward" else "drop",
             )
-        return draft.reading(file, {"queues": self.maps, "pfc": self.codes})
+        pools = self.memory.pools()
+        known: dict[str, Mapping[str, object]] = {"queues": self.maps, "pfc": self.codes}
+        return draft.reading(file, known, memory=self.with_memory, pools=pools, at=self.memory.places())
+
+    def with_memory(self, port: Port, profile: str, places: dict[tuple[object, ...], Place]) -> Port:
+        """Return a port with its alphas; find frames that its headroom is not computed for."""
+        uses = self.draft.uses.get(port.name, {})
+        if port.pfc and port.frame_octets:
+            self.memory.frames(port.name, profile, port.frame_octets - _FCS)
+        numbers = self.of_queues.get(uses.get("queues", ("", 0))[0], {})
+        return self.memory.port(port, numbers, places)
 
     def one_queue(self, name: str, priority: int, scheduler: str) -> None:
         draft, queue = self.draft, self.schedulers[scheduler]
         draft.set_queue(name, priority, queue)
+        if scheduler in self.alphas:
+            self.of_queues.setdefault(name, {})[priority] = self.alphas[scheduler]
         if scheduler not in self.drops:
             return
         profile, line = self.drops[scheduler]

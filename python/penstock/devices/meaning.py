@@ -238,7 +238,9 @@ class _Examination:
             if threshold.pool == name
         ]
         reserves = sum(threshold.reserve_octets for threshold in held)
-        size = pool.size_octets
+        size, memory = pool.size_octets, self.around.memory_octets
+        if size is None and pool.percent is not None and memory is not None:
+            size = memory * pool.percent // 100
         if size is not None and reserves > size:
             text = f"{len(held)} priorities of ports reserve {reserves} octets; the pool has {size}"
             self.add(place, "reserves", text, "write smaller sizes in its profiles", kind="sum")

@@ -5,7 +5,9 @@ A priority is traffic class, priority group, queue and priority of PFC at once, 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
+
+Key = TypeVar("Key", int, str)
 
 ALPHA_NONE = -8
 """The exponent of a dynamic threshold of 0: reserves alone."""
@@ -23,12 +25,16 @@ class Pool:
         mode: whether thresholds are alphas or octets.
         size_octets: reserves and shared memory, octets; ``None`` if the device computes it.
         xoff_octets: memory for frames that arrive after a pause, in addition, octets.
+        percent: size as a share of the memory that pools have, per cent, where the target has that instead of octets.
+        xoff_percent: likewise ``xoff_octets``.
     """
 
     direction: Literal["ingress", "egress", "both"]
     mode: Literal["dynamic", "static"]
     size_octets: int | None
     xoff_octets: int = 0
+    percent: int | None = None
+    xoff_percent: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +208,7 @@ def with_ports(device: Device, ports: list[Port], **changes: object) -> Device:
     return replace(device, ports=tuple(ports), **changes)  # type: ignore[arg-type]
 
 
-def percentages(weights: Mapping[int, int]) -> dict[int, int]:
+def percentages(weights: Mapping[Key, int]) -> dict[Key, int]:
     """Return weights in whole per cent that add up to 100, each at least 1."""
     total = sum(weights.values())
     shares = {key: max(1, weight * 100 // total) for key, weight in weights.items()}

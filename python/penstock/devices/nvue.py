@@ -1,10 +1,15 @@
-"""NVUE of Cumulus Linux: ``nv set`` commands written and read (NVIDIA, NVUE reference, QoS)."""
+"""NVUE of Cumulus Linux: ``nv set`` commands written and read.
+
+Source: NVIDIA, NVUE reference and Cumulus Linux user guide, Quality of Service. The PFC watchdog has an interval of 100
+to 5000 ms, 100 without, and a robustness of 1 to 1000 intervals, 3 without (release notes of 5.6).
+"""
 
 import re
 from dataclasses import replace
 from typing import Any
 
-from penstock.devices.findings import Reading
+from penstock.devices import nvue_memory
+from penstock.devices.findings import Place, Reading
 from penstock.devices.model import Device, Port, Watchdog, Written
 from penstock.devices.switch_text import TAGGED, Draft, profile_names, queues_key, reasons_of, reduced, speed
 
@@ -28,7 +33,8 @@ def write(device: Device) -> Written:
         if (own.detection_ms, own.action) != (watchdog.detection_ms, "drop"):
             lost[f"watchdog: {own.detection_ms} ms and {own.action} become {watchdog.detection_ms} ms and drop"] = None
         lost["watchdog: it has no restoration time"] = None
-    expressed = reduced(device, lost, watchdog=watchdog, cable=True, rate=True)
+    expressed = reduced(device, lost, watchdog=watchdog, cable=True, rate=True, memory=True)
+    of_memory, expressed = nvue_memory.write(device, expressed, lost)
     lines = [f"# {device.name}: quality of service. The last command applies it."]
     lines += [f"# Not expressed: {sentence}" for sentence in lost]
     lines.append("# Per ASIC: not together with `nv set qos roce`.")
@@ -38,18 +44,26 @@ def write(device: Device) -> Written:
     ]
     priorities = sorted({priority for port in device.ports for priority in port.queues})
     lines += [f"nv set qos egress-queue-mapping {_GLOBAL} switch-priority {p} traffic-class {p}" for p in priorities]
-    paused = profile_names(expressed, lambda port: (port.pfc, port.cable_m), _pfc_name)
+    lines += of_memory
+    buffers = {port.name: nvue_memory.port_buffer(port) for port in device.ports}
+    paused = profile_names(expressed, lambda port: (port.pfc, port.cable_m, buffers[port.name]), _pfc_name)
     queues = profile_names(device, queues_key, lambda port: f"qos_{speed(port)}")
     done: set[str] = set()
     for port, source in zip(expressed.ports, device.ports, strict=True):
         name, profile = paused[port.name], queues[port.name]
         if port.pfc and name not in done:
             done.add(name)
-            lines += ["", f"# {device.why(f'xoff|{port.name}')}: the switch computes headroom from the length."]
+            buffer = buffers[port.name]
+            computed = ": the switch computes headroom from the length" if buffer is None else ""
+            lines += ["", f"# {device.why(f'xoff|{port.name}')}{computed}."]
             lines.append(f"nv set qos pfc {name} switch-priority {','.join(map(str, port.pfc))}")
             lines += [f"nv set qos pfc {name} {way} enable" for way in ("tx", "rx")]
             if port.cable_m is not None:
                 lines.append(f"nv set qos pfc {name} cable-length {max(1, port.cable_m)}")
+            if buffer is not None and buffer.limit_octets is not None:
+                lines.append(f"nv set qos pfc {name} port-buffer {buffer.limit_octets + buffer.xoff_octets}")
+                lines.append(f"nv set qos pfc {name} xoff-threshold {buffer.limit_octets}")
+                lines.append(f"nv set qos pfc {name} xon-threshold {buffer.xon_offset_octets}")
         if profile not in done:
             done.add(profile)
             lines += ["", *reasons_of(device, source, "#"), *_queues(profile, port)]
@@ -113,6 +127,7 @@ class _Reader:
         self.poll, self.robustness, self.watched = 100, 3, False
         self.pools: dict[str, int] = {}
         self.mapped: dict[str, dict[int, int]] = {}
+        self.memory = nvue_memory.MemoryReader(draft)
 
     def line(self, line: int, text: str) -> None:
         words = text.partition("#")[0].split()
@@ -190,6 +205,8 @@ class _Reader:
                 if sum(self.pools.values()) > 100:
                     text = f"{sum(self.pools.values())} per cent in all pools"
                     draft.fault(line, f"traffic-pool {name}", "sum", text, "write 100 per cent at the most")
+            case ["advance-buffer-config", "default-global", *rest]:
+                self.memory.read(line, text, rest)
             case ["pfc", profile, *rest]:
                 self.pfc(line, text, profile, rest)
             case [("congestion-control" | "egress-scheduler" | "egress-shaper") as kind, profile, "traffic-class", of,
@@ -218,11 +235,11 @@ class _Reader:
                 elif value.startswith("disable"):
                     what = "sends no pauses" if way == "tx" else "obeys no pauses"
                     draft.warn(line, f"pfc {profile} {way}", f"the port {what}: a side of the link loses frames")
-            case [("port-buffer" | "xoff-threshold" | "xon-threshold"), _]:
-                draft.passed(line, text)
+            case [("port-buffer" | "xoff-threshold" | "xon-threshold") as key, value]:
+                self.memory.buffer(line, profile, key, value)
             case _:
                 draft.fault(line, f"pfc {profile}", "syntax", f"{' '.join(words)[:40]}: no such setting",
-                            "write switch-priority, cable-length, tx or rx")  # fmt: skip
+                            "write switch-priority, cable-length, xoff-threshold, tx or rx")  # fmt: skip
 
     def traffic_class(self, line: int, kind: str, profile: str, priority: int, key: str, value: str) -> None:
         draft, where = self.draft, f"{kind} {profile} traffic-class {priority} {key}"
@@ -258,4 +275,10 @@ class _Reader:
             draft.watchdog = Watchdog(detection_ms=self.poll * self.robustness, restoration_ms=0, poll_ms=self.poll)
         known: dict[str, dict[str, Any]] = {"pfc": draft.pfc, "queues": draft.queues, "egress-scheduler": draft.queues,
                  "egress-shaper": draft.queues}  # fmt: skip
-        return draft.reading(file, known, _GLOBAL)
+        self.memory.modes()
+        self.memory.sizes()
+        places: dict[tuple[object, ...], Place] = {
+            ("pool", name): Place(self.memory.lines.get(("pool", name)), name) for name in self.memory.pools
+        }
+        of_port = self.memory.port
+        return draft.reading(file, known, _GLOBAL, memory=of_port, pools=self.memory.pools, at=places)

@@ -1,11 +1,17 @@
-"""Cisco NX-OS: class and policy maps written and read (Nexus 9000, QoS configuration guide 10.x)."""
+"""Cisco NX-OS: class and policy maps written and read.
+
+Sources: Nexus 9000, QoS configuration guide 10.x (watchdog, ``pause buffer-size`` from 100 m on); public configurations
+of a Nexus 93180YC-EX and of Azure Stack (``pause buffer-size … pause-threshold … resume-threshold`` in octets);
+terraform-provider-nxos 43d0c254. ``watch-dog-interval on`` stands in all of these, ``shutdown-multiplier`` in one
+public text. For ``watch-dog interval`` and ``auto-restore multiplier`` none was found: the file says so.
+"""
 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from penstock.devices.findings import Reading
-from penstock.devices.model import Device, Port, Queue, Watchdog, Wred, Written
+from penstock.devices.findings import Place, Reading
+from penstock.devices.model import Device, Port, Queue, Threshold, Watchdog, Wred, Written
 from penstock.devices.switch_text import (
     TAGGED,
     UNITS,
@@ -17,7 +23,7 @@ from penstock.devices.switch_text import (
     reduced,
 )
 
-_IN, _NETWORK = "PENSTOCK-IN", "PENSTOCK-NQ"
+_IN, _NETWORK, _MEMORY = "PENSTOCK-IN", "PENSTOCK-NQ", "PENSTOCK-INQ"
 _LONG_M = 100
 """Cables from this length on need an input queuing policy with `pause buffer-size`."""
 
@@ -43,7 +49,9 @@ def write(device: Device) -> Written:
             lost[f"watchdog: {own.detection_ms} and {own.restoration_ms} ms become {after}"] = None
         if own.action != "drop":
             lost[f"watchdog: it drops, and has no action {own.action}"] = None
-    expressed = reduced(device, lost, wred=_positive, watchdog=watchdog)
+    expressed = reduced(device, lost, wred=_positive, watchdog=watchdog, memory=True)
+    far = {port.name for port in device.ports if (port.cable_m or 0) >= _LONG_M}
+    expressed = _with_buffers(device, expressed, lost)
     paused = sorted({priority for port in expressed.ports for priority in port.pfc})
     frame = max((port.frame_octets for port in expressed.ports), default=0)
     expressed = replace(
@@ -52,7 +60,7 @@ def write(device: Device) -> Written:
             replace(port, pfc=tuple(paused) if port.pfc else (), frame_octets=frame) for port in expressed.ports
         ),
     )
-    long = [port.name for port in device.ports if (port.cable_m or 0) >= _LONG_M and port.pfc]
+    long = [port.name for port in expressed.ports if port.pfc and not port.ingress and port.name in far]
     if long:
         need = f"cables of {_LONG_M} m and more need `pause buffer-size` in an input queuing policy"
         lost[f"{', '.join(long)}: {need}"] = None
@@ -72,6 +80,12 @@ def write(device: Device) -> Written:
             done.add(policies[port.name])
             lines += ["!", *reasons_of(device, source, "!"), f"policy-map type queuing {policies[port.name]}"]
             lines += _queues(port.queues)
+    buffers = profile_names(expressed, _buffers_key, lambda port: _MEMORY)
+    for port, source in zip(expressed.ports, device.ports, strict=True):
+        if port.ingress and buffers[port.name] not in done:
+            done.add(buffers[port.name])
+            lines += ["!", f"! {device.why(f'xoff|{source.name}')}."]
+            lines += [f"policy-map type queuing {buffers[port.name]}", *_buffers(port)]
     lines += ["!", f"policy-map type network-qos {_NETWORK}"]
     for priority in sorted({0, *paused}):
         lines.append(f"  class type network-qos c-8q-nq{priority or '-default'}")
@@ -80,6 +94,7 @@ def write(device: Device) -> Written:
     lines += ["!", "system qos", f"  service-policy type network-qos {_NETWORK}", "!"]
     if watchdog is not None:
         lines.append(f"! {device.why('watchdog')}: detection is interval times shutdown-multiplier.")
+        lines.append("! Compare interval and auto-restore with your release: no public text with them was found.")
         lines.append("priority-flow-control watch-dog-interval on")
         lines.append(f"priority-flow-control watch-dog interval {watchdog.poll_ms}")
         lines.append(f"priority-flow-control watch-dog shutdown-multiplier {watchdog.detection_ms // watchdog.poll_ms}")
@@ -88,10 +103,52 @@ def write(device: Device) -> Written:
         lines += ["!", f"interface {port.name}", f"  description {source.link}"]
         lines.append(f"  service-policy type qos input {_IN}")
         lines.append(f"  service-policy type queuing output {policies[port.name]}")
+        lines += [f"  service-policy type queuing input {buffers[port.name]}"] if port.ingress else []
         lines += ["  priority-flow-control mode on"] if port.pfc else []
         lines += ["  priority-flow-control watch-dog-interval on"] if port.pfc and watchdog is not None else []
     text = "\n".join(lines) + "\n"
     return Written(files={f"{device.name or 'switch'}.nxos.cfg": text}, expressed=expressed, lost=tuple(lost))
+
+
+def _with_buffers(device: Device, expressed: Device, lost: dict[str, None]) -> Device:
+    """Return a device whose lossless priorities have their input buffers in octets, where they have no alpha."""
+    alphas, sizes = False, False
+    ports = []
+    for port, source in zip(expressed.ports, device.ports, strict=True):
+        own = {}
+        for priority, threshold in source.ingress.items():
+            paused = priority in source.pfc
+            alphas = alphas or threshold.alpha_exponent is not None
+            sizes = sizes or not paused or threshold.reserve_octets > 0
+            if paused and threshold.limit_octets is not None and threshold.xoff_octets:
+                own[priority] = Threshold(
+                    limit_octets=threshold.limit_octets,
+                    xoff_octets=threshold.xoff_octets,
+                    xon_offset_octets=threshold.xon_offset_octets,
+                )
+        ports.append(replace(port, ingress=own))
+    if alphas:
+        text = "what alpha a number of `queue-limit dynamic` is depends on the chip, and no public table was found"
+        lost[f"alphas and headroom beyond them: {text}"] = None
+    if sizes:
+        lost["pools and reserves: their sizes are fixed by the type of the switch"] = None
+    return replace(expressed, ports=tuple(ports))
+
+
+def _buffers_key(port: Port) -> object:
+    return tuple(sorted((priority, repr(threshold)) for priority, threshold in port.ingress.items()))
+
+
+def _buffers(port: Port) -> list[str]:
+    lines = []
+    for priority, threshold in sorted(port.ingress.items()):
+        limit = threshold.limit_octets or 0
+        lines.append(f"  class type queuing c-in-q{priority or '-default'}")
+        lines.append(
+            f"    pause buffer-size {limit + threshold.xoff_octets} pause-threshold {limit} "
+            f"resume-threshold {max(0, limit - threshold.xon_offset_octets)}"
+        )
+    return lines
 
 
 def _positive(_: Port, __: int, wred: Wred) -> Wred:
@@ -142,6 +199,7 @@ class _Reader:
         self.inputs: set[str] = set()
         self.on: dict[str, int] = {}
         self.times: dict[str, int] = {}
+        self.buffers: dict[str, dict[int, tuple[Threshold, int]]] = {}
 
     def line(self, line: int, above: list[list[str]], words: list[str]) -> None:
         draft = self.draft
@@ -166,6 +224,9 @@ class _Reader:
                         draft.lines["dscp", code] = at
             case [["policy-map", "type", ("queuing" | "network-qos") as kind, _]], ["class", "type", _, name]:
                 self.number_of(line, kind, name)
+            case [["policy-map", "type", "queuing", policy], ["class", "type", "queuing", name]], [
+                    "pause", "buffer-size", size, "pause-threshold", pause, "resume-threshold", resume]:  # fmt: skip
+                self.buffer(line, policy, name, [size, pause, resume])
             case [["policy-map", "type", "queuing", policy], ["class", "type", "queuing", name]], rest:
                 number = self.number_of(line, "queuing", name, again=True)
                 if number is not None:
@@ -184,6 +245,8 @@ class _Reader:
                 draft.ports[port] = replace(draft.port(port, line), link=" ".join(rest))
             case [["interface", port]], ["service-policy", "type", "queuing", "output", name]:
                 draft.use(port, "queues", name, line)
+            case [["interface", port]], ["service-policy", "type", "queuing", "input", name]:
+                draft.use(port, "buffers", name, line)
             case [["interface", port]], ["service-policy", "type", "qos", "input", name]:
                 draft.use(port, "input", name, line)
             case [["interface", port]], ["priority-flow-control", "mode", mode]:
@@ -207,7 +270,7 @@ class _Reader:
 
     def number_of(self, line: int, kind: str, name: str, *, again: bool = False) -> int | None:
         """Return the queue of a class that the system defines."""
-        pattern = r"c-out-(?:4q|8q|16q)-q(-default|\d)" if kind == "queuing" else r"c-(?:4q|8q)-nq(-default|\d)"
+        pattern = r"c-(?:out-(?:4q|8q|16q)|in)-q(-default|\d)" if kind == "queuing" else r"c-(?:4q|8q)-nq(-default|\d)"
         found = re.fullmatch(pattern, name)
         if found is None:
             if not again:
@@ -261,6 +324,34 @@ class _Reader:
             case _:
                 draft.passed(line, " ".join(words))
 
+    def buffer(self, line: int, policy: str, name: str, sizes: list[str]) -> None:
+        """Read the input buffer of a class: all of it, and the octets at which pauses begin and end."""
+        number = self.number_of(line, "queuing", name, again=True)
+        found = [self.draft.number(line, f"{policy} {name} pause", size, 0, 2**40) for size in sizes]
+        size, pause, resume = found
+        if number is None or size is None or pause is None or resume is None:
+            return
+        if size <= pause:
+            text = f"buffer-size {size} has no octet beyond pause-threshold {pause}: frames are lost after the pause"
+            self.draft.fault(line, f"{policy} {name}", "sum", text, f"write more than {pause}")
+        elif resume > pause:
+            text = f"resume-threshold {resume} is above pause-threshold {pause}"
+            self.draft.fault(line, f"{policy} {name}", "range", text, f"write {pause} or less")
+        else:
+            own = Threshold(limit_octets=pause, xoff_octets=size - pause, xon_offset_octets=pause - resume)
+            self.buffers.setdefault(policy, {})[number] = own, line
+
+    def with_buffers(self, port: Port, profile: str, places: dict[tuple[object, ...], Place]) -> Port:
+        """Return a port with the input buffers of its policy; the switch has its own for priorities without."""
+        policy = self.draft.uses.get(port.name, {}).get("buffers", ("", 0))[0]
+        own = self.buffers.get(policy, {})
+        for priority in port.pfc:
+            if priority in own:
+                places["ingress", port.name, priority] = Place(own[priority][1], f"{policy} c-in-q{priority}")
+            else:
+                places["computed", port.name, priority] = Place(None, f"{port.name} input queue {priority}")
+        return replace(port, ingress={priority: threshold for priority, (threshold, _) in own.items()})
+
     def watchdog(self, line: int, words: list[str]) -> None:
         match words:
             case ["watch-dog-interval", "on"]:
@@ -305,7 +396,8 @@ class _Reader:
                 draft.ports[port] = replace(draft.ports[port], frame_octets=self.mtu + TAGGED)
         known: dict[str, Mapping[str, object]] = {
             "queues": draft.queues,
+            "buffers": draft.queues,
             "pfc": draft.pfc,
             "input": dict.fromkeys(self.inputs),
         }
-        return draft.reading(file, known)
+        return draft.reading(file, known, memory=self.with_buffers)

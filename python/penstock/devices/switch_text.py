@@ -6,12 +6,15 @@ from dataclasses import dataclass, field, replace
 
 from penstock.devices.findings import ConfigurationError, Finding, Kind, Place, Reading
 from penstock.devices.hosts import fault, note, warning
-from penstock.devices.model import Device, Port, Queue, Watchdog, Wred, percentages
+from penstock.devices.model import Device, Pool, Port, Queue, Watchdog, Wred, percentages
 from penstock.errors import nearest
 
 TAGGED = 22
 """Octets of a frame beyond the MTU: header, one tag and FCS."""
 
+
+PortMemory = Callable[[Port, str, dict[tuple[object, ...], Place]], Port]
+"""Returns a port with thresholds of memory, given its profile of PFC, and adds where they stand."""
 
 UNITS = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 """Octets of the units of thresholds in commands."""
@@ -27,6 +30,7 @@ def reduced(
     rate: bool = False,
     rate_step_bps: int = 1000,
     frame: bool = True,
+    memory: bool = False,
 ) -> Device:
     """Return a switch as commands without pools and thresholds of memory have it; add what is lost.
 
@@ -39,9 +43,10 @@ def reduced(
         rate: whether ports have their speed.
         rate_step_bps: the unit of shapers, bit/s.
         frame: whether ports have an MTU.
+        memory: whether the caller adds pools and thresholds.
     """
     lost |= dict.fromkeys(device.beyond)
-    if any(port.ingress for port in device.ports):
+    if any(port.ingress for port in device.ports) and not memory:
         lost["pools, headroom and alphas: the system computes them for its platform"] = None
     if device.watchdogs:
         lost[f"watchdogs of single ports: {', '.join(device.watchdogs)}"] = None
@@ -164,13 +169,25 @@ class Draft:
         self.lines["wred", profile, priority] = line
         self.lines.setdefault(("where", profile, priority), line)
 
-    def reading(self, file: str, known: Mapping[str, Mapping[str, object]], everywhere: str = "") -> Reading:
+    def reading(
+        self,
+        file: str,
+        known: Mapping[str, Mapping[str, object]],
+        everywhere: str = "",
+        *,
+        memory: PortMemory = lambda port, profile, places: port,
+        pools: Mapping[str, Pool] | None = None,
+        at: Mapping[tuple[object, ...], Place] | None = None,
+    ) -> Reading:
         """Return the switch; check that profiles exist and that thresholds rise.
 
         Args:
             file: stands in the error of a file without quality of service.
             known: the profiles of each kind by name.
             everywhere: the profile of ports that name none.
+            memory: adds the thresholds of memory to a port with this profile of PFC, and where they stand.
+            pools: the pools by name.
+            at: where values stand that no port has.
 
         Raises:
             ConfigurationError: no command of quality of service was found.
@@ -178,6 +195,7 @@ class Draft:
         if not self.seen:
             raise ConfigurationError(file, None, f"no quality of service of {self.form} in it")
         places: dict[tuple[object, ...], Place] = {("watchdog",): Place(self.lines.get(("watchdog",)), "watchdog")}
+        places |= at or {}
         for profile, queues in self.queues.items():
             self._thresholds(profile, queues)
         if self.unread:
@@ -201,10 +219,11 @@ class Draft:
                 places["wred", name, priority] = Place(
                     self.lines.get(("wred", of_queues, priority)), f"{of_queues} queue {priority}"
                 )
-            ports.append(replace(port, queues=queues, pfc=pfc, cable_m=self.cables.get(of_pfc)))
+            one = replace(port, queues=queues, pfc=pfc, cable_m=self.cables.get(of_pfc))
+            ports.append(memory(one, of_pfc, places))
         for code in self.dscp:
             places["dscp", code] = Place(self.lines.get(("dscp", code)), f"dscp {code}")
-        device = Device(ports=tuple(ports), dscp=self.dscp, watchdog=self.watchdog)
+        device = Device(ports=tuple(ports), dscp=self.dscp, watchdog=self.watchdog, pools=pools or {})
         return Reading(device=device, places=places, findings=self.findings)
 
     def _thresholds(self, profile: str, queues: Mapping[int, Queue]) -> None:

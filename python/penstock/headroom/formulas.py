@@ -242,7 +242,8 @@ def barefoot(
     """Return the profile of SONiC's formula for Tofino-2, octets.
 
     Source: sonic-swss e6b0c5b5, ``cfgmgr/buffer_headroom_barefoot.lua``; constants of Tofino-2 from
-    ``platform/barefoot/asic_table.j2``, which has none for Tofino. The headroom is always a shared pool.
+    ``platform/barefoot/asic_table.j2``, which has none for Tofino: SONiC has tables of that chip, and they are no
+    formula (:func:`penstock.headroom.judge` takes them). The headroom is always a shared pool.
 
     Raises:
         ArgumentError: a percentage is out of range.

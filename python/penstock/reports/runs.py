@@ -11,7 +11,7 @@ from penstock.highlights import notable_queues, schemes_in_words
 from penstock.metrics.registry import COMPARED, WRITERS, Metric
 from penstock.metrics.seeds import SLOWDOWNS, by_size, in_words, written
 from penstock.quantity_text import bit_rate, count, duration, octets, ratio, share
-from penstock.reports import fabric, run_tables
+from penstock.reports import fabric, measurements, run_tables
 from penstock.reports.differences import differences
 from penstock.reports.model import Part, Points, Report, Section, Source, Table
 from penstock.reports.page import picture
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from penstock.declared import MetricKind
+    from penstock.telemetry import Overlay
 
 _JUDGED = ("slowdown_p99", "completion_time_s", "queue_mean_octets")
 """The metrics by which the verdict puts lines in order: the first that all of them have."""
@@ -182,14 +183,20 @@ def _drawn(runs: dict[str, list[Result]], queue: str | None) -> list[Section]:
 
 
 def of_comparison(
-    compared: Comparison, *, outline: Outline | None = None, sources: Sequence[Source] = (), command: str = ""
+    compared: Comparison,
+    *,
+    outline: Outline | None = None,
+    measured: "Overlay | None" = None,
+    sources: Sequence[Source] = (),
+    command: str = "",
 ) -> Report:
     """Return the report of a comparison: settings in which its lines differ, metrics side by side, figures.
 
     Args:
         compared: the comparison.
         outline: the plan of the network that all lines share; ``None`` where they have several.
-        sources: the scenarios.
+        measured: values of devices beside those of the runs, which then are the answer; ``None`` without.
+        sources: the scenarios, and the files of measured values.
         command: the command that repeats it.
     """
     document = compared.document
@@ -210,12 +217,17 @@ def of_comparison(
     if settings.rows:
         sections.insert(0, Section("Settings that differ", [settings]))
     first = next(iter(runs.values()))[0].summary_in_brief
+    title = ", ".join(dict.fromkeys(line["scenario"].partition(", ")[0] for line in lines))
+    verdict, good = _verdict(lines), False if broken and len(broken) == sum(map(len, runs.values())) else None
+    if measured is not None:
+        verdict, good = measurements.verdict(measured)
+        sections.insert(0, measurements.section(measured, f"{title}: measured beside simulated"))
     return Report(
-        title=", ".join(dict.fromkeys(line["scenario"].partition(", ")[0] for line in lines)),
-        kind="Comparison",
+        title=title,
+        kind="Comparison" if measured is None else "Comparison with measurements",
         question=document["question"] or "",
-        verdict=_verdict(lines),
-        good=False if broken and len(broken) == sum(map(len, runs.values())) else None,
+        verdict=verdict,
+        good=good,
         sections=[
             *sections,
             *_drawn(runs, document["queue"]),
@@ -224,6 +236,7 @@ def of_comparison(
         assumptions=[
             _time_of(first).replace("one seed", "each line and seed"),
             *([f"Lines are judged by queue {document['queue']}."] if document["queue"] else []),
+            *(map(_sentence, measured.notes) if measured is not None else ()),
             *dict.fromkeys(note for results in runs.values() for note in results[0].notes),
         ],
         sources=sources,

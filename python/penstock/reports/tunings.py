@@ -10,8 +10,10 @@ from penstock.reports import fabric
 from penstock.reports.model import Part, Points, Report, Section, Source, Table
 from penstock.reports.page import picture
 from penstock.tuning import Tuning, prose
+from penstock.tuning.beside import Beside
 from penstock.tuning.goals import Guard
 from penstock.tuning.measures import MEASURES
+from penstock.tuning.refusals import counted, title_of
 from penstock.tuning.tuning import OWN, Settings
 from penstock.tuning.verdict import Verdict
 
@@ -117,12 +119,34 @@ def kept(answer: Tuning) -> list[str]:
     return bounds
 
 
-def of_tuning(answer: Tuning, outline: Outline, *, sources: Sequence[Source] = (), command: str = "") -> Report:
+def _search_pictures(answer: Tuning) -> list[Part]:
+    """Return the picture of the search, and the candidates that guards refused, by reason."""
+    parts: list[Part] = []
+    if answer.candidates:
+        from penstock.figures.tuning import search
+
+        caption = "Each simulated point, mean over the seeds of the search: its goal, and the guards that refused most."
+        parts.append(picture(lambda: search(answer), caption, "search"))
+    if answer.refusals:
+        rows = [(title_of(key), count(number)) for key, number in counted(answer.refusals).items()]
+        parts.append(Table(("refused by", "candidates"), rows, note="One candidate may break several guards."))
+    return parts
+
+
+def of_tuning(
+    answer: Tuning,
+    outline: Outline,
+    *,
+    both: Beside | None = None,
+    sources: Sequence[Source] = (),
+    command: str = "",
+) -> Report:
     """Return the report of a tuning.
 
     Args:
         answer: the answer.
         outline: the plan of the scenario that was tuned.
+        both: its own parameters and the candidate's over time; ``None`` without a candidate.
         sources: that scenario.
         command: the command that repeats it.
     """
@@ -137,10 +161,17 @@ def of_tuning(answer: Tuning, outline: Outline, *, sources: Sequence[Source] = (
         if verdict.alike:
             parts.append("Every seed gives the same run: nothing in the scenario is random, and there is no interval.")
         sections.append(Section(f"Against {verdict.against}, {prose.seeds(answer.verdict_seeds)}", parts))
+    if both is not None:
+        from penstock.figures.tuning import over_time
+
+        caption = f"Seed {both.seed} of the verdict, with the scenario's own parameters and with the candidate's."
+        drawn = picture(lambda: over_time(both), caption, "beside")
+        sections.append(Section("Before and after, over time", [drawn]))
     search: list[Part] = [
         f"The search makes this as good as it can: {answer.goal.definition}, at {answer.queue}.",
         "It keeps these bounds:",
         Points(kept(answer)),
+        *_search_pictures(answer),
         f"Theory: {theory(answer)}. Simulated: {count(answer.trials)} points, {prose.seeds(answer.tuning_seeds)}.",
     ]
     sections += [Section("Search", search), fabric.section(outline)]

@@ -1,11 +1,13 @@
 """The watermarks and counters of a port and priority that a device and a simulated run both have."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from penstock._core import read_quantity
 from penstock.errors import nearest
+from penstock.quantity_text import count, duration, events, octets, ratio
 
 Queue = Mapping[str, Any]
 """A queue of a run's summary."""
@@ -22,6 +24,7 @@ class Measure:
         counts: whether it is a counter, which only grows, and not a watermark, of which the largest counts.
         simulated: its value from the queue of the port and the queue at the far end that sends to the port; ``None``
             where the run has none.
+        counts_frames: whether that is octets of frames, where the device counts the cells that they fill.
     """
 
     name: str
@@ -29,6 +32,26 @@ class Measure:
     unit: Literal["octets", "frames", "s"]
     counts: bool
     simulated: Callable[[Queue, Queue | None], float | None]
+    counts_frames: bool = False
+
+
+def in_whole_cells(value: float, queue: Queue, cell_octets: int) -> float:
+    """Return the octets of the cells that frames of a queue fill, as a device counts them.
+
+    No cell holds octets of two frames. The run keeps no sizes of the frames that waited, so the mean frame of the
+    queue stands for each. The value is exact for frames of one size, and too large where many short frames passed and
+    long ones waited.
+
+    Args:
+        value: octets of the frames.
+        queue: the queue of the run.
+        cell_octets: the memory cell of the device, octets; 1 if it is not known.
+    """
+    frames = queue["frames_sent"]
+    if cell_octets <= 1 or not frames or not value:
+        return value
+    frame: float = queue["octets_sent"] / frames
+    return value / frame * math.ceil(frame / cell_octets) * cell_octets
 
 
 def _pause_frames(queue: Queue | None) -> float | None:
@@ -45,6 +68,7 @@ MEASURES: Mapping[str, Measure] = {
             unit="octets",
             counts=False,
             simulated=lambda queue, _: queue["max_octets"],
+            counts_frames=True,
         ),
         Measure(
             name="pg-shared",
@@ -133,6 +157,14 @@ def measure_named(name: str) -> Measure:
         hint = nearest(name, MEASURES, f"write one of {', '.join(MEASURES)}")
         raise ValueError(f"{name!r} is no watermark or counter: {hint}")
     return MEASURES[name]
+
+
+def in_unit(value: float | None, unit: str) -> str | None:
+    """Write a value with its unit, that of a measure or that and ``/s``; ``None`` stays."""
+    if value is None:
+        return None
+    show: dict[str, Callable[[float], str]] = {"octets": octets, "s": duration, "s/s": ratio, "frames/s": events}
+    return show[unit](value) if unit in show else count(round(value))
 
 
 _PLAIN = {"octets": ("bytes", "byte", "Bytes", "octets"), "frames": ("packets", "pkts", "frames", "count"), "s": ("s",)}

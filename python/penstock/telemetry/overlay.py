@@ -13,7 +13,7 @@ from typing import Any
 from penstock.errors import ArgumentError, TextFileError
 from penstock.metrics.seeds import half_interval, spread
 from penstock.result import Result
-from penstock.telemetry.measures import Measure, Sample
+from penstock.telemetry.measures import Measure, Sample, in_whole_cells
 from penstock.telemetry.ports import Place, PortNames
 
 
@@ -60,6 +60,22 @@ class Row:
     measured: float
     simulated: Mapping[str, Simulated]
 
+    @property
+    def something(self) -> bool:
+        """Whether any of the values is more than 0."""
+        return self.measured > 0 or any(line.mean for line in self.simulated.values())
+
+    @property
+    def known(self) -> bool:
+        """Whether a run has the value, and any is more than 0."""
+        return self.something and any(line.mean is not None for line in self.simulated.values())
+
+    def distance(self, label: str) -> float:
+        """Return how far measured and simulated are apart, as a share of the larger; 1 more if they differ."""
+        line = self.simulated[label]
+        mean = line.mean or 0.0
+        return abs(self.measured - mean) / (max(self.measured, mean) or 1.0) + bool(line.differs)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Overlay:
@@ -76,6 +92,17 @@ class Overlay:
     labels: tuple[str, ...]
     over_s: float | None
     notes: tuple[str, ...]
+
+    def farthest_first(self) -> list[tuple[Row, str]]:
+        """Return the values of each line that are not all 0, those first that lie farthest apart."""
+        pairs = [(row, label) for row in self.rows for label in self.labels if row.something]
+        return sorted(pairs, key=lambda pair: -pair[0].distance(pair[1]))
+
+    def differing(self, label: str) -> tuple[int, int]:
+        """Return how many values of a line differ, and how many have an interval that says so."""
+        judged = [row.simulated[label].differs for row in self.rows if row.something]
+        known = [value for value in judged if value is not None]
+        return sum(known), len(known)
 
     def document(self) -> dict[str, Any]:
         """Return it as objects of JSON."""
@@ -217,6 +244,8 @@ def overlay(
 def _of_run(one: Combined, queues: Mapping[tuple[str, int], Any], duration_s: float, per_second: bool) -> float | None:
     queue, far = (queues.get((name, one.priority)) for name in (one.place.link, one.place.far))
     value = None if queue is None else one.measure.simulated(queue, far)
+    if value is not None and queue is not None and one.measure.counts_frames:
+        value = in_whole_cells(value, queue, one.place.cell_octets)
     return value / duration_s if value is not None and per_second else value
 
 
@@ -251,6 +280,10 @@ def _notes(measured: Sequence[Combined], runs: Mapping[str, Sequence[Result]], a
         longest_s = max((run.summary["duration_s"] for results in runs.values() for run in results), default=0.0)
         notes.append(
             f"a watermark grows with the time that it is observed: the runs have {longest_s * 1000:g} ms of it"
+        )
+    if any(one.measure.counts_frames and one.place.cell_octets > 1 for one in measured):
+        notes.append(
+            "simulated queues are octets of whole cells, as devices count; each frame has the queue's mean size"
         )
     if all(len(results) < 2 for results in runs.values()):
         notes.append("one seed has no interval, so that nothing says which values differ: add --seeds 5")

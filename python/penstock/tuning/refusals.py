@@ -1,13 +1,14 @@
 """Why a candidate may not be proposed: the guards that it breaks, its phase margin, packets that contradict its margin.
 
-The fluid calls an equilibrium stable, and its packets may swing from an empty queue to a full one. Then the margin is
-no reason for a candidate, and packets are held to those of the scenario's own parameters: a candidate whose queue
-swings farther than theirs is refused. One that swings less is calmer, whatever the fluid says.
+The fluid calls an equilibrium stable, and its packets may swing from an empty queue to a full one. Then the margin that
+a candidate has to have is that of another system than the packets', and the candidate is refused. That it swings less
+than the scenario's own parameters does not help: a guard is kept or not, whatever the others do. Who wants such a
+candidate asks for no margin, and then packets alone are the judges.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from penstock.quantity_text import octets
 from penstock.theory.packet_oscillation import distance, rests
@@ -53,16 +54,18 @@ class Objection:
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """A candidate that may not be proposed.
+class Candidate:
+    """A point that was simulated.
 
     Attributes:
         point: its values.
-        objections: the reasons against it, at least one.
+        objections: the reasons against it; none where it may be proposed.
+        at: its metrics, mean over the seeds of the search.
     """
 
     point: Point
     objections: tuple[Objection, ...]
+    at: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,10 +85,8 @@ class Judge:
     frame_octets: float
     one_period: bool
 
-    def objections(
-        self, point: Point, kept: Sequence[Guard], runs: Sequence[Observed], own: Sequence[Observed]
-    ) -> tuple[Objection, ...]:
-        """Return all reasons against a point; ``own`` are runs of the scenario's own parameters with the same seeds."""
+    def objections(self, point: Point, kept: Sequence[Guard], runs: Sequence[Observed]) -> tuple[Objection, ...]:
+        """Return all reasons against a point."""
         at = mean(runs)
         found = [Objection.of(guard, runs) for guard in broken(kept, runs)]
         if self.margins is None:
@@ -94,13 +95,12 @@ class Judge:
         if self.shortfall_rad(point) > 0:
             least, phase = (math.degrees(rad) for rad in (self.least_phase_rad, margin.phase_rad))
             found.append(Objection(PHASE_MARGIN, f"phase margin {phase:.1f} degrees, at least {least:.1f} degrees"))
-        if self._contradicted(margin, runs, own):
+        if self._contradicted(margin, runs):
             spread = f"{octets(at['queue_mean_octets'])} ± {octets(at['queue_std_octets'])}"
             found.append(
                 Objection(
                     PACKETS,
-                    f"the fluid is stable at {octets(margin.rest_octets)}, and packets contradict it: queue {spread}; "
-                    f"the scenario's own parameters have ± {octets(mean(own)['queue_std_octets'])}",
+                    f"the fluid is stable at {octets(margin.rest_octets)}, and packets contradict it: queue {spread}",
                 )
             )
         return tuple(found)
@@ -112,23 +112,21 @@ class Judge:
         short = self.least_phase_rad - self.margins(point).phase_rad
         return short if short > 0 else 0.0
 
-    def penalty(self, point: Point, runs: Sequence[Observed], own: Sequence[Observed]) -> float:
+    def penalty(self, point: Point, runs: Sequence[Observed]) -> float:
         """By how much margin and packets speak against a point, for the search to rank by; 0 where they do not."""
         if self.margins is None:
             return 0.0
         margin, short = self.margins(point), self.shortfall_rad(point)
-        if not self._contradicted(margin, runs, own):
+        if not self._contradicted(margin, runs):
             return short
         at = mean(runs)
         return short + math.log(
             distance(at["queue_mean_octets"], at["queue_std_octets"], margin.rest_octets, self.frame_octets)
         )
 
-    def _contradicted(self, margin: LinearMargins, runs: Sequence[Observed], own: Sequence[Observed]) -> bool:
-        """Whether packets contradict a margin that was asked for, and swing farther than before."""
-        if math.isinf(self.least_phase_rad) or self.packets_confirm(margin, runs) is not False:
-            return False
-        return mean(runs)["queue_std_octets"] > mean(own)["queue_std_octets"]
+    def _contradicted(self, margin: LinearMargins, runs: Sequence[Observed]) -> bool:
+        """Whether packets contradict a margin that was asked for."""
+        return not math.isinf(self.least_phase_rad) and self.packets_confirm(margin, runs) is False
 
     def packets_confirm(self, margin: LinearMargins, runs: Sequence[Observed]) -> bool | None:
         """Whether packets stay at the equilibrium that the fluid calls stable; None where it calls none stable."""
@@ -138,7 +136,7 @@ class Judge:
         return rests(at["queue_mean_octets"], at["queue_std_octets"], margin.rest_octets, self.frame_octets)
 
 
-def counted(refusals: Sequence[Refusal]) -> dict[str, int]:
+def counted(refusals: Sequence[Candidate]) -> dict[str, int]:
     """Return how many candidates each guard refuses, the most frequent first; one may break several."""
     keys = [objection.by for refusal in refusals for objection in refusal.objections]
     return {key: keys.count(key) for key in sorted(dict.fromkeys(keys), key=lambda key: -keys.count(key))}

@@ -17,11 +17,11 @@ from penstock.executors.executor import Executor
 from penstock.runs import RunCallbacks, seeds_of
 from penstock.scenario import Scenario, joined, parts_of
 from penstock.theory.configuration import UnsuitedScenarioError
-from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, broken, companions, guards, score
+from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, broken, companions, guards, mean, score
 from penstock.tuning.initial_points import spread
 from penstock.tuning.linear_margins import LinearMargins, linear_margins
 from penstock.tuning.measures import Observed
-from penstock.tuning.refusals import Judge, Objection, Refusal
+from penstock.tuning.refusals import Candidate, Judge, Objection
 from penstock.tuning.search import Interrupted, Search, require_optuna, simulate
 from penstock.tuning.search_region import FluidScorer, Region, narrow, whole
 from penstock.tuning.search_space import Knob, Point, knobs, moved, point_of, set_to
@@ -69,6 +69,7 @@ class Tuning:
 
     Attributes:
         scenario: the scenario with the proposal; with its own parameters, if the search found nothing better.
+        own: the scenario with its own parameters.
         scheme: name of the scheme.
         goal: the goal that was asked for.
         guards: the bounds that the proposal had to keep in the search.
@@ -80,7 +81,7 @@ class Tuning:
         space: the parameters that were tuned, with their bounds before that.
         trials: how many points were simulated.
         refused: how many that the search proposed theory left out.
-        refusals: the simulated points that may not be proposed, with the reasons.
+        candidates: the simulated points, with the reasons against those that may not be proposed.
         best_allowed: the best of the others on the seeds of the search; None if there is none.
         finalists: how many points further seeds chose between; 0 if none was better, or if interrupted before that.
         tuning_seeds: seeds of the search.
@@ -96,6 +97,7 @@ class Tuning:
     """
 
     scenario: Scenario
+    own: Scenario
     scheme: str
     goal: Goal
     guards: tuple[Guard, ...]
@@ -107,7 +109,7 @@ class Tuning:
     space: tuple[Knob, ...]
     trials: int
     refused: int
-    refusals: tuple[Refusal, ...]
+    candidates: tuple[Candidate, ...]
     best_allowed: tuple[Observed, ...] | None
     finalists: int
     tuning_seeds: tuple[int, ...]
@@ -120,6 +122,11 @@ class Tuning:
     others: tuple[Settings, ...]
     verdicts: tuple[Verdict, ...]
     interrupted: bool
+
+    @property
+    def refusals(self) -> tuple[Candidate, ...]:
+        """The simulated points that may not be proposed."""
+        return tuple(candidate for candidate in self.candidates if candidate.objections)
 
     @property
     def gain_shown(self) -> bool:
@@ -299,7 +306,7 @@ def tune(
         tuning,
         queue=found.queue,
         buffer_octets=given.buffer_octets,
-        penalty=lambda point, of: judging.penalty(point, of, runs[OWN]),
+        penalty=lambda point, of: judging.penalty(point, of),
         executor=executor,
         more=asked.more,
     )
@@ -311,9 +318,9 @@ def tune(
         interrupted = True
     seen = runs[OWN]
     against_each = {
-        id(tried): judging.objections(tried.point, search_guards[goal], tried.runs, seen) for tried in search.tried
+        id(tried): judging.objections(tried.point, search_guards[goal], tried.runs) for tried in search.tried
     }
-    refusals = tuple(Refusal(tried.point, against_each[id(tried)]) for tried in search.tried if against_each[id(tried)])
+    candidates = tuple(Candidate(tried.point, against_each[id(tried)], mean(tried.runs)) for tried in search.tried)
     allowed = [tried for tried in search.tried if not against_each[id(tried)]]
     best_allowed = min(allowed, key=lambda tried: tried.scores[goal], default=None)
 
@@ -335,7 +342,7 @@ def tune(
             finalists = [tried.with_runs(also) for tried, also in zip(finalists, more[count:], strict=True)]
             compared = len(finalists)
     held = kept(asked, runs.values())
-    fit = [tried for tried in finalists if not judging.objections(tried.point, held, tried.runs, runs[OWN])]
+    fit = [tried for tried in finalists if not judging.objections(tried.point, held, tried.runs)]
     chosen = min(fit, key=lambda tried: worth(tried.runs), default=None)
     if chosen is not None and worth(chosen.runs) >= worth(runs[OWN]):
         chosen = None
@@ -363,6 +370,7 @@ def tune(
 
     return Tuning(
         scenario=proposal,
+        own=own,
         scheme=given.scheme,
         goal=asked,
         guards=search_guards[goal],
@@ -374,7 +382,7 @@ def tune(
         space=tuple(space),
         trials=len(search.tried),
         refused=search.refused,
-        refusals=refusals,
+        candidates=candidates,
         best_allowed=None if best_allowed is None else best_allowed.runs,
         finalists=compared,
         tuning_seeds=tuning,
@@ -383,7 +391,7 @@ def tune(
         changed=changed,
         proposal=settings("proposal", proposal, tuned_runs),
         own_objections=tuple(Objection.of(guard, seen) for guard in broken(search_guards[goal], seen)),
-        objections=judging.objections(point, bounds, judged["proposal"], judged[OWN]) if judged else (),
+        objections=judging.objections(point, bounds, judged["proposal"]) if judged else (),
         others=tuple(settings(other, reference, runs[other]) for other, reference in references.items()),
         verdicts=verdicts,
         interrupted=interrupted,

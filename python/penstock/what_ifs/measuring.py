@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.declared import Better, MetricKind
 
 _OF_RUN = ("paused_s", "pause_frames", "frames_lost", "frames_delivered", "slowdown_p99", "flows_left")
-_OF_QUEUE = ("queue_p99_octets", "queue_max_octets")
+_OF_QUEUE = ("queue_p50_octets", "queue_p99_octets", "queue_max_octets")
 
 _POINTS = 200
 """The most points of a line of a figure."""
@@ -83,6 +83,14 @@ class FigureTable:
     lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 
+_FIGURES = {
+    "queue": ("queue of {port}", "time_s", "queue_octets"),
+    "stopped": ("queues that flow control has stopped", "time_s", "queues"),
+    "completions": ("completion of the flows of the incast", "completion_s", "share"),
+}
+"""The figures of runs: title, and quantities along and up."""
+
+
 @dataclass(frozen=True)
 class RunNumbers:
     """One run.
@@ -128,6 +136,19 @@ def numbers(result: Result, port: str | None) -> RunNumbers:
         ordered = np.sort(completions)
         lines["completions"] = ordered.tolist(), ((np.arange(len(ordered)) + 1) / len(ordered)).tolist()
     return RunNumbers(values, lines, result.notes, judged, result.end_s)
+
+
+def figure_tables(name: str, first: Mapping[str, RunNumbers]) -> list[FigureTable]:
+    """Return the lines of the figures of several sides, a run of each; ``name`` begins the titles."""
+    found = []
+    for figure, (title, x, y) in _FIGURES.items():
+        lines = {side: run.lines[figure] for side, run in first.items() if run.lines.get(figure, ([], []))[0]}
+        # Where no queue is ever stopped there is nothing to see.
+        if any(any(y) for _, y in lines.values()):
+            port = next(iter(first.values())).port
+            text = f"{name}: {title.format(port=port)}"
+            found.append(FigureTable(name=figure, title=text, x=x, y=y, lines=lines))
+    return found
 
 
 def longest_stop_s(result: Result) -> float | None:

@@ -22,7 +22,8 @@ from penstock.result import ClaimError, Result
 from penstock.runs import Run, RunCallbacks, copies, run_many, seeds_of
 from penstock.scenario import Scenario
 from penstock.what_ifs import answers, making
-from penstock.what_ifs.measuring import FigureTable, RunNumbers, about, numbers
+from penstock.what_ifs.kept_runs import JOURNAL, KeptRuns, alone, key_of
+from penstock.what_ifs.measuring import RunNumbers, about, figure_tables, numbers
 from penstock.what_ifs.outcome import MadeScenario, Measure, Trial, WhatIf
 from penstock.what_ifs.questions import Asked, Case, Question, questions
 
@@ -48,6 +49,7 @@ def what_if(
     seeds: int | Sequence[int] = 5,
     out: str | PathLike[str] | None = None,
     force: bool = False,
+    resume: bool = False,
     callbacks: RunCallbacks | None = None,
     workers: int | None = None,
     limit: int = 1,
@@ -79,18 +81,24 @@ def what_if(
         seeds: how many runs of each scenario, from the fabric's seed on; or the seeds.
         out: the folder for the scenarios and ``what-if.json``.
         force: whether to write into the folder if it exists.
+        resume: whether to go on with the finished runs of the folder, whatever ended the call that left them. A run of
+            another scenario, or of another version, is run again.
         callbacks: how to watch and end the runs.
         workers: how many runs at a time; by default one for each core.
         limit: as in :meth:`penstock.Scenario.run`.
 
     Raises:
-        ArgumentError: no trial is asked for, a name or rate is wrong, or the folder exists.
-        KeyboardInterrupt: the runs were interrupted; nothing is written.
+        ArgumentError: no trial is asked for, a name or rate is wrong, the folder exists, or another process writes it.
+        KeyboardInterrupt: the runs were interrupted; the folder has those that had finished, for ``resume``.
         ScenarioError: a value is not legal.
         LimitError: a run came to more than the limits allow.
     """
-    if out is not None and Path(out).exists() and not force:
-        raise ArgumentError(f"{out} exists", "name another folder, or replace its files with force=True")
+    if resume and out is None:
+        raise ArgumentError("trials to be resumed need a folder for their runs", 'out="FOLDER"')
+    if out is not None and Path(out).exists() and not (force or resume):
+        unfinished = (Path(out) / JOURNAL).is_file() and not (Path(out) / DOCUMENT).is_file()
+        go_on = "go on with its runs with resume=True, " if unfinished else ""
+        raise ArgumentError(f"{out} exists", f"{go_on}name another folder, or replace its files with force=True")
     callbacks = callbacks or RunCallbacks()
     asked = Asked(
         incast=[incast] if isinstance(incast, int) else incast,
@@ -118,7 +126,10 @@ def what_if(
         for name, case in cases.items()
         for side, of in sides.items()
     }
-    found = _run(cases, made, chosen, callbacks, workers, limit)
+    folder = None if out is None else Path(out)
+    with alone(folder):
+        kept = KeptRuns(folder, resume=resume)
+        found = _run(cases, made, chosen, kept, callbacks, workers, limit)
     trials = tuple(_trial(one, made, found, tuple(sides), chosen) for one in asked_for)
     answer = WhatIf(
         fabric=present.name,
@@ -127,10 +138,9 @@ def what_if(
         trials=trials,
         notes=tuple(dict.fromkeys(note for several in found.values() for note in several[0].notes)),
         version=__version__,
-        path=None if out is None else Path(out),
+        path=folder,
     )
     if answer.path is not None:
-        answer.path.mkdir(parents=True, exist_ok=True)
         for scenario in made.values():
             write_text(answer.path / f"{scenario.name}.toml", scenario.toml)
         write_text(answer.path / DOCUMENT, json.dumps(answer.document, indent=2) + "\n")
@@ -155,12 +165,18 @@ def _run(
     cases: Mapping[str, Case],
     made: Mapping[_Key, MadeScenario],
     seeds: Sequence[int],
+    kept: KeptRuns,
     callbacks: RunCallbacks,
     workers: int | None,
     limit: int,
 ) -> dict[_Key, list[RunNumbers]]:
-    """Run every scenario with every seed."""
-    jobs = [(key, seed) for key in made for seed in seeds]
+    """Run every scenario with every seed, but for the runs that are kept."""
+    every = {
+        (key, seed): key_of(made[key].toml, seed, cases[key[0]].port, lines=seed == seeds[0])
+        for key in made
+        for seed in seeds
+    }
+    jobs = [job for job, name in every.items() if kept.get(name) is None]
     read = {key: Scenario.from_toml(one.toml, origin=one.name, name=one.name) for key, one in made.items()}
     for scenario in read.values():
         scenario.outline(limit=limit)
@@ -175,12 +191,15 @@ def _run(
         return taken if seed == seeds[0] else replace(taken, lines={})
 
     callbacks.planned(len(runs))
-    ended = run_many(runs, take, callbacks, workers=workers)
-    if len(ended) < len(runs):
-        raise KeyboardInterrupt
+    if len(jobs) < len(every):
+        callbacks.skipped(len(every) - len(jobs))
+    run_many(runs, take, callbacks, workers=workers, keep=lambda place, numbers: kept.keep(every[jobs[place]], numbers))
     found: dict[_Key, list[RunNumbers]] = {}
-    for place, (key, _) in enumerate(jobs):
-        found.setdefault(key, []).append(ended[place])
+    for (key, _), name in every.items():
+        run = kept.get(name)
+        if run is None:
+            raise KeyboardInterrupt
+        found.setdefault(key, []).append(run)
     return found
 
 
@@ -214,7 +233,7 @@ def _trial(
         port=None if asked.case is None else asked.case.port,
         measures=tuple(measures),
         scenarios=tuple(made[key] for key in (*own, *reference)),
-        figures=tuple(_figures(asked.name, {key[1]: found[key][0] for key in own})),
+        figures=tuple(figure_tables(asked.name, {key[1]: found[key][0] for key in own})),
         cycles=() if asked.cycles is None else asked.cycles.cycles,
         notes=tuple(notes),
     )
@@ -274,24 +293,3 @@ def _beside(name: str, measures: Mapping[str, Measure]) -> str:
         return ""
     text = f"p99 slowdown {answers.value(slowdown.name, slowdown.present)}"
     return text if slowdown.proposed is None else f"{text}, proposed {answers.value(slowdown.name, slowdown.proposed)}"
-
-
-_FIGURES = {
-    "queue": ("queue of {port}", "time_s", "queue_octets"),
-    "stopped": ("queues that flow control has stopped", "time_s", "queues"),
-    "completions": ("completion of the flows of the incast", "completion_s", "share"),
-}
-"""The figures of trials: title, and quantities along and up."""
-
-
-def _figures(name: str, first: Mapping[str, RunNumbers]) -> list[FigureTable]:
-    """Return the lines of the figures of a trial, each side's first run."""
-    found = []
-    for figure, (title, x, y) in _FIGURES.items():
-        lines = {side: run.lines[figure] for side, run in first.items() if run.lines.get(figure, ([], []))[0]}
-        # Where no queue is ever stopped there is nothing to see.
-        if any(any(y) for _, y in lines.values()):
-            port = next(iter(first.values())).port
-            text = f"{name}: {title.format(port=port)}"
-            found.append(FigureTable(name=figure, title=text, x=x, y=y, lines=lines))
-    return found
