@@ -40,7 +40,7 @@ mod _core {
     #[pymodule_export]
     use super::folder::PyFolder;
     #[pymodule_export]
-    use super::jobs::job_text;
+    use super::jobs::{job_files, job_text};
     #[pymodule_export]
     use super::qcn::{PyRate, PySampling};
     #[pymodule_export]

@@ -25,14 +25,24 @@ fn through_goal(graph: &Graph) -> Graph {
     read::read(&[File { name: "x", octets: text.as_bytes() }], &Options::default()).expect(&text).graph
 }
 
+/// Through both encodings of Chakra.
 fn through_chakra(graph: &Graph) -> Graph {
+    let json = write::chakra_json::write(graph).expect("a trace has all of it");
+    same(&read_traces(graph, &json, read::chakra_json::read), graph);
     let traces = write::chakra::write(graph).expect("a trace has all of it");
+    assert_eq!((&json.groups, &json.notes), (&traces.groups, &traces.notes));
+    read_traces(graph, &traces, read::chakra::read)
+}
+
+type Reader = fn(&[File<'_>], &Options<'_>) -> Result<read::Imported, read::ReadError>;
+
+fn read_traces(graph: &Graph, traces: &write::chakra::Traces, read: Reader) -> Graph {
     let names: Vec<String> = (0..traces.files.len()).map(|rank| format!("x.{rank}.et")).collect();
     let files: Vec<File<'_>> = names.iter().zip(&traces.files).map(|(name, octets)| File { name, octets }).collect();
     let groups: BTreeMap<String, Vec<u32>> =
         (0..).zip(graph.groups()).map(|(index, ranks)| (format!("{index}"), ranks.clone())).collect();
     // A file alone may be any, the more so as one without nodes is short.
-    read::chakra::read(&files, &Options { groups: Some(&groups), ..Options::default() }).expect("it is right").graph
+    read(&files, &Options { groups: Some(&groups), ..Options::default() }).expect("it is right").graph
 }
 
 #[test]
