@@ -317,7 +317,7 @@ def import_scenario(given: requests.ImportOptions) -> None:
     import_one(given)
 
 
-@app.command("export", short_help="Export a scenario as another simulator's files, as jobs, or as configurations of devices.")
+@app.command("export", short_help="Export a scenario as files of other simulators, or as configurations of devices.")
 @options.grouped
 def export_scenario(given: requests.ExportOptions) -> None:
     """Write a scenario as files of HPCC's simulator or of htsim: network and flows.

@@ -79,7 +79,7 @@ def _unfit(error: ScenarioError, given: ImportOptions) -> InputError:
         place = f"--transport {transport}{parameter and ': '}{parameter.removeprefix('.')}"
     elif key == "job.0.graph":
         files = ", ".join(map(str, given.files))
-        return InputError(f"{files}: {error.message}", "mend it; --complete adds sends and receives without a partner")
+        return InputError(f"{files}: {error.message}", error.hint or "docs/reference/job-traces has what is read")
     else:
         place = f"the scenario of these files would not run: {key or error.file}"
     return InputError(f"{place}: {error.message}", error.hint or "")

@@ -1,4 +1,4 @@
-"""Files of job graphs: GOAL, Chakra and SimAI's workloads, as the text that ``[[job]]`` of a scenario takes; written."""
+"""Files of job graphs: GOAL, Chakra and SimAI's workloads as the text that ``[[job]]`` takes; jobs as such files."""
 
 import json
 import os
@@ -15,7 +15,7 @@ FORMATS = ("goal", "et", "json")
 """The endings of files that are written: GOAL, and Chakra in protobuf and in JSON."""
 
 _GROUPS = ".groups.json"
-_KNOWN = "docs/reference/job-traces has what is read"
+_KNOWN = "docs/reference/job-traces has what is read, and what --complete adds"
 
 _RATE = "100 Gbps"
 _DELAY = "1 us"
@@ -49,7 +49,7 @@ def read_job(paths: Sequence[Path], *, complete: bool = False, control_deps: boo
     """Read the files of one job: one of GOAL or SimAI, or those of all ranks of Chakra (``NAME.RANK.et``).
 
     Args:
-        paths: the files, in any order. Beside those of Chakra one may be ``NAME.groups.json``, with the ranks of groups.
+        paths: the files, in any order. Beside those of Chakra one may be ``NAME.groups.json``, the groups' ranks.
         complete: whether receives without a send, sends without a receive, and operations without an order are
             completed.
         control_deps: Chakra: whether nodes wait for control dependencies too, as in ASTRA-sim.
@@ -113,7 +113,9 @@ def export_job(
         hint = "docs/reference/job-traces has what each format can express"
         raise ArgumentError(str(error), hint) from None
     if not jobs:
-        raise ArgumentError("the scenario has no job", "write a [[collective]] or a [[job]], or export to hpcc or htsim")
+        raise ArgumentError(
+            "the scenario has no job", "write a [[collective]] or a [[job]], or export to hpcc or htsim"
+        )
     files: dict[str, bytes] = {}
     notes = []
     for job, (written, said) in jobs:
@@ -128,13 +130,13 @@ def ranks_beside(path: Path) -> list[Path]:
 
     ``ring.0.et`` stands for all ``ring.RANK.et``, and for ``ring.groups.json`` if that is there.
     """
-    name, rank, ending = (path.name.rsplit(".", 2) + ["", ""])[:3]
+    name, rank, ending = _parts(path)
     if ending not in ("et", "json") or not rank.isdecimal():
         return [path]
 
     def beside() -> Iterator[Path]:
         for other in sorted(path.parent.iterdir()):
-            begin, middle, end = (other.name.rsplit(".", 2) + ["", ""])[:3]
+            begin, middle, end = _parts(other)
             if (begin, end) == (name, ending) and middle.isdecimal():
                 yield other
         groups = path.with_name(f"{name}{_GROUPS}")
@@ -142,6 +144,12 @@ def ranks_beside(path: Path) -> list[Path]:
             yield groups
 
     return list(beside())
+
+
+def _parts(path: Path) -> tuple[str, str, str]:
+    """Return the name of a job, the rank and the ending of a file's name, NAME.RANK.ENDING."""
+    name, rank, ending, *_ = [*path.name.rsplit(".", 2), "", ""]
+    return name, rank, ending
 
 
 def _given(paths: Sequence[Path]) -> tuple[list[tuple[str, bytes]], dict[str, list[int]]]:

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::{WriteError, by_rank};
 use crate::collective::{Collective, Kind};
 use crate::graph::{Graph, GroupId, NodeId, Rank, Work};
-use crate::read::{DURATION_PS, usual_collective};
+use crate::read::{CALLS, DURATION_PS, usual_collective};
 use crate::time::Time;
 
 /// Traces, a file a rank, and what belongs to them.
@@ -95,7 +95,9 @@ fn is_unusual(graph: &Graph, work: Work) -> bool {
     let Work::Collective { group, collective } = work else { return false };
     let known: &Collective = &graph.collectives()[collective as usize];
     let members = graph.groups()[group as usize].len() as u32;
-    *known != usual_collective(known.kind.clone(), known.octets, members)
+    let usual = usual_collective(known.kind.clone(), known.octets, members);
+    // Of one chunk no second is in flight.
+    *known != Collective { in_flight: if known.chunks == 1 { known.in_flight } else { usual.in_flight }, ..usual }
 }
 
 /// Pairs of a node and one whose end it waits for, by the first.
@@ -126,6 +128,12 @@ impl TraceNode<'_> {
     fn describe(&mut self, graph: &Graph, work: Work) -> Result<Option<GroupId>, &'static str> {
         match work {
             Work::Delay { ps } => self.last(ps),
+            Work::Compute { time: Time::Fixed(ps), unit: CALLS } => {
+                // A collective without octets, as calls are in traces of PyTorch.
+                self.kind = 7;
+                self.last(ps);
+                self.add("is_cpu_op", Value::Bool(false));
+            }
             Work::Compute { time: Time::Fixed(ps), unit } if unit < 1 << 30 => {
                 self.last(ps);
                 self.add("is_cpu_op", Value::Bool(unit % 2 == 0));
