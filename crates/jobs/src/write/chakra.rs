@@ -7,9 +7,9 @@
 
 use alloc::vec::Vec;
 
+use super::WriteError;
 pub use super::trace::Traces;
 use super::trace::{self, TraceNode, Value};
-use super::WriteError;
 use crate::graph::Graph;
 
 /// The version of the schema that files state.

@@ -98,7 +98,9 @@ fn operation(work: Work, cpus: &BTreeMap<u32, u32>) -> Result<String, &'static s
     Ok(match work {
         Work::Compute { time: Time::Fixed(ps), unit: 0 } => format!("calc {}", ns(ps)),
         Work::Compute { time: Time::Fixed(ps), unit } if unit <= DELAYS => format!("calc {} cpu {unit}", ns(ps)),
-        Work::Compute { time: Time::Fixed(_), .. } => return Err("GOAL has 256 cpus, and one of them is that of delays; use fewer units"),
+        Work::Compute { time: Time::Fixed(_), .. } => {
+            return Err("GOAL has 256 cpus, and one of them is that of delays; use fewer units");
+        }
         Work::Compute { .. } => return Err("GOAL has no drawn times; give the computation a fixed time"),
         Work::Delay { ps } => format!("calc {} cpu {DELAYS}", ns(ps)),
         Work::Send { to, octets, tag } => format!("send {octets}b to {to} tag {tag}"),
