@@ -154,7 +154,8 @@ def _parts(path: Path) -> tuple[str, str, str]:
 
 def _given(paths: Sequence[Path]) -> tuple[list[tuple[str, bytes]], dict[str, list[int]]]:
     """Return the files of a job with their content, and the ranks of groups by the groups' names."""
-    given, groups = [], {}
+    given: list[tuple[str, bytes]] = []
+    groups: dict[str, list[int]] = {}
     for path in paths:
         if path.stat().st_size > OCTETS_MAX:
             raise ExchangeError(str(path), None, f"it has more than {OCTETS_MAX} octets; give a shorter trace")
