@@ -246,9 +246,9 @@ CASES = [
         _HTSIM,
         10_556_200,
         lambda: sender(incast_1024(), keys={"network.control_buffer": "10 MB"}),
-        "headers have 10 MB of room here, so that none is lost. There some are (448 242 packets are sent again after "
-        "433 185 NACKs) and cost little, here they cost more: with the room of there it ends after 16.8 ms, whatever "
-        "the timeout is from 30 us to 1 ms",
+        "headers have 10 MB of room here, so that none is lost. There some are: 448 242 packets are sent again after "
+        "433 185 NACKs. A lost one costs more here: with the room of there it ends after 16.8 ms, whatever the timeout "
+        "is from 30 us to 1 ms",
         slow=True,
     ),
     Case("incast of 3, one long", _HTSIM, 221_731, lambda: sender("incast_3-1_overlapped.tm")),
