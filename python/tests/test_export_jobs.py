@@ -163,7 +163,7 @@ def test_a_command_writes_and_import_reads(penstock: Command, tmp_path: Path) ->
         (("two.toml", "out", "--to", "goal"), "--to goal: unknown format"),
         (("two.toml", "out", "--to", "htsim"), "name a file of jobs"),
         (("two.toml", "out", "--to", "htsim", "--messages"), "--messages with --to htsim"),
-        (("bottleneck", "out.goal"), "the scenario has no job"),
+        (("four-sources", "out.goal"), "the scenario has no job"),
         (("x.goal", "out.goal", "--seed", "2"), "a file of a job has no scenario"),
         (("x.goal", "out.et"), "x.goal:2: "),
         (("none.goal", "out.et"), "none.goal"),
