@@ -109,6 +109,14 @@ def test_wrong_groups_are_refused_with_the_file(text: str, tmp_path: Path) -> No
         read_job([*SAMPLES["all-reduce"], groups])
 
 
+def test_groups_alone_are_no_job(tmp_path: Path) -> None:
+    groups = tmp_path / "x.groups.json"
+    groups.write_text('{"0": [0, 1]}', encoding="utf-8")
+    for read in (lambda: read_job([groups]), lambda: export_job([groups], "x.goal"), lambda: read_job([])):
+        with pytest.raises(ValueError, match="groups of a job, and no trace; give its traces too"):
+            read()
+
+
 def test_what_files_do_not_say_is_noted() -> None:
     tree = TWO.replace('kind = "all-reduce"', 'kind = "all-reduce"\nalgorithm = "tree"')
     notes = export_job(Scenario.from_toml(tree), "two.et").notes

@@ -163,6 +163,8 @@ def _given(paths: Sequence[Path]) -> tuple[list[tuple[str, bytes]], dict[str, li
             groups |= _groups(path)
         else:
             given.append((str(path), path.read_bytes()))
+    if not given:
+        raise ArgumentError(f"{', '.join(map(str, paths))}: groups of a job, and no trace", "give its traces too")
     return given, groups
 
 
