@@ -103,11 +103,11 @@ def export_job(
     stem, ending = Path(name).stem, Path(name).suffix.removeprefix(".")
     if ending not in FORMATS:
         raise ArgumentError(f"{name}: unknown ending", "write .goal, or .et or .json for Chakra")
+    given, groups = ([], {}) if isinstance(source, Scenario) else _given([Path(path) for path in source])
     try:
         if isinstance(source, Scenario):
             jobs = source.job_files(ending, messages=messages, seed=seed, limit=limit)
         else:
-            given, groups = _given([Path(path) for path in source])
             jobs = [("", _core.job_files(given, False, True, groups, ending, messages))]
     except ValueError as error:
         hint = "docs/reference/job-traces has what each format can express"
