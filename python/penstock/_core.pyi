@@ -185,11 +185,31 @@ def show_quantity(number: float, unit: str) -> str:
 def show_share(fraction: float) -> str:
     """Write a fraction in percent, such as "95.2 %"."""
 
-def job_text(files: list[tuple[str, bytes]], complete: bool, control_deps: bool) -> tuple[str, int, list[str]]:
+def job_text(
+    files: list[tuple[str, bytes]], complete: bool, control_deps: bool, groups: dict[str, list[int]]
+) -> tuple[str, int, list[str]]:
     """Return the files of one job as the text that ``[[job]]`` takes, its number of ranks, and notes.
+
+    ``groups`` has the ranks of Chakra's groups by their names.
 
     Raises:
         ValueError: a file is no job graph, or its graph cannot end; with file and place.
+    """
+
+def job_files(
+    files: list[tuple[str, bytes]],
+    complete: bool,
+    control_deps: bool,
+    groups: dict[str, list[int]],
+    to: str,
+    messages: bool,
+) -> tuple[list[tuple[str, bytes]], list[str]]:
+    """Return the files of one job as files of a format, each with the ending of its name, and notes.
+
+    ``to`` is "goal", "et" or "json"; ``messages`` writes collectives as their messages.
+
+    Raises:
+        ValueError: a file is no job graph, its graph cannot end, or the format cannot express it.
     """
 
 def metrics() -> str:
@@ -322,6 +342,16 @@ class Scenario:
 
         Raises:
             ScenarioError: the scenario cannot be run.
+        """
+
+    def job_files(
+        self, to: str, messages: bool = False, seed: int | None = None, limit: int = 1
+    ) -> list[tuple[str, tuple[list[tuple[str, bytes]], list[str]]]]:
+        """Give the name of each job, its files as :func:`job_files` returns them, and notes.
+
+        Raises:
+            ScenarioError: the scenario cannot be run.
+            ValueError: the format cannot express a job.
         """
 
     def outline(

@@ -27,6 +27,16 @@ def write_text(path: Path, text: str) -> None:
         partial.write_text(text, encoding="utf-8")
 
 
+def write_octets(path: Path, octets: bytes) -> None:
+    """Write a file.
+
+    Raises:
+        OSError: it cannot be written; a file that had the name before is as it was.
+    """
+    with whole(path) as partial:
+        partial.write_bytes(octets)
+
+
 def read_text(path: Path, octets_max: int, kind: type[TextFileError] = TextFileError) -> str:
     """Read a text file in UTF-8 of ``octets_max`` octets at most.
 

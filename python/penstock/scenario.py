@@ -280,6 +280,25 @@ class Scenario:
         """
         return cast(Outline, json.loads(self._core.outline(scheme, profile, seed, limit)))
 
+    def job_files(
+        self, to: str, *, messages: bool = False, seed: int | None = None, limit: int = 1
+    ) -> list[tuple[str, tuple[list[tuple[str, bytes]], list[str]]]]:
+        """Return each job's name, its files by the endings of their names, and sentences on what they lack.
+
+        :func:`penstock.exchange.export_job` names the files.
+
+        Args:
+            to: the ending: "goal", or "et" and "json" for Chakra.
+            messages: whether collectives are written as their sends and receives in Chakra, too.
+            seed: draws what the scenario leaves to chance, instead of the scenario's.
+            limit: as that of :meth:`run`.
+
+        Raises:
+            ScenarioError: a value is not legal, or more is asked for than the limits allow.
+            ValueError: the format cannot express a job; with the node.
+        """
+        return self._core.job_files(to, messages, seed, limit)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the scenario to a file as TOML, which runs as this scenario does.
 

@@ -43,7 +43,7 @@ mod _core {
     #[pymodule_export]
     use super::golden::{PyRateCalculator, PySampler, PyTokenBucket, golden_jitter};
     #[pymodule_export]
-    use super::jobs::job_text;
+    use super::jobs::{job_files, job_text};
     #[pymodule_export]
     use super::qcn::{PyRate, PySampling};
     #[pymodule_export]

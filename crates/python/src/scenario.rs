@@ -13,11 +13,12 @@ use penstock_scenario::limits::Limits;
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_sim::network::PortId;
 use pyo3::Borrowed;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::catalogue::to_json;
 use crate::errors::{output_error, scenario_error};
+use crate::jobs::{Written, written};
 use crate::result::PyRun;
 
 /// Between two looks at Python's signals while a scenario is laid out.
@@ -135,7 +136,33 @@ impl PyScenario {
         Ok(to_json(&Description::new(&self.plan(py, scheme, profile, seed, limit)?)))
     }
 
-    /// The same without flows and fair shares.
+    /// The files of its jobs, each with its name, and sentences on what they say in another way.
+    #[pyo3(signature = (to, messages = false, seed = None, limit = 1))]
+    fn job_files(
+        &self,
+        py: Python<'_>,
+        to: &str,
+        messages: bool,
+        seed: Option<Seed>,
+        limit: u64,
+    ) -> PyResult<Vec<(String, Written)>> {
+        let plan = self.plan(py, None, None, seed, limit)?;
+        let files = || {
+            let each = plan.generated.jobs().map(|(table, job)| {
+                let name = plan.generated.table(table);
+                let (files, mut notes) =
+                    written(job.graph(), to, messages).map_err(|reason| format!("job {name}: {reason}"))?;
+                if job.iterations() > 1 {
+                    notes.push(format!("the files have one of its {} iterations", job.iterations()));
+                }
+                Ok((name.to_owned(), (files, notes)))
+            });
+            each.collect::<Result<Vec<_>, String>>()
+        };
+        py.detach(files).map_err(PyValueError::new_err)
+    }
+
+    /// The run that the scenario asks for without flows and fair shares, as JSON.
     #[pyo3(signature = (scheme = None, profile = None, seed = None, limit = 1))]
     fn outline(
         &self,

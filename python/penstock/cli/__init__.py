@@ -317,7 +317,7 @@ def import_scenario(given: requests.ImportOptions) -> None:
     import_one(given)
 
 
-@app.command("export", short_help="Export a scenario as another simulator's files, or as configurations of devices.")
+@app.command("export", short_help="Export a scenario as files of other simulators, or as configurations of devices.")
 @options.grouped
 def export_scenario(given: requests.ExportOptions) -> None:
     """Write a scenario as files of HPCC's simulator or of htsim: network and flows.
@@ -326,6 +326,8 @@ def export_scenario(given: requests.ExportOptions) -> None:
 
     Or write the configuration of each switch (sonic, nvue, eos, nxos, junos) or host (mlnx_qos, dcb): pools, headroom,
     PFC, ECN, classes. The reason of each value stands beside it; a setting that a device cannot have is named.
+
+    Or, without --to, write jobs as GOAL or Chakra: from a scenario with [[collective]] or [[job]], or from job files.
     """
     from penstock.cli.exchange import export_one
 

@@ -11,7 +11,7 @@ from penstock import ScenarioError, devices
 from penstock.cli.failure import InputError, as_options, say
 from penstock.cli.locate import assignments, file_to_write, find
 from penstock.cli.requests import ExportOptions, ImportOptions
-from penstock.exchange import FORMATS, export, import_files, write
+from penstock.exchange import FORMATS, export, export_job, import_files, jobs, write
 from penstock.fabrics import names_in_short
 from penstock.result import Result
 from penstock.scenario import Scenario
@@ -79,16 +79,21 @@ def _unfit(error: ScenarioError, given: ImportOptions) -> InputError:
         place = f"--transport {transport}{parameter and ': '}{parameter.removeprefix('.')}"
     elif key == "job.0.graph":
         files = ", ".join(map(str, given.files))
-        return InputError(f"{files}: {error.message}", "mend it; --complete adds sends and receives without a partner")
+        return InputError(f"{files}: {error.message}", error.hint or "docs/reference/job-traces has what is read")
     else:
         place = f"the scenario of these files would not run: {key or error.file}"
     return InputError(f"{place}: {error.message}", error.hint or "")
 
 
 def export_one(given: ExportOptions) -> None:
-    """Write a scenario, or that of a results folder with its completed flows, as other people's files."""
+    """Write a scenario, or that of a results folder with its completed flows, or jobs, as other people's files."""
     source, folder, to = given.scenario, given.folder, given.to
+    if to is None:
+        _export_jobs(given)
+        return
     formats = (*FORMATS, *devices.FORMATS)
+    if given.messages:
+        raise InputError(f"--messages with --to {to}: it is for files of jobs", "take one of them out")
     if to not in formats:
         raise InputError(f"--to {to}: unknown format", f"write {', '.join(formats)}")
     if folder.exists() and not folder.is_dir():
@@ -103,13 +108,40 @@ def export_one(given: ExportOptions) -> None:
         written, notes = export(Result.open(source), to=to, limit=given.limit), {}
     else:
         written, notes = export(find(source, given.sets), to=to, seed=given.seed, limit=given.limit), {}
+    _write(written, folder, given)
+    for sentence, names in notes.items():
+        say(f"note: {names_in_short(names)}: {sentence}")
+
+
+def _write(written: Mapping[str, str | bytes], folder: Path, given: ExportOptions) -> None:
+    """Write files into a folder, and print their names."""
     there = [name for name in written if (folder / name).exists()]
     if there and not given.force:
         raise InputError(f"{folder / there[0]} exists", "replace it with --force, or take another folder")
     for path in write(written, folder):
         typer.echo(path)
-    for sentence, names in notes.items():
-        say(f"note: {names_in_short(names)}: {sentence}")
+
+
+def _export_jobs(given: ExportOptions) -> None:
+    """Write the jobs of a scenario, or a job of other people's files, as files of GOAL or Chakra."""
+    source, name = Path(given.scenario), given.folder.name
+    endings = [f".{ending}" for ending in jobs.FORMATS]
+    if given.folder.suffix not in endings:
+        hint = f"give --to, or a name that ends in {', '.join(endings)} for files of jobs"
+        raise InputError(f"{given.folder}: no format is given", hint)
+    about: Scenario | list[Path]
+    if source.is_file() and source.suffix != ".toml" and jobs.is_job(source):
+        if given.sets or given.seed is not None:
+            raise InputError("--set and --seed: a file of a job has no scenario", "import it first")
+        about = jobs.ranks_beside(source)
+    elif source.is_dir():
+        about = Scenario.from_toml(Result.open(source).scenario_toml)
+    else:
+        about = find(given.scenario, given.sets)
+    written = export_job(about, name, messages=given.messages, seed=given.seed, limit=given.limit)
+    _write(written.files, given.folder.parent, given)
+    for note in written.notes:
+        say(f"note: {note}")
 
 
 def _configurations(given: ExportOptions) -> tuple[dict[str, str], dict[str, list[str]]]:

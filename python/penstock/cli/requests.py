@@ -501,7 +501,7 @@ class ImportOptions:
             metavar="FILE…",
             help="A network and its traffic: topology and flows of HPCC, with its config.txt if there is one; .topo "
             "and .cm of htsim; or a network and a distribution of flow sizes. A config.txt alone has an incast. A job "
-            "in GOAL, of SimAI or of Chakra (a file a rank), with or without a network.",
+            "in GOAL, of SimAI or of Chakra (a file a rank, and NAME.groups.json), with or without a network.",
         ),
     ]
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The scenario: a name that ends in .toml.")]
@@ -548,19 +548,30 @@ class ExportOptions:
         typer.Argument(
             metavar="SCENARIO",
             autocompletion=completion.scenario,
-            help="A scenario file or name, or a results folder, whose completed flows are written too (hpcc).",
+            help="A scenario file or name, or a results folder, whose completed flows are written too (hpcc). For jobs "
+            "also a file of one; that of a rank of Chakra stands for all ranks.",
         ),
     ]
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder for the files.")]
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR|FILE",
+            help="The folder for the files; or, without --to, what files of jobs are called: NAME.goal (GOAL), NAME.et "
+            "or NAME.json (Chakra, a file a rank).",
+        ),
+    ]
     to: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--to",
             metavar="FORMAT",
             autocompletion=completion.formats,
             help="A simulator: hpcc or htsim. Switches: sonic, nvue, eos, nxos or junos. Hosts: mlnx_qos or dcb.",
         ),
-    ]
+    ] = None
+    messages: Annotated[
+        bool, typer.Option("--messages", help="Chakra: write collectives as their sends and receives.")
+    ] = False
     sets: Annotated[list[str], options.SETS] = field(default_factory=list)
     seed: Annotated[
         int | None, typer.Option(min=0, max=options.LARGEST_SEED, metavar="N", help="Seed of all random streams.")

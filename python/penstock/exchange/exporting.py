@@ -116,7 +116,7 @@ def export(
     return written
 
 
-def write(written: Mapping[str, str], folder: str | os.PathLike[str]) -> list[Path]:
+def write(written: Mapping[str, str | bytes], folder: str | os.PathLike[str]) -> list[Path]:
     """Write files into a folder, which is made if it is not there, and return them; each is whole or not there.
 
     Raises:
@@ -124,8 +124,9 @@ def write(written: Mapping[str, str], folder: str | os.PathLike[str]) -> list[Pa
     """
     root = Path(folder)
     root.mkdir(parents=True, exist_ok=True)
-    for name, text in written.items():
-        files.write_text(root / name, text)
+    for name, content in written.items():
+        octets = content.encode() if isinstance(content, str) else content
+        files.write_octets(root / name, octets)
     return [root / name for name in written]
 
 
@@ -174,7 +175,8 @@ def _flows(plan: Description, document: Mapping[str, Any], numbers: Mapping[str,
         found.append(_Flow(about, *ends, about["size_octets"] or 0, start_ps, key_path, table))
     for kind in ("collective", "job"):
         if document.get(kind):
-            raise ArgumentError(f"{kind}.0: its messages wait for one another", "a list of flows has no such waits")
+            hint = "a list of flows has no such waits; name a file of jobs, as in job.goal, job.et or job.json"
+            raise ArgumentError(f"{kind}.0: its messages wait for one another", hint)
     for kind in ("load", "incast", "trace"):
         for number, keys in enumerate(document.get(kind, [])):
             _check_transport(keys, f"{kind}.{number}")

@@ -14,7 +14,7 @@ from penstock import files, workloads
 from penstock._core import ScenarioError
 from penstock.errors import ArgumentError
 from penstock.exchange import hpcc, hpcc_config, htsim, jobs
-from penstock.exchange.line_reader import NUMBER, OCTETS_MAX, WHOLE, ExchangeError
+from penstock.exchange.line_reader import NUMBER, OCTETS_MAX, UNENDED, WHOLE, ExchangeError
 from penstock.exchange.networks import Network, of_fabric, of_topology, ranges, rate_text
 from penstock.scenario import Scenario
 
@@ -110,7 +110,7 @@ def import_files(
         networks = [_read(Path(path)) for path in paths if Path(path) not in of_jobs]
         return _of_job(job, of_jobs[0].name, networks, scheme, transport, name)
     given = [_read(Path(path)) for path in paths]
-    notes: list[str] = []
+    notes = [f"{file.name}: {UNENDED}" for file in given if not file.text.endswith("\n")]
     if [file.kind for file in given] == ["config"]:
         given += _beside(given[0], notes)
     for file in given:

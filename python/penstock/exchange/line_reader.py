@@ -7,6 +7,9 @@ from penstock.errors import TextFileError
 ENTRIES_MAX = 2_000_000
 """The most nodes, links, flows, connections or triggers of a file."""
 
+UNENDED = "its last line has no line break; if the file is cut off there, a number may lack digits"
+"""A note on a file whose last number may be shorter than it was."""
+
 OCTETS_MAX = 200_000_000
 """The longest file that is read, octets."""
 

@@ -61,6 +61,12 @@ pub(super) const COLLECTIVES: [&str; 10] = [
 /// The attribute in which [`crate::write::chakra`] keeps a duration that is no whole number of microseconds.
 pub(crate) const DURATION_PS: &str = "duration_ps";
 
+/// The stream of messages and collectives for which a file names none.
+const BESIDE: u32 = 0x3fff_ffff;
+
+/// The unit of calls of collectives for which a file names no stream.
+pub(crate) const CALLS: u32 = 2 * BESIDE + 1;
+
 /// The value of an attribute.
 pub(super) enum Attribute {
     Whole(i128),
@@ -320,7 +326,6 @@ fn rank_nodes(
 /// The unit on which a node runs: threads of a processor are even, streams of a device odd. Messages and collectives
 /// have one beside the computations where the file names no stream.
 fn unit(node: &RawNode) -> u32 {
-    const BESIDE: u32 = 0x3fff_ffff;
     let message = matches!(node.kind, 5..=7);
     let number = node.unit.map_or(if message && !node.on_cpu { BESIDE } else { 0 }, |unit| unit & (BESIDE >> 1));
     2 * number + u32::from(!node.on_cpu)

@@ -36,7 +36,7 @@ mod json;
 mod protobuf;
 pub mod simai;
 
-pub(crate) use chakra_nodes::DURATION_PS;
+pub(crate) use chakra_nodes::{CALLS, DURATION_PS};
 
 /// The most nodes of a graph that a file may describe.
 pub const NODES_MAX: u64 = 50_000_000;
@@ -243,7 +243,10 @@ impl Format {
         let text = &octets[begin..];
         if text.starts_with(b"num_ranks") || text.starts_with(b"//") || text.starts_with(b"/*") {
             Self::Goal
-        } else if simai::POLICIES.iter().any(|policy| text.starts_with(policy.as_bytes())) {
+        } else if text.starts_with(b"HYBRID_")
+            || simai::POLICIES.iter().any(|policy| text.starts_with(policy.as_bytes()))
+        {
+            // A policy that is cut off or unknown is refused by its reader.
             Self::SimAi
         } else if text.starts_with(b"{") && text[1..].trim_ascii_start().starts_with(b"\"") {
             Self::ChakraJson

@@ -3,32 +3,17 @@
 //!
 //! Nodes of a rank are numbered from 0 in their order. A duration that is no whole number of microseconds is in the
 //! attribute `duration_ps`. A delay is a metadata node, with its duration. A group is named by its number, and the
-//! members of all groups are a text of JSON, as ASTRA-sim reads it. Algorithms of collectives are left out.
+//! members of all groups are a text of JSON, as ASTRA-sim reads it. Algorithms of collectives are left out, and noted.
 
-use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{WriteError, by_rank};
-use crate::collective::Kind;
-use crate::graph::{Graph, GroupId, NodeId, Rank, Work};
-use crate::read::DURATION_PS;
-use crate::time::Time;
+use super::WriteError;
+pub use super::trace::Traces;
+use super::trace::{self, TraceNode, Value};
+use crate::graph::Graph;
 
 /// The version of the schema that files state.
 const SCHEMA: &str = "1.0.2-chakra.0.0.4";
-
-/// Traces, a file a rank, and what belongs to them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Traces {
-    /// The file of each rank, from rank 0.
-    pub files: Vec<Vec<u8>>,
-    /// The members of groups by their names, in JSON; empty where no collective has a group.
-    pub groups: String,
-    /// What is said in another way.
-    pub notes: Vec<String>,
-}
 
 /// Writes the traces of all ranks.
 ///
@@ -37,153 +22,48 @@ pub struct Traces {
 /// A node waits for a start, has a drawn time, a unit beyond 2^30, or is an all-to-all of different sizes. Or an
 /// all-gather has octets that its members do not share equally.
 pub fn write(graph: &Graph) -> Result<Traces, WriteError> {
-    let mut delays = 0_u64;
-    let mut named: BTreeMap<GroupId, &[Rank]> = BTreeMap::new();
-    let mut files = Vec::new();
-    let awaited = awaited(graph)?;
-    for nodes in by_rank(graph) {
-        let (mut file, mut metadata) = (Vec::new(), Vec::new());
-        part(&mut metadata, 1, SCHEMA.as_bytes());
-        delimited(&mut file, &metadata);
-        let numbers: BTreeMap<NodeId, u64> = nodes.iter().copied().zip(0..).collect();
-        for &node in &nodes {
-            let (mut message, mut packed) = (Vec::new(), Vec::new());
-            let first = awaited.partition_point(|pair| pair.0 < node);
-            for (_, other) in awaited[first..].iter().take_while(|pair| pair.0 == node) {
-                varint(&mut packed, numbers[other]);
-            }
-            let work = graph.work(node);
-            delays += u64::from(matches!(work, Work::Delay { ps: 1.. }));
-            number(&mut message, 1, numbers[&node]);
-            part(&mut message, 2, graph.name(node).as_bytes());
-            number(&mut message, 3, kind(work));
-            part(&mut message, 5, &packed);
-            let grouped =
-                attributes(&mut message, graph, work).map_err(|reason| WriteError::new(graph, node, reason))?;
-            named.extend(grouped.map(|group| (group, &graph.groups()[group as usize][..])));
-            delimited(&mut file, &message);
+    trace::write(graph, encode)
+}
+
+/// The file of a rank.
+fn encode(nodes: &[TraceNode<'_>]) -> Vec<u8> {
+    let (mut file, mut metadata) = (Vec::new(), Vec::new());
+    part(&mut metadata, 1, SCHEMA.as_bytes());
+    delimited(&mut file, &metadata);
+    for node in nodes {
+        let (mut message, mut packed) = (Vec::new(), Vec::new());
+        node.data_deps.iter().for_each(|&other| varint(&mut packed, other));
+        number(&mut message, 1, node.id);
+        part(&mut message, 2, node.name.as_bytes());
+        number(&mut message, 3, node.kind);
+        part(&mut message, 5, &packed);
+        number(&mut message, 7, node.duration_us);
+        for (name, value) in &node.attributes {
+            attribute(&mut message, name, value);
         }
-        files.push(file);
+        delimited(&mut file, &message);
     }
-    let mut notes = Vec::new();
-    if delays > 0 {
-        notes.push(format!("{delays} delays are metadata nodes, which take no time in other simulators"));
-    }
-    let lists: Vec<String> = named.iter().map(|(group, ranks)| format!("\"{group}\": {ranks:?}")).collect();
-    let groups = if lists.is_empty() { String::new() } else { format!("{{{}}}\n", lists.join(", ")) };
-    Ok(Traces { files, groups, notes })
+    file
 }
 
-/// Pairs of a node and one whose end it waits for, by the first.
-fn awaited(graph: &Graph) -> Result<Vec<(NodeId, NodeId)>, WriteError> {
-    let mut pairs = Vec::new();
-    for other in 0..graph.len() {
-        if let Some(&node) = graph.waiting_for_start(other).first() {
-            return Err(WriteError::new(graph, node, "a trace has no dependency on a start; let it wait for an end"));
-        }
-        pairs.extend(graph.waiting_for_end(other).iter().map(|&node| (node, other)));
-    }
-    pairs.sort_unstable();
-    Ok(pairs)
-}
-
-fn kind(work: Work) -> u64 {
-    match work {
-        Work::Delay { .. } => 1,
-        Work::Compute { .. } => 4,
-        Work::Send { .. } => 5,
-        Work::Receive { .. } => 6,
-        Work::Collective { .. } => 7,
-    }
-}
-
-/// Writes the duration and the attributes of a node; returns the group whose members must be given beside the traces.
-fn attributes(message: &mut Vec<u8>, graph: &Graph, work: Work) -> Result<Option<GroupId>, &'static str> {
-    match work {
-        Work::Delay { ps } => duration(message, ps),
-        Work::Compute { time: Time::Fixed(ps), unit } if unit < 1 << 30 => {
-            duration(message, ps);
-            attribute(message, "is_cpu_op", 27, u64::from(unit % 2 == 0));
-            attribute(message, if unit % 2 == 0 { "tid" } else { "stream" }, 9, u64::from(unit / 2));
-        }
-        Work::Compute { time: Time::Fixed(_), .. } => return Err("a trace has units below 2^30; use smaller ones"),
-        Work::Compute { .. } => return Err("a trace has no drawn times; give the computation a fixed time"),
-        Work::Send { to, octets, tag } => {
-            size(message, octets);
-            small(message, "comm_dst", Some(to));
-            small(message, "comm_tag", Some(tag));
-        }
-        Work::Receive { from, octets, tag } => {
-            size(message, octets);
-            small(message, "comm_src", from);
-            small(message, "comm_tag", tag);
-        }
-        Work::Collective { group, collective } => {
-            let members = &graph.groups()[group as usize][..];
-            let collective = &graph.collectives()[collective as usize];
-            let mut octets = collective.octets;
-            let number = match collective.kind {
-                Kind::AllReduce => 0,
-                Kind::Reduce { root } => {
-                    small(message, "comm_dst", Some(members[root as usize]));
-                    1
-                }
-                Kind::AllGather if octets.is_multiple_of(members.len() as u64) => {
-                    octets /= members.len() as u64;
-                    2
-                }
-                Kind::AllGather => return Err("a trace has equal parts; let the members share the octets equally"),
-                Kind::Broadcast { root } => {
-                    small(message, "comm_src", Some(members[root as usize]));
-                    5
-                }
-                Kind::AllToAll => 6,
-                Kind::ReduceScatter => 7,
-                Kind::Barrier => 9,
-                Kind::AllToAllV(_) => return Err("a trace has no all-to-all of different sizes; write its messages"),
-            };
-            attribute(message, "is_cpu_op", 27, 0);
-            attribute(message, "comm_type", 9, number);
-            size(message, octets);
-            if !members.iter().copied().eq(0..graph.ranks()) {
-                let mut attribute = Vec::new();
-                part(&mut attribute, 1, b"pg_name");
-                part(&mut attribute, 29, format!("{group}").as_bytes());
-                part(message, 10, &attribute);
-                return Ok(Some(group));
-            }
-        }
-    }
-    Ok(None)
-}
-
-fn duration(message: &mut Vec<u8>, ps: u64) {
-    if ps.is_multiple_of(1_000_000) {
-        number(message, 7, ps / 1_000_000);
-    } else {
-        attribute(message, DURATION_PS, 13, ps);
-    }
-}
-
-/// Writes `comm_size` as other programs do, in 64 bits with a sign where that is enough.
-fn size(message: &mut Vec<u8>, octets: u64) {
-    attribute(message, "comm_size", if i64::try_from(octets).is_ok() { 9 } else { 13 }, octets);
-}
-
-/// Writes a rank or a tag as other programs do, in 32 bits with a sign where that is enough; -1 stands for any.
-fn small(message: &mut Vec<u8>, name: &str, value: Option<u32>) {
-    match value {
-        Some(value) => attribute(message, name, if i32::try_from(value).is_ok() { 7 } else { 11 }, u64::from(value)),
-        None => attribute(message, name, 7, u64::MAX),
-    }
-}
-
-fn attribute(message: &mut Vec<u8>, name: &str, field: u64, value: u64) {
+fn attribute(message: &mut Vec<u8>, name: &str, value: &Value) {
     let mut attribute = Vec::new();
     part(&mut attribute, 1, name.as_bytes());
+    // A number with a sign has 64 bits, whatever its type.
+    let (field, number) = match *value {
+        Value::Bool(set) => (27, u64::from(set)),
+        Value::Int32(number) => (7, i64::from(number) as u64),
+        Value::Uint32(number) => (11, u64::from(number)),
+        Value::Int64(number) => (9, number as u64),
+        Value::Uint64(number) => (13, number),
+        Value::Text(ref text) => {
+            part(&mut attribute, 29, text.as_bytes());
+            return part(message, 10, &attribute);
+        }
+    };
     // A value of a oneof is written even if it is 0: it says which of them is set.
     varint(&mut attribute, field << 3);
-    varint(&mut attribute, value);
+    varint(&mut attribute, number);
     part(message, 10, &attribute);
 }
 

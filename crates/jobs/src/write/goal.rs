@@ -2,7 +2,8 @@
 //!
 //! A node keeps its name as its label where it can be one; otherwise its label is `l` and its number in the rank,
 //! counted from one. A time is rounded to nanoseconds. A delay is a calculation on the cpu 255, where no computation of
-//! the rank has to wait for it. Collectives must have been written out before, by [`Graph::expand`].
+//! the rank has to wait for it. A unit from 256 on, and 255 beside delays, has the smallest cpu that is free
+//! at its rank. Collectives must have been written out before, by [`Graph::expand`].
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -30,23 +31,25 @@ pub struct Goal {
 ///
 /// # Errors
 ///
-/// A node is a collective, has a drawn time, or a unit beyond the cpus 0 to 254.
+/// A node is a collective, or has a drawn time; or a rank has more units than there are cpus.
 pub fn write(graph: &Graph) -> Result<Goal, WriteError> {
     let mut text = format!("num_ranks {}\n", graph.ranks());
-    let (mut rounded, mut delays) = (0_u64, 0_u64);
+    let (mut rounded, mut delays, mut renumbered) = (0_u64, 0_u64, 0_u64);
     for (rank, nodes) in by_rank(graph).into_iter().enumerate() {
         let labels = labels(graph, &nodes);
+        let cpus = cpus(graph, &nodes);
         let _ = write!(text, "\nrank {rank} {{\n");
         for (&node, label) in nodes.iter().zip(&labels) {
             if !label.is_empty() {
                 let _ = write!(text, "{label}: ");
             }
             let work = graph.work(node);
-            let operation = operation(work).map_err(|reason| WriteError::new(graph, node, reason))?;
+            let operation = operation(work, &cpus).map_err(|reason| WriteError::new(graph, node, reason))?;
             let _ = writeln!(text, "{operation}");
             if let Work::Compute { time: Time::Fixed(ps), .. } | Work::Delay { ps } = work {
                 rounded += u64::from(ps % 1000 != 0);
                 delays += u64::from(matches!(work, Work::Delay { .. }));
+                renumbered += u64::from(matches!(work, Work::Compute { unit, .. } if cpus.contains_key(&unit)));
             }
         }
         let of: BTreeMap<NodeId, &String> = nodes.iter().copied().zip(&labels).collect();
@@ -67,17 +70,37 @@ pub fn write(graph: &Graph) -> Result<Goal, WriteError> {
     if delays > 0 {
         notes.push(format!("{delays} delays are calculations on the cpu {DELAYS}"));
     }
+    if renumbered > 0 {
+        notes.push(format!("{renumbered} computations have another cpu than their unit, as GOAL has 256"));
+    }
     Ok(Goal { text, notes })
 }
 
+/// The cpus of a rank's units that are no cpus: the smallest that no other unit has, while there are such.
+fn cpus(graph: &Graph, nodes: &[NodeId]) -> BTreeMap<u32, u32> {
+    let works = || nodes.iter().map(|&node| graph.work(node));
+    let delays = works().any(|work| matches!(work, Work::Delay { .. }));
+    let end = if delays { DELAYS } else { DELAYS + 1 };
+    let units: BTreeSet<u32> =
+        works().filter_map(|work| if let Work::Compute { unit, .. } = work { Some(unit) } else { None }).collect();
+    let free = (0..end).filter(|cpu| !units.contains(cpu));
+    units.range(end..).copied().zip(free).collect()
+}
+
 /// The operation of a node, or why there is none.
-fn operation(work: Work) -> Result<String, &'static str> {
+fn operation(work: Work, cpus: &BTreeMap<u32, u32>) -> Result<String, &'static str> {
+    let work = match work {
+        Work::Compute { time, unit } => Work::Compute { time, unit: cpus.get(&unit).copied().unwrap_or(unit) },
+        other => other,
+    };
     let ns = |ps: u64| ps / 1000 + u64::from(ps % 1000 >= 500);
     let or_any = |number: Option<u32>| number.map_or(String::from("-1"), |number| format!("{number}"));
     Ok(match work {
         Work::Compute { time: Time::Fixed(ps), unit: 0 } => format!("calc {}", ns(ps)),
-        Work::Compute { time: Time::Fixed(ps), unit } if unit < DELAYS => format!("calc {} cpu {unit}", ns(ps)),
-        Work::Compute { time: Time::Fixed(_), .. } => return Err("GOAL has the cpus 0 to 255; use units below 255"),
+        Work::Compute { time: Time::Fixed(ps), unit } if unit <= DELAYS => format!("calc {} cpu {unit}", ns(ps)),
+        Work::Compute { time: Time::Fixed(_), .. } => {
+            return Err("GOAL has 256 cpus, and one of them is that of delays; use fewer units");
+        }
         Work::Compute { .. } => return Err("GOAL has no drawn times; give the computation a fixed time"),
         Work::Delay { ps } => format!("calc {} cpu {DELAYS}", ns(ps)),
         Work::Send { to, octets, tag } => format!("send {octets}b to {to} tag {tag}"),

@@ -10,7 +10,9 @@ use core::fmt;
 use crate::graph::{Graph, NodeId};
 
 pub mod chakra;
+pub mod chakra_json;
 pub mod goal;
+mod trace;
 
 /// A graph that a format cannot express.
 #[derive(Debug, Clone, PartialEq, Eq)]

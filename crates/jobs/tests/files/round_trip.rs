@@ -25,14 +25,24 @@ fn through_goal(graph: &Graph) -> Graph {
     read::read(&[File { name: "x", octets: text.as_bytes() }], &Options::default()).expect(&text).graph
 }
 
+/// Through both encodings of Chakra.
 fn through_chakra(graph: &Graph) -> Graph {
+    let json = write::chakra_json::write(graph).expect("a trace has all of it");
+    same(&read_traces(graph, &json, read::chakra_json::read), graph);
     let traces = write::chakra::write(graph).expect("a trace has all of it");
+    assert_eq!((&json.groups, &json.notes), (&traces.groups, &traces.notes));
+    read_traces(graph, &traces, read::chakra::read)
+}
+
+type Reader = fn(&[File<'_>], &Options<'_>) -> Result<read::Imported, read::ReadError>;
+
+fn read_traces(graph: &Graph, traces: &write::chakra::Traces, read: Reader) -> Graph {
     let names: Vec<String> = (0..traces.files.len()).map(|rank| format!("x.{rank}.et")).collect();
     let files: Vec<File<'_>> = names.iter().zip(&traces.files).map(|(name, octets)| File { name, octets }).collect();
     let groups: BTreeMap<String, Vec<u32>> =
         (0..).zip(graph.groups()).map(|(index, ranks)| (format!("{index}"), ranks.clone())).collect();
     // A file alone may be any, the more so as one without nodes is short.
-    read::chakra::read(&files, &Options { groups: Some(&groups), ..Options::default() }).expect("it is right").graph
+    read(&files, &Options { groups: Some(&groups), ..Options::default() }).expect("it is right").graph
 }
 
 #[test]
@@ -53,6 +63,9 @@ fn files_of_others() {
         let graph = read(files);
         same(&through_chakra(&graph), &graph);
     }
+    // Calls of collectives, which state no octets.
+    let calls = read(&[data!("chakra/small_chakra.0.json")]);
+    same(&through_chakra(&calls), &calls);
     // The nodes of a ring are those that ASTRA-sim wrote, but for comm_type, which messages have there and need not.
     let ring = write::chakra::write(&read(&RING)).expect("a trace has all of it");
     assert_eq!((ring.files.len(), ring.groups.as_str(), ring.notes.len()), (8, "", 0));
@@ -93,7 +106,20 @@ fn what_a_format_lacks_is_refused_with_the_node() {
     let goal = |graph: &Graph| message(write::goal::write(graph).expect_err("GOAL lacks it"));
     assert_eq!(goal(&drawn), "node 0 (\"n\" of rank 0): GOAL has no drawn times; give the computation a fixed time");
     assert!(goal(&collective).contains("GOAL has no collectives"));
-    assert!(goal(&far).contains("GOAL has the cpus 0 to 255"));
+    // 257 units at a rank: one has no cpu, as 256 is a unit and no cpu.
+    let many = |units: u32| {
+        let mut builder = GraphBuilder::new(1);
+        for unit in 0..units {
+            builder.add_node(0, Work::Compute { time: Time::Fixed(1000), unit: 2 * unit }, "n");
+        }
+        builder.finish().expect("it fits")
+    };
+    assert!(goal(&many(257)).contains("GOAL has 256 cpus, and one of them is that of delays; use fewer units"));
+    // 128 of 256 even units are cpus; the last one takes the last odd cpu.
+    let renumbered = write::goal::write(&many(256)).expect("each has a cpu");
+    assert_eq!(renumbered.notes, ["128 computations have another cpu than their unit, as GOAL has 256"]);
+    assert!(renumbered.text.contains("calc 1 cpu 255\n}"), "{}", renumbered.text);
+    assert!(write::goal::write(&far).expect("it is a cpu").text.contains("n: calc 0 cpu 255\n"));
     let chakra = |graph: &Graph| message(write::chakra::write(graph).expect_err("a trace lacks it"));
     assert!(chakra(&drawn).contains("a trace has no drawn times"));
     assert!(chakra(&collective).contains("a trace has equal parts"));
