@@ -173,7 +173,7 @@ impl Iterator for Merged {
 type Links = (Vec<(PortId, PortId)>, Vec<network::Branch>);
 
 /// The first route of a flow, and those that it has later.
-pub(super) type FlowRoutes = (Links, Vec<network::LaterRoute>);
+type FlowRoutes = (Links, Vec<network::LaterRoute>);
 
 impl Inner {
     /// The routes of the flow of this name.
@@ -208,6 +208,7 @@ impl Inner {
             number,
             start: Instant(arrival.start.0),
             size: arrival.size,
+            stays: false,
             reaction_point: point.copied(),
             path,
             tree,
@@ -223,11 +224,6 @@ impl Inner {
     /// The job of a table, if it has one.
     pub(super) fn job(&self, table: usize) -> Option<&Job> {
         self.tables[table].job()
-    }
-
-    /// Whether each flow keeps the routes that it begins with.
-    pub(super) fn keeps_routes(&self) -> bool {
-        self.layout.later.is_empty()
     }
 
     /// Name of a table.

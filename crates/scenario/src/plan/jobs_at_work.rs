@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use penstock_jobs::{Action, Executor, MessageId, Rank, Work as NodeWork};
+use penstock_jobs::{Action, Executor, MessageId, Work as NodeWork};
 use penstock_schemes::{Duration, Instant, Octets};
-use penstock_sim::network::{Arrival, Work};
+use penstock_sim::network::{Begun, Message, Work};
 use penstock_sim::outcome::{JobOutcome, Span};
 
-use super::generated_flows::{FlowRoutes, GeneratedFlows, Inner};
-use super::jobs::Job;
+use super::generated_flows::{GeneratedFlows, Inner};
+use super::jobs::{Connection, Job};
 
 /// The most sentences on work that waits, of a job.
 const SENTENCES: usize = 3;
@@ -30,8 +30,8 @@ struct Running {
     executor: Executor,
     start: Instant,
     begun: bool,
-    /// For each pair of ranks its messages so far, and the routes of its connection, where it keeps one.
-    connections: BTreeMap<(Rank, Rank), (u32, Option<FlowRoutes>)>,
+    /// For each connection that has begun and not ended its messages so far, and the first one's number.
+    connections: BTreeMap<Connection, (u32, u32)>,
 }
 
 impl Running {
@@ -40,21 +40,29 @@ impl Running {
     }
 
     /// Adds the messages that begin now.
-    fn send(&mut self, generated: &Inner, actions: &mut Vec<Action>, now: Instant, out: &mut Vec<Arrival>) {
+    fn send(&mut self, generated: &Inner, actions: &mut Vec<Action>, now: Instant, out: &mut Vec<Begun>) {
         let job = job_of(generated, self.table);
         let name = generated.name_of_table(self.table);
         for action in actions.drain(..) {
             let Action::Send { message, from, to, octets } = action else { continue };
-            let arrival = job.arrival((from, to), now.since(Instant::ZERO), Octets(octets));
-            let (number, known) = self.connections.entry((from, to)).or_default();
-            let routes = || generated.routes(&job.name_of_path(name, (from, to), *number), &arrival);
-            let routes = if job.keeps_connections && generated.keeps_routes() {
-                known.get_or_insert_with(routes).clone()
-            } else {
-                routes()
-            };
-            *number += 1;
-            out.push(generated.begin((self.table, message.0 as u32), &arrival, routes));
+            let (number, connection) = (message.0 as u32, (from, to, self.executor.channel(message)));
+            let arrival = job.arrival(connection, now.since(Instant::ZERO), Octets(octets));
+            let all = job.messages_of(connection);
+            let (sent, flow) = self.connections.entry(connection).or_insert((0, number));
+            *sent += 1;
+            let (sent, flow) = (*sent, *flow);
+            if sent == all {
+                self.connections.remove(&connection);
+            }
+            if job.keeps_connections && sent > 1 {
+                let (process, last) = (self.table as u32, sent == all);
+                out.push(Begun::Message(Message { process, flow, number, size: arrival.size, last }));
+                continue;
+            }
+            let routes = generated.routes(&job.name_of_path(name, connection, sent - 1), &arrival);
+            let mut arrival = generated.begin((self.table, number), &arrival, routes);
+            arrival.stays = job.keeps_connections && sent < all;
+            out.push(Begun::Flow(arrival));
         }
     }
 
@@ -106,13 +114,13 @@ impl JobsAtWork {
 }
 
 impl Work for JobsAtWork {
-    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Arrival>) {
+    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Begun>) {
         let job = self.jobs.iter_mut().find(|job| job.table == process as usize).expect("the process is of a job");
         job.executor.delivered(MessageId(number.into()), now.0, &mut self.actions);
         job.send(&self.generated, &mut self.actions, now, out);
     }
 
-    fn wake(&mut self, now: Instant, out: &mut Vec<Arrival>) {
+    fn wake(&mut self, now: Instant, out: &mut Vec<Begun>) {
         for job in &mut self.jobs {
             if job.next_wake().is_none_or(|at| at > now) {
                 continue;

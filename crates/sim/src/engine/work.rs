@@ -1,13 +1,13 @@
-//! Work: flows that begin because others have ended, and times at which it goes on.
+//! Work: messages that begin because others have ended, and times at which it goes on.
 //!
-//! Flows that end are collected, and the work is called once for all of an instant, after every other event of it. So it does not
+//! Messages that end are collected, and the work is called once for all of an instant, after every other event of it. So it does not
 //! matter in which order frames arrive, and a slot is never looked for while a frame is being delivered.
 
 use penstock_schemes::{Instant, Scheme};
 use penstock_switch::Model;
 
 use crate::engine::Sim;
-use crate::network::{Arrival, FlowId, Work};
+use crate::network::{Begun, FlowId, Work};
 use crate::probe::Probe;
 use crate::state::event::Event;
 
@@ -15,10 +15,10 @@ use crate::state::event::Event;
 #[derive(Debug)]
 pub(crate) struct Employed {
     pub(crate) work: Box<dyn Work>,
-    /// The flows that have ended at this instant: process, and number in it.
+    /// The messages that have ended at this instant: process, and number in it.
     ended: Vec<(u32, u32)>,
-    /// The flows that begin at this instant. Empty between two events.
-    begun: Vec<Arrival>,
+    /// The messages that begin at this instant. Empty between two events.
+    begun: Vec<Begun>,
     /// The earliest event that is scheduled for it.
     awaited: Option<Instant>,
 }
@@ -52,12 +52,21 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         if self.employed.is_none() {
             return false;
         }
+        // The messages of a flow that stays are reported one by one.
+        if self.dynamic_flows.conversation(flow).is_some() {
+            return true;
+        }
         let Some(number) = self.dynamic_flows.number_in_work(flow) else { return false };
+        self.report_message(number);
+        true
+    }
+
+    /// A message has ended: `number` is its process, and its number in it.
+    pub(crate) fn report_message(&mut self, number: (u32, u32)) {
         if let Some(employed) = &mut self.employed {
             employed.ended.push(number);
         }
         self.await_work();
-        true
     }
 
     /// The work goes on. An event that another one has overtaken finds nothing to do.
@@ -75,8 +84,13 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
             work.wake(now, begun);
         }
         self.charge(begun.len() as u64);
-        for arrival in begun.drain(..) {
-            self.admit(&arrival);
+        for begun in begun.drain(..) {
+            match begun {
+                Begun::Flow(arrival) => {
+                    self.admit(&arrival);
+                }
+                Begun::Message(message) => self.post(&message),
+            }
         }
         self.employed = Some(employed);
         self.await_work();

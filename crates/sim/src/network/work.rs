@@ -2,21 +2,22 @@
 
 use std::fmt::Debug;
 
-use penstock_schemes::{Duration, Instant};
+use penstock_schemes::{Duration, Instant, Octets};
 
 use crate::network::Arrival;
 
-/// Work whose flows are messages: one begins because others have ended, or because a time has come. It keeps no clock: it is called
-/// at the instants that it names, and when its flows end.
+/// Work that sends messages: one begins because others have ended, or because a time has come. It keeps no clock: it is called
+/// at the instants that it names, and when its messages end.
 pub trait Work: Debug + Send {
-    /// The last octet of this flow of a process has reached its destination: `number` is that of its [`Arrival`]. Flows that begin
-    /// now are added to `out`. Of flows that end at one instant those of a lower process, and then of a lower number, come first.
-    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Arrival>);
+    /// The last octet of this message of a process has reached its destination: `number` is that of its [`Arrival`] or [`Message`].
+    /// Messages that begin now are added to `out`. Of those that end at one instant those of a lower process, and then of a lower
+    /// number, come first.
+    fn ended(&mut self, process: u32, number: u32, now: Instant, out: &mut Vec<Begun>);
 
-    /// The time of [`next_wake`](Self::next_wake) has come. Flows that begin now are added to `out`.
-    fn wake(&mut self, now: Instant, out: &mut Vec<Arrival>);
+    /// The time of [`next_wake`](Self::next_wake) has come. Messages that begin now are added to `out`.
+    fn wake(&mut self, now: Instant, out: &mut Vec<Begun>);
 
-    /// When it goes on even if no flow ends.
+    /// When it goes on even if no message ends.
     fn next_wake(&self) -> Option<Instant>;
 
     /// Whether all of it has been done.
@@ -24,6 +25,30 @@ pub trait Work: Debug + Send {
 
     /// The result of each job at the end of the run. Called once.
     fn outcome(&mut self) -> Vec<JobOutcome>;
+}
+
+/// A message that begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Begun {
+    /// A flow of one message, or the first message of a flow that stays.
+    Flow(Arrival),
+    /// One message more of a flow that stays.
+    Message(Message),
+}
+
+/// A message of a flow that [stays](Arrival::stays). It is sent after those of the flow that began before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// Which process.
+    pub process: u32,
+    /// The number of the flow's [`Arrival`].
+    pub flow: u32,
+    /// Its number. No other message of the process has it, and no flow.
+    pub number: u32,
+    /// Octets to send.
+    pub size: Octets,
+    /// The flow ends with it.
+    pub last: bool,
 }
 
 /// The result of a job.
