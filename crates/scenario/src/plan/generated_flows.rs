@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use penstock_jobs::Rank;
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{self, PortId};
 
@@ -116,6 +117,20 @@ impl GeneratedFlows {
     /// The jobs, each with the index of its process.
     pub fn jobs(&self) -> impl Iterator<Item = (usize, &Job)> {
         self.0.jobs()
+    }
+
+    /// The ports that a message between two ranks of a job crosses at its start: those of the first one on its first path.
+    ///
+    /// # Panics
+    /// If the job sends none between them.
+    #[must_use]
+    pub fn path_of_message(&self, table: usize, job: &Job, (from, to): (Rank, Rank)) -> Vec<PortId> {
+        let connection = (from, to, 0);
+        let arrival = job.arrival(connection, job.start(), Octets(1));
+        let name = job.name_of_path(self.table(table), connection, 0);
+        let path = self.0.paths.first(&self.0.layout, &name, &arrival);
+        let (_, path) = path.expect("messages were counted with their paths");
+        path.into_iter().map(|port| PortId(port as u32)).collect()
     }
 
     /// Every flow in the order of their starts, for the engine.

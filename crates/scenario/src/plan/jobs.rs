@@ -23,6 +23,9 @@ pub(crate) const LESS: &str = "fewer iterations, channels, chunks or ranks";
 /// Nodes and iterations up to which each computation is recorded, and not only each collective.
 const RECORDED: u64 = 2_000_000;
 
+/// Messages up to which the slowest path of a job is kept: 20 octets for each of them, and 80 more once it has ended.
+const MESSAGES_OF_PATHS: u64 = 4_000_000;
+
 /// A job, its ranks on hosts, before it begins.
 #[derive(Debug, Clone)]
 pub struct Job {
@@ -33,6 +36,8 @@ pub struct Job {
     start: Duration,
     /// Whether a rank keeps a connection to each other one, on each channel.
     pub(super) keeps_connections: bool,
+    /// Whether its result has its slowest path.
+    pub(super) keeps_path: bool,
     messages: u32,
     /// What goes over each connection, in all iterations.
     connections: BTreeMap<Connection, Load>,
@@ -126,18 +131,18 @@ impl Ranks<'_> {
         let host_of = self.placed(layout, hosts, ranks, seed);
         let iterations = **self.iterations as u32;
         let all_nodes = u64::from(graph.len()) * u64::from(iterations) <= RECORDED;
-        let settings = Settings {
-            host_of: host_of.clone(),
-            local: self.local,
-            iterations,
-            seed,
-            detail: if all_nodes { Detail::Nodes } else { Detail::Collectives },
-        };
         let connections = connections(&graph, &host_of, iterations, |messages| {
             bounds.go_on()?;
             bounds.check(MESSAGES, messages, LESS)
         })
         .map_err(|e| self.iterations.excess(e))?;
+        let messages: u64 = connections.values().map(|load| u64::from(load.messages)).sum();
+        let detail = match (all_nodes, messages <= MESSAGES_OF_PATHS) {
+            (true, true) => Detail::Job,
+            (true, false) => Detail::Nodes,
+            (false, _) => Detail::Collectives,
+        };
+        let settings = Settings { host_of: host_of.clone(), local: self.local, iterations, seed, detail };
         let executor = Executor::new(graph, settings).map_err(|e| refused(&e))?;
         bounds.check(MESSAGES, executor.messages(), LESS).map_err(|e| self.iterations.excess(e))?;
         Ok(Job {
@@ -147,6 +152,7 @@ impl Ranks<'_> {
             iterations,
             start: **self.start,
             keeps_connections: self.connections == Connections::Kept,
+            keeps_path: detail == Detail::Job,
             connections,
             collective: None,
         })

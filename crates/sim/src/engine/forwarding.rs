@@ -149,7 +149,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
                 totals.headers_delivered += 1;
             } else {
                 let delivered = records[flow.index()].deliver(u32::from(frame.octets) + fabric.overhead);
-                complete = delivered.then_some(frame.seq);
+                complete = delivered.then_some((frame.seq, frame.sent_at));
                 totals.frames_marked += u64::from(S::label(frame.tag).marked());
             }
             destination.on_frame(now, frame, &mut SignalSender(&mut self.outbox));
@@ -171,8 +171,8 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         if let Some(ack) = ack {
             self.send_ack(id, hop, self.state.sources.flow(flow).key(), ack);
         }
-        if let Some(seq) = complete {
-            self.complete_frame(flow, seq);
+        if let Some((seq, sent_at)) = complete {
+            self.complete_frame(flow, seq, sent_at);
         }
     }
 

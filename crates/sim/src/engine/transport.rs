@@ -121,7 +121,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
     pub(crate) fn segment_arrives(&mut self, frame: FrameId) {
         let now = self.state.fabric.now;
         let slot = self.state.fabric.frames.get(frame);
-        let (hop, marks) = (slot.hop, slot.marks);
+        let (hop, marks, sent_at) = (slot.hop, slot.marks, slot.sent_at);
         let flow = self.state.fabric.flow_at(hop);
         let data = matches!(slot.payload, Payload::Data(_));
         let by_entropy = M::FULL && self.state.transports.by_entropy;
@@ -157,7 +157,7 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         }
         self.watch_receiver(flow);
         if complete {
-            self.complete_data(flow, delivered);
+            self.complete_data(flow, delivered, sent_at);
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use penstock_schemes::{FlowKey, Octets, Scheme};
+use penstock_schemes::{FlowKey, Instant, Octets, Scheme};
 use penstock_switch::Model;
 
 use crate::engine::Sim;
@@ -43,7 +43,8 @@ impl Conversation {
 
     /// A frame has come whose first octet is the `seq`-th of the flow. Returns the number of the message that has ended.
     fn deliver_frame(&mut self, seq: Octets) -> Option<u32> {
-        let at = self.holding(seq);
+        let in_first = self.awaited.front().is_some_and(|message| seq.0 < message.end);
+        let at = if in_first { 0 } else { self.holding(seq) };
         let message = self.awaited.get_mut(at)?;
         message.frames -= 1;
         if message.frames > 0 {
@@ -76,17 +77,19 @@ impl<S: Scheme> DynamicFlows<S> {
 }
 
 impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
-    /// A flow that stays begins a message after those that it has.
-    pub(crate) fn post(&mut self, message: &Message) {
+    /// A flow that stays begins a message after those that it has. Returns the flow.
+    pub(crate) fn post(&mut self, message: &Message) -> FlowId {
         let key = FlowKey(self.dynamic_flows.processes[message.process as usize].flow + message.flow);
         let flow = *self.dynamic_flows.slot_of.get(&key.0).expect("a flow stays until its last message has begun");
         self.state.sources.flow_mut(flow).supply_mut().post(message.size, message.last);
         self.expect_message(flow, message);
         if self.state.sources.flow(flow).supply().connection.is_some() {
-            return self.wake_sender(flow);
+            self.wake_sender(flow);
+            return flow;
         }
         let limiter = self.state.sources.flow(flow).limiter();
         self.with_limiter(limiter, |sources, now, host| sources.wake(now, limiter, host));
+        flow
     }
 
     /// The destination of a flow that stays awaits a message.
@@ -111,16 +114,22 @@ impl<S: Scheme, P: Probe<S>, M: Model> Sim<S, P, M> {
         self.state.transports.expect(flow, next);
     }
 
-    /// A frame has come that may complete its flow, or a message of it: its first octet is the `seq`-th of the flow.
+    /// A frame has come that may complete its flow, or a message of it: its first octet is the `seq`-th of the flow. It was sent at `sent_at`.
     #[cold]
-    pub(crate) fn complete_frame(&mut self, flow: FlowId, seq: Octets) {
+    pub(crate) fn complete_frame(&mut self, flow: FlowId, seq: Octets, sent_at: Instant) {
         let ended = self.conversation_mut(flow).map(|conversation| conversation.deliver_frame(seq));
+        // Most frames of a flow that stays end no message.
+        if ended == Some(None) {
+            return;
+        }
+        self.note_last_frame(sent_at);
         self.complete_messages(flow, ended.map(Option::into_iter));
     }
 
-    /// The transport of a flow has delivered all data up to an octet, which completes it or messages of it.
+    /// The transport of a flow has delivered all data up to an octet, which completes it or messages of it, with a frame sent at `sent_at`.
     #[cold]
-    pub(crate) fn complete_data(&mut self, flow: FlowId, to: Octets) {
+    pub(crate) fn complete_data(&mut self, flow: FlowId, to: Octets, sent_at: Instant) {
+        self.note_last_frame(sent_at);
         let ended = self.conversation_mut(flow).map(|conversation| conversation.deliver(to));
         self.complete_messages(flow, ended);
     }
